@@ -1,0 +1,128 @@
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { install } from "./install.mjs";
+import { continueWithPinnedNode, fail, nodeRunsServer, pinnedNodeIsAnother, root, runToEnd } from "./pinned-node.mjs";
+
+const vitestArgs = process.argv.slice(2);
+const startedAt = Date.now();
+
+await install({ dev: true });
+if (pinnedNodeIsAnother() || !nodeRunsServer()) await continueWithPinnedNode("scripts/test.mjs", vitestArgs);
+else await runChecks();
+
+async function runChecks() {
+  for (const [tool, ...args] of [["tsc"], ["oxlint"], ["oxfmt", "--check"], ["knip"]]) {
+    if (!(await step(tool, args))) fail(`\n${tool} failed after ${secondsSince(startedAt)}.`);
+  }
+  await provideProgrammes();
+  const passed = await runTests();
+  process.exit(passed ? 0 : 1);
+}
+
+/** Runs one of the tools in node_modules under a heading; says whether it was content. */
+async function step(tool, args, env = {}) {
+  const stepStartedAt = Date.now();
+  process.stdout.write(`\n== ${[tool, ...args].join(" ")}\n`);
+  const bin = join(root, "node_modules", ".bin");
+  const path = `${bin}${delimiter}${process.env.PATH || ""}`;
+  const { code } = await runToEnd(process.execPath, [join(bin, tool), ...args], {
+    env: { ...process.env, ...env, PATH: path },
+  });
+  process.stdout.write(`${tool}: ${code === 0 ? "ok" : "failed"} (${secondsSince(stepStartedAt)})\n`);
+  return code === 0;
+}
+
+async function runTests() {
+  const folder = mkdtempSync(join(tmpdir(), "heliograph-test-"));
+  const report = join(folder, "report.json");
+  try {
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+    const passed = await step("vitest", ["run", ...reporters, ...vitestArgs], { HELIOGRAPH_CHROMIUM: chromium() });
+    const counts = countTests(report);
+    if (!passed && counts.failed === 0) {
+      process.stdout.write("\nvitest failed outside of the tests, see above; this counts as one failure.\n");
+      counts.failed = 1;
+    }
+    process.stdout.write(`\nAll checks and tests: ${secondsSince(startedAt)}\n`);
+    process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
+    return passed;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A file that fails before its first test counts as one failure, otherwise it would count as nothing. */
+function countTests(report) {
+  let results;
+  try {
+    results = JSON.parse(readFileSync(report, "utf8"));
+  } catch (error) {
+    // vitest was stopped before it wrote its report.
+    if (error.code === "ENOENT") return { passed: 0, failed: 0 };
+    throw error;
+  }
+  const brokenFiles = results.testResults.filter(
+    (file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"),
+  );
+  return { passed: results.numPassedTests, failed: results.numFailedTests + brokenFiles.length };
+}
+
+/** Makes sure of the programmes that the tests run and npm cannot install. */
+async function provideProgrammes() {
+  const { postgresBinaries } = await import("../test/support/postgres-cluster.ts");
+  const programmes = [
+    { name: "the PostgreSQL server", aptPackage: "postgresql", find: postgresBinaries },
+    { name: "Chromium", aptPackage: "chromium", find: chromium },
+  ];
+  if (process.platform === "linux") {
+    programmes.push({ name: "strace", aptPackage: "strace", find: () => inPath("strace") });
+  }
+
+  let missing = programmes.filter(({ find }) => find() === undefined);
+  if (missing.length === 0) return;
+  const packages = missing.map(({ aptPackage }) => aptPackage);
+  if (process.getuid() === 0 && inPath("apt-get") !== undefined) {
+    await aptInstall(packages);
+    missing = programmes.filter(({ find }) => find() === undefined);
+  }
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => name).join(" and ");
+  fail(`\nThe tests need ${names}: install with "apt-get install ${packages.join(" ")}" or your system's equivalent.`);
+}
+
+async function aptInstall(packages) {
+  process.stdout.write(`\n== apt-get install ${packages.join(" ")}\n`);
+  // Run level 1 keeps Debian from starting the services it installs: the tests start their own PostgreSQL.
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+  for (const args of [["update"], ["install", "-y", "--no-install-recommends", ...packages]]) {
+    const { code } = await runToEnd("apt-get", ["-qq", ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
+    if (code !== 0) fail(`\napt-get ${args[0]} failed; the tests need the packages ${packages.join(" ")}.`);
+  }
+}
+
+function chromium() {
+  const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
+  const named = process.env.HELIOGRAPH_CHROMIUM;
+  if (named) return executable(named);
+  return inPath("chromium") || inPath("chromium-browser") || inPath("google-chrome") || executable(onMac);
+}
+
+function inPath(programme) {
+  const folders = [...(process.env.PATH || "").split(delimiter), "/usr/bin"];
+  return folders.map((folder) => executable(join(folder, programme))).find((path) => path !== undefined);
+}
+
+function executable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return path;
+  } catch {
+    // Not there or not to be run: the same to the caller.
+    return undefined;
+  }
+}
+
+function secondsSince(since) {
+  return `${((Date.now() - since) / 1000).toFixed(1)} s`;
+}

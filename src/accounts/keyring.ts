@@ -1,0 +1,125 @@
+import { BlockList, isIP } from "node:net";
+import type { Clock } from "../lib/clock.ts";
+import { TokenBucket } from "../lib/token-bucket.ts";
+import type { Account } from "../model/account.ts";
+import { keyDigest, type ApiKey } from "../model/api-key.ts";
+import type { RecordStore } from "../store/store.ts";
+
+/** A key that opens, with all that is asked of it at every request. */
+export interface Credential {
+  key: ApiKey;
+  account: Account;
+  /** Null when it may come from anywhere. */
+  networks: BlockList | null;
+  bucket: TokenBucket | null;
+}
+
+interface Needs {
+  store: RecordStore;
+  clock: Clock;
+}
+
+/**
+ * All accounts and keys, in memory: a request never waits for the database to know who is calling.
+ * Other nodes' changes arrive through the revision, which is looked at every two seconds.
+ */
+export class Keyring {
+  readonly #needs: Needs;
+  readonly #pepper: Buffer;
+  #byDigest = new Map<string, Credential>();
+  /** Keys that were looked up before, so that a busy one is not hashed at every request. */
+  #bySecret = new Map<string, Credential>();
+  #accounts = new Map<number, Account>();
+  #revision = -1;
+  readonly #used = new Map<string, ApiKey>();
+
+  constructor(needs: Needs, pepper: Buffer) {
+    this.#needs = needs;
+    this.#pepper = pepper;
+  }
+
+  /** The account of an id that came with a message; null when it is gone. */
+  account(id: number): Account | null {
+    return this.#accounts.get(id) ?? null;
+  }
+
+  keysOf(accountId: number): ApiKey[] {
+    return [...this.#byDigest.values()]
+      .map((credential) => credential.key)
+      .filter((key) => key.accountId === accountId);
+  }
+
+  digestOf(secret: string): string {
+    return keyDigest(this.#pepper, secret);
+  }
+
+  /** The credential of a key that is known, not revoked and not expired; null for all others alike. */
+  find(secret: string): Credential | null {
+    const credential = this.#bySecret.get(secret) ?? this.#byDigest.get(this.digestOf(secret));
+    if (!credential) return null;
+    const now = this.#needs.clock.now();
+    const { key } = credential;
+    if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) return null;
+    this.#bySecret.set(secret, credential);
+    key.lastUsedAt = now;
+    this.#used.set(key.digest, key);
+    return credential;
+  }
+
+  /** Reads everything again if anything has changed. */
+  async refresh(): Promise<void> {
+    const { store } = this.#needs;
+    const revision = await store.revision();
+    if (revision === this.#revision) return;
+    const [accounts, keys] = await Promise.all([store.listAccounts(), store.listKeys()]);
+    const now = this.#needs.clock.now();
+    const before = this.#byDigest;
+    this.#accounts = new Map(accounts.map((account) => [account.id, account]));
+    this.#byDigest = new Map();
+    this.#bySecret = new Map();
+    for (const key of keys) {
+      const account = this.#accounts.get(key.accountId);
+      if (account) this.#byDigest.set(key.digest, credentialOf(key, account, before.get(key.digest), now));
+    }
+    this.#revision = revision;
+  }
+
+  /** Writes down when keys were last used; seldom, because nobody needs it to the second. */
+  async saveUses(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const used = [...this.#used.values()];
+    this.#used.clear();
+    await this.#needs.store.touchKeys(used);
+  }
+}
+
+function credentialOf(key: ApiKey, account: Account, before: Credential | undefined, now: number): Credential {
+  const rate = key.requestsPerSecond;
+  const sameRate = before?.bucket?.ratePerSecond === rate;
+  return {
+    key: { ...key, lastUsedAt: Math.max(key.lastUsedAt ?? 0, before?.key.lastUsedAt ?? 0) || null },
+    account,
+    networks: key.allowedIps.length === 0 ? null : networksOf(key.allowedIps),
+    bucket: rate === null ? null : sameRate && before ? before.bucket : new TokenBucket(rate, now),
+  };
+}
+
+function networksOf(list: readonly string[]): BlockList {
+  const networks = new BlockList();
+  for (const entry of list) {
+    const network = readNetwork(entry);
+    if (network) networks.addSubnet(network.address, network.prefix, network.family);
+  }
+  return networks;
+}
+
+/** Reads `10.0.0.0/8`, `2001:db8::/32` or a single address; null for anything else. */
+export function readNetwork(written: string): { address: string; prefix: number; family: "ipv4" | "ipv6" } | null {
+  const [address = "", length, ...rest] = written.split("/");
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return null;
+  const bits = version === 4 ? 32 : 128;
+  const prefix = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
+  if (!(prefix >= 0 && prefix <= bits)) return null;
+  return { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
+}

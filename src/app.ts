@@ -1,0 +1,197 @@
+import { accessSync, constants, mkdirSync } from "node:fs";
+import { setMaxListeners } from "node:events";
+import { join } from "node:path";
+import { firstStart, type FirstStart } from "./accounts/first-start.ts";
+import { Keyring } from "./accounts/keyring.ts";
+import { checkMasterKey, deriveKey, loadMasterKey } from "./accounts/master-key.ts";
+import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
+import { BadSetting, type Config } from "./config.ts";
+import type { Services } from "./http/route.ts";
+import { createServer } from "./http/server.ts";
+import { systemClock, type Clock } from "./lib/clock.ts";
+import { Locked, lockFile } from "./lib/lock-file.ts";
+import { createLog, type Log } from "./lib/log.ts";
+import type { AcceptNeeds } from "./messages/accept.ts";
+import { Dispatcher, type DispatchNeeds } from "./messages/dispatch.ts";
+import { report } from "./messages/report.ts";
+import { CALM } from "./model/phone.ts";
+import { openPostgresStore } from "./store/postgres/postgres-store.ts";
+import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+import type { Store } from "./store/store.ts";
+import { claimDue } from "./work/claim.ts";
+import { createGroupCommit } from "./work/group-commit.ts";
+import { listJobs, startJobs } from "./work/jobs.ts";
+import { Lanes } from "./work/lanes.ts";
+import { Membership } from "./work/membership.ts";
+import { addGauges, createMeters } from "./work/meters.ts";
+
+export interface App {
+  /** Where it answers. */
+  url: string;
+  /** What was made, when this start was the first. */
+  firstStart: FirstStart | null;
+  store: Store;
+  /** Finishes what is under way and ends. */
+  stop(): Promise<void>;
+}
+
+interface Given {
+  clock?: Clock;
+  log?: Log;
+}
+
+/** Builds the house and opens its doors: the only place that knows which adapter stands behind a port. */
+export async function startApp(config: Config, given: Given = {}): Promise<App> {
+  const clock = given.clock ?? systemClock;
+  const log = given.log ?? createLog(config.logLevel);
+  const { store, unlock } = await openStore(config, clock);
+  const masterKey = loadMasterKey(config.masterKey, config.dataDir);
+  await checkMasterKey(store, masterKey);
+
+  const keyring = new Keyring({ store, clock }, deriveKey(masterKey, "api keys"));
+  await keyring.refresh();
+  const first = await firstStart({ store, keyring, clock }, config);
+
+  const silentMs = config.nodeSilentSeconds * 1000;
+  const membership = new Membership({ store, clock, log }, { alone: store.engine === "sqlite", silentMs });
+  await membership.join();
+
+  const meters = createMeters();
+  const commits = createGroupCommit({ store, clock, log }, config);
+  const simulator = new SimulatorCarrier({
+    store,
+    clock,
+    log,
+    chaosOf: (id) => keyring.account(id)?.settings.chaos ?? CALM,
+  });
+  const dispatching: DispatchNeeds = { commits, membership, routes: { simulator }, clock, log, meters };
+  const sending = config.roles.includes("dispatch") ? openLanes(dispatching, config, store) : null;
+  if (sending) await simulator.start((receipt) => report(dispatching, receipt));
+
+  const jobs = startJobs(
+    { clock, log },
+    listJobs({
+      store,
+      membership,
+      keyring,
+      simulator,
+      reporting: dispatching,
+      clock,
+      log,
+      claim: sending && sending.claim,
+      beatMs: silentMs / 3,
+    }),
+  );
+  addGauges(meters, {
+    waitingInLanes: () => sending?.lanes.size ?? 0,
+    waitingForCommit: () => commits.accept.load,
+    inFlight: () => sending?.dispatcher.inFlight ?? 0,
+    alive: () => membership.alive,
+  });
+
+  const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
+  let address = "";
+  const accepting: AcceptNeeds = {
+    commits,
+    store,
+    membership,
+    clock,
+    log,
+    meters,
+    sending,
+    validityMs: {
+      OTP: config.validityOtpSeconds * 1000,
+      TRANS: config.validityTransSeconds * 1000,
+      PROMO: config.validityPromoSeconds * 1000,
+    },
+    underWay: new Set(),
+  };
+  const services: Services = {
+    store,
+    keyring,
+    accepting,
+    smsRules: config,
+    simulator,
+    meters,
+    clock,
+    log,
+    baseUrl: () => config.baseUrl ?? address,
+    stopping: stopping.signal,
+  };
+  const server = createServer(services, {
+    trustProxy: config.trustProxy,
+    answersRequests: config.roles.includes("api"),
+  });
+  address = await server.listen({ host: config.host, port: config.port });
+  void sending?.claim();
+
+  return {
+    url: address,
+    firstStart: first,
+    store,
+    async stop() {
+      stopping.abort();
+      await server.close();
+      await jobs.stop();
+      await sending?.dispatcher.stop();
+      await simulator.stop();
+      await commits.idle();
+      await keyring.saveUses();
+      await membership.leave();
+      await store.close();
+      unlock();
+    },
+  };
+}
+
+/** The lanes with who fills and who empties them. */
+function openLanes(
+  dispatching: DispatchNeeds,
+  config: Config,
+  store: Store,
+): { lanes: Lanes; dispatcher: Dispatcher; claim: () => Promise<void> } {
+  const { membership, clock, log } = dispatching;
+  const lanes = new Lanes(config.laneCapacity);
+  const dispatcher = new Dispatcher({ ...dispatching, lanes }, config.dispatchWindow);
+  let claiming: Promise<void> | null = null;
+  let more = false;
+
+  async function fill(): Promise<void> {
+    more = await claimDue({ store, lanes, membership, clock });
+    dispatcher.wake();
+  }
+  const claim = (): Promise<void> => {
+    claiming ??= fill().finally(() => {
+      claiming = null;
+    });
+    return claiming;
+  };
+  // Rows that did not fit wait in the store; when the lanes run empty they are fetched at once, not at the next turn of the job.
+  dispatcher.onHungry(() => {
+    if (more && !claiming) claim().catch((error: unknown) => log.warn({ err: error }, "claiming failed"));
+  });
+  membership.onLost(() => lanes.clear());
+  return { lanes, dispatcher, claim };
+}
+
+async function openStore(config: Config, clock: Clock): Promise<{ store: Store; unlock(): void }> {
+  makeDataDir(config.dataDir);
+  if (config.databaseUrl) return { store: await openPostgresStore(config.databaseUrl), unlock: () => {} };
+  try {
+    const unlock = lockFile(join(config.dataDir, "heliograph.lock"));
+    return { store: openSqliteStore(join(config.dataDir, "heliograph.db"), clock), unlock };
+  } catch (error) {
+    if (!(error instanceof Locked)) throw error;
+    throw new BadSetting(`HELIOGRAPH_DATA_DIR: ${config.dataDir} is in use by another process`, { cause: error });
+  }
+}
+
+function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK);
+  } catch (error) {
+    throw new BadSetting(`HELIOGRAPH_DATA_DIR: ${dataDir} is not a directory that can be written`, { cause: error });
+  }
+}

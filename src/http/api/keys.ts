@@ -1,0 +1,232 @@
+import Type from "typebox";
+import {
+  changeKey,
+  createKey,
+  findKey,
+  revokeKey,
+  rotateKey,
+  type KeyChoices,
+  type MintedKey,
+} from "../../accounts/keys.ts";
+import { readNetwork } from "../../accounts/keyring.ts";
+import { SCOPES, type ApiKey, type KeyMode, type Scope } from "../../model/api-key.ts";
+import { Problem, type Fault } from "../../model/problem.ts";
+import { refuseFaults } from "../page-query.ts";
+import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
+
+const OVERLAP_HOURS_DEFAULT = 24;
+const HOUR_MS = 3_600_000;
+
+interface KeyBody {
+  name?: string;
+  mode?: KeyMode;
+  scopes?: Scope[];
+  allowedIps?: string[];
+  requestsPerSecond?: number | null;
+  expiresAt?: number | null;
+}
+
+function readChoices({ clock }: Services, caller: AuthenticCall["caller"], body: KeyBody): Partial<KeyChoices> {
+  const faults: Fault[] = [];
+  body.allowedIps?.forEach((network, index) => {
+    if (!readNetwork(network)) {
+      faults.push({
+        parameter: `allowedIps[${index}]`,
+        message: "Write an address or a network, like 203.0.113.7 or 203.0.113.0/24.",
+      });
+    }
+  });
+  if (body.expiresAt && body.expiresAt <= clock.now())
+    faults.push({ parameter: "expiresAt", message: "expiresAt lies in the past." });
+  refuseFaults(faults);
+  const beyond = body.scopes?.find((scope) => !caller.key.scopes.includes(scope));
+  if (beyond)
+    throw new Problem("INSUFFICIENT_SCOPE", {
+      message: `A key cannot give the scope "${beyond}" that it does not have itself.`,
+    });
+  const { name, scopes, allowedIps, requestsPerSecond, expiresAt } = body;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(allowedIps === undefined ? {} : { allowedIps }),
+    ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
+
+/** Everything about a key but the key. */
+function keyView(key: ApiKey): object {
+  const { id, name, mode, hint, scopes, allowedIps, requestsPerSecond, createdAt, expiresAt, revokedAt, lastUsedAt } =
+    key;
+  return { id, name, mode, hint, scopes, allowedIps, requestsPerSecond, createdAt, expiresAt, revokedAt, lastUsedAt };
+}
+
+const mintedView = ({ key, secret }: MintedKey): object => ({ ...keyView(key), key: secret });
+
+const NullableTime = Type.Union([Type.Integer({ minimum: 0, description: "Epoch milliseconds." }), Type.Null()]);
+
+const choices = {
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  scopes: Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 }),
+  allowedIps: Type.Array(Type.String(), {
+    maxItems: 100,
+    description: "Networks it may be used from; empty means anywhere.",
+  }),
+  requestsPerSecond: Type.Union([Type.Integer({ minimum: 1, maximum: 100_000 }), Type.Null()]),
+  expiresAt: NullableTime,
+};
+
+const CreateBody = Type.Object({
+  name: choices.name,
+  mode: Type.Optional(
+    Type.Union([Type.Literal("live"), Type.Literal("test")], {
+      description: "live unless given; messages of a test key never leave the simulator.",
+    }),
+  ),
+  scopes: choices.scopes,
+  allowedIps: Type.Optional(choices.allowedIps),
+  requestsPerSecond: Type.Optional(choices.requestsPerSecond),
+  expiresAt: Type.Optional(choices.expiresAt),
+});
+
+const ChangeBody = Type.Partial(Type.Object(choices));
+
+const RotateBody = Type.Object({
+  overlapHours: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 720, description: "How long the old key goes on working; 24 unless given." }),
+  ),
+});
+
+const KeyView = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  mode: Type.String(),
+  hint: Type.String({ description: "The last four characters." }),
+  scopes: Type.Array(Type.String()),
+  allowedIps: Type.Array(Type.String()),
+  requestsPerSecond: Type.Union([Type.Integer(), Type.Null()]),
+  createdAt: Type.Integer(),
+  expiresAt: NullableTime,
+  revokedAt: NullableTime,
+  lastUsedAt: NullableTime,
+});
+
+const MintedView = Type.Intersect([
+  KeyView,
+  Type.Object({ key: Type.String({ description: "The key itself. It is shown this once." }) }),
+]);
+
+const example = {
+  id: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47",
+  name: "Shop",
+  mode: "live",
+  hint: "x7Qe",
+  scopes: ["sms", "read"],
+  allowedIps: ["203.0.113.0/24"],
+  requestsPerSecond: null,
+  createdAt: 1767225600000,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+};
+const mintedExample = { ...example, key: "hg_live_…" };
+
+const common = { family: "plain", scope: "manage", group: "API keys" } as const;
+
+export const listKeys: KeyedRoute = {
+  ...common,
+  method: "GET",
+  path: "/api/keys",
+  summary: "List API keys",
+  description: "All keys of the account, revoked and expired ones too. The keys themselves are never shown again.",
+  response: Type.Object({ data: Type.Array(KeyView), nextCursor: Type.Null() }),
+  responseExample: { data: [example], nextCursor: null },
+  handle: async ({ keyring }, { caller }) => ({
+    data: keyring.keysOf(caller.account.id).map(keyView),
+    nextCursor: null,
+  }),
+};
+
+export const getKey: KeyedRoute = {
+  ...common,
+  method: "GET",
+  path: "/api/keys/:id",
+  summary: "Read an API key",
+  description: "Everything about a key but the key.",
+  response: KeyView,
+  responseExample: example,
+  handle: async (services, { params, caller }) => keyView(findKey(services, caller.account.id, params.id ?? "")),
+};
+
+export const postKey: KeyedRoute = {
+  ...common,
+  method: "POST",
+  path: "/api/keys",
+  summary: "Make an API key",
+  description:
+    "The answer holds the key, this once: only a digest of it is stored. A key can give only scopes that it has itself.",
+  body: CreateBody,
+  requestExamples: { shop: { name: "Shop", scopes: ["sms", "read"], allowedIps: ["203.0.113.0/24"] } },
+  response: MintedView,
+  responseExample: mintedExample,
+  handle: async (services, { body, caller, reply }) => {
+    const wishes = body as KeyBody & { name: string; scopes: Scope[] };
+    const minted = await createKey(services, caller.account.id, wishes.mode ?? "live", {
+      allowedIps: [],
+      requestsPerSecond: null,
+      expiresAt: null,
+      name: wishes.name,
+      scopes: wishes.scopes,
+      ...readChoices(services, caller, wishes),
+    });
+    reply.code(201);
+    return mintedView(minted);
+  },
+};
+
+export const patchKey: KeyedRoute = {
+  ...common,
+  method: "PATCH",
+  path: "/api/keys/:id",
+  summary: "Change an API key",
+  description:
+    "Changes the fields that are given. It takes effect at once here and within five seconds on every other node.",
+  body: ChangeBody,
+  requestExamples: { "slow it down": { requestsPerSecond: 10 } },
+  response: KeyView,
+  responseExample: { ...example, requestsPerSecond: 10 },
+  handle: async (services, { body, params, caller }) =>
+    keyView(
+      await changeKey(services, caller.account.id, params.id ?? "", readChoices(services, caller, body as KeyBody)),
+    ),
+};
+
+export const rotateKeyRoute: KeyedRoute = {
+  ...common,
+  method: "POST",
+  path: "/api/keys/:id/rotate",
+  summary: "Rotate an API key",
+  description: "Makes a new key with the same rights. The old one goes on working for the overlap, then no more.",
+  body: RotateBody,
+  requestExamples: { "one day": { overlapHours: 24 } },
+  response: MintedView,
+  responseExample: mintedExample,
+  handle: async (services, { body, params, caller, reply }) => {
+    const { overlapHours = OVERLAP_HOURS_DEFAULT } = body as { overlapHours?: number };
+    const minted = await rotateKey(services, caller.account.id, params.id ?? "", overlapHours * HOUR_MS);
+    reply.code(201);
+    return mintedView(minted);
+  },
+};
+
+export const deleteKey: KeyedRoute = {
+  ...common,
+  method: "DELETE",
+  path: "/api/keys/:id",
+  summary: "Revoke an API key",
+  description: "Ends a key: at once here, within five seconds on every other node. It stays listed as revoked.",
+  response: KeyView,
+  responseExample: { ...example, revokedAt: 1767225600000 },
+  handle: async (services, { params, caller }) =>
+    keyView(await revokeKey(services, caller.account.id, params.id ?? "")),
+};

@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Credential, Keyring } from "../accounts/keyring.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Scope } from "../model/api-key.ts";
+import { Problem } from "../model/problem.ts";
+
+const BAD_KEYS_PER_MINUTE = 20;
+const MINUTE_MS = 60_000;
+const ADDRESSES_MAX = 10_000;
+
+/** Counts bad keys by address, so that guessing is slow; good keys from the same address stay welcome. */
+export class BadKeyCounter {
+  #counts = new Map<string, number>();
+  #minute = 0;
+
+  /** How many bad keys the address has shown in this minute, this one included. */
+  count(address: string, now: number): number {
+    const minute = Math.floor(now / MINUTE_MS);
+    if (minute !== this.#minute || this.#counts.size > ADDRESSES_MAX) this.#counts.clear();
+    this.#minute = minute;
+    const count = (this.#counts.get(address) ?? 0) + 1;
+    this.#counts.set(address, count);
+    return count;
+  }
+}
+
+interface Needs {
+  keyring: Keyring;
+  clock: Clock;
+  badKeys: BadKeyCounter;
+}
+
+/** Lets a request in, or says why not. What is wrong with a key is not said: missing, unknown, revoked and expired look alike. */
+export function authenticate(needs: Needs, request: FastifyRequest, reply: FastifyReply, scope: Scope): Credential {
+  const { keyring, clock, badKeys } = needs;
+  const now = clock.now();
+  const credential = keyring.find(oneKey(request.headers.apikey));
+  if (!credential) {
+    if (badKeys.count(request.ip, now) <= BAD_KEYS_PER_MINUTE) throw new Problem("UNAUTHORIZED");
+    throw new Problem("RATE_LIMITED", {
+      message: "Too many requests with bad keys came from this address.",
+      retryAfterSeconds: Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1000),
+    });
+  }
+  const { key, account, networks, bucket } = credential;
+  if (account.suspended) throw new Problem("ACCOUNT_SUSPENDED");
+  if (
+    networks &&
+    !networks.check(plainAddress(request.ip), request.ip.includes(":") && !isMapped(request.ip) ? "ipv6" : "ipv4")
+  ) {
+    throw new Problem("IP_NOT_ALLOWED");
+  }
+  if (!key.scopes.includes(scope)) {
+    throw new Problem("INSUFFICIENT_SCOPE", {
+      message: `This API key may not do that: it lacks the scope "${scope}".`,
+    });
+  }
+  if (bucket) {
+    const taken = bucket.take(now);
+    const waitSeconds = taken.taken ? 1 : Math.max(1, Math.ceil(taken.waitMs / 1000));
+    reply.header("ratelimit-policy", `"key";q=${bucket.ratePerSecond};w=1`);
+    reply.header("ratelimit", `"key";r=${taken.taken ? taken.left : 0};t=${waitSeconds}`);
+    if (!taken.taken) throw new Problem("RATE_LIMITED", { retryAfterSeconds: waitSeconds });
+  }
+  return credential;
+}
+
+/** The header may come twice with the same value; Node joins repetitions with a comma. */
+function oneKey(header: string | string[] | undefined): string {
+  const values = new Set([header ?? ""].flat().flatMap((value) => value.split(",").map((part) => part.trim())));
+  const [first = ""] = values;
+  return values.size === 1 ? first : "";
+}
+
+const isMapped = (address: string): boolean => address.startsWith("::ffff:") && address.includes(".");
+
+/** An IPv4 caller on an IPv6 socket shows as `::ffff:1.2.3.4`. */
+const plainAddress = (address: string): string => (isMapped(address) ? address.slice("::ffff:".length) : address);

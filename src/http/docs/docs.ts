@@ -1,0 +1,3 @@
+import type { OpenRoute } from "../route.ts";
+
+export const docsRoutes: readonly OpenRoute[] = [];

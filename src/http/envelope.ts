@@ -1,0 +1,46 @@
+import { messageIdOf } from "../model/message.ts";
+import { PROBLEMS, type Problem } from "../model/problem.ts";
+import type { Family } from "./route.ts";
+
+export const SENT_MESSAGE = "Message Sent Successfully!";
+
+/** The answer to every send: one record per recipient, in order. `echo` holds the fields that a kind repeats. */
+export function sendEnvelope(
+  requestId: string,
+  recipients: readonly string[],
+  echo: { unicode?: number; flash?: number },
+): string {
+  return JSON.stringify({
+    id: requestId,
+    data: recipients.map((recipient, index) => ({ recipient, messageId: messageIdOf({ requestId, n: index + 1 }) })),
+    totalCount: recipients.length,
+    message: SENT_MESSAGE,
+    error: null,
+    ...echo,
+  });
+}
+
+export interface ErrorValue {
+  code: string;
+  type: string;
+  parameter: string | null;
+  message: string;
+  reference: string;
+  details: readonly { parameter: string; message: string }[];
+  requestId: string;
+}
+
+/** The body of a failure, in the shape of the operation that failed. */
+export function failureBody(problem: Problem, family: Family, baseUrl: string, requestId: string): object {
+  const { code, message, faults } = problem;
+  const error: ErrorValue = {
+    code,
+    type: PROBLEMS[code].type,
+    parameter: faults[0]?.parameter ?? null,
+    message: faults[0]?.message ?? message,
+    reference: `${baseUrl}/docs/errors/${code}`,
+    details: faults,
+    requestId,
+  };
+  return family === "send" ? { id: null, data: [], totalCount: 0, message, error } : { message, error };
+}

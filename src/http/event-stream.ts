@@ -1,0 +1,35 @@
+import type { FastifyReply } from "fastify";
+import { every, type Clock } from "../lib/clock.ts";
+
+const BREATH_MS = 15_000;
+/** A reader that is this far behind is dropped; it comes back and asks for what it missed. */
+const UNREAD_BYTES_MAX = 1_048_576;
+
+export interface EventStream {
+  send(event: string, id: string, data: object): void;
+  onClose(run: () => void): void;
+}
+
+/** Turns an answer into server-sent events, with a comment now and then so that proxies keep the line open. */
+export function openStream(reply: FastifyReply, clock: Clock, stopping: AbortSignal): EventStream {
+  reply.hijack();
+  const { raw } = reply;
+  raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" });
+  raw.write(": open\n\n");
+  const breath = every(clock, BREATH_MS, async () => {
+    raw.write(": breath\n\n");
+  });
+  const end = (): void => void raw.end();
+  stopping.addEventListener("abort", end);
+  raw.on("close", () => {
+    stopping.removeEventListener("abort", end);
+    void breath.stop();
+  });
+  return {
+    send(event, id, data) {
+      raw.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
+      if (raw.writableLength > UNREAD_BYTES_MAX) raw.destroy();
+    },
+    onClose: (run) => void raw.on("close", run),
+  };
+}

@@ -1,0 +1,53 @@
+import Type from "typebox";
+import { StorageUnavailable } from "../store/store.ts";
+import type { OpenRoute } from "./route.ts";
+
+const Status = Type.Object({ status: Type.String() });
+const common = { method: "GET", family: "plain", scope: null, group: "Health" } as const;
+
+export const healthz: OpenRoute = {
+  ...common,
+  path: "/healthz",
+  summary: "Is it alive",
+  description: "200 as long as the process answers at all.",
+  response: Status,
+  responseExample: { status: "ok" },
+  handle: async () => ({ status: "ok" }),
+};
+
+export const readyz: OpenRoute = {
+  ...common,
+  path: "/readyz",
+  summary: "Can it work",
+  description: "200 when requests can be accepted; 503 while the store cannot be written or the server is stopping.",
+  response: Status,
+  responseExample: { status: "ready" },
+  handle: async ({ store, stopping }, { reply }) => {
+    if (stopping.aborted) {
+      reply.code(503);
+      return { status: "stopping" };
+    }
+    try {
+      await store.ping();
+      return { status: "ready" };
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) throw error;
+      reply.code(503);
+      return { status: "store unavailable" };
+    }
+  },
+};
+
+export const metrics: OpenRoute = {
+  ...common,
+  path: "/metrics",
+  summary: "Figures for Prometheus",
+  description: "Counters, gauges and histograms in the text format of Prometheus. They hold no personal data.",
+  contentType: "text/plain",
+  response: null,
+  responseExample: 'heliograph_messages_accepted_total{channel="sms",type="TRANS"} 42\n',
+  handle: async ({ meters }, { reply }) => {
+    reply.type(meters.registry.contentType);
+    return meters.registry.metrics();
+  },
+};

@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { TSchema } from "typebox";
+import type { Credential, Keyring } from "../accounts/keyring.ts";
+import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
+import type { SmsRules } from "../channels/sms/read.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { AcceptNeeds } from "../messages/accept.ts";
+import type { Scope } from "../model/api-key.ts";
+import type { Store } from "../store/store.ts";
+import type { Meters } from "../work/meters.ts";
+
+/** All that a door may need of the house. */
+export interface Services {
+  store: Store;
+  keyring: Keyring;
+  accepting: AcceptNeeds;
+  smsRules: SmsRules;
+  simulator: SimulatorCarrier;
+  meters: Meters;
+  clock: Clock;
+  log: Log;
+  /** The server's public address, without a slash at the end. */
+  baseUrl(): string;
+  /** Aborted once the server has begun to stop: whoever waits should come to an end. */
+  stopping: AbortSignal;
+}
+
+/** One request, with what has been learned about it on the way in. */
+export interface Call {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  body: unknown;
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string | undefined>>;
+}
+
+/** A request whose key has been checked. */
+export interface AuthenticCall extends Call {
+  caller: Credential;
+}
+
+/** The body of a failure: `send` has the send envelope around it, `plain` only text and error. */
+export type Family = "send" | "plain";
+
+interface Documented {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Fastify's form: parameters as `:name`. */
+  path: string;
+  family: Family;
+  /** The heading it stands under in the reference. */
+  group: string;
+  summary: string;
+  description: string;
+  query?: Readonly<Record<string, string>>;
+  body?: TSchema;
+  /** Whether the body is checked against its schema before the handler runs; a door that reads by itself says false. */
+  checkBody?: boolean;
+  requestExamples?: Readonly<Record<string, unknown>>;
+  /** The type of a success that is not JSON. */
+  contentType?: string;
+  response: TSchema | null;
+  responseExample: unknown;
+}
+
+/** A door that asks for a key with a scope. */
+export interface KeyedRoute extends Documented {
+  scope: Scope;
+  handle(services: Services, call: AuthenticCall): Promise<unknown>;
+}
+
+/** A door that is open to anybody. */
+export interface OpenRoute extends Documented {
+  scope: null;
+  handle(services: Services, call: Call): Promise<unknown>;
+}
+
+export type Route = KeyedRoute | OpenRoute;

@@ -1,0 +1,114 @@
+import Type from "typebox";
+import { readSms } from "../../channels/sms/read.ts";
+import { accept } from "../../messages/accept.ts";
+import { Problem } from "../../model/problem.ts";
+import { SENT_MESSAGE, sendEnvelope } from "../envelope.ts";
+import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
+
+const PATH = "/v1/sms";
+
+/** `POST /v1/sms`: reads the request, has it accepted, answers the envelope. Next: src/channels/sms/read.ts */
+async function postSms(services: Services, { request, reply, body, caller }: AuthenticCall): Promise<string> {
+  const { account, key } = caller;
+  const draft = readSms(body, services.smsRules, account.settings);
+  const { recipients, unicode, flash } = draft;
+  const echo = { ...(unicode === undefined ? {} : { unicode }), ...(flash === undefined ? {} : { flash }) };
+  const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
+  const { answer, replayed } = await accept(services.accepting, {
+    accountId: account.id,
+    test: key.mode === "test",
+    draft,
+    idempotency: idempotencyKey === null ? null : { path: PATH, key: idempotencyKey, body },
+    answer: (requestId) =>
+      sendEnvelope(
+        requestId,
+        recipients.map((recipient) => recipient.number),
+        echo,
+      ),
+  });
+  if (replayed) reply.header("idempotent-replayed", "true");
+  return answer;
+}
+
+const IDEMPOTENCY_KEY_MAX = 255;
+
+function readIdempotencyKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header === "string" && header.length >= 1 && header.length <= IDEMPOTENCY_KEY_MAX) return header;
+  throw new Problem("INVALID_REQUEST", {
+    faults: [
+      {
+        parameter: "Idempotency-Key",
+        message: `The header Idempotency-Key has 1 to ${IDEMPOTENCY_KEY_MAX} characters.`,
+      },
+    ],
+  });
+}
+
+const Recipient = Type.String({ description: "Phone number: country code first, 7 to 15 digits, plus optional." });
+const Flag = (description: string) => Type.Union([Type.Literal(0), Type.Literal(1)], { description });
+
+const SmsRequest = Type.Object({
+  sender: Type.String({ minLength: 1, maxLength: 20, description: "Originator or alphanumeric sender id." }),
+  to: Type.Union([Recipient, Type.Array(Recipient, { minItems: 1 })], {
+    description: "One recipient, several with commas between them, or an array. At most 1,000 in one request.",
+  }),
+  text: Type.String({ minLength: 1, description: "The message. At most 1,600 characters and 12 segments." }),
+  type: Type.Union([Type.Literal("TRANS"), Type.Literal("PROMO"), Type.Literal("OTP")], {
+    description: "Route type. OTP goes before TRANS, TRANS before PROMO.",
+  }),
+  unicode: Type.Optional(
+    Flag("1 sends the text as Unicode whatever it holds; 0 refuses a text that would need it. Echoed in the answer."),
+  ),
+  flash: Type.Optional(Flag("1 shows the message directly on the screen. Echoed in the answer.")),
+  campaignName: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: "Groups messages; a filter when reading back." }),
+  ),
+});
+
+const SendResponse = Type.Object({
+  id: Type.String({ format: "uuid", description: "Identifier of the send request." }),
+  data: Type.Array(
+    Type.Object({
+      recipient: Type.String({ description: "The recipient's number, without plus." }),
+      messageId: Type.String({ description: "`<id>:<n>`, n counting from 1." }),
+    }),
+  ),
+  totalCount: Type.Integer({ description: "Number of records in data." }),
+  message: Type.Literal(SENT_MESSAGE),
+  error: Type.Null(),
+  unicode: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
+  flash: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
+});
+
+const example = { sender: "HELIOG", to: "15550100100", text: "Your order 4711 is on its way.", type: "TRANS" };
+
+export const sendSms: KeyedRoute = {
+  method: "POST",
+  path: PATH,
+  family: "send",
+  scope: "sms",
+  group: "SMS",
+  summary: "Send SMS",
+  description:
+    "Accepts a message for one or many recipients. The answer comes once the messages are on disk. " +
+    "With an `Idempotency-Key` header, a repeated request within 24 hours answers what the first one did and sends nothing.",
+  body: SmsRequest,
+  checkBody: false,
+  requestExamples: {
+    single: example,
+    "one-time password": { ...example, text: "482913 is your code. It is valid for 5 minutes.", type: "OTP" },
+    bulk: { ...example, to: ["15550100100", "15550100101", "15550100102"], type: "PROMO", campaignName: "autumn" },
+    unicode: { ...example, text: "आपका ऑर्डर रास्ते में है।", unicode: 1 },
+    flash: { ...example, text: "Your taxi is at the door.", flash: 1 },
+  },
+  response: SendResponse,
+  responseExample: {
+    id: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47",
+    data: [{ recipient: "15550100100", messageId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1" }],
+    totalCount: 1,
+    message: SENT_MESSAGE,
+    error: null,
+  },
+  handle: postSms,
+};

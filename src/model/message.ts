@@ -1,0 +1,131 @@
+/**
+ * A message to one recipient: where it is, and which moves are legal.
+ * Carriers repeat, reorder and contradict themselves; this one table answers for all of them.
+ */
+
+export type Channel = "sms";
+
+export const ROUTE_CLASSES = ["OTP", "TRANS", "PROMO"] as const;
+export type RouteClass = (typeof ROUTE_CLASSES)[number];
+
+/** Everything that tells one message from all others; `n` is its 1-based place in the request. */
+export interface MessageRef {
+  accountId: number;
+  requestId: string;
+  n: number;
+}
+
+export interface SmsContent {
+  text: string;
+  encoding: "gsm7" | "ucs2";
+  flash: boolean;
+}
+
+export interface Message extends MessageRef {
+  channel: Channel;
+  routeClass: RouteClass;
+  /** Sent with a test key: it never leaves the simulator. */
+  test: boolean;
+  sender: string;
+  /** Digits of the international number, without plus. */
+  recipient: string;
+  content: SmsContent;
+  segments: number;
+  campaignName: string | null;
+  state: State;
+  attempts: number;
+  createdAt: number;
+  /** Not sent before this time. */
+  dueAt: number;
+  /** Not sent after this time. */
+  expiresAt: number;
+}
+
+const STATES = [
+  "accepted", "scheduled", "submitting", "submitted", "enroute",
+  "delivered", "undelivered", "expired", "rejected", "unknown", "cancelled",
+] as const; // prettier-ignore
+export type State = (typeof STATES)[number];
+
+/**
+ * From each state, the states it may go to.
+ * - `submitting → accepted` is a carrier that was busy: the message waits for its next try.
+ * - `submitting → submitting` is a second try after a crash left the first one in doubt.
+ * - A receipt may come before the answer to the submit, hence the moves from `submitting` to every outcome.
+ * - `expired → delivered`: the network gave up and the phone got it all the same. No other end is ever left.
+ */
+const MOVES: Record<State, readonly State[]> = {
+  accepted: ["submitting", "rejected", "expired", "cancelled"],
+  scheduled: ["accepted", "rejected", "expired", "cancelled"],
+  submitting: [
+    "submitting",
+    "accepted",
+    "submitted",
+    "enroute",
+    "delivered",
+    "undelivered",
+    "expired",
+    "rejected",
+    "unknown",
+  ],
+  submitted: ["enroute", "delivered", "undelivered", "expired", "rejected", "unknown"],
+  enroute: ["delivered", "undelivered", "expired", "rejected", "unknown"],
+  unknown: ["delivered", "undelivered", "expired", "rejected"],
+  expired: ["delivered"],
+  delivered: [],
+  undelivered: [],
+  rejected: [],
+  cancelled: [],
+};
+
+export const mayMove = (from: State, to: State): boolean => MOVES[from].includes(to);
+
+/** The states from which a message may come into `to`: the condition of every state change in the store. */
+export const movesInto = (to: State): State[] => STATES.filter((from) => mayMove(from, to));
+
+/** What still has to be sent; only these rows are anybody's work. */
+export const WAITING_STATES = ["accepted", "submitting"] as const satisfies readonly State[];
+
+export type CustomerStatus = "Pending" | "Delivered" | "Failed";
+
+const CUSTOMER_STATUS: Record<State, CustomerStatus> = {
+  accepted: "Pending",
+  scheduled: "Pending",
+  submitting: "Pending",
+  submitted: "Pending",
+  enroute: "Pending",
+  unknown: "Pending",
+  delivered: "Delivered",
+  undelivered: "Failed",
+  expired: "Failed",
+  rejected: "Failed",
+  cancelled: "Failed",
+};
+
+/** The three words a customer sees. */
+export const customerStatus = (state: State): CustomerStatus => CUSTOMER_STATUS[state];
+
+export const CUSTOMER_STATUSES = ["Pending", "Delivered", "Failed"] as const satisfies readonly CustomerStatus[];
+
+export const statesShownAs = (status: CustomerStatus): State[] =>
+  STATES.filter((state) => customerStatus(state) === status);
+
+/** Nothing but a late delivery can follow these. */
+export const isFinal = (state: State): boolean => customerStatus(state) !== "Pending";
+
+export const messageIdOf = ({ requestId, n }: Pick<MessageRef, "requestId" | "n">): string => `${requestId}:${n}`;
+
+const MESSAGE_ID = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}):([1-9][0-9]{0,5})$/;
+
+/** Reads `<id>:<n>`; null for anything else. */
+export function parseMessageId(value: string): Pick<MessageRef, "requestId" | "n"> | null {
+  const match = MESSAGE_ID.exec(value);
+  return match?.[1] ? { requestId: match[1], n: Number(match[2]) } : null;
+}
+
+/** Why a message failed inside Heliograph; a carrier's own codes stand beside these unchanged. */
+export const FAILURES = {
+  INVALID_RECIPIENT: "The number is not an international phone number.",
+  EXPIRED_IN_QUEUE: "The message waited longer than its validity and was not sent.",
+  SUBMIT_UNCONFIRMED: "The carrier may or may not have taken the message, and no report came while it was valid.",
+} as const;

@@ -1,0 +1,47 @@
+import type { Channel, SmsContent } from "./message.ts";
+
+/** A message as it lies on a simulated phone. */
+export interface PhoneMessage {
+  accountId: number;
+  /** The simulated carrier's own id of the message. */
+  id: string;
+  /** The phone it was sent to: digits, without plus. */
+  number: string;
+  sender: string;
+  channel: Channel;
+  content: SmsContent;
+  /** Our id of the message, `<id>:<n>`. */
+  messageId: string;
+  receivedAt: number;
+  /** When the last of its delivery reports is due; null when it gets none. */
+  reportsDueAt: number | null;
+}
+
+/** A simulated phone that has been sent something. */
+export interface Phone {
+  accountId: number;
+  number: string;
+  name: string | null;
+  messageCount: number;
+  lastMessageAt: number | null;
+}
+
+/** How the simulated carrier behaves where a number's own fate does not say otherwise. Percentages are 0 to 100. */
+export interface Chaos {
+  deliveredPercent: number;
+  delayMs: number;
+  duplicatePercent: number;
+  reorderPercent: number;
+  throttledPercent: number;
+  /** Takes the message and then breaks the line, so that nobody learns it was taken. */
+  lostAnswerPercent: number;
+}
+
+export const CALM: Chaos = {
+  deliveredPercent: 100,
+  delayMs: 200,
+  duplicatePercent: 0,
+  reorderPercent: 0,
+  throttledPercent: 0,
+  lostAnswerPercent: 0,
+};

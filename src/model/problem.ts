@@ -1,0 +1,201 @@
+/**
+ * Everything that can be wrong with a request, in one table: the code (part of the API), its HTTP status,
+ * the sentence the caller reads, and the cause and fix of the page behind `error.reference`.
+ */
+
+type ProblemType = "invalid_request" | "authentication" | "permission" | "not_found" | "conflict" | "limit" | "server";
+
+interface ProblemEntry {
+  status: number;
+  type: ProblemType;
+  message: string;
+  cause: string;
+  fix: string;
+}
+
+export const PROBLEMS = {
+  INVALID_JSON: {
+    status: 400,
+    type: "invalid_request",
+    message: "The body is not valid JSON.",
+    cause: "The body could not be parsed as JSON, is empty, or nests deeper than 20 levels.",
+    fix: "Send one JSON object. Check quotes, commas and that the text is UTF-8.",
+  },
+  INVALID_REQUEST: {
+    status: 400,
+    type: "invalid_request",
+    message: "The request has fields that are missing or wrong.",
+    cause: "One or more fields are absent, of the wrong type or outside their allowed values.",
+    fix: "`error.details` names every such field with what it needs; mend them all and send again. Nothing was accepted.",
+  },
+  INVALID_RECIPIENT: {
+    status: 400,
+    type: "invalid_request",
+    message: "No recipient is a valid phone number.",
+    cause:
+      "Every recipient in the request is malformed. (Among good numbers, a malformed one is accepted and fails alone.)",
+    fix: "Write numbers internationally: country code first, 7 to 15 digits, for example 919876543210 or +919876543210.",
+  },
+  MESSAGE_TOO_LONG: {
+    status: 400,
+    type: "invalid_request",
+    message: "The text is too long.",
+    cause: "The text has more characters or needs more SMS segments than this server allows.",
+    fix: "Shorten the text. One character outside the GSM alphabet more than halves what fits in a segment. The limits are settings of the server.",
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    type: "authentication",
+    message: "The API key is missing or not valid.",
+    cause:
+      "There is no `apikey` header, it holds an unknown, revoked or expired key, or it was sent twice with different values. These cases are answered alike on purpose.",
+    fix: "Send the header `apikey: <your key>`. Keys are shown once when they are made; make a new one if yours is lost.",
+  },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    type: "permission",
+    message: "This API key may not do that.",
+    cause: "The key is valid but lacks the scope that this operation asks for.",
+    fix: "Use a key with the scope named in the message, or make one with `POST /api/keys`.",
+  },
+  IP_NOT_ALLOWED: {
+    status: 403,
+    type: "permission",
+    message: "This API key may not be used from this address.",
+    cause: "The key has a list of allowed networks and the request came from outside of it.",
+    fix: "Send from an allowed address, or change `allowedIps` of the key. Behind a proxy, check which address reaches the server.",
+  },
+  ACCOUNT_SUSPENDED: {
+    status: 403,
+    type: "permission",
+    message: "The account is suspended.",
+    cause: "The operator has suspended the account that this key belongs to.",
+    fix: "Ask the operator of this server.",
+  },
+  MESSAGE_NOT_FOUND: {
+    status: 404,
+    type: "not_found",
+    message: "There is no such message.",
+    cause: "No message of this account has that id.",
+    fix: "Use a `messageId` as it came in the send response: `<id>:<n>`.",
+  },
+  RECORD_NOT_FOUND: {
+    status: 404,
+    type: "not_found",
+    message: "There is no such record.",
+    cause: "No record of this account has that id.",
+    fix: "List the records to see their ids.",
+  },
+  ROUTE_NOT_FOUND: {
+    status: 404,
+    type: "not_found",
+    message: "There is nothing at this path.",
+    cause: "The path is not one of this service's.",
+    fix: "Compare it with the API reference at `/docs`. All message operations start with `/v1`.",
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    type: "invalid_request",
+    message: "This path does not take that HTTP method.",
+    cause: "The path exists but not for the method of the request.",
+    fix: "Use a method from the `Allow` header of the answer. Every send operation is a POST.",
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    type: "conflict",
+    message: "A request with this Idempotency-Key is still being worked on.",
+    cause: "Two requests with the same key overlapped.",
+    fix: "Wait a moment and send the same request again: it answers what the first one did.",
+  },
+  BODY_TOO_LARGE: {
+    status: 413,
+    type: "limit",
+    message: "The body is too large.",
+    cause: "A body may have at most 1 MiB.",
+    fix: "Split the request.",
+  },
+  TOO_MANY_RECIPIENTS: {
+    status: 413,
+    type: "limit",
+    message: "The request has too many recipients.",
+    cause: "A request may name a limited number of recipients (1,000 unless the operator changed it).",
+    fix: "Split the list over several requests.",
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    type: "invalid_request",
+    message: "The body must be application/json.",
+    cause: "The `Content-Type` header is missing or names another type.",
+    fix: "Send `Content-Type: application/json`.",
+  },
+  IDEMPOTENCY_MISMATCH: {
+    status: 422,
+    type: "conflict",
+    message: "This Idempotency-Key was used for another request.",
+    cause: "In the last 24 hours the same key came with a different body.",
+    fix: "Use a new key for a new request; repeat a request with exactly the same body.",
+  },
+  RATE_LIMITED: {
+    status: 429,
+    type: "limit",
+    message: "Too many requests.",
+    cause:
+      "The key sent more requests per second than it is set to, or too many requests with bad keys came from this address.",
+    fix: "Wait for the seconds in `Retry-After`, then go on more slowly.",
+  },
+  INTERNAL: {
+    status: 500,
+    type: "server",
+    message: "Something went wrong on this server.",
+    cause: "A fault of the server, not of the request.",
+    fix: "Try again. If it stays, give the operator the `requestId` of the answer: the log has the cause under it.",
+  },
+  OVERLOADED: {
+    status: 503,
+    type: "server",
+    message: "The server has more work waiting than it can take. Nothing was accepted.",
+    cause: "Requests arrive faster than they can be stored.",
+    fix: "Wait for the seconds in `Retry-After` and send again.",
+  },
+  STORAGE_UNAVAILABLE: {
+    status: 503,
+    type: "server",
+    message: "The message store cannot be written at the moment. Nothing was accepted.",
+    cause: "The disk is full or the database is away.",
+    fix: "Wait for the seconds in `Retry-After` and send again, best with an `Idempotency-Key`. The server goes on by itself once the store is back.",
+  },
+} as const satisfies Record<string, ProblemEntry>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One field that is wrong: where it is and what it needs. */
+export interface Fault {
+  parameter: string;
+  message: string;
+}
+
+interface ProblemOptions {
+  message?: string;
+  faults?: readonly Fault[];
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+/** A failure that is the caller's to know: it becomes the answer. Every other error is ours and answers 500. */
+export class Problem extends Error {
+  override name = "Problem";
+  readonly code: ProblemCode;
+  readonly faults: readonly Fault[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ProblemCode, options: ProblemOptions = {}) {
+    super(options.message ?? PROBLEMS[code].message, { cause: options.cause });
+    this.code = code;
+    this.faults = options.faults ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code].status;
+  }
+}

@@ -1,0 +1,54 @@
+import type { CompiledQuery, DatabaseConnection, Driver, Kysely, QueryResult } from "kysely";
+import type { Tables } from "./tables.ts";
+
+/** What the shared queries need of an engine: single statements through Kysely, and several as one transaction. */
+export interface Engine {
+  db: Kysely<Tables>;
+  /** All or nothing. There are no interactive transactions: a decision belongs into a statement's own condition. */
+  atomically: (queries: readonly CompiledQuery[]) => Promise<void>;
+}
+
+/** Writes something that was not there before: only that shows that the store can be written. */
+export const PING = `
+  insert into service (name, value) values ('ping', '1')
+  on conflict (name) do update set value = cast(cast(service.value as integer) + 1 as text)`;
+
+/** How long a dead node is remembered in which nothing waits any more; a process that was only asleep wakes before that. */
+export const DEAD_NODE_KEPT_MS = 86_400_000;
+
+/** Lets Kysely run a query by handing its text and values to a function. */
+export class FunctionDriver implements Driver {
+  readonly #connection: DatabaseConnection;
+
+  constructor(run: <R>(query: CompiledQuery) => Promise<QueryResult<R>>) {
+    this.#connection = {
+      executeQuery: run,
+      // oxlint-disable-next-line require-yield -- the interface asks for a generator; nothing here streams
+      async *streamQuery() {
+        throw new Error("queries are not streamed");
+      },
+    };
+  }
+
+  init(): Promise<void> {
+    return Promise.resolve();
+  }
+  acquireConnection(): Promise<DatabaseConnection> {
+    return Promise.resolve(this.#connection);
+  }
+  beginTransaction(): Promise<void> {
+    return Promise.reject(new Error("use Engine.atomically"));
+  }
+  commitTransaction(): Promise<void> {
+    return Promise.reject(new Error("use Engine.atomically"));
+  }
+  rollbackTransaction(): Promise<void> {
+    return Promise.reject(new Error("use Engine.atomically"));
+  }
+  releaseConnection(): Promise<void> {
+    return Promise.resolve();
+  }
+  destroy(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,21 @@
+import { ground } from "./0001-ground.ts";
+import type { Migration } from "./migration.ts";
+
+/** In the order they are applied. A released one never changes; a new need is a new entry. */
+export const MIGRATIONS: readonly Migration[] = [ground];
+
+/** The database has been used by a newer release than this one. */
+export class SchemaTooNew extends Error {
+  override name = "SchemaTooNew";
+}
+
+/** Which steps are still to do, given the names of those done. */
+export function pendingMigrations(done: readonly string[], known: readonly Migration[] = MIGRATIONS): Migration[] {
+  const unknown = done.filter((name) => !known.some((migration) => migration.name === name));
+  if (unknown.length > 0) {
+    throw new SchemaTooNew(
+      `the database was migrated by a newer release (${unknown.join(", ")}); start that release, or restore a backup`,
+    );
+  }
+  return known.filter((migration) => !done.includes(migration.name));
+}

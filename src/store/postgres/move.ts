@@ -1,0 +1,116 @@
+import { CUSTOMER_STATUSES, isFinal, movesInto, statesShownAs } from "../../model/message.ts";
+import { parkedOf, type ParkedRow } from "../rows.ts";
+import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
+import { columns } from "./columns.ts";
+import type { ConnectionPool, Query } from "./pool.ts";
+import { rounds, type Placed } from "./rounds.ts";
+
+const MOVES = columns({
+  account_id: "integer",
+  request_id: "uuid",
+  n: "integer",
+  to_state: "text",
+  owner: "integer",
+  owned_by: "integer",
+  due_at: "bigint",
+  carrier: "text",
+  carrier_message_id: "text",
+  attempts: "integer",
+  error_code: "text",
+  description: "text",
+  submitted_at: "bigint",
+  done_at: "bigint",
+  settles: "integer",
+});
+
+/**
+ * Whether the message may go there from where it is. An expression over the row and not a join with a table of moves:
+ * when a concurrent move got there first, PostgreSQL judges this again by the state that the other one left behind.
+ */
+const IS_LEGAL = `case step.to_state ${CUSTOMER_STATUSES.flatMap(statesShownAs)
+  .map((to) => `when '${to}' then messages.state = any ('{${movesInto(to).join(",")}}'::text[])`)
+  .join(" ")} end`;
+
+const MOVE = `
+  with step as materialized (select * from ${MOVES.rows}),
+  moved as (
+    update messages set state = step.to_state, owner = step.owner, due_at = coalesce(step.due_at, messages.due_at),
+      carrier = coalesce(step.carrier, messages.carrier), attempts = messages.attempts + step.attempts,
+      error_code = step.error_code, description = step.description,
+      submitted_at = coalesce(step.submitted_at, messages.submitted_at), done_at = coalesce(step.done_at, messages.done_at)
+    from step
+    where messages.account_id = step.account_id and messages.request_id = step.request_id and messages.n = step.n
+      and (step.owned_by is null or messages.owner = step.owned_by) and ${IS_LEGAL}
+    returning step.place
+  ),
+  submitted as (
+    insert into submissions (carrier, carrier_message_id, account_id, request_id, n)
+    select carrier, carrier_message_id, account_id, request_id, n from step
+    where carrier is not null and carrier_message_id is not null
+    order by carrier, carrier_message_id
+    on conflict (carrier, carrier_message_id) do nothing
+  ),
+  settled as (delete from parked_receipts where id in (select settles from step))
+  select place, null::integer as id, null as carrier, null as carrier_message_id, null as state, null as error_code,
+    null as description, null::bigint as at from moved
+  union all
+  select place, id, carrier, carrier_message_id, state, parked_receipts.error_code, parked_receipts.description, at
+  from step join parked_receipts using (carrier, carrier_message_id)
+  order by id`;
+
+/** Changes states, each in one conditional statement; a batch that names a message more than once takes a transaction. */
+export async function move(pool: ConnectionPool, batch: readonly Move[]): Promise<MoveResult[]> {
+  const all = rounds(batch, ({ accountId, requestId, n }) => `${accountId} ${requestId} ${n}`);
+  const [first] = all;
+  if (!first) return [];
+  const told =
+    all.length === 1 ? await moveRound(pool.query, first) : await pool.transaction((query) => moveRounds(query, all));
+  return batch.map((_, place) => told.get(place) ?? { moved: false, parked: [] });
+}
+
+type Told = Map<number, { moved: boolean; parked: ParkedReceipt[] }>;
+
+async function moveRounds(query: Query, all: readonly (readonly Placed<Move>[])[]): Promise<Told> {
+  const told: Told = new Map();
+  for (const round of all) for (const [place, result] of await moveRound(query, round)) told.set(place, result);
+  return told;
+}
+
+async function moveRound(query: Query, round: readonly Placed<Move>[]): Promise<Told> {
+  // Nodes that touch the same rows touch them in the same order, and so wait for each other instead of deadlocking.
+  const sorted = round.toSorted(({ item: a }, { item: b }) => compare(a.requestId, b.requestId) || a.n - b.n);
+  const { rows } = await query<({ id: null } | ParkedRow) & { place: number }>({
+    name: "move",
+    text: MOVE,
+    values: MOVES.values(sorted.map(({ item }) => rowOf(item))),
+  });
+  const told: Told = new Map();
+  for (const row of rows) {
+    const place = sorted[row.place - 1]?.place ?? -1;
+    const result = told.get(place) ?? { moved: false, parked: [] };
+    told.set(place, result);
+    if (row.id === null) result.moved = true;
+    else result.parked.push(parkedOf(row));
+  }
+  return told;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const rowOf = (step: Move) => ({
+  account_id: step.accountId,
+  request_id: step.requestId,
+  n: step.n,
+  to_state: step.to,
+  owner: step.owner,
+  owned_by: step.ownedBy,
+  due_at: step.dueAt,
+  carrier: step.carrier,
+  carrier_message_id: step.carrierMessageId,
+  attempts: step.attempt ? 1 : 0,
+  error_code: step.errorCode,
+  description: step.description,
+  submitted_at: step.to === "submitted" ? step.at : null,
+  done_at: isFinal(step.to) ? step.at : null,
+  settles: step.settles,
+});

@@ -1,0 +1,56 @@
+import { DEAD_NODE_KEPT_MS } from "../engine.ts";
+import { NOBODY, type NodeStore } from "../store.ts";
+import type { ConnectionPool } from "./pool.ts";
+
+/** The server's clock, read when the statement runs and not when its transaction began. */
+const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+const CLEAR = `
+  delete from nodes where dead = 1 and beat_at < ${NOW} - $1::bigint
+    and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting'))`;
+
+/** Who is running, told by one clock: the database's. */
+export function createNodes(pool: ConnectionPool): NodeStore {
+  const { query } = pool;
+
+  return {
+    join: ({ alone }) =>
+      pool.transaction(async (run) => {
+        if (alone) await run({ text: "update nodes set dead = 1" });
+        const { rows } = await run<{ id: number }>({
+          text: `insert into nodes (beat_at) values (${NOW}) returning id`,
+        });
+        return rows[0]?.id ?? NOBODY;
+      }),
+
+    async beat(node) {
+      const { count } = await query({
+        text: `update nodes set beat_at = ${NOW} where id = $1 and dead = 0`,
+        values: [node],
+      });
+      return count === 1;
+    },
+
+    async bury(silentMs) {
+      await query({
+        text: `update nodes set dead = 1 where dead = 0 and beat_at < ${NOW} - $1::bigint`,
+        values: [silentMs],
+      });
+      await query({ text: CLEAR, values: [DEAD_NODE_KEPT_MS] });
+      const { rows } = await query<{ id: number }>({ text: "select id from nodes where dead = 1 order by id" });
+      return rows.map((row) => row.id);
+    },
+
+    leave: (node) =>
+      pool.transaction(async (run) => {
+        const text = `update messages set owner = ${NOBODY} where owner = $1 and state in ('accepted', 'submitting')`;
+        await run({ text, values: [node] });
+        await run({ text: "delete from nodes where id = $1", values: [node] });
+      }),
+
+    async countNodes() {
+      const { rows } = await query<{ alive: number }>({ text: "select count(*) as alive from nodes where dead = 0" });
+      return rows[0]?.alive ?? 0;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import {
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type CompiledQuery,
+  type QueryResult,
+} from "kysely";
+import { FunctionDriver, PING, type Engine } from "../engine.ts";
+import { createReading } from "../reading.ts";
+import { createRecords } from "../records.ts";
+import type { Store } from "../store.ts";
+import type { Tables } from "../tables.ts";
+import { accept } from "./accept.ts";
+import { claim, release } from "./claim.ts";
+import { forget } from "./forget.ts";
+import { migrate } from "./migrate.ts";
+import { move } from "./move.ts";
+import { createNodes } from "./nodes.ts";
+import { findSubmissions, park, parkedWithMessage } from "./park.ts";
+import { markReported, receiveOnPhones } from "./phones.ts";
+import { ConnectionPool, type Statement } from "./pool.ts";
+
+/** The store that any number of nodes share. Resolves once the schema is up to date. */
+export async function openPostgresStore(url: string, options: { connections?: number } = {}): Promise<Store> {
+  await migrate(url);
+  const pool = new ConnectionPool(url, options.connections ?? 10);
+  const { query } = pool;
+
+  async function run<R>(compiled: CompiledQuery): Promise<QueryResult<R>> {
+    const { rows, count } = await query<R>(statementOf(compiled));
+    return { rows, numAffectedRows: BigInt(count) };
+  }
+
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new FunctionDriver(run),
+      createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+  const engine: Engine = {
+    db,
+    atomically: (queries) =>
+      pool.transaction(async (runOne) => {
+        for (const compiled of queries) await runOne(statementOf(compiled));
+      }),
+  };
+
+  return {
+    engine: "postgres",
+    ...createRecords(engine),
+    ...createReading(db),
+    ...createNodes(pool),
+
+    accept: (batch) => accept(query, batch),
+    move: (batch) => move(pool, batch),
+    claim: (wanted) => claim(query, wanted),
+    release: (node, requests) => release(query, node, requests),
+    findSubmissions: (batch) => findSubmissions(query, batch),
+    park: (batch, at) => park(query, batch, at),
+    parkedWithMessage: (limit) => parkedWithMessage(query, limit),
+    forget: (before) => forget(query, before),
+    receiveOnPhones: (batch) => receiveOnPhones(query, batch),
+    markReported: (batch) => markReported(query, batch),
+
+    async ping() {
+      await query({ text: PING });
+    },
+    close: () => pool.end(),
+  };
+}
+
+const statementOf = ({ sql, parameters }: CompiledQuery): Statement => ({ text: sql, values: parameters });

@@ -1,0 +1,119 @@
+import { sql, type Kysely } from "kysely";
+import { statesShownAs, WAITING_STATES } from "../model/message.ts";
+import { idFloor } from "../lib/ids.ts";
+import { phoneMessageOf, storedMessageOf } from "./rows.ts";
+import type { MessageStore, PhoneStore } from "./store.ts";
+import type { Tables } from "./tables.ts";
+
+/**
+ * How many rows one call of a listing may look at. A filter that matches little would otherwise walk the whole table:
+ * there is no index on recipients, because every accepted message would pay for it.
+ */
+const LOOK_AT_MOST = 20_000;
+
+type Reading = Pick<MessageStore, "findMessage" | "listMessages" | "countWaiting"> &
+  Pick<PhoneStore, "listUnreported" | "listPhones" | "listPhoneMessages" | "phoneMessagesSince">;
+
+/** What is read back, on both engines. Everything is asked for by account. */
+export function createReading(db: Kysely<Tables>): Reading {
+  return {
+    async findMessage({ accountId, requestId, n }) {
+      const row = await db
+        .selectFrom("messages")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("request_id", "=", requestId)
+        .where("n", "=", n)
+        .executeTakeFirst();
+      return row ? storedMessageOf(row) : null;
+    },
+
+    async listMessages(accountId, filter, after, limit) {
+      let window = db.selectFrom("messages").selectAll().where("account_id", "=", accountId);
+      if (filter.from !== undefined) window = window.where("request_id", ">=", idFloor(filter.from));
+      if (filter.to !== undefined) window = window.where("request_id", "<", idFloor(filter.to));
+      if (after) window = window.where(sql<boolean>`(request_id, n) < (${after.requestId}, ${after.n})`);
+      window = window.orderBy("request_id", "desc").orderBy("n", "desc").limit(LOOK_AT_MOST);
+
+      let query = db.selectFrom(window.as("seen")).selectAll();
+      if (filter.status) query = query.where("state", "in", statesShownAs(filter.status));
+      if (filter.channel) query = query.where("channel", "=", filter.channel);
+      if (filter.recipient) query = query.where("recipient", "=", filter.recipient);
+      if (filter.campaignName) query = query.where("campaign_name", "=", filter.campaignName);
+      const rows = await query.orderBy("request_id", "desc").orderBy("n", "desc").limit(limit).execute();
+
+      const last = rows.at(-1);
+      if (last && rows.length === limit)
+        return { rows: rows.map(storedMessageOf), next: { requestId: last.request_id, n: last.n } };
+      const edge = await window
+        .clearSelect()
+        .select(["request_id", "n"])
+        .clearLimit()
+        .limit(1)
+        .offset(LOOK_AT_MOST - 1)
+        .executeTakeFirst();
+      return { rows: rows.map(storedMessageOf), next: edge ? { requestId: edge.request_id, n: edge.n } : null };
+    },
+
+    async countWaiting() {
+      const row = await db
+        .selectFrom("messages")
+        .select(sql<number>`count(*)`.as("waiting"))
+        // As literals: only then does SQLite see that the index of what is waiting holds them all.
+        .where(
+          "state",
+          "in",
+          WAITING_STATES.map((state) => sql.lit(state)),
+        )
+        .executeTakeFirstOrThrow();
+      return row.waiting;
+    },
+
+    async listUnreported(before, limit) {
+      const rows = await db
+        .selectFrom("phone_messages")
+        .selectAll()
+        .where("reports_due_at", "<", before)
+        .orderBy("reports_due_at")
+        .limit(limit)
+        .execute();
+      return rows.map(phoneMessageOf);
+    },
+
+    async listPhones(accountId, after, limit) {
+      let query = db.selectFrom("phones").selectAll().where("account_id", "=", accountId);
+      if (after) query = query.where("number", ">", after);
+      const rows = await query.orderBy("number").limit(limit).execute();
+      const phones = rows.map((row) => ({
+        accountId: row.account_id,
+        number: row.number,
+        name: row.name,
+        messageCount: row.message_count,
+        lastMessageAt: row.last_message_at,
+      }));
+      return { rows: phones, next: rows.length === limit ? (rows.at(-1)?.number ?? null) : null };
+    },
+
+    async listPhoneMessages(accountId, number, after, limit) {
+      let query = db
+        .selectFrom("phone_messages")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("number", "=", number);
+      if (after) query = query.where("id", "<", after);
+      const rows = await query.orderBy("id", "desc").limit(limit).execute();
+      return { rows: rows.map(phoneMessageOf), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
+    },
+
+    async phoneMessagesSince(accountId, number, fromId, limit) {
+      let query = db
+        .selectFrom("phone_messages")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("id", ">=", fromId);
+      if (number !== null) query = query.where("number", "=", number);
+      const rows = await query.orderBy("id").limit(limit).execute();
+      return rows.map(phoneMessageOf);
+    },
+  };
+}

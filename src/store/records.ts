@@ -1,0 +1,211 @@
+import { sql, type CompiledQuery } from "kysely";
+import { DEFAULT_SETTINGS, type Account, type AccountSettings, type Role } from "../model/account.ts";
+import type { ApiKey, KeyMode, Scope } from "../model/api-key.ts";
+import type { Engine } from "./engine.ts";
+import type { RecordStore } from "./store.ts";
+import type { Tables } from "./tables.ts";
+
+type KeyRow = Tables["api_keys"];
+
+/** Accounts, users and keys: the same queries on both engines. Every change bumps the revision that other nodes watch. */
+export function createRecords({ db, atomically }: Engine): RecordStore {
+  const bump = (): CompiledQuery =>
+    db
+      .updateTable("revisions")
+      .set({ revision: sql`revision + 1` })
+      .where("topic", "=", "records")
+      .compile();
+
+  return {
+    async revision() {
+      const row = await db
+        .selectFrom("revisions")
+        .select("revision")
+        .where("topic", "=", "records")
+        .executeTakeFirstOrThrow();
+      return row.revision;
+    },
+
+    async listAccounts() {
+      const rows = await db.selectFrom("accounts").selectAll().orderBy("id").execute();
+      return rows.map((row): Account => ({
+        id: row.id,
+        name: row.name,
+        suspended: row.suspended === 1,
+        settings: readSettings(row.settings),
+      }));
+    },
+
+    async createAccount({ name, createdAt, owner, keys, phones }) {
+      const find = db.selectFrom("accounts").select("id").where("name", "=", name);
+      if (await find.executeTakeFirst()) return null;
+      const accountId = sql<number>`(select id from accounts where name = ${name})`;
+      try {
+        await atomically([
+          db.insertInto("accounts").values({ name, suspended: 0, settings: "{}", created_at: createdAt }).compile(),
+          db
+            .insertInto("users")
+            .values({
+              account_id: accountId,
+              id: owner.id,
+              email: owner.email,
+              password_hash: owner.passwordHash,
+              role: owner.role,
+              created_at: owner.createdAt,
+            })
+            .compile(),
+          ...keys.map((key) =>
+            db
+              .insertInto("api_keys")
+              .values({ ...rowOfKey(key), account_id: accountId })
+              .compile(),
+          ),
+          ...phones.map((phone) =>
+            db
+              .insertInto("phones")
+              .values({
+                account_id: accountId,
+                number: phone.number,
+                name: phone.name,
+                message_count: 0,
+                last_message_at: null,
+              })
+              .compile(),
+          ),
+          bump(),
+        ]);
+      } catch (error) {
+        // Another node made the same account a moment earlier: the name is taken, which is an answer.
+        if (await find.executeTakeFirst()) return null;
+        throw error;
+      }
+      const created = await find.executeTakeFirstOrThrow();
+      return created.id;
+    },
+
+    async saveSettings(accountId, settings) {
+      const change = db
+        .updateTable("accounts")
+        .set({ settings: JSON.stringify(settings) })
+        .where("id", "=", accountId);
+      await atomically([change.compile(), bump()]);
+    },
+
+    async listKeys() {
+      const rows = await db.selectFrom("api_keys").selectAll().orderBy("account_id").orderBy("id").execute();
+      return rows.map(keyOf);
+    },
+
+    async insertKey(key) {
+      await atomically([
+        db
+          .insertInto("api_keys")
+          .values({ ...rowOfKey(key), account_id: key.accountId })
+          .compile(),
+        bump(),
+      ]);
+    },
+
+    async updateKey(accountId, id, change) {
+      const row = await db
+        .selectFrom("api_keys")
+        .select("id")
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      if (!row) return false;
+      const update = db
+        .updateTable("api_keys")
+        .set(columnsOf(change))
+        .where("account_id", "=", accountId)
+        .where("id", "=", id);
+      await atomically([update.compile(), bump()]);
+      return true;
+    },
+
+    async touchKeys(used) {
+      await atomically(
+        used.map(({ accountId, id, lastUsedAt }) =>
+          db
+            .updateTable("api_keys")
+            .set({ last_used_at: lastUsedAt })
+            .where("account_id", "=", accountId)
+            .where("id", "=", id)
+            .compile(),
+        ),
+      );
+    },
+
+    async findUser(email) {
+      const row = await db.selectFrom("users").selectAll().where("email", "=", email).executeTakeFirst();
+      if (!row) return null;
+      return {
+        accountId: row.account_id,
+        id: row.id,
+        email: row.email,
+        passwordHash: row.password_hash,
+        role: row.role as Role,
+        createdAt: row.created_at,
+      };
+    },
+
+    async settle(name, value) {
+      await db
+        .insertInto("service")
+        .values({ name, value })
+        .onConflict((conflict) => conflict.column("name").doNothing())
+        .execute();
+      const row = await db.selectFrom("service").select("value").where("name", "=", name).executeTakeFirstOrThrow();
+      return row.value;
+    },
+  };
+}
+
+/** A setting added by a later release has its default until somebody changes it. */
+const readSettings = (json: string): AccountSettings => ({
+  ...DEFAULT_SETTINGS,
+  ...(JSON.parse(json) as Partial<AccountSettings>),
+});
+
+function keyOf(row: KeyRow): ApiKey {
+  return {
+    accountId: row.account_id,
+    id: row.id,
+    name: row.name,
+    mode: row.mode as KeyMode,
+    digest: row.digest,
+    hint: row.hint,
+    scopes: JSON.parse(row.scopes) as Scope[],
+    allowedIps: JSON.parse(row.allowed_ips) as string[],
+    requestsPerSecond: row.requests_per_second,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  };
+}
+
+const rowOfKey = (key: Omit<ApiKey, "accountId">): Omit<KeyRow, "account_id"> => ({
+  id: key.id,
+  mode: key.mode,
+  digest: key.digest,
+  hint: key.hint,
+  created_at: key.createdAt,
+  last_used_at: key.lastUsedAt,
+  ...columnsOf(key),
+});
+
+type KeyColumns = Pick<KeyRow, "name" | "scopes" | "allowed_ips" | "requests_per_second" | "expires_at" | "revoked_at">;
+
+function columnsOf(key: Omit<ApiKey, "accountId">): KeyColumns;
+function columnsOf(change: Partial<ApiKey>): Partial<KeyColumns>;
+function columnsOf(change: Partial<ApiKey>): Partial<KeyColumns> {
+  return {
+    ...(change.name === undefined ? {} : { name: change.name }),
+    ...(change.scopes === undefined ? {} : { scopes: JSON.stringify(change.scopes) }),
+    ...(change.allowedIps === undefined ? {} : { allowed_ips: JSON.stringify(change.allowedIps) }),
+    ...(change.requestsPerSecond === undefined ? {} : { requests_per_second: change.requestsPerSecond }),
+    ...(change.expiresAt === undefined ? {} : { expires_at: change.expiresAt }),
+    ...(change.revokedAt === undefined ? {} : { revoked_at: change.revokedAt }),
+  };
+}

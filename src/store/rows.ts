@@ -1,0 +1,101 @@
+import type { ReceiptState } from "../carriers/carrier.ts";
+import {
+  FAILURES,
+  ROUTE_CLASSES,
+  type Channel,
+  type Message,
+  type MessageRef,
+  type RouteClass,
+  type SmsContent,
+  type State,
+} from "../model/message.ts";
+import type { PhoneMessage } from "../model/phone.ts";
+import type { ParkedReceipt, StoredMessage } from "./store.ts";
+import type { MessageRow, PhoneMessageRow } from "./tables.ts";
+
+/** Lanes are numbered in the order they are served. */
+export const laneOf = (routeClass: RouteClass): number => ROUTE_CLASSES.indexOf(routeClass);
+
+const routeClassOf = (lane: number): RouteClass => ROUTE_CLASSES[lane] ?? "PROMO";
+
+export function messageOf(row: MessageRow): Message {
+  return {
+    accountId: row.account_id,
+    requestId: row.request_id,
+    n: row.n,
+    channel: row.channel as Channel,
+    routeClass: routeClassOf(row.lane),
+    test: row.test === 1,
+    sender: row.sender,
+    recipient: row.recipient,
+    content: JSON.parse(row.content) as SmsContent,
+    segments: row.segments,
+    campaignName: row.campaign_name,
+    state: row.state as State,
+    attempts: row.attempts,
+    createdAt: row.created_at,
+    dueAt: row.due_at,
+    expiresAt: row.expires_at,
+  };
+}
+
+export function storedMessageOf(row: MessageRow): StoredMessage {
+  return {
+    ...messageOf(row),
+    carrier: row.carrier,
+    errorCode: row.error_code,
+    description: row.description,
+    submittedAt: row.submitted_at,
+    doneAt: row.done_at,
+  };
+}
+
+export function phoneMessageOf(row: PhoneMessageRow): PhoneMessage {
+  return {
+    accountId: row.account_id,
+    id: row.id,
+    number: row.number,
+    sender: row.sender,
+    channel: row.channel as Channel,
+    content: JSON.parse(row.content) as SmsContent,
+    messageId: row.message_id,
+    receivedAt: row.received_at,
+    reportsDueAt: row.reports_due_at,
+  };
+}
+
+export interface RefRow {
+  account_id: number;
+  request_id: string;
+  n: number;
+}
+
+export const refOf = (row: RefRow): MessageRef => ({ accountId: row.account_id, requestId: row.request_id, n: row.n });
+
+export interface ParkedRow {
+  id: number;
+  carrier: string;
+  carrier_message_id: string;
+  state: string;
+  error_code: string | null;
+  description: string | null;
+  at: number;
+}
+
+export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
+  id: row.id,
+  receipt: {
+    carrier: row.carrier,
+    carrierMessageId: row.carrier_message_id,
+    state: row.state as ReceiptState,
+    errorCode: row.error_code,
+    description: row.description,
+    at: row.at,
+  },
+});
+
+/** The words that stand beside one of our own failure codes. */
+export const describeFailure = (code: string | null): string | null =>
+  code === null ? null : (FAILURES[code as keyof typeof FAILURES] ?? null);
+
+export const oldestFirst = (a: Message, b: Message): number => a.dueAt - b.dueAt;

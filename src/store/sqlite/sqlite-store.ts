@@ -1,0 +1,143 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import {
+  Kysely,
+  SelectQueryNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type CompiledQuery,
+  type QueryResult,
+} from "kysely";
+import type { Clock } from "../../lib/clock.ts";
+import { DEAD_NODE_KEPT_MS, FunctionDriver, PING, type Engine } from "../engine.ts";
+import { createReading } from "../reading.ts";
+import { createRecords } from "../records.ts";
+import { parkedOf, refOf, type ParkedRow, type RefRow } from "../rows.ts";
+import type { Store } from "../store.ts";
+import type { Tables } from "../tables.ts";
+import type { Commands } from "./commands.ts";
+import { migrate } from "./migrate.ts";
+import { openDatabase } from "./open.ts";
+import { DatabaseThread } from "./thread.ts";
+
+/** The store of one process on one machine: a file, one writing thread, one reading thread. */
+export function openSqliteStore(path: string, clock: Clock): Store {
+  mkdirSync(dirname(path), { recursive: true });
+  const setup = openDatabase(path);
+  try {
+    migrate(setup);
+  } catch (error) {
+    setup.close();
+    throw error;
+  }
+  // The connection stays open so that the log of the last writer is never removed under the threads at a restart.
+  const writer = new DatabaseThread(new URL("writer.ts", import.meta.url), path);
+  const reader = new DatabaseThread(new URL("reader.ts", import.meta.url), path);
+
+  const write = <K extends keyof Commands>(
+    command: K,
+    ...args: Parameters<Commands[K]>
+  ): Promise<ReturnType<Commands[K]>> => writer.call(command, ...args);
+  const read = <R>(sql: string, ...values: unknown[]): Promise<R[]> => reader.call("read", sql, values);
+
+  async function run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (SelectQueryNode.is(query.query)) return { rows: await read<R>(query.sql, ...query.parameters) };
+    const { rows, changes } = await write("query", query.sql, query.parameters as never);
+    return { rows: rows as R[], numAffectedRows: BigInt(changes) };
+  }
+
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new FunctionDriver(run),
+      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+  const engine: Engine = {
+    db,
+    atomically: (queries) =>
+      write(
+        "atomically",
+        queries.map((query) => ({ sql: query.sql, values: query.parameters as never })),
+      ),
+  };
+
+  return {
+    engine: "sqlite",
+    ...createRecords(engine),
+    ...createReading(db),
+
+    accept: (batch) => write("accept", batch),
+    move: (batch) => write("move", batch),
+    claim: (claim) => write("claim", claim),
+    release: (node, requests) => write("release", node, requests),
+    park: (batch, at) => write("park", batch, at),
+    forget: (before) => write("forget", before),
+    receiveOnPhones: (batch) => write("receiveOnPhones", batch),
+    markReported: (batch) => write("markReported", batch),
+
+    async findSubmissions(batch) {
+      const rows = await read<RefRow & { place: number }>(
+        `select wanted.key as place, account_id, request_id, n from json_each(?) as wanted
+         join submissions on carrier = wanted.value ->> 0 and carrier_message_id = wanted.value ->> 1`,
+        JSON.stringify(batch.map(({ carrier, carrierMessageId }) => [carrier, carrierMessageId])),
+      );
+      const found = new Map(rows.map((row) => [row.place, refOf(row)]));
+      return batch.map((_, place) => found.get(place) ?? null);
+    },
+
+    async parkedWithMessage(limit) {
+      const rows = await read<ParkedRow & RefRow>(
+        `select parked_receipts.*, account_id, request_id, n from parked_receipts join submissions using (carrier, carrier_message_id)
+         order by id limit ?`,
+        limit,
+      );
+      return rows.map((row) => ({ ...parkedOf(row), ref: refOf(row) }));
+    },
+
+    async join({ alone }) {
+      if (alone) await write("query", "update nodes set dead = 1", []);
+      const { rows } = await write("query", "insert into nodes (beat_at) values (?) returning id", [clock.now()]);
+      return (rows[0] as { id: number }).id;
+    },
+    async beat(node) {
+      const { changes } = await write("query", "update nodes set beat_at = ? where id = ? and dead = 0", [
+        clock.now(),
+        node,
+      ]);
+      return changes === 1;
+    },
+    async bury(silentMs) {
+      await write("query", "update nodes set dead = 1 where dead = 0 and beat_at < ?", [clock.now() - silentMs]);
+      await write(
+        "query",
+        `delete from nodes where dead = 1 and beat_at < ?
+           and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting'))`,
+        [clock.now() - DEAD_NODE_KEPT_MS],
+      );
+      const rows = await read<{ id: number }>("select id from nodes where dead = 1 order by id");
+      return rows.map((row) => row.id);
+    },
+    leave: (node) => write("leave", node),
+    async countNodes() {
+      const rows = await read<{ alive: number }>("select count(*) as alive from nodes where dead = 0");
+      return rows[0]?.alive ?? 0;
+    },
+
+    async ping() {
+      await write("query", PING, []);
+    },
+    async close() {
+      await Promise.all([writer.close(), reader.close()]);
+      closeQuietly(setup);
+    },
+  };
+}
+
+/** The last connection to close folds the write-ahead log into the database file. */
+function closeQuietly(db: DatabaseSync): void {
+  if (db.isOpen) db.close();
+}

@@ -1,0 +1,61 @@
+import { Worker } from "node:worker_threads";
+import { StorageUnavailable } from "../store.ts";
+
+export interface Job {
+  id: number;
+  command: string;
+  args: readonly unknown[];
+}
+
+export type Answer =
+  | { id: number; result: unknown }
+  | { id: number; error: { message: string; errcode: number }; storage: boolean };
+
+/** A thread with a database connection, asked by message and answering by promise. */
+export class DatabaseThread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
+  #nextId = 1;
+  #broken: Error | null = null;
+
+  constructor(file: URL, path: string) {
+    this.#worker = new Worker(file, { workerData: { path } });
+    this.#worker.unref();
+    this.#worker.on("message", (answers: Answer[]) => this.#settle(answers));
+    this.#worker.on("error", (error) => this.#break(error));
+    this.#worker.on("exit", () => this.#break(new Error("the database thread has ended")));
+  }
+
+  call<T>(command: string, ...args: readonly unknown[]): Promise<T> {
+    if (this.#broken) return Promise.reject(this.#broken);
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject });
+      this.#worker.postMessage({ id, command, args });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #settle(answers: Answer[]): void {
+    for (const answer of answers) {
+      const caller = this.#waiting.get(answer.id);
+      this.#waiting.delete(answer.id);
+      if ("result" in answer) caller?.resolve(answer.result);
+      else caller?.reject(errorOf(answer));
+    }
+  }
+
+  #break(cause: Error): void {
+    this.#broken ??= new StorageUnavailable("the database thread is gone", { cause });
+    for (const caller of this.#waiting.values()) caller.reject(this.#broken);
+    this.#waiting.clear();
+  }
+}
+
+function errorOf({ error, storage }: Extract<Answer, { error: unknown }>): Error {
+  const cause = Object.assign(new Error(error.message), { errcode: error.errcode });
+  return storage ? new StorageUnavailable(error.message, { cause }) : cause;
+}

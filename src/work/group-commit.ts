@@ -1,0 +1,83 @@
+import type { Receipt } from "../carriers/carrier.ts";
+import { createBatcher, type Batcher } from "../lib/batcher.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { MessageRef } from "../model/message.ts";
+import {
+  StorageUnavailable,
+  type Acceptance,
+  type AcceptResult,
+  type MessageStore,
+  type Move,
+  type MoveResult,
+} from "../store/store.ts";
+
+const RETRY_PAUSE_MS = 200;
+const NO_LIMIT = Number.POSITIVE_INFINITY;
+
+/** Every hot write, one batcher per kind. Callers await their own result; a batch is one commit. */
+export interface GroupCommit {
+  accept: Batcher<Acceptance, AcceptResult>;
+  move: Batcher<Move, MoveResult>;
+  find: Batcher<Receipt, MessageRef | null>;
+  park: Batcher<Receipt, MessageRef | null>;
+  /** Resolves once nothing is waiting to be written. */
+  idle(): Promise<void>;
+}
+
+interface Needs {
+  store: MessageStore;
+  clock: Clock;
+  log: Log;
+}
+
+export function createGroupCommit({ store, clock, log }: Needs, options: { acceptBacklog: number }): GroupCommit {
+  /** What has already happened outside must be written: while the store is away, the batch waits and tries again. */
+  async function insist<T>(write: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable)) throw error;
+        log.warn({ err: error }, "store is away, a write waits");
+        await new Promise<void>((resolve) => clock.after(RETRY_PAUSE_MS, resolve));
+      }
+    }
+  }
+
+  const accept = createBatcher<Acceptance, AcceptResult>({
+    run: (batch) => store.accept(batch),
+    weigh: (item) => item.recipients.length,
+    maxBatch: 4000,
+    maxLoad: options.acceptBacklog,
+    inFlight: 2,
+  });
+  const move = createBatcher<Move, MoveResult>({
+    run: (batch) => insist(() => store.move(batch)),
+    maxBatch: 1000,
+    maxLoad: NO_LIMIT,
+    inFlight: 2,
+  });
+  const find = createBatcher<Receipt, MessageRef | null>({
+    run: (batch) => insist(() => store.findSubmissions(batch)),
+    maxBatch: 500,
+    maxLoad: NO_LIMIT,
+    inFlight: 2,
+  });
+  const park = createBatcher<Receipt, MessageRef | null>({
+    run: (batch) => insist(() => store.park(batch, clock.now())),
+    maxBatch: 500,
+    maxLoad: NO_LIMIT,
+    inFlight: 1,
+  });
+
+  return {
+    accept,
+    move,
+    find,
+    park,
+    idle: async () => {
+      await Promise.all([accept.idle(), move.idle(), find.idle(), park.idle()]);
+    },
+  };
+}

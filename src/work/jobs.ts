@@ -1,0 +1,80 @@
+import type { Keyring } from "../accounts/keyring.ts";
+import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
+import { every, type Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { settleParked, type ReportNeeds } from "../messages/report.ts";
+import type { MessageStore } from "../store/store.ts";
+import type { Membership } from "./membership.ts";
+
+const HOUR_MS = 3_600_000;
+const IDEMPOTENCY_KEPT_MS = 24 * HOUR_MS;
+const PARKED_KEPT_MS = 7 * 24 * HOUR_MS;
+const PARKED_AT_ONCE = 500;
+
+interface Job {
+  name: string;
+  pauseMs: number;
+  run(): Promise<void>;
+}
+
+export interface JobNeeds {
+  store: MessageStore;
+  membership: Membership;
+  keyring: Keyring;
+  simulator: SimulatorCarrier;
+  reporting: ReportNeeds;
+  clock: Clock;
+  log: Log;
+  /** Fetches due messages; absent on a node that does not send. */
+  claim: (() => Promise<void>) | null;
+  beatMs: number;
+}
+
+/** Everything that happens later, by itself. */
+export function listJobs(needs: JobNeeds): Job[] {
+  const { store, membership, keyring, simulator, reporting, clock, claim, beatMs } = needs;
+  const always: Job[] = [
+    { name: "say that this node lives", pauseMs: beatMs, run: () => membership.beat() },
+    { name: "learn of changed accounts and keys", pauseMs: 2000, run: () => keyring.refresh() },
+    { name: "write down when keys were used", pauseMs: 30_000, run: () => keyring.saveUses() },
+    {
+      name: "forget old idempotency keys and receipts",
+      pauseMs: 60_000,
+      run: async () => {
+        const now = clock.now();
+        while ((await store.forget({ idempotency: now - IDEMPOTENCY_KEPT_MS, parked: now - PARKED_KEPT_MS })) > 0);
+      },
+    },
+  ];
+  if (!claim) return always;
+  return [
+    ...always,
+    { name: "claim what is due", pauseMs: 500, run: claim },
+    {
+      name: "match receipts that came early",
+      pauseMs: 5000,
+      run: async () => {
+        for (const parked of await store.parkedWithMessage(PARKED_AT_ONCE))
+          await settleParked(reporting, parked.ref, [parked]);
+      },
+    },
+    { name: "repeat simulated reports that were lost", pauseMs: 5000, run: () => simulator.resendOverdue() },
+  ];
+}
+
+/** Runs jobs until stopped. A job that fails is logged and has its next turn as usual. */
+export function startJobs(
+  { clock, log }: Pick<JobNeeds, "clock" | "log">,
+  jobs: readonly Job[],
+): { stop(): Promise<void> } {
+  const running = jobs.map((job) =>
+    every(clock, job.pauseMs, () =>
+      job.run().catch((error: unknown) => log.warn({ err: error, job: job.name }, "job failed")),
+    ),
+  );
+  return {
+    stop: async () => {
+      await Promise.all(running.map((job) => job.stop()));
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { systemClock } from "../src/lib/clock.ts";
+import { MIGRATIONS, SchemaTooNew } from "../src/store/migrations/all.ts";
+import type { Migration } from "../src/store/migrations/migration.ts";
+import { migrate as migratePostgres } from "../src/store/postgres/migrate.ts";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { prepareSession } from "../src/store/postgres/session.ts";
+import { migrate as migrateSqlite } from "../src/store/sqlite/migrate.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import { freshDatabase } from "./support/databases.ts";
+import { ENGINES } from "./support/engines.ts";
+
+interface Ground {
+  where: string;
+  migrate(known: readonly Migration[]): Promise<void>;
+  names(sql: string): Promise<string[]>;
+  open(): Promise<{ close(): Promise<void> }>;
+  /** Resolves once the process is in the middle of its migration. */
+  halfWay(migrating: ChildProcess): Promise<void>;
+  discard(): Promise<void>;
+}
+
+const first: Migration = { name: "0001-first", statements: () => ["create table first (id integer)"] };
+const second: Migration = { name: "0002-second", statements: () => ["create table second (id integer)"] };
+const broken: Migration = {
+  name: "0002-broken",
+  statements: () => [
+    "create table broken (id integer)",
+    "insert into broken (id) values (1)",
+    "create table first (id integer)",
+  ],
+};
+
+describe.each(ENGINES)("migrating on %s", (engine) => {
+  let ground: Ground;
+  beforeEach(async () => {
+    ground = engine === "sqlite" ? await sqliteGround() : await postgresGround();
+  });
+  afterEach(() => ground.discard());
+
+  const done = () => ground.names("select name from migrations order by name");
+
+  it("applies what is missing, in order, and notes it", async () => {
+    await ground.migrate([first]);
+    await ground.migrate([first, second]);
+    expect(await done()).toEqual(["0001-first", "0002-second"]);
+    expect(await ground.names("select 'there' as name from second")).toEqual([]);
+  });
+
+  it("does nothing the second time", async () => {
+    await ground.migrate([first, second]);
+    await ground.migrate([first, second]);
+    expect(await done()).toEqual(["0001-first", "0002-second"]);
+  });
+
+  it("leaves nothing of a step that fails in the middle, and keeps the steps before it", async () => {
+    await expect(ground.migrate([first, broken])).rejects.toThrow(/first/);
+    expect(await done()).toEqual(["0001-first"]);
+    await expect(ground.names("select 'there' as name from broken")).rejects.toThrow(/broken/);
+    await ground.migrate([first, second]);
+    expect(await done()).toEqual(["0001-first", "0002-second"]);
+  });
+
+  it("refuses a database that a newer release has migrated, and changes nothing", async () => {
+    await ground.migrate([first, second]);
+    await expect(ground.migrate([first])).rejects.toThrow(SchemaTooNew);
+    expect(await done()).toEqual(["0001-first", "0002-second"]);
+  });
+
+  it("refuses to open a store that a newer release has migrated", async () => {
+    await ground.migrate([...MIGRATIONS, { name: "9999-future", statements: () => [] }]);
+    await expect(ground.open()).rejects.toThrow(SchemaTooNew);
+  });
+
+  it("leaves a usable database when the process is killed in the middle", async () => {
+    const script = join(import.meta.dirname, "support/migrating-process.ts");
+    const migrating = spawn(process.execPath, [script, engine, ground.where], { stdio: ["ignore", "pipe", "inherit"] });
+    await ground.halfWay(migrating);
+    migrating.kill("SIGKILL");
+    await once(migrating, "exit");
+    const store = await ground.open();
+    await store.close();
+    expect(await done()).toEqual(MIGRATIONS.map(({ name }) => name));
+    await expect(ground.names("select 'there' as name from half_way")).rejects.toThrow(/half_way/);
+  });
+});
+
+describe("starting on postgres", () => {
+  it("lets nodes that start together take turns", async () => {
+    const ground = await postgresGround();
+    const stores = await Promise.all(Array.from({ length: 6 }, () => ground.open()));
+    await Promise.all(stores.map((store) => store.close()));
+    expect(await ground.names("select name from migrations")).toEqual(MIGRATIONS.map(({ name }) => name));
+    await ground.discard();
+  });
+
+  it("refuses a server older than PostgreSQL 15 and says so", async () => {
+    const old = { query: () => Promise.resolve({ rows: [{ version: "140012", release: "14.12" }] }) };
+    await expect(prepareSession(old as unknown as Client, 1000)).rejects.toThrow(
+      "PostgreSQL 15 or later is needed; this server is 14.12",
+    );
+  });
+});
+
+async function sqliteGround(): Promise<Ground> {
+  const folder = await mkdtemp(join(tmpdir(), "heliograph-migrations-"));
+  const where = join(folder, "store.db");
+  const withDatabase = async <T>(work: (db: DatabaseSync) => T): Promise<T> => {
+    const db = new DatabaseSync(where);
+    try {
+      return work(db);
+    } finally {
+      db.close();
+    }
+  };
+  return {
+    where,
+    migrate: (known) => withDatabase((db) => migrateSqlite(db, known)),
+    names: (sql) =>
+      withDatabase((db) =>
+        db
+          .prepare(sql)
+          .all()
+          .map((row) => String(row["name"])),
+      ),
+    open: async () => openSqliteStore(where, systemClock),
+    async halfWay({ stdout }) {
+      if (stdout) await once(stdout, "data");
+    },
+    discard: () => rm(folder, { recursive: true }),
+  };
+}
+
+async function postgresGround(): Promise<Ground> {
+  const database = await freshDatabase(inject("postgresUrl"));
+  const names = async (sql: string): Promise<string[]> => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      return (await client.query<{ name: string }>(sql)).rows.map((row) => row.name);
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    where: database.url,
+    names,
+    migrate: (known) => migratePostgres(database.url, known),
+    open: () => openPostgresStore(database.url),
+    async halfWay() {
+      const asleep = `select query as name from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+      while ((await names(asleep)).length === 0) await sleep(20);
+    },
+    discard: () => database.drop(),
+  };
+}

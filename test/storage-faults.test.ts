@@ -1,0 +1,137 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { prepareSession } from "../src/store/postgres/session.ts";
+import { StorageUnavailable, type Acceptance, type Store } from "../src/store/store.ts";
+import { acceptance } from "./support/acceptances.ts";
+import { freshDatabase } from "./support/databases.ts";
+import { startCluster, type Cluster } from "./support/postgres-cluster.ts";
+
+describe("PostgreSQL that goes away", () => {
+  let cluster: Cluster;
+  let store: Store;
+  let url: string;
+  let accountId = 0;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    ({ url } = await freshDatabase(cluster.url));
+    store = await openPostgresStore(url, { connections: 4 });
+  });
+  afterAll(async () => {
+    await store.close();
+    await cluster.stop();
+  });
+
+  it.each(["immediate", "fast"] as const)("costs the writes under way and nothing else (%s)", async (mode) => {
+    accountId += 1;
+    const stored: Acceptance[] = [];
+    const failures: unknown[] = [];
+    let over = false;
+    const writer = async (): Promise<void> => {
+      while (!over) {
+        const item = acceptance({ accountId });
+        try {
+          await store.accept([item]);
+          stored.push(item);
+        } catch (error) {
+          failures.push(error);
+          await sleep(20);
+        }
+      }
+    };
+    const writers = [writer(), writer(), writer(), writer()];
+    while (stored.length < 50) await sleep(5);
+    await cluster.restart(mode);
+    const before = stored.length;
+    while (stored.length < before + 50) await sleep(5);
+    over = true;
+    await Promise.all(writers);
+
+    expect(failures.length).toBeGreaterThan(0);
+    expect(failures.filter((failure) => !(failure instanceof StorageUnavailable))).toEqual([]);
+    const kept = await Promise.all(stored.map(({ message }) => store.findMessage({ ...message, n: 1 })));
+    expect(kept.filter((message) => message === null)).toEqual([]);
+  });
+
+  it("is told from a read and a transaction too, and is forgotten once it is back", async () => {
+    const stopped = cluster.restart("immediate");
+    const told = await Promise.allSettled(
+      Array.from({ length: 40 }, async (_, index) => {
+        await sleep(index * 2);
+        await (index % 2 === 0 ? store.listAccounts() : store.join({ alone: false }));
+      }),
+    );
+    const reasons = told.filter((result) => result.status === "rejected").map((result): unknown => result.reason);
+    expect(reasons.length).toBeGreaterThan(0);
+    expect(reasons.filter((reason) => !(reason instanceof StorageUnavailable))).toEqual([]);
+    await stopped;
+    await expect(store.ping()).resolves.toBeUndefined();
+  });
+
+  it("is noticed by a ping when it no longer takes writes, and forgotten once it does", async () => {
+    await administer(url, "alter system set default_transaction_read_only = on");
+    await vi.waitFor(() => expect(store.ping()).rejects.toThrow(StorageUnavailable));
+    await expect(store.accept([acceptance()])).rejects.toThrow(StorageUnavailable);
+    await administer(url, "alter system reset default_transaction_read_only");
+    await vi.waitFor(() => store.ping());
+    expect(await store.accept([acceptance()])).toEqual([{ kind: "stored" }]);
+  });
+
+  it("cannot be opened while it is not there", async () => {
+    await expect(openPostgresStore("postgres://nobody@127.0.0.1:1/none")).rejects.toThrow(StorageUnavailable);
+  });
+
+  it.each([
+    ["off", "on"],
+    ["remote_apply", "remote_apply"],
+  ])("is never trusted with less than a synced commit (told %s, does %s)", async (told, does) => {
+    const client = new Client({ connectionString: url, options: `-c synchronous_commit=${told}` });
+    await client.connect();
+    await prepareSession(client, 1000);
+    expect((await client.query("show synchronous_commit")).rows).toEqual([{ synchronous_commit: does }]);
+    await client.end();
+  });
+});
+
+describe("SQLite on a full disk", () => {
+  it("refuses writes, keeps what it took, and takes writes again when there is room", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "heliograph-full-"));
+    const script = join(import.meta.dirname, "support/filling-process.ts");
+    // The soft limit only, so that it can be lifted again; in blocks of 1024 bytes.
+    const limited = spawn(
+      "bash",
+      ["-c", `ulimit -S -f 2048 && exec "$0" "$@"`, process.execPath, script, join(folder, "store.db")],
+      {
+        stdio: ["ignore", "inherit", "inherit", "ipc"],
+      },
+    );
+    const [full] = (await once(limited, "message")) as [
+      Record<"writes" | "pings", { done: number; unavailable: boolean }>,
+    ];
+    expect(full.writes.done).toBeGreaterThan(0);
+    expect(full).toMatchObject({ writes: { unavailable: true }, pings: { unavailable: true } });
+
+    execFileSync("prlimit", [`--pid=${limited.pid}`, "--fsize=unlimited:"]);
+    limited.send("there is room");
+    const [after] = (await once(limited, "message")) as [{ result: unknown; rows: number }];
+    expect(after).toEqual({ result: { kind: "stored" }, rows: (full.writes.done + 1) * 200 });
+    await once(limited, "exit");
+    await rm(folder, { recursive: true });
+  });
+});
+
+/** Changes a setting of the whole server, on which every session acts soon after. */
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url, options: "-c default_transaction_read_only=off" });
+  await client.connect();
+  await client.query(statement);
+  await client.query("select pg_reload_conf()");
+  await client.end();
+}

@@ -1,0 +1,856 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../src/lib/ids.ts";
+import { DEFAULT_SETTINGS } from "../src/model/account.ts";
+import type { ApiKey } from "../src/model/api-key.ts";
+import {
+  CUSTOMER_STATUSES,
+  customerStatus,
+  isFinal,
+  mayMove,
+  statesShownAs,
+  type MessageRef,
+} from "../src/model/message.ts";
+import type { PhoneMessage } from "../src/model/phone.ts";
+import type { Receipt } from "../src/carriers/carrier.ts";
+import {
+  NOBODY,
+  type Acceptance,
+  type Move,
+  type NewAccount,
+  type Position,
+  type Store,
+  type StoredMessage,
+} from "../src/store/store.ts";
+import { acceptance, NOON } from "./support/acceptances.ts";
+import { openStore, type EngineName, type OpenStore } from "./support/engines.ts";
+
+const STATES = CUSTOMER_STATUSES.flatMap(statesShownAs);
+const NODE = 1;
+
+/** What every engine behind the port promises. */
+export function storeSuite(engine: EngineName): void {
+  let opened: OpenStore;
+  let store: Store;
+
+  beforeEach(async () => {
+    opened = await openStore(engine);
+    store = opened.store;
+  });
+  afterEach(() => opened.discard());
+
+  /** Stores one request and gives the refs of its messages. */
+  async function stored(changes: Parameters<typeof acceptance>[0] = {}): Promise<[MessageRef, ...MessageRef[]]> {
+    const item = acceptance(changes);
+    expect(await store.accept([item])).toEqual([{ kind: "stored" }]);
+    return refsOf(item) as [MessageRef, ...MessageRef[]];
+  }
+
+  const found = async (ref: MessageRef): Promise<StoredMessage> => {
+    const message = await store.findMessage(ref);
+    if (!message) throw new Error("the message is not there");
+    return message;
+  };
+
+  const moveOne = async (ref: MessageRef, change: Partial<Move> & Pick<Move, "to">) => {
+    const [result] = await store.move([{ ...ref, at: NOON, owner: NODE, ...change }]);
+    if (!result) throw new Error("there is no result");
+    return result;
+  };
+
+  const countOf = async (table: string): Promise<number> => {
+    const [row] = (await opened.execute(`select count(*) as amount from ${table}`)) as { amount: number | string }[];
+    return Number(row?.amount);
+  };
+
+  const allMessages = async (accountId: number): Promise<StoredMessage[]> =>
+    (await store.listMessages(accountId, {}, null, 1000)).rows;
+
+  describe("accept", () => {
+    it("gives recipients their places in the order of the request", async () => {
+      const to = Array.from({ length: 50 }, (_, index) => `336000000${10 + index}`);
+      const refs = await stored({ to });
+      const messages = await Promise.all(refs.map(found));
+      expect(messages.map(({ n, recipient }) => [n, recipient])).toEqual(
+        to.map((number, index) => [index + 1, number]),
+      );
+    });
+
+    it("gives back exactly what was stored", async () => {
+      const item = acceptance({
+        test: true,
+        campaignName: "spring",
+        routeClass: "OTP",
+        dueAt: NOON + 5,
+        sender: "Ü\"'\\,{}",
+      });
+      await store.accept([item]);
+      expect(await store.findMessage({ ...item.message, n: 1 })).toEqual({
+        ...item.message,
+        n: 1,
+        recipient: "33612345678",
+        state: "accepted",
+        attempts: 0,
+        carrier: null,
+        errorCode: null,
+        description: null,
+        submittedAt: null,
+        doneAt: null,
+      });
+    });
+
+    it("stores a failed recipient as rejected, owned by nobody, beside the others", async () => {
+      const item = acceptance({ to: ["33600000001", "12", "33600000003"] });
+      item.recipients = item.recipients.map((recipient, index) => ({
+        ...recipient,
+        failure: index === 1 ? "INVALID_RECIPIENT" : null,
+      }));
+      await store.accept([item]);
+      const messages = await Promise.all(refsOf(item).map(found));
+      expect(messages.map(({ state }) => state)).toEqual(["accepted", "rejected", "accepted"]);
+      expect(messages[1]).toMatchObject({
+        errorCode: "INVALID_RECIPIENT",
+        description: "The number is not an international phone number.",
+        doneAt: NOON,
+      });
+      expect(await store.countWaiting()).toBe(2);
+      expect(await opened.execute("select owner from messages order by n")).toEqual([
+        { owner: 1 },
+        { owner: NOBODY },
+        { owner: 1 },
+      ]);
+    });
+
+    it("stores a batch and answers in its order", async () => {
+      const batch = Array.from({ length: 40 }, (_, index) =>
+        acceptance({ to: Array.from({ length: (index % 3) + 1 }, () => `3361${index}`) }),
+      );
+      expect(await store.accept(batch)).toEqual(batch.map(() => ({ kind: "stored" })));
+      const messages = await Promise.all(batch.flatMap(refsOf).map(found));
+      expect(messages.map(({ recipient }) => recipient)).toEqual(
+        batch.flatMap((item) => item.recipients.map(({ number }) => number)),
+      );
+    });
+
+    it("answers an empty batch with nothing", async () => {
+      expect(await store.accept([])).toEqual([]);
+    });
+
+    it("replays a used idempotency key and stores nothing", async () => {
+      await stored({ idempotency: keyed("a", "hash one", "first") });
+      const again = acceptance({ idempotency: keyed("a", "hash one", "second") });
+      expect(await store.accept([again])).toEqual([{ kind: "replayed", bodyHash: "hash one", response: "first" }]);
+      expect(await countOf("messages")).toBe(1);
+    });
+
+    it("gives the hash that was stored with a key, so that another body can be told", async () => {
+      await stored({ idempotency: keyed("a", "hash one", "first") });
+      const [result] = await store.accept([acceptance({ idempotency: keyed("a", "hash two", "second") })]);
+      expect(result).toMatchObject({ kind: "replayed", bodyHash: "hash one" });
+    });
+
+    it("replays and stores within one batch, each in its place", async () => {
+      await stored({ idempotency: keyed("a", "h", "first") });
+      const batch = [
+        acceptance({ idempotency: keyed("b", "h", "of b") }),
+        acceptance({ idempotency: keyed("a", "h", "second") }),
+        acceptance(),
+        acceptance({ idempotency: keyed("b", "h", "of b again") }),
+        acceptance({ idempotency: keyed("b", "h", "of b once more") }),
+      ];
+      expect(await store.accept(batch)).toEqual([
+        { kind: "stored" },
+        { kind: "replayed", bodyHash: "h", response: "first" },
+        { kind: "stored" },
+        { kind: "replayed", bodyHash: "h", response: "of b" },
+        { kind: "replayed", bodyHash: "h", response: "of b" },
+      ]);
+      expect(await countOf("messages")).toBe(3);
+    });
+
+    it("keeps idempotency keys of accounts and paths apart", async () => {
+      const batch = [
+        acceptance({ idempotency: keyed("a") }),
+        acceptance({ accountId: 2, idempotency: keyed("a") }),
+        acceptance({ idempotency: { ...keyed("a"), path: "/v1/rcs" } }),
+      ];
+      expect(await store.accept(batch)).toEqual(batch.map(() => ({ kind: "stored" })));
+    });
+
+    it("fails a bad request alone, with no trace of it, and stores its batch mates", async () => {
+      const [taken] = await stored();
+      const batch = Array.from({ length: 9 }, (_, index) => acceptance({ idempotency: keyed(`key ${index}`) }));
+      batch[5] = acceptance({
+        requestId: taken.requestId,
+        to: ["33600000001", "33600000002"],
+        idempotency: keyed("key 5"),
+      });
+      const results = await store.accept(batch);
+      expect(results[5]).toBeInstanceOf(Error);
+      expect(results.filter((result) => !(result instanceof Error))).toEqual(
+        Array.from({ length: 8 }, () => ({ kind: "stored" })),
+      );
+      expect(await countOf("messages")).toBe(9);
+      expect(await store.accept([acceptance({ idempotency: keyed("key 5") })])).toEqual([{ kind: "stored" }]);
+    });
+
+    it("stores one of many concurrent requests with the same key and replays it to the others", async () => {
+      const batches = Array.from({ length: 20 }, (_, index) => [
+        acceptance({ idempotency: keyed("a", "h", `answer ${index}`) }),
+      ]);
+      const results = (await Promise.all(batches.map((batch) => store.accept(batch)))).flat();
+      expect(results.filter((result) => !(result instanceof Error) && result.kind === "stored")).toHaveLength(1);
+      expect(await countOf("messages")).toBe(1);
+      const [first] = await store.accept([acceptance({ idempotency: keyed("a") })]);
+      const winner = results.findIndex((result) => !(result instanceof Error) && result.kind === "stored");
+      expect(first).toEqual({ kind: "replayed", bodyHash: "h", response: `answer ${winner}` });
+    });
+
+    it("survives batches that take the same keys in opposite orders", async () => {
+      const keys = Array.from({ length: 30 }, (_, index) => `key ${index}`);
+      const batchOf = (names: string[]) => names.map((name) => acceptance({ idempotency: keyed(name) }));
+      await Promise.all([store.accept(batchOf(keys)), store.accept(batchOf(keys.toReversed()))]);
+      expect(await countOf("messages")).toBe(30);
+    });
+
+    it("takes or fails a NUL character, which PostgreSQL cannot store, without harm to others", async () => {
+      const results = await store.accept([acceptance(), acceptance({ sender: "A\u0000B" }), acceptance()]);
+      const middle = engine === "postgres" ? expect.any(Error) : { kind: "stored" };
+      expect(results).toEqual([{ kind: "stored" }, middle, { kind: "stored" }]);
+    });
+  });
+
+  describe("move", () => {
+    it("makes every legal move and refuses every illegal one", async () => {
+      const pairs = STATES.flatMap((from) => STATES.map((to) => ({ from, to })));
+      const refs = await stored({ to: pairs.map((_, index) => `33600${index}`) });
+      for (const [index, { from }] of pairs.entries()) {
+        await opened.execute(`update messages set state = '${from}' where n = ${index + 1}`);
+      }
+      const results = await store.move(
+        pairs.map(({ to }, index) => ({ ...at(refs, index), to, at: NOON + 7, owner: 2 })),
+      );
+      expect(pairs.map((pair, index) => ({ ...pair, moved: results[index]?.moved }))).toEqual(
+        pairs.map((pair) => ({ ...pair, moved: mayMove(pair.from, pair.to) })),
+      );
+      for (const [index, { from, to }] of pairs.entries()) {
+        const message = await found(at(refs, index));
+        expect(message.state).toBe(mayMove(from, to) ? to : from);
+        expect(message.doneAt).toBe(mayMove(from, to) && isFinal(to) ? NOON + 7 : null);
+        expect(message.submittedAt).toBe(mayMove(from, to) && to === "submitted" ? NOON + 7 : null);
+      }
+    });
+
+    it("moves nothing of a message that is not there, nor of another account's", async () => {
+      const [ref] = await stored();
+      expect((await moveOne({ ...ref, n: 2 }, { to: "submitting" })).moved).toBe(false);
+      expect((await moveOne({ ...ref, accountId: 2 }, { to: "submitting" })).moved).toBe(false);
+      expect((await found(ref)).state).toBe("accepted");
+    });
+
+    it("answers an empty batch with nothing", async () => {
+      expect(await store.move([])).toEqual([]);
+    });
+
+    it("moves only what the asking node still owns", async () => {
+      const [ref] = await stored({ owner: 4 });
+      expect((await moveOne(ref, { to: "submitting", ownedBy: 3, owner: 3 })).moved).toBe(false);
+      expect((await moveOne(ref, { to: "submitting", ownedBy: 4, owner: 5 })).moved).toBe(true);
+      expect((await moveOne(ref, { to: "submitting", ownedBy: 4, owner: 4 })).moved).toBe(false);
+      expect((await moveOne(ref, { to: "submitting", ownedBy: 5, owner: 5 })).moved).toBe(true);
+    });
+
+    it("counts tries, and keeps times, carrier and reason", async () => {
+      const [ref] = await stored();
+      await moveOne(ref, { to: "submitting", attempt: true, carrier: "north" });
+      await moveOne(ref, { to: "accepted", dueAt: NOON + 500 });
+      expect(await found(ref)).toMatchObject({ attempts: 1, carrier: "north", dueAt: NOON + 500, submittedAt: null });
+      await moveOne(ref, { to: "submitting", attempt: true, carrier: "south" });
+      await moveOne(ref, { to: "submitted", at: NOON + 600 });
+      await moveOne(ref, { to: "expired", at: NOON + 700, errorCode: "E1", description: "gave up" });
+      expect(await found(ref)).toMatchObject({
+        attempts: 2,
+        carrier: "south",
+        dueAt: NOON + 500,
+        submittedAt: NOON + 600,
+        doneAt: NOON + 700,
+        errorCode: "E1",
+        description: "gave up",
+      });
+      await moveOne(ref, { to: "delivered", at: NOON + 800 });
+      expect(await found(ref)).toMatchObject({
+        submittedAt: NOON + 600,
+        doneAt: NOON + 800,
+        errorCode: null,
+        description: null,
+      });
+    });
+
+    it("takes several moves of one message in the order of the batch", async () => {
+      const [a, b] = (await stored({ to: ["33600000001", "33600000002"] })) as [MessageRef, MessageRef];
+      const step = (ref: MessageRef, to: Move["to"]): Move => ({ ...ref, to, at: NOON, owner: NODE });
+      const results = await store.move([
+        step(a, "submitting"),
+        step(b, "submitting"),
+        step(a, "enroute"),
+        step(a, "delivered"),
+        step(b, "delivered"),
+        step(a, "undelivered"),
+        step(b, "enroute"),
+      ]);
+      expect(results.map(({ moved }) => moved)).toEqual([true, true, true, true, true, false, false]);
+      expect([(await found(a)).state, (await found(b)).state]).toEqual(["delivered", "delivered"]);
+    });
+
+    it("lets exactly one of two contradicting reports win", async () => {
+      const refs = await stored({ to: Array.from({ length: 25 }, (_, index) => `3360000${index}`) });
+      await store.move(refs.map((ref) => ({ ...ref, to: "submitting", at: NOON, owner: NODE })));
+      const report = (to: "delivered" | "undelivered", order: MessageRef[]) =>
+        store.move(order.map((ref) => ({ ...ref, to, at: NOON, owner: NOBODY })));
+      const [good, bad] = await Promise.all([report("delivered", refs), report("undelivered", refs.toReversed())]);
+      for (const [index, ref] of refs.entries()) {
+        const wins = [good[index]?.moved, bad[refs.length - 1 - index]?.moved];
+        expect(wins.toSorted()).toEqual([false, true]);
+        expect((await found(ref)).state).toBe(wins[0] ? "delivered" : "undelivered");
+      }
+    });
+
+    it("judges a move by the state that a concurrent move left behind", async () => {
+      const refs = await stored({ to: Array.from({ length: 25 }, (_, index) => `3360000${index}`) });
+      await store.move(refs.map((ref) => ({ ...ref, to: "submitting", at: NOON, owner: NODE })));
+      const report = (to: "enroute" | "delivered") =>
+        store.move(refs.map((ref) => ({ ...ref, to, at: NOON, owner: NOBODY })));
+      const [, delivered] = await Promise.all([report("enroute"), report("delivered")]);
+      expect(delivered.map(({ moved }) => moved)).toEqual(refs.map(() => true));
+      expect(new Set((await allMessages(1)).map(({ state }) => state))).toEqual(new Set(["delivered"]));
+    });
+  });
+
+  describe("submissions and receipts", () => {
+    it("finds the message of a carrier's id once the submit is known, and nothing for other ids", async () => {
+      const [ref] = await stored();
+      await moveOne(ref, { to: "submitting" });
+      await moveOne(ref, { to: "submitted", carrier: "north", carrierMessageId: "N1" });
+      const asked = [
+        { carrier: "north", carrierMessageId: "N2" },
+        { carrier: "north", carrierMessageId: "N1" },
+        { carrier: "south", carrierMessageId: "N1" },
+        { carrier: "north", carrierMessageId: "N1" },
+      ];
+      expect(await store.findSubmissions(asked)).toEqual([null, ref, null, ref]);
+      expect(await store.findSubmissions([])).toEqual([]);
+    });
+
+    it("keeps the first message under a carrier's id", async () => {
+      const [a, b] = (await stored({ to: ["33600000001", "33600000002"] })) as [MessageRef, MessageRef];
+      const taken = { to: "submitting", carrier: "north", carrierMessageId: "N1" } as const;
+      await moveOne(a, taken);
+      await moveOne(b, taken);
+      expect(await store.findSubmissions([receipt("N1")])).toEqual([a]);
+    });
+
+    it("notes a submit even when a report has overtaken the move", async () => {
+      const [ref] = await stored();
+      await moveOne(ref, { to: "submitting" });
+      await moveOne(ref, { to: "delivered" });
+      const { moved } = await moveOne(ref, { to: "submitted", carrier: "north", carrierMessageId: "N1" });
+      expect(moved).toBe(false);
+      expect(await store.findSubmissions([receipt("N1")])).toEqual([ref]);
+    });
+
+    it("parks a receipt that came first and hands it over with the submit", async () => {
+      const [ref] = await stored();
+      await moveOne(ref, { to: "submitting" });
+      const early = [
+        receipt("N1", "enroute"),
+        { ...receipt("N1"), errorCode: "000", description: "ok", at: NOON + 9 },
+        receipt("N2"),
+      ];
+      expect(await store.park(early, NOON)).toEqual([null, null, null]);
+      expect(await store.parkedWithMessage(10)).toEqual([]);
+      const { moved, parked } = await moveOne(ref, { to: "submitted", carrier: "north", carrierMessageId: "N1" });
+      expect(moved).toBe(true);
+      expect(parked.map((entry) => entry.receipt)).toEqual(early.slice(0, 2));
+      expect(await store.parkedWithMessage(10)).toEqual(parked.map((entry) => ({ ...entry, ref })));
+      expect(await store.parkedWithMessage(1)).toHaveLength(1);
+    });
+
+    it("gives back the message instead of parking when the submit is known", async () => {
+      const [ref] = await stored();
+      await moveOne(ref, { to: "submitting", carrier: "north", carrierMessageId: "N1" });
+      expect(await store.park([receipt("N2"), receipt("N1")], NOON)).toEqual([null, ref]);
+      expect(await countOf("parked_receipts")).toBe(1);
+    });
+
+    it("parks a repeated receipt once", async () => {
+      expect(await store.park([receipt("N1"), receipt("N1")], NOON)).toEqual([null, null]);
+      await store.park([receipt("N1"), receipt("N1", "enroute")], NOON);
+      expect(await countOf("parked_receipts")).toBe(2);
+    });
+
+    it("removes a settled receipt, whether or not its move was legal", async () => {
+      const [ref] = await stored();
+      await store.park([receipt("N1", "enroute"), receipt("N1")], NOON);
+      await moveOne(ref, { to: "submitting" });
+      const { parked } = await moveOne(ref, { to: "submitted", carrier: "north", carrierMessageId: "N1" });
+      const [enroute, delivered] = parked.map(({ id }) => id) as [number, number];
+      const results = await store.move([
+        { ...ref, to: "delivered", at: NOON, owner: NOBODY, settles: delivered },
+        { ...ref, to: "enroute", at: NOON, owner: NOBODY, settles: enroute },
+      ]);
+      expect(results.map(({ moved }) => moved)).toEqual([true, false]);
+      expect(await countOf("parked_receipts")).toBe(0);
+    });
+  });
+
+  describe("claim, release and leave", () => {
+    const claiming = { node: 9, from: NOBODY, routeClass: "TRANS", dueBy: NOON, limit: 100 } as const;
+
+    it("takes the oldest due rows first, up to the limit", async () => {
+      const dues = [NOON - 10, NOON - 40, NOON - 20, NOON + 1, NOON - 30, NOON];
+      await store.accept(dues.map((dueAt) => acceptance({ owner: NOBODY, dueAt })));
+      const claims = [
+        await store.claim({ ...claiming, limit: 3 }),
+        await store.claim(claiming),
+        await store.claim(claiming),
+      ];
+      expect(claims.map((messages) => messages.map(({ dueAt }) => dueAt - NOON))).toEqual([
+        [-40, -30, -20],
+        [-10, 0],
+        [],
+      ]);
+    });
+
+    it("takes only rows of its lane and of the owner it was told", async () => {
+      await store.accept([
+        acceptance({ owner: NOBODY, routeClass: "OTP", sender: "otp" }),
+        acceptance({ owner: NOBODY, routeClass: "PROMO", sender: "promo" }),
+        acceptance({ owner: NOBODY, sender: "free" }),
+        acceptance({ owner: 3, sender: "of three" }),
+      ]);
+      const senders = async (change: object) =>
+        (await store.claim({ ...claiming, ...change })).map(({ sender }) => sender);
+      expect(await senders({})).toEqual(["free"]);
+      expect(await senders({ from: 3 })).toEqual(["of three"]);
+      expect(await senders({ routeClass: "OTP" })).toEqual(["otp"]);
+      expect(await senders({ from: 9, node: 8 })).toEqual(expect.arrayContaining(["free", "of three"]));
+    });
+
+    it("takes only what waits to be sent", async () => {
+      const refs = await stored({ owner: NOBODY, to: STATES.map((_, index) => `3360${index}`) });
+      for (const [index, state] of STATES.entries())
+        await opened.execute(`update messages set state = '${state}' where n = ${index + 1}`);
+      const claimed = await store.claim(claiming);
+      expect(claimed.map(({ state }) => state).toSorted()).toEqual(["accepted", "submitting"]);
+      expect(await store.countWaiting()).toBe(2);
+      expect(refs).toHaveLength(STATES.length);
+    });
+
+    it("never gives a row to two claimers", async () => {
+      await store.accept(Array.from({ length: 300 }, () => acceptance({ owner: NOBODY })));
+      const take = async (node: number): Promise<string[]> => {
+        const mine: string[] = [];
+        for (;;) {
+          const messages = await store.claim({ ...claiming, node, limit: 7 });
+          if (messages.length === 0) return mine;
+          mine.push(...messages.map(({ requestId }) => requestId));
+        }
+      };
+      const taken = (await Promise.all([take(11), take(12), take(13), take(14)])).flat();
+      expect(taken).toHaveLength(300);
+      expect(new Set(taken).size).toBe(300);
+    });
+
+    it("gives the rows of released requests back, and no others", async () => {
+      const [mine] = await stored({ owner: 5, to: ["33600000001", "33600000002"], sender: "released" });
+      const [other] = await stored({ owner: 6, sender: "of six" });
+      await stored({ owner: 5, sender: "kept" });
+      await store.release(5, [mine, other]);
+      await store.release(5, []);
+      expect((await store.claim(claiming)).map(({ sender }) => sender)).toEqual(["released", "released"]);
+    });
+
+    it("leaves a node's rows to nobody when it goes, at once", async () => {
+      const node = await store.join({ alone: false });
+      await stored({ owner: node });
+      const [done] = await stored({ owner: node });
+      await store.move([{ ...done, to: "rejected", at: NOON, owner: node }]);
+      await store.leave(node);
+      expect(await store.countNodes()).toBe(0);
+      expect(await store.beat(node)).toBe(false);
+      expect(await store.bury(0)).toEqual([]);
+      expect(await store.claim(claiming)).toHaveLength(1);
+    });
+  });
+
+  describe("nodes", () => {
+    const silence = (node: number) => opened.execute(`update nodes set beat_at = beat_at - 60000 where id = ${node}`);
+
+    it("gives every process a fresh id", async () => {
+      const ids = await Promise.all([1, 2, 3].map(() => store.join({ alone: false })));
+      expect(new Set([...ids, NOBODY]).size).toBe(4);
+      expect(await store.countNodes()).toBe(3);
+    });
+
+    it("buries who was silent, and nobody who has beaten since", async () => {
+      const [a, b] = [await store.join({ alone: false }), await store.join({ alone: false })];
+      await silence(a);
+      await silence(b);
+      expect(await store.beat(b)).toBe(true);
+      expect(await store.bury(30_000)).toEqual([a]);
+      expect(await store.bury(30_000)).toEqual([a]);
+      expect([await store.beat(a), await store.beat(b)]).toEqual([false, true]);
+      expect(await store.countNodes()).toBe(1);
+    });
+
+    it("remembers a node that died long ago as long as something of it waits", async () => {
+      const [empty, busy] = [await store.join({ alone: false }), await store.join({ alone: false })];
+      await stored({ owner: busy });
+      await opened.execute("update nodes set beat_at = beat_at - 200000000");
+      expect(await store.bury(30_000)).toEqual([busy]);
+      expect(await store.beat(empty)).toBe(false);
+    });
+
+    it("takes all others for dead when it is alone", async () => {
+      const before = await store.join({ alone: false });
+      const node = await store.join({ alone: true });
+      expect(await store.bury(30_000)).toEqual([before]);
+      expect(await store.beat(node)).toBe(true);
+    });
+  });
+
+  describe("accounts, users and keys", () => {
+    it("creates an account with its owner, keys and phones in one", async () => {
+      const account = newAccount("acme");
+      const before = await store.revision();
+      const id = (await store.createAccount(account)) ?? 0;
+      expect(await store.listAccounts()).toEqual([{ id, name: "acme", suspended: false, settings: DEFAULT_SETTINGS }]);
+      expect(await store.findUser("acme@example.com")).toEqual({ ...account.owner, accountId: id });
+      expect(await store.listKeys()).toEqual(account.keys.map((key) => ({ ...key, accountId: id })));
+      expect((await store.listPhones(id, null, 10)).rows).toEqual([
+        { accountId: id, number: "33600000001", name: "Ada", messageCount: 0, lastMessageAt: null },
+      ]);
+      expect(await store.revision()).toBeGreaterThan(before);
+    });
+
+    it("creates nothing when the name is taken", async () => {
+      await store.createAccount(newAccount("acme"));
+      const before = await store.revision();
+      expect(await store.createAccount({ ...newAccount("acme"), owner: newAccount("other").owner })).toBeNull();
+      expect(await store.findUser("other@example.com")).toBeNull();
+      expect(await store.listKeys()).toHaveLength(1);
+      expect(await store.revision()).toBe(before);
+    });
+
+    it("creates an account once when many ask at the same time", async () => {
+      const ids = await Promise.all(Array.from({ length: 8 }, () => store.createAccount(newAccount("acme"))));
+      expect(ids.filter((id) => id !== null)).toHaveLength(1);
+      expect(await store.listAccounts()).toHaveLength(1);
+    });
+
+    it("leaves nothing of an account whose owner's address is taken", async () => {
+      await store.createAccount(newAccount("acme"));
+      const twin = { ...newAccount("twin"), owner: { ...newAccount("twin").owner, email: "acme@example.com" } };
+      await expect(store.createAccount(twin)).rejects.toThrow();
+      expect((await store.listAccounts()).map(({ name }) => name)).toEqual(["acme"]);
+    });
+
+    it("keeps settings, with defaults for what was never set", async () => {
+      const id = (await store.createAccount(newAccount("acme"))) ?? 0;
+      const before = await store.revision();
+      await store.saveSettings(id, { ...DEFAULT_SETTINGS, numbers: "strict", defaultRegion: "FR" });
+      expect((await store.listAccounts())[0]?.settings).toEqual({
+        ...DEFAULT_SETTINGS,
+        numbers: "strict",
+        defaultRegion: "FR",
+      });
+      expect(await store.revision()).toBeGreaterThan(before);
+    });
+
+    it("keeps keys with all that was said about them", async () => {
+      const accountId = (await store.createAccount({ ...newAccount("acme"), keys: [] })) ?? 0;
+      const key: ApiKey = {
+        ...newKey("acme"),
+        accountId,
+        allowedIps: ["10.0.0.0/8"],
+        requestsPerSecond: 5,
+        expiresAt: NOON,
+      };
+      const before = await store.revision();
+      await store.insertKey(key);
+      expect(await store.listKeys()).toEqual([key]);
+      const inserted = await store.revision();
+      expect(inserted).toBeGreaterThan(before);
+      expect(
+        await store.updateKey(accountId, key.id, { name: "new", scopes: ["read"], revokedAt: NOON, expiresAt: null }),
+      ).toBe(true);
+      const changed: ApiKey = { ...key, name: "new", scopes: ["read"], revokedAt: NOON, expiresAt: null };
+      expect(await store.listKeys()).toEqual([changed]);
+      expect(await store.revision()).toBeGreaterThan(inserted);
+      await store.touchKeys([{ accountId, id: key.id, lastUsedAt: NOON + 3 }]);
+      await store.touchKeys([]);
+      expect(await store.listKeys()).toEqual([{ ...changed, lastUsedAt: NOON + 3 }]);
+    });
+
+    it("changes no key that is not there or is another account's", async () => {
+      const accountId = (await store.createAccount(newAccount("acme"))) ?? 0;
+      const [key] = await store.listKeys();
+      const before = await store.revision();
+      expect(await store.updateKey(accountId, newId(NOON), { name: "new" })).toBe(false);
+      expect(await store.updateKey(accountId + 1, key?.id ?? "", { name: "new" })).toBe(false);
+      expect(await store.listKeys()).toEqual([key]);
+      expect(await store.revision()).toBe(before);
+    });
+
+    it("refuses a second key with the same digest", async () => {
+      const accountId = (await store.createAccount(newAccount("acme"))) ?? 0;
+      await expect(store.insertKey({ ...newKey("acme"), accountId })).rejects.toThrow();
+      expect(await store.listKeys()).toHaveLength(1);
+    });
+
+    it("settles a value once, for everybody", async () => {
+      const values = await Promise.all(["a", "b", "c"].map((value) => store.settle("pepper", value)));
+      expect(new Set(values).size).toBe(1);
+      expect(await store.settle("pepper", "late")).toBe(values[0]);
+      expect(await store.settle("other", "x")).toBe("x");
+    });
+  });
+
+  describe("listing", () => {
+    it("finds by every filter, alone and together", async () => {
+      const day = 86_400_000;
+      await store.accept([
+        acceptance({ createdAt: NOON - day, to: ["33600000001", "33600000002"], campaignName: "spring" }),
+        acceptance({ createdAt: NOON, to: ["33600000001"] }),
+        acceptance({ createdAt: NOON + day, to: ["33600000003"], campaignName: "spring" }),
+      ]);
+      const messages = (await allMessages(1)).toReversed();
+      expect(messages.map(({ recipient }) => recipient.slice(-1))).toEqual(["1", "2", "1", "3"]);
+      const [first, , third] = messages as [StoredMessage, StoredMessage, StoredMessage, StoredMessage];
+      await moveOne(first, { to: "submitting" });
+      await moveOne(first, { to: "delivered" });
+      await moveOne(third, { to: "cancelled" });
+      const listed = async (filter: Parameters<Store["listMessages"]>[1]) =>
+        (await store.listMessages(1, filter, null, 10)).rows.map((row) =>
+          messages.findIndex((message) => same(message, row)),
+        );
+      expect(await listed({ status: "Delivered" })).toEqual([0]);
+      expect(await listed({ status: "Failed" })).toEqual([2]);
+      expect(await listed({ status: "Pending" })).toEqual([3, 1]);
+      expect(await listed({ channel: "sms" })).toEqual([3, 2, 1, 0]);
+      expect(await listed({ channel: "rcs" })).toEqual([]);
+      expect(await listed({ recipient: "33600000001" })).toEqual([2, 0]);
+      expect(await listed({ campaignName: "spring" })).toEqual([3, 1, 0]);
+      expect(await listed({ from: NOON })).toEqual([3, 2]);
+      expect(await listed({ to: NOON })).toEqual([1, 0]);
+      expect(await listed({ from: NOON, to: NOON + 1 })).toEqual([2]);
+      expect(await listed({ recipient: "33600000001", campaignName: "spring", status: "Delivered", to: NOON })).toEqual(
+        [0],
+      );
+    });
+
+    it("walks page by page through all rows, newest first, each once", async () => {
+      const request = fc.record({ size: fc.integer({ min: 1, max: 4 }), hour: fc.integer({ min: 0, max: 3 }) });
+      let accountId = 100;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(request, { maxLength: 12 }),
+          fc.integer({ min: 1, max: 9 }),
+          async (requests, limit) => {
+            accountId += 1;
+            const items = requests.map(({ size, hour }) =>
+              acceptance({
+                accountId,
+                createdAt: NOON + hour * 3_600_000,
+                to: Array.from({ length: size }, () => "33600000001"),
+              }),
+            );
+            await store.accept(items);
+            const expected = items.flatMap(refsOf).map(positionOf).toSorted().toReversed();
+            const walked: string[] = [];
+            let after: Position | null = null;
+            do {
+              const page: Awaited<ReturnType<Store["listMessages"]>> = await store.listMessages(
+                accountId,
+                {},
+                after,
+                limit,
+              );
+              walked.push(...page.rows.map(positionOf));
+              after = page.next;
+            } while (after);
+            expect(walked).toEqual(expected);
+          },
+        ),
+        { numRuns: 15 },
+      );
+    });
+
+    it("shows an account its own rows only", async () => {
+      const [ref] = await stored({ accountId: 1 });
+      await stored({ accountId: 2 });
+      await store.receiveOnPhones([phoneMessage({ accountId: 1 }), phoneMessage({ accountId: 2 })]);
+      expect(await store.findMessage({ ...ref, accountId: 2 })).toBeNull();
+      for (const accountId of [1, 2]) {
+        expect((await allMessages(accountId)).map((row) => row.accountId)).toEqual([accountId]);
+        expect((await store.listPhones(accountId, null, 10)).rows.map((row) => row.accountId)).toEqual([accountId]);
+        const messages = (await store.listPhoneMessages(accountId, "33600000001", null, 10)).rows;
+        expect(messages.map((row) => row.accountId)).toEqual([accountId]);
+        const since = await store.phoneMessagesSince(accountId, null, newId(0), 10);
+        expect(since.map((row) => row.accountId)).toEqual([accountId]);
+      }
+      expect(await allMessages(3)).toEqual([]);
+    });
+  });
+
+  describe("phones", () => {
+    it("counts what a phone received, also several at once, and a repeated message once", async () => {
+      const batch = [
+        phoneMessage({ receivedAt: NOON }),
+        phoneMessage({ receivedAt: NOON + 1 }),
+        phoneMessage({ number: "33600000002", receivedAt: NOON + 2 }),
+      ];
+      await store.receiveOnPhones(batch);
+      await store.receiveOnPhones(batch);
+      await store.receiveOnPhones([phoneMessage({ receivedAt: NOON + 5 })]);
+      await store.receiveOnPhones([]);
+      expect((await store.listPhones(1, null, 10)).rows).toEqual([
+        { accountId: 1, number: "33600000001", name: null, messageCount: 3, lastMessageAt: NOON + 5 },
+        { accountId: 1, number: "33600000002", name: null, messageCount: 1, lastMessageAt: NOON + 2 },
+      ]);
+    });
+
+    it("counts right when many batches reach the same phones at once", async () => {
+      const numbers = Array.from({ length: 10 }, (_, index) => `3360000000${index}`);
+      const batches = Array.from({ length: 8 }, (_, turn) =>
+        (turn % 2 === 0 ? numbers : numbers.toReversed()).map((number) => phoneMessage({ number })),
+      );
+      await Promise.all(batches.map((batch) => store.receiveOnPhones(batch)));
+      const { rows } = await store.listPhones(1, null, 100);
+      expect(rows.map(({ number, messageCount }) => [number, messageCount])).toEqual(
+        numbers.map((number) => [number, 8]),
+      );
+    });
+
+    it("pages through phones and their messages", async () => {
+      const messages = Array.from({ length: 5 }, (_, index) =>
+        phoneMessage({ id: newId(NOON + index), number: index === 4 ? "33600000009" : "33600000001" }),
+      );
+      await store.receiveOnPhones(messages);
+      const phones = await store.listPhones(1, null, 1);
+      expect(phones.rows.map(({ number }) => number)).toEqual(["33600000001"]);
+      expect((await store.listPhones(1, phones.next, 1)).rows.map(({ number }) => number)).toEqual(["33600000009"]);
+      const newest = await store.listPhoneMessages(1, "33600000001", null, 3);
+      expect(newest.rows).toEqual([messages[3], messages[2], messages[1]]);
+      expect(await store.listPhoneMessages(1, "33600000001", newest.next, 3)).toEqual({
+        rows: [messages[0]],
+        next: null,
+      });
+      expect(await store.phoneMessagesSince(1, null, messages[3]?.id ?? "", 10)).toEqual([messages[3], messages[4]]);
+      expect(await store.phoneMessagesSince(1, "33600000001", messages[1]?.id ?? "", 1)).toEqual([messages[1]]);
+    });
+
+    it("lists messages with reports overdue until they are marked", async () => {
+      const due = [NOON + 30, null, NOON + 10, NOON + 20].map((reportsDueAt) => phoneMessage({ reportsDueAt }));
+      await store.receiveOnPhones(due);
+      expect(await store.listUnreported(NOON + 30, 10)).toEqual([due[2], due[3]]);
+      expect(await store.listUnreported(NOON + 31, 1)).toEqual([due[2]]);
+      await store.markReported([due[2] as PhoneMessage, { accountId: 2, id: due[3]?.id ?? "" }]);
+      expect(await store.listUnreported(NOON + 31, 10)).toEqual([due[3], due[0]]);
+    });
+  });
+
+  it("forgets old idempotency keys and parked receipts, and says how many", async () => {
+    await store.accept([
+      acceptance({ createdAt: NOON - 2, idempotency: keyed("old") }),
+      acceptance({ createdAt: NOON, idempotency: keyed("new") }),
+    ]);
+    await store.park([receipt("N1")], NOON - 2);
+    await store.park([receipt("N2")], NOON);
+    expect(await store.forget({ idempotency: NOON - 1, parked: NOON - 1 })).toBe(2);
+    expect(await store.forget({ idempotency: NOON - 1, parked: NOON - 1 })).toBe(0);
+    const [old, recent] = await store.accept([
+      acceptance({ idempotency: keyed("old") }),
+      acceptance({ idempotency: keyed("new") }),
+    ]);
+    expect([old, recent]).toMatchObject([{ kind: "stored" }, { kind: "replayed" }]);
+    expect(await countOf("parked_receipts")).toBe(1);
+  });
+
+  it("shows every status of every state to the listing", async () => {
+    await stored({ to: STATES.map((_, index) => `3360${index}`) });
+    for (const [index, state] of STATES.entries())
+      await opened.execute(`update messages set state = '${state}' where n = ${index + 1}`);
+    for (const status of CUSTOMER_STATUSES) {
+      const { rows } = await store.listMessages(1, { status }, null, 100);
+      expect(rows.map(({ state }) => state).toSorted()).toEqual(
+        STATES.filter((state) => customerStatus(state) === status).toSorted(),
+      );
+    }
+  });
+
+  it("answers a ping", async () => {
+    await expect(store.ping()).resolves.toBeUndefined();
+    await expect(store.ping()).resolves.toBeUndefined();
+  });
+}
+
+const refsOf = ({ message, recipients }: Acceptance): MessageRef[] =>
+  recipients.map((_, index) => ({ accountId: message.accountId, requestId: message.requestId, n: index + 1 }));
+
+function at<T>(list: readonly T[], index: number): T {
+  const item = list[index];
+  if (item === undefined) throw new Error("the list is shorter");
+  return item;
+}
+
+const same = (a: MessageRef, b: MessageRef): boolean => a.requestId === b.requestId && a.n === b.n;
+
+const positionOf = ({ requestId, n }: Position): string => `${requestId} ${String(n).padStart(6, "0")}`;
+
+const keyed = (key: string, bodyHash = "h", response = "answer") => ({ path: "/v1/sms", key, bodyHash, response });
+
+const receipt = (carrierMessageId: string, state: Receipt["state"] = "delivered"): Receipt => ({
+  carrier: "north",
+  carrierMessageId,
+  state,
+  errorCode: null,
+  description: null,
+  at: NOON,
+});
+
+const phoneMessage = (changes: Partial<PhoneMessage> = {}): PhoneMessage => ({
+  accountId: 1,
+  id: newId(NOON),
+  number: "33600000001",
+  sender: "HELIO",
+  channel: "sms",
+  content: { text: "hello", encoding: "gsm7", flash: false },
+  messageId: `${newId(NOON)}:1`,
+  receivedAt: NOON,
+  reportsDueAt: null,
+  ...changes,
+});
+
+const newKey = (name: string): Omit<ApiKey, "accountId"> => ({
+  id: newId(NOON),
+  name,
+  mode: "live",
+  digest: `digest of ${name}`,
+  hint: "abcd",
+  scopes: ["sms", "read"],
+  allowedIps: [],
+  requestsPerSecond: null,
+  createdAt: NOON,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+});
+
+const newAccount = (name: string): NewAccount => ({
+  name,
+  createdAt: NOON,
+  owner: { id: newId(NOON), email: `${name}@example.com`, passwordHash: "hash", role: "owner", createdAt: NOON },
+  keys: [newKey(name)],
+  phones: [{ number: "33600000001", name: "Ada" }],
+});

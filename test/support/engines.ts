@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "pg";
+import { inject } from "vitest";
+import { systemClock } from "../../src/lib/clock.ts";
+import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { freshDatabase } from "./databases.ts";
+
+export const ENGINES = ["sqlite", "postgres"] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+export interface OpenStore {
+  store: Store;
+  /** Runs a statement behind the store's back, to bring about what would take long otherwise. */
+  execute(sql: string): Promise<unknown[]>;
+  discard(): Promise<void>;
+}
+
+/** A store with nothing in it but its schema. */
+export const openStore = (engine: EngineName): Promise<OpenStore> =>
+  engine === "sqlite" ? openSqlite() : openPostgres();
+
+async function openSqlite(): Promise<OpenStore> {
+  const folder = await mkdtemp(join(tmpdir(), "heliograph-store-"));
+  const path = join(folder, "store.db");
+  const store = openSqliteStore(path, systemClock);
+  const raw = new DatabaseSync(path, { timeout: 10_000 });
+  return {
+    store,
+    execute: (sql) => Promise.resolve(raw.prepare(sql).all()),
+    async discard() {
+      raw.close();
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function openPostgres(): Promise<OpenStore> {
+  const database = await freshDatabase(inject("postgresUrl"));
+  const store = await openPostgresStore(database.url);
+  const raw = new Client({ connectionString: database.url });
+  await raw.connect();
+  return {
+    store,
+    execute: async (sql) => (await raw.query(sql)).rows,
+    async discard() {
+      await raw.end();
+      await store.close();
+      await database.drop();
+    },
+  };
+}
