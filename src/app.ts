@@ -13,7 +13,7 @@ import { Locked, lockFile } from "./lib/lock-file.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import type { AcceptNeeds } from "./messages/accept.ts";
 import { Dispatcher, type DispatchNeeds } from "./messages/dispatch.ts";
-import { report } from "./messages/report.ts";
+import { report, settleParked } from "./messages/report.ts";
 import { CALM } from "./model/phone.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
@@ -74,12 +74,13 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       store,
       membership,
       keyring,
-      simulator,
-      reporting: dispatching,
       clock,
-      log,
-      claim: sending && sending.claim,
       beatMs: silentMs / 3,
+      sending: sending && {
+        claim: sending.claim,
+        settleParked: (ref, parked) => settleParked(dispatching, ref, parked),
+        resendOverdue: () => simulator.resendOverdue(),
+      },
     }),
   );
   addGauges(meters, {

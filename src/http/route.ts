@@ -7,6 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { AcceptNeeds } from "../messages/accept.ts";
 import type { Scope } from "../model/api-key.ts";
+import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
 import type { Meters } from "../work/meters.ts";
 
@@ -43,6 +44,10 @@ export interface AuthenticCall extends Call {
 /** The body of a failure: `send` has the send envelope around it, `plain` only text and error. */
 export type Family = "send" | "plain";
 
+/** A parameter as the reference tells it: its meaning alone, or with a value to show. */
+export type Parameter = string | { meaning: string; example: string; required?: true };
+
+/** Schemas with a `title` stand once in the reference, under that name; all others where they are used. */
 interface Documented {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Fastify's form: parameters as `:name`. */
@@ -52,7 +57,15 @@ interface Documented {
   group: string;
   summary: string;
   description: string;
-  query?: Readonly<Record<string, string>>;
+  /** Left out of the reference: a page, not an operation. */
+  hidden?: true;
+  /** The status of a success that is not 200. */
+  status?: 201;
+  params?: Readonly<Record<string, Parameter>>;
+  query?: Readonly<Record<string, Parameter>>;
+  headers?: Readonly<Record<string, Parameter>>;
+  /** What can be wrong here and not everywhere; the reference adds what follows from the key and the body. */
+  problems?: readonly ProblemCode[];
   body?: TSchema;
   /** Whether the body is checked against its schema before the handler runs; a door that reads by itself says false. */
   checkBody?: boolean;

@@ -13,7 +13,7 @@ export class Queue<T> {
 
   shift(): T | undefined {
     if (this.#outgoing.length === 0) {
-      this.#outgoing = this.#incoming.reverse();
+      this.#outgoing = this.#incoming.toReversed();
       this.#incoming = [];
     }
     return this.#outgoing.pop();

@@ -1,9 +1,7 @@
-import type { Keyring } from "../accounts/keyring.ts";
-import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
 import { every, type Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { settleParked, type ReportNeeds } from "../messages/report.ts";
-import type { MessageStore } from "../store/store.ts";
+import type { MessageRef } from "../model/message.ts";
+import type { MessageStore, ParkedReceipt } from "../store/store.ts";
 import type { Membership } from "./membership.ts";
 
 const HOUR_MS = 3_600_000;
@@ -17,22 +15,23 @@ interface Job {
   run(): Promise<void>;
 }
 
-export interface JobNeeds {
+interface JobNeeds {
   store: MessageStore;
   membership: Membership;
-  keyring: Keyring;
-  simulator: SimulatorCarrier;
-  reporting: ReportNeeds;
+  keyring: { refresh(): Promise<void>; saveUses(): Promise<void> };
   clock: Clock;
-  log: Log;
-  /** Fetches due messages; absent on a node that does not send. */
-  claim: (() => Promise<void>) | null;
+  /** What a node that sends has to do besides. */
+  sending: {
+    claim(): Promise<void>;
+    settleParked(ref: MessageRef, parked: readonly ParkedReceipt[]): Promise<void>;
+    resendOverdue(): Promise<void>;
+  } | null;
   beatMs: number;
 }
 
 /** Everything that happens later, by itself. */
 export function listJobs(needs: JobNeeds): Job[] {
-  const { store, membership, keyring, simulator, reporting, clock, claim, beatMs } = needs;
+  const { store, membership, keyring, clock, sending, beatMs } = needs;
   const always: Job[] = [
     { name: "say that this node lives", pauseMs: beatMs, run: () => membership.beat() },
     { name: "learn of changed accounts and keys", pauseMs: 2000, run: () => keyring.refresh() },
@@ -46,27 +45,24 @@ export function listJobs(needs: JobNeeds): Job[] {
       },
     },
   ];
-  if (!claim) return always;
+  if (!sending) return always;
   return [
     ...always,
-    { name: "claim what is due", pauseMs: 500, run: claim },
+    { name: "claim what is due", pauseMs: 500, run: () => sending.claim() },
     {
       name: "match receipts that came early",
       pauseMs: 5000,
       run: async () => {
         for (const parked of await store.parkedWithMessage(PARKED_AT_ONCE))
-          await settleParked(reporting, parked.ref, [parked]);
+          await sending.settleParked(parked.ref, [parked]);
       },
     },
-    { name: "repeat simulated reports that were lost", pauseMs: 5000, run: () => simulator.resendOverdue() },
+    { name: "repeat simulated reports that were lost", pauseMs: 5000, run: () => sending.resendOverdue() },
   ];
 }
 
 /** Runs jobs until stopped. A job that fails is logged and has its next turn as usual. */
-export function startJobs(
-  { clock, log }: Pick<JobNeeds, "clock" | "log">,
-  jobs: readonly Job[],
-): { stop(): Promise<void> } {
+export function startJobs({ clock, log }: { clock: Clock; log: Log }, jobs: readonly Job[]): { stop(): Promise<void> } {
   const running = jobs.map((job) =>
     every(clock, job.pauseMs, () =>
       job.run().catch((error: unknown) => log.warn({ err: error, job: job.name }, "job failed")),

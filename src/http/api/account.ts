@@ -20,7 +20,14 @@ const settings = {
   }),
 };
 
-const AccountView = Type.Object({ name: Type.String(), suspended: Type.Boolean(), ...settings });
+const AccountView = Type.Object(
+  {
+    name: Type.String({ description: "The account's name." }),
+    suspended: Type.Boolean({ description: "Whether the operator has stopped it." }),
+    ...settings,
+  },
+  { title: "Account" },
+);
 const example = { name: "default", suspended: false, numbers: "lenient", defaultRegion: null };
 const common = {
   path: "/api/account",

@@ -63,17 +63,22 @@ function keyView(key: ApiKey): object {
 
 const mintedView = ({ key, secret }: MintedKey): object => ({ ...keyView(key), key: secret });
 
-const NullableTime = Type.Union([Type.Integer({ minimum: 0, description: "Epoch milliseconds." }), Type.Null()]);
+const nullableTime = (description: string) => Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description });
 
 const choices = {
-  name: Type.String({ minLength: 1, maxLength: 100 }),
-  scopes: Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), { minItems: 1 }),
+  name: Type.String({ minLength: 1, maxLength: 100, description: "For people, to tell keys apart." }),
+  scopes: Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), {
+    minItems: 1,
+    description: "What it may do.",
+  }),
   allowedIps: Type.Array(Type.String(), {
     maxItems: 100,
     description: "Networks it may be used from; empty means anywhere.",
   }),
-  requestsPerSecond: Type.Union([Type.Integer({ minimum: 1, maximum: 100_000 }), Type.Null()]),
-  expiresAt: NullableTime,
+  requestsPerSecond: Type.Union([Type.Integer({ minimum: 1, maximum: 100_000 }), Type.Null()], {
+    description: "Most requests in a second; null means no limit.",
+  }),
+  expiresAt: nullableTime("When it stops working, in epoch milliseconds; null means never."),
 };
 
 const CreateBody = Type.Object({
@@ -97,24 +102,27 @@ const RotateBody = Type.Object({
   ),
 });
 
-const KeyView = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  mode: Type.String(),
-  hint: Type.String({ description: "The last four characters." }),
-  scopes: Type.Array(Type.String()),
-  allowedIps: Type.Array(Type.String()),
-  requestsPerSecond: Type.Union([Type.Integer(), Type.Null()]),
-  createdAt: Type.Integer(),
-  expiresAt: NullableTime,
-  revokedAt: NullableTime,
-  lastUsedAt: NullableTime,
-});
+const KeyView = Type.Object(
+  {
+    id: Type.String({ description: "Names the key in paths; it opens nothing." }),
+    name: choices.name,
+    mode: Type.String({ description: "live or test." }),
+    hint: Type.String({ description: "The last four characters." }),
+    scopes: choices.scopes,
+    allowedIps: choices.allowedIps,
+    requestsPerSecond: choices.requestsPerSecond,
+    createdAt: Type.Integer({ description: "Epoch milliseconds." }),
+    expiresAt: choices.expiresAt,
+    revokedAt: nullableTime("When it was revoked; null while it is not."),
+    lastUsedAt: nullableTime("When it was last used; null while it never was."),
+  },
+  { title: "ApiKey" },
+);
 
-const MintedView = Type.Intersect([
-  KeyView,
-  Type.Object({ key: Type.String({ description: "The key itself. It is shown this once." }) }),
-]);
+const MintedView = Type.Intersect(
+  [KeyView, Type.Object({ key: Type.String({ description: "The key itself. It is shown this once." }) })],
+  { title: "NewApiKey" },
+);
 
 const example = {
   id: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47",
@@ -132,6 +140,10 @@ const example = {
 const mintedExample = { ...example, key: "hg_live_…" };
 
 const common = { family: "plain", scope: "manage", group: "API keys" } as const;
+const ofOne = {
+  params: { id: { meaning: "The key's `id`, not the key.", example: example.id } },
+  problems: ["RECORD_NOT_FOUND"],
+} as const;
 
 export const listKeys: KeyedRoute = {
   ...common,
@@ -139,7 +151,10 @@ export const listKeys: KeyedRoute = {
   path: "/api/keys",
   summary: "List API keys",
   description: "All keys of the account, revoked and expired ones too. The keys themselves are never shown again.",
-  response: Type.Object({ data: Type.Array(KeyView), nextCursor: Type.Null() }),
+  response: Type.Object({
+    data: Type.Array(KeyView),
+    nextCursor: Type.Null({ description: "All keys are on one page." }),
+  }),
   responseExample: { data: [example], nextCursor: null },
   handle: async ({ keyring }, { caller }) => ({
     data: keyring.keysOf(caller.account.id).map(keyView),
@@ -149,6 +164,7 @@ export const listKeys: KeyedRoute = {
 
 export const getKey: KeyedRoute = {
   ...common,
+  ...ofOne,
   method: "GET",
   path: "/api/keys/:id",
   summary: "Read an API key",
@@ -163,6 +179,7 @@ export const postKey: KeyedRoute = {
   method: "POST",
   path: "/api/keys",
   summary: "Make an API key",
+  status: 201,
   description:
     "The answer holds the key, this once: only a digest of it is stored. A key can give only scopes that it has itself.",
   body: CreateBody,
@@ -186,6 +203,7 @@ export const postKey: KeyedRoute = {
 
 export const patchKey: KeyedRoute = {
   ...common,
+  ...ofOne,
   method: "PATCH",
   path: "/api/keys/:id",
   summary: "Change an API key",
@@ -203,9 +221,11 @@ export const patchKey: KeyedRoute = {
 
 export const rotateKeyRoute: KeyedRoute = {
   ...common,
+  ...ofOne,
   method: "POST",
   path: "/api/keys/:id/rotate",
   summary: "Rotate an API key",
+  status: 201,
   description: "Makes a new key with the same rights. The old one goes on working for the overlap, then no more.",
   body: RotateBody,
   requestExamples: { "one day": { overlapHours: 24 } },
@@ -221,6 +241,7 @@ export const rotateKeyRoute: KeyedRoute = {
 
 export const deleteKey: KeyedRoute = {
   ...common,
+  ...ofOne,
   method: "DELETE",
   path: "/api/keys/:id",
   summary: "Revoke an API key",

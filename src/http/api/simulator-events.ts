@@ -14,6 +14,7 @@ export const simulatorEvents: KeyedRoute = {
   description:
     "Server-sent events: a `message` for each message that reaches a phone of the account. " +
     "A client that comes back with `Last-Event-ID` gets what it missed.",
+  headers: { "Last-Event-ID": "The `id` of the last event seen." },
   contentType: "text/event-stream",
   response: null,
   responseExample:

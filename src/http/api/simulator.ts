@@ -70,38 +70,49 @@ function readPage(query: AuthenticCall["query"]): { limit: number; cursor: strin
   return { limit, cursor: query.cursor ?? null };
 }
 
-const NullableString = Type.Union([Type.String(), Type.Null()]);
-const PhoneView = Type.Object({
-  number: Type.String(),
-  name: NullableString,
-  script: Type.Union([Type.String(), Type.Null()], {
-    description: "What the last four digits make happen; null when nothing special.",
-  }),
-  messageCount: Type.Integer(),
-  lastMessageAt: Type.Union([Type.Integer(), Type.Null()]),
+const NextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: "The cursor of the next page; null on the last.",
 });
-const PhoneMessageView = Type.Object({
-  id: Type.String({ description: "The simulated carrier's id." }),
-  messageId: Type.String(),
-  to: Type.String(),
-  sender: Type.String(),
-  channel: Type.String(),
-  text: Type.String(),
-  encoding: Type.String(),
-  flash: Type.Boolean(),
-  parts: Type.Array(Type.String(), { description: "The text as it went over the air." }),
-  receivedAt: Type.Integer({ description: "Epoch milliseconds." }),
-});
+const PhoneView = Type.Object(
+  {
+    number: Type.String({ description: "Without plus." }),
+    name: Type.Union([Type.String(), Type.Null()], { description: "For people." }),
+    script: Type.Union([Type.String(), Type.Null()], {
+      description: "What the last four digits make happen; null when nothing special.",
+    }),
+    messageCount: Type.Integer({ description: "Messages it has received." }),
+    lastMessageAt: Type.Union([Type.Integer(), Type.Null()], { description: "Epoch milliseconds." }),
+  },
+  { title: "Phone" },
+);
+const PhoneMessageView = Type.Object(
+  {
+    id: Type.String({ description: "The simulated carrier's id." }),
+    messageId: Type.String({ description: "As in the send response." }),
+    to: Type.String({ description: "The phone's number." }),
+    sender: Type.String({ description: "Who the phone shows it is from." }),
+    channel: Type.String({ description: "sms." }),
+    text: Type.String({ description: "The whole text, put together." }),
+    encoding: Type.String({ description: "gsm7 or ucs2." }),
+    flash: Type.Boolean({ description: "Shown directly on the screen." }),
+    parts: Type.Array(Type.String(), { description: "The text as it went over the air." }),
+    receivedAt: Type.Integer({ description: "Epoch milliseconds." }),
+  },
+  { title: "PhoneMessage" },
+);
 
-const percent = Type.Number({ minimum: 0, maximum: 100 });
-const ChaosView = Type.Object({
-  deliveredPercent: percent,
-  delayMs: Type.Integer({ minimum: 0, maximum: 3_600_000 }),
-  duplicatePercent: percent,
-  reorderPercent: percent,
-  throttledPercent: percent,
-  lostAnswerPercent: percent,
-});
+const percent = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
+const ChaosView = Type.Object(
+  {
+    deliveredPercent: percent("How many messages reach the phone; the others fail."),
+    delayMs: Type.Integer({ minimum: 0, maximum: 3_600_000, description: "Time until the delivery report." }),
+    duplicatePercent: percent("How many have every report twice."),
+    reorderPercent: percent("How many have their reports in the wrong order."),
+    throttledPercent: percent("How many tries are turned away for now."),
+    lostAnswerPercent: percent("How many are taken without the sender learning it."),
+  },
+  { title: "Chaos" },
+);
 
 const messageExample = {
   id: "0198f3a2-7c50-7b1e-8a51-3f0c8e2b6d47",
@@ -124,6 +135,7 @@ const chaosExample: Chaos = {
   lostAnswerPercent: 1,
 };
 const paging = { cursor: "The nextCursor of the page before.", limit: "1 to 200, 50 unless given." };
+const phone = { meaning: "The phone's number.", example: messageExample.to } as const;
 const common = { family: "plain", scope: "manage", group: "Simulator" } as const;
 
 export const listPhones: KeyedRoute = {
@@ -133,7 +145,7 @@ export const listPhones: KeyedRoute = {
   summary: "List simulated phones",
   description: "Every number of the account that was sent something through the simulator.",
   query: paging,
-  response: Type.Object({ data: Type.Array(PhoneView), nextCursor: NullableString }),
+  response: Type.Object({ data: Type.Array(PhoneView), nextCursor: NextCursor }),
   responseExample: {
     data: [{ number: "15550100100", name: "Delivered", script: null, messageCount: 1, lastMessageAt: 1767225600016 }],
     nextCursor: null,
@@ -151,8 +163,9 @@ export const listPhoneMessages: KeyedRoute = {
   path: "/api/simulator/phones/:number/messages",
   summary: "List the messages on a simulated phone",
   description: "Newest first, as the phone received them.",
+  params: { number: phone },
   query: paging,
-  response: Type.Object({ data: Type.Array(PhoneMessageView), nextCursor: NullableString }),
+  response: Type.Object({ data: Type.Array(PhoneMessageView), nextCursor: NextCursor }),
   responseExample: { data: [messageExample], nextCursor: null },
   handle: async ({ store }, { params, query, caller }) => {
     const number = readPhoneNumber(params.number, "number");
@@ -174,7 +187,7 @@ export const waitForMessage: KeyedRoute = {
     "Answers with the newest message on a phone, at once if there is one, else when one comes; `data` is null when the time is over. " +
     "Name a `messageId` to wait for exactly that one, or `after` to wait for something newer than what you have seen.",
   query: {
-    to: "The phone's number.",
+    to: { ...phone, required: true },
     messageId: "Wait for this message.",
     after: "The `id` of a message on the phone: only newer ones count.",
     timeout: "Seconds to wait, 10 unless given, 60 at most.",

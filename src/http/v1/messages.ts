@@ -67,28 +67,33 @@ function messageView(message: StoredMessage): object {
   };
 }
 
-const NullableString = Type.Union([Type.String(), Type.Null()]);
-const Time = Type.Integer({ description: "Epoch milliseconds." });
-const NullableTime = Type.Union([Time, Type.Null()]);
+const nullableString = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const nullableTime = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
 
-const MessageView = Type.Object({
-  messageId: Type.String(),
-  channel: Type.String(),
-  type: Type.String(),
-  sender: Type.String(),
-  recipient: Type.String(),
-  text: Type.String(),
-  status: Type.Union(CUSTOMER_STATUSES.map((status) => Type.Literal(status))),
-  state: Type.String({ description: "The finer state behind the status." }),
-  errCode: NullableString,
-  statusDescription: NullableString,
-  credits: Type.Integer({ description: "SMS segments." }),
-  campaignName: NullableString,
-  test: Type.Boolean({ description: "Sent with a test key." }),
-  createdAt: Time,
-  submittedAt: NullableTime,
-  doneAt: NullableTime,
-});
+const MessageView = Type.Object(
+  {
+    messageId: Type.String({ description: "As in the send response: `<id>:<n>`." }),
+    channel: Type.String({ description: "sms." }),
+    type: Type.String({ description: "Route type: TRANS, PROMO or OTP." }),
+    sender: Type.String({ description: "As it was sent." }),
+    recipient: Type.String({ description: "The phone number, without plus." }),
+    text: Type.String({ description: "As it was sent." }),
+    status: Type.Union(
+      CUSTOMER_STATUSES.map((status) => Type.Literal(status)),
+      { description: "What to show people." },
+    ),
+    state: Type.String({ description: "The finer state behind the status." }),
+    errCode: nullableString("The carrier's code, or one of ours when the message failed before it got there."),
+    statusDescription: nullableString("The same in words."),
+    credits: Type.Integer({ description: "SMS segments." }),
+    campaignName: nullableString("The name given when sending."),
+    test: Type.Boolean({ description: "Sent with a test key." }),
+    createdAt: Type.Integer({ description: "When it was accepted, in epoch milliseconds." }),
+    submittedAt: nullableTime("When a carrier took it."),
+    doneAt: nullableTime("When it came to its end."),
+  },
+  { title: "Message" },
+);
 
 const example = {
   messageId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1",
@@ -117,6 +122,8 @@ export const getMessage: KeyedRoute = {
   group: "Messages",
   summary: "Read one message",
   description: "Tells what became of a message.",
+  params: { messageId: { meaning: "As in the send response: `<id>:<n>`.", example: example.messageId } },
+  problems: ["MESSAGE_NOT_FOUND"],
   response: MessageView,
   responseExample: example,
   handle: getOne,
@@ -132,16 +139,19 @@ export const listMessages: KeyedRoute = {
   description:
     "Newest first. A page can be short, even empty, and still have a `nextCursor` when a filter matches little: go on until it is null.",
   query: {
-    status: "Pending, Delivered or Failed.",
+    status: { meaning: "Pending, Delivered or Failed.", example: "Failed" },
     channel: "sms.",
     recipient: "A phone number.",
     campaignName: "The name given when sending.",
     from: "Accepted at this time or later: epoch milliseconds or ISO 8601.",
     to: "Accepted before this time.",
     cursor: "The nextCursor of the page before.",
-    limit: "1 to 200, 50 unless given.",
+    limit: { meaning: "1 to 200, 50 unless given.", example: "20" },
   },
-  response: Type.Object({ data: Type.Array(MessageView), nextCursor: NullableString }),
+  response: Type.Object({
+    data: Type.Array(MessageView),
+    nextCursor: nullableString("The cursor of the next page; null on the last."),
+  }),
   responseExample: { data: [example], nextCursor: null },
   handle: getList,
 };

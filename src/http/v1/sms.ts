@@ -48,38 +48,45 @@ function readIdempotencyKey(header: string | string[] | undefined): string | nul
 const Recipient = Type.String({ description: "Phone number: country code first, 7 to 15 digits, plus optional." });
 const Flag = (description: string) => Type.Union([Type.Literal(0), Type.Literal(1)], { description });
 
-const SmsRequest = Type.Object({
-  sender: Type.String({ minLength: 1, maxLength: 20, description: "Originator or alphanumeric sender id." }),
-  to: Type.Union([Recipient, Type.Array(Recipient, { minItems: 1 })], {
-    description: "One recipient, several with commas between them, or an array. At most 1,000 in one request.",
-  }),
-  text: Type.String({ minLength: 1, description: "The message. At most 1,600 characters and 12 segments." }),
-  type: Type.Union([Type.Literal("TRANS"), Type.Literal("PROMO"), Type.Literal("OTP")], {
-    description: "Route type. OTP goes before TRANS, TRANS before PROMO.",
-  }),
-  unicode: Type.Optional(
-    Flag("1 sends the text as Unicode whatever it holds; 0 refuses a text that would need it. Echoed in the answer."),
-  ),
-  flash: Type.Optional(Flag("1 shows the message directly on the screen. Echoed in the answer.")),
-  campaignName: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: "Groups messages; a filter when reading back." }),
-  ),
-});
-
-const SendResponse = Type.Object({
-  id: Type.String({ format: "uuid", description: "Identifier of the send request." }),
-  data: Type.Array(
-    Type.Object({
-      recipient: Type.String({ description: "The recipient's number, without plus." }),
-      messageId: Type.String({ description: "`<id>:<n>`, n counting from 1." }),
+const SmsRequest = Type.Object(
+  {
+    sender: Type.String({ minLength: 1, maxLength: 20, description: "Originator or alphanumeric sender id." }),
+    to: Type.Union([Recipient, Type.Array(Recipient, { minItems: 1 })], {
+      description: "One recipient, several with commas between them, or an array. At most 1,000 in one request.",
     }),
-  ),
-  totalCount: Type.Integer({ description: "Number of records in data." }),
-  message: Type.Literal(SENT_MESSAGE),
-  error: Type.Null(),
-  unicode: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
-  flash: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
-});
+    text: Type.String({ minLength: 1, description: "The message. At most 1,600 characters and 12 segments." }),
+    type: Type.Union([Type.Literal("TRANS"), Type.Literal("PROMO"), Type.Literal("OTP")], {
+      description: "Route type. OTP goes before TRANS, TRANS before PROMO.",
+    }),
+    unicode: Type.Optional(
+      Flag("1 sends the text as Unicode whatever it holds; 0 refuses a text that would need it. Echoed in the answer."),
+    ),
+    flash: Type.Optional(Flag("1 shows the message directly on the screen. Echoed in the answer.")),
+    campaignName: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: "Groups messages; a filter when reading back." }),
+    ),
+  },
+  { title: "SmsRequest" },
+);
+
+const SendResponse = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "Identifier of the send request." }),
+    data: Type.Array(
+      Type.Object({
+        recipient: Type.String({ description: "The recipient's number, without plus." }),
+        messageId: Type.String({ description: "`<id>:<n>`, n counting from 1." }),
+      }),
+      { description: "One record per recipient, in the order of the request." },
+    ),
+    totalCount: Type.Integer({ description: "Number of records in data." }),
+    message: Type.Literal(SENT_MESSAGE, { description: "The outcome in words." }),
+    error: Type.Null({ description: "null on success." }),
+    unicode: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
+    flash: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
+  },
+  { title: "SendResponse" },
+);
 
 const example = { sender: "HELIOG", to: "15550100100", text: "Your order 4711 is on its way.", type: "TRANS" };
 
@@ -93,6 +100,13 @@ export const sendSms: KeyedRoute = {
   description:
     "Accepts a message for one or many recipients. The answer comes once the messages are on disk. " +
     "With an `Idempotency-Key` header, a repeated request within 24 hours answers what the first one did and sends nothing.",
+  headers: {
+    "Idempotency-Key": {
+      meaning: "Any text of 1 to 255 characters that names this request, such as your order number.",
+      example: "order-4711-shipped",
+    },
+  },
+  problems: ["INVALID_RECIPIENT", "MESSAGE_TOO_LONG", "TOO_MANY_RECIPIENTS", "OVERLOADED"],
   body: SmsRequest,
   checkBody: false,
   requestExamples: {

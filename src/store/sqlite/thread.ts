@@ -30,7 +30,7 @@ export class DatabaseThread {
     if (this.#broken) return Promise.reject(this.#broken);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject });
+      this.#waiting.set(id, { resolve, reject });
       this.#worker.postMessage({ id, command, args });
     });
   }

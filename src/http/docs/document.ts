@@ -1,0 +1,56 @@
+import type { JsonSchema, SharedSchemas } from "./publish-schema.ts";
+
+/** As much of OpenAPI 3.1 as our document uses. */
+export interface OpenApi {
+  openapi: "3.1.1";
+  info: { title: string; version: string; summary: string; description: string; license: object };
+  servers: readonly { url: string }[];
+  tags: readonly { name: string; description?: string }[];
+  security: readonly SecurityRequirement[];
+  paths: Record<string, PathItem>;
+  webhooks: Record<string, PathItem>;
+  components: {
+    schemas: SharedSchemas;
+    examples: Record<string, Example>;
+    headers: Record<string, object>;
+    securitySchemes: object;
+  };
+}
+
+export type Method = "get" | "post" | "put" | "patch" | "delete";
+export type PathItem = Partial<Record<Method, Operation>>;
+
+/** The scopes that are needed stand behind the scheme; no requirement means anybody may ask. */
+export interface SecurityRequirement {
+  apikey: readonly string[];
+}
+
+export interface Operation {
+  operationId: string;
+  tags: readonly string[];
+  summary: string;
+  description: string;
+  security: readonly SecurityRequirement[];
+  parameters?: readonly ParameterObject[];
+  requestBody?: { required: boolean; content: Content };
+  responses: Record<string, ResponseObject>;
+  "x-status"?: "planned";
+}
+
+export interface ParameterObject {
+  name: string;
+  in: "path" | "query" | "header";
+  required: boolean;
+  description: string;
+  schema: JsonSchema;
+  example?: string;
+}
+
+export interface ResponseObject {
+  description: string;
+  headers?: Record<string, { $ref: string }>;
+  content?: Content;
+}
+
+export type Content = Record<string, { schema: JsonSchema; example?: unknown; examples?: Record<string, Example> }>;
+export type Example = { value: unknown } | { $ref: string };

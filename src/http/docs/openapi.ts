@@ -1,0 +1,182 @@
+import { STATUS_CODES } from "node:http";
+import { PROBLEMS, type ProblemCode } from "../../model/problem.ts";
+import type { Family, Parameter, Route } from "../route.ts";
+import type { Example, OpenApi, Operation, ParameterObject, PathItem, ResponseObject } from "./document.ts";
+import { FAILURE_SCHEMAS, problemsOf, sampleFailure, takesIdempotencyKey } from "./failures.ts";
+import { publishSchema, type JsonSchema, type SharedSchemas } from "./publish-schema.ts";
+import { describeWebhooks } from "./webhooks.ts";
+
+interface About {
+  baseUrl: string;
+  version: string;
+}
+
+const ABOUT_GROUPS: Readonly<Record<string, string>> = {
+  SMS: "Text messages to one phone or to many.",
+  Messages: "What became of everything that was sent.",
+  "API keys": "Keys for programs: what each may do, from where, how fast and until when.",
+  Account: "Settings that hold for all keys of an account.",
+  Simulator: "Phones that exist only here. Every message that is sent to them can be read back.",
+  Health: "For load balancers and monitoring. No key is needed.",
+};
+
+/** The whole API as an OpenAPI document, made from the table of routes. */
+export function describeApi(routes: readonly Route[], { baseUrl, version }: About): OpenApi {
+  const shown = routes.filter((route) => !route.hidden);
+  const schemas: SharedSchemas = {};
+  const paths: Record<string, PathItem> = {};
+  for (const route of shown) {
+    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, schemas) };
+  }
+  const webhooks = describeWebhooks(schemas);
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Heliograph",
+      version,
+      summary: "Self-hosted messaging",
+      description: "Send messages and read back what became of them. Bodies are JSON in UTF-8.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: baseUrl }],
+    tags: [...new Set(shown.map((route) => route.group))].map(tagOf),
+    security: [{ apikey: [] }],
+    paths,
+    webhooks,
+    components: {
+      schemas: Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => a.localeCompare(b, "en"))),
+      examples: failureExamples(shown, baseUrl),
+      headers: HEADERS,
+      securitySchemes: {
+        apikey: {
+          type: "apiKey",
+          in: "header",
+          name: "apikey",
+          description: "Each operation names the scope it needs.",
+        },
+      },
+    },
+  };
+}
+
+const tagOf = (name: string): { name: string; description?: string } => {
+  const description = ABOUT_GROUPS[name];
+  return description === undefined ? { name } : { name, description };
+};
+
+function operationOf(route: Route, schemas: SharedSchemas): Operation {
+  const { group, summary, description, scope } = route;
+  const parameters = parametersOf(route);
+  return {
+    operationId: operationIdOf(route),
+    tags: [group],
+    summary,
+    description,
+    security: scope === null ? [] : [{ apikey: [scope] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && {
+      requestBody: {
+        required: !isLenient(route),
+        content: {
+          "application/json": {
+            schema: publishSchema(route.body, schemas),
+            examples: mapValues(route.requestExamples ?? {}, (value) => ({ value })),
+          },
+        },
+      },
+    }),
+    responses: { [String(route.status ?? 200)]: successOf(route, schemas), ...failuresOf(route, schemas) },
+  };
+}
+
+/** `POST /v1/sms` is `postSms`. Paths do not change, so neither do these names, and generated clients stay the same. */
+function operationIdOf({ method, path }: Route): string {
+  const words = path.replace(/^\/(v1|api)\//, "/").match(/\w+/g) ?? [];
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
+/** A body may be left out where none of its fields is required. */
+const isLenient = ({ body, checkBody }: Route): boolean =>
+  checkBody !== false && ((body as JsonSchema).required ?? []).length === 0;
+
+function parametersOf(route: Route): ParameterObject[] {
+  const names = route.path.match(/(?<=:)\w+/g) ?? [];
+  return [
+    ...names.map((name) => parameterOf("path", name, route.params?.[name] ?? "")),
+    ...Object.entries(route.query ?? {}).map(([name, parameter]) => parameterOf("query", name, parameter)),
+    ...Object.entries(route.headers ?? {}).map(([name, parameter]) => parameterOf("header", name, parameter)),
+  ];
+}
+
+function parameterOf(place: ParameterObject["in"], name: string, parameter: Parameter): ParameterObject {
+  const { meaning, example, required } =
+    typeof parameter === "string" ? { meaning: parameter, example: undefined, required: undefined } : parameter;
+  return {
+    name,
+    in: place,
+    required: place === "path" || required === true,
+    description: meaning,
+    schema: { type: "string", ...(name === "Idempotency-Key" && { minLength: 1, maxLength: 255 }) },
+    ...(example !== undefined && { example }),
+  };
+}
+
+function successOf(route: Route, schemas: SharedSchemas): ResponseObject {
+  const schema: JsonSchema = route.response ? publishSchema(route.response, schemas) : { type: "string" };
+  const type = route.contentType ?? "application/json";
+  return {
+    description: route.status === 201 ? "Made." : "Success.",
+    headers: headers("request-id", takesIdempotencyKey(route) && "idempotent-replayed"),
+    content: { [type]: { schema, example: route.responseExample } },
+  };
+}
+
+/** One response per status, with an example for each code that has it. */
+function failuresOf(route: Route, schemas: SharedSchemas): Record<string, ResponseObject> {
+  const schema = publishSchema(FAILURE_SCHEMAS[route.family], schemas);
+  const byStatus = Object.groupBy(problemsOf(route), (code) => String(PROBLEMS[code].status));
+  return mapValues(byStatus as Record<string, ProblemCode[]>, (found, status) => ({
+    description: `${STATUS_CODES[status]}: ${found.join(", ")}.`,
+    headers: headers("request-id", WAIT_STATUSES.has(status) && "retry-after"),
+    content: {
+      "application/json": {
+        schema,
+        examples: Object.fromEntries(
+          found.map((code) => [code, { $ref: `#/components/examples/${exampleName(code, route.family)}` }]),
+        ),
+      },
+    },
+  }));
+}
+
+const exampleName = (code: ProblemCode, family: Family): string => (family === "plain" ? code : `${family}.${code}`);
+
+function failureExamples(routes: readonly Route[], baseUrl: string): Record<string, Example> {
+  const examples = routes.flatMap((route) =>
+    problemsOf(route).map((code): [string, Example] => [
+      exampleName(code, route.family),
+      { value: sampleFailure(code, route.family, baseUrl) },
+    ]),
+  );
+  return Object.fromEntries(examples);
+}
+
+const WAIT_STATUSES = new Set(["409", "429", "503"]);
+
+const HEADERS = {
+  "request-id": { description: "Names this request in the log.", schema: { type: "string" } },
+  "idempotent-replayed": {
+    description: "`true` when this is the answer to an earlier request with the same key.",
+    schema: { type: "string", const: "true" },
+  },
+  "retry-after": { description: "Seconds to wait before the next try.", schema: { type: "integer" } },
+};
+
+const headers = (...names: readonly (keyof typeof HEADERS | false)[]): Record<string, { $ref: string }> =>
+  Object.fromEntries(
+    names.filter((name) => name !== false).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+
+const mapValues = <T, R>(record: Readonly<Record<string, T>>, map: (value: T, key: string) => R): Record<string, R> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));

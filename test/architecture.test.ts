@@ -1,0 +1,98 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..");
+const files = globSync("src/**/*.ts", { cwd: ROOT }).toSorted();
+const textOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+
+/** What each room may import: a folder, or one file of a room whose door is narrower. Its own files it may always import. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  "src/main.ts": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/store/", "src/lib/"],
+  "src/welcome.ts": ["src/accounts/first-start.ts"],
+  "src/app.ts": ["src/"],
+  "src/config.ts": [],
+  "src/http/": ["src/accounts/", "src/messages/", "src/channels/", "src/carriers/simulator/", "src/work/meters.ts", "src/store/store.ts", "src/model/", "src/lib/"],
+  "src/accounts/": ["src/store/store.ts", "src/model/", "src/lib/"],
+  "src/messages/": ["src/channels/", "src/work/", "src/carriers/carrier.ts", "src/store/store.ts", "src/model/", "src/lib/"],
+  "src/work/": ["src/carriers/carrier.ts", "src/store/store.ts", "src/model/", "src/lib/"],
+  "src/channels/": ["src/model/", "src/lib/"],
+  "src/carriers/": ["src/store/store.ts", "src/model/", "src/lib/"],
+  "src/store/sqlite/": ["src/store/engine.ts", "src/store/reading.ts", "src/store/records.ts", "src/store/rows.ts", "src/store/store.ts", "src/store/tables.ts", "src/store/migrations/", "src/carriers/carrier.ts", "src/model/", "src/lib/"],
+  "src/store/postgres/": ["src/store/engine.ts", "src/store/reading.ts", "src/store/records.ts", "src/store/rows.ts", "src/store/store.ts", "src/store/tables.ts", "src/store/migrations/", "src/carriers/carrier.ts", "src/model/", "src/lib/"],
+  "src/store/": ["src/carriers/carrier.ts", "src/model/", "src/lib/"],
+  "src/model/": ["src/lib/"],
+  "src/lib/": [],
+}; // prettier-ignore
+
+const roomOf = (file: string): string | undefined =>
+  Object.keys(MAY_IMPORT)
+    .filter((room) => file === room || (room.endsWith("/") && file.startsWith(room)))
+    .toSorted((a, b) => b.length - a.length)[0];
+
+const importsOf = (file: string): string[] =>
+  [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((match) =>
+    relative(ROOT, join(ROOT, dirname(file), match[1] ?? "")),
+  );
+
+const allows = (rule: string, file: string): boolean => (rule.endsWith("/") ? file.startsWith(rule) : file === rule);
+
+describe("the house", () => {
+  test("there are files to look at", () => {
+    expect(files.length).toBeGreaterThan(50);
+    expect(files.flatMap(importsOf).length).toBeGreaterThan(150);
+  });
+
+  test("every file stands in a room that the map knows", () => {
+    expect(files.filter((file) => roomOf(file) === undefined)).toEqual([]);
+  });
+
+  test.each(files)("%s imports only what its room may", (file) => {
+    const room = roomOf(file) ?? "";
+    const wrong = importsOf(file).filter(
+      (target) =>
+        !(room.endsWith("/") && target.startsWith(room)) &&
+        !(MAY_IMPORT[room] ?? []).some((rule) => allows(rule, target)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("a simulated carrier's door is the only adapter that the HTTP room knows", () => {
+    const adapters = files
+      .filter((file) => file.startsWith("src/http/"))
+      .flatMap(importsOf)
+      .filter((target) => /^src\/(store|carriers)\/\w+\//.test(target));
+    expect(new Set(adapters.map((target) => dirname(target)))).toEqual(new Set(["src/carriers/simulator"]));
+  });
+
+  test("nothing below the entry reads the environment, and only the entry ends the process", () => {
+    const reading = files.filter((file) => /process\.(env|exit)\b/.test(textOf(file)));
+    expect(reading).toEqual(["src/main.ts"]);
+  });
+
+  test("importing a module does nothing: no listener, timer or connection at the top level", () => {
+    const entries = ["src/main.ts", "src/store/sqlite/writer.ts", "src/store/sqlite/reader.ts"];
+    const acting = files.filter(
+      (file) => !entries.includes(file) && /^(?:await|void|setInterval|setTimeout|process\.on)\b/m.test(textOf(file)),
+    );
+    expect(acting).toEqual([]);
+  });
+
+  test("every step of the walk that names the next one names a file that exists, and the walk reaches from the door to the report", () => {
+    const links = files.flatMap((file) =>
+      [...textOf(file).matchAll(/Next: (\S+\.ts)/g)].map((match) => [file, match[1] ?? ""] as const),
+    );
+    for (const [file, next] of links) expect(existsSync(join(ROOT, next)), `${file} → ${next}`).toBe(true);
+    const reached = new Set(["src/http/v1/sms.ts"]);
+    for (const file of reached) for (const [from, next] of links) if (from === file) reached.add(next);
+    expect([...reached]).toEqual(
+      expect.arrayContaining([
+        "src/channels/sms/read.ts",
+        "src/messages/accept.ts",
+        "src/messages/dispatch.ts",
+        "src/carriers/carrier.ts",
+        "src/messages/report.ts",
+      ]),
+    );
+  });
+});

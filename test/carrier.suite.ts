@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import type { Carrier, Receipt } from "../src/carriers/carrier.ts";
+import type { Message } from "../src/model/message.ts";
+import { eventually } from "./support/eventually.ts";
+
+/** A carrier with the other end in the test's hands. */
+export interface CarrierBench {
+  carrier: Carrier;
+  /** Messages with these fates at the other end. */
+  deliverable(): Message;
+  undeliverable(): Message;
+  refusable(): Message;
+  /** Lets the time pass that the other end takes for its reports, or until it repeats one. */
+  letReportsCome(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What every carrier promises, whatever stands behind it. */
+export function carrierSuite(open: () => Promise<CarrierBench>): void {
+  const withBench = async (run: (bench: CarrierBench) => Promise<void>): Promise<void> => {
+    const bench = await open();
+    try {
+      await run(bench);
+    } finally {
+      await bench.close();
+    }
+  };
+  const collecting = (): { receipts: Receipt[]; take: (receipt: Receipt) => Promise<void> } => {
+    const receipts: Receipt[] = [];
+    return { receipts, take: async (receipt) => void receipts.push(receipt) };
+  };
+
+  test("a message that can be sent is taken under an id of its own", () =>
+    withBench(async ({ carrier, deliverable }) => {
+      await carrier.start(async () => {});
+      const outcomes = await Promise.all([carrier.submit(deliverable()), carrier.submit(deliverable())]);
+      const ids = outcomes.map((outcome) => (outcome.kind === "taken" ? outcome.carrierMessageId : outcome.kind));
+      expect(new Set(ids).size).toBe(2);
+      expect(ids.every((id) => id !== "")).toBe(true);
+    }));
+
+  test("a message that the other end will not have is refused with a code and words, as a value", () =>
+    withBench(async ({ carrier, refusable }) => {
+      await carrier.start(async () => {});
+      const outcome = await carrier.submit(refusable());
+      expect(outcome).toMatchObject({
+        kind: "refused",
+        code: expect.stringMatching(/./),
+        description: expect.stringMatching(/./),
+      });
+    }));
+
+  test("a receipt names the carrier and the id under which the message was taken", () =>
+    withBench(async ({ carrier, deliverable, letReportsCome }) => {
+      const { receipts, take } = collecting();
+      await carrier.start(take);
+      const outcome = await carrier.submit(deliverable());
+      await letReportsCome();
+      await eventually(
+        () => receipts,
+        (seen) => seen.some((receipt) => receipt.state === "delivered"),
+      );
+      const carrierMessageId = outcome.kind === "taken" ? outcome.carrierMessageId : "";
+      for (const receipt of receipts) expect(receipt).toMatchObject({ carrier: carrier.name, carrierMessageId });
+    }));
+
+  test("a message that does not arrive is reported so, with the carrier's code", () =>
+    withBench(async ({ carrier, undeliverable, letReportsCome }) => {
+      const { receipts, take } = collecting();
+      await carrier.start(take);
+      await carrier.submit(undeliverable());
+      await letReportsCome();
+      const seen = await eventually(
+        () => receipts.find((receipt) => receipt.state === "undelivered"),
+        (receipt) => receipt !== undefined,
+      );
+      expect(seen?.errorCode).toMatch(/./);
+    }));
+
+  test("a receipt that could not be stored comes again", () =>
+    withBench(async ({ carrier, deliverable, letReportsCome }) => {
+      let tries = 0;
+      await carrier.start(async () => {
+        tries += 1;
+        if (tries === 1) throw new Error("the store is away");
+      });
+      await carrier.submit(deliverable());
+      await letReportsCome();
+      await letReportsCome();
+      await eventually(
+        () => tries,
+        (seen) => seen >= 2,
+      );
+    }));
+
+  test("after stop no receipt is handed over; after the next start those that are owed come", () =>
+    withBench(async ({ carrier, deliverable, letReportsCome }) => {
+      const before = collecting();
+      await carrier.start(before.take);
+      await carrier.submit(deliverable());
+      await carrier.stop();
+      await letReportsCome();
+      expect(before.receipts).toEqual([]);
+      const after = collecting();
+      await carrier.start(after.take);
+      await letReportsCome();
+      await eventually(
+        () => after.receipts,
+        (seen) => seen.some((receipt) => receipt.state === "delivered"),
+      );
+    }));
+}

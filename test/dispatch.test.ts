@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { RouteClass } from "../src/model/message.ts";
+import { ENGINES } from "./support/engines.ts";
+import { Workshop } from "./support/workshop.ts";
+
+describe.each(ENGINES)("dispatch on %s", (engine) => {
+  let shop: Workshop;
+  beforeEach(async () => {
+    shop = await Workshop.open(engine);
+  });
+  afterEach(() => shop.close());
+
+  test("the intent is committed before the carrier is called", async () => {
+    const message = await shop.accept();
+    let seen = "";
+    shop.carrier.answer = async () => {
+      seen = (await shop.read(message)).state;
+      return { kind: "taken", carrierMessageId: "c-1" };
+    };
+    await shop.dispatch(message);
+    expect(seen).toBe("submitting");
+    expect(await shop.read(message)).toMatchObject({ state: "submitted", carrier: "scripted", attempts: 1, submittedAt: shop.clock.now() });
+  });
+
+  test("a refused message is rejected with the carrier's code and never tried again", async () => {
+    const message = await shop.accept();
+    shop.carrier.answer = () => ({ kind: "refused", code: "0x0B", description: "Invalid destination" });
+    await shop.dispatch(message);
+    expect(await shop.read(message)).toMatchObject({ state: "rejected", errorCode: "0x0B", description: "Invalid destination" });
+    shop.clock.advance(3_000_000);
+    expect(await shop.claim()).toEqual([]);
+  });
+
+  test("a busy carrier gets the message again after a pause that grows", async () => {
+    const message = await shop.accept();
+    shop.carrier.answer = () => ({ kind: "busy" });
+    await shop.dispatch(message);
+    expect(await shop.read(message)).toMatchObject({ state: "accepted", attempts: 1 });
+    expect(await shop.claim(), "not before its time").toEqual([]);
+    shop.clock.advance(1200);
+    const [again] = await shop.claim();
+    expect(again).toMatchObject({ attempts: 1, state: "accepted" });
+    if (again) await shop.dispatch(again);
+    shop.clock.advance(1200);
+    expect(await shop.claim(), "the second pause is longer").toEqual([]);
+    shop.clock.advance(6000);
+    expect(await shop.claim()).toHaveLength(1);
+  });
+
+  test("a busy carrier that names its pause is believed", async () => {
+    const message = await shop.accept();
+    shop.carrier.answer = () => ({ kind: "busy", retryAfterMs: 90_000 });
+    await shop.dispatch(message);
+    shop.clock.advance(89_999);
+    expect(await shop.claim()).toEqual([]);
+    shop.clock.advance(1);
+    expect(await shop.claim()).toHaveLength(1);
+  });
+
+  test("a message past its validity is Failed as EXPIRED_IN_QUEUE and never sent", async () => {
+    const message = await shop.accept("OTP", 300_000);
+    shop.clock.advance(300_000);
+    await shop.dispatch(message);
+    expect(shop.carrier.submitted).toEqual([]);
+    expect(await shop.read(message)).toMatchObject({ state: "expired", errorCode: "EXPIRED_IN_QUEUE", doneAt: shop.clock.now() });
+  });
+
+  test.each<[RouteClass, string]>([
+    ["OTP", "is sent again"],
+    ["TRANS", "is sent again"],
+  ])("%s in doubt %s", async (routeClass) => {
+    const message = await shop.accept(routeClass);
+    shop.carrier.answer = () => ({ kind: "unknown", description: "The line broke" });
+    await shop.dispatch(message);
+    expect(await shop.read(message)).toMatchObject({ state: "submitting" });
+    shop.clock.advance(1200);
+    const [again] = await shop.claim();
+    shop.carrier.answer = () => ({ kind: "taken", carrierMessageId: "c-2" });
+    if (again) await shop.dispatch(again);
+    expect(await shop.read(message)).toMatchObject({ state: "submitted", attempts: 2 });
+    expect(shop.carrier.submitted).toHaveLength(2);
+  });
+
+  test("a carrier that throws leaves the message in doubt, not lost", async () => {
+    const message = await shop.accept();
+    shop.carrier.answer = () => {
+      throw new Error("socket hang up");
+    };
+    await shop.dispatch(message);
+    shop.clock.advance(1200);
+    expect(await shop.claim()).toHaveLength(1);
+  });
+
+  test("PROMO in doubt is not sent again; it waits for its receipt until its validity ends, then it is unknown", async () => {
+    const message = await shop.accept("PROMO", 60_000);
+    shop.carrier.answer = () => ({ kind: "unknown", description: "The line broke" });
+    await shop.dispatch(message);
+    shop.clock.advance(59_999);
+    expect(await shop.claim()).toEqual([]);
+    shop.clock.advance(1);
+    const [again] = await shop.claim();
+    if (again) await shop.dispatch(again);
+    expect(shop.carrier.submitted).toHaveLength(1);
+    expect(await shop.read(message)).toMatchObject({ state: "unknown", errorCode: "SUBMIT_UNCONFIRMED" });
+  });
+
+  test.each<[RouteClass, number]>([
+    ["TRANS", 1],
+    ["PROMO", 0],
+  ])("%s that a crash left in doubt is submitted %i more times by the node that takes it over", async (routeClass, times) => {
+    const message = await shop.accept(routeClass);
+    const dead = shop.needs.membership.node;
+    await shop.store.move([{ ...message, to: "submitting", at: shop.clock.now(), owner: dead, ownedBy: dead }]);
+    await shop.needs.membership.join();
+    const [taken] = await shop.claim(dead);
+    expect(taken).toMatchObject({ state: "submitting" });
+    if (taken) await shop.dispatch(taken);
+    expect(shop.carrier.submitted).toHaveLength(times);
+    expect((await shop.read(message)).state).toBe(times === 1 ? "submitted" : "submitting");
+  });
+
+  test("a message that another node has taken is not sent", async () => {
+    const message = await shop.accept();
+    await shop.needs.membership.join();
+    await shop.dispatch(message);
+    expect(shop.carrier.submitted).toEqual([]);
+    expect((await shop.read(message)).state).toBe("accepted");
+  });
+
+  test("a node that has not been heard of for too long does not send, and the message is free for others", async () => {
+    const message = await shop.accept();
+    shop.clock.advance(30_000);
+    await shop.dispatch(message);
+    expect(shop.carrier.submitted).toEqual([]);
+    expect(await shop.claim()).toHaveLength(1);
+  });
+
+  test("an answer of busy that comes after another node took the message over changes nothing", async () => {
+    const message = await shop.accept();
+    shop.carrier.answer = async () => {
+      const before = shop.needs.membership.node;
+      await shop.needs.membership.join();
+      await shop.claim(before);
+      return { kind: "busy" };
+    };
+    await shop.dispatch(message);
+    expect(await shop.read(message)).toMatchObject({ state: "submitting" });
+  });
+});

@@ -1,0 +1,230 @@
+import { Pool } from "undici";
+import { setTimeout as sleep } from "node:timers/promises";
+import { judge, pathOf, type Envelope, type FuzzAnswer } from "./judge.ts";
+import { Random } from "./random.ts";
+import { play, rawCase, type RawCase, type RawOutcome } from "./raw.ts";
+import { generate, type FuzzRequest, type Known } from "./requests.ts";
+
+export interface Target {
+  url: string;
+  key: string;
+  /** How many messages and keys the server has stored; absent when nobody can look. */
+  count?: () => Promise<{ messages: number; keys: number }>;
+}
+
+export interface Plan {
+  seed: number;
+  requests: number;
+  rawRequests: number;
+  /** The first index, to play one request of an earlier campaign again. */
+  from?: number;
+  onProgress?: (report: Report) => void;
+}
+
+export interface Report {
+  requests: number;
+  rawRequests: number;
+  readBack: number;
+  statuses: Record<string, number>;
+  violations: string[];
+}
+
+const CONCURRENCY = 48;
+const RAW_CONCURRENCY = 96;
+const BATCH = 1000;
+const VIOLATIONS_MAX = 40;
+const READ_BACK_ONE_IN = 50;
+const ANSWER_WITHIN_MS = 15_000;
+
+const CALM = { deliveredPercent: 100, delayMs: 0, duplicatePercent: 0, reorderPercent: 0, throttledPercent: 0, lostAnswerPercent: 0 };
+
+/** Attacks a server with requests made from a seed, and says which promises it did not keep. */
+export async function campaign(target: Target, plan: Plan): Promise<Report> {
+  const attack = new Attack(target, plan);
+  try {
+    await attack.run();
+  } finally {
+    await attack.close();
+  }
+  return attack.report;
+}
+
+class Attack {
+  readonly report: Report = { requests: 0, rawRequests: 0, readBack: 0, statuses: {}, violations: [] };
+  readonly #target: Target;
+  readonly #plan: Plan;
+  readonly #pool: Pool;
+  readonly #known: Known;
+  /** What must be stored by now, by the server's own answers; and how much more may be, where no answer came. */
+  #stored = { messages: 0, keys: 0 };
+  #unanswered = 0;
+
+  constructor(target: Target, plan: Plan) {
+    this.#target = target;
+    this.#plan = plan;
+    this.#pool = new Pool(target.url, { connections: CONCURRENCY, headersTimeout: ANSWER_WITHIN_MS, bodyTimeout: ANSWER_WITHIN_MS });
+    this.#known = { key: target.key, messageIds: [], keyIds: [], numbers: [], cursors: [] };
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  async run(): Promise<void> {
+    const { requests, rawRequests, from = 0, onProgress } = this.#plan;
+    if (this.#target.count) this.#stored = await this.#target.count();
+    const batches = Math.max(1, Math.ceil((requests + rawRequests) / BATCH));
+    for (let batch = 0; batch < batches && this.report.violations.length < VIOLATIONS_MAX; batch += 1) {
+      const share = (all: number, index: number): number => from + Math.floor((all * index) / batches);
+      await inParallel(CONCURRENCY, share(requests, batch), share(requests, batch + 1), (index) => this.#request(index));
+      await inParallel(RAW_CONCURRENCY, share(rawRequests, batch), share(rawRequests, batch + 1), (index) => this.#rawRequest(index));
+      await this.#settle();
+      onProgress?.(this.report);
+    }
+    await this.#ordinarySend();
+  }
+
+  async #request(index: number): Promise<void> {
+    const random = Random.of(this.#plan.seed, index);
+    const request = generate(random, this.#known);
+    this.report.requests += 1;
+    let answer: FuzzAnswer;
+    try {
+      answer = await this.#ask(request);
+    } catch (error) {
+      return this.#violation(index, request, `no answer: ${String(error)}`);
+    }
+    this.#countStatus(answer.status);
+    for (const fault of judge(request, answer)) this.#violation(index, request, fault, answer);
+    this.#learn(request, answer);
+    if (pathOf(request) === "/v1/sms" && answer.status === 200 && random.chance(1 / READ_BACK_ONE_IN))
+      await this.#readBack(index, request, JSON.parse(answer.body) as Envelope);
+  }
+
+  async #ask({ method, path, headers, body }: Pick<FuzzRequest, "method" | "path" | "headers" | "body">): Promise<FuzzAnswer> {
+    const response = await this.#pool.request({ method: method as "GET", path, headers, body, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    if (String(response.headers["content-type"]).startsWith("text/event-stream")) {
+      // Events have no end: that they begin is the answer.
+      response.body.on("error", () => undefined).destroy();
+      return { status: response.statusCode, headers: response.headers, body: "" };
+    }
+    return { status: response.statusCode, headers: response.headers, body: await response.body.text() };
+  }
+
+  #learn(request: FuzzRequest, { status, headers, body }: FuzzAnswer): void {
+    const path = pathOf(request);
+    if (status === 200 && path === "/v1/sms" && request.method === "POST" && headers["idempotent-replayed"] !== "true") {
+      const { data } = JSON.parse(body) as Envelope;
+      this.#stored.messages += data.length;
+      remember(this.#known.messageIds, data[0]?.messageId);
+      remember(this.#known.numbers, data[0]?.recipient);
+    } else if (status === 201) {
+      this.#stored.keys += 1;
+      remember(this.#known.keyIds, (JSON.parse(body) as { id: string }).id);
+    } else if (status === 200 && body.includes('"nextCursor":"')) {
+      remember(this.#known.cursors, (JSON.parse(body) as { nextCursor: string }).nextCursor);
+    }
+  }
+
+  async #readBack(index: number, request: FuzzRequest, { data }: Envelope): Promise<void> {
+    const { text } = JSON.parse(request.body?.toString("utf8") ?? "null") as { text: string };
+    for (const { messageId, recipient } of data.slice(0, 20)) {
+      const answer = await this.#ask({ method: "GET", path: `/v1/messages/${messageId}`, headers: ["apikey", this.#target.key], body: null });
+      const read = JSON.parse(answer.body) as { recipient: string; text: string };
+      this.report.readBack += 1;
+      if (answer.status !== 200 || read.recipient !== recipient || read.text !== text)
+        this.#violation(index, request, `read back as something else: ${answer.status} ${answer.body.slice(0, 300)}, not ${JSON.stringify(recipient)}`);
+    }
+  }
+
+  async #rawRequest(index: number): Promise<void> {
+    const attempt = rawCase(Random.of(this.#plan.seed ^ 0x5eed, index), this.#target.key);
+    this.report.rawRequests += 1;
+    const outcome = await play(attempt, new URL(this.#target.url));
+    for (const { status, body } of outcome.answers) {
+      this.#countStatus(status);
+      if (status === 200 && body.startsWith('{"id":"')) this.#stored.messages += (JSON.parse(body) as Envelope).totalCount;
+    }
+    if (outcome.answers.length < attempt.answersMax) this.#unanswered += attempt.answersMax;
+    for (const fault of rawFaults(attempt, outcome)) {
+      const bytes = Buffer.concat(attempt.pieces.filter((piece) => typeof piece !== "number"));
+      this.#note(`raw ${index}, ${attempt.name}: ${fault}\n    ${JSON.stringify(bytes.toString("latin1").slice(0, 600))}\n    ${JSON.stringify(outcome).slice(0, 600)}`);
+    }
+  }
+
+  /** After each batch: what is stored is what was answered, and the account is as calm as in the beginning. */
+  async #settle(): Promise<void> {
+    const { count } = this.#target;
+    if (count) {
+      await sleep(50);
+      const found = await count();
+      const extra = found.messages - this.#stored.messages;
+      if (extra < 0 || extra > this.#unanswered)
+        this.#note(`${found.messages} messages are stored and ${this.#stored.messages} were answered for (${this.#unanswered} unanswered)`);
+      if (found.keys !== this.#stored.keys) this.#note(`${found.keys} keys are stored and ${this.#stored.keys} were answered for`);
+      this.#stored = found;
+      this.#unanswered = 0;
+    }
+    await this.#change("PUT", "/api/simulator/chaos", CALM);
+    await this.#change("PATCH", "/api/account", { numbers: "lenient", defaultRegion: null });
+  }
+
+  async #change(method: string, path: string, body: object): Promise<void> {
+    const answer = await this.#ask({ method, path, headers: this.#jsonHeaders(), body: Buffer.from(JSON.stringify(body)) });
+    if (answer.status !== 200) this.#note(`${method} ${path} answered ${answer.status} ${answer.body}`);
+  }
+
+  async #ordinarySend(): Promise<void> {
+    const body = Buffer.from(JSON.stringify({ sender: "HELIOG", to: "15550100100", text: "Still here", type: "TRANS" }));
+    const answer = await this.#ask({ method: "POST", path: "/v1/sms", headers: this.#jsonHeaders(), body });
+    if (answer.status !== 200) this.#note(`an ordinary send after all of it answered ${answer.status} ${answer.body}`);
+  }
+
+  #jsonHeaders(): string[] {
+    return ["apikey", this.#target.key, "content-type", "application/json"];
+  }
+
+  #countStatus(status: number): void {
+    this.report.statuses[status] = (this.report.statuses[status] ?? 0) + 1;
+  }
+
+  #violation(index: number, request: FuzzRequest, fault: string, answer?: FuzzAnswer): void {
+    const { method, path, headers, body } = request;
+    this.#note(
+      `request ${index}: ${fault}\n    ${method} ${path.slice(0, 300)} ${JSON.stringify(headers).slice(0, 300)}\n` +
+        `    ${JSON.stringify(body?.toString("utf8").slice(0, 600) ?? null)}\n    ${answer ? `${answer.status} ${answer.body.slice(0, 600)}` : ""}`,
+    );
+  }
+
+  #note(violation: string): void {
+    if (this.report.violations.length < VIOLATIONS_MAX) this.report.violations.push(`seed ${this.#plan.seed}, ${violation}`);
+  }
+}
+
+function rawFaults({ answersMin, answersMax, statuses }: RawCase, { answers, rest, timedOut }: RawOutcome): string[] {
+  const faults: string[] = [];
+  const seen = answers.map((answer) => answer.status);
+  if (timedOut) faults.push("neither answered nor closed within 15 s");
+  if (seen.some((status) => status >= 500)) faults.push(`a ${seen.join()}`);
+  if (rest !== "") faults.push("half an answer");
+  if (seen.length > answersMax) faults.push(`${seen.length} answers where at most ${answersMax} are due`);
+  else if (seen.length < answersMin) faults.push(`${seen.length} answers where ${answersMin} are due`);
+  else if (statuses && statuses.join() !== seen.join()) faults.push(`answered ${seen.join()} where ${statuses.join()} is due`);
+  return faults;
+}
+
+const REMEMBERED = 500;
+
+function remember(list: string[], value: string | undefined): void {
+  if (value === undefined) return;
+  list.push(value);
+  if (list.length > REMEMBERED) list.shift();
+}
+
+async function inParallel(width: number, from: number, to: number, run: (index: number) => Promise<void>): Promise<void> {
+  let next = from;
+  const worker = async (): Promise<void> => {
+    while (next < to) await run(next++);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}

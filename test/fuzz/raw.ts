@@ -1,0 +1,289 @@
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { text } from "./json.ts";
+import type { Random } from "./random.ts";
+
+/** Bytes for a bare connection, and how many answers they are worth. */
+export interface RawCase {
+  name: string;
+  /** Written one after the other; a number is a pause in milliseconds. */
+  pieces: (Buffer | number)[];
+  /** `answer` waits for all answers that are due, `quiet` until nothing comes any more, `leave` is gone at once. */
+  then: "answer" | "quiet" | "leave";
+  answersMin: number;
+  answersMax: number;
+  /** The statuses in their order, where they are certain. */
+  statuses?: number[];
+}
+
+export interface RawAnswer {
+  status: number;
+  body: string;
+}
+
+export interface RawOutcome {
+  answers: RawAnswer[];
+  /** What came after the last whole answer. */
+  rest: string;
+  timedOut: boolean;
+}
+
+const QUIET_MS = 250;
+const TIMEOUT_MS = 15_000;
+
+type Needs = { key: string; random: Random };
+
+const lines = (...all: string[]): string => all.join("\r\n");
+const bytes = (...all: string[]): Buffer => Buffer.from(lines(...all), "latin1");
+
+/** A send as a client writes it. `head` replaces the line and the headers about length. */
+function send({ key, random }: Needs, given: { line?: string; length?: string[]; extra?: string[]; body?: string } = {}): Buffer {
+  const body = given.body ?? JSON.stringify({ sender: "RAW", to: "15550100100", text: text(random), type: "TRANS" });
+  const length = given.length ?? [`content-length: ${Buffer.byteLength(body)}`];
+  const head = lines(
+    given.line ?? "POST /v1/sms HTTP/1.1",
+    "host: fuzz",
+    `apikey: ${key}`,
+    "content-type: application/json",
+    ...(given.extra ?? []),
+    ...length,
+    "",
+    "",
+  );
+  return Buffer.concat([Buffer.from(head, "latin1"), Buffer.from(body, "utf8")]);
+}
+
+const healthz = bytes("GET /healthz HTTP/1.1", "host: fuzz", "", "");
+
+/** A second request that hides in the body of a first; nobody may ever answer it. */
+const hidden = (needs: Needs): string => send(needs).toString("latin1");
+
+const chunked = (body: string, size = 7): string => {
+  const parts: string[] = [];
+  for (let at = 0; at < body.length; at += size) {
+    const part = body.slice(at, at + size);
+    parts.push(`${part.length.toString(16)}\r\n${part}\r\n`);
+  }
+  return `${parts.join("")}0\r\n\r\n`;
+};
+
+const plainBody = JSON.stringify({ sender: "RAW", to: "15550100100", text: "Hello", type: "TRANS" });
+
+type Maker = (needs: Needs) => RawCase;
+
+const answered = (name: string, pieces: RawCase["pieces"], ...statuses: number[]): RawCase => ({
+  name,
+  pieces,
+  then: "answer",
+  answersMin: statuses.length,
+  answersMax: statuses.length,
+  statuses,
+});
+
+/** Refused with one bare answer, or not even that; nothing after it on the line is looked at. */
+const refused = (name: string, pieces: RawCase["pieces"], then: RawCase["then"] = "quiet"): RawCase => ({
+  name,
+  pieces,
+  then,
+  answersMin: 0,
+  answersMax: 1,
+});
+
+const MAKERS: readonly Maker[] = [
+  (needs) => answered("a good request in pieces", split(needs.random, send(needs)), 200),
+  (needs) => {
+    const count = 2 + needs.random.below(6);
+    const all = Array.from({ length: count }, () => send(needs));
+    return answered("requests one behind the other", [Buffer.concat(all)], ...all.map(() => 200));
+  },
+  (needs) =>
+    answered("a request behind one without a key", [send({ ...needs, key: "" }, { line: "DELETE /v1/sms HTTP/1.1" }), healthz], 405, 200),
+  (needs) =>
+    answered(
+      "a hidden request in the body of a refused one",
+      [send(needs, { line: needs.random.pick(["PUT /v1/sms HTTP/1.1", "DELETE /v1/sms HTTP/1.1"]), body: hidden(needs) }), healthz],
+      405,
+      200,
+    ),
+  (needs) => answered("a hidden request in a body that is no JSON", [send(needs, { body: hidden(needs) }), healthz], 400, 200),
+  (needs) => answered("a hidden request at no path", [send(needs, { line: "POST /nothing HTTP/1.1", body: hidden(needs) }), healthz], 400, 200),
+  (needs) => answered("a GET with a body", [send(needs, { line: "GET /healthz HTTP/1.1", body: hidden(needs) }), healthz], 200, 200),
+  (needs) =>
+    answered("a chunked body", split(needs.random, send(needs, { length: ["transfer-encoding: chunked"], body: chunked(plainBody, 1 + needs.random.below(20)) })), 200),
+  (needs) =>
+    answered("a chunked body with trailers", [send(needs, { length: ["transfer-encoding: chunked"], body: `${chunked(plainBody).slice(0, -2)}x-after: 1\r\napikey: no\r\n\r\n` })], 200),
+  (needs) => answered("a slow body", slowly(needs.random, send(needs)), 200),
+  (needs) => answered("HTTP/1.0", [send(needs, { line: "POST /v1/sms HTTP/1.0" })], 200),
+  (needs) => answered("a wait for 100 Continue", [send(needs, { extra: ["expect: 100-continue"] })], 100, 200),
+  (needs) => answered("an expectation nobody knows", [send(needs, { extra: ["expect: miracles"] })], 417),
+  (needs) => answered("an address in full", [send(needs, { line: "POST http://evil.example/v1/sms HTTP/1.1" })], 200),
+  (needs) => answered("a wish for another protocol", [send(needs, { extra: ["connection: upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQAAP__"] })], 200),
+  (needs) => answered("a body over the limit", [send(needs, { length: ["content-length: 1048577"], body: "{" })], 413),
+  (needs) =>
+    refused("both lengths", [
+      send(needs, { length: needs.random.chance(0.5) ? ["content-length: 4", "transfer-encoding: chunked"] : ["transfer-encoding: chunked", "content-length: 4"], body: `0\r\n\r\n${hidden(needs)}` }),
+    ]),
+  (needs) =>
+    refused("a length that is none", [
+      send(needs, {
+        length: [
+          `content-length: ${needs.random.pick(["-1", "+5", "0x10", "5 5", "5,5", "5, 6", "99999999999999999999", "", "abc", "1e2", "٥", "5;", "\t", "18446744073709551617"])}`,
+        ],
+      }),
+    ]),
+  (needs) => refused("two lengths", [send(needs, { length: ["content-length: 0", `content-length: ${plainBody.length}`], body: plainBody })]),
+  (needs) =>
+    refused("a transfer coding that is none", [
+      send(needs, {
+        length: [
+          needs.random.pick([
+            "transfer-encoding: xchunked", "transfer-encoding: chunked, identity", "transfer-encoding : chunked", "transfer-encoding: gzip", "transfer-encoding: chunked\r\ntransfer-encoding: identity",
+            "transfer-encoding:\x0bchunked", "transfer-encoding: chunked,", "Transfer-Encoding: cow\r\nTransfer-Encoding: chunked, x",
+          ]), // prettier-ignore
+        ],
+        body: `0\r\n\r\n${hidden(needs)}`,
+      }),
+    ]),
+  (needs) =>
+    refused("a chunk that is none", [
+      send(needs, {
+        length: ["transfer-encoding: chunked"],
+        body: needs.random.pick(["zz\r\nhello\r\n0\r\n\r\n", "-1\r\n\r\n", "ffffffffffffffffff\r\nx", "5\r\nhelloX\r\n0\r\n\r\n", "5\nhello\n0\n\n", `5;${"e".repeat(20_000)}\r\nhello\r\n0\r\n\r\n`, "0x5\r\nhello\r\n0\r\n\r\n", "5 \r\nhello\r\n"]),
+      }),
+    ]),
+  (needs) => ({
+    ...refused("a length that is too short", [send(needs, { length: [`content-length: ${1 + needs.random.below(20)}`] })]),
+    answersMin: 1,
+    answersMax: 2,
+  }),
+  (needs) => refused("a body that never comes whole", [cut(needs.random, send(needs))], needs.random.pick(["quiet", "leave"])),
+  (needs) => refused("a length that is too long", [send(needs, { length: ["content-length: 9999"] })], needs.random.pick(["quiet", "leave"])),
+  (needs) => refused("a header over the limit", [send(needs, { extra: [`x-long: ${"a".repeat(17_000 + needs.random.below(60_000))}`] })]),
+  (needs) => refused("an address over the limit", [send(needs, { line: `POST /v1/sms?${"a".repeat(20_000)} HTTP/1.1` })]),
+  (needs) => ({
+    ...refused("very many headers", [send(needs, { extra: Array.from({ length: 2500 }, () => "a:") })]),
+    answersMin: 1,
+  }),
+  (needs) =>
+    refused("a header with something in it", [
+      send(needs, {
+        extra: [
+          needs.random.pick(["x-a: b\rc", "x-a: b\u0000c", "x a: b", ": b", "x-a", " folded: yes", "x-a: b\r\n folded", "\u00ff\u00fe: b", "x-a: b\n\nGET /healthz HTTP/1.1", "x-a: b\u0001"]),
+        ],
+      }),
+    ]),
+  (needs) => refused("no host, or two", [bytes("GET /healthz HTTP/1.1", ...needs.random.pick([[], ["host: a", "host: b"]]), "", "")]),
+  (needs) =>
+    refused("a first line that is none", [
+      send(needs, {
+        line: needs.random.pick([
+          "FOO /v1/sms HTTP/1.1", "post /v1/sms HTTP/1.1", `${"A".repeat(10_000)} / HTTP/1.1`, " POST /v1/sms HTTP/1.1", "POST  /v1/sms HTTP/1.1", "POST /v1/sms", "POST /v1/sms HTTP/2.0", "POST /v1/sms HTTP/1.2",
+          "POST /v1/sms HTTP/9.9", "POST /v1/sms HTTP/1.1 x", "POST v1/sms HTTP/1.1", "POST /v1/s ms HTTP/1.1", "POST /v1/sms\u0000 HTTP/1.1", "POST\t/v1/sms\tHTTP/1.1", "CONNECT evil.example:443 HTTP/1.1",
+          "PRI * HTTP/2.0", "GET /", "", "\u0016\u0003\u0001\u0002\u0000\u0001", "HTTP/1.1 200 OK", "POST /v1/sms HTTP/1.1\rGET / HTTP/1.1", "SOURCE / ICY",
+        ]), // prettier-ignore
+      }),
+    ]),
+  (needs) => ({
+    ...refused("an address of another kind", [
+      send(needs, { line: needs.random.pick(["OPTIONS * HTTP/1.1", "POST /v1/sms# HTTP/1.1", "POST /v1/\u00e9\u00ff HTTP/1.1", "POST //evil/v1/sms HTTP/1.1", "POST ?x HTTP/1.1", "POST http:// HTTP/1.1", "POST /v1/%zz HTTP/1.1", "M-SEARCH /v1/sms HTTP/1.1"]) }),
+    ]),
+    answersMax: 1,
+  }),
+  (needs) => {
+    const whole = Buffer.concat([send(needs), send(needs)]);
+    let broken = whole;
+    for (let i = 1 + needs.random.below(4); i > 0; i -= 1) broken = breakBytes(needs.random, broken);
+    return { name: "bytes that were broken", pieces: [broken], then: "quiet", answersMin: 0, answersMax: 4 };
+  },
+  (needs) => refused("noise", [Buffer.from(Array.from({ length: needs.random.below(600) }, () => needs.random.below(256)))]),
+  () => refused("nothing at all", [], "leave"),
+];
+
+export const rawCase = (random: Random, key: string): RawCase => random.pick(MAKERS)({ random, key });
+
+/** What was broken may look whole by chance, so its answers say what was stored. */
+const cut = (random: Random, whole: Buffer): Buffer => whole.subarray(0, random.below(whole.length - 1));
+
+function split(random: Random, whole: Buffer): RawCase["pieces"] {
+  const at = random.below(whole.length);
+  return [whole.subarray(0, at), random.below(5), whole.subarray(at)];
+}
+
+function slowly(random: Random, whole: Buffer): RawCase["pieces"] {
+  const pieces: RawCase["pieces"] = [whole.subarray(0, whole.length - 10)];
+  for (let at = whole.length - 10; at < whole.length; at += 2) pieces.push(5 + random.below(20), whole.subarray(at, at + 2));
+  return pieces;
+}
+
+function breakBytes(random: Random, whole: Buffer): Buffer {
+  const at = random.below(whole.length);
+  switch (random.below(4)) {
+    case 0: {
+      const copy = Buffer.from(whole);
+      copy[at] = random.below(256);
+      return copy;
+    }
+    case 1:
+      return Buffer.concat([whole.subarray(0, at), whole.subarray(at + 1 + random.below(8))]);
+    case 2:
+      return Buffer.concat([whole.subarray(0, at), Buffer.from(random.pick(["\r\n", "\r", "\n", "\u0000", " ", ":", "0\r\n\r\n"])), whole.subarray(at)]);
+    default:
+      return Buffer.concat([whole.subarray(0, at), whole.subarray(Math.max(0, at - random.below(40)))]);
+  }
+}
+
+/** Plays a case on a connection of its own. */
+export async function play({ pieces, then, answersMin }: RawCase, url: URL): Promise<RawOutcome> {
+  const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
+  let received = Buffer.alloc(0);
+  let lastAt = performance.now();
+  let closed = false;
+  const startedAt = performance.now();
+  socket.on("data", (chunk) => {
+    received = Buffer.concat([received, chunk]);
+    lastAt = performance.now();
+  });
+  // A reset is one of the ways in which a server may refuse.
+  socket.on("error", () => undefined);
+  socket.on("close", () => (closed = true));
+  for (const piece of pieces) {
+    if (typeof piece === "number") await sleep(piece);
+    else socket.write(piece);
+  }
+  if (then === "leave") {
+    await sleep(5);
+    socket.destroy();
+    return { answers: [], rest: "", timedOut: false };
+  }
+  let ended = false;
+  while (!closed && performance.now() - startedAt < TIMEOUT_MS) {
+    await sleep(5);
+    if (then === "answer" && readAnswers(received).answers.length >= answersMin && performance.now() - lastAt > 30) break;
+    if (then === "quiet" && !ended && performance.now() - lastAt > QUIET_MS) {
+      socket.end();
+      ended = true;
+    }
+  }
+  const timedOut = performance.now() - startedAt >= TIMEOUT_MS;
+  socket.destroy();
+  return { ...readAnswers(received), timedOut };
+}
+
+/** Takes a stream of bytes apart into answers. */
+function readAnswers(received: Buffer): { answers: RawAnswer[]; rest: string } {
+  const answers: RawAnswer[] = [];
+  let at = 0;
+  for (;;) {
+    const end = received.indexOf("\r\n\r\n", at);
+    if (end < 0) break;
+    const head = received.toString("latin1", at, end);
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
+    if (!status) break;
+    const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
+    const bodyAt = end + 4;
+    if (received.length < bodyAt + length) break;
+    answers.push({ status, body: received.toString("utf8", bodyAt, bodyAt + length) });
+    at = bodyAt + length;
+  }
+  return { answers, rest: received.toString("latin1", at) };
+}

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fateOf } from "../src/carriers/simulator/fate.ts";
+import { SimulatorCarrier } from "../src/carriers/simulator/simulator-carrier.ts";
+import { newId } from "../src/lib/ids.ts";
+import { createLog } from "../src/lib/log.ts";
+import type { Message } from "../src/model/message.ts";
+import { CALM } from "../src/model/phone.ts";
+import { carrierSuite } from "./carrier.suite.ts";
+import { ENGINES, openStore } from "./support/engines.ts";
+import { openHouse, type Answer, type House, type PhoneMessageBody } from "./support/house.ts";
+import { MovedClock } from "./support/moved-clock.ts";
+
+describe.each(ENGINES)("the simulated carrier on %s keeps a carrier's promises", (engine) => {
+  carrierSuite(async () => {
+    const opened = await openStore(engine);
+    const clock = new MovedClock();
+    const carrier = new SimulatorCarrier({ store: opened.store, clock, log: createLog("silent"), chaosOf: () => CALM });
+    const to = (recipient: string): Message => ({
+      accountId: 1,
+      requestId: newId(clock.now()),
+      n: 1,
+      channel: "sms",
+      routeClass: "TRANS",
+      test: false,
+      sender: "HELIOG",
+      recipient,
+      content: { text: "Hello", encoding: "gsm7", flash: false },
+      segments: 1,
+      campaignName: null,
+      state: "submitting",
+      attempts: 0,
+      createdAt: clock.now(),
+      dueAt: clock.now(),
+      expiresAt: clock.now() + 3_600_000,
+    });
+    return {
+      carrier,
+      deliverable: () => to("15550100100"),
+      undeliverable: () => to("15550109001"),
+      refusable: () => to("15550109003"),
+      letReportsCome: async () => {
+        clock.advance(6000);
+        await carrier.resendOverdue();
+        clock.advance(0);
+      },
+      close: async () => {
+        await carrier.stop();
+        await opened.discard();
+      },
+    };
+  });
+});
+
+describe("fates", () => {
+  const fate = (number: string, attempts = 0) => fateOf(number, attempts, CALM, () => 0.5);
+  const states = (number: string): string[] => fate(number).reports.map((report) => report.state);
+
+  test("9001 is undelivered, 9002 expires, 9004 is never reported", () => {
+    expect([states("15550109001"), states("15550109002"), states("15550109004")]).toEqual([
+      ["undelivered"],
+      ["expired"],
+      [],
+    ]);
+  });
+  test("9003 is refused at submit", () => {
+    expect(fate("15550109003").submit).toBe("refused");
+  });
+  test("9005 is delivered after 20 seconds", () => {
+    expect(fate("15550109005").reports).toMatchObject([{ state: "delivered", afterMs: 20_000 }]);
+  });
+  test("9006 has every report twice, 9007 has them out of order", () => {
+    expect([states("15550109006"), states("15550109007")]).toEqual([
+      ["delivered", "delivered"],
+      ["delivered", "enroute"],
+    ]);
+  });
+  test("9008 is throttled at the first try only", () => {
+    expect([fate("15550109008").submit, fate("15550109008", 1).submit]).toEqual(["busy", "taken"]);
+  });
+  test("9009 is on SMS; any other number is delivered", () => {
+    expect([states("15550109009"), states("15550100100")]).toEqual([["delivered"], ["delivered"]]);
+  });
+  test("chaos decides for other numbers, in the share that was asked for", () => {
+    const chaos = { ...CALM, deliveredPercent: 30, duplicatePercent: 20 };
+    let seed = 1;
+    const random = (): number => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed / 2_147_483_647;
+    };
+    const fates = Array.from({ length: 5000 }, () => fateOf("15550100100", 0, chaos, random));
+    const share = (is: (fate: ReturnType<typeof fateOf>) => boolean): number => fates.filter(is).length / 50;
+    expect(share((each) => each.reports[0]?.state === "delivered")).toBeGreaterThan(27);
+    expect(share((each) => each.reports[0]?.state === "delivered")).toBeLessThan(33);
+    expect(share((each) => each.reports.length === 2)).toBeGreaterThan(17);
+    expect(share((each) => each.reports.length === 2)).toBeLessThan(23);
+  });
+});
+
+describe.each(ENGINES)("the simulator's API on %s", (engine) => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse(engine);
+  });
+  afterAll(() => house.close());
+  const idOf = (sent: Answer<{ data: { messageId: string }[] }>): string => sent.body.data[0]?.messageId ?? "";
+
+  test("phones lists the numbers with what their endings do, by pages", async () => {
+    const sent = await house.send({ to: ["15550100177", "15550100178"] });
+    for (const { messageId } of sent.body.data) await house.settled(messageId);
+    const first = await house.ask<{
+      data: { number: string; script: string | null; messageCount: number }[];
+      nextCursor: string;
+    }>("GET", "/api/simulator/phones?limit=2");
+    expect(first.body.data.map((phone) => [phone.number, phone.messageCount])).toEqual([
+      ["15550100100", 0],
+      ["15550100177", 1],
+    ]);
+    const rest = await house.ask<typeof first.body>("GET", `/api/simulator/phones?cursor=${first.body.nextCursor}`);
+    expect(rest.body.data.map((phone) => [phone.number, phone.script])).toEqual([
+      ["15550100178", null],
+      ["15550109001", "undelivered"],
+      ["15550109005", "delivered after 20 seconds"],
+    ]);
+  });
+
+  test("each fate of the table shows in the message's end", async () => {
+    const ends = {
+      9001: "undelivered",
+      9002: "expired",
+      9003: "rejected",
+      9006: "delivered",
+      9007: "delivered",
+      9008: "delivered",
+      9009: "delivered",
+    };
+    for (const [ending, state] of Object.entries(ends)) {
+      const sent = await house.send({ to: `1555010${ending}` });
+      expect([ending, (await house.settled(idOf(sent))).state]).toEqual([ending, state]);
+    }
+    const silent = await house.send({ to: "15550109004" });
+    expect((await house.onPhone("15550109004")).length).toBeLessThanOrEqual(1);
+    expect((await house.message(idOf(silent))).status).toBe("Pending");
+  });
+
+  test("wait answers as soon as a message comes, and null when none does", async () => {
+    const waiting = house.ask<{ data: PhoneMessageBody | null }>(
+      "GET",
+      "/api/simulator/messages/wait?to=%2B15550100188&timeout=10",
+    );
+    await house.send({ to: "15550100188", text: "at last" });
+    expect((await waiting).body.data).toMatchObject({ to: "15550100188", text: "at last" });
+    const id = (await waiting).body.data?.id;
+    const nothing = await house.ask("GET", `/api/simulator/messages/wait?to=15550100188&after=${id}&timeout=1`);
+    expect(nothing.body).toEqual({ data: null });
+  });
+
+  test("events tells of every message once, and of what was missed after a return", async () => {
+    const follow = async (wanted: number, lastEventId?: string): Promise<{ ids: string[]; texts: string[] }> => {
+      const response = await fetch(`${house.url}/api/simulator/events`, {
+        headers: { apikey: house.key, ...(lastEventId ? { "last-event-id": lastEventId } : {}) },
+      });
+      expect(response.headers.get("content-type")).toBe("text/event-stream");
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      let stream = "";
+      const texts = (): string[] => [...stream.matchAll(/"text":"([^"]*)"/g)].map((match) => match[1] ?? "");
+      opened();
+      while (texts().length < wanted) stream += (await reader?.read())?.value ?? "";
+      await reader?.cancel();
+      return { ids: [...stream.matchAll(/^id: (.*)$/gm)].map((match) => match[1] ?? ""), texts: texts() };
+    };
+    let opened = (): void => {};
+    const ready = new Promise<void>((resolve) => {
+      opened = resolve;
+    });
+    const following = follow(3);
+    await ready;
+    for (const text of ["one", "two", "three"]) {
+      await house.settled(idOf(await house.send({ to: "15550100199", text })));
+    }
+    const seen = await following;
+    expect(seen.texts).toEqual(["one", "two", "three"]);
+    expect((await follow(2, seen.ids[0])).texts).toEqual(["two", "three"]);
+  });
+
+  test("chaos changes how the carrier behaves, and refuses nonsense", async () => {
+    const changed = await house.ask<Record<string, number>>("PUT", "/api/simulator/chaos", {
+      deliveredPercent: 0,
+      delayMs: 0,
+      unknown: 7,
+    });
+    expect(changed.body).toEqual({ ...CALM, deliveredPercent: 0, delayMs: 0 });
+    expect((await house.settled(idOf(await house.send()))).state).toBe("undelivered");
+    const refused = await house.ask<{ error: { details: { parameter: string }[] } }>("PUT", "/api/simulator/chaos", {
+      deliveredPercent: 101,
+      delayMs: "soon",
+    });
+    expect([refused.status, refused.body.error.details.map((detail) => detail.parameter)]).toEqual([
+      400,
+      ["deliveredPercent", "delayMs"],
+    ]);
+    expect((await house.ask("GET", "/api/simulator/chaos")).body).toEqual(changed.body);
+  });
+
+  test.each(["TRANS", "PROMO"])("%s whose answer was lost is settled by its receipt and lies on the phone once", async (type) => {
+    await house.ask("PUT", "/api/simulator/chaos", { ...CALM, lostAnswerPercent: 100, delayMs: 50 });
+    const to = type === "TRANS" ? "15550100201" : "15550100202";
+    const sent = await house.send({ to, type });
+    expect((await house.settled(idOf(sent))).state).toBe("delivered");
+    expect(await house.onPhone(to)).toHaveLength(1);
+  });
+});

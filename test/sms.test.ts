@@ -1,0 +1,421 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ENGINES } from "./support/engines.ts";
+import { openHouse, type Envelope, type House, type MessageBody } from "./support/house.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The rules of the specification's SMS, envelope, authentication and error sections, each as its own test. */
+describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse(engine, { env: { HELIOGRAPH_RECIPIENTS_MAX: "1000" } });
+  });
+  afterAll(() => house.close());
+
+  const countStored = async (): Promise<number> => {
+    let count = 0;
+    for (let cursor = ""; ;) {
+      const page = await house.ask<{ data: unknown[]; nextCursor: string | null }>("GET", `/v1/messages?limit=200${cursor}`);
+      count += page.body.data.length;
+      if (page.body.nextCursor === null) return count;
+      cursor = `&cursor=${page.body.nextCursor}`;
+    }
+  };
+  const refused = async (body: unknown, headers?: Record<string, string>) => {
+    const before = await countStored();
+    const answer = await house.ask<Envelope>("POST", "/v1/sms", body, headers);
+    expect(await countStored(), "a refusal stores nothing").toBe(before);
+    const error = answer.body.error;
+    if (!error) throw new Error(`expected a refusal, got ${JSON.stringify(answer.body)}`);
+    return { ...answer, error, parameters: error.details.map((detail) => detail.parameter) };
+  };
+  const ordinary = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" };
+
+  describe("the send envelope", () => {
+    test("id is UUID-shaped, data has one record per recipient, totalCount is their number, error is null", async () => {
+      const { status, body } = await house.send();
+      expect(status).toBe(200);
+      expect(body.id).toMatch(UUID);
+      expect(Object.keys(body)).toEqual(["id", "data", "totalCount", "message", "error"]);
+      expect(body).toMatchObject({ totalCount: 1, message: "Message Sent Successfully!", error: null });
+    });
+
+    test("a recipient is echoed without its leading plus", async () => {
+      const { body } = await house.send({ to: "+919876543210" });
+      expect(body.data[0]?.recipient).toBe("919876543210");
+    });
+
+    test("messageId is <id>:<n> with n the 1-based position of the recipient", async () => {
+      const { body } = await house.send({ to: ["15550100100", "15550100101", "15550100102"] });
+      expect(body.data.map((record) => record.messageId)).toEqual([`${body.id}:1`, `${body.id}:2`, `${body.id}:3`]);
+    });
+
+    test("unicode and flash are in the answer only when they were in the request, with its values", async () => {
+      expect((await house.send({ unicode: 1 })).body.unicode).toBe(1);
+      expect((await house.send({ unicode: 0 })).body.unicode).toBe(0);
+      expect((await house.send({ flash: 1 })).body.flash).toBe(1);
+      const plain = (await house.send()).body;
+      expect("unicode" in plain || "flash" in plain).toBe(false);
+    });
+
+    test("success is 200 with Content-Type application/json", async () => {
+      const { status, headers } = await house.send();
+      expect(status).toBe(200);
+      expect(headers.get("content-type")).toMatch(/^application\/json/);
+    });
+  });
+
+  describe("required fields", () => {
+    test.each(["sender", "to", "text", "type"])("%s is required", async (field) => {
+      const { status, error, parameters } = await refused({ ...ordinary, [field]: undefined });
+      expect(status).toBe(400);
+      expect(error.code).toBe("INVALID_REQUEST");
+      expect(parameters).toEqual([field]);
+    });
+
+    test.each(["sender", "to", "text", "type"])("%s is not accepted as null, number or object", async (field) => {
+      for (const value of [null, 7, {}, true, ""]) {
+        const { status, parameters } = await refused({ ...ordinary, [field]: value });
+        expect(status).toBe(400);
+        expect(parameters).toEqual([field]);
+      }
+    });
+
+    test("all faults of a body are reported at once, each naming its field and the fix", async () => {
+      const { body, error, parameters } = await refused({ sender: "", to: [5], type: "trans", unicode: 2, flash: "1", campaignName: 3 });
+      expect(parameters).toEqual(["sender", "type", "unicode", "flash", "campaignName", "text", "to[0]"]);
+      expect(error).toMatchObject({ code: "INVALID_REQUEST", type: "invalid_request", parameter: "sender" });
+      expect(error.details.find((detail) => detail.parameter === "type")?.message).toContain("write it as TRANS");
+      expect(body).toMatchObject({ id: null, data: [], totalCount: 0 });
+    });
+
+    test("an unknown field is ignored", async () => {
+      expect((await house.send({ colour: "blue", templateId: "T1" })).status).toBe(200);
+    });
+
+    test("a body that is no object is refused", async () => {
+      for (const body of ["[]", '"text"', "7", "null"]) {
+        const { status, error } = await refused(body);
+        expect([status, error.code]).toEqual([400, "INVALID_REQUEST"]);
+      }
+    });
+  });
+
+  describe("type", () => {
+    test.each(["TRANS", "PROMO", "OTP"])("the route type %s is accepted", async (type) => {
+      const { status, body } = await house.send({ type });
+      expect(status).toBe(200);
+      expect(await house.message(body.data[0]?.messageId ?? "")).toMatchObject({ type });
+    });
+
+    test("any other route type is refused", async () => {
+      for (const type of ["SERVICE", "trans", " TRANS", "", 1]) {
+        const { status, parameters } = await refused({ ...ordinary, type });
+        expect([status, parameters]).toEqual([400, ["type"]]);
+      }
+    });
+  });
+
+  describe("sender", () => {
+    test.each(["ACME", "My Shop 24", "+15550100199", "56767", "é", "A".repeat(20)])("%s is a sender", async (sender) => {
+      expect((await house.send({ sender })).status).toBe(200);
+    });
+    test("a sender of more than 20 characters or with control characters is refused", async () => {
+      expect((await refused({ ...ordinary, sender: "A".repeat(21) })).parameters).toEqual(["sender"]);
+      expect((await refused({ ...ordinary, sender: "AC\nME" })).parameters).toEqual(["sender"]);
+    });
+  });
+
+  describe("kinds", () => {
+    test("a single message reaches one phone", async () => {
+      const { body } = await house.send({ to: "15550101001", text: "single" });
+      await house.settled(body.data[0]?.messageId ?? "");
+      expect((await house.onPhone("15550101001")).map((message) => message.text)).toEqual(["single"]);
+    });
+
+    test("an OTP SMS uses type OTP and reaches the phone", async () => {
+      const { body } = await house.send({ to: "15550101002", text: "482913 is your code", type: "OTP" });
+      expect(await house.settled(body.data[0]?.messageId ?? "")).toMatchObject({ type: "OTP", status: "Delivered" });
+    });
+
+    test("a Unicode SMS is sent as UCS-2 and echoes unicode", async () => {
+      const text = "आपका ऑर्डर रास्ते में है।";
+      const { body } = await house.send({ to: "15550101003", text, unicode: 1 });
+      expect(body.unicode).toBe(1);
+      await house.settled(body.data[0]?.messageId ?? "");
+      expect((await house.onPhone("15550101003"))[0]).toMatchObject({ text, encoding: "ucs2" });
+    });
+
+    test("unicode 1 forces UCS-2 for a plain text, which costs accordingly", async () => {
+      const text = "a".repeat(100);
+      const plain = await house.send({ text });
+      const forced = await house.send({ text, unicode: 1 });
+      expect((await house.message(plain.body.data[0]?.messageId ?? "")).credits).toBe(1);
+      expect((await house.message(forced.body.data[0]?.messageId ?? "")).credits).toBe(2);
+    });
+
+    test("a text outside the GSM alphabet is sent as UCS-2 without being asked", async () => {
+      const { body } = await house.send({ to: "15550101004", text: "Olá 👋" });
+      await house.settled(body.data[0]?.messageId ?? "");
+      expect((await house.onPhone("15550101004"))[0]).toMatchObject({ text: "Olá 👋", encoding: "ucs2" });
+    });
+
+    test("unicode 0 with a text that needs UCS-2 is refused and names the character", async () => {
+      const { status, error, parameters } = await refused({ ...ordinary, text: "Price: 5 ₹", unicode: 0 });
+      expect([status, parameters]).toEqual([400, ["unicode"]]);
+      expect(error.details[0]?.message).toContain("₹");
+    });
+
+    test("unicode and flash take only the integers 0 and 1", async () => {
+      for (const field of ["unicode", "flash"]) {
+        for (const value of [2, -1, "1", true, null, 1.5]) {
+          expect((await refused({ ...ordinary, [field]: value })).parameters).toEqual([field]);
+        }
+      }
+    });
+
+    test("a flash SMS is shown on the phone as flash and echoes flash", async () => {
+      const { body } = await house.send({ to: "15550101005", flash: 1 });
+      expect(body.flash).toBe(1);
+      await house.settled(body.data[0]?.messageId ?? "");
+      expect((await house.onPhone("15550101005"))[0]).toMatchObject({ flash: true });
+    });
+
+    test("a long text reaches the phone whole, and its credits are its segments", async () => {
+      const text = "0123456789".repeat(31);
+      const { body } = await house.send({ to: "15550101006", text });
+      expect(await house.settled(body.data[0]?.messageId ?? "")).toMatchObject({ credits: 3 });
+      const [message] = await house.onPhone("15550101006");
+      expect(message?.text).toBe(text);
+      expect(message?.parts.map((part) => part.length)).toEqual([153, 153, 4]);
+    });
+  });
+
+  describe("bulk", () => {
+    test.each([
+      ["a string with commas", "15550102001,15550102002, +15550102003"],
+      ["an array", ["15550102001", "15550102002", "+15550102003"]],
+    ])("several recipients as %s: one record each, in order, all delivered", async (_form, to) => {
+      const { body } = await house.send({ to });
+      expect(body.totalCount).toBe(3);
+      expect(body.data.map((record) => record.recipient)).toEqual(["15550102001", "15550102002", "15550102003"]);
+      for (const { messageId } of body.data) expect(await house.settled(messageId)).toMatchObject({ status: "Delivered" });
+    });
+
+    test("exact repetitions collapse to the first", async () => {
+      const { body } = await house.send({ to: "15550102010,+15550102010,1 (555) 010-2010,15550102011" });
+      expect(body.data.map((record) => record.recipient)).toEqual(["15550102010", "15550102011"]);
+      expect(body.totalCount).toBe(2);
+    });
+
+    test("1,000 recipients are accepted, 1,001 are 413 TOO_MANY_RECIPIENTS", async () => {
+      const numbers = Array.from({ length: 1001 }, (_, index) => String(15_550_200_000 + index));
+      const { status, body } = await house.send({ to: numbers.slice(0, 1000), type: "PROMO" });
+      expect([status, body.totalCount, body.data.at(-1)?.messageId]).toEqual([200, 1000, `${body.id}:1000`]);
+      const over = await refused({ ...ordinary, to: numbers });
+      expect([over.status, over.error.code, over.parameters]).toEqual([413, "TOO_MANY_RECIPIENTS", ["to"]]);
+    });
+
+    test("a malformed number among good ones gets its record and is Failed at once with INVALID_RECIPIENT", async () => {
+      const { status, body } = await house.send({ to: ["15550102020", "not a number", "15550102021"] });
+      expect([status, body.totalCount]).toEqual([200, 3]);
+      expect(await house.message(`${body.id}:2`)).toMatchObject({ status: "Failed", errCode: "INVALID_RECIPIENT", recipient: "not a number" });
+      expect(await house.settled(`${body.id}:3`)).toMatchObject({ status: "Delivered" });
+    });
+
+    test("when every number is malformed the request is 400 INVALID_RECIPIENT and nothing is stored", async () => {
+      const { status, error, parameters } = await refused({ ...ordinary, to: ["abc", "0123456789", "12"] });
+      expect([status, error.code, parameters]).toEqual([400, "INVALID_RECIPIENT", ["to[0]", "to[1]", "to[2]"]]);
+    });
+
+    test("a single malformed number is 400 INVALID_RECIPIENT", async () => {
+      for (const to of ["abc", "123456", "1234567890123456", "09876543210", "++919876543210", "9198765x3210"]) {
+        const { status, error, parameters } = await refused({ ...ordinary, to });
+        expect([status, error.code, parameters]).toEqual([400, "INVALID_RECIPIENT", ["to"]]);
+      }
+    });
+
+    test("an empty list of recipients is refused", async () => {
+      for (const to of [[], "", ",", " , "]) expect((await refused({ ...ordinary, to })).parameters).toEqual(["to"]);
+    });
+  });
+
+  describe("length", () => {
+    test("1,600 characters and 12 segments are sent, more is 400 MESSAGE_TOO_LONG", async () => {
+      expect((await house.send({ text: "a".repeat(1600) })).status).toBe(200);
+      for (const text of ["a".repeat(1601), "अ".repeat(12 * 67 + 1)]) {
+        const { status, error, parameters } = await refused({ ...ordinary, text });
+        expect([status, error.code, parameters]).toEqual([400, "MESSAGE_TOO_LONG", ["text"]]);
+      }
+      expect((await house.send({ text: "अ".repeat(12 * 67) })).status).toBe(200);
+    });
+
+    test("half a character or a NUL in the text is refused", async () => {
+      for (const text of ["\ud83d", "a\0b", "\udc4b hi"]) expect((await refused({ ...ordinary, text })).parameters).toEqual(["text"]);
+    });
+  });
+
+  describe("HTTP", () => {
+    test("every other method is 405 with Allow: POST", async () => {
+      for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
+        const { status, headers, body } = await house.ask<Envelope>(method, "/v1/sms");
+        expect([status, headers.get("allow"), body.error?.code]).toEqual([405, "POST", "METHOD_NOT_ALLOWED"]);
+      }
+    });
+
+    test("a body that is not application/json is 415", async () => {
+      for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonx"]) {
+        const { status, error } = await refused(JSON.stringify(ordinary), { "content-type": type });
+        expect([status, error.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+      }
+      const charset = await house.ask("POST", "/v1/sms", ordinary, { "content-type": "application/json; charset=utf-8" });
+      expect(charset.status).toBe(200);
+    });
+
+    test("a malformed, empty or too deeply nested body is 400 INVALID_JSON", async () => {
+      for (const body of ["{", "", "{'a':1}", `${"[".repeat(21)}${"]".repeat(21)}`, '{"a":1,}']) {
+        const { status, error } = await refused(body, { "content-type": "application/json" });
+        expect([status, error.code]).toEqual([400, "INVALID_JSON"]);
+      }
+      const brackets = await house.send({ text: "[".repeat(50) });
+      expect(brackets.status, "brackets inside a text are no nesting").toBe(200);
+    });
+
+    test("a body over 1 MiB is 413 BODY_TOO_LARGE", async () => {
+      const { status, error } = await refused({ ...ordinary, padding: "x".repeat(1_048_576) });
+      expect([status, error.code]).toEqual([413, "BODY_TOO_LARGE"]);
+    });
+
+    test("every path carries /v1: without it there is nothing", async () => {
+      const { status, body } = await house.ask<Envelope>("POST", "/sms", ordinary);
+      expect([status, body.error?.code]).toEqual([404, "ROUTE_NOT_FOUND"]);
+    });
+
+    test("a failure has the error object with a reference page that the service itself serves, and the request's id", async () => {
+      const { error, headers } = await refused({});
+      expect(Object.keys(error)).toEqual(["code", "type", "parameter", "message", "reference", "details", "requestId"]);
+      expect(error.requestId).toBe(headers.get("request-id"));
+      expect(error.reference).toBe(`${house.url}/docs/errors/INVALID_REQUEST`);
+      expect((await fetch(error.reference)).status).toBe(200);
+    });
+  });
+
+  describe("idempotency", () => {
+    const keyed = (key: string) => ({ "idempotency-key": key });
+
+    test("the same key and body answer what the first request did, and send nothing more", async () => {
+      const first = await house.send({ to: "15550103001" }, keyed("order-1"));
+      const second = await house.send({ to: "15550103001" }, keyed("order-1"));
+      expect(second.status).toBe(200);
+      expect(second.body).toEqual(first.body);
+      expect([first.headers.get("idempotent-replayed"), second.headers.get("idempotent-replayed")]).toEqual([null, "true"]);
+      await house.settled(first.body.data[0]?.messageId ?? "");
+      expect(await house.onPhone("15550103001")).toHaveLength(1);
+    });
+
+    test("the same key with another body is 422 IDEMPOTENCY_MISMATCH", async () => {
+      await house.send({}, keyed("order-2"));
+      const { status, error } = await refused({ ...ordinary, text: "Other" }, keyed("order-2"));
+      expect([status, error.code]).toEqual([422, "IDEMPOTENCY_MISMATCH"]);
+    });
+
+    test("of many parallel requests with one key exactly one is accepted; the others are replays or 409", async () => {
+      const answers = await Promise.all(Array.from({ length: 30 }, () => house.send({ to: "15550103003" }, keyed("order-3"))));
+      const accepted = answers.filter((answer) => answer.status === 200);
+      expect(new Set(accepted.map((answer) => answer.body.id)).size).toBe(1);
+      expect(accepted.filter((answer) => answer.headers.get("idempotent-replayed") === null)).toHaveLength(1);
+      for (const answer of answers) if (answer.status !== 200) expect(answer.body.error?.code).toBe("IDEMPOTENCY_IN_PROGRESS");
+    });
+
+    test("a refused request does not use up its key", async () => {
+      await refused({ ...ordinary, to: "abc" }, keyed("order-4"));
+      expect((await house.send({}, keyed("order-4"))).status).toBe(200);
+    });
+
+    test("a key has 1 to 255 characters", async () => {
+      expect((await house.send({}, keyed("k".repeat(255)))).status).toBe(200);
+      expect((await refused(ordinary, keyed("k".repeat(256)))).parameters).toEqual(["Idempotency-Key"]);
+    });
+  });
+
+  describe("reading back", () => {
+    test("a message is read by its id; an unknown or malformed one is 404 MESSAGE_NOT_FOUND", async () => {
+      const { body } = await house.send({ campaignName: "autumn" });
+      expect(await house.message(`${body.id}:1`)).toMatchObject({ messageId: `${body.id}:1`, campaignName: "autumn", test: false });
+      for (const id of [`${body.id}:2`, `${body.id}`, "nonsense", `${body.id}:01`]) {
+        const { status, body: failure } = await house.ask<Envelope>("GET", `/v1/messages/${id}`);
+        expect([status, failure.error?.code]).toEqual([404, "MESSAGE_NOT_FOUND"]);
+      }
+    });
+
+    test("a listing is newest first and walks by cursor through every message exactly once", async () => {
+      const sent: string[] = [];
+      for (let i = 0; i < 3; i += 1) {
+        const { body } = await house.send({ to: ["15550104001", "15550104002", "15550104003"], campaignName: "walked" });
+        sent.push(...body.data.map((record) => record.messageId));
+      }
+      const seen: MessageBody[] = [];
+      for (let cursor = ""; ;) {
+        const { body } = await house.ask<{ data: MessageBody[]; nextCursor: string | null }>(
+          "GET",
+          `/v1/messages?campaignName=walked&limit=4${cursor}`,
+        );
+        seen.push(...body.data);
+        if (body.nextCursor === null) break;
+        cursor = `&cursor=${body.nextCursor}`;
+      }
+      expect(seen.map((message) => message.messageId).toSorted()).toEqual(sent.toSorted());
+      const times = seen.map((message) => message.createdAt);
+      expect(times).toEqual(times.toSorted((a, b) => b - a));
+    });
+
+    test("a listing is filtered by status, recipient, campaign and time", async () => {
+      const before = Date.now() - 1;
+      const { body } = await house.send({ to: ["15550105001", "15550109001"], campaignName: "filtered" });
+      await Promise.all(body.data.map((record) => house.settled(record.messageId)));
+      const ids = async (query: string): Promise<string[]> => {
+        const answer = await house.ask<{ data: MessageBody[] }>("GET", `/v1/messages?campaignName=filtered&${query}`);
+        return answer.body.data.map((message) => message.messageId);
+      };
+      expect(await ids("status=Delivered")).toEqual([`${body.id}:1`]);
+      expect(await ids("status=failed")).toEqual([`${body.id}:2`]);
+      expect(await ids("status=Pending")).toEqual([]);
+      expect(await ids("recipient=%2B15550105001")).toEqual([`${body.id}:1`]);
+      expect(await ids("channel=sms")).toHaveLength(2);
+      expect(await ids("channel=rcs")).toEqual([]);
+      expect(await ids(`from=${before}`)).toHaveLength(2);
+      expect(await ids(`to=${before}`)).toEqual([]);
+      expect(await ids(`from=${new Date(before).toISOString()}`)).toHaveLength(2);
+    });
+
+    test("a bad filter is 400 and names the parameter", async () => {
+      for (const [query, parameter] of [
+        ["status=Sent", "status"],
+        ["limit=0", "limit"],
+        ["limit=201", "limit"],
+        ["cursor=xyz", "cursor"],
+        ["from=yesterday", "from"],
+        ["recipient=abc", "recipient"],
+      ]) {
+        const { status, body } = await house.ask<Envelope>("GET", `/v1/messages?${query}`);
+        expect([status, body.error?.parameter]).toEqual([400, parameter]);
+      }
+    });
+  });
+
+  describe("account settings", () => {
+    test("with a default region, national numbers become international", async () => {
+      await house.ask("PATCH", "/api/account", { defaultRegion: "IN" });
+      const { body } = await house.send({ to: ["09876543210", "9876543211", "+15550100100"] });
+      expect(body.data.map((record) => record.recipient)).toEqual(["919876543210", "919876543211", "15550100100"]);
+      await house.ask("PATCH", "/api/account", { defaultRegion: null });
+    });
+
+    test("with numbers strict, a number that no country could have given out is refused at the door", async () => {
+      expect((await house.send({ to: "9112345" })).status, "lenient accepts it").toBe(200);
+      await house.ask("PATCH", "/api/account", { numbers: "strict" });
+      expect((await refused({ ...ordinary, to: "9112345" })).error.code).toBe("INVALID_RECIPIENT");
+      await house.ask("PATCH", "/api/account", { numbers: "lenient" });
+    });
+  });
+});
