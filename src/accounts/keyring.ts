@@ -72,6 +72,8 @@ export class Keyring {
     const revision = await store.revision();
     if (revision === this.#revision) return;
     const [accounts, keys] = await Promise.all([store.listAccounts(), store.listKeys()]);
+    // A slower reading that began earlier must not bring back what a later one has seen end.
+    if (revision < this.#revision) return;
     const now = this.#needs.clock.now();
     const before = this.#byDigest;
     this.#accounts = new Map(accounts.map((account) => [account.id, account]));

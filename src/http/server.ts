@@ -1,5 +1,6 @@
+import { METHODS } from "node:http";
 import type { Socket } from "node:net";
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from "fastify";
 import type { Credential } from "../accounts/keyring.ts";
 import { BatcherFull } from "../lib/batcher.ts";
 import { newId } from "../lib/ids.ts";
@@ -14,7 +15,6 @@ import { ROUTES } from "./routes.ts";
 
 const BODY_BYTES_MAX = 1_048_576;
 const HEADER_BYTES_MAX = 16_384;
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 const RETRY_SECONDS = 2;
 
 interface Options {
@@ -37,6 +37,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
     forceCloseConnections: "idle",
     return503OnClosing: false,
     clientErrorHandler: answerUnreadable,
+    frameworkErrors: (error, request, reply) => fail(request, reply, error, "plain"),
   });
   const badKeys = new BadKeyCounter();
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family): void => {
@@ -56,6 +57,11 @@ export function createServer(services: Services, options: Options): FastifyInsta
     }
   });
   app.decorateRequest("caller", null);
+  // What leads nowhere is refused before a byte of its body is read.
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!request.is404) return done();
+    fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
+  });
   app.addHook("onSend", (request, reply, payload, done) => {
     reply.header("x-content-type-options", "nosniff");
     reply.header("request-id", request.id);
@@ -77,6 +83,8 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, badKey
   app.route({
     method: route.method,
     url: route.path,
+    // An answer without a body and without an end would hold up whatever is asked next on the line.
+    exposeHeadRoute: route.method === "GET" && route.contentType !== "text/event-stream",
     errorHandler: (error, request, reply) => fail(request, reply, error, route.family),
     // The key is looked at before a byte of the body is read.
     onRequest: (request, reply, done) => {
@@ -92,7 +100,7 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, badKey
       const call: Call = {
         request,
         reply,
-        body: request.body ?? (route.body ? missingBody(route) : undefined),
+        body: request.body === undefined && route.body ? missingBody(route) : request.body,
         params: request.params as Record<string, string>,
         query: singleValues(request.query as Record<string, string | string[]>),
       };
@@ -113,16 +121,25 @@ function missingBody(route: Route): unknown {
 }
 
 /** A parameter that comes several times counts once, as its first. */
-const singleValues = (query: Record<string, string | string[]>): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]));
+function singleValues(query: Record<string, string | string[]>): Record<string, string | undefined> {
+  const values = Object.entries(query).map(([name, value]) => [name, [value].flat()[0]] as const);
+  const faults = values
+    .filter(([, value]) => value?.includes("\0"))
+    .map(([name]) => ({ parameter: name, message: `${name} holds a NUL, which no record has.` }));
+  if (faults.length > 0) throw new Problem("INVALID_REQUEST", { faults });
+  return Object.fromEntries(values);
+}
 
 /** Known paths answer every other method with 405 and the methods they take. */
 function addOtherMethods(app: FastifyInstance, routes: readonly Route[], fail: Fail): void {
+  // CONNECT never gets this far: Node closes its line.
+  const methods = METHODS.filter((method) => method !== "CONNECT");
+  for (const method of methods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   for (const path of new Set(routes.map((route) => route.path))) {
     const taken = routes.filter((route) => route.path === path).map((route) => route.method);
     const family = routes.find((route) => route.path === path)?.family ?? "plain";
     app.route({
-      method: METHODS.filter((method) => !taken.includes(method)),
+      method: methods.filter((method) => !app.hasRoute({ method, url: path })) as HTTPMethods[],
       url: path,
       onRequest: (request, reply) => {
         reply.header("allow", taken.join(", "));

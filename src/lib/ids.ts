@@ -28,7 +28,10 @@ export function idFloor(epochMs: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 }
 
-const timeHex = (epochMs: number): string => Math.max(0, Math.trunc(epochMs)).toString(16).padStart(12, "0").slice(-12);
+const TIME_MAX = 2 ** 48 - 1;
+
+const timeHex = (epochMs: number): string =>
+  Math.min(TIME_MAX, Math.max(0, Math.trunc(epochMs))).toString(16).padStart(12, "0");
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -114,6 +114,7 @@ export function createRecords({ db, atomically }: Engine): RecordStore {
         .where("id", "=", id)
         .executeTakeFirst();
       if (!row) return false;
+      if (Object.keys(columnsOf(change)).length === 0) return true;
       const update = db
         .updateTable("api_keys")
         .set(columnsOf(change))

@@ -58,6 +58,7 @@ class Attack {
   /** What must be stored by now, by the server's own answers; and how much more may be, where no answer came. */
   #stored = { messages: 0, keys: 0 };
   #unanswered = 0;
+  readonly #kinds = new Map<string, number>();
 
   constructor(target: Target, plan: Plan) {
     this.#target = target;
@@ -196,8 +197,12 @@ class Attack {
     );
   }
 
+  /** Of each kind a few are enough. */
   #note(violation: string): void {
-    if (this.report.violations.length < VIOLATIONS_MAX) this.report.violations.push(`seed ${this.#plan.seed}, ${violation}`);
+    const kind = (violation.split("\n", 1)[0] ?? "").replaceAll(/\d+/g, "#");
+    const count = (this.#kinds.get(kind) ?? 0) + 1;
+    this.#kinds.set(kind, count);
+    if (count <= 3 && this.report.violations.length < VIOLATIONS_MAX) this.report.violations.push(`seed ${this.#plan.seed}, ${violation}`);
   }
 }
 

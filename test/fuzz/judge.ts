@@ -22,6 +22,7 @@ export interface Envelope {
 }
 
 const SEND = "/v1/sms";
+const SEND_PATHS = new Set([SEND, "/v1/%73ms"]);
 /** Node refuses these by itself, before there is a request to answer. */
 const BARE = new Set([400, 408, 417, 431]);
 
@@ -30,7 +31,7 @@ export function judge(request: FuzzRequest, answer: FuzzAnswer): string[] {
   const { status } = answer;
   if (status >= 500) return [`a ${status}`];
   if (request.method === "HEAD") return answer.body === "" ? [] : ["an answer to HEAD with a body"];
-  const isSend = pathOf(request) === SEND;
+  const isSend = SEND_PATHS.has(pathOf(request));
   if (isSend && request.method !== "POST") return [...judgeRefusal(request, answer), ...judgeMethodRefusal(answer)];
   if (status >= 400) return [...judgeRefusal(request, answer), ...judgeDetails(request, answer)];
   const faults = judgeSchema(request);
@@ -50,7 +51,7 @@ function judgeRefusal(request: FuzzRequest, { status, headers, body }: FuzzAnswe
   const parsed = parse(body);
   if (!isRecord(parsed)) return [`a ${status} whose body is no JSON object`];
   const faults: string[] = [];
-  const wanted = pathOf(request) === SEND ? "data,error,id,message,totalCount" : "error,message";
+  const wanted = SEND_PATHS.has(pathOf(request)) ? "data,error,id,message,totalCount" : "error,message";
   if (keysOf(parsed) !== wanted) faults.push(`a refusal with the fields ${keysOf(parsed)}`);
   if (wanted.startsWith("data") && (parsed["id"] !== null || JSON.stringify(parsed["data"]) !== "[]" || parsed["totalCount"] !== 0))
     faults.push("a refused send whose envelope is not empty");

@@ -106,7 +106,7 @@ const MAKERS: readonly Maker[] = [
       200,
     ),
   (needs) => answered("a hidden request in a body that is no JSON", [send(needs, { body: hidden(needs) }), healthz], 400, 200),
-  (needs) => answered("a hidden request at no path", [send(needs, { line: "POST /nothing HTTP/1.1", body: hidden(needs) }), healthz], 400, 200),
+  (needs) => answered("a hidden request at no path", [send(needs, { line: "POST /nothing HTTP/1.1", body: hidden(needs) }), healthz], 404, 200),
   (needs) => answered("a GET with a body", [send(needs, { line: "GET /healthz HTTP/1.1", body: hidden(needs) }), healthz], 200, 200),
   (needs) =>
     answered("a chunked body", split(needs.random, send(needs, { length: ["transfer-encoding: chunked"], body: chunked(plainBody, 1 + needs.random.below(20)) })), 200),
@@ -235,7 +235,7 @@ function breakBytes(random: Random, whole: Buffer): Buffer {
 /** Plays a case on a connection of its own. */
 export async function play({ pieces, then, answersMin }: RawCase, url: URL): Promise<RawOutcome> {
   const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
-  let received = Buffer.alloc(0);
+  let received: Buffer = Buffer.alloc(0);
   let lastAt = performance.now();
   let closed = false;
   const startedAt = performance.now();

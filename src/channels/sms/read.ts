@@ -174,7 +174,9 @@ function uniqueRecipients(list: readonly WrittenNumber[], numbers: Numbers): Sms
     const recipient: SmsRecipient = number
       ? { number, failure: null }
       : { number: printable(written), failure: "INVALID_RECIPIENT" };
-    if (!seen.has(recipient.number)) seen.set(recipient.number, recipient);
+    // A malformed number may be shown like a good one, and must not take its place.
+    const same = number ?? `malformed ${recipient.number}`;
+    if (!seen.has(same)) seen.set(same, recipient);
   }
   return [...seen.values()];
 }
@@ -217,7 +219,7 @@ const isPlainText = (value: string): boolean => value.isWellFormed() && !CONTROL
 /** A malformed number is kept for the record, cut short and without what could break a page or a log. */
 const printable = (written: string): string =>
   written
-    .toWellFormed()
     .replaceAll(/\p{Cc}/gu, " ")
     .trim()
-    .slice(0, MALFORMED_SHOWN_MAX);
+    .slice(0, MALFORMED_SHOWN_MAX)
+    .toWellFormed();

@@ -16,6 +16,8 @@ import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 
 const OVERLAP_HOURS_DEFAULT = 24;
 const HOUR_MS = 3_600_000;
+/** The last moment that a date can hold. */
+const TIME_MAX = 8_640_000_000_000_000;
 
 interface KeyBody {
   name?: string;
@@ -36,14 +38,12 @@ function readChoices({ clock }: Services, caller: AuthenticCall["caller"], body:
       });
     }
   });
-  if (body.expiresAt && body.expiresAt <= clock.now())
+  if (typeof body.expiresAt === "number" && body.expiresAt <= clock.now())
     faults.push({ parameter: "expiresAt", message: "expiresAt lies in the past." });
+  if (body.name !== undefined && (!body.name.isWellFormed() || /\p{Cc}/u.test(body.name)))
+    faults.push({ parameter: "name", message: "A name has no control characters." });
   refuseFaults(faults);
-  const beyond = body.scopes?.find((scope) => !caller.key.scopes.includes(scope));
-  if (beyond)
-    throw new Problem("INSUFFICIENT_SCOPE", {
-      message: `A key cannot give the scope "${beyond}" that it does not have itself.`,
-    });
+  refuseBeyond(caller, body.scopes ?? []);
   const { name, scopes, allowedIps, requestsPerSecond, expiresAt } = body;
   return {
     ...(name === undefined ? {} : { name }),
@@ -52,6 +52,14 @@ function readChoices({ clock }: Services, caller: AuthenticCall["caller"], body:
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
+}
+
+function refuseBeyond(caller: AuthenticCall["caller"], scopes: readonly Scope[]): void {
+  const beyond = scopes.find((scope) => !caller.key.scopes.includes(scope));
+  if (beyond)
+    throw new Problem("INSUFFICIENT_SCOPE", {
+      message: `A key cannot give the scope "${beyond}" that it does not have itself.`,
+    });
 }
 
 /** Everything about a key but the key. */
@@ -63,7 +71,7 @@ function keyView(key: ApiKey): object {
 
 const mintedView = ({ key, secret }: MintedKey): object => ({ ...keyView(key), key: secret });
 
-const nullableTime = (description: string) => Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description });
+const nullableTime = (description: string) => Type.Union([Type.Integer({ minimum: 0, maximum: TIME_MAX }), Type.Null()], { description });
 
 const choices = {
   name: Type.String({ minLength: 1, maxLength: 100, description: "For people, to tell keys apart." }),
@@ -233,7 +241,9 @@ export const rotateKeyRoute: KeyedRoute = {
   responseExample: mintedExample,
   handle: async (services, { body, params, caller, reply }) => {
     const { overlapHours = OVERLAP_HOURS_DEFAULT } = body as { overlapHours?: number };
-    const minted = await rotateKey(services, caller.account.id, params.id ?? "", overlapHours * HOUR_MS);
+    const { scopes, id } = findKey(services, caller.account.id, params.id ?? "");
+    refuseBeyond(caller, scopes);
+    const minted = await rotateKey(services, caller.account.id, id, Math.round(overlapHours * HOUR_MS));
     reply.code(201);
     return mintedView(minted);
   },

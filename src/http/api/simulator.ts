@@ -255,4 +255,4 @@ export const putChaos: KeyedRoute = {
 
 /** Fields that are no part of chaos are ignored, not stored. */
 const pickChaos = (body: Partial<Chaos>): Partial<Chaos> =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => name in chaosExample));
+  Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(chaosExample, name)));
