@@ -29,6 +29,13 @@ describe("PostgreSQL that goes away", () => {
     await cluster.stop();
   });
 
+  async function administer(...statements: string[]): Promise<void> {
+    const client = new Client({ connectionString: cluster.url });
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  }
+
   it.each(["immediate", "fast"] as const)("costs the writes under way and nothing else (%s)", async (mode) => {
     accountId += 1;
     const stored: Acceptance[] = [];
@@ -76,10 +83,15 @@ describe("PostgreSQL that goes away", () => {
   });
 
   it("is noticed by a ping when it no longer takes writes, and forgotten once it does", async () => {
-    await administer(url, "alter system set default_transaction_read_only = on");
-    await vi.waitFor(() => expect(store.ping()).rejects.toThrow(StorageUnavailable));
+    const database = new URL(url).pathname.slice(1);
+    await administer(
+      `alter database ${database} set default_transaction_read_only = on`,
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'heliograph'",
+    );
+    await vi.waitFor(() => expect(store.ping()).rejects.toThrow(/read-only/));
     await expect(store.accept([acceptance()])).rejects.toThrow(StorageUnavailable);
-    await administer(url, "alter system reset default_transaction_read_only");
+    // Sessions that are open by now stay read-only, as those to a former primary do.
+    await administer(`alter database ${database} reset default_transaction_read_only`);
     await vi.waitFor(() => store.ping());
     expect(await store.accept([acceptance()])).toEqual([{ kind: "stored" }]);
   });
@@ -112,26 +124,21 @@ describe("SQLite on a full disk", () => {
         stdio: ["ignore", "inherit", "inherit", "ipc"],
       },
     );
-    const [full] = (await once(limited, "message")) as [
-      Record<"writes" | "pings", { done: number; unavailable: boolean }>,
-    ];
-    expect(full.writes.done).toBeGreaterThan(0);
-    expect(full).toMatchObject({ writes: { unavailable: true }, pings: { unavailable: true } });
+    try {
+      const [full] = (await once(limited, "message")) as [
+        Record<"writes" | "pings", { done: number; unavailable: boolean }>,
+      ];
+      expect(full.writes.done).toBeGreaterThan(0);
+      expect(full).toMatchObject({ writes: { unavailable: true }, pings: { unavailable: true } });
 
-    execFileSync("prlimit", [`--pid=${limited.pid}`, "--fsize=unlimited:"]);
-    limited.send("there is room");
-    const [after] = (await once(limited, "message")) as [{ result: unknown; rows: number }];
-    expect(after).toEqual({ result: { kind: "stored" }, rows: (full.writes.done + 1) * 200 });
-    await once(limited, "exit");
-    await rm(folder, { recursive: true });
+      execFileSync("prlimit", [`--pid=${limited.pid}`, "--fsize=unlimited:"]);
+      limited.send("there is room");
+      const [after] = (await once(limited, "message")) as [{ result: unknown; rows: number }];
+      expect(after).toEqual({ result: { kind: "stored" }, rows: (full.writes.done + 1) * 200 });
+      await once(limited, "exit");
+    } finally {
+      limited.kill("SIGKILL");
+      await rm(folder, { recursive: true });
+    }
   });
 });
-
-/** Changes a setting of the whole server, on which every session acts soon after. */
-async function administer(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url, options: "-c default_transaction_read_only=off" });
-  await client.connect();
-  await client.query(statement);
-  await client.query("select pg_reload_conf()");
-  await client.end();
-}

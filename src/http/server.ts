@@ -37,11 +37,16 @@ export function createServer(services: Services, options: Options): FastifyInsta
     forceCloseConnections: "idle",
     return503OnClosing: false,
     clientErrorHandler: answerUnreadable,
-    frameworkErrors: (error, request, reply) => fail(request, reply, error, "plain"),
+    // Addresses that the router cannot read do not pass the hooks below.
+    frameworkErrors: (error, request, reply) =>
+      fail(request, markAnswer(request, reply), error, "plain"),
   });
   const badKeys = new BadKeyCounter();
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family): void => {
     const problem = problemOf(error);
+    const { complete, destroyed } = request.raw;
+    // Who leaves in the middle of a body is nobody's fault here, and there is nobody to tell.
+    if (destroyed && !complete) return void reply.hijack();
     services.meters.refused.inc({ code: problem.code });
     if (problem.code === "INTERNAL") services.log.error({ err: error, requestId: request.id }, "request failed");
     if (problem.retryAfterSeconds !== undefined) reply.header("retry-after", String(problem.retryAfterSeconds));
@@ -63,8 +68,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
     fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
   });
   app.addHook("onSend", (request, reply, payload, done) => {
-    reply.header("x-content-type-options", "nosniff");
-    reply.header("request-id", request.id);
+    markAnswer(request, reply);
     done(null, payload);
   });
 
@@ -75,6 +79,9 @@ export function createServer(services: Services, options: Options): FastifyInsta
   app.setErrorHandler((error, request, reply) => fail(request, reply, error, familyOf(request.url)));
   return app;
 }
+
+const markAnswer = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.headers({ "x-content-type-options": "nosniff", "request-id": request.id });
 
 type Fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family) => void;
 
@@ -102,7 +109,7 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, badKey
         reply,
         body: request.body === undefined && route.body ? missingBody(route) : request.body,
         params: request.params as Record<string, string>,
-        query: singleValues(request.query as Record<string, string | string[]>),
+        query: singleValues(request.query as Record<string, string | string[]>, route),
       };
       check?.(call.body);
       if (!reply.hasHeader("content-type")) reply.type("application/json; charset=utf-8");
@@ -121,10 +128,13 @@ function missingBody(route: Route): unknown {
 }
 
 /** A parameter that comes several times counts once, as its first. */
-function singleValues(query: Record<string, string | string[]>): Record<string, string | undefined> {
+function singleValues(
+  query: Record<string, string | string[]>,
+  route: Pick<Route, "query">,
+): Record<string, string | undefined> {
   const values = Object.entries(query).map(([name, value]) => [name, [value].flat()[0]] as const);
   const faults = values
-    .filter(([, value]) => value?.includes("\0"))
+    .filter(([name, value]) => Object.hasOwn(route.query ?? {}, name) && value?.includes("\0"))
     .map(([name]) => ({ parameter: name, message: `${name} holds a NUL, which no record has.` }));
   if (faults.length > 0) throw new Problem("INVALID_REQUEST", { faults });
   return Object.fromEntries(values);

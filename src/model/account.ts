@@ -19,5 +19,4 @@ export interface AccountSettings {
 
 export const DEFAULT_SETTINGS: AccountSettings = { numbers: "lenient", defaultRegion: null, chaos: CALM };
 
-export const ROLES = ["owner", "member", "viewer"] as const;
-export type Role = (typeof ROLES)[number];
+export type Role = "owner" | "member" | "viewer";

@@ -11,7 +11,7 @@ export interface Engine {
 /** Writes something that was not there before: only that shows that the store can be written. */
 export const PING = `
   insert into service (name, value) values ('ping', '1')
-  on conflict (name) do update set value = service.value`;
+  on conflict (name) do update set value = cast(cast(service.value as integer) + 1 as text)`;
 
 /** How long a dead node is remembered in which nothing waits any more; a process that was only asleep wakes before that. */
 export const DEAD_NODE_KEPT_MS = 86_400_000;

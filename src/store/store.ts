@@ -92,7 +92,7 @@ export interface StoredMessage extends Message {
 
 export type Position = Pick<MessageRef, "requestId" | "n">;
 
-export interface Page<T, C> {
+interface Page<T, C> {
   rows: T[];
   /** Where the next page begins, or null at the end. */
   next: C | null;
@@ -144,7 +144,7 @@ export interface NodeStore {
   countNodes(): Promise<number>;
 }
 
-export interface User {
+interface User {
   accountId: number;
   id: string;
   email: string;

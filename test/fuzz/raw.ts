@@ -105,7 +105,8 @@ const MAKERS: readonly Maker[] = [
       405,
       200,
     ),
-  (needs) => answered("a hidden request in a body that is no JSON", [send(needs, { body: hidden(needs) }), healthz], 400, 200),
+  // Fastify closes the line after a body that it could not read, and says so.
+  (needs) => answered("a hidden request in a body that is no JSON", [send(needs, { body: hidden(needs) }), healthz], 400),
   (needs) => answered("a hidden request at no path", [send(needs, { line: "POST /nothing HTTP/1.1", body: hidden(needs) }), healthz], 404, 200),
   (needs) => answered("a GET with a body", [send(needs, { line: "GET /healthz HTTP/1.1", body: hidden(needs) }), healthz], 200, 200),
   (needs) =>
@@ -191,7 +192,7 @@ const MAKERS: readonly Maker[] = [
   }),
   (needs) => {
     const whole = Buffer.concat([send(needs), send(needs)]);
-    let broken = whole;
+    let broken: Buffer = whole;
     for (let i = 1 + needs.random.below(4); i > 0; i -= 1) broken = breakBytes(needs.random, broken);
     return { name: "bytes that were broken", pieces: [broken], then: "quiet", answersMin: 0, answersMax: 4 };
   },
@@ -239,7 +240,7 @@ export async function play({ pieces, then, answersMin }: RawCase, url: URL): Pro
   let lastAt = performance.now();
   let closed = false;
   const startedAt = performance.now();
-  socket.on("data", (chunk) => {
+  socket.on("data", (chunk: Buffer) => {
     received = Buffer.concat([received, chunk]);
     lastAt = performance.now();
   });
@@ -279,7 +280,9 @@ function readAnswers(received: Buffer): { answers: RawAnswer[]; rest: string } {
     const head = received.toString("latin1", at, end);
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
     if (!status) break;
-    const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
+    // The only chunked answers are Node's own refusals, and those are empty.
+    const empty = /^transfer-encoding: chunked$/im.test(head) ? "0\r\n\r\n".length : 0;
+    const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? empty);
     const bodyAt = end + 4;
     if (received.length < bodyAt + length) break;
     answers.push({ status, body: received.toString("utf8", bodyAt, bodyAt + length) });

@@ -28,7 +28,12 @@ export async function openTarget(databaseUrl?: string): Promise<OwnTarget> {
     url: server.baseUrl,
     key: server.apiKey,
     count: rows.count,
-    output: () => server.output(),
+    output: () =>
+      server
+        .output()
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .join("\n"),
     rssMb: () => rssMb(server.pid),
     hasDied: () => died,
     async close() {

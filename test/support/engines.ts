@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { inject } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -17,6 +18,8 @@ export interface OpenStore {
   store: Store;
   /** Runs a statement behind the store's back, to bring about what would take long otherwise. */
   execute(sql: string): Promise<unknown[]>;
+  /** Resolves once the store waits for a transaction that `execute` has begun. */
+  untilBlocked(): Promise<void>;
   discard(): Promise<void>;
 }
 
@@ -31,7 +34,14 @@ async function openSqlite(): Promise<OpenStore> {
   const raw = new DatabaseSync(path, { timeout: 10_000 });
   return {
     store,
-    execute: (sql) => Promise.resolve(raw.prepare(sql).all()),
+    async execute(sql) {
+      // With a writer beside it, only this form waits for its turn.
+      if (sql === "begin") raw.exec("begin immediate");
+      else return raw.prepare(sql).all();
+      return [];
+    },
+    // There is one writer at a time: whatever is asked for next waits.
+    untilBlocked: () => Promise.resolve(),
     async discard() {
       raw.close();
       await store.close();
@@ -45,9 +55,15 @@ async function openPostgres(): Promise<OpenStore> {
   const store = await openPostgresStore(database.url);
   const raw = new Client({ connectionString: database.url });
   await raw.connect();
+  const execute = async (sql: string): Promise<unknown[]> => (await raw.query<Record<string, unknown>>(sql)).rows;
   return {
     store,
-    execute: async (sql) => (await raw.query(sql)).rows,
+    execute,
+    async untilBlocked() {
+      const blocked =
+        "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      while ((await execute(blocked)).length === 0) await sleep(5);
+    },
     async discard() {
       await raw.end();
       await store.close();

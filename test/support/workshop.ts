@@ -11,7 +11,7 @@ import { openStore, type EngineName, type OpenStore } from "./engines.ts";
 import { MovedClock } from "./moved-clock.ts";
 
 /** A carrier that answers what the test says and remembers what it was given. */
-export class ScriptedCarrier implements Carrier {
+class ScriptedCarrier implements Carrier {
   readonly name = "scripted";
   readonly submitted: Message[] = [];
   answer: (message: Message) => Outcome | Promise<Outcome> = () => ({ kind: "taken", carrierMessageId: newId(0) });

@@ -20,7 +20,7 @@ export interface SmsDraft {
   flash?: 0 | 1;
 }
 
-export interface SmsRecipient {
+interface SmsRecipient {
   /** Digits without plus; of a malformed number, what was written. */
   number: string;
   failure: "INVALID_RECIPIENT" | null;

@@ -71,7 +71,8 @@ function keyView(key: ApiKey): object {
 
 const mintedView = ({ key, secret }: MintedKey): object => ({ ...keyView(key), key: secret });
 
-const nullableTime = (description: string) => Type.Union([Type.Integer({ minimum: 0, maximum: TIME_MAX }), Type.Null()], { description });
+const nullableTime = (description: string) =>
+  Type.Union([Type.Integer({ minimum: 0, maximum: TIME_MAX }), Type.Null()], { description });
 
 const choices = {
   name: Type.String({ minLength: 1, maxLength: 100, description: "For people, to tell keys apart." }),

@@ -47,7 +47,7 @@ export function page({ document, href }: Site, { title, description, area }: Hea
           <a class="brand" href="${href("/")}"><img src="${ICON}" alt="" width="24" height="24" />Heliograph</a>
           <span class="version">${document.info.version}</span>
           <nav aria-label="Documentation">
-            ${AREAS.map(({ path, name }) => html`<a href="${href(path)}"${path === area && CURRENT}>${name}</a>`)}
+            ${AREAS.map(({ path, name }) => html`<a href="${href(path)}" ${path === area && CURRENT}>${name}</a>`)}
           </nav>
         </header>
         ${body}

@@ -33,9 +33,9 @@ const authentication = ({ baseUrl }: Site): Html =>
       </p>
       <p>
         A key starts with <code>hg_live_</code> or <code>hg_test_</code>. Messages of a test key never leave the
-        simulator. What a key may do is told by its scopes: ${SCOPES.map((scope, index) => html`${index > 0 && ", "}<code
-              >${scope}</code
-            >`)}. A key is shown once, when it is made; the server keeps only a digest of it.
+        simulator. What a key may do is told by its scopes:
+        ${SCOPES.map((scope, index) => html`${index > 0 && ", "}<code>${scope}</code>`)}. A key is shown once, when it
+        is made; the server keeps only a digest of it.
       </p>
       <p>
         A missing, unknown, revoked or expired key is answered with 401, always alike. A key can be held to networks and
@@ -69,11 +69,13 @@ function idempotency(site: Site): Html {
       </p>
     </div>
     <div class="samples">
-      ${sending &&
-      codeBlock(
-        "Safe to repeat",
-        curlOf({ ...sending, baseUrl: site.baseUrl, body, headers: { "Idempotency-Key": header?.example ?? "" } }),
-      )}
+      ${
+        sending &&
+        codeBlock(
+          "Safe to repeat",
+          curlOf({ ...sending, baseUrl: site.baseUrl, body, headers: { "Idempotency-Key": header?.example ?? "" } }),
+        )
+      }
     </div>`;
 }
 
@@ -89,7 +91,7 @@ function failures({ document, baseUrl, href }: Site): Html {
         Branch on <code>error.code</code>. 429 and 503 say with <code>Retry-After</code> when to come back. Every code
         has a page with its cause and its fix: <a href="${href("/docs/errors")}">all error codes</a>.
       </p>
-      ${fieldTable("The error object", fieldsOf(schemas.Error ?? {}, schemas), { answer: true })}
+      ${fieldTable("The error object", fieldsOf(schemas.Error ?? {}, schemas), { fromUs: true })}
     </div>
     <div class="samples">
       ${codeBlock("400 from a send operation", json(sampleFailure("INVALID_REQUEST", "send", baseUrl)))}
@@ -164,5 +166,10 @@ const simulatedPhones = (): Html =>
       </table>
     </div>
     <div class="samples">
-      ${codeBlock("Numbers to try", scripts().map(({ ending }) => `1555010${ending}`).join("\n"))}
+      ${codeBlock(
+        "Numbers to try",
+        scripts()
+          .map(({ ending }) => `1555010${ending}`)
+          .join("\n"),
+      )}
     </div>`;

@@ -10,7 +10,7 @@ export interface Placed {
 const METHODS: readonly Method[] = ["get", "post", "put", "patch", "delete"];
 
 /** All operations of a document, or of its webhooks, as one list. */
-export const listOperations = (paths: OpenApi["paths"] | OpenApi["webhooks"]): Placed[] =>
+export const listOperations = (paths: OpenApi["paths"]): Placed[] =>
   Object.entries(paths).flatMap(([path, item]) => listOf(path, item));
 
 const listOf = (path: string, item: PathItem): Placed[] =>

@@ -1,5 +1,6 @@
 import type { Operation, ParameterObject } from "./document.ts";
 import { curlOf, filledPath } from "./curl.ts";
+import { fieldTable } from "./field-table.ts";
 import { fieldsOf, type Field } from "./fields.ts";
 import { page, type Site } from "./frame.ts";
 import { guides } from "./guides.ts";
@@ -119,11 +120,13 @@ function operationArticle(site: Site, placed: Placed): Html {
       <h3><a href="#${operation.operationId}">${operation.summary}</a></h3>
       <p class="address">
         ${badge(method)} <code>${planned ? "your URL" : path}</code>
-        ${planned
-          ? html`<span class="chip planned">Planned</span>`
-          : scope === null
-            ? html`<span class="chip">No key needed</span>`
-            : html`<span class="chip">Scope <code>${scope}</code></span>`}
+        ${
+          planned
+            ? html`<span class="chip planned">Planned</span>`
+            : scope === null
+              ? html`<span class="chip">No key needed</span>`
+              : html`<span class="chip">Scope <code>${scope}</code></span>`
+        }
       </p>
       <p>${prose(operation.description)}</p>
       ${parameterTables(operation)} ${bodyTables(site, operation)} ${failureList(site, operation)}
@@ -155,43 +158,10 @@ function bodyTables({ document }: Site, operation: Operation): Html {
   const { schemas } = document.components;
   const body = bodyOf(operation);
   const success = successOf(operation);
-  return html`${body && fieldTable("Body", fieldsOf(body.schema, schemas))}
-  ${success && fieldTable("Answer", fieldsOf(success.schema, schemas), { answer: true })}`;
+  const incoming = operation["x-status"] === "planned";
+  return html`${body && fieldTable("Body", fieldsOf(body.schema, schemas), { fromUs: incoming })}
+  ${success && fieldTable("Answer", fieldsOf(success.schema, schemas), { fromUs: true })}`;
 }
-
-/** A table of fields; nothing when there are none. In an answer a field that may be absent is the news, in a request one that must be there. */
-export function fieldTable(title: string, fields: readonly Field[], { answer = false } = {}): Html {
-  if (fields.length === 0) return html``;
-  const mark = (required: boolean): Html | false =>
-    answer
-      ? !required && html` <span class="need">sometimes</span>`
-      : required
-        ? html` <span class="need must">required</span>`
-        : html` <span class="need">optional</span>`;
-  return html`<table class="fields">
-    <caption>
-      ${title}
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">Field</th>
-        <th scope="col">Meaning</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${fields.map(
-        ({ name, type, required, description }) =>
-          html`<tr>
-            <th scope="row"><code>${breakable(name)}</code>${mark(required)}</th>
-            <td><span class="type">${type}</span>${prose(description)}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
-}
-
-/** Long names break after their dots, not in the middle of a word. */
-const breakable = (name: string): Html => html`${name.split(/(?<=\.)/).map((part) => html`${part}<wbr />`)}`;
 
 function failureList({ href }: Site, operation: Operation): Html | null {
   const failures = failuresOf(operation);
@@ -242,7 +212,7 @@ function examples(operationId: string, heading: string, all: readonly (readonly 
   return html`<div class="choice">
     ${all.map(
       ([name, code], index) =>
-        html`<details name="${operationId}"${index === 0 && OPEN}>
+        html`<details name="${operationId}" ${index === 0 && OPEN}>
           <summary>${heading}: ${name}</summary>
           ${codeBlock("", code)}
         </details>`,

@@ -40,66 +40,77 @@ const SMS_REPORT = {
 
 const rcsEvent = <T extends string>(event: T) => ({
   botId: field("The bot that sent or received it."),
-  channel: Type.Literal("rcs"),
-  event: Type.Literal(event),
-  messageId: field("`<id>:<n>`."),
+  channel: Type.Literal("rcs", { description: "The channel it is about." }),
+  event: Type.Literal(event, { description: "What happened." }),
+  messageId: field("The message: `<id>:<n>`."),
 });
 
 const RcsMessageStatus = Type.Object(
   {
     ...rcsEvent("message_status"),
-    statuses: Type.Object({
-      eventId: field("Names this change of status."),
-      status: Type.Union(
-        (["sent", "delivered", "read", "failed"] as const).map((status) => Type.Literal(status)),
-        { description: "sent: on its way. delivered: on the device. read: opened. failed: not delivered." },
-      ),
-      timestamp: Type.Integer({ description: "Epoch seconds." }),
-    }),
+    statuses: Type.Object(
+      {
+        eventId: field("Names this change of status."),
+        status: Type.Union(
+          (["sent", "delivered", "read", "failed"] as const).map((status) => Type.Literal(status)),
+          { description: "sent: on its way. delivered: on the device. read: opened. failed: not delivered." },
+        ),
+        timestamp: Type.Integer({ description: "Epoch seconds." }),
+      },
+      { description: "The change of status." },
+    ),
   },
   { title: "RcsMessageStatus" },
 );
 
-const File = Type.Object({
+const FILE = {
   mimeType: field("Like image/jpeg."),
-  fileSizeBytes: Type.Integer(),
+  fileSizeBytes: Type.Integer({ description: "Its size." }),
   fileName: field("As the user's phone named it."),
   fileUri: field("Where it can be fetched."),
-});
+};
 
 const RcsUserMessage = Type.Object(
   {
     ...rcsEvent("user_message"),
     userPhoneNumber: field("Who wrote, with plus."),
     timestamp: Type.Integer({ description: "Epoch milliseconds." }),
-    message: Type.Object({
-      text: field("What the user wrote; empty when a button was tapped."),
-      suggestionResponse: Type.Union(
-        [
-          Type.Object({
-            plainText: field("The label of the button."),
-            postBack: Type.Object({ data: field("The button's payload; the number for a call button.") }),
-            type: Type.Union(
-              (["REPLY", "ACTION", "DIALER"] as const).map((type) => Type.Literal(type)),
-              { description: "REPLY: a reply button. ACTION: a link. DIALER: a call button." },
-            ),
-          }),
-          Type.Null(),
-        ],
-        { description: "The button that was tapped; null for plain text." },
-      ),
-      userFile: Type.Union(
-        [
-          Type.Object({
-            category: field("Image, video, audio or another file."),
-            payload: File,
-            thumbnail: Type.Union([File, Type.Null()]),
-          }),
-          Type.Null(),
-        ],
-        { description: "A file that the user sent; null when there is none." },
-      ),
-    }),
+    message: Type.Object(
+      {
+        text: field("What the user wrote; empty when a button was tapped."),
+        suggestionResponse: Type.Union(
+          [
+            Type.Object({
+              plainText: field("The label of the button."),
+              postBack: Type.Object(
+                { data: field("The button's payload; the number for a call button.") },
+                { description: "What the button carries." },
+              ),
+              type: Type.Union(
+                (["REPLY", "ACTION", "DIALER"] as const).map((type) => Type.Literal(type)),
+                { description: "REPLY: a reply button. ACTION: a link. DIALER: a call button." },
+              ),
+            }),
+            Type.Null(),
+          ],
+          { description: "The button that was tapped; null for plain text." },
+        ),
+        userFile: Type.Union(
+          [
+            Type.Object({
+              category: field("Image, video, audio or another file."),
+              payload: Type.Object(FILE, { description: "The file itself." }),
+              thumbnail: Type.Union([Type.Object(FILE), Type.Null()], {
+                description: "A small picture of it; null when there is none.",
+              }),
+            }),
+            Type.Null(),
+          ],
+          { description: "A file that the user sent; null when there is none." },
+        ),
+      },
+      { description: "What the user wrote, tapped or sent." },
+    ),
   },
   { title: "RcsUserMessage" },
 );

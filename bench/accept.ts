@@ -1,0 +1,174 @@
+// Durable accepts per second of POST /v1/sms, as a ratio to a bare Fastify echo with the same schemas in the same run.
+// Run: npm run bench:accept [-- --seconds 3 --rounds 5 --million]
+import { fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { freshDatabase } from "../test/support/databases.ts";
+import { startCluster } from "../test/support/postgres-cluster.ts";
+import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import type { Load, Measured } from "./generator.ts";
+import { record } from "./record.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "3" },
+    rounds: { type: "string", default: "5" },
+    million: { type: "boolean", default: false },
+  },
+});
+const SECONDS = Number(options.seconds);
+const ROUNDS = Number(options.rounds);
+const CONNECTIONS = 64;
+const BULK_CONNECTIONS = 4;
+const BULK = 1000;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+const portOf = (url: string): number => Number(new URL(url).port);
+
+const single = JSON.stringify({
+  sender: "HELIOG",
+  to: "15550100100",
+  text: "Your order 4711 is on its way and will be with you tomorrow.",
+  type: "TRANS",
+});
+const bulk = JSON.stringify({
+  ...(JSON.parse(single) as object),
+  to: Array.from({ length: BULK }, (_, index) => String(15_550_200_000 + index)),
+  type: "PROMO",
+});
+
+const requestOf = (body: string, key: string): string =>
+  `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+/** The generator runs in a process of its own, so that it never shares an event loop with anything measured. */
+async function measure(port: number, request: string, connections = CONNECTIONS, seconds = SECONDS): Promise<Measured> {
+  const child = fork(join(import.meta.dirname, "generator.ts"));
+  const load: Load = { port, connections, seconds, request };
+  child.send(load);
+  const [measured] = (await once(child, "message")) as [Measured];
+  if (measured.refused > 0) throw new Error(`${measured.refused} of ${measured.answers} requests were refused`);
+  return measured;
+}
+
+/** A socket that answers at once with fixed bytes: the most that this generator can drive. */
+async function generatorLimit(): Promise<number> {
+  const answer = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
+  const server = createServer((socket) =>
+    socket.on("data", () => socket.write(answer)).on("error", () => socket.destroy()),
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { perSecond } = await measure((server.address() as AddressInfo).port, requestOf(single, "none"));
+  server.close();
+  return perSecond;
+}
+
+async function startEcho(): Promise<{ port: number; stop(): void }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "echo-server.ts")], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  return { port: Number(line.toString()), stop: () => child.kill() };
+}
+
+async function memoryMiB(server: ServerProcess): Promise<number> {
+  const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
+  return Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1] ?? 0) / 1_048_576;
+}
+
+interface Result {
+  name: string;
+  ratioToEcho: number;
+  perSecond: number;
+  echoPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  bulkRecipientsPerSecond: number;
+  bulkP50Ms: number;
+  bulkP99Ms: number;
+  memoryMiB: number;
+  memoryAfterMillionMiB?: number;
+}
+
+async function compare(name: string, echoPort: number, server: ServerProcess): Promise<Result> {
+  const port = portOf(server.baseUrl);
+  const request = requestOf(single, server.apiKey);
+  await measure(port, request, CONNECTIONS, 1);
+  await measure(echoPort, request, CONNECTIONS, 1);
+  const rounds: { ours: Measured; echo: Measured }[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const echo = await measure(echoPort, request);
+    const ours = await measure(port, request);
+    rounds.push({ ours, echo });
+    say(
+      `  ${name} round ${round + 1}: ${(ours.perSecond / echo.perSecond).toFixed(2)} of the echo (${ours.perSecond.toFixed(0)} and ${echo.perSecond.toFixed(0)} per s)`,
+    );
+  }
+  const bulks: Measured[] = [];
+  for (let round = 0; round < ROUNDS; round += 1)
+    bulks.push(await measure(port, requestOf(bulk, server.apiKey), BULK_CONNECTIONS));
+  const result: Result = {
+    name,
+    ratioToEcho: median(rounds.map(({ ours, echo }) => ours.perSecond / echo.perSecond)),
+    perSecond: median(rounds.map(({ ours }) => ours.perSecond)),
+    echoPerSecond: median(rounds.map(({ echo }) => echo.perSecond)),
+    p50Ms: median(rounds.map(({ ours }) => ours.p50Ms)),
+    p99Ms: median(rounds.map(({ ours }) => ours.p99Ms)),
+    bulkRecipientsPerSecond: median(bulks.map((measured) => measured.perSecond * BULK)),
+    bulkP50Ms: median(bulks.map((measured) => measured.p50Ms)),
+    bulkP99Ms: median(bulks.map((measured) => measured.p99Ms)),
+    memoryMiB: await memoryMiB(server),
+  };
+  if (!options.million) return result;
+  for (let sent = 0; sent < 1_000_000;)
+    sent += (await measure(port, requestOf(bulk, server.apiKey), BULK_CONNECTIONS, 5)).answers * BULK;
+  return { ...result, memoryAfterMillionMiB: await memoryMiB(server) };
+}
+
+const limit = await generatorLimit();
+say(`The generator alone drives ${limit.toFixed(0)} requests per s against a socket that answers fixed bytes.`);
+const echo = await startEcho();
+const cluster = await startCluster();
+const results: Result[] = [];
+for (const engine of ["sqlite", "postgres"] as const) {
+  // A node with the role api only accepts; with all roles the same two cores also send, simulate the carrier and take receipts.
+  for (const roles of ["api", "api,dispatch"]) {
+    const database = engine === "postgres" ? await freshDatabase(cluster.url) : null;
+    const server = await startServer({
+      env: { HELIOGRAPH_ROLES: roles, HELIOGRAPH_ACCEPT_BACKLOG: "200000" },
+      ...(database ? { databaseUrl: database.url } : {}),
+    });
+    results.push(
+      await compare(`${engine}, ${roles === "api" ? "accepting" : "accepting and sending"}`, echo.port, server),
+    );
+    await server.kill("SIGKILL");
+    await server.cleanup();
+    await database?.drop();
+  }
+}
+echo.stop();
+await cluster.stop();
+
+say("\nratio to echo   accepts/s   p50 ms   p99 ms   bulk recipients/s   bulk p50 ms   memory MiB");
+for (const result of results) {
+  const cells = [
+    result.ratioToEcho.toFixed(2).padStart(13),
+    result.perSecond.toFixed(0).padStart(11),
+    result.p50Ms.toFixed(2).padStart(8),
+    result.p99Ms.toFixed(2).padStart(8),
+    result.bulkRecipientsPerSecond.toFixed(0).padStart(19),
+    result.bulkP50Ms.toFixed(1).padStart(13),
+    (result.memoryAfterMillionMiB ?? result.memoryMiB).toFixed(0).padStart(12),
+  ];
+  say(`${cells.join(" ")}   ${result.name}`);
+}
+await record("accept", {
+  generatorLimitPerSecond: limit,
+  seconds: SECONDS,
+  rounds: ROUNDS,
+  connections: CONNECTIONS,
+  results,
+});

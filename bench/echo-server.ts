@@ -1,0 +1,21 @@
+import { randomUUID } from "node:crypto";
+import { fastify } from "fastify";
+import { sendSms } from "../src/http/v1/sms.ts";
+
+/** The peer: Fastify with the same schemas for body and answer, that keeps nothing. What it does, any durable door does too. */
+const app = fastify();
+app.post("/v1/sms", { schema: { body: sendSms.body, response: { 200: sendSms.response } } }, async (request) => {
+  const { to, flash } = request.body as { to: string | string[]; flash?: number };
+  const id = randomUUID();
+  const recipients = Array.isArray(to) ? to : [to];
+  return {
+    id,
+    data: recipients.map((recipient, index) => ({ recipient, messageId: `${id}:${index + 1}` })),
+    totalCount: recipients.length,
+    message: "Message Sent Successfully!",
+    error: null,
+    ...(flash === undefined ? {} : { flash }),
+  };
+});
+const address = await app.listen({ host: "127.0.0.1", port: 0 });
+process.stdout.write(`${new URL(address).port}\n`);

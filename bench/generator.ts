@@ -1,0 +1,88 @@
+import { connect } from "node:net";
+
+/**
+ * A load generator as a process of its own: raw sockets, request bytes made once, answers skimmed for status and length.
+ * It takes far less per request than any server it measures, so the server is what is measured.
+ */
+
+export interface Load {
+  port: number;
+  connections: number;
+  seconds: number;
+  /** The whole request, head and body. */
+  request: string;
+}
+
+export interface Measured {
+  answers: number;
+  refused: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+const HEAD_END = Buffer.from("\r\n\r\n");
+const BUCKET_MS = 0.05;
+
+/** Keeps every connection busy with one request at a time until the time is over. */
+export async function generate({ port, connections, seconds, request }: Load): Promise<Measured> {
+  const bytes = Buffer.from(request);
+  const buckets = new Uint32Array(400_000);
+  let answers = 0;
+  let refused = 0;
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1000;
+
+  const run = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1");
+      socket.setNoDelay(true);
+      let unread: Buffer = Buffer.alloc(0);
+      let sentAt = 0;
+      const send = (): void => {
+        sentAt = performance.now();
+        if (sentAt >= endsAt) return void socket.end(resolve);
+        socket.write(bytes);
+      };
+      socket.on("connect", send);
+      socket.on("error", reject);
+      socket.on("data", (chunk) => {
+        unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
+        const headEnd = unread.indexOf(HEAD_END);
+        if (headEnd < 0) return;
+        const head = unread.toString("latin1", 0, headEnd);
+        const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+        if (unread.length < headEnd + 4 + length) return;
+        unread = unread.subarray(headEnd + 4 + length);
+        answers += 1;
+        if (!head.startsWith("HTTP/1.1 200")) refused += 1;
+        const bucket = Math.min(buckets.length - 1, Math.floor((performance.now() - sentAt) / BUCKET_MS));
+        buckets[bucket] = (buckets[bucket] ?? 0) + 1;
+        send();
+      });
+    });
+  await Promise.all(Array.from({ length: connections }, run));
+  const elapsed = (performance.now() - startedAt) / 1000;
+  return {
+    answers,
+    refused,
+    perSecond: answers / elapsed,
+    p50Ms: quantile(buckets, answers, 0.5),
+    p99Ms: quantile(buckets, answers, 0.99),
+  };
+}
+
+function quantile(buckets: Uint32Array, total: number, share: number): number {
+  let seen = 0;
+  for (const [index, count] of buckets.entries()) {
+    seen += count;
+    if (seen >= total * share) return (index + 1) * BUCKET_MS;
+  }
+  return 0;
+}
+
+if (process.send) {
+  process.once("message", (load: Load) => {
+    void generate(load).then((measured) => process.send?.(measured, () => process.disconnect()));
+  });
+}

@@ -1,0 +1,237 @@
+import { request as httpRequest } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ROUTES } from "../src/http/routes.ts";
+import type { KeyedRoute } from "../src/http/route.ts";
+import { SCOPES } from "../src/model/api-key.ts";
+import { openTenants, type Tenants } from "./fuzz/tenants.ts";
+import { ENGINES } from "./support/engines.ts";
+import type { Envelope, ErrorBody, MessageBody, PhoneMessageBody } from "./support/house.ts";
+
+const KEYED = ROUTES.filter((route): route is KeyedRoute => route.scope !== null);
+const nameOf = ({ method, path }: Pick<KeyedRoute, "method" | "path">): string => `${method} ${path}`;
+
+const VICTIM_NUMBER = "15550177001";
+const VICTIM_TEXT = "for the victim's eyes only";
+const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" };
+
+/** What belongs to the one account and is tried with the key of the other. */
+interface Loot {
+  messageId: string;
+  /** The id that the simulated carrier gave it. */
+  phoneMessageId: string;
+  keyId: string;
+  idempotencyKey: string;
+}
+
+interface Attempt {
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** 404, or an answer that holds only what is the caller's own. */
+  expected: number;
+}
+
+/** How each door is tried with what belongs to somebody else. A door that is not here fails the test below. */
+const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
+  "POST /v1/sms": ({ idempotencyKey }) => [
+    { path: "/v1/sms", body: ORDINARY, headers: { "idempotency-key": idempotencyKey }, expected: 200 },
+    { path: "/v1/sms", body: { ...ORDINARY, accountId: 1, account_id: 1 }, expected: 200 },
+  ],
+  "GET /v1/messages": ({ messageId }) => [
+    { path: "/v1/messages", expected: 200 },
+    { path: `/v1/messages?recipient=${VICTIM_NUMBER}`, expected: 200 },
+    { path: `/v1/messages?cursor=${nextAfter(messageId)}`, expected: 200 },
+    { path: "/v1/messages?campaignName=secret&accountId=1", expected: 200 },
+  ],
+  "GET /v1/messages/:messageId": ({ messageId }) => [{ path: `/v1/messages/${messageId}`, expected: 404 }],
+  "GET /api/keys": () => [{ path: "/api/keys?accountId=1", expected: 200 }],
+  "POST /api/keys": () => [{ path: "/api/keys", body: { name: "Mine", scopes: ["read"], accountId: 1 }, expected: 201 }],
+  "GET /api/keys/:id": ({ keyId }) => [{ path: `/api/keys/${keyId}`, expected: 404 }],
+  "PATCH /api/keys/:id": ({ keyId }) => [{ path: `/api/keys/${keyId}`, body: { name: "Taken" }, expected: 404 }],
+  "DELETE /api/keys/:id": ({ keyId }) => [{ path: `/api/keys/${keyId}`, expected: 404 }],
+  "POST /api/keys/:id/rotate": ({ keyId }) => [
+    { path: `/api/keys/${keyId}/rotate`, body: { overlapHours: 0 }, expected: 404 },
+    { path: `/api/keys/${keyId}/rotate`, expected: 404 },
+  ],
+  "GET /api/account": () => [{ path: "/api/account?id=1", expected: 200 }],
+  "PATCH /api/account": () => [{ path: "/api/account", body: { id: 1, name: "default", numbers: "strict" }, expected: 200 }],
+  "GET /api/simulator/phones": () => [
+    { path: "/api/simulator/phones", expected: 200 },
+    { path: `/api/simulator/phones?cursor=${Number(VICTIM_NUMBER) - 1}`, expected: 200 },
+  ],
+  "GET /api/simulator/phones/:number/messages": ({ phoneMessageId }) => [
+    { path: `/api/simulator/phones/${VICTIM_NUMBER}/messages`, expected: 200 },
+    { path: `/api/simulator/phones/${VICTIM_NUMBER}/messages?cursor=${phoneMessageId.replace(/^./, "f")}`, expected: 200 },
+  ],
+  "GET /api/simulator/messages/wait": ({ messageId }) => [
+    { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&timeout=0`, expected: 200 },
+    { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&messageId=${messageId}&timeout=0`, expected: 200 },
+  ],
+  "GET /api/simulator/events": () => [
+    { path: "/api/simulator/events", headers: { "last-event-id": "00000000-0000-7000-8000-000000000000" }, expected: 200 },
+  ],
+  "GET /api/simulator/chaos": () => [{ path: "/api/simulator/chaos", expected: 200 }],
+  "PUT /api/simulator/chaos": () => [{ path: "/api/simulator/chaos", body: { deliveredPercent: 0, accountId: 1 }, expected: 200 }],
+};
+
+/** A place just behind a message in a listing that goes backwards, so that the message would come next. */
+const nextAfter = (messageId: string): string => messageId.replace(/:1$/, ":2");
+
+/** A path that leads to the door, with a body that it takes: what is refused is refused for the key alone. */
+const attemptOf = (route: KeyedRoute): { path: string; body: unknown } => ({
+  path: route.path.replace(":number", VICTIM_NUMBER).replaceAll(/:\w+/g, "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47"),
+  body: route.method === "GET" || route.method === "DELETE" ? undefined : {},
+});
+
+test("every door that asks for a key is attacked here", () => {
+  expect(Object.keys(ATTACKS).toSorted()).toEqual(KEYED.map(nameOf).toSorted());
+});
+
+describe.each(ENGINES)("accounts on %s", (engine) => {
+  let tenants: Tenants;
+  let loot: Loot;
+  let intruder: string;
+  let intruderAccount: number;
+
+  beforeAll(async () => {
+    tenants = await openTenants(engine);
+    const { house } = tenants;
+    const added = await tenants.addAccount("intruder");
+    intruder = added.minted.secret;
+    intruderAccount = added.accountId;
+    const sent = await house.ask<Envelope>(
+      "POST",
+      "/v1/sms",
+      { ...ORDINARY, to: VICTIM_NUMBER, text: VICTIM_TEXT, campaignName: "secret" },
+      { "idempotency-key": "order-1" },
+    );
+    const messageId = sent.body.data[0]?.messageId ?? "";
+    const arrived = await house.ask<{ data: PhoneMessageBody }>("GET", `/api/simulator/messages/wait?to=${VICTIM_NUMBER}`);
+    const keys = await house.ask<{ data: { id: string }[] }>("GET", "/api/keys");
+    loot = { messageId, phoneMessageId: arrived.body.data.id, keyId: keys.body.data[0]?.id ?? "", idempotencyKey: "order-1" };
+    await house.settled(messageId);
+  });
+  afterAll(() => tenants.close());
+
+  /** Everything of the first account that another could show or change. */
+  async function belongings(): Promise<unknown> {
+    const tables = ["messages", "api_keys", "phones", "phone_messages", "idempotency"];
+    const rows = await Promise.all(
+      tables.map((table) => tenants.execute(`select * from ${table} where account_id = 1 order by 1, 2, 3`)),
+    );
+    const accounts = await tenants.execute("select * from accounts where id = 1");
+    return JSON.parse(JSON.stringify([...rows, accounts], (name, value: unknown) => (name === "last_used_at" ? null : value)));
+  }
+
+  test.each(KEYED.map((route) => [nameOf(route), route] as const))("%s shows and changes nothing of another account", async (name, route) => {
+    const before = await belongings();
+    for (const { path, body, headers, expected } of ATTACKS[name]?.(loot) ?? []) {
+      const answer = await ask(tenants.house.url, route.method, path, body, { apikey: intruder, ...headers });
+      expect({ path, status: answer.status }).toEqual({ path, status: expected });
+      expect(answer.headers["idempotent-replayed"]).toBeUndefined();
+      expect(answer.body).not.toContain(VICTIM_TEXT);
+      expect(answer.body).not.toContain(loot.messageId);
+      expect(answer.body).not.toContain(loot.keyId);
+      if (expected === 200) expect(answer.body).not.toContain(VICTIM_NUMBER);
+    }
+    expect(await belongings()).toEqual(before);
+  });
+
+  test("the account still sees all that is its own", async () => {
+    const read = await tenants.house.ask<MessageBody & { text: string }>("GET", `/v1/messages/${loot.messageId}`);
+    expect(read.body).toMatchObject({ recipient: VICTIM_NUMBER, text: VICTIM_TEXT, status: "Delivered" });
+    const listed = await tenants.house.ask<{ data: MessageBody[] }>("GET", `/v1/messages?recipient=${VICTIM_NUMBER}`);
+    expect(listed.body.data.map((message) => message.messageId)).toEqual([loot.messageId]);
+  });
+
+  test.each(KEYED.map((route) => [nameOf(route), route] as const))(
+    "%s answers a missing, wrong, expired and revoked key with the same 401",
+    async (name, route) => {
+      const expired = await tenants.addKey(1, { expiresAt: Date.now() - 1000 });
+      const revoked = await tenants.addKey(1);
+      await tenants.house.ask("DELETE", `/api/keys/${revoked.key.id}`);
+      const { path, body } = attemptOf(route);
+      const answers = [];
+      for (const headers of [{}, { apikey: "wrong" }, { apikey: expired.secret }, { apikey: revoked.secret }]) {
+        // An address of its own: bad keys are counted by address.
+        answers.push(await ask(tenants.house.url, route.method, path, body, { ...headers, "x-forwarded-for": `10.1.0.${KEYED.indexOf(route)}` }));
+      }
+      for (const answer of answers) {
+        expect(answer.status).toBe(401);
+        expect(errorOf(answer.body).code).toBe("UNAUTHORIZED");
+      }
+      expect(new Set(answers.map(({ body: answered }) => withoutRequestId(answered))).size).toBe(1);
+      expect(new Set(answers.map(({ headers }) => Object.keys(headers).join())).size).toBe(1);
+      expect(name).toBe(nameOf(route));
+    },
+  );
+
+  test("every door asks for its own scope", async () => {
+    const keys = new Map(
+      await Promise.all(
+        SCOPES.map(async (scope) => [scope, await tenants.addKey(1, { scopes: SCOPES.filter((other) => other !== scope) })] as const),
+      ),
+    );
+    await tenants.learn();
+    for (const route of KEYED) {
+      const { path, body } = attemptOf(route);
+      const answer = await ask(tenants.house.url, route.method, path, body, { apikey: keys.get(route.scope)?.secret ?? "" });
+      expect({ route: nameOf(route), status: answer.status, code: errorOf(answer.body).code }).toEqual({
+        route: nameOf(route),
+        status: 403,
+        code: "INSUFFICIENT_SCOPE",
+      });
+    }
+  });
+
+  test("an account that is suspended gets 403 at every door, and its keys open again afterwards", async () => {
+    await tenants.execute(`update accounts set suspended = 1 where id = ${intruderAccount}`);
+    await tenants.learn();
+    for (const route of KEYED) {
+      const { path, body } = attemptOf(route);
+      const answer = await ask(tenants.house.url, route.method, path, body, { apikey: intruder });
+      expect({ route: nameOf(route), status: answer.status, code: errorOf(answer.body).code }).toEqual({
+        route: nameOf(route),
+        status: 403,
+        code: "ACCOUNT_SUSPENDED",
+      });
+    }
+    await tenants.execute(`update accounts set suspended = 0 where id = ${intruderAccount}`);
+    await tenants.learn();
+    expect((await ask(tenants.house.url, "GET", "/api/account", undefined, { apikey: intruder })).status).toBe(200);
+  });
+});
+
+const errorOf = (body: string): ErrorBody => (JSON.parse(body) as { error: ErrorBody }).error;
+
+const withoutRequestId = (body: string): string => body.replace(/"requestId":"[0-9a-f-]{36}"/, '"requestId":""');
+
+interface PlainAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+const EVENTS_READ_MS = 700;
+
+/** A request as bytes; of a stream of events, what comes in the time in which a message would have come. */
+function ask(url: string, method: string, path: string, body: unknown, headers: Record<string, string>): Promise<PlainAnswer> {
+  const content = body === undefined ? undefined : JSON.stringify(body);
+  const { promise, resolve, reject } = Promise.withResolvers<PlainAnswer>();
+  const request = httpRequest(url + path, {
+    method,
+    agent: false,
+    headers: { ...headers, ...(content === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(content) }) },
+  });
+  request.on("error", reject);
+  request.on("response", (response) => {
+    let received = "";
+    const finish = (): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: received });
+    response.setEncoding("utf8").on("data", (chunk: string) => (received += chunk));
+    response.on("end", finish).on("error", finish);
+    if (response.headers["content-type"] === "text/event-stream") setTimeout(() => response.destroy(), EVENTS_READ_MS);
+    response.on("close", finish);
+  });
+  request.end(content);
+  return promise;
+}

@@ -1,0 +1,152 @@
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, inject, it } from "vitest";
+import { ENGINES } from "./support/engines.ts";
+import { eventually } from "./support/eventually.ts";
+import type { ServerProcess } from "./support/server-process.ts";
+import { seededRandom, seedOf } from "./torture/random.ts";
+import { openTrial, type Trial } from "./torture/trial.ts";
+
+const STOPS_WITHIN_MS = 10_000;
+const STOPS_PER_ENGINE = 4;
+/** Nothing that only waits may hold the server up for longer than this. */
+const PROMPTLY_MS = 4000;
+
+let trial: Trial | null = null;
+afterEach(async () => {
+  await trial?.close();
+  trial = null;
+});
+
+async function openEngine(engine: (typeof ENGINES)[number], env: Record<string, string> = {}): Promise<Trial> {
+  const seed = seedOf(process.env["TORTURE_SEED"]);
+  process.stdout.write(`shutdown on ${engine}, TORTURE_SEED=${seed}\n`);
+  // A silence that is longer than the test: only rows that were given back can go on at once.
+  const silence = { HELIOGRAPH_NODE_SILENT_SECONDS: "120" };
+  trial = await openTrial({
+    postgresUrl: engine === "postgres" ? inject("postgresUrl") : null,
+    seed,
+    env: { ...silence, ...env },
+  });
+  return trial;
+}
+
+/** Asks a server to stop, and measures how long it takes. */
+async function stop(server: ServerProcess): Promise<number> {
+  const askedAt = performance.now();
+  expect(await server.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+  return performance.now() - askedAt;
+}
+
+describe.each(ENGINES)("a server that is told to stop (%s)", (engine) => {
+  it("under load loses nothing, repeats nothing, and ends in time, again and again", { timeout: 90_000 }, async () => {
+    const { start, send, prove } = await openEngine(engine);
+    const random = seededRandom(1);
+    let server = await start();
+    const client = send([server], 400);
+    for (let stops = 0; stops < STOPS_PER_ENGINE; stops += 1) {
+      await sleep(random.between(300, 1500));
+      expect(await stop(server)).toBeLessThan(STOPS_WITHIN_MS);
+      server = await server.restart();
+    }
+    await client.stop();
+    const { broken, duplicates, accepted, heldInDoubt, settledMs } = await prove();
+    process.stdout.write(`${engine}: ${accepted} requests accepted, settled after ${settledMs} ms\n`);
+    expect(broken).toEqual([]);
+    expect({ duplicates, heldInDoubt }).toEqual({ duplicates: 0, heldInDoubt: 0 });
+    expect(accepted).toBeGreaterThan(100);
+  });
+
+  it("leaves what it had no time to send, and the next start sends it at once", async () => {
+    // With a window of one, a bulk request cannot be sent before the server is told to stop.
+    const { start, prove, witness } = await openEngine(engine, { HELIOGRAPH_DISPATCH_WINDOW: "1" });
+    const server = await start();
+    const numbers = Array.from({ length: 1000 }, (_, index) => `4420${String(index).padStart(4, "0")}1234`);
+    await sendTo(server, numbers);
+    await stop(server);
+    const rows = await witness();
+    const owners = await rows.select("select owner, count(*) as count from messages where state = 'accepted' group by owner");
+    expect(owners).toEqual([{ owner: 0, count: expect.any(Number) as number }]);
+
+    const next = await server.restart();
+    const [left] = await rows.select("select count(*) as left_over from messages where state = 'accepted'");
+    expect(left?.["left_over"]).toBeLessThan(1000);
+    const waiting = async () => Number((await rows.select(WAITING))[0]?.["waiting"]);
+    await eventually(waiting, (count) => count === 0, 10_000);
+    const { duplicates, onPhones } = await prove();
+    expect({ duplicates, onPhones }).toEqual({ duplicates: 0, onPhones: 1000 });
+    await stop(next);
+  });
+
+  it("is not held up by a stream, a long poll, or an idle connection", async () => {
+    const { start } = await openEngine(engine);
+    const server = await start();
+    const headers = { apikey: server.apiKey };
+    const agent = new Agent({ keepAlive: true });
+    const stream = openAndHold(server, "/api/simulator/events", agent);
+    const poll = openAndHold(server, "/api/simulator/messages/wait?to=441234567890&timeout=60", agent);
+    await stream.answered;
+    const idle = await fetch(`${server.baseUrl}/v1/messages`, { headers });
+    await idle.arrayBuffer();
+    // The poll has begun when the server has read it, which only its next request on another line can show.
+    await (await fetch(`${server.baseUrl}/healthz`)).arrayBuffer();
+
+    expect(await stop(server)).toBeLessThan(PROMPTLY_MS);
+    await stream.ended;
+    expect(await poll.ended).toEqual({ status: 200, body: '{"data":null}' });
+    agent.destroy();
+  });
+
+  it("gives every request that it has begun an answer that is true", async () => {
+    const { start, witness } = await openEngine(engine);
+    const server = await start();
+    const sending = Array.from({ length: 200 }, (_, index) =>
+      sendTo(server, [`4420${String(index).padStart(4, "0")}1234`]).catch(() => null),
+    );
+    await sending[0];
+    const stopped = stop(server);
+    const answers = await Promise.all(sending);
+    expect(await stopped).toBeLessThan(PROMPTLY_MS);
+
+    const rows = await (await witness()).select("select request_id from messages");
+    const stored = new Set(rows.map((row) => row["request_id"]));
+    const accepted = answers.filter((answer) => answer?.status === 200).map((answer) => answer?.id);
+    expect(accepted.filter((id) => !stored.has(id))).toEqual([]);
+    expect(accepted.length).toBeGreaterThan(0);
+    const others = answers.filter((answer) => answer !== null && answer.status !== 200);
+    expect(others.filter((answer) => answer?.status !== 503)).toEqual([]);
+  });
+});
+
+const WAITING = "select count(*) as waiting from messages where state in ('accepted', 'submitting')";
+
+async function sendTo(server: ServerProcess, to: readonly string[]): Promise<{ status: number; id: string | null }> {
+  const answer = await fetch(`${server.baseUrl}/v1/sms`, {
+    method: "POST",
+    headers: { apikey: server.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ sender: "HELIOG", to, text: "Hello", type: "TRANS" }),
+  });
+  const { id } = (await answer.json()) as { id: string | null };
+  return { status: answer.status, id };
+}
+
+interface Held {
+  answered: Promise<void>;
+  ended: Promise<{ status: number; body: string }>;
+}
+
+/** Asks and reads to the end on a connection that the client would keep. */
+function openAndHold(server: ServerProcess, path: string, agent: Agent): Held {
+  const answered = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<{ status: number; body: string }>();
+  const sent = request(new URL(path, server.baseUrl), { agent, headers: { apikey: server.apiKey } }, (answer) => {
+    answered.resolve();
+    let body = "";
+    answer.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
+    answer.on("end", () => ended.resolve({ status: answer.statusCode ?? 0, body }));
+    answer.on("error", ended.reject);
+  });
+  sent.on("error", ended.reject);
+  sent.end();
+  return { answered: answered.promise, ended: ended.promise };
+}
