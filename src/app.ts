@@ -1,7 +1,8 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
-import { firstStart, type FirstStart } from "./accounts/first-start.ts";
+import type { CreatedAccount } from "./accounts/create-account.ts";
+import { firstStart } from "./accounts/first-start.ts";
 import { Keyring } from "./accounts/keyring.ts";
 import { checkMasterKey, deriveKey, loadMasterKey } from "./accounts/master-key.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
@@ -29,11 +30,14 @@ export interface App {
   /** Where it answers. */
   url: string;
   /** What was made, when this start was the first. */
-  firstStart: FirstStart | null;
+  firstStart: CreatedAccount | null;
   store: Store;
   /** Finishes what is under way and ends. */
   stop(): Promise<void>;
 }
+
+/** How long a stop waits for requests under way; whoever has not asked, or not read, by then is cut off. */
+const LAST_ANSWERS_MS = 3000;
 
 interface Given {
   clock?: Clock;
@@ -44,7 +48,8 @@ interface Given {
 export async function startApp(config: Config, given: Given = {}): Promise<App> {
   const clock = given.clock ?? systemClock;
   const log = given.log ?? createLog(config.logLevel);
-  const { store, unlock } = await openStore(config, clock);
+  const unlock = lockDataDir(config);
+  const store = await openStore(config, clock);
   const masterKey = loadMasterKey(config.masterKey, config.dataDir);
   await checkMasterKey(store, masterKey);
 
@@ -133,7 +138,9 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     store,
     async stop() {
       stopping.abort();
+      const cut = setTimeout(() => server.server.closeAllConnections(), LAST_ANSWERS_MS);
       await server.close();
+      clearTimeout(cut);
       await jobs.stop();
       await sending?.dispatcher.stop();
       await simulator.stop();
@@ -176,15 +183,22 @@ function openLanes(
   return { lanes, dispatcher, claim };
 }
 
-async function openStore(config: Config, clock: Clock): Promise<{ store: Store; unlock(): void }> {
+/** The store that the settings name. Several processes may have it open; only those that send must be alone on SQLite. */
+export async function openStore(config: Config, clock: Clock): Promise<Store> {
   makeDataDir(config.dataDir);
-  if (config.databaseUrl) return { store: await openPostgresStore(config.databaseUrl), unlock: () => {} };
+  if (config.databaseUrl) return openPostgresStore(config.databaseUrl);
+  return openSqliteStore(join(config.dataDir, "heliograph.db"), clock);
+}
+
+/** On SQLite there is one node: a second would send what the first has in its lanes. */
+function lockDataDir({ dataDir, databaseUrl }: Config): () => void {
+  if (databaseUrl) return () => {};
+  makeDataDir(dataDir);
   try {
-    const unlock = lockFile(join(config.dataDir, "heliograph.lock"));
-    return { store: openSqliteStore(join(config.dataDir, "heliograph.db"), clock), unlock };
+    return lockFile(join(dataDir, "heliograph.lock"));
   } catch (error) {
     if (!(error instanceof Locked)) throw error;
-    throw new BadSetting(`HELIOGRAPH_DATA_DIR: ${config.dataDir} is in use by another process`, { cause: error });
+    throw new BadSetting(`HELIOGRAPH_DATA_DIR: ${dataDir} is in use by another process`, { cause: error });
   }
 }
 

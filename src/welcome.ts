@@ -1,17 +1,22 @@
-import type { FirstStart } from "./accounts/first-start.ts";
+import type { CreatedAccount } from "./accounts/create-account.ts";
+
+/** The secrets of a new account, as they are shown once. */
+export const secretsOf = ({ name, email, password, liveKey, testKey }: CreatedAccount): string => `\
+  Account    ${name}
+  Owner      ${email}
+  Password   ${password}
+  Live key   ${liveKey}
+  Test key   ${testKey}`;
 
 /** What a first start prints, once: the secrets, and a first message to copy. */
-export function welcome({ account, email, password, liveKey, testKey, phones }: FirstStart, url: string): string {
+export function welcome(created: CreatedAccount, url: string): string {
+  const { liveKey, phones } = created;
   const [phone] = phones;
   const body = JSON.stringify({ sender: "HELIOG", to: phone?.number, text: "Hello from Heliograph", type: "TRANS" });
   return `
 Welcome to Heliograph. This is shown once; keep it.
 
-  Account    ${account}
-  Owner      ${email}
-  Password   ${password}
-  Live key   ${liveKey}
-  Test key   ${testKey}
+${secretsOf(created)}
 
 Sample phones in the simulator:
 ${phones.map(({ number, name }) => `  ${number}  ${name}`).join("\n")}

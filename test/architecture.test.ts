@@ -9,8 +9,9 @@ const textOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 /** What each room may import: a folder, or one file of a room whose door is narrower. Its own files it may always import. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/main.ts": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/store/", "src/lib/"],
-  "src/welcome.ts": ["src/accounts/first-start.ts"],
+  "src/welcome.ts": ["src/accounts/create-account.ts"],
   "src/app.ts": ["src/"],
+  "src/cli/": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/lib/"],
   "src/config.ts": [],
   "src/http/": ["src/accounts/", "src/messages/", "src/channels/", "src/carriers/simulator/", "src/work/meters.ts", "src/store/store.ts", "src/model/", "src/lib/"],
   "src/accounts/": ["src/store/store.ts", "src/model/", "src/lib/"],
@@ -67,11 +68,16 @@ describe("the house", () => {
 
   test("nothing below the entry reads the environment, and only the entry ends the process", () => {
     const reading = files.filter((file) => /process\.(env|exit)\b/.test(textOf(file)));
-    expect(reading).toEqual(["src/main.ts"]);
+    expect(reading).toEqual(["src/cli/heliograph.ts", "src/main.ts"]);
   });
 
   test("importing a module does nothing: no listener, timer or connection at the top level", () => {
-    const entries = ["src/main.ts", "src/store/sqlite/writer.ts", "src/store/sqlite/reader.ts"];
+    const entries = [
+      "src/main.ts",
+      "src/cli/heliograph.ts",
+      "src/store/sqlite/writer.ts",
+      "src/store/sqlite/reader.ts",
+    ];
     const acting = files.filter(
       (file) => !entries.includes(file) && /^(?:await|void|setInterval|setTimeout|process\.on)\b/m.test(textOf(file)),
     );

@@ -19,14 +19,23 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
     };
     await shop.dispatch(message);
     expect(seen).toBe("submitting");
-    expect(await shop.read(message)).toMatchObject({ state: "submitted", carrier: "scripted", attempts: 1, submittedAt: shop.clock.now() });
+    expect(await shop.read(message)).toMatchObject({
+      state: "submitted",
+      carrier: "scripted",
+      attempts: 1,
+      submittedAt: shop.clock.now(),
+    });
   });
 
   test("a refused message is rejected with the carrier's code and never tried again", async () => {
     const message = await shop.accept();
     shop.carrier.answer = () => ({ kind: "refused", code: "0x0B", description: "Invalid destination" });
     await shop.dispatch(message);
-    expect(await shop.read(message)).toMatchObject({ state: "rejected", errorCode: "0x0B", description: "Invalid destination" });
+    expect(await shop.read(message)).toMatchObject({
+      state: "rejected",
+      errorCode: "0x0B",
+      description: "Invalid destination",
+    });
     shop.clock.advance(3_000_000);
     expect(await shop.claim()).toEqual([]);
   });
@@ -62,7 +71,11 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
     shop.clock.advance(300_000);
     await shop.dispatch(message);
     expect(shop.carrier.submitted).toEqual([]);
-    expect(await shop.read(message)).toMatchObject({ state: "expired", errorCode: "EXPIRED_IN_QUEUE", doneAt: shop.clock.now() });
+    expect(await shop.read(message)).toMatchObject({
+      state: "expired",
+      errorCode: "EXPIRED_IN_QUEUE",
+      doneAt: shop.clock.now(),
+    });
   });
 
   test.each<[RouteClass, string]>([
@@ -107,17 +120,20 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
   test.each<[RouteClass, number]>([
     ["TRANS", 1],
     ["PROMO", 0],
-  ])("%s that a crash left in doubt is submitted %i more times by the node that takes it over", async (routeClass, times) => {
-    const message = await shop.accept(routeClass);
-    const dead = shop.needs.membership.node;
-    await shop.store.move([{ ...message, to: "submitting", at: shop.clock.now(), owner: dead, ownedBy: dead }]);
-    await shop.needs.membership.join();
-    const [taken] = await shop.claim(dead);
-    expect(taken).toMatchObject({ state: "submitting" });
-    if (taken) await shop.dispatch(taken);
-    expect(shop.carrier.submitted).toHaveLength(times);
-    expect((await shop.read(message)).state).toBe(times === 1 ? "submitted" : "submitting");
-  });
+  ])(
+    "%s that a crash left in doubt is submitted %i more times by the node that takes it over",
+    async (routeClass, times) => {
+      const message = await shop.accept(routeClass);
+      const dead = shop.needs.membership.node;
+      await shop.store.move([{ ...message, to: "submitting", at: shop.clock.now(), owner: dead, ownedBy: dead }]);
+      await shop.needs.membership.join();
+      const [taken] = await shop.claim(dead);
+      expect(taken).toMatchObject({ state: "submitting" });
+      if (taken) await shop.dispatch(taken);
+      expect(shop.carrier.submitted).toHaveLength(times);
+      expect((await shop.read(message)).state).toBe(times === 1 ? "submitted" : "submitting");
+    },
+  );
 
   test("a message that another node has taken is not sent", async () => {
     const message = await shop.accept();

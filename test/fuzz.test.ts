@@ -1,7 +1,10 @@
-import { inject, describe, expect, test } from "vitest";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { campaign } from "./fuzz/campaign.ts";
 import { openTarget } from "./fuzz/target.ts";
 import { freshDatabase } from "./support/databases.ts";
+import { ENGINES } from "./support/engines.ts";
+import { openHouse, type ErrorBody, type House, type MessageBody } from "./support/house.ts";
 
 const MEMORY_MAX_MB = 700;
 
@@ -9,9 +12,13 @@ const MEMORY_MAX_MB = 700;
 const seed = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000_007);
 
 describe(`requests made from seed ${seed}`, () => {
-  test("20,000 of them, whatever they hold, are answered as promised and store nothing that was refused", { timeout: 180_000 }, async () => {
-    await attack(undefined, { requests: 18_000, rawRequests: 2_000 });
-  });
+  test(
+    "20,000 of them, whatever they hold, are answered as promised and store nothing that was refused",
+    { timeout: 180_000 },
+    async () => {
+      await attack(undefined, { requests: 18_000, rawRequests: 2_000 });
+    },
+  );
 
   test("on PostgreSQL too", { timeout: 120_000 }, async () => {
     const database = await freshDatabase(inject("postgresUrl"));
@@ -20,7 +27,10 @@ describe(`requests made from seed ${seed}`, () => {
   });
 });
 
-async function attack(databaseUrl: string | undefined, counts: { requests: number; rawRequests: number }): Promise<void> {
+async function attack(
+  databaseUrl: string | undefined,
+  counts: { requests: number; rawRequests: number },
+): Promise<void> {
   const target = await openTarget(databaseUrl);
   try {
     const report = await campaign(target, { seed, ...counts });
@@ -33,4 +43,101 @@ async function attack(databaseUrl: string | undefined, counts: { requests: numbe
   } finally {
     await target.close();
   }
+}
+
+describe.each(ENGINES)("what earlier seeds found, on %s", (engine) => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse(engine);
+  });
+  afterAll(() => house.close());
+
+  test("HEAD for a stream of events does not hold up the request behind it", async () => {
+    const head = `HEAD /api/simulator/events HTTP/1.1\r\nhost: x\r\napikey: ${house.key}\r\n\r\n`;
+    const behind = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    const answers = await exchange(house.url, head + behind);
+    expect(answers.match(/^HTTP\/1\.1 \d{3}/gm)).toEqual(["HTTP/1.1 405", "HTTP/1.1 200"]);
+  });
+
+  test.each(["OPTIONS", "HEAD", "PROPFIND", "QUERY", "TRACE", "PUT"])(
+    "%s on a send is 405 and names POST",
+    async (method) => {
+      const answers = await exchange(house.url, `${method} /v1/sms HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      expect(answers).toMatch(/^HTTP\/1\.1 405 /);
+      expect(answers).toMatch(/^allow: POST\r$/m);
+    },
+  );
+
+  test.each(["/v1/%zz", "/api/keys/%ff", `/v1/messages/${"a".repeat(201)}`])(
+    "an address that cannot be read (%s) is refused in our words",
+    async (path) => {
+      const { status, body, headers } = await house.ask<{ error: ErrorBody }>("GET", path);
+      expect([status, body.error.code]).toEqual([404, "ROUTE_NOT_FOUND"]);
+      expect(headers.get("request-id")).toBe(body.error.requestId);
+    },
+  );
+
+  test("a path that leads nowhere is 404, whatever the body and its type", async () => {
+    for (const headers of [{ "content-type": "text/plain" }, { "content-type": "application/json" }])
+      expect((await house.ask("POST", "/nothing", "{", headers)).status).toBe(404);
+  });
+
+  test("a body of null is refused and not taken for a missing one", async () => {
+    for (const [method, path] of [
+      ["PATCH", "/api/account"],
+      ["PUT", "/api/simulator/chaos"],
+    ] as const)
+      expect((await house.ask(method, path, "null")).status).toBe(400);
+  });
+
+  test("only what belongs to chaos is stored as chaos", async () => {
+    const { body } = await house.ask<object>(
+      "PUT",
+      "/api/simulator/chaos",
+      '{"constructor":1,"__proto__":{"delayMs":1},"toString":"x","delayMs":0}',
+    );
+    expect(Object.keys(body).toSorted()).toEqual([
+      "delayMs", "deliveredPercent", "duplicatePercent", "lostAnswerPercent", "reorderPercent", "throttledPercent",
+    ]); // prettier-ignore
+  });
+
+  test("a malformed number that looks like a good one does not take its place", async () => {
+    const { body } = await house.send({ to: ["\u000115550100222", "15550100222"] });
+    const [malformed, good] = await Promise.all(body.data.map(({ messageId }) => house.message(messageId)));
+    expect(malformed).toMatchObject({ recipient: "15550100222", state: "rejected" });
+    expect(good?.recipient).toBe("15550100222");
+    expect(good?.state).not.toBe("rejected");
+  });
+
+  test("a malformed number that is cut short reads back as it was answered", async () => {
+    const { body } = await house.send({ to: [`${"x".repeat(29)}🎉`, "15550100100"] });
+    const read = await house.message(body.data[0]?.messageId ?? "");
+    expect(read.recipient).toBe(body.data[0]?.recipient);
+  });
+
+  test("a listing from a time that no id can hold is empty, and one up to it is not", async () => {
+    await house.send();
+    const list = async (query: string): Promise<number> =>
+      (await house.ask<{ data: MessageBody[] }>("GET", `/v1/messages?${query}`)).body.data.length;
+    expect(await list("from=999999999999999")).toBe(0);
+    expect(await list("to=999999999999999")).toBeGreaterThan(0);
+  });
+
+  test.each(["/v1/messages?campaignName=a%00b", "/v1/messages?channel=%00", "/api/simulator/phones?cursor=%00"])(
+    "a NUL in a query (%s) is 400",
+    async (path) => {
+      expect((await house.ask("GET", path)).status).toBe(400);
+    },
+  );
+});
+
+/** Writes bytes to the server and gives all that comes back until it closes the line. */
+function exchange(url: string, bytes: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let received = "";
+  const socket = connect({ host: new URL(url).hostname, port: Number(new URL(url).port) }, () => socket.write(bytes));
+  socket.setTimeout(5000, () => socket.destroy(new Error(`the line stayed open after ${received}`)));
+  socket.setEncoding("utf8").on("data", (chunk: string) => (received += chunk));
+  socket.on("error", reject).on("close", () => resolve(received));
+  return promise;
 }

@@ -45,7 +45,9 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   ],
   "GET /v1/messages/:messageId": ({ messageId }) => [{ path: `/v1/messages/${messageId}`, expected: 404 }],
   "GET /api/keys": () => [{ path: "/api/keys?accountId=1", expected: 200 }],
-  "POST /api/keys": () => [{ path: "/api/keys", body: { name: "Mine", scopes: ["read"], accountId: 1 }, expected: 201 }],
+  "POST /api/keys": () => [
+    { path: "/api/keys", body: { name: "Mine", scopes: ["read"], accountId: 1 }, expected: 201 },
+  ],
   "GET /api/keys/:id": ({ keyId }) => [{ path: `/api/keys/${keyId}`, expected: 404 }],
   "PATCH /api/keys/:id": ({ keyId }) => [{ path: `/api/keys/${keyId}`, body: { name: "Taken" }, expected: 404 }],
   "DELETE /api/keys/:id": ({ keyId }) => [{ path: `/api/keys/${keyId}`, expected: 404 }],
@@ -54,24 +56,35 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/api/keys/${keyId}/rotate`, expected: 404 },
   ],
   "GET /api/account": () => [{ path: "/api/account?id=1", expected: 200 }],
-  "PATCH /api/account": () => [{ path: "/api/account", body: { id: 1, name: "default", numbers: "strict" }, expected: 200 }],
+  "PATCH /api/account": () => [
+    { path: "/api/account", body: { id: 1, name: "default", numbers: "strict" }, expected: 200 },
+  ],
   "GET /api/simulator/phones": () => [
     { path: "/api/simulator/phones", expected: 200 },
     { path: `/api/simulator/phones?cursor=${Number(VICTIM_NUMBER) - 1}`, expected: 200 },
   ],
   "GET /api/simulator/phones/:number/messages": ({ phoneMessageId }) => [
     { path: `/api/simulator/phones/${VICTIM_NUMBER}/messages`, expected: 200 },
-    { path: `/api/simulator/phones/${VICTIM_NUMBER}/messages?cursor=${phoneMessageId.replace(/^./, "f")}`, expected: 200 },
+    {
+      path: `/api/simulator/phones/${VICTIM_NUMBER}/messages?cursor=${phoneMessageId.replace(/^./, "f")}`,
+      expected: 200,
+    },
   ],
   "GET /api/simulator/messages/wait": ({ messageId }) => [
     { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&timeout=0`, expected: 200 },
     { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&messageId=${messageId}&timeout=0`, expected: 200 },
   ],
   "GET /api/simulator/events": () => [
-    { path: "/api/simulator/events", headers: { "last-event-id": "00000000-0000-7000-8000-000000000000" }, expected: 200 },
+    {
+      path: "/api/simulator/events",
+      headers: { "last-event-id": "00000000-0000-7000-8000-000000000000" },
+      expected: 200,
+    },
   ],
   "GET /api/simulator/chaos": () => [{ path: "/api/simulator/chaos", expected: 200 }],
-  "PUT /api/simulator/chaos": () => [{ path: "/api/simulator/chaos", body: { deliveredPercent: 0, accountId: 1 }, expected: 200 }],
+  "PUT /api/simulator/chaos": () => [
+    { path: "/api/simulator/chaos", body: { deliveredPercent: 0, accountId: 1 }, expected: 200 },
+  ],
 };
 
 /** A place just behind a message in a listing that goes backwards, so that the message would come next. */
@@ -106,9 +119,17 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       { "idempotency-key": "order-1" },
     );
     const messageId = sent.body.data[0]?.messageId ?? "";
-    const arrived = await house.ask<{ data: PhoneMessageBody }>("GET", `/api/simulator/messages/wait?to=${VICTIM_NUMBER}`);
+    const arrived = await house.ask<{ data: PhoneMessageBody }>(
+      "GET",
+      `/api/simulator/messages/wait?to=${VICTIM_NUMBER}`,
+    );
     const keys = await house.ask<{ data: { id: string }[] }>("GET", "/api/keys");
-    loot = { messageId, phoneMessageId: arrived.body.data.id, keyId: keys.body.data[0]?.id ?? "", idempotencyKey: "order-1" };
+    loot = {
+      messageId,
+      phoneMessageId: arrived.body.data.id,
+      keyId: keys.body.data[0]?.id ?? "",
+      idempotencyKey: "order-1",
+    };
     await house.settled(messageId);
   });
   afterAll(() => tenants.close());
@@ -116,26 +137,28 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
   /** Everything of the first account that another could show or change. */
   async function belongings(): Promise<unknown> {
     const tables = ["messages", "api_keys", "phones", "phone_messages", "idempotency"];
-    const rows = await Promise.all(
-      tables.map((table) => tenants.execute(`select * from ${table} where account_id = 1 order by 1, 2, 3`)),
-    );
-    const accounts = await tenants.execute("select * from accounts where id = 1");
-    return JSON.parse(JSON.stringify([...rows, accounts], (name, value: unknown) => (name === "last_used_at" ? null : value)));
+    const rows = [await tenants.execute("select * from accounts where id = 1")];
+    for (const table of tables)
+      rows.push(await tenants.execute(`select * from ${table} where account_id = 1 order by 1, 2, 3`));
+    return JSON.parse(JSON.stringify(rows, (name, value: unknown) => (name === "last_used_at" ? null : value)));
   }
 
-  test.each(KEYED.map((route) => [nameOf(route), route] as const))("%s shows and changes nothing of another account", async (name, route) => {
-    const before = await belongings();
-    for (const { path, body, headers, expected } of ATTACKS[name]?.(loot) ?? []) {
-      const answer = await ask(tenants.house.url, route.method, path, body, { apikey: intruder, ...headers });
-      expect({ path, status: answer.status }).toEqual({ path, status: expected });
-      expect(answer.headers["idempotent-replayed"]).toBeUndefined();
-      expect(answer.body).not.toContain(VICTIM_TEXT);
-      expect(answer.body).not.toContain(loot.messageId);
-      expect(answer.body).not.toContain(loot.keyId);
-      if (expected === 200) expect(answer.body).not.toContain(VICTIM_NUMBER);
-    }
-    expect(await belongings()).toEqual(before);
-  });
+  test.each(KEYED.map((route) => [nameOf(route), route] as const))(
+    "%s shows and changes nothing of another account",
+    async (name, route) => {
+      const before = await belongings();
+      for (const { path, body, headers, expected } of ATTACKS[name]?.(loot) ?? []) {
+        const answer = await ask(tenants.house.url, route.method, path, body, { apikey: intruder, ...headers });
+        expect({ path, status: answer.status }).toEqual({ path, status: expected });
+        expect(answer.headers["idempotent-replayed"]).toBeUndefined();
+        expect(answer.body).not.toContain(VICTIM_TEXT);
+        expect(answer.body).not.toContain(loot.messageId);
+        expect(answer.body).not.toContain(loot.keyId);
+        if (expected === 200) expect(answer.body).not.toContain(VICTIM_NUMBER);
+      }
+      expect(await belongings()).toEqual(before);
+    },
+  );
 
   test("the account still sees all that is its own", async () => {
     const read = await tenants.house.ask<MessageBody & { text: string }>("GET", `/v1/messages/${loot.messageId}`);
@@ -154,7 +177,12 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       const answers = [];
       for (const headers of [{}, { apikey: "wrong" }, { apikey: expired.secret }, { apikey: revoked.secret }]) {
         // An address of its own: bad keys are counted by address.
-        answers.push(await ask(tenants.house.url, route.method, path, body, { ...headers, "x-forwarded-for": `10.1.0.${KEYED.indexOf(route)}` }));
+        answers.push(
+          await ask(tenants.house.url, route.method, path, body, {
+            ...headers,
+            "x-forwarded-for": `10.1.0.${KEYED.indexOf(route)}`,
+          }),
+        );
       }
       for (const answer of answers) {
         expect(answer.status).toBe(401);
@@ -169,13 +197,18 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
   test("every door asks for its own scope", async () => {
     const keys = new Map(
       await Promise.all(
-        SCOPES.map(async (scope) => [scope, await tenants.addKey(1, { scopes: SCOPES.filter((other) => other !== scope) })] as const),
+        SCOPES.map(
+          async (scope) =>
+            [scope, await tenants.addKey(1, { scopes: SCOPES.filter((other) => other !== scope) })] as const,
+        ),
       ),
     );
     await tenants.learn();
     for (const route of KEYED) {
       const { path, body } = attemptOf(route);
-      const answer = await ask(tenants.house.url, route.method, path, body, { apikey: keys.get(route.scope)?.secret ?? "" });
+      const answer = await ask(tenants.house.url, route.method, path, body, {
+        apikey: keys.get(route.scope)?.secret ?? "",
+      });
       expect({ route: nameOf(route), status: answer.status, code: errorOf(answer.body).code }).toEqual({
         route: nameOf(route),
         status: 403,
@@ -215,13 +248,24 @@ interface PlainAnswer {
 const EVENTS_READ_MS = 700;
 
 /** A request as bytes; of a stream of events, what comes in the time in which a message would have come. */
-function ask(url: string, method: string, path: string, body: unknown, headers: Record<string, string>): Promise<PlainAnswer> {
+function ask(
+  url: string,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<PlainAnswer> {
   const content = body === undefined ? undefined : JSON.stringify(body);
   const { promise, resolve, reject } = Promise.withResolvers<PlainAnswer>();
   const request = httpRequest(url + path, {
     method,
     agent: false,
-    headers: { ...headers, ...(content === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(content) }) },
+    headers: {
+      ...headers,
+      ...(content === undefined
+        ? {}
+        : { "content-type": "application/json", "content-length": Buffer.byteLength(content) }),
+    },
   });
   request.on("error", reject);
   request.on("response", (response) => {

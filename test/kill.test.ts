@@ -85,7 +85,12 @@ describe("the reconciler", () => {
     [
       "a stored message of a refused request",
       "I3",
-      { ledger: [{ ...intent, valid: false }, { entry: "refused", key: "a", status: 400, code: "INVALID_REQUEST" }] },
+      {
+        ledger: [
+          { ...intent, valid: false },
+          { entry: "refused", key: "a", status: 400, code: "INVALID_REQUEST" },
+        ],
+      },
     ],
     [
       "a good request that is refused",

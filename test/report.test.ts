@@ -117,7 +117,9 @@ describe.each(ENGINES)("delivery receipts on %s", (engine) => {
     // The submit's answer is written by a process that dies before it can apply what was parked.
     const { node } = shop.needs.membership;
     await shop.store.move([{ ...message, to: "submitting", at: 1, owner: node }]);
-    await shop.store.move([{ ...message, to: "submitted", at: 2, owner: 0, carrier: "scripted", carrierMessageId: "c-1" }]);
+    await shop.store.move([
+      { ...message, to: "submitted", at: 2, owner: 0, carrier: "scripted", carrierMessageId: "c-1" },
+    ]);
     const [parked] = await shop.store.parkedWithMessage(10);
     if (parked) await settleParked(shop.needs, parked.ref, [parked]);
     expect((await shop.read(message)).state).toBe("delivered");

@@ -201,11 +201,14 @@ describe.each(ENGINES)("the simulator's API on %s", (engine) => {
     expect((await house.ask("GET", "/api/simulator/chaos")).body).toEqual(changed.body);
   });
 
-  test.each(["TRANS", "PROMO"])("%s whose answer was lost is settled by its receipt and lies on the phone once", async (type) => {
-    await house.ask("PUT", "/api/simulator/chaos", { ...CALM, lostAnswerPercent: 100, delayMs: 50 });
-    const to = type === "TRANS" ? "15550100201" : "15550100202";
-    const sent = await house.send({ to, type });
-    expect((await house.settled(idOf(sent))).state).toBe("delivered");
-    expect(await house.onPhone(to)).toHaveLength(1);
-  });
+  test.each(["TRANS", "PROMO"])(
+    "%s whose answer was lost is settled by its receipt and lies on the phone once",
+    async (type) => {
+      await house.ask("PUT", "/api/simulator/chaos", { ...CALM, lostAnswerPercent: 100, delayMs: 50 });
+      const to = type === "TRANS" ? "15550100201" : "15550100202";
+      const sent = await house.send({ to, type });
+      expect((await house.settled(idOf(sent))).state).toBe("delivered");
+      expect(await house.onPhone(to)).toHaveLength(1);
+    },
+  );
 });

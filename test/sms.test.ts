@@ -15,7 +15,10 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
   const countStored = async (): Promise<number> => {
     let count = 0;
     for (let cursor = ""; ;) {
-      const page = await house.ask<{ data: unknown[]; nextCursor: string | null }>("GET", `/v1/messages?limit=200${cursor}`);
+      const page = await house.ask<{ data: unknown[]; nextCursor: string | null }>(
+        "GET",
+        `/v1/messages?limit=200${cursor}`,
+      );
       count += page.body.data.length;
       if (page.body.nextCursor === null) return count;
       cursor = `&cursor=${page.body.nextCursor}`;
@@ -82,7 +85,14 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
     });
 
     test("all faults of a body are reported at once, each naming its field and the fix", async () => {
-      const { body, error, parameters } = await refused({ sender: "", to: [5], type: "trans", unicode: 2, flash: "1", campaignName: 3 });
+      const { body, error, parameters } = await refused({
+        sender: "",
+        to: [5],
+        type: "trans",
+        unicode: 2,
+        flash: "1",
+        campaignName: 3,
+      });
       expect(parameters).toEqual(["sender", "type", "unicode", "flash", "campaignName", "text", "to[0]"]);
       expect(error).toMatchObject({ code: "INVALID_REQUEST", type: "invalid_request", parameter: "sender" });
       expect(error.details.find((detail) => detail.parameter === "type")?.message).toContain("write it as TRANS");
@@ -117,9 +127,12 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
   });
 
   describe("sender", () => {
-    test.each(["ACME", "My Shop 24", "+15550100199", "56767", "é", "A".repeat(20)])("%s is a sender", async (sender) => {
-      expect((await house.send({ sender })).status).toBe(200);
-    });
+    test.each(["ACME", "My Shop 24", "+15550100199", "56767", "é", "A".repeat(20)])(
+      "%s is a sender",
+      async (sender) => {
+        expect((await house.send({ sender })).status).toBe(200);
+      },
+    );
     test("a sender of more than 20 characters or with control characters is refused", async () => {
       expect((await refused({ ...ordinary, sender: "A".repeat(21) })).parameters).toEqual(["sender"]);
       expect((await refused({ ...ordinary, sender: "AC\nME" })).parameters).toEqual(["sender"]);
@@ -199,7 +212,8 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
       const { body } = await house.send({ to });
       expect(body.totalCount).toBe(3);
       expect(body.data.map((record) => record.recipient)).toEqual(["15550102001", "15550102002", "15550102003"]);
-      for (const { messageId } of body.data) expect(await house.settled(messageId)).toMatchObject({ status: "Delivered" });
+      for (const { messageId } of body.data)
+        expect(await house.settled(messageId)).toMatchObject({ status: "Delivered" });
     });
 
     test("exact repetitions collapse to the first", async () => {
@@ -219,7 +233,11 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
     test("a malformed number among good ones gets its record and is Failed at once with INVALID_RECIPIENT", async () => {
       const { status, body } = await house.send({ to: ["15550102020", "not a number", "15550102021"] });
       expect([status, body.totalCount]).toEqual([200, 3]);
-      expect(await house.message(`${body.id}:2`)).toMatchObject({ status: "Failed", errCode: "INVALID_RECIPIENT", recipient: "not a number" });
+      expect(await house.message(`${body.id}:2`)).toMatchObject({
+        status: "Failed",
+        errCode: "INVALID_RECIPIENT",
+        recipient: "not a number",
+      });
       expect(await house.settled(`${body.id}:3`)).toMatchObject({ status: "Delivered" });
     });
 
@@ -251,7 +269,8 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
     });
 
     test("half a character or a NUL in the text is refused", async () => {
-      for (const text of ["\ud83d", "a\0b", "\udc4b hi"]) expect((await refused({ ...ordinary, text })).parameters).toEqual(["text"]);
+      for (const text of ["\ud83d", "a\0b", "\udc4b hi"])
+        expect((await refused({ ...ordinary, text })).parameters).toEqual(["text"]);
     });
   });
 
@@ -268,7 +287,9 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
         const { status, error } = await refused(JSON.stringify(ordinary), { "content-type": type });
         expect([status, error.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
       }
-      const charset = await house.ask("POST", "/v1/sms", ordinary, { "content-type": "application/json; charset=utf-8" });
+      const charset = await house.ask("POST", "/v1/sms", ordinary, {
+        "content-type": "application/json; charset=utf-8",
+      });
       expect(charset.status).toBe(200);
     });
 
@@ -308,7 +329,10 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
       const second = await house.send({ to: "15550103001" }, keyed("order-1"));
       expect(second.status).toBe(200);
       expect(second.body).toEqual(first.body);
-      expect([first.headers.get("idempotent-replayed"), second.headers.get("idempotent-replayed")]).toEqual([null, "true"]);
+      expect([first.headers.get("idempotent-replayed"), second.headers.get("idempotent-replayed")]).toEqual([
+        null,
+        "true",
+      ]);
       await house.settled(first.body.data[0]?.messageId ?? "");
       expect(await house.onPhone("15550103001")).toHaveLength(1);
     });
@@ -320,11 +344,14 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
     });
 
     test("of many parallel requests with one key exactly one is accepted; the others are replays or 409", async () => {
-      const answers = await Promise.all(Array.from({ length: 30 }, () => house.send({ to: "15550103003" }, keyed("order-3"))));
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, () => house.send({ to: "15550103003" }, keyed("order-3"))),
+      );
       const accepted = answers.filter((answer) => answer.status === 200);
       expect(new Set(accepted.map((answer) => answer.body.id)).size).toBe(1);
       expect(accepted.filter((answer) => answer.headers.get("idempotent-replayed") === null)).toHaveLength(1);
-      for (const answer of answers) if (answer.status !== 200) expect(answer.body.error?.code).toBe("IDEMPOTENCY_IN_PROGRESS");
+      for (const answer of answers)
+        if (answer.status !== 200) expect(answer.body.error?.code).toBe("IDEMPOTENCY_IN_PROGRESS");
     });
 
     test("a refused request does not use up its key", async () => {
@@ -341,7 +368,11 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
   describe("reading back", () => {
     test("a message is read by its id; an unknown or malformed one is 404 MESSAGE_NOT_FOUND", async () => {
       const { body } = await house.send({ campaignName: "autumn" });
-      expect(await house.message(`${body.id}:1`)).toMatchObject({ messageId: `${body.id}:1`, campaignName: "autumn", test: false });
+      expect(await house.message(`${body.id}:1`)).toMatchObject({
+        messageId: `${body.id}:1`,
+        campaignName: "autumn",
+        test: false,
+      });
       for (const id of [`${body.id}:2`, `${body.id}`, "nonsense", `${body.id}:01`]) {
         const { status, body: failure } = await house.ask<Envelope>("GET", `/v1/messages/${id}`);
         expect([status, failure.error?.code]).toEqual([404, "MESSAGE_NOT_FOUND"]);
@@ -351,7 +382,10 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
     test("a listing is newest first and walks by cursor through every message exactly once", async () => {
       const sent: string[] = [];
       for (let i = 0; i < 3; i += 1) {
-        const { body } = await house.send({ to: ["15550104001", "15550104002", "15550104003"], campaignName: "walked" });
+        const { body } = await house.send({
+          to: ["15550104001", "15550104002", "15550104003"],
+          campaignName: "walked",
+        });
         sent.push(...body.data.map((record) => record.messageId));
       }
       const seen: MessageBody[] = [];

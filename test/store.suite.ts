@@ -229,8 +229,11 @@ export function storeSuite(engine: EngineName): void {
 
     it("takes or fails a NUL character, which PostgreSQL cannot store, without harm to others", async () => {
       const results = await store.accept([acceptance(), acceptance({ sender: "A\u0000B" }), acceptance()]);
-      const middle = engine === "postgres" ? expect.any(Error) : { kind: "stored" };
-      expect(results).toEqual([{ kind: "stored" }, middle, { kind: "stored" }]);
+      expect(results.map((result) => (result instanceof Error ? "failed" : result.kind))).toEqual([
+        "stored",
+        engine === "postgres" ? "failed" : "stored",
+        "stored",
+      ]);
     });
   });
 
@@ -324,7 +327,7 @@ export function storeSuite(engine: EngineName): void {
       const [good, bad] = await Promise.all([report("delivered", refs), report("undelivered", refs.toReversed())]);
       for (const [index, ref] of refs.entries()) {
         const wins = [good[index]?.moved, bad[refs.length - 1 - index]?.moved];
-        expect(wins.toSorted()).toEqual([false, true]);
+        expect(wins.filter((won) => won)).toHaveLength(1);
         expect((await found(ref)).state).toBe(wins[0] ? "delivered" : "undelivered");
       }
     });
@@ -579,7 +582,7 @@ export function storeSuite(engine: EngineName): void {
     it("leaves nothing of an account whose owner's address is taken", async () => {
       await store.createAccount(newAccount("acme"));
       const twin = { ...newAccount("twin"), owner: { ...newAccount("twin").owner, email: "acme@example.com" } };
-      await expect(store.createAccount(twin)).rejects.toThrow();
+      await expect(store.createAccount(twin)).rejects.toThrow(/unique/i);
       expect((await store.listAccounts()).map(({ name }) => name)).toEqual(["acme"]);
     });
 
@@ -632,7 +635,7 @@ export function storeSuite(engine: EngineName): void {
 
     it("refuses a second key with the same digest", async () => {
       const accountId = (await store.createAccount(newAccount("acme"))) ?? 0;
-      await expect(store.insertKey({ ...newKey("acme"), accountId })).rejects.toThrow();
+      await expect(store.insertKey({ ...newKey("acme"), accountId })).rejects.toThrow(/unique/i);
       expect(await store.listKeys()).toHaveLength(1);
     });
 

@@ -4,7 +4,9 @@ import { storeSuite } from "./store.suite.ts";
 import { acceptance, NOON } from "./support/acceptances.ts";
 import { ENGINES, openStore } from "./support/engines.ts";
 
-describe.each(ENGINES)("the store on %s", (engine) => storeSuite(engine));
+describe.each(ENGINES)("the store on %s", (engine) => {
+  storeSuite(engine);
+});
 
 describe("transactions that wait for each other on postgres", () => {
   it("are done again by the store, for which the caller only waits longer", async () => {

@@ -15,7 +15,12 @@ describe.each(ENGINES)("the walk of a message on %s", (engine) => {
 
   test("an SMS goes from the door to the phone, and its receipt makes it Delivered", async () => {
     // A business sends. The answer says that the message is on disk, not that it has arrived.
-    const sent = await house.send({ sender: "SHOP", to: "+1 555 010 0100", text: "Your order is on its way.", type: "TRANS" });
+    const sent = await house.send({
+      sender: "SHOP",
+      to: "+1 555 010 0100",
+      text: "Your order is on its way.",
+      type: "TRANS",
+    });
     expect(sent.status).toBe(200);
     const { id, data } = sent.body;
     expect(sent.body).toEqual({
@@ -28,8 +33,16 @@ describe.each(ENGINES)("the walk of a message on %s", (engine) => {
     const messageId = data[0]?.messageId ?? "";
 
     // The dispatcher hands it to the carrier, and the carrier to the phone.
-    const arrived = await house.ask<{ data: PhoneMessageBody }>("GET", `/api/simulator/messages/wait?to=15550100100&messageId=${messageId}`);
-    expect(arrived.body.data).toMatchObject({ messageId, sender: "SHOP", text: "Your order is on its way.", flash: false });
+    const arrived = await house.ask<{ data: PhoneMessageBody }>(
+      "GET",
+      `/api/simulator/messages/wait?to=15550100100&messageId=${messageId}`,
+    );
+    expect(arrived.body.data).toMatchObject({
+      messageId,
+      sender: "SHOP",
+      text: "Your order is on its way.",
+      flash: false,
+    });
 
     // The carrier's receipt comes back, and the customer can read what became of the message.
     const delivered = await house.settled(messageId);
@@ -41,6 +54,11 @@ describe.each(ENGINES)("the walk of a message on %s", (engine) => {
   test("a phone that cannot be reached makes it Failed, with the carrier's reason", async () => {
     const sent = await house.send({ to: "15550109001" });
     const failed = await house.settled(sent.body.data[0]?.messageId ?? "");
-    expect(failed).toMatchObject({ status: "Failed", state: "undelivered", errCode: "001", statusDescription: "The phone could not be reached" });
+    expect(failed).toMatchObject({
+      status: "Failed",
+      state: "undelivered",
+      errCode: "001",
+      statusDescription: "The phone could not be reached",
+    });
   });
 });

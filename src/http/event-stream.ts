@@ -14,7 +14,13 @@ export interface EventStream {
 export function openStream(reply: FastifyReply, clock: Clock, stopping: AbortSignal): EventStream {
   reply.hijack();
   const { raw } = reply;
-  raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" });
+  raw.writeHead(200, {
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",
+    // A stream ends with its server, and its line must not stay open then for a next request.
+    connection: "close",
+  });
   raw.write(": open\n\n");
   const breath = every(clock, BREATH_MS, async () => {
     raw.write(": breath\n\n");

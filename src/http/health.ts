@@ -2,7 +2,7 @@ import Type from "typebox";
 import { StorageUnavailable } from "../store/store.ts";
 import type { OpenRoute } from "./route.ts";
 
-const Status = Type.Object({ status: Type.String() });
+const Status = Type.Object({ status: Type.String({ description: "The answer in a word or two." }) });
 const common = { method: "GET", family: "plain", scope: null, group: "Health" } as const;
 
 export const healthz: OpenRoute = {

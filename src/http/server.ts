@@ -1,6 +1,6 @@
 import { METHODS } from "node:http";
 import type { Socket } from "node:net";
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, type HTTPMethods } from "fastify";
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Credential } from "../accounts/keyring.ts";
 import { BatcherFull } from "../lib/batcher.ts";
 import { newId } from "../lib/ids.ts";
@@ -38,8 +38,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
     return503OnClosing: false,
     clientErrorHandler: answerUnreadable,
     // Addresses that the router cannot read do not pass the hooks below.
-    frameworkErrors: (error, request, reply) =>
-      fail(request, markAnswer(request, reply), error, "plain"),
+    frameworkErrors: (error, request, reply) => fail(request, markAnswer(request, reply), error, "plain"),
   });
   const badKeys = new BadKeyCounter();
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family): void => {
@@ -69,6 +68,8 @@ export function createServer(services: Services, options: Options): FastifyInsta
   });
   app.addHook("onSend", (request, reply, payload, done) => {
     markAnswer(request, reply);
+    // A connection that is kept would hold up the stop until its client lets go of it.
+    if (services.stopping.aborted) reply.header("connection", "close");
     done(null, payload);
   });
 
@@ -149,7 +150,7 @@ function addOtherMethods(app: FastifyInstance, routes: readonly Route[], fail: F
     const taken = routes.filter((route) => route.path === path).map((route) => route.method);
     const family = routes.find((route) => route.path === path)?.family ?? "plain";
     app.route({
-      method: methods.filter((method) => !app.hasRoute({ method, url: path })) as HTTPMethods[],
+      method: methods.filter((method) => !app.hasRoute({ method, url: path })),
       url: path,
       onRequest: (request, reply) => {
         reply.header("allow", taken.join(", "));

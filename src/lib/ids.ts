@@ -31,7 +31,9 @@ export function idFloor(epochMs: number): string {
 const TIME_MAX = 2 ** 48 - 1;
 
 const timeHex = (epochMs: number): string =>
-  Math.min(TIME_MAX, Math.max(0, Math.trunc(epochMs))).toString(16).padStart(12, "0");
+  Math.min(TIME_MAX, Math.max(0, Math.trunc(epochMs)))
+    .toString(16)
+    .padStart(12, "0");
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -36,7 +36,14 @@ const VIOLATIONS_MAX = 40;
 const READ_BACK_ONE_IN = 50;
 const ANSWER_WITHIN_MS = 15_000;
 
-const CALM = { deliveredPercent: 100, delayMs: 0, duplicatePercent: 0, reorderPercent: 0, throttledPercent: 0, lostAnswerPercent: 0 };
+const CALM = {
+  deliveredPercent: 100,
+  delayMs: 0,
+  duplicatePercent: 0,
+  reorderPercent: 0,
+  throttledPercent: 0,
+  lostAnswerPercent: 0,
+};
 
 /** Attacks a server with requests made from a seed, and says which promises it did not keep. */
 export async function campaign(target: Target, plan: Plan): Promise<Report> {
@@ -63,7 +70,11 @@ class Attack {
   constructor(target: Target, plan: Plan) {
     this.#target = target;
     this.#plan = plan;
-    this.#pool = new Pool(target.url, { connections: CONCURRENCY, headersTimeout: ANSWER_WITHIN_MS, bodyTimeout: ANSWER_WITHIN_MS });
+    this.#pool = new Pool(target.url, {
+      connections: CONCURRENCY,
+      headersTimeout: ANSWER_WITHIN_MS,
+      bodyTimeout: ANSWER_WITHIN_MS,
+    });
     this.#known = { key: target.key, messageIds: [], keyIds: [], numbers: [], cursors: [] };
   }
 
@@ -77,8 +88,12 @@ class Attack {
     const batches = Math.max(1, Math.ceil((requests + rawRequests) / BATCH));
     for (let batch = 0; batch < batches && this.report.violations.length < VIOLATIONS_MAX; batch += 1) {
       const share = (all: number, index: number): number => from + Math.floor((all * index) / batches);
-      await inParallel(CONCURRENCY, share(requests, batch), share(requests, batch + 1), (index) => this.#request(index));
-      await inParallel(RAW_CONCURRENCY, share(rawRequests, batch), share(rawRequests, batch + 1), (index) => this.#rawRequest(index));
+      await inParallel(CONCURRENCY, share(requests, batch), share(requests, batch + 1), (index) =>
+        this.#request(index),
+      );
+      await inParallel(RAW_CONCURRENCY, share(rawRequests, batch), share(rawRequests, batch + 1), (index) =>
+        this.#rawRequest(index),
+      );
       await this.#settle();
       onProgress?.(this.report);
     }
@@ -102,8 +117,19 @@ class Attack {
       await this.#readBack(index, request, JSON.parse(answer.body) as Envelope);
   }
 
-  async #ask({ method, path, headers, body }: Pick<FuzzRequest, "method" | "path" | "headers" | "body">): Promise<FuzzAnswer> {
-    const response = await this.#pool.request({ method: method as "GET", path, headers, body, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+  async #ask({
+    method,
+    path,
+    headers,
+    body,
+  }: Pick<FuzzRequest, "method" | "path" | "headers" | "body">): Promise<FuzzAnswer> {
+    const response = await this.#pool.request({
+      method,
+      path,
+      headers,
+      body,
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
     if (String(response.headers["content-type"]).startsWith("text/event-stream")) {
       // Events have no end: that they begin is the answer.
       response.body.on("error", () => undefined).destroy();
@@ -114,7 +140,12 @@ class Attack {
 
   #learn(request: FuzzRequest, { status, headers, body }: FuzzAnswer): void {
     const path = pathOf(request);
-    if (status === 200 && path === "/v1/sms" && request.method === "POST" && headers["idempotent-replayed"] !== "true") {
+    if (
+      status === 200 &&
+      path === "/v1/sms" &&
+      request.method === "POST" &&
+      headers["idempotent-replayed"] !== "true"
+    ) {
       const { data } = JSON.parse(body) as Envelope;
       this.#stored.messages += data.length;
       remember(this.#known.messageIds, data[0]?.messageId);
@@ -130,11 +161,20 @@ class Attack {
   async #readBack(index: number, request: FuzzRequest, { data }: Envelope): Promise<void> {
     const { text } = JSON.parse(request.body?.toString("utf8") ?? "null") as { text: string };
     for (const { messageId, recipient } of data.slice(0, 20)) {
-      const answer = await this.#ask({ method: "GET", path: `/v1/messages/${messageId}`, headers: ["apikey", this.#target.key], body: null });
+      const answer = await this.#ask({
+        method: "GET",
+        path: `/v1/messages/${messageId}`,
+        headers: ["apikey", this.#target.key],
+        body: null,
+      });
       const read = JSON.parse(answer.body) as { recipient: string; text: string };
       this.report.readBack += 1;
       if (answer.status !== 200 || read.recipient !== recipient || read.text !== text)
-        this.#violation(index, request, `read back as something else: ${answer.status} ${answer.body.slice(0, 300)}, not ${JSON.stringify(recipient)}`);
+        this.#violation(
+          index,
+          request,
+          `read back as something else: ${answer.status} ${answer.body.slice(0, 300)}, not ${JSON.stringify(recipient)}`,
+        );
     }
   }
 
@@ -144,12 +184,15 @@ class Attack {
     const outcome = await play(attempt, new URL(this.#target.url));
     for (const { status, body } of outcome.answers) {
       this.#countStatus(status);
-      if (status === 200 && body.startsWith('{"id":"')) this.#stored.messages += (JSON.parse(body) as Envelope).totalCount;
+      if (status === 200 && body.startsWith('{"id":"'))
+        this.#stored.messages += (JSON.parse(body) as Envelope).totalCount;
     }
     if (outcome.answers.length < attempt.answersMax) this.#unanswered += attempt.answersMax;
     for (const fault of rawFaults(attempt, outcome)) {
       const bytes = Buffer.concat(attempt.pieces.filter((piece) => typeof piece !== "number"));
-      this.#note(`raw ${index}, ${attempt.name}: ${fault}\n    ${JSON.stringify(bytes.toString("latin1").slice(0, 600))}\n    ${JSON.stringify(outcome).slice(0, 600)}`);
+      this.#note(
+        `raw ${index}, ${attempt.name}: ${fault}\n    ${JSON.stringify(bytes.toString("latin1").slice(0, 600))}\n    ${JSON.stringify(outcome).slice(0, 600)}`,
+      );
     }
   }
 
@@ -161,8 +204,11 @@ class Attack {
       const found = await count();
       const extra = found.messages - this.#stored.messages;
       if (extra < 0 || extra > this.#unanswered)
-        this.#note(`${found.messages} messages are stored and ${this.#stored.messages} were answered for (${this.#unanswered} unanswered)`);
-      if (found.keys !== this.#stored.keys) this.#note(`${found.keys} keys are stored and ${this.#stored.keys} were answered for`);
+        this.#note(
+          `${found.messages} messages are stored and ${this.#stored.messages} were answered for (${this.#unanswered} unanswered)`,
+        );
+      if (found.keys !== this.#stored.keys)
+        this.#note(`${found.keys} keys are stored and ${this.#stored.keys} were answered for`);
       this.#stored = found;
       this.#unanswered = 0;
     }
@@ -171,12 +217,19 @@ class Attack {
   }
 
   async #change(method: string, path: string, body: object): Promise<void> {
-    const answer = await this.#ask({ method, path, headers: this.#jsonHeaders(), body: Buffer.from(JSON.stringify(body)) });
+    const answer = await this.#ask({
+      method,
+      path,
+      headers: this.#jsonHeaders(),
+      body: Buffer.from(JSON.stringify(body)),
+    });
     if (answer.status !== 200) this.#note(`${method} ${path} answered ${answer.status} ${answer.body}`);
   }
 
   async #ordinarySend(): Promise<void> {
-    const body = Buffer.from(JSON.stringify({ sender: "HELIOG", to: "15550100100", text: "Still here", type: "TRANS" }));
+    const body = Buffer.from(
+      JSON.stringify({ sender: "HELIOG", to: "15550100100", text: "Still here", type: "TRANS" }),
+    );
     const answer = await this.#ask({ method: "POST", path: "/v1/sms", headers: this.#jsonHeaders(), body });
     if (answer.status !== 200) this.#note(`an ordinary send after all of it answered ${answer.status} ${answer.body}`);
   }
@@ -202,7 +255,8 @@ class Attack {
     const kind = (violation.split("\n", 1)[0] ?? "").replaceAll(/\d+/g, "#");
     const count = (this.#kinds.get(kind) ?? 0) + 1;
     this.#kinds.set(kind, count);
-    if (count <= 3 && this.report.violations.length < VIOLATIONS_MAX) this.report.violations.push(`seed ${this.#plan.seed}, ${violation}`);
+    if (count <= 3 && this.report.violations.length < VIOLATIONS_MAX)
+      this.report.violations.push(`seed ${this.#plan.seed}, ${violation}`);
   }
 }
 
@@ -214,7 +268,8 @@ function rawFaults({ answersMin, answersMax, statuses }: RawCase, { answers, res
   if (rest !== "") faults.push("half an answer");
   if (seen.length > answersMax) faults.push(`${seen.length} answers where at most ${answersMax} are due`);
   else if (seen.length < answersMin) faults.push(`${seen.length} answers where ${answersMin} are due`);
-  else if (statuses && statuses.join() !== seen.join()) faults.push(`answered ${seen.join()} where ${statuses.join()} is due`);
+  else if (statuses && statuses.join() !== seen.join())
+    faults.push(`answered ${seen.join()} where ${statuses.join()} is due`);
   return faults;
 }
 
@@ -226,7 +281,12 @@ function remember(list: string[], value: string | undefined): void {
   if (list.length > REMEMBERED) list.shift();
 }
 
-async function inParallel(width: number, from: number, to: number, run: (index: number) => Promise<void>): Promise<void> {
+async function inParallel(
+  width: number,
+  from: number,
+  to: number,
+  run: (index: number) => Promise<void>,
+): Promise<void> {
   let next = from;
   const worker = async (): Promise<void> => {
     while (next < to) await run(next++);

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { Random } from "./random.ts";
 
 /** A piece of JSON as it is written, for what no value turns into: `1e400`, `-0`, a key that stands twice. */
-export class Written {
+class Written {
   readonly text: string;
 
   constructor(text: string) {
@@ -11,7 +11,7 @@ export class Written {
 }
 
 /** Members stay a list, so that a name can stand twice or be `__proto__`. */
-export class Members {
+class Members {
   readonly list: [string, Json][];
 
   constructor(list: [string, Json][]) {
@@ -59,7 +59,8 @@ export const text = (random: Random): string => random.pick(TEXTS);
 export function oddString(random: Random): string {
   const kind = random.below(20);
   if (kind === 0) return random.pick(["a", "é", "€", "🎉", "\u0000", "{"]).repeat(1 + random.below(20_000));
-  if (kind === 1) return Array.from({ length: random.below(12) }, () => String.fromCharCode(random.below(65_536))).join("");
+  if (kind === 1)
+    return Array.from({ length: random.below(12) }, () => String.fromCharCode(random.below(65_536))).join("");
   if (kind === 2) return text(random).repeat(1 + random.below(120));
   return random.pick(ODD_STRINGS);
 }
@@ -68,7 +69,7 @@ const deep = (depth: number, open: string, close: string): Written =>
   new Written(open.repeat(depth) + "1" + close.repeat(depth));
 
 /** Anything at all. */
-export function anything(random: Random): Json {
+function anything(random: Random): Json {
   switch (random.below(10)) {
     case 0:
       return null;
@@ -101,9 +102,9 @@ interface JsonSchema {
 }
 
 /** A value that a schema allows. */
-export function fitting(random: Random, schema: TSchema, name = ""): Json {
+function fitting(random: Random, schema: TSchema, name = ""): Json {
   const shape = schema as JsonSchema;
-  if (shape.anyOf) return fitting(random, random.pick(shape.anyOf) as TSchema, name);
+  if (shape.anyOf) return fitting(random, random.pick(shape.anyOf), name);
   if (shape.const !== undefined) return shape.const;
   if (shape.type === "object") {
     const required = new Set(shape.required);
@@ -153,11 +154,20 @@ function mutate(random: Random, json: Json): Json {
     case 1:
       return changed([name, value], [name, anything(random)]);
     case 2:
-      return changed([name, value], [random.pick(["__proto__", "constructor", "prototype", "toString", "", "extra", "unicode", "flash"]), anything(random)]);
+      return changed(
+        [name, value],
+        [
+          random.pick(["__proto__", "constructor", "prototype", "toString", "", "extra", "unicode", "flash"]),
+          anything(random),
+        ],
+      );
     case 3:
       return changed([random.pick([name.toUpperCase(), `${name} `, `\u0000${name}`]), value]);
     case 4:
-      return changed([name, typeof value === "number" ? String(value) : Array.isArray(value) ? (value[0] ?? null) : [value]]);
+      return changed([
+        name,
+        typeof value === "number" ? String(value) : Array.isArray(value) ? (value[0] ?? null) : [value],
+      ]);
     case 5:
       return changed([name, recipients(random)]);
     case 6:
@@ -179,11 +189,15 @@ function recipients(random: Random): Json {
       return Array.from({ length: 1 + random.below(50) }, () => same);
     }
     case 2:
-      return Array.from({ length: 1 + random.below(6) }, () => (random.chance(0.5) ? number(random) : oddString(random).slice(0, 200)));
+      return Array.from({ length: 1 + random.below(6) }, () =>
+        random.chance(0.5) ? number(random) : oddString(random).slice(0, 200),
+      );
     case 3:
       return Array.from({ length: 1 + random.below(6) }, () => anything(random));
     case 4:
-      return Array.from({ length: 1 + random.below(6) }, () => (random.chance(0.7) ? number(random) : oddString(random).slice(0, 50))).join(",");
+      return Array.from({ length: 1 + random.below(6) }, () =>
+        random.chance(0.7) ? number(random) : oddString(random).slice(0, 50),
+      ).join(",");
     case 5:
       return random.chance(0.1) ? many(random, 1001) : [];
     case 6:

@@ -55,7 +55,10 @@ function judgeRefusal(request: FuzzRequest, { status, headers, body }: FuzzAnswe
   const faults: string[] = [];
   const wanted = SEND_PATHS.has(pathOf(request)) ? "data,error,id,message,totalCount" : "error,message";
   if (keysOf(parsed) !== wanted) faults.push(`a refusal with the fields ${keysOf(parsed)}`);
-  if (wanted.startsWith("data") && (parsed["id"] !== null || JSON.stringify(parsed["data"]) !== "[]" || parsed["totalCount"] !== 0))
+  if (
+    wanted.startsWith("data") &&
+    (parsed["id"] !== null || JSON.stringify(parsed["data"]) !== "[]" || parsed["totalCount"] !== 0)
+  )
     faults.push("a refused send whose envelope is not empty");
   return [...faults, ...judgeError(status, headers, parsed)];
 }
@@ -72,7 +75,8 @@ function judgeError(status: number, headers: FuzzAnswer["headers"], parsed: Reco
   if (entry.status !== status) faults.push(`${code} with status ${status}`);
   if (entry.type !== type) faults.push(`${code} with type ${type}`);
   if (typeof message !== "string" || message === "") faults.push("a refusal without words");
-  if (!Array.isArray(details) || details.some((detail) => keysOf(detail) !== "message,parameter")) faults.push("details of another shape");
+  if (!Array.isArray(details) || details.some((detail) => keysOf(detail) !== "message,parameter"))
+    faults.push("details of another shape");
   if (parameter !== (details[0]?.parameter ?? null)) faults.push("a parameter that is not the first of the details");
   if (requestId !== headers["request-id"]) faults.push("a requestId that is not that of the header");
   if (!reference.endsWith(`/docs/errors/${code}`)) faults.push("a reference that leads elsewhere");
@@ -86,14 +90,22 @@ function judgeEnvelope(request: FuzzRequest, { status, body }: FuzzAnswer): stri
   if (status !== 200 || !isRecord(parsed)) return [`a ${status} whose body is no envelope`];
   const { id, data, totalCount, message, error, unicode, flash } = parsed as unknown as Envelope;
   const sent = (parse(request.body?.toString("utf8") ?? "") ?? {}) as Record<string, unknown>;
-  const wanted = ["id", "data", "totalCount", "message", "error", ...["unicode", "flash"].filter((field) => field in sent)];
+  const wanted = [
+    "id",
+    "data",
+    "totalCount",
+    "message",
+    "error",
+    ...["unicode", "flash"].filter((field) => field in sent),
+  ];
   const faults: string[] = [];
   if (keysOf(parsed) !== wanted.toSorted().join()) faults.push(`an envelope with the fields ${keysOf(parsed)}`);
   if (unicode !== sent["unicode"] || flash !== sent["flash"]) faults.push("an echo that differs from what was sent");
   if (message !== SENT_MESSAGE || error !== null) faults.push("a success with other words");
   if (totalCount !== data.length || data.length === 0) faults.push("a totalCount that does not count");
   if (data.some((record) => keysOf(record) !== "messageId,recipient")) faults.push("a record of another shape");
-  if (data.some(({ messageId }, index) => messageId !== `${id}:${index + 1}`)) faults.push("a messageId of another shape");
+  if (data.some(({ messageId }, index) => messageId !== `${id}:${index + 1}`))
+    faults.push("a messageId of another shape");
   return faults;
 }
 
@@ -104,7 +116,9 @@ const validators = new Map<TSchema, Validator>(
 /** What the published schema refuses, the server refuses too. */
 function judgeSchema({ route, body }: FuzzRequest): string[] {
   if (!route?.body || body === null || body.length === 0) return [];
-  return validators.get(route.body)?.Check(parse(body.toString("utf8"))) ? [] : ["a body was taken that its schema refuses"];
+  return validators.get(route.body)?.Check(parse(body.toString("utf8")))
+    ? []
+    : ["a body was taken that its schema refuses"];
 }
 
 /** Every fault names a field that is in the body, or one that should be. */

@@ -16,7 +16,7 @@ export interface RawCase {
   statuses?: number[];
 }
 
-export interface RawAnswer {
+interface RawAnswer {
   status: number;
   body: string;
 }
@@ -37,7 +37,10 @@ const lines = (...all: string[]): string => all.join("\r\n");
 const bytes = (...all: string[]): Buffer => Buffer.from(lines(...all), "latin1");
 
 /** A send as a client writes it. `head` replaces the line and the headers about length. */
-function send({ key, random }: Needs, given: { line?: string; length?: string[]; extra?: string[]; body?: string } = {}): Buffer {
+function send(
+  { key, random }: Needs,
+  given: { line?: string; length?: string[]; extra?: string[]; body?: string } = {},
+): Buffer {
   const body = given.body ?? JSON.stringify({ sender: "RAW", to: "15550100100", text: text(random), type: "TRANS" });
   const length = given.length ?? [`content-length: ${Buffer.byteLength(body)}`];
   const head = lines(
@@ -97,32 +100,86 @@ const MAKERS: readonly Maker[] = [
     return answered("requests one behind the other", [Buffer.concat(all)], ...all.map(() => 200));
   },
   (needs) =>
-    answered("a request behind one without a key", [send({ ...needs, key: "" }, { line: "DELETE /v1/sms HTTP/1.1" }), healthz], 405, 200),
+    answered(
+      "a request behind one without a key",
+      [send({ ...needs, key: "" }, { line: "DELETE /v1/sms HTTP/1.1" }), healthz],
+      405,
+      200,
+    ),
   (needs) =>
     answered(
       "a hidden request in the body of a refused one",
-      [send(needs, { line: needs.random.pick(["PUT /v1/sms HTTP/1.1", "DELETE /v1/sms HTTP/1.1"]), body: hidden(needs) }), healthz],
+      [
+        send(needs, {
+          line: needs.random.pick(["PUT /v1/sms HTTP/1.1", "DELETE /v1/sms HTTP/1.1"]),
+          body: hidden(needs),
+        }),
+        healthz,
+      ],
       405,
       200,
     ),
   // Fastify closes the line after a body that it could not read, and says so.
-  (needs) => answered("a hidden request in a body that is no JSON", [send(needs, { body: hidden(needs) }), healthz], 400),
-  (needs) => answered("a hidden request at no path", [send(needs, { line: "POST /nothing HTTP/1.1", body: hidden(needs) }), healthz], 404, 200),
-  (needs) => answered("a GET with a body", [send(needs, { line: "GET /healthz HTTP/1.1", body: hidden(needs) }), healthz], 200, 200),
   (needs) =>
-    answered("a chunked body", split(needs.random, send(needs, { length: ["transfer-encoding: chunked"], body: chunked(plainBody, 1 + needs.random.below(20)) })), 200),
+    answered("a hidden request in a body that is no JSON", [send(needs, { body: hidden(needs) }), healthz], 400),
   (needs) =>
-    answered("a chunked body with trailers", [send(needs, { length: ["transfer-encoding: chunked"], body: `${chunked(plainBody).slice(0, -2)}x-after: 1\r\napikey: no\r\n\r\n` })], 200),
+    answered(
+      "a hidden request at no path",
+      [send(needs, { line: "POST /nothing HTTP/1.1", body: hidden(needs) }), healthz],
+      404,
+      200,
+    ),
+  (needs) =>
+    answered(
+      "a GET with a body",
+      [send(needs, { line: "GET /healthz HTTP/1.1", body: hidden(needs) }), healthz],
+      200,
+      200,
+    ),
+  (needs) =>
+    answered(
+      "a chunked body",
+      split(
+        needs.random,
+        send(needs, { length: ["transfer-encoding: chunked"], body: chunked(plainBody, 1 + needs.random.below(20)) }),
+      ),
+      200,
+    ),
+  (needs) =>
+    answered(
+      "a chunked body with trailers",
+      [
+        send(needs, {
+          length: ["transfer-encoding: chunked"],
+          body: `${chunked(plainBody).slice(0, -2)}x-after: 1\r\napikey: no\r\n\r\n`,
+        }),
+      ],
+      200,
+    ),
   (needs) => answered("a slow body", slowly(needs.random, send(needs)), 200),
   (needs) => answered("HTTP/1.0", [send(needs, { line: "POST /v1/sms HTTP/1.0" })], 200),
   (needs) => answered("a wait for 100 Continue", [send(needs, { extra: ["expect: 100-continue"] })], 100, 200),
   (needs) => answered("an expectation nobody knows", [send(needs, { extra: ["expect: miracles"] })], 417),
   (needs) => answered("an address in full", [send(needs, { line: "POST http://evil.example/v1/sms HTTP/1.1" })], 200),
-  (needs) => answered("a wish for another protocol", [send(needs, { extra: ["connection: upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQAAP__"] })], 200),
+  (needs) =>
+    answered(
+      "a wish for another protocol",
+      [
+        send(needs, {
+          extra: ["connection: upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQAAP__"],
+        }),
+      ],
+      200,
+    ),
   (needs) => answered("a body over the limit", [send(needs, { length: ["content-length: 1048577"], body: "{" })], 413),
   (needs) =>
     refused("both lengths", [
-      send(needs, { length: needs.random.chance(0.5) ? ["content-length: 4", "transfer-encoding: chunked"] : ["transfer-encoding: chunked", "content-length: 4"], body: `0\r\n\r\n${hidden(needs)}` }),
+      send(needs, {
+        length: needs.random.chance(0.5)
+          ? ["content-length: 4", "transfer-encoding: chunked"]
+          : ["transfer-encoding: chunked", "content-length: 4"],
+        body: `0\r\n\r\n${hidden(needs)}`,
+      }),
     ]),
   (needs) =>
     refused("a length that is none", [
@@ -132,7 +189,10 @@ const MAKERS: readonly Maker[] = [
         ],
       }),
     ]),
-  (needs) => refused("two lengths", [send(needs, { length: ["content-length: 0", `content-length: ${plainBody.length}`], body: plainBody })]),
+  (needs) =>
+    refused("two lengths", [
+      send(needs, { length: ["content-length: 0", `content-length: ${plainBody.length}`], body: plainBody }),
+    ]),
   (needs) =>
     refused("a transfer coding that is none", [
       send(needs, {
@@ -149,18 +209,39 @@ const MAKERS: readonly Maker[] = [
     refused("a chunk that is none", [
       send(needs, {
         length: ["transfer-encoding: chunked"],
-        body: needs.random.pick(["zz\r\nhello\r\n0\r\n\r\n", "-1\r\n\r\n", "ffffffffffffffffff\r\nx", "5\r\nhelloX\r\n0\r\n\r\n", "5\nhello\n0\n\n", `5;${"e".repeat(20_000)}\r\nhello\r\n0\r\n\r\n`, "0x5\r\nhello\r\n0\r\n\r\n", "5 \r\nhello\r\n"]),
+        body: needs.random.pick([
+          "zz\r\nhello\r\n0\r\n\r\n",
+          "-1\r\n\r\n",
+          "ffffffffffffffffff\r\nx",
+          "5\r\nhelloX\r\n0\r\n\r\n",
+          "5\nhello\n0\n\n",
+          `5;${"e".repeat(20_000)}\r\nhello\r\n0\r\n\r\n`,
+          "0x5\r\nhello\r\n0\r\n\r\n",
+          "5 \r\nhello\r\n",
+        ]),
       }),
     ]),
   (needs) => ({
-    ...refused("a length that is too short", [send(needs, { length: [`content-length: ${1 + needs.random.below(20)}`] })]),
+    ...refused("a length that is too short", [
+      send(needs, { length: [`content-length: ${1 + needs.random.below(20)}`] }),
+    ]),
     answersMin: 1,
     answersMax: 2,
   }),
-  (needs) => refused("a body that never comes whole", [cut(needs.random, send(needs))], needs.random.pick(["quiet", "leave"])),
-  (needs) => refused("a length that is too long", [send(needs, { length: ["content-length: 9999"] })], needs.random.pick(["quiet", "leave"])),
-  (needs) => refused("a header over the limit", [send(needs, { extra: [`x-long: ${"a".repeat(17_000 + needs.random.below(60_000))}`] })]),
-  (needs) => refused("an address over the limit", [send(needs, { line: `POST /v1/sms?${"a".repeat(20_000)} HTTP/1.1` })]),
+  (needs) =>
+    refused("a body that never comes whole", [cut(needs.random, send(needs))], needs.random.pick(["quiet", "leave"])),
+  (needs) =>
+    refused(
+      "a length that is too long",
+      [send(needs, { length: ["content-length: 9999"] })],
+      needs.random.pick(["quiet", "leave"]),
+    ),
+  (needs) =>
+    refused("a header over the limit", [
+      send(needs, { extra: [`x-long: ${"a".repeat(17_000 + needs.random.below(60_000))}`] }),
+    ]),
+  (needs) =>
+    refused("an address over the limit", [send(needs, { line: `POST /v1/sms?${"a".repeat(20_000)} HTTP/1.1` })]),
   (needs) => ({
     ...refused("very many headers", [send(needs, { extra: Array.from({ length: 2500 }, () => "a:") })]),
     answersMin: 1,
@@ -169,11 +250,25 @@ const MAKERS: readonly Maker[] = [
     refused("a header with something in it", [
       send(needs, {
         extra: [
-          needs.random.pick(["x-a: b\rc", "x-a: b\u0000c", "x a: b", ": b", "x-a", " folded: yes", "x-a: b\r\n folded", "\u00ff\u00fe: b", "x-a: b\n\nGET /healthz HTTP/1.1", "x-a: b\u0001"]),
+          needs.random.pick([
+            "x-a: b\rc",
+            "x-a: b\u0000c",
+            "x a: b",
+            ": b",
+            "x-a",
+            " folded: yes",
+            "x-a: b\r\n folded",
+            "\u00ff\u00fe: b",
+            "x-a: b\n\nGET /healthz HTTP/1.1",
+            "x-a: b\u0001",
+          ]),
         ],
       }),
     ]),
-  (needs) => refused("no host, or two", [bytes("GET /healthz HTTP/1.1", ...needs.random.pick([[], ["host: a", "host: b"]]), "", "")]),
+  (needs) =>
+    refused("no host, or two", [
+      bytes("GET /healthz HTTP/1.1", ...needs.random.pick([[], ["host: a", "host: b"]]), "", ""),
+    ]),
   (needs) =>
     refused("a first line that is none", [
       send(needs, {
@@ -186,7 +281,18 @@ const MAKERS: readonly Maker[] = [
     ]),
   (needs) => ({
     ...refused("an address of another kind", [
-      send(needs, { line: needs.random.pick(["OPTIONS * HTTP/1.1", "POST /v1/sms# HTTP/1.1", "POST /v1/\u00e9\u00ff HTTP/1.1", "POST //evil/v1/sms HTTP/1.1", "POST ?x HTTP/1.1", "POST http:// HTTP/1.1", "POST /v1/%zz HTTP/1.1", "M-SEARCH /v1/sms HTTP/1.1"]) }),
+      send(needs, {
+        line: needs.random.pick([
+          "OPTIONS * HTTP/1.1",
+          "POST /v1/sms# HTTP/1.1",
+          "POST /v1/\u00e9\u00ff HTTP/1.1",
+          "POST //evil/v1/sms HTTP/1.1",
+          "POST ?x HTTP/1.1",
+          "POST http:// HTTP/1.1",
+          "POST /v1/%zz HTTP/1.1",
+          "M-SEARCH /v1/sms HTTP/1.1",
+        ]),
+      }),
     ]),
     answersMax: 1,
   }),
@@ -196,7 +302,8 @@ const MAKERS: readonly Maker[] = [
     for (let i = 1 + needs.random.below(4); i > 0; i -= 1) broken = breakBytes(needs.random, broken);
     return { name: "bytes that were broken", pieces: [broken], then: "quiet", answersMin: 0, answersMax: 4 };
   },
-  (needs) => refused("noise", [Buffer.from(Array.from({ length: needs.random.below(600) }, () => needs.random.below(256)))]),
+  (needs) =>
+    refused("noise", [Buffer.from(Array.from({ length: needs.random.below(600) }, () => needs.random.below(256)))]),
   () => refused("nothing at all", [], "leave"),
 ];
 
@@ -212,7 +319,8 @@ function split(random: Random, whole: Buffer): RawCase["pieces"] {
 
 function slowly(random: Random, whole: Buffer): RawCase["pieces"] {
   const pieces: RawCase["pieces"] = [whole.subarray(0, whole.length - 10)];
-  for (let at = whole.length - 10; at < whole.length; at += 2) pieces.push(5 + random.below(20), whole.subarray(at, at + 2));
+  for (let at = whole.length - 10; at < whole.length; at += 2)
+    pieces.push(5 + random.below(20), whole.subarray(at, at + 2));
   return pieces;
 }
 
@@ -227,7 +335,11 @@ function breakBytes(random: Random, whole: Buffer): Buffer {
     case 1:
       return Buffer.concat([whole.subarray(0, at), whole.subarray(at + 1 + random.below(8))]);
     case 2:
-      return Buffer.concat([whole.subarray(0, at), Buffer.from(random.pick(["\r\n", "\r", "\n", "\u0000", " ", ":", "0\r\n\r\n"])), whole.subarray(at)]);
+      return Buffer.concat([
+        whole.subarray(0, at),
+        Buffer.from(random.pick(["\r\n", "\r", "\n", "\u0000", " ", ":", "0\r\n\r\n"])),
+        whole.subarray(at),
+      ]);
     default:
       return Buffer.concat([whole.subarray(0, at), whole.subarray(Math.max(0, at - random.below(40)))]);
   }
@@ -259,7 +371,8 @@ export async function play({ pieces, then, answersMin }: RawCase, url: URL): Pro
   let ended = false;
   while (!closed && performance.now() - startedAt < TIMEOUT_MS) {
     await sleep(5);
-    if (then === "answer" && readAnswers(received).answers.length >= answersMin && performance.now() - lastAt > 30) break;
+    if (then === "answer" && readAnswers(received).answers.length >= answersMin && performance.now() - lastAt > 30)
+      break;
     if (then === "quiet" && !ended && performance.now() - lastAt > QUIET_MS) {
       socket.end();
       ended = true;

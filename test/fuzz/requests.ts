@@ -61,7 +61,8 @@ function bodyOf(random: Random, route: Route): Buffer | null {
 function fillPath(random: Random, route: Route, known: Known): string {
   return route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
     if (random.chance(0.15)) return segmentOf(oddString(random));
-    if (name === "messageId") return random.pick([...known.messageIds.slice(-20), "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1"]);
+    if (name === "messageId")
+      return random.pick([...known.messageIds.slice(-20), "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1"]);
     if (name === "number") return random.pick([...known.numbers.slice(-20), number(random)]).replaceAll(/[^0-9]/g, "");
     return random.pick([...known.keyIds.slice(-20), "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47"]);
   });
@@ -80,14 +81,23 @@ function oddPath(random: Random): string {
 
 function queryOf(random: Random, route: Route, known: Known): string {
   const names = Object.keys(route.query ?? {});
-  const chosen = names.filter(() => random.chance(0.4)).map((name): [string, string] => [name, queryValue(random, name, known)]);
+  const chosen = names
+    .filter(() => random.chance(0.4))
+    .map((name): [string, string] => [name, queryValue(random, name, known)]);
   // Waiting is what this door is for; here it waits a second at most.
   if (names.includes("timeout")) {
     const others = chosen.filter(([name]) => name !== "timeout" && name !== "to");
     const to = random.chance(0.85) ? number(random) : oddString(random);
-    chosen.splice(0, chosen.length, ["to", to], ["timeout", random.pick(["0", "0", "0", "1", "200", "-1", "abc", "1e9", "９"])], ...others);
+    chosen.splice(
+      0,
+      chosen.length,
+      ["to", to],
+      ["timeout", random.pick(["0", "0", "0", "1", "200", "-1", "abc", "1e9", "９"])],
+      ...others,
+    );
   }
-  if (random.chance(0.03)) chosen.push([random.pick(["__proto__", "constructor", "x", ""]), oddString(random).slice(0, 500)]);
+  if (random.chance(0.03))
+    chosen.push([random.pick(["__proto__", "constructor", "x", ""]), oddString(random).slice(0, 500)]);
   if (chosen.length === 0) return "";
   return `?${chosen.map(([name, value]) => `${segmentOf(name)}=${segmentOf(value)}`).join("&")}`;
 }
@@ -107,7 +117,12 @@ function queryValue(random: Random, name: string, known: Known): string {
     case "cursor":
     case "after":
     case "messageId":
-      return random.pick([...known.cursors.slice(-5), ...known.messageIds.slice(-5), "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47", "x"]);
+      return random.pick([
+        ...known.cursors.slice(-5),
+        ...known.messageIds.slice(-5),
+        "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47",
+        "x",
+      ]);
     default:
       return random.pick([number(random), "sms", "autumn", "15550100100"]);
   }
@@ -161,7 +176,8 @@ function keyHeaders(random: Random, key: string): string[] {
 }
 
 function contentType(random: Random): string {
-  if (!random.chance(0.06)) return random.pick(["application/json", "application/json; charset=utf-8", "Application/JSON"]);
+  if (!random.chance(0.06))
+    return random.pick(["application/json", "application/json; charset=utf-8", "Application/JSON"]);
   return random.pick([
     "text/plain", "application/xml", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json; charset=latin1",
     "application/json;", "application/json; charset", "application/jsonx", "application/ld+json", "json", "", ";", "*/*", "application/json, text/plain", "\u00ff", "a".repeat(2000),
@@ -169,4 +185,15 @@ function contentType(random: Random): string {
 }
 
 const idempotencyKey = (random: Random): string =>
-  random.pick([`k${random.below(40)}`, `k${random.below(40)}`, "a", "x".repeat(255), "x".repeat(256), "", " ", "\u00e9", "'; --", "a,b"]);
+  random.pick([
+    `k${random.below(40)}`,
+    `k${random.below(40)}`,
+    "a",
+    "x".repeat(255),
+    "x".repeat(256),
+    "",
+    " ",
+    "\u00e9",
+    "'; --",
+    "a,b",
+  ]);

@@ -66,7 +66,13 @@ export async function openTenants(engine: EngineName, clock: Clock = systemClock
     async addAccount(name) {
       const minted = mint(0, {}, "live");
       const now = clock.now();
-      const owner = { id: newId(now), email: `${name}@example.com`, passwordHash: "none", role: "owner", createdAt: now } as const;
+      const owner = {
+        id: newId(now),
+        email: `${name}@example.com`,
+        passwordHash: "none",
+        role: "owner",
+        createdAt: now,
+      } as const;
       const accountId = await store.createAccount({ name, createdAt: now, owner, keys: [minted.key], phones: [] });
       if (accountId === null) throw new Error(`there is an account ${name} already`);
       await tenants.learn();

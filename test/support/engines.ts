@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { inject } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -60,9 +59,10 @@ async function openPostgres(): Promise<OpenStore> {
     store,
     execute,
     async untilBlocked() {
-      const blocked =
-        "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-      while ((await execute(blocked)).length === 0) await sleep(5);
+      const blocked = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      // Within a transaction, PostgreSQL shows the same picture of its sessions again unless told to take a new one.
+      do await execute("select pg_stat_clear_snapshot()");
+      while ((await execute(blocked)).length === 0);
     },
     async discard() {
       await raw.end();

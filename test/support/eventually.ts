@@ -1,7 +1,11 @@
 const PAUSE_MS = 10;
 
 /** Tries until something is true; fails with what was seen last. */
-export async function eventually<T>(look: () => Promise<T> | T, isRight: (seen: T) => boolean, withinMs = 10_000): Promise<T> {
+export async function eventually<T>(
+  look: () => Promise<T> | T,
+  isRight: (seen: T) => boolean,
+  withinMs = 10_000,
+): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const seen = await look();

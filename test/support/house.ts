@@ -68,6 +68,8 @@ type Headers_ = Record<string, string>;
 /** The whole service in this process, used over HTTP as a customer does. */
 export interface House {
   app: App;
+  /** The settings it was started with. */
+  env: Record<string, string>;
   url: string;
   key: string;
   testKey: string;
@@ -83,12 +85,15 @@ export interface House {
 
 const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" };
 
-export async function openHouse(engine: EngineName, given: { clock?: Clock; env?: Record<string, string> } = {}): Promise<House> {
+export async function openHouse(
+  engine: EngineName,
+  given: { clock?: Clock; env?: Record<string, string> } = {},
+): Promise<House> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-house-"));
   const database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
   const key = newKeySecret("live");
   const testKey = newKeySecret("test");
-  const config = readConfig({
+  const env: Record<string, string> = {
     HELIOGRAPH_PORT: "0",
     HELIOGRAPH_DATA_DIR: dataDir,
     HELIOGRAPH_LOG_LEVEL: "silent",
@@ -96,11 +101,12 @@ export async function openHouse(engine: EngineName, given: { clock?: Clock; env?
     HELIOGRAPH_TEST_API_KEY: testKey,
     ...(database ? { HELIOGRAPH_DATABASE_URL: database.url } : {}),
     ...given.env,
-  });
-  const app = await startApp(config, given.clock ? { clock: given.clock } : {});
+  };
+  const app = await startApp(readConfig(env), given.clock ? { clock: given.clock } : {});
 
   const house: House = {
     app,
+    env,
     url: app.url,
     key,
     testKey,

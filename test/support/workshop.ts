@@ -37,7 +37,14 @@ export class Workshop {
     const { store } = opened;
     const commits = createGroupCommit({ store, clock: this.clock, log }, { acceptBacklog: 1000 });
     const membership = new Membership({ store, clock: this.clock, log }, { alone: true, silentMs: 30_000 });
-    this.needs = { commits, membership, routes: { simulator: this.carrier }, clock: this.clock, log, meters: createMeters() };
+    this.needs = {
+      commits,
+      membership,
+      routes: { simulator: this.carrier },
+      clock: this.clock,
+      log,
+      meters: createMeters(),
+    };
   }
 
   static async open(engine: EngineName): Promise<Workshop> {

@@ -74,7 +74,8 @@ export async function reconcile(evidence: Evidence): Promise<Findings> {
     if (!request) {
       broken.push(`ledger: ${entry.key} has an outcome and no intent`);
     } else if (entry.entry === "refused") {
-      if (request.outcome === "accepted") broken.push(`I1: ${entry.key} was accepted and later refused (${entry.code})`);
+      if (request.outcome === "accepted")
+        broken.push(`I1: ${entry.key} was accepted and later refused (${entry.code})`);
       if (request.intent.valid) broken.push(`I3: ${entry.key} is a good request and was refused (${entry.code})`);
       request.outcome ??= "refused";
     } else {
@@ -96,7 +97,8 @@ export async function reconcile(evidence: Evidence): Promise<Findings> {
 
 function noteAccepted(request: Request, messageIds: readonly string[], broken: string[]): void {
   const { intent, outcome } = request;
-  if (!intent.valid || outcome === "refused") broken.push(`I3: ${intent.key} was accepted although it is not a good request`);
+  if (!intent.valid || outcome === "refused")
+    broken.push(`I3: ${intent.key} was accepted although it is not a good request`);
   if (messageIds.length !== intent.to.length)
     broken.push(`I1: ${intent.key} has ${intent.to.length} recipients and ${messageIds.length} message ids`);
   if (outcome === "accepted" && messageIds.join() !== request.messageIds.join())
@@ -181,7 +183,8 @@ function checkDuplicates(
     times.slice(1).forEach((time, index) => {
       const before = times[index] ?? 0;
       const kill = kills.findIndex((at) => at >= before && at <= time);
-      if (kill === -1) broken.push(`I6: ${id} lies on its phone again after ${time - before} ms without a kill between`);
+      if (kill === -1)
+        broken.push(`I6: ${id} lies on its phone again after ${time - before} ms without a kill between`);
       else perKill[kill] = (perKill[kill] ?? 0) + 1;
     });
   }

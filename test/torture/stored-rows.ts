@@ -64,7 +64,10 @@ export async function openPostgresWitness(url: string): Promise<Witness> {
   return witness(
     async (sql, values = []) => {
       let place = 0;
-      const { rows } = await client.query(sql.replaceAll("?", () => `$${(place += 1)}`), [...values]);
+      const { rows } = await client.query(
+        sql.replaceAll("?", () => `$${(place += 1)}`),
+        [...values],
+      );
       return rows as Record<string, unknown>[];
     },
     () => client.end(),

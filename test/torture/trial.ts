@@ -26,6 +26,8 @@ export interface Trial {
   databaseUrl: string | null;
   /** Starts a server on the store; all of them have the same keys. */
   start(env?: Record<string, string>): Promise<ServerProcess>;
+  /** Starts a server that has ended again, with the same data, keys and port. */
+  restart(server: ServerProcess): Promise<ServerProcess>;
   /** Sets a ledger client on servers. */
   send(servers: readonly ServerProcess[], messagesPerSecond: number, connections?: number): LedgerClient;
   witness(): Promise<Witness>;
@@ -69,6 +71,11 @@ export async function openTrial(options: TrialOptions): Promise<Trial> {
         ...(database ? { databaseUrl: database.url } : {}),
         env: { ...settings, ...env },
       });
+      servers.push(server);
+      return server;
+    },
+    async restart(ended) {
+      const server = await ended.restart();
       servers.push(server);
       return server;
     },

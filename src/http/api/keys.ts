@@ -161,7 +161,7 @@ export const listKeys: KeyedRoute = {
   summary: "List API keys",
   description: "All keys of the account, revoked and expired ones too. The keys themselves are never shown again.",
   response: Type.Object({
-    data: Type.Array(KeyView),
+    data: Type.Array(KeyView, { description: "The keys." }),
     nextCursor: Type.Null({ description: "All keys are on one page." }),
   }),
   responseExample: { data: [example], nextCursor: null },

@@ -145,7 +145,10 @@ export const listPhones: KeyedRoute = {
   summary: "List simulated phones",
   description: "Every number of the account that was sent something through the simulator.",
   query: paging,
-  response: Type.Object({ data: Type.Array(PhoneView), nextCursor: NextCursor }),
+  response: Type.Object({
+    data: Type.Array(PhoneView, { description: "One page of phones." }),
+    nextCursor: NextCursor,
+  }),
   responseExample: {
     data: [{ number: "15550100100", name: "Delivered", script: null, messageCount: 1, lastMessageAt: 1767225600016 }],
     nextCursor: null,
@@ -165,7 +168,10 @@ export const listPhoneMessages: KeyedRoute = {
   description: "Newest first, as the phone received them.",
   params: { number: phone },
   query: paging,
-  response: Type.Object({ data: Type.Array(PhoneMessageView), nextCursor: NextCursor }),
+  response: Type.Object({
+    data: Type.Array(PhoneMessageView, { description: "One page of messages." }),
+    nextCursor: NextCursor,
+  }),
   responseExample: { data: [messageExample], nextCursor: null },
   handle: async ({ store }, { params, query, caller }) => {
     const number = readPhoneNumber(params.number, "number");
@@ -192,7 +198,9 @@ export const waitForMessage: KeyedRoute = {
     after: "The `id` of a message on the phone: only newer ones count.",
     timeout: "Seconds to wait, 10 unless given, 60 at most.",
   },
-  response: Type.Object({ data: Type.Union([PhoneMessageView, Type.Null()]) }),
+  response: Type.Object({
+    data: Type.Union([PhoneMessageView, Type.Null()], { description: "The message, or null when the time is over." }),
+  }),
   responseExample: { data: messageExample },
   handle: async ({ store, simulator, clock, stopping }, { query, caller, reply }) => {
     const number = readPhoneNumber(query.to, "to");

@@ -165,7 +165,7 @@ export const unknownErrorPage = (site: Site, written: string): string =>
     html`<main class="single" id="content">
       ${trail(site)}
       <h1>No such error code</h1>
-      <p class="lead">This server has no code <code class="long">${written}</code>.</p>
+      <p class="lead">This server has no code <code>${written}</code>.</p>
       <p>Codes are written in capitals. <a href="${site.href(AREA)}">All error codes</a> are on one page.</p>
     </main>`,
   );

@@ -82,11 +82,15 @@ function limitsOf({ minLength, maxLength, minimum, maximum, minItems, maxItems, 
     .join(" ");
 }
 
+/** Beyond this a limit only keeps nonsense out. */
+const TELLING_MAX = 1e12;
+
 function rangeOf(min: number | undefined, max: number | undefined, unit: string): string {
   const number = (value: number): string => value.toLocaleString("en");
   const of = unit && ` ${unit}`;
-  if (min !== undefined && max !== undefined) return `${number(min)} to ${number(max)}${of}.`;
-  if (max !== undefined) return `At most ${number(max)}${of}.`;
+  if (max !== undefined && max <= TELLING_MAX) {
+    return min === undefined ? `At most ${number(max)}${of}.` : `${number(min)} to ${number(max)}${of}.`;
+  }
   // That something must be there at all goes without saying.
   return min === undefined || min <= 1 ? "" : `At least ${number(min)}${of}.`;
 }

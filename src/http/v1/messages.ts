@@ -149,7 +149,7 @@ export const listMessages: KeyedRoute = {
     limit: { meaning: "1 to 200, 50 unless given.", example: "20" },
   },
   response: Type.Object({
-    data: Type.Array(MessageView),
+    data: Type.Array(MessageView, { description: "One page of messages." }),
     nextCursor: nullableString("The cursor of the next page; null on the last."),
   }),
   responseExample: { data: [example], nextCursor: null },

@@ -1,0 +1,240 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "pg";
+import { describe, expect, inject, test } from "vitest";
+import { startApp } from "../src/app.ts";
+import { readConfig } from "../src/config.ts";
+import { createLog } from "../src/lib/log.ts";
+import { newKeySecret } from "../src/model/api-key.ts";
+import { freshDatabase } from "./support/databases.ts";
+import { ENGINES, type EngineName } from "./support/engines.ts";
+import { eventually } from "./support/eventually.ts";
+
+/** What only a customer, or the operator, may ever read. */
+const CANARIES = {
+  text: "canary-text-5d2f",
+  sender: "CANARYSENDER",
+  number: "15559876543",
+  badNumber: "canary-number-9c1",
+  campaign: "canary-campaign-77a",
+  idempotencyKey: "canary-idempotency-3e",
+  keyName: "canary-key-name-b0",
+  badKey: "canary-bad-key-41",
+  adminPassword: "canary-admin-password-6",
+  databasePassword: "canary-database-password-8",
+  adminEmail: "canary-owner@example.com",
+  masterKey: "canary-master-key-0123456789",
+};
+
+const SEND = {
+  sender: CANARIES.sender,
+  to: CANARIES.number,
+  text: CANARIES.text,
+  type: "TRANS",
+  campaignName: CANARIES.campaign,
+};
+
+interface Behind {
+  execute(sql: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+describe.each(ENGINES)("the log on %s", (engine) => {
+  test(
+    "holds no text, number, name or secret, whatever goes wrong, even at its most talkative",
+    { timeout: 60_000 },
+    async () => {
+      const dataDir = await mkdtemp(join(tmpdir(), "heliograph-log-"));
+      const database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
+      const secrets = { liveKey: newKeySecret("live"), testKey: newKeySecret("test") };
+      const lines: string[] = [];
+      const config = readConfig({
+        HELIOGRAPH_PORT: "0",
+        HELIOGRAPH_DATA_DIR: dataDir,
+        HELIOGRAPH_LOG_LEVEL: "debug",
+        HELIOGRAPH_API_KEY: secrets.liveKey,
+        HELIOGRAPH_TEST_API_KEY: secrets.testKey,
+        HELIOGRAPH_ADMIN_PASSWORD: CANARIES.adminPassword,
+        HELIOGRAPH_ADMIN_EMAIL: CANARIES.adminEmail,
+        HELIOGRAPH_MASTER_KEY: CANARIES.masterKey,
+        ...(database ? { HELIOGRAPH_DATABASE_URL: withPassword(database.url) } : {}),
+      });
+      const app = await startApp(config, { log: createLog("debug", { write: (line) => void lines.push(line) }) });
+      const behind = database ? await behindPostgres(database.url) : behindSqlite(join(dataDir, "heliograph.db"));
+      const ask = (
+        method: string,
+        path: string,
+        body?: unknown,
+        headers: Record<string, string> = {},
+      ): Promise<number> => statusOf(app.url + path, method, body, { apikey: secrets.liveKey, ...headers });
+      const logged = (text: string): boolean => lines.some((line) => line.includes(`"msg":"${text}"`));
+
+      await ordinaryLife(ask, secrets);
+      await refusals(ask);
+
+      await behind.execute(refuseRows(engine));
+      expect(await ask("POST", "/v1/sms", SEND)).toBe(500);
+      expect(logged("request failed")).toBe(true);
+      await behind.execute(acceptRows(engine));
+
+      await behind.execute(refuseMoves(engine));
+      expect(await ask("POST", "/v1/sms", SEND)).toBe(200);
+      await eventually(() => logged("message could not be dispatched"), Boolean);
+      await behind.execute(acceptMoves(engine));
+
+      await behind.execute("alter table phones rename to phones_away");
+      expect(await ask("GET", "/api/simulator/phones")).toBe(500);
+      await behind.execute("alter table phones_away rename to phones");
+
+      if (database)
+        await whileAway(database.url, async () => {
+          expect(await ask("POST", "/v1/sms", SEND)).toBe(503);
+          await eventually(() => logged("job failed"), Boolean);
+        });
+
+      await behind.close();
+      await app.stop();
+      const log = lines.join("");
+      expect(lines.length).toBeGreaterThanOrEqual(3);
+      for (const canary of [...Object.values(CANARIES), ...Object.values(secrets)]) expect(log).not.toContain(canary);
+      expect(log.toLowerCase()).not.toContain("canary");
+      expect(log).not.toMatch(/hg_(live|test)_/);
+      expect(log).not.toContain("5559876543");
+      for (const line of lines) expect(JSON.parse(line)).toHaveProperty("msg");
+      await database?.drop();
+      await rm(dataDir, { recursive: true });
+    },
+  );
+});
+
+test("a secret in the words of an error, its cause or a field does not reach the log", () => {
+  const lines: string[] = [];
+  const log = createLog("debug", { write: (line) => void lines.push(line) });
+  const key = newKeySecret("live");
+  const cause = new Error(`number +${CANARIES.number} with ${key}`);
+  log.error({ err: new Error(`key ${key}`, { cause }) }, "request failed");
+  log.warn({ err: `${key} ${CANARIES.number}` }, "job failed");
+  log.info(
+    { apikey: key, message: { text: CANARIES.text, to: CANARIES.number }, request: { headers: { apikey: key } } },
+    "message taken",
+  );
+  expect(lines).toHaveLength(3);
+  for (const secret of [key, CANARIES.number, CANARIES.text]) expect(lines.join("")).not.toContain(secret);
+});
+
+test("a start that fails says why, and not with which password", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "heliograph-log-"));
+  const child = spawn(process.execPath, ["src/main.ts"], {
+    cwd: join(import.meta.dirname, ".."),
+    env: {
+      PATH: process.env["PATH"],
+      HELIOGRAPH_PORT: "0",
+      HELIOGRAPH_DATA_DIR: dataDir,
+      HELIOGRAPH_LOG_LEVEL: "debug",
+      HELIOGRAPH_MASTER_KEY: CANARIES.masterKey,
+      HELIOGRAPH_DATABASE_URL: `postgres://someone:${CANARIES.databasePassword}@127.0.0.1:1/none`,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
+  const [code] = (await once(child, "close")) as [number];
+  expect(code).toBe(1);
+  expect(printed).toMatch(/^heliograph: .+\n$/);
+  expect(printed).not.toContain("canary");
+  await rm(dataDir, { recursive: true });
+});
+
+type Ask = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<number>;
+
+async function ordinaryLife(ask: Ask, { testKey }: { testKey: string }): Promise<void> {
+  expect(await ask("POST", "/v1/sms", SEND, { "idempotency-key": CANARIES.idempotencyKey })).toBe(200);
+  expect(await ask("POST", "/v1/sms", SEND, { "idempotency-key": CANARIES.idempotencyKey })).toBe(200);
+  expect(
+    await ask("POST", "/v1/sms", { ...SEND, to: [CANARIES.number, CANARIES.badNumber] }, { apikey: testKey }),
+  ).toBe(200);
+  for (const ending of ["9001", "9003", "9006", "9008"])
+    expect(await ask("POST", "/v1/sms", { ...SEND, to: `1555987${ending}` })).toBe(200);
+  expect(await ask("GET", `/api/simulator/messages/wait?to=${CANARIES.number}`)).toBe(200);
+  expect(await ask("GET", `/v1/messages?recipient=${CANARIES.number}&campaignName=${CANARIES.campaign}`)).toBe(200);
+  expect(await ask("POST", "/api/keys", { name: CANARIES.keyName, scopes: ["read"] })).toBe(201);
+}
+
+async function refusals(ask: Ask): Promise<void> {
+  expect(await ask("POST", "/v1/sms", `{"text":"${CANARIES.text}","to":${CANARIES.number},`)).toBe(400);
+  expect(await ask("POST", "/v1/sms", { ...SEND, type: CANARIES.text })).toBe(400);
+  expect(await ask("POST", "/v1/sms", { ...SEND, to: CANARIES.badNumber })).toBe(400);
+  expect(await ask("POST", "/v1/sms", { ...SEND, text: CANARIES.text.repeat(200) })).toBe(400);
+  expect(await ask("POST", "/v1/sms", { ...SEND, text: CANARIES.text.repeat(80_000) })).toBe(413);
+  expect(await ask("POST", "/v1/sms", SEND, { "content-type": `text/${CANARIES.text}` })).toBe(415);
+  expect(await ask("POST", "/v1/sms", { ...SEND, text: "other" }, { "idempotency-key": CANARIES.idempotencyKey })).toBe(
+    422,
+  );
+  expect(await ask("POST", "/v1/sms", SEND, { apikey: CANARIES.badKey })).toBe(401);
+  expect(await ask("GET", `/${CANARIES.text}/${CANARIES.number}?text=${CANARIES.text}`)).toBe(404);
+  expect(await ask("GET", `/v1/messages/${CANARIES.number}%zz`)).toBe(404);
+  expect(await ask("DELETE", `/v1/sms?to=${CANARIES.number}`)).toBe(405);
+}
+
+/** PostgreSQL shows the whole row in the detail of such an error. */
+const refuseRows = (engine: EngineName): string =>
+  engine === "postgres"
+    ? `alter table messages add constraint no_rows check (recipient <> '${CANARIES.number}') not valid`
+    : `create trigger no_rows before insert on messages when new.recipient = '${CANARIES.number}' begin select raise(abort, 'refused'); end`;
+const acceptRows = (engine: EngineName): string =>
+  engine === "postgres" ? "alter table messages drop constraint no_rows" : "drop trigger no_rows";
+
+const refuseMoves = (engine: EngineName): string =>
+  engine === "postgres"
+    ? "alter table messages add constraint no_moves check (state <> 'submitting') not valid"
+    : "create trigger no_moves before update on messages begin select raise(abort, 'refused'); end";
+const acceptMoves = (engine: EngineName): string =>
+  engine === "postgres" ? "alter table messages drop constraint no_moves" : "drop trigger no_moves";
+
+function behindSqlite(path: string): Behind {
+  const db = new DatabaseSync(path, { timeout: 10_000 });
+  return { execute: async (sql) => db.exec(sql), close: async () => db.close() };
+}
+
+async function behindPostgres(url: string): Promise<Behind> {
+  const client = new Client({ connectionString: url });
+  // It goes away with all the others when the database does.
+  client.on("error", () => undefined);
+  await client.connect();
+  return { execute: (sql) => client.query(sql), close: () => client.end().catch(() => undefined) };
+}
+
+function withPassword(url: string): string {
+  const changed = new URL(url);
+  changed.password = CANARIES.databasePassword;
+  return changed.href;
+}
+
+/** Runs something while nobody can connect to the database. */
+async function whileAway(url: string, run: () => Promise<void>): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  const admin = new URL(url);
+  admin.pathname = "/postgres";
+  const client = new Client({ connectionString: admin.href });
+  await client.connect();
+  await client.query(`alter database ${name} with allow_connections false`);
+  await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+  await run();
+  await client.query(`alter database ${name} with allow_connections true`);
+  await client.end();
+}
+
+async function statusOf(url: string, method: string, body: unknown, headers: Record<string, string>): Promise<number> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { eventually } from "./support/eventually.ts";
+import type { ServerProcess } from "./support/server-process.ts";
+import { seedOf } from "./torture/random.ts";
+import { openTrial, type Trial } from "./torture/trial.ts";
+
+const SILENT_MS = 2000;
+const RATE = 300;
+
+let trial: Trial;
+let one: ServerProcess;
+let two: ServerProcess;
+
+beforeEach(async () => {
+  const seed = seedOf(process.env["TORTURE_SEED"]);
+  process.stdout.write(`two nodes, TORTURE_SEED=${seed}\n`);
+  trial = await openTrial({
+    postgresUrl: inject("postgresUrl"),
+    seed,
+    env: { HELIOGRAPH_NODE_SILENT_SECONDS: String(SILENT_MS / 1000) },
+  });
+  [one, two] = [await trial.start(), await trial.start()];
+});
+afterEach(() => trial.close());
+
+describe("two nodes on one database", { timeout: 90_000 }, () => {
+  it("share the work", async () => {
+    const client = trial.send([one, two], RATE);
+    await bothHaveTaken(100);
+    await client.stop();
+    const { broken, duplicates } = await trial.prove();
+    expect(broken).toEqual([]);
+    expect(duplicates).toBe(0);
+  });
+
+  it("make one message of a request that comes to both under the same key, one after the other or at once", async () => {
+    const [first, second] = [await sendWithKey(one, "later"), await sendWithKey(two, "later")];
+    expect(first).toMatchObject({ status: 200, replayed: false });
+    expect(second).toEqual({ ...first, replayed: true });
+
+    const atOnce = Array.from({ length: 20 }, (_, index) => `at once ${index}`);
+    for (const key of atOnce) {
+      const answers = await Promise.all([one, two, one, two].map((server) => sendWithKey(server, key)));
+      // A twin on the same node is told to wait; a twin on another node is made to wait by the database.
+      expect(answers.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
+      const accepted = answers.filter(({ status }) => status === 200);
+      expect(new Set(accepted.map(({ id }) => id)).size).toBe(1);
+      expect(accepted.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    }
+    const stored = await (await trial.witness()).select("select count(*) as count from messages");
+    expect(stored).toEqual([{ count: atOnce.length + 1 }]);
+  });
+
+  it("lose nothing when one is killed under load: the other brings everything to its end", async () => {
+    const client = trial.send([one, two], RATE);
+    await bothHaveTaken(100);
+    const killedAt = Date.now();
+    await one.kill("SIGKILL");
+    const accepted = await metric(two, ACCEPTED);
+    await eventually(
+      () => metric(two, ACCEPTED),
+      (now) => now > accepted + 200,
+    );
+    await client.stop();
+
+    const { broken, ...findings } = await trial.prove([killedAt]);
+    process.stdout.write(`kill of one: ${JSON.stringify(findings)}\n`);
+    expect(broken).toEqual([]);
+    expect(findings.duplicates).toBeLessThanOrEqual(trial.window);
+  });
+
+  it("end a key everywhere within five seconds when it is revoked at one", async () => {
+    const made = await ask<{ id: string; key: string }>(one, "POST", "/api/keys", {
+      name: "Short life",
+      scopes: ["read"],
+    });
+    // Slowly, because an address that shows too many bad keys in a minute is no longer told what is wrong.
+    const tryAt = async (server: ServerProcess): Promise<number> => {
+      await sleep(300);
+      return (await fetch(`${server.baseUrl}/v1/messages`, { headers: { apikey: made.key } })).status;
+    };
+    await eventually(
+      () => tryAt(two),
+      (status) => status === 200,
+    );
+
+    await ask(one, "DELETE", `/api/keys/${made.id}`);
+    const revokedAt = performance.now();
+    expect(await tryAt(one)).toBe(401);
+    await eventually(
+      () => tryAt(two),
+      (status) => status === 401,
+    );
+    expect(performance.now() - revokedAt).toBeLessThan(5000);
+  });
+
+  it("send nothing twice when one sleeps for longer than the silence and wakes: it has lost its rows and joins again", async () => {
+    const client = trial.send([one, two], RATE);
+    await bothHaveTaken(100);
+    const sleptAt = Date.now();
+    process.kill(one.pid, "SIGSTOP");
+    const rows = await trial.witness();
+    const alive = async (): Promise<number> =>
+      Number((await rows.select("select count(*) as alive from nodes where dead = 0"))[0]?.["alive"]);
+    await eventually(alive, (count) => count === 1, SILENT_MS * 4);
+    // Time for the other to take what the sleeper held, and to send it.
+    await eventually(heldByTheDead, (count) => count === 0, 10_000);
+    process.kill(one.pid, "SIGCONT");
+
+    await eventually(alive, (count) => count === 2, SILENT_MS * 4);
+    await eventually(
+      () => metric(one, "heliograph_node_alive"),
+      (value) => value === 1,
+    );
+    const accepted = await metric(one, ACCEPTED);
+    await eventually(
+      () => metric(one, ACCEPTED),
+      (now) => now > accepted + 50,
+    );
+    await client.stop();
+
+    const { broken, duplicates, heldInDoubt } = await trial.prove([sleptAt]);
+    process.stdout.write(`sleeper: ${duplicates} duplicates, ${heldInDoubt} held in doubt\n`);
+    expect(broken).toEqual([]);
+    expect(duplicates).toBeLessThanOrEqual(trial.window);
+  });
+});
+
+const ACCEPTED = "heliograph_messages_accepted_total";
+
+/** The sum over all labels of one of the figures that a node shows. */
+async function metric(server: ServerProcess, name: string): Promise<number> {
+  const text = await (await fetch(`${server.baseUrl}/metrics`)).text();
+  const lines = text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+}
+
+async function bothHaveTaken(messages: number): Promise<void> {
+  for (const server of [one, two]) {
+    await eventually(
+      () => metric(server, ACCEPTED),
+      (count) => count > messages,
+    );
+    await eventually(
+      () => metric(server, "heliograph_submit_outcomes_total"),
+      (count) => count > messages,
+    );
+  }
+}
+
+async function heldByTheDead(): Promise<number> {
+  const [row] = await (
+    await trial.witness()
+  ).select(
+    `select count(*) as held from messages join nodes on owner = nodes.id
+     where dead = 1 and state in ('accepted', 'submitting')`,
+  );
+  return Number(row?.["held"]);
+}
+
+async function sendWithKey(
+  server: ServerProcess,
+  key: string,
+): Promise<{ status: number; id: string | null; replayed: boolean }> {
+  const answer = await fetch(`${server.baseUrl}/v1/sms`, {
+    method: "POST",
+    headers: { apikey: server.apiKey, "content-type": "application/json", "idempotency-key": key },
+    body: JSON.stringify({ sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" }),
+  });
+  const { id } = (await answer.json()) as { id: string | null };
+  return { status: answer.status, id, replayed: answer.headers.get("idempotent-replayed") === "true" };
+}
+
+async function ask<T>(server: ServerProcess, method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await fetch(server.baseUrl + path, {
+    method,
+    headers: { apikey: server.apiKey, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(answer.ok).toBe(true);
+  return (await answer.json()) as T;
+}
