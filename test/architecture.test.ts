@@ -13,7 +13,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/app.ts": ["src/"],
   "src/cli/": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/lib/"],
   "src/config.ts": [],
-  "src/http/": ["src/accounts/", "src/messages/", "src/channels/", "src/carriers/simulator/", "src/work/meters.ts", "src/store/store.ts", "src/model/", "src/lib/"],
+  "src/http/": ["package.json", "src/accounts/", "src/messages/", "src/channels/", "src/carriers/simulator/", "src/work/meters.ts", "src/store/store.ts", "src/model/", "src/lib/"],
   "src/accounts/": ["src/store/store.ts", "src/model/", "src/lib/"],
   "src/messages/": ["src/channels/", "src/work/", "src/carriers/carrier.ts", "src/store/store.ts", "src/model/", "src/lib/"],
   "src/work/": ["src/carriers/carrier.ts", "src/store/store.ts", "src/model/", "src/lib/"],

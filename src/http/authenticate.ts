@@ -24,15 +24,20 @@ export class BadKeyCounter {
   }
 }
 
-interface Needs {
+export interface Admission {
   keyring: Keyring;
   clock: Clock;
   badKeys: BadKeyCounter;
 }
 
 /** Lets a request in, or says why not. What is wrong with a key is not said: missing, unknown, revoked and expired look alike. */
-export function authenticate(needs: Needs, request: FastifyRequest, reply: FastifyReply, scope: Scope): Credential {
-  const { keyring, clock, badKeys } = needs;
+export function authenticate(
+  admission: Admission,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  scope: Scope,
+): Credential {
+  const { keyring, clock, badKeys } = admission;
   const now = clock.now();
   const credential = keyring.find(oneKey(request.headers.apikey));
   if (!credential) {
@@ -67,6 +72,7 @@ export function authenticate(needs: Needs, request: FastifyRequest, reply: Fasti
 
 /** The header may come twice with the same value; Node joins repetitions with a comma. */
 function oneKey(header: string | string[] | undefined): string {
+  if (typeof header === "string" && !header.includes(",")) return header;
   const values = new Set([header ?? ""].flat().flatMap((value) => value.split(",").map((part) => part.trim())));
   const [first = ""] = values;
   return values.size === 1 ? first : "";

@@ -6,11 +6,11 @@ import { BatcherFull } from "../lib/batcher.ts";
 import { newId } from "../lib/ids.ts";
 import { Problem, type ProblemCode } from "../model/problem.ts";
 import { StorageUnavailable } from "../store/store.ts";
-import { authenticate, BadKeyCounter } from "./authenticate.ts";
+import { authenticate, BadKeyCounter, type Admission } from "./authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
 import { failureBody } from "./envelope.ts";
 import { readJson } from "./read-json.ts";
-import type { Call, Family, Route, Services } from "./route.ts";
+import type { Family, Route, Services } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 
 const BODY_BYTES_MAX = 1_048_576;
@@ -40,7 +40,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
     // Addresses that the router cannot read do not pass the hooks below.
     frameworkErrors: (error, request, reply) => fail(request, markAnswer(request, reply), error, "plain"),
   });
-  const badKeys = new BadKeyCounter();
+  const admission = { keyring: services.keyring, clock: services.clock, badKeys: new BadKeyCounter() };
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family): void => {
     const problem = problemOf(error);
     const { complete, destroyed } = request.raw;
@@ -74,7 +74,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
   });
 
   const routes = options.answersRequests ? ROUTES : ROUTES.filter((route) => route.group === "Health");
-  for (const route of routes) addRoute(app, services, route, badKeys, fail);
+  for (const route of routes) addRoute(app, services, route, admission, fail);
   addOtherMethods(app, routes, fail);
   app.setNotFoundHandler((request, reply) => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain"));
   app.setErrorHandler((error, request, reply) => fail(request, reply, error, familyOf(request.url)));
@@ -86,7 +86,7 @@ const markAnswer = (request: FastifyRequest, reply: FastifyReply): FastifyReply 
 
 type Fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family) => void;
 
-function addRoute(app: FastifyInstance, services: Services, route: Route, badKeys: BadKeyCounter, fail: Fail): void {
+function addRoute(app: FastifyInstance, services: Services, route: Route, admission: Admission, fail: Fail): void {
   const check = route.body && route.checkBody !== false ? bodyChecker(route.body) : null;
   app.route({
     method: route.method,
@@ -98,24 +98,24 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, badKey
     onRequest: (request, reply, done) => {
       if (route.scope === null) return done();
       try {
-        (request as Authentic).caller = authenticate({ ...services, badKeys }, request, reply, route.scope);
+        (request as Authentic).caller = authenticate(admission, request, reply, route.scope);
         done();
       } catch (error) {
         done(error as Error);
       }
     },
     handler: async (request, reply) => {
-      const call: Call = {
+      const call = {
         request,
         reply,
+        caller: (request as Authentic).caller,
         body: request.body === undefined && route.body ? missingBody(route) : request.body,
         params: request.params as Record<string, string>,
         query: singleValues(request.query as Record<string, string | string[]>, route),
       };
       check?.(call.body);
       if (!reply.hasHeader("content-type")) reply.type("application/json; charset=utf-8");
-      if (route.scope === null) return route.handle(services, call);
-      return route.handle(services, { ...call, caller: (request as Authentic).caller });
+      return route.handle(services, call);
     },
   });
 }
@@ -133,6 +133,7 @@ function singleValues(
   query: Record<string, string | string[]>,
   route: Pick<Route, "query">,
 ): Record<string, string | undefined> {
+  if (route.query === undefined) return {};
   const values = Object.entries(query).map(([name, value]) => [name, [value].flat()[0]] as const);
   const faults = values
     .filter(([name, value]) => Object.hasOwn(route.query ?? {}, name) && value?.includes("\0"))

@@ -46,10 +46,10 @@ process.exit(report.violations.length === 0 ? 0 : 1);
 
 function progress(): (report: Report) => void {
   let saidAt = 0;
-  return (so_far) => {
+  return (soFar) => {
     if (performance.now() - saidAt < 5000) return;
     saidAt = performance.now();
-    say(`${summary(so_far)}, ${((saidAt - startedAt) / 1000).toFixed(0)} s`);
+    say(`${summary(soFar)}, ${((saidAt - startedAt) / 1000).toFixed(0)} s, ${target?.rssMb() ?? "?"} MB`);
   };
 }
 

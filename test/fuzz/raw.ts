@@ -9,7 +9,7 @@ export interface RawCase {
   /** Written one after the other; a number is a pause in milliseconds. */
   pieces: (Buffer | number)[];
   /** `answer` waits for all answers that are due, `quiet` until nothing comes any more, `leave` is gone at once. */
-  then: "answer" | "quiet" | "leave";
+  ending: "answer" | "quiet" | "leave";
   answersMin: number;
   answersMax: number;
   /** The statuses in their order, where they are certain. */
@@ -77,17 +77,17 @@ type Maker = (needs: Needs) => RawCase;
 const answered = (name: string, pieces: RawCase["pieces"], ...statuses: number[]): RawCase => ({
   name,
   pieces,
-  then: "answer",
+  ending: "answer",
   answersMin: statuses.length,
   answersMax: statuses.length,
   statuses,
 });
 
 /** Refused with one bare answer, or not even that; nothing after it on the line is looked at. */
-const refused = (name: string, pieces: RawCase["pieces"], then: RawCase["then"] = "quiet"): RawCase => ({
+const refused = (name: string, pieces: RawCase["pieces"], ending: RawCase["ending"] = "quiet"): RawCase => ({
   name,
   pieces,
-  then,
+  ending,
   answersMin: 0,
   answersMax: 1,
 });
@@ -300,7 +300,7 @@ const MAKERS: readonly Maker[] = [
     const whole = Buffer.concat([send(needs), send(needs)]);
     let broken: Buffer = whole;
     for (let i = 1 + needs.random.below(4); i > 0; i -= 1) broken = breakBytes(needs.random, broken);
-    return { name: "bytes that were broken", pieces: [broken], then: "quiet", answersMin: 0, answersMax: 4 };
+    return { name: "bytes that were broken", pieces: [broken], ending: "quiet", answersMin: 0, answersMax: 4 };
   },
   (needs) =>
     refused("noise", [Buffer.from(Array.from({ length: needs.random.below(600) }, () => needs.random.below(256)))]),
@@ -346,7 +346,7 @@ function breakBytes(random: Random, whole: Buffer): Buffer {
 }
 
 /** Plays a case on a connection of its own. */
-export async function play({ pieces, then, answersMin }: RawCase, url: URL): Promise<RawOutcome> {
+export async function play({ pieces, ending, answersMin }: RawCase, url: URL): Promise<RawOutcome> {
   const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true });
   let received: Buffer = Buffer.alloc(0);
   let lastAt = performance.now();
@@ -363,7 +363,7 @@ export async function play({ pieces, then, answersMin }: RawCase, url: URL): Pro
     if (typeof piece === "number") await sleep(piece);
     else socket.write(piece);
   }
-  if (then === "leave") {
+  if (ending === "leave") {
     await sleep(5);
     socket.destroy();
     return { answers: [], rest: "", timedOut: false };
@@ -371,9 +371,9 @@ export async function play({ pieces, then, answersMin }: RawCase, url: URL): Pro
   let ended = false;
   while (!closed && performance.now() - startedAt < TIMEOUT_MS) {
     await sleep(5);
-    if (then === "answer" && readAnswers(received).answers.length >= answersMin && performance.now() - lastAt > 30)
+    if (ending === "answer" && readAnswers(received).answers.length >= answersMin && performance.now() - lastAt > 30)
       break;
-    if (then === "quiet" && !ended && performance.now() - lastAt > QUIET_MS) {
+    if (ending === "quiet" && !ended && performance.now() - lastAt > QUIET_MS) {
       socket.end();
       ended = true;
     }

@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Intent } from "./traffic.ts";
 
@@ -53,6 +53,11 @@ export async function openLedger(path: string): Promise<LedgerWriter> {
   };
 }
 
+/** All entries so far; none when the ledger has not been opened yet. */
 export async function* readLedger(path: string): AsyncGenerator<Entry> {
-  for await (const line of createInterface({ input: createReadStream(path) })) yield JSON.parse(line) as Entry;
+  if (!existsSync(path)) return;
+  for await (const line of createInterface({ input: createReadStream(path) })) {
+    // The last line of a ledger that is being written may be half of one.
+    if (line.endsWith("}")) yield JSON.parse(line) as Entry;
+  }
 }

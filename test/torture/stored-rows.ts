@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Client, TypeOverrides } from "pg";
-import type { RouteClass } from "./traffic.ts";
+import { SENDER, type RouteClass } from "./traffic.ts";
 
 /** A message as the database holds it. */
 export interface StoredRow {
@@ -23,7 +23,10 @@ export interface PhoneRow {
   receivedAt: number;
 }
 
-/** Reads the tables themselves, past the server: what is proven of a store must not rest on the server's word. */
+/**
+ * What the ledger client has sent, read from the tables themselves, past the server: what is proven of a store must
+ * not rest on the server's word.
+ */
 export interface Witness {
   messages(): AsyncGenerator<StoredRow>;
   onPhones(): AsyncGenerator<PhoneRow>;
@@ -81,7 +84,7 @@ function witness(select: Select, close: () => Promise<void>): Witness {
       const rows = (await select(
         `select request_id, n, lane, recipient, campaign_name, state, owner, error_code,
            case when ${HELD} then 1 else 0 end as held
-         from messages where account_id = 1 and (request_id, n) > (?, ?) order by request_id, n limit ${PAGE}`,
+         from messages where account_id = 1 and sender = '${SENDER}' and (request_id, n) > (?, ?) order by request_id, n limit ${PAGE}`,
         [requestId, n],
       )) as unknown as MessageColumns[];
       for (const row of rows) yield storedRow(row);
@@ -96,7 +99,7 @@ function witness(select: Select, close: () => Promise<void>): Witness {
     for (;;) {
       const rows = (await select(
         `select id, message_id, number, received_at from phone_messages
-         where account_id = 1 and id > ? order by id limit ${PAGE}`,
+         where account_id = 1 and sender = '${SENDER}' and id > ? order by id limit ${PAGE}`,
         [after],
       )) as unknown as { id: string; message_id: string; number: string; received_at: number }[];
       for (const row of rows) yield { messageId: row.message_id, number: row.number, receivedAt: row.received_at };

@@ -15,6 +15,9 @@ export interface Intent {
 /** What has to become of a message to a number; decided by its last four digits. */
 export type Fate = "delivered" | "undelivered" | "expired" | "refused" | "unreported" | "malformed";
 
+/** Tells the ledger client's messages from what a test sends beside it. */
+export const SENDER = "LEDGER";
+
 const SCRIPTED: Record<string, Fate> = {
   "9001": "undelivered",
   "9002": "expired",
@@ -58,7 +61,7 @@ export function createTraffic(random: Random, name: string): { next(): Intent } 
 /** The same intent always makes the same body: a replay must not differ from what it repeats. */
 export const bodyOf = ({ key, type, to, valid }: Intent): string =>
   JSON.stringify({
-    sender: "LEDGER",
+    sender: SENDER,
     to: to.length === 1 ? to[0] : to,
     text: `Message of ${key}`,
     type: valid ? type : "NONE",

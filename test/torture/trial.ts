@@ -30,6 +30,8 @@ export interface Trial {
   restart(server: ServerProcess): Promise<ServerProcess>;
   /** Sets a ledger client on servers. */
   send(servers: readonly ServerProcess[], messagesPerSecond: number, connections?: number): LedgerClient;
+  /** How many requests have been accepted, by the ledger. */
+  countAccepted(): Promise<number>;
   witness(): Promise<Witness>;
   /** Waits for everything to settle, then reconciles; `kills` are the instants that may have caused duplicates. */
   prove(kills?: readonly number[], observed?: ReadonlyMap<string, string>): Promise<Findings & { settledMs: number }>;
@@ -91,6 +93,11 @@ export async function openTrial(options: TrialOptions): Promise<Trial> {
       const client = startLedgerClient(orders);
       clients.push(client);
       return client;
+    },
+    async countAccepted() {
+      let count = 0;
+      for await (const { entry } of readLedger(ledger)) if (entry === "accepted") count += 1;
+      return count;
     },
     witness,
     async prove(kills = [], observed = new Map()) {

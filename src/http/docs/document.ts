@@ -21,7 +21,7 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 export type PathItem = Partial<Record<Method, Operation>>;
 
 /** The scopes that are needed stand behind the scheme; no requirement means anybody may ask. */
-export interface SecurityRequirement {
+interface SecurityRequirement {
   apikey: readonly string[];
 }
 
@@ -52,5 +52,5 @@ export interface ResponseObject {
   content?: Content;
 }
 
-export type Content = Record<string, { schema: JsonSchema; example?: unknown; examples?: Record<string, Example> }>;
+type Content = Record<string, { schema: JsonSchema; example?: unknown; examples?: Record<string, Example> }>;
 export type Example = { value: unknown } | { $ref: string };

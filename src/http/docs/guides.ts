@@ -9,7 +9,7 @@ import type { Site } from "./frame.ts";
 import { codeBlock, html, json, type Html } from "./html.ts";
 import { bodyOf, listOperations } from "./operations.ts";
 
-export interface Guide {
+interface Guide {
   id: string;
   title: string;
   body: Html;

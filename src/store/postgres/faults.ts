@@ -27,5 +27,12 @@ export function readFault(error: unknown): Error {
   const fault = error instanceof Error ? error : new Error(String(error));
   const state = stateOf(fault);
   const away = state === null ? LINE_FAULTS.has(fault.name) : AWAY.test(state);
-  return away ? new StorageUnavailable(`the database is not available: ${fault.message}`, { cause: fault }) : fault;
+  return away ? unavailable(fault) : fault;
 }
+
+/** Whoever is not let in has no store, for whatever reason: a changed password, a database that is being moved. */
+export const readConnectFault = (error: unknown): Error =>
+  error instanceof DatabaseError ? unavailable(error) : readFault(error);
+
+const unavailable = (fault: Error): StorageUnavailable =>
+  new StorageUnavailable(`the database is not available: ${fault.message}`, { cause: fault });

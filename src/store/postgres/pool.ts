@@ -1,6 +1,6 @@
 import { Pool, TypeOverrides, type PoolClient } from "pg";
 import { StorageUnavailable } from "../store.ts";
-import { isOutdone, readFault } from "./faults.ts";
+import { isOutdone, readConnectFault, readFault } from "./faults.ts";
 import { prepareSession } from "./session.ts";
 
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -80,7 +80,7 @@ export class ConnectionPool {
 
   async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect().catch((error: unknown) => {
-      throw readFault(error);
+      throw readConnectFault(error);
     });
     try {
       const result = await work(client);
