@@ -6,6 +6,7 @@ import { afterEach, describe, expect, inject, it } from "vitest";
 import { ENGINES } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
 import type { ServerProcess } from "./support/server-process.ts";
+import { openLosingProxy } from "./torture/losing-proxy.ts";
 import { seededRandom, seedOf } from "./torture/random.ts";
 import { openTrial, type Trial } from "./torture/trial.ts";
 
@@ -126,13 +127,53 @@ describe.each(ENGINES)("a server that is told to stop (%s)", (engine) => {
   });
 });
 
+describe("a node on PostgreSQL that is told to stop while it claims", () => {
+  it("leaves what it claims to the others, not to itself", async () => {
+    // Lanes this small make the node fetch again as soon as they have run empty, outside of the job that fetches in turn.
+    const { start, witness, databaseUrl } = await openEngine("postgres", { HELIOGRAPH_LANE_CAPACITY: "5" });
+    const proxy = await openLosingProxy(databaseUrl ?? "");
+    try {
+      const server = await start({ HELIOGRAPH_DATABASE_URL: proxy.url });
+      const rows = await witness();
+      const count = async (sql: string): Promise<number> => Number((await rows.select(sql))[0]?.["count"]);
+      const numbers = Array.from({ length: 300 }, (_, index) => `4420${String(index).padStart(4, "0")}1234`);
+      for (const type of ["PROMO", "TRANS", "OTP"]) await sendTo(server, numbers, type);
+      await eventually(
+        () => count("select count(*) as count from messages where state not in ('accepted', 'submitting')"),
+        (sent) => sent > 20,
+      );
+      const held = proxy.holdUp("skip locked");
+      await held.reached;
+      const stopped = stop(server);
+      await Promise.race([
+        stopped,
+        eventually(
+          () => count("select count(*) as count from nodes"),
+          (nodes) => nodes === 0,
+          2000,
+        ).catch(() => null),
+      ]);
+      held.letGo();
+      expect(await stopped).toBeLessThan(IN_ORDER_WITHIN_MS);
+      expect(await count("select count(*) as count from messages where state = 'accepted'")).toBeGreaterThan(0);
+      expect(await count("select count(*) as count from messages where state = 'accepted' and owner <> 0")).toBe(0);
+    } finally {
+      proxy.close();
+    }
+  });
+});
+
 const WAITING = "select count(*) as waiting from messages where state in ('accepted', 'submitting')";
 
-async function sendTo(server: ServerProcess, to: readonly string[]): Promise<{ status: number; id: string | null }> {
+async function sendTo(
+  server: ServerProcess,
+  to: readonly string[],
+  type = "TRANS",
+): Promise<{ status: number; id: string | null }> {
   const answer = await fetch(`${server.baseUrl}/v1/sms`, {
     method: "POST",
     headers: { apikey: server.apiKey, "content-type": "application/json" },
-    body: JSON.stringify({ sender: "HELIOG", to, text: "Hello", type: "TRANS" }),
+    body: JSON.stringify({ sender: "HELIOG", to, text: "Hello", type }),
   });
   const { id } = (await answer.json()) as { id: string | null };
   return { status: answer.status, id };

@@ -134,6 +134,15 @@ describe("PostgreSQL", { timeout: 90_000 }, () => {
       );
     });
 
+    it("does not keep a start from succeeding", async () => {
+      const { databaseUrl, start } = (trial = await openTrial({ postgresUrl: cluster.url, seed: seed("first claim") }));
+      proxy = await openLosingProxy(databaseUrl ?? "");
+      const lost = proxy.lose({ to: "order by due_at limit", saying: /(SELECT|UPDATE) 0/ });
+      server = await start({ HELIOGRAPH_DATABASE_URL: proxy.url });
+      await lost;
+      expect((await post(server)).status).toBe(200);
+    });
+
     it("leaves no claimed message behind", async () => {
       await startBehindProxy();
       // Throttled at first, such a message waits in the store and is claimed for its second try.

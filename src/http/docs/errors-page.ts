@@ -55,8 +55,8 @@ export function errorListPage(site: Site): string {
       <section>
         <h2>When a message fails</h2>
         <p>
-          In <code>errCode</code> of a message that was accepted and did not get to a carrier. A carrier's own codes
-          stand in the same field, unchanged.
+          In <code>errCode</code> of a message that was accepted. These are Heliograph's own; a carrier's codes stand in
+          the same field, unchanged.
         </p>
         <table class="plain">
           <thead>

@@ -83,7 +83,7 @@ const MessageView = Type.Object(
       { description: "What to show people." },
     ),
     state: Type.String({ description: "The finer state behind the status." }),
-    errCode: nullableString("The carrier's code, or one of ours when the message failed before it got there."),
+    errCode: nullableString("The carrier's code, or one of Heliograph's own."),
     statusDescription: nullableString("The same in words."),
     credits: Type.Integer({ description: "SMS segments." }),
     campaignName: nullableString("The name given when sending."),
@@ -139,7 +139,7 @@ export const listMessages: KeyedRoute = {
   description:
     "Newest first. A page can be short, even empty, and still have a `nextCursor` when a filter matches little: go on until it is null.",
   query: {
-    status: { meaning: "Pending, Delivered or Failed.", example: "Failed" },
+    status: { meaning: "Pending, Delivered or Failed.", example: "Delivered" },
     channel: "sms.",
     recipient: "A phone number.",
     campaignName: "The name given when sending.",
