@@ -130,7 +130,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     answersRequests: config.roles.includes("api"),
   });
   address = await server.listen({ host: config.host, port: config.port });
-  void sending?.claim();
+  sending?.fetch();
 
   return {
     url: address,
@@ -142,7 +142,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       await server.close();
       clearTimeout(cut);
       await jobs.stop();
-      await sending?.dispatcher.stop();
+      await sending?.stop();
       await simulator.stop();
       await commits.idle();
       await keyring.saveUses();
@@ -158,7 +158,7 @@ function openLanes(
   dispatching: DispatchNeeds,
   config: Config,
   store: Store,
-): { lanes: Lanes; dispatcher: Dispatcher; claim: () => Promise<void> } {
+): { lanes: Lanes; dispatcher: Dispatcher; claim: () => Promise<void>; fetch: () => void; stop: () => Promise<void> } {
   const { membership, clock, log } = dispatching;
   const lanes = new Lanes(config.laneCapacity);
   const dispatcher = new Dispatcher({ ...dispatching, lanes }, config.dispatchWindow);
@@ -175,12 +175,25 @@ function openLanes(
     });
     return claiming;
   };
+  const fetch = (): void => {
+    claim().catch((error: unknown) => log.warn({ err: error }, "claiming failed"));
+  };
   // Rows that did not fit wait in the store; when the lanes run empty they are fetched at once, not at the next turn of the job.
   dispatcher.onHungry(() => {
-    if (more && !claiming) claim().catch((error: unknown) => log.warn({ err: error }, "claiming failed"));
+    if (more && !claiming) fetch();
   });
   membership.onLost(() => lanes.clear());
-  return { lanes, dispatcher, claim };
+  return {
+    lanes,
+    dispatcher,
+    claim,
+    fetch,
+    async stop() {
+      await dispatcher.stop();
+      // Rows claimed after the node has left would be nobody's for ever. Whether it succeeds, `fetch` and the job have told.
+      await claiming?.catch(() => undefined);
+    },
+  };
 }
 
 /** The store that the settings name. Several processes may have it open; only those that send must be alone on SQLite. */

@@ -107,8 +107,9 @@ describe("PostgreSQL that goes away", () => {
     const client = new Client({ connectionString: url, options: `-c synchronous_commit=${told}` });
     await client.connect();
     await prepareSession(client, 1000);
-    expect((await client.query("show synchronous_commit")).rows).toEqual([{ synchronous_commit: does }]);
+    const { rows } = await client.query("show synchronous_commit");
     await client.end();
+    expect(rows).toEqual([{ synchronous_commit: does }]);
   });
 });
 

@@ -190,7 +190,10 @@ interface Sent {
   body: { id: string | null; data: { messageId: string }[]; totalCount: number; message: string; error: unknown };
 }
 
-async function post(server: ServerProcess, { key, to = "15550100100" }: { key?: string; to?: string } = {}): Promise<Sent> {
+async function post(
+  server: ServerProcess,
+  { key, to = "15550100100" }: { key?: string; to?: string } = {},
+): Promise<Sent> {
   const answer = await fetch(`${server.baseUrl}/v1/sms`, {
     method: "POST",
     headers: {

@@ -194,6 +194,11 @@ export function storeSuite(engine: EngineName): void {
       expect(await store.accept([acceptance({ idempotency: keyed("key 5") })])).toEqual([{ kind: "stored" }]);
     });
 
+    it("tells a bad request that is alone in its batch in the same way", async () => {
+      const [taken] = await stored();
+      expect(await store.accept([acceptance({ requestId: taken.requestId })])).toEqual([expect.any(Error)]);
+    });
+
     it("stores one of many concurrent requests with the same key and replays it to the others", async () => {
       const batches = Array.from({ length: 20 }, (_, index) => [
         acceptance({ idempotency: keyed("a", "h", `answer ${index}`) }),

@@ -100,7 +100,7 @@ export async function dispatch(needs: DispatchNeeds, message: Message): Promise<
     attempt: true,
   };
   if (!(await commits.move.add(intent)).moved) return;
-  if (!membership.alive) return hold(needs, message, node, now);
+  if (!membership.alive) return inDoubt ? hold(needs, message, node, now) : putBack(needs, message, node, now);
 
   if (inDoubt) meters.ambiguous.inc({ type: message.routeClass });
   meters.queueMs.observe({ type: message.routeClass }, clock.now() - message.createdAt);
@@ -163,6 +163,11 @@ async function conclude(
 /** Leaves a message in doubt: sent again later, or ended when its time is over and no receipt has come. */
 async function hold({ commits, clock }: DispatchNeeds, message: Message, node: number, dueAt: number): Promise<void> {
   await commits.move.add({ ...refOf(message), to: "submitting", at: clock.now(), owner: NOBODY, ownedBy: node, dueAt });
+}
+
+/** Undoes an intent that nothing came of: the message was certainly not sent and is as good as new. */
+async function putBack({ commits }: DispatchNeeds, message: Message, node: number, at: number): Promise<void> {
+  await commits.move.add({ ...refOf(message), to: "accepted", at, owner: NOBODY, ownedBy: node, dueAt: at });
 }
 
 async function end(
