@@ -42,6 +42,8 @@ const LAST_ANSWERS_MS = 3000;
 interface Given {
   clock?: Clock;
   log?: Log;
+  /** Told when the store has broken in a way that only a new process mends. */
+  onBroken?: (error: Error) => void;
 }
 
 /** Builds the house and opens its doors: the only place that knows which adapter stands behind a port. */
@@ -49,7 +51,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const clock = given.clock ?? systemClock;
   const log = given.log ?? createLog(config.logLevel);
   const unlock = lockDataDir(config);
-  const store = await openStore(config, clock);
+  const store = await openStore(config, clock, given.onBroken);
   const masterKey = loadMasterKey(config.masterKey, config.dataDir);
   await checkMasterKey(store, masterKey);
 
@@ -197,10 +199,10 @@ function openLanes(
 }
 
 /** The store that the settings name. Several processes may have it open; only those that send must be alone on SQLite. */
-export async function openStore(config: Config, clock: Clock): Promise<Store> {
+export async function openStore(config: Config, clock: Clock, onBroken?: (error: Error) => void): Promise<Store> {
   makeDataDir(config.dataDir);
   if (config.databaseUrl) return openPostgresStore(config.databaseUrl);
-  return openSqliteStore(join(config.dataDir, "heliograph.db"), clock);
+  return openSqliteStore(join(config.dataDir, "heliograph.db"), clock, onBroken);
 }
 
 /** On SQLite there is one node: a second would send what the first has in its lanes. */

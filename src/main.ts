@@ -14,6 +14,10 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 try {
   await main();
 } catch (error) {
+  fail(error);
+}
+
+function fail(error: unknown): never {
   process.stderr.write(`heliograph: ${explain(error)}\n`);
   process.exit(1);
 }
@@ -25,7 +29,7 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel);
   for (const name of unknownSettings(process.env))
     log.warn({ setting: name }, "setting is not known and has no effect");
-  const app = await startApp(config, { log });
+  const app = await startApp(config, { log, onBroken: fail });
   if (app.firstStart) say(welcome(app.firstStart, app.url));
   say(`Heliograph is listening on ${app.url}`);
   stopOnSignal(app);
@@ -38,13 +42,7 @@ function stopOnSignal(app: App): void {
     stopping = true;
     // What is not finished by then is safe in the store and goes on at the next start.
     setTimeout(() => process.exit(0), STOP_WITHIN_MS).unref();
-    app.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`heliograph: ${explain(error)}\n`);
-        process.exit(1);
-      },
-    );
+    app.stop().then(() => process.exit(0), fail);
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);

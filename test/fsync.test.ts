@@ -77,14 +77,21 @@ async function traceServer(root: string, dataDir: string): Promise<SyncReport> {
     let printed = "";
     server.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
     const heading = /^Heliograph is listening on (\S+)$/m;
-    await eventually(() => printed, (text) => heading.test(text), 60_000);
+    await eventually(
+      () => printed,
+      (text) => heading.test(text),
+      60_000,
+    );
     const url = heading.exec(printed)?.[1] ?? "";
     await Promise.all(Array.from({ length: CALLERS }, (_, caller) => send(url, caller)));
   } finally {
     server.kill("SIGTERM");
   }
   expect(await exited).toBe(0);
-  await eventually(() => readEnd(trace), (end) => end.includes(`${server.pid} +++ exited with 0`));
+  await eventually(
+    () => readEnd(trace),
+    (end) => end.includes(`${server.pid} +++ exited with 0`),
+  );
   return readSyncTrace(trace);
 }
 

@@ -29,7 +29,7 @@ describe(`requests made from seed ${seed}`, () => {
   });
 });
 
-const UNHARMED = { violations: [], errorsLogged: [], died: false, swollen: false, readBack: true };
+const UNHARMED = { violations: [], errorsLogged: [], death: null, swollen: false, readBack: true };
 
 async function attack(databaseUrl: string | undefined, counts: { requests: number; rawRequests: number }) {
   const target = await openTarget(databaseUrl);
@@ -43,7 +43,7 @@ async function attack(databaseUrl: string | undefined, counts: { requests: numbe
         .output()
         .split("\n")
         .filter((line) => /"level":"(error|fatal)"/.test(line)),
-      died: target.hasDied(),
+      death: target.death(),
       swollen: (target.rssMb() ?? 0) > MEMORY_MAX_MB,
       readBack: readBack > counts.requests / 1000,
     };

@@ -85,7 +85,7 @@ describe.each(ENGINES)("delivery receipts on %s", (engine) => {
       return { kind: "taken", carrierMessageId: "c-1" };
     };
     await shop.dispatch(message);
-    expect((await shop.read(message)).state).toBe("delivered");
+    expect(await shop.read(message)).toMatchObject({ state: "delivered", submittedAt: shop.clock.now() });
     expect(await shop.store.parkedWithMessage(10)).toEqual([]);
   });
 
@@ -131,7 +131,7 @@ describe.each(ENGINES)("delivery receipts on %s", (engine) => {
     shop.carrier.answer = () => ({ kind: "unknown", description: "The line broke" });
     await shop.dispatch(message);
     await report(shop.needs, { ...receipt("delivered", "c-9"), ref: message });
-    expect((await shop.read(message)).state).toBe("delivered");
+    expect(await shop.read(message)).toMatchObject({ state: "delivered", submittedAt: shop.clock.now() });
   });
 
   test("many receipts at once, doubled and shuffled, leave every message delivered once", async () => {

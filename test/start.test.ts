@@ -29,9 +29,9 @@ beforeEach(async () => {
   started = [];
 });
 afterEach(async () => {
-  for (const start of started) {
-    start.child.kill("SIGKILL");
-    await start.exited;
+  for (const { child, exited } of started) {
+    child.kill("SIGKILL");
+    await exited;
   }
   await rm(folder, { recursive: true, force: true });
 });

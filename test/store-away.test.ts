@@ -149,10 +149,11 @@ describe("PostgreSQL", { timeout: 90_000 }, () => {
       const lost = proxy.lose({ to: "skip locked", saying: /UPDATE [1-9]/ });
       const { body } = await post(server, { to: "441234569008" });
       await lost;
-      await eventually(
+      const end = await eventually(
         () => stateOf(server, body.data[0]?.messageId ?? ""),
         (state) => state === "delivered",
       );
+      expect(end).toBe("delivered");
     });
 
     it("loses and repeats nothing under load, whichever write it is", async () => {

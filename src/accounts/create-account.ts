@@ -55,7 +55,8 @@ export async function createAccount(needs: CreateNeeds, wishes: Wishes): Promise
     keys: [live.key, test.key],
     phones: SAMPLE_PHONES,
   });
-  if (created === null) return null;
+  // Also when another node was quicker: its keys must open here from the first request on.
   await keyring.refresh();
+  if (created === null) return null;
   return { name, email, password, liveKey: live.secret, testKey: test.secret, phones: SAMPLE_PHONES };
 }

@@ -1,6 +1,7 @@
 import type { Receipt } from "../carriers/carrier.ts";
 import { createBatcher, type Batcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
+import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
 import type { MessageRef } from "../model/message.ts";
 import {
@@ -12,7 +13,6 @@ import {
   type MoveResult,
 } from "../store/store.ts";
 
-const RETRY_PAUSE_MS = 200;
 const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 /** Every hot write, one batcher per kind. Callers await their own result; a batch is one commit. */
@@ -33,17 +33,16 @@ interface Needs {
 
 export function createGroupCommit({ store, clock, log }: Needs, options: { acceptBacklog: number }): GroupCommit {
   /** What has already happened outside must be written: while the store is away, the batch waits and tries again. */
-  async function insist<T>(write: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await write();
-      } catch (error) {
-        if (!(error instanceof StorageUnavailable)) throw error;
+  const untilWritten = <T>(write: () => Promise<T>): Promise<T> =>
+    insist(
+      clock,
+      (error) => {
+        if (!(error instanceof StorageUnavailable)) return false;
         log.warn({ err: error }, "store is away, a write waits");
-        await new Promise<void>((resolve) => clock.after(RETRY_PAUSE_MS, resolve));
-      }
-    }
-  }
+        return true;
+      },
+      write,
+    );
 
   const accept = createBatcher<Acceptance, AcceptResult>({
     run: (batch) => store.accept(batch),
@@ -53,19 +52,19 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
     inFlight: 2,
   });
   const move = createBatcher<Move, MoveResult>({
-    run: (batch) => insist(() => store.move(batch)),
+    run: (batch) => untilWritten(() => store.move(batch)),
     maxBatch: 1000,
     maxLoad: NO_LIMIT,
     inFlight: 2,
   });
   const find = createBatcher<Receipt, MessageRef | null>({
-    run: (batch) => insist(() => store.findSubmissions(batch)),
+    run: (batch) => untilWritten(() => store.findSubmissions(batch)),
     maxBatch: 500,
     maxLoad: NO_LIMIT,
     inFlight: 2,
   });
   const park = createBatcher<Receipt, MessageRef | null>({
-    run: (batch) => insist(() => store.park(batch, clock.now())),
+    run: (batch) => untilWritten(() => store.park(batch, clock.now())),
     maxBatch: 500,
     maxLoad: NO_LIMIT,
     inFlight: 1,

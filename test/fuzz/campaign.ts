@@ -50,6 +50,8 @@ export async function campaign(target: Target, plan: Plan): Promise<Report> {
   const attack = new Attack(target, plan);
   try {
     await attack.run();
+  } catch (error) {
+    attack.report.violations.push(`seed ${plan.seed}, the campaign broke off: ${String(error)}`);
   } finally {
     await attack.close();
   }

@@ -40,7 +40,8 @@ const report = await campaign(given ?? (target as NonNullable<typeof target>), {
 const rss = target ? `, memory ${before} MB before and ${target.rssMb()} MB after` : "";
 say(`${summary(report)} in ${((performance.now() - startedAt) / 1000).toFixed(0)} s${rss}`);
 for (const violation of report.violations) say(`VIOLATION ${violation}`);
-if (target && report.violations.length > 0) say(target.output().slice(-20_000));
+if (target && report.violations.length > 0)
+  say(`${target.output().slice(-20_000)}\n${target.death() ?? "the server still runs"}`);
 await target?.close();
 process.exit(report.violations.length === 0 ? 0 : 1);
 

@@ -10,8 +10,8 @@ export interface OwnTarget extends Target {
   /** What the server has printed: the causes of what should not have happened. */
   output(): string;
   rssMb(): number | null;
-  /** Whether the process has ended by itself. */
-  hasDied(): boolean;
+  /** How the process ended, if it has. */
+  death(): string | null;
   close(): Promise<void>;
 }
 
@@ -20,9 +20,8 @@ const COUNT = "select (select count(*) from messages) as messages, (select count
 /** A server in a process of its own, whose store can be looked into. */
 export async function openTarget(databaseUrl?: string): Promise<OwnTarget> {
   const server = await startServer(databaseUrl === undefined ? {} : { databaseUrl });
-  let died = false;
-  let closing = false;
-  void server.exited.then(() => (died = !closing));
+  let death: string | null = null;
+  void server.exited.then(({ code, signal }) => (death = `the server ended with ${signal ?? code}`));
   const rows = databaseUrl === undefined ? lookIntoSqlite(server.dataDir) : await lookIntoPostgres(databaseUrl);
   return {
     url: server.baseUrl,
@@ -35,9 +34,8 @@ export async function openTarget(databaseUrl?: string): Promise<OwnTarget> {
         .filter((line) => line.startsWith("{"))
         .join("\n"),
     rssMb: () => rssMb(server.pid),
-    hasDied: () => died,
+    death: () => death,
     async close() {
-      closing = true;
       await rows.close();
       await server.cleanup();
     },

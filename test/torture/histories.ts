@@ -41,7 +41,7 @@ interface Page {
 }
 
 /** Watches the newest messages, and some of them for as long as they have no end, through the doors a customer has. */
-export function observeHistories(url: () => string, apiKey: string): Histories {
+export function observeHistories(url: string, apiKey: string): Histories {
   const last = new Map<string, string>();
   const broken: string[] = [];
   const followed = new Set<string>();
@@ -59,7 +59,7 @@ export function observeHistories(url: () => string, apiKey: string): Histories {
 
   async function read<T>(path: string): Promise<T | null> {
     try {
-      const answer = await fetch(url() + path, { headers: { apikey: apiKey }, signal: AbortSignal.timeout(5000) });
+      const answer = await fetch(url + path, { headers: { apikey: apiKey }, signal: AbortSignal.timeout(5000) });
       return answer.ok ? ((await answer.json()) as T) : (await answer.body?.cancel(), null);
     } catch {
       // The server is being killed all the time: what is not seen now is seen later.

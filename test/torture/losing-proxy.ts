@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from "node:net";
 import { freePort } from "../support/free-port.ts";
 
-/** Which answer of the database is to be lost: that to a statement with these words, if the answer has those. */
-export interface Loss {
+/** Which answer of the database is to be lost: the last one to a transaction that used these words and was answered those. */
+interface Loss {
   to: string;
   saying: RegExp;
 }
@@ -35,7 +35,8 @@ export async function openLosingProxy(databaseUrl: string): Promise<LosingProxy>
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     const both = [near, far];
-    let kept: Buffer[] | null = null;
+    /** What went either way since the last answer that ended outside of a transaction. */
+    let [asked, answered] = ["", ""];
     const end = (): void => {
       for (const socket of both) {
         sockets.delete(socket);
@@ -49,22 +50,23 @@ export async function openLosingProxy(databaseUrl: string): Promise<LosingProxy>
 
     let sending = Promise.resolve();
     near.on("data", (chunk) => {
-      if (loss && !kept && chunk.includes(loss.to)) kept = [];
+      if (loss) asked += chunk.toString("latin1");
       const held = hold && chunk.includes(hold.words) ? hold : null;
       if (held) hold = null;
       held?.reached.resolve();
       sending = sending.then(() => held?.gone.promise).then(() => void far.write(chunk));
     });
     far.on("data", (chunk) => {
-      if (!kept) return void near.write(chunk);
-      kept.push(chunk);
-      if (!chunk.subarray(-READY.length).equals(READY)) return;
-      const answer = Buffer.concat(kept);
-      kept = null;
-      if (!loss?.saying.test(answer.toString("latin1"))) return void near.write(answer);
-      loss.happened.resolve();
-      loss = null;
-      end();
+      answered += loss ? chunk.toString("latin1") : "";
+      const isLast = chunk.subarray(-READY.length).equals(READY);
+      if (isLast && loss && asked.includes(loss.to) && loss.saying.test(answered)) {
+        loss.happened.resolve();
+        loss = null;
+        end();
+        return;
+      }
+      if (isLast) [asked, answered] = ["", ""];
+      near.write(chunk);
     });
   });
   const port = await freePort();

@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startCluster } from "../support/postgres-cluster.ts";
@@ -20,7 +21,7 @@ const { values } = parseArgs({
     rate: { type: "string", default: "500" },
     window: { type: "string", default: "50" },
     seed: { type: "string" },
-    report: { type: "string", default: "torture-report" },
+    report: { type: "string", default: join(tmpdir(), "heliograph-torture") },
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

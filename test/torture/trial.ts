@@ -24,6 +24,7 @@ export interface TrialOptions {
 export interface Trial {
   window: number;
   databaseUrl: string | null;
+  dataDir: string;
   /** Starts a server on the store; all of them have the same keys. */
   start(env?: Record<string, string>): Promise<ServerProcess>;
   /** Starts a server that has ended again, with the same data, keys and port. */
@@ -67,6 +68,7 @@ export async function openTrial(options: TrialOptions): Promise<Trial> {
   return {
     window,
     databaseUrl: database?.url ?? null,
+    dataDir,
     async start(env = {}) {
       const server = await startServer({
         dataDir,

@@ -1,25 +1,61 @@
 import type { Message } from "../../model/message.ts";
 import { laneOf, messageOf, oldestFirst } from "../rows.ts";
-import { NOBODY, type MessageStore } from "../store.ts";
+import { NOBODY, StorageUnavailable, type MessageStore } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 import { columns } from "./columns.ts";
-import type { Query } from "./pool.ts";
+import type { ConnectionPool, Query } from "./pool.ts";
+
+interface Key {
+  account_id: number;
+  request_id: string;
+  n: number;
+}
+
+const KEYS = columns<keyof Key>({ account_id: "integer", request_id: "uuid", n: "integer" }, 2);
+const IS_KEY = `messages.account_id = batch.account_id and messages.request_id = batch.request_id and messages.n = batch.n`;
 
 /** Rows that another claim has its hand on are passed over, so two nodes never wait for each other nor take the same row. */
-const CLAIM = `
-  with picked as (
-    select account_id, request_id, n from messages
-    where owner = $2 and lane = $3 and due_at <= $4 and state in ('accepted', 'submitting')
-    order by due_at limit $5 for update skip locked
-  )
-  update messages set owner = $1 from picked
-  where messages.account_id = picked.account_id and messages.request_id = picked.request_id and messages.n = picked.n
-  returning messages.*`;
+const PICK = `
+  select account_id, request_id, n from messages
+  where owner = $1 and lane = $2 and due_at <= $3 and state in ('accepted', 'submitting')
+  order by due_at limit $4 for update skip locked`;
 
-export async function claim(query: Query, wanted: Parameters<MessageStore["claim"]>[0]): Promise<Message[]> {
-  const { node, from, routeClass, dueBy, limit } = wanted;
-  const { rows } = await query<MessageRow>({ text: CLAIM, values: [node, from, laneOf(routeClass), dueBy, limit] });
-  return rows.map(messageOf).toSorted(oldestFirst);
+const TAKE = `update messages set owner = $1 from ${KEYS.rows} where ${IS_KEY} returning messages.*`;
+
+const GIVE_BACK = `
+  update messages set owner = ${NOBODY} from ${KEYS.rows}
+  where ${IS_KEY} and owner = $1 and state in ('accepted', 'submitting')`;
+
+/**
+ * Claims rows, and knows which before it asks for them: if the answer to the commit is lost, they may be this node's
+ * without anybody working on them, so they are given back before the next claim.
+ */
+export function createClaim(pool: ConnectionPool): MessageStore["claim"] {
+  let lost: { node: number; keys: readonly Key[] }[] = [];
+
+  async function giveBackLost(): Promise<void> {
+    for (const { node, keys } of lost) {
+      await pool.query({ text: GIVE_BACK, values: [node, ...KEYS.values(keys)] });
+      lost = lost.filter((claim) => claim.keys !== keys);
+    }
+  }
+
+  return async ({ node, from, routeClass, dueBy, limit }): Promise<Message[]> => {
+    await giveBackLost();
+    let keys: readonly Key[] = [];
+    try {
+      return await pool.transaction(async (query) => {
+        const picked = await query<Key>({ text: PICK, values: [from, laneOf(routeClass), dueBy, limit] });
+        keys = picked.rows;
+        if (keys.length === 0) return [];
+        const { rows } = await query<MessageRow>({ text: TAKE, values: [node, ...KEYS.values(keys)] });
+        return rows.map(messageOf).toSorted(oldestFirst);
+      });
+    } catch (error) {
+      if (error instanceof StorageUnavailable && keys.length > 0) lost.push({ node, keys });
+      throw error;
+    }
+  };
 }
 
 const REQUESTS = columns({ account_id: "integer", request_id: "uuid" }, 2);

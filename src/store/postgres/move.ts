@@ -1,4 +1,4 @@
-import { CUSTOMER_STATUSES, isFinal, movesInto, statesShownAs } from "../../model/message.ts";
+import { CUSTOMER_STATUSES, isFinal, movesInto, provesSubmit, statesShownAs } from "../../model/message.ts";
 import { parkedOf, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import { columns } from "./columns.ts";
@@ -37,7 +37,7 @@ const MOVE = `
     update messages set state = step.to_state, owner = step.owner, due_at = coalesce(step.due_at, messages.due_at),
       carrier = coalesce(step.carrier, messages.carrier), attempts = messages.attempts + step.attempts,
       error_code = step.error_code, description = step.description,
-      submitted_at = coalesce(step.submitted_at, messages.submitted_at), done_at = coalesce(step.done_at, messages.done_at)
+      submitted_at = coalesce(messages.submitted_at, step.submitted_at), done_at = coalesce(step.done_at, messages.done_at)
     from step
     where messages.account_id = step.account_id and messages.request_id = step.request_id and messages.n = step.n
       and (step.owned_by is null or messages.owner = step.owned_by) and ${IS_LEGAL}
@@ -110,7 +110,7 @@ const rowOf = (step: Move) => ({
   attempts: step.attempt ? 1 : 0,
   error_code: step.errorCode,
   description: step.description,
-  submitted_at: step.to === "submitted" ? step.at : null,
+  submitted_at: provesSubmit(step.to) ? step.at : null,
   done_at: isFinal(step.to) ? step.at : null,
   settles: step.settles,
 });

@@ -12,7 +12,7 @@ import { createRecords } from "../records.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
 import { accept } from "./accept.ts";
-import { claim, release } from "./claim.ts";
+import { createClaim, release } from "./claim.ts";
 import { forget } from "./forget.ts";
 import { migrate } from "./migrate.ts";
 import { move } from "./move.ts";
@@ -56,7 +56,7 @@ export async function openPostgresStore(url: string, options: { connections?: nu
 
     accept: (batch) => accept(query, batch),
     move: (batch) => move(pool, batch),
-    claim: (wanted) => claim(query, wanted),
+    claim: createClaim(pool),
     release: (node, requests) => release(query, node, requests),
     findSubmissions: (batch) => findSubmissions(query, batch),
     park: (batch, at) => park(query, batch, at),

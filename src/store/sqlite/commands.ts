@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Receipt } from "../../carriers/carrier.ts";
-import { isFinal, movesInto, type Message, type MessageRef, type State } from "../../model/message.ts";
+import { isFinal, movesInto, provesSubmit, type Message, type MessageRef, type State } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import {
   describeFailure,
@@ -89,7 +89,7 @@ export function createCommands(db: DatabaseSync) {
       statement = db.prepare(
         `update messages set state = ?, owner = ?, due_at = coalesce(?, due_at), carrier = coalesce(?, carrier),
            attempts = attempts + ?, error_code = ?, description = ?,
-           submitted_at = coalesce(?, submitted_at), done_at = coalesce(?, done_at)
+           submitted_at = coalesce(submitted_at, ?), done_at = coalesce(?, done_at)
          where account_id = ? and request_id = ? and n = ? and state in (${origins.join(", ")})${fenced ? " and owner = ?" : ""}`,
       );
       moveStatements.set(name, statement);
@@ -146,7 +146,7 @@ export function createCommands(db: DatabaseSync) {
       move.attempt ? 1 : 0,
       move.errorCode ?? null,
       move.description ?? null,
-      move.to === "submitted" ? move.at : null,
+      provesSubmit(move.to) ? move.at : null,
       isFinal(move.to) ? move.at : null,
       move.accountId,
       move.requestId,

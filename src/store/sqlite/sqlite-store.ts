@@ -23,7 +23,7 @@ import { openDatabase } from "./open.ts";
 import { DatabaseThread } from "./thread.ts";
 
 /** The store of one process on one machine: a file, one writing thread, one reading thread. */
-export function openSqliteStore(path: string, clock: Clock): Store {
+export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Error) => void = () => {}): Store {
   mkdirSync(dirname(path), { recursive: true });
   const setup = openDatabase(path);
   try {
@@ -33,8 +33,8 @@ export function openSqliteStore(path: string, clock: Clock): Store {
     throw error;
   }
   // The connection stays open so that the log of the last writer is never removed under the threads at a restart.
-  const writer = new DatabaseThread(new URL("writer.ts", import.meta.url), path);
-  const reader = new DatabaseThread(new URL("reader.ts", import.meta.url), path);
+  const writer = new DatabaseThread(new URL("writer.ts", import.meta.url), path, onBroken);
+  const reader = new DatabaseThread(new URL("reader.ts", import.meta.url), path, onBroken);
 
   const write = <K extends keyof Commands>(
     command: K,

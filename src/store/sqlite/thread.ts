@@ -17,13 +17,18 @@ export class DatabaseThread {
   readonly #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
   #nextId = 1;
   #broken: Error | null = null;
+  #closing = false;
 
-  constructor(file: URL, path: string) {
+  /** `onBroken` is told when the thread ends without being asked to; it does not come back. */
+  constructor(file: URL, path: string, onBroken: (error: Error) => void) {
     this.#worker = new Worker(file, { workerData: { path } });
     this.#worker.unref();
     this.#worker.on("message", (answers: Answer[]) => this.#settle(answers));
     this.#worker.on("error", (error) => this.#break(error));
-    this.#worker.on("exit", () => this.#break(new Error("the database thread has ended")));
+    this.#worker.on("exit", () => {
+      this.#break(new Error("the database thread has ended"));
+      if (!this.#closing && this.#broken) onBroken(this.#broken);
+    });
   }
 
   call<T>(command: string, ...args: readonly unknown[]): Promise<T> {
@@ -36,6 +41,7 @@ export class DatabaseThread {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
     await this.#worker.terminate();
   }
 
