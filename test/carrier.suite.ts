@@ -87,10 +87,12 @@ export function carrierSuite(open: () => Promise<CarrierBench>): void {
       await carrier.submit(deliverable());
       await letReportsCome();
       await letReportsCome();
-      await eventually(
-        () => tries,
-        (seen) => seen >= 2,
-      );
+      expect(
+        await eventually(
+          () => tries,
+          (seen) => seen >= 2,
+        ),
+      ).toBeGreaterThanOrEqual(2);
     }));
 
   test("after stop no receipt is handed over; after the next start those that are owed come", () =>

@@ -374,6 +374,23 @@ describe.each(ENGINES)("keys on %s", (engine) => {
     clock.go();
   });
 
+  test("a test key makes and changes only test keys", async () => {
+    const asTest = { apikey: tenants.house.testKey };
+    const { house } = tenants;
+    const own = await house.ask<{ mode: string }>("POST", "/api/keys", { name: "more", scopes: ["sms"] }, asTest);
+    expect([own.status, own.body.mode]).toEqual([201, "test"]);
+    const live = await house.ask("POST", "/api/keys", { name: "more", scopes: ["sms"], mode: "live" }, asTest);
+    expect(live.status).toBe(403);
+    const { body } = await make({});
+    for (const [method, path, change] of [
+      ["PATCH", `/api/keys/${body.id}`, { name: "other" }],
+      ["POST", `/api/keys/${body.id}/rotate`, {}],
+      ["DELETE", `/api/keys/${body.id}`, undefined],
+    ] as const) {
+      expect((await house.ask(method, path, change, asTest)).status).toBe(403);
+    }
+  });
+
   test("what a test key sends is marked as a test and reaches the simulator", async () => {
     const { key } = (await make({ mode: "test" })).body;
     expect(key).toMatch(/^hg_test_/);

@@ -350,8 +350,8 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
       const accepted = answers.filter((answer) => answer.status === 200);
       expect(new Set(accepted.map((answer) => answer.body.id)).size).toBe(1);
       expect(accepted.filter((answer) => answer.headers.get("idempotent-replayed") === null)).toHaveLength(1);
-      for (const answer of answers)
-        if (answer.status !== 200) expect(answer.body.error?.code).toBe("IDEMPOTENCY_IN_PROGRESS");
+      const others = answers.filter((answer) => answer.status !== 200);
+      expect(others.filter((answer) => answer.body.error?.code !== "IDEMPOTENCY_IN_PROGRESS")).toEqual([]);
     });
 
     test("a refused request does not use up its key", async () => {

@@ -134,13 +134,19 @@ describe("queue", () => {
       fc.property(fc.array(fc.boolean(), { maxLength: 300 }), (steps) => {
         const queue = new Queue<number>();
         const model: number[] = [];
+        const shifted: (number | undefined)[] = [];
+        const expected: (number | undefined)[] = [];
         steps.forEach((push, index) => {
           if (push) {
             queue.push(index);
             model.push(index);
-          } else expect(queue.shift()).toBe(model.shift());
-          expect(queue.length).toBe(model.length);
+            return;
+          }
+          shifted.push(queue.shift());
+          expected.push(model.shift());
         });
+        expect(shifted).toEqual(expected);
+        expect(queue.length).toBe(model.length);
       }),
     );
   });

@@ -8,7 +8,7 @@ const SECRET_FIELDS = [
 ]; // prettier-ignore
 
 /** What must not reach a log line even inside an error's own words: keys, and runs of digits long enough to be a number. */
-export function scrub(words: string): string {
+function scrub(words: string): string {
   return words.replaceAll(/hg_(?:live|test)_[\w-]+/g, "[key]").replaceAll(/\+?\d{7,}/g, "[number]");
 }
 

@@ -110,10 +110,10 @@ export const CUSTOMER_STATUSES = ["Pending", "Delivered", "Failed"] as const sat
 export const statesShownAs = (status: CustomerStatus): State[] =>
   STATES.filter((state) => customerStatus(state) === status);
 
-const AFTER_SUBMIT: readonly State[] = ["submitted", "enroute", "delivered", "undelivered"];
+const AFTER_SUBMIT = new Set<State>(["submitted", "enroute", "delivered", "undelivered"]);
 
 /** Whether being here means that the carrier has taken it; a receipt can say so before the answer to the submit does. */
-export const provesSubmit = (state: State): boolean => AFTER_SUBMIT.includes(state);
+export const provesSubmit = (state: State): boolean => AFTER_SUBMIT.has(state);
 
 /** Nothing but a late delivery can follow these. */
 export const isFinal = (state: State): boolean => customerStatus(state) !== "Pending";

@@ -110,14 +110,14 @@ export async function openHouse(
     url: app.url,
     key,
     testKey,
-    async ask<T>(method: string, path: string, body?: unknown, headers: Headers_ = {}) {
+    async ask(method, path, body, headers = {}) {
       const response = await fetch(app.url + path, {
         method,
         headers: { apikey: key, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
-      return { status: response.status, headers: response.headers, body: (text === "" ? null : JSON.parse(text)) as T };
+      return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
     },
     send: (fields, headers) => house.ask("POST", "/v1/sms", { ...ORDINARY, ...fields }, headers),
     async message(messageId) {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freshDatabase } from "../support/databases.ts";
+import { freePort } from "../support/free-port.ts";
 import { startServer, type ServerProcess } from "../support/server-process.ts";
 import { readLedger } from "./ledger.ts";
 import type { Orders } from "./ledger-client.ts";
@@ -73,7 +74,7 @@ export async function openTrial(options: TrialOptions): Promise<Trial> {
       const server = await startServer({
         dataDir,
         ...(database ? { databaseUrl: database.url } : {}),
-        env: { ...settings, ...env },
+        env: { ...settings, HELIOGRAPH_PORT: String(await freePort()), ...env },
       });
       servers.push(server);
       return server;

@@ -62,6 +62,19 @@ function refuseBeyond(caller: AuthenticCall["caller"], scopes: readonly Scope[])
     });
 }
 
+/** A test key lies about in more places than a live one, so it opens nothing that is live. */
+function refuseLive(caller: AuthenticCall["caller"], mode: KeyMode): void {
+  if (caller.key.mode === "test" && mode === "live")
+    throw new Problem("INSUFFICIENT_SCOPE", { message: "A test key can make and change only test keys." });
+}
+
+/** The key of an id, if the caller may change it. */
+function changeable(services: Services, { params, caller }: AuthenticCall): ApiKey {
+  const key = findKey(services, caller.account.id, params.id ?? "");
+  refuseLive(caller, key.mode);
+  return key;
+}
+
 /** Everything about a key but the key. */
 function keyView(key: ApiKey): object {
   const { id, name, mode, hint, scopes, allowedIps, requestsPerSecond, createdAt, expiresAt, revokedAt, lastUsedAt } =
@@ -94,7 +107,7 @@ const CreateBody = Type.Object({
   name: choices.name,
   mode: Type.Optional(
     Type.Union([Type.Literal("live"), Type.Literal("test")], {
-      description: "live unless given; messages of a test key never leave the simulator.",
+      description: "That of the key that asks, unless given. Messages of a test key never leave the simulator.",
     }),
   ),
   scopes: choices.scopes,
@@ -190,14 +203,16 @@ export const postKey: KeyedRoute = {
   summary: "Make an API key",
   status: 201,
   description:
-    "The answer holds the key, this once: only a digest of it is stored. A key can give only scopes that it has itself.",
+    "The answer holds the key, this once: only a digest of it is stored. A key can give only scopes that it has itself, and a test key makes only test keys.",
   body: CreateBody,
   requestExamples: { shop: { name: "Shop", scopes: ["sms", "read"], allowedIps: ["203.0.113.0/24"] } },
   response: MintedView,
   responseExample: mintedExample,
   handle: async (services, { body, caller, reply }) => {
     const wishes = body as KeyBody & { name: string; scopes: Scope[] };
-    const minted = await createKey(services, caller.account.id, wishes.mode ?? "live", {
+    const mode = wishes.mode ?? caller.key.mode;
+    refuseLive(caller, mode);
+    const minted = await createKey(services, caller.account.id, mode, {
       allowedIps: [],
       requestsPerSecond: null,
       expiresAt: null,
@@ -222,10 +237,11 @@ export const patchKey: KeyedRoute = {
   requestExamples: { "slow it down": { requestsPerSecond: 10 } },
   response: KeyView,
   responseExample: { ...example, requestsPerSecond: 10 },
-  handle: async (services, { body, params, caller }) =>
-    keyView(
-      await changeKey(services, caller.account.id, params.id ?? "", readChoices(services, caller, body as KeyBody)),
-    ),
+  handle: async (services, call) => {
+    const { id } = changeable(services, call);
+    const { body, caller } = call;
+    return keyView(await changeKey(services, caller.account.id, id, readChoices(services, caller, body as KeyBody)));
+  },
 };
 
 export const rotateKeyRoute: KeyedRoute = {
@@ -240,9 +256,10 @@ export const rotateKeyRoute: KeyedRoute = {
   requestExamples: { "one day": { overlapHours: 24 } },
   response: MintedView,
   responseExample: mintedExample,
-  handle: async (services, { body, params, caller, reply }) => {
+  handle: async (services, call) => {
+    const { body, caller, reply } = call;
     const { overlapHours = OVERLAP_HOURS_DEFAULT } = body as { overlapHours?: number };
-    const { scopes, id } = findKey(services, caller.account.id, params.id ?? "");
+    const { scopes, id } = changeable(services, call);
     refuseBeyond(caller, scopes);
     const minted = await rotateKey(services, caller.account.id, id, Math.round(overlapHours * HOUR_MS));
     reply.code(201);
@@ -259,6 +276,6 @@ export const deleteKey: KeyedRoute = {
   description: "Ends a key: at once here, within five seconds on every other node. It stays listed as revoked.",
   response: KeyView,
   responseExample: { ...example, revokedAt: 1767225600000 },
-  handle: async (services, { params, caller }) =>
-    keyView(await revokeKey(services, caller.account.id, params.id ?? "")),
+  handle: async (services, call) =>
+    keyView(await revokeKey(services, call.caller.account.id, changeable(services, call).id)),
 };

@@ -18,7 +18,7 @@ const commands = createCommands(db);
 port.on("message", (first: Job) => {
   const jobs = [first];
   while (jobs.length < JOBS_PER_COMMIT) {
-    const next = receiveMessageOnPort(port) as { message: Job } | undefined;
+    const next: { message: Job } | undefined = receiveMessageOnPort(port);
     if (!next) break;
     jobs.push(next.message);
   }
