@@ -1,5 +1,5 @@
 // Durable accepts per second of POST /v1/sms, as a ratio to a bare Fastify echo with the same schemas in the same run.
-// Run: npm run bench:accept [-- --seconds 3 --rounds 5 --million]
+// Run: npm run bench:accept [-- --seconds 3 --rounds 5 --million --engine sqlite,postgres]
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
@@ -16,6 +16,7 @@ const { values: options } = parseArgs({
     seconds: { type: "string", default: "3" },
     rounds: { type: "string", default: "5" },
     million: { type: "boolean", default: false },
+    engine: { type: "string", default: "sqlite,postgres" },
   },
 });
 const SECONDS = Number(options.seconds);
@@ -133,7 +134,7 @@ say(`The generator alone drives ${limit.toFixed(0)} requests per s against a soc
 const echo = await startEcho();
 const cluster = await startCluster();
 const results: Result[] = [];
-for (const engine of ["sqlite", "postgres"] as const) {
+for (const engine of options.engine.split(",")) {
   // A node with the role api only accepts; with all roles the same two cores also send, simulate the carrier and take receipts.
   for (const roles of ["api", "api,dispatch"]) {
     const database = engine === "postgres" ? await freshDatabase(cluster.url) : null;

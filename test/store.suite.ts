@@ -8,6 +8,7 @@ import {
   customerStatus,
   isFinal,
   mayMove,
+  provesSubmit,
   statesShownAs,
   type MessageRef,
 } from "../src/model/message.ts";
@@ -259,7 +260,7 @@ export function storeSuite(engine: EngineName): void {
         const message = await found(at(refs, index));
         expect(message.state).toBe(mayMove(from, to) ? to : from);
         expect(message.doneAt).toBe(mayMove(from, to) && isFinal(to) ? NOON + 7 : null);
-        expect(message.submittedAt).toBe(mayMove(from, to) && to === "submitted" ? NOON + 7 : null);
+        expect(message.submittedAt).toBe(mayMove(from, to) && provesSubmit(to) ? NOON + 7 : null);
       }
     });
 

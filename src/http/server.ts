@@ -32,13 +32,14 @@ export function createServer(services: Services, options: Options): FastifyInsta
     keepAliveTimeout: 65_000,
     connectionTimeout: 0,
     http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: 10_000 },
-    genReqId: () => newId(services.clock.now()),
+    // Only a failure needs an id of its own; it is made there.
+    genReqId: () => "",
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     clientErrorHandler: answerUnreadable,
     // Addresses that the router cannot read do not pass the hooks below.
-    frameworkErrors: (error, request, reply) => fail(request, markAnswer(request, reply), error, "plain"),
+    frameworkErrors: (error, request, reply) => fail(request, reply, error, "plain"),
   });
   const admission = { keyring: services.keyring, clock: services.clock, badKeys: new BadKeyCounter() };
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family): void => {
@@ -46,10 +47,13 @@ export function createServer(services: Services, options: Options): FastifyInsta
     const { complete, destroyed } = request.raw;
     // Who leaves in the middle of a body is nobody's fault here, and there is nobody to tell.
     if (destroyed && !complete) return void reply.hijack();
+    const requestId = newId(services.clock.now());
     services.meters.refused.inc({ code: problem.code });
-    if (problem.code === "INTERNAL") services.log.error({ err: error, requestId: request.id }, "request failed");
+    if (problem.code === "INTERNAL") services.log.error({ err: error, requestId }, "request failed");
     if (problem.retryAfterSeconds !== undefined) reply.header("retry-after", String(problem.retryAfterSeconds));
-    void reply.code(problem.status).send(failureBody(problem, family, services.baseUrl(), request.id));
+    reply.headers({ "x-content-type-options": "nosniff", "request-id": requestId });
+    letGoOnStop(services, reply);
+    void reply.code(problem.status).send(failureBody(problem, family, services.baseUrl(), requestId));
   };
 
   app.removeAllContentTypeParsers();
@@ -66,12 +70,6 @@ export function createServer(services: Services, options: Options): FastifyInsta
     if (!request.is404) return done();
     fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
   });
-  app.addHook("onSend", (request, reply, payload, done) => {
-    markAnswer(request, reply);
-    // A connection that is kept would hold up the stop until its client lets go of it.
-    if (services.stopping.aborted) reply.header("connection", "close");
-    done(null, payload);
-  });
 
   const routes = options.answersRequests ? ROUTES : ROUTES.filter((route) => route.group === "Health");
   for (const route of routes) addRoute(app, services, route, admission, fail);
@@ -81,8 +79,10 @@ export function createServer(services: Services, options: Options): FastifyInsta
   return app;
 }
 
-const markAnswer = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-  reply.headers({ "x-content-type-options": "nosniff", "request-id": request.id });
+/** A connection that is kept would hold up the stop until its client lets go of it. */
+function letGoOnStop({ stopping }: Services, reply: FastifyReply): void {
+  if (stopping.aborted) reply.header("connection", "close");
+}
 
 type Fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family) => void;
 
@@ -115,7 +115,9 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, admiss
       };
       check?.(call.body);
       if (!reply.hasHeader("content-type")) reply.type("application/json; charset=utf-8");
-      return route.handle(services, call);
+      const answer = await route.handle(services, call);
+      letGoOnStop(services, reply);
+      return answer;
     },
   });
 }

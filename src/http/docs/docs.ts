@@ -73,6 +73,7 @@ const door = (
       .type(contentType)
       .header("cache-control", "public, max-age=60")
       .header("content-security-policy", CONTENT_SECURITY_POLICY)
+      .header("x-content-type-options", "nosniff")
       .header("referrer-policy", "no-referrer");
     return text;
   },

@@ -164,7 +164,7 @@ export function createCommands(db: DatabaseSync) {
   }
 
   /** Alone in its savepoint, so that what is wrong with one item is undone and told to its caller only. */
-  function isolated<T>(run: () => T): T | Error {
+  function isolated<T>(run: () => T): T | { failed: string } {
     db.exec("savepoint item");
     try {
       const result = run();
@@ -174,14 +174,14 @@ export function createCommands(db: DatabaseSync) {
       if (!db.isTransaction || isStorageFault(error)) throw error;
       db.exec("rollback to item");
       db.exec("release item");
-      return error instanceof Error ? error : new Error(String(error));
+      return { failed: error instanceof Error ? error.message : String(error) };
     }
   }
 
   return {
-    accept(batch: readonly Acceptance[]): (AcceptResult | Error)[] {
+    accept(batch: readonly Acceptance[]): (AcceptResult | { failed: string })[] {
       const whole = isolated(() => batch.map(acceptOne));
-      return whole instanceof Error ? batch.map((item) => isolated(() => acceptOne(item))) : whole;
+      return "failed" in whole ? batch.map((item) => isolated(() => acceptOne(item))) : whole;
     },
 
     move: (batch: readonly Move[]): MoveResult[] => batch.map(moveOne),

@@ -12,9 +12,10 @@ const port = parentPort as MessagePort;
 const db = openDatabase((workerData as { path: string }).path, { readOnly: true });
 const kept = new Map<string, StatementSync>();
 
-port.on("message", ({ id, args }: Job) => {
+port.on("message", (job: string) => {
+  const { id, args } = JSON.parse(job) as Job;
   const [sql, values] = args as [string, SQLInputValue[]];
-  port.postMessage([read(id, sql, values)]);
+  port.postMessage(JSON.stringify([read(id, sql, values)]));
 });
 
 function read(id: number, sql: string, values: SQLInputValue[]): Answer {

@@ -70,7 +70,10 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createRecords(engine),
     ...createReading(db),
 
-    accept: (batch) => write("accept", batch),
+    async accept(batch) {
+      const results = await write("accept", batch);
+      return results.map((result) => ("failed" in result ? new Error(result.failed) : result));
+    },
     move: (batch) => write("move", batch),
     claim: (claim) => write("claim", claim),
     release: (node, requests) => write("release", node, requests),

@@ -15,14 +15,14 @@ const port = parentPort as MessagePort;
 const db = openDatabase((workerData as { path: string }).path);
 const commands = createCommands(db);
 
-port.on("message", (first: Job) => {
-  const jobs = [first];
+port.on("message", (first: string) => {
+  const jobs = [JSON.parse(first) as Job];
   while (jobs.length < JOBS_PER_COMMIT) {
-    const next: { message: Job } | undefined = receiveMessageOnPort(port);
+    const next: { message: string } | undefined = receiveMessageOnPort(port);
     if (!next) break;
-    jobs.push(next.message);
+    jobs.push(JSON.parse(next.message) as Job);
   }
-  port.postMessage(commitTogether(jobs));
+  port.postMessage(JSON.stringify(commitTogether(jobs)));
 });
 
 function commitTogether(jobs: Job[]): Answer[] {
