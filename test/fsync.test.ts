@@ -88,9 +88,10 @@ async function traceServer(root: string, dataDir: string): Promise<SyncReport> {
     server.kill("SIGTERM");
   }
   expect(await exited).toBe(0);
+  const over = new RegExp(`^${server.pid} +\\+\\+\\+ exited with 0`, "m");
   await eventually(
     () => readEnd(trace),
-    (end) => end.includes(`${server.pid} +++ exited with 0`),
+    (end) => over.test(end),
   );
   return readSyncTrace(trace);
 }
