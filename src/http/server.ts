@@ -48,7 +48,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
     // Who leaves in the middle of a body is nobody's fault here, and there is nobody to tell.
     if (destroyed && !complete) return void reply.hijack();
     const requestId = newId(services.clock.now());
-    services.meters.refused.inc({ code: problem.code });
+    services.meters.refused(problem.code).inc();
     if (problem.code === "INTERNAL") services.log.error({ err: error, requestId }, "request failed");
     if (problem.retryAfterSeconds !== undefined) reply.header("retry-after", String(problem.retryAfterSeconds));
     reply.headers({ "x-content-type-options": "nosniff", "request-id": requestId });

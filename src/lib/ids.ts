@@ -3,6 +3,9 @@ import { randomFillSync } from "node:crypto";
 const POOL_BYTES = 4096;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
+// Many ids are of the same millisecond, and its hexadecimal form is the dearest part of them.
+let momentMs = Number.NaN;
+let moment = "";
 
 /**
  * A UUID of version 7 for a moment: rows written together lie together, and a listing by id is a listing by time.
@@ -17,23 +20,24 @@ export function newId(epochMs: number): string {
   used += 10;
   random[0] = ((random[0] ?? 0) & 0x0f) | 0x70;
   random[2] = ((random[2] ?? 0) & 0x3f) | 0x80;
-  const time = timeHex(epochMs);
+  if (epochMs !== momentMs) {
+    momentMs = epochMs;
+    moment = timePart(epochMs);
+  }
   const rest = random.toString("hex");
-  return `${time.slice(0, 8)}-${time.slice(8)}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8)}`;
+  return `${moment}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8)}`;
 }
 
 /** The smallest id of a moment, as a bound for ranges over time-ordered ids. */
-export function idFloor(epochMs: number): string {
-  const time = timeHex(epochMs);
-  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
-}
+export const idFloor = (epochMs: number): string => `${timePart(epochMs)}-0000-0000-000000000000`;
 
 const TIME_MAX = 2 ** 48 - 1;
 
-const timeHex = (epochMs: number): string =>
-  Math.min(TIME_MAX, Math.max(0, Math.trunc(epochMs)))
-    .toString(16)
-    .padStart(12, "0");
+function timePart(epochMs: number): string {
+  const ms = Math.min(TIME_MAX, Math.max(0, Math.trunc(epochMs)));
+  const hex = ms.toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -100,7 +100,7 @@ async function store(
   } finally {
     places?.lanes.giveBack(draft.routeClass, count);
   }
-  meters.accepted.inc({ channel: "sms", type: draft.routeClass }, count);
+  meters.accepted("sms", draft.routeClass).inc(count);
   if (places && membership.node === node) {
     draft.recipients.forEach(({ number, failure }, index) => {
       if (!failure) places.lanes.push({ ...message, n: index + 1, recipient: number, state: "accepted", attempts: 0 });

@@ -102,10 +102,10 @@ export async function dispatch(needs: DispatchNeeds, message: Message): Promise<
   if (!(await commits.move.add(intent)).moved) return;
   if (!membership.alive) return inDoubt ? hold(needs, message, node, now) : putBack(needs, message, node, now);
 
-  if (inDoubt) meters.ambiguous.inc({ type: message.routeClass });
-  meters.queueMs.observe({ type: message.routeClass }, clock.now() - message.createdAt);
+  if (inDoubt) meters.ambiguous(message.routeClass).inc();
+  meters.queueMs(message.routeClass).observe(clock.now() - message.createdAt);
   const outcome = await submit(carrier, message);
-  meters.outcomes.inc({ carrier: carrier.name, outcome: outcome.kind });
+  meters.outcomes(carrier.name, outcome.kind).inc();
   await conclude(needs, message, node, carrier, outcome);
 }
 
@@ -153,7 +153,7 @@ async function conclude(
         errorCode: outcome.code,
         description: outcome.description,
       });
-      meters.moves.inc({ state: "rejected" });
+      meters.moves("rejected").inc();
       return;
     case "unknown":
       return hold(needs, message, node, mayRepeat(message) ? at + retryPauseMs(message) : message.expiresAt);
@@ -185,7 +185,7 @@ async function end(
     errorCode,
     description: FAILURES[errorCode],
   });
-  if (moved) meters.moves.inc({ state: to });
+  if (moved) meters.moves(to).inc();
 }
 
 /** A second password or order confirmation is a nuisance, a missing one is a failure; a second advertisement is the worse of the two. */

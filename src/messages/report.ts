@@ -17,7 +17,7 @@ export async function report(needs: ReportNeeds, receipt: Receipt): Promise<void
   const { commits, meters } = needs;
   const ref = receipt.ref ?? (await commits.find.add(receipt)) ?? (await commits.park.add(receipt));
   if (ref) return apply(needs, ref, receipt);
-  meters.receipts.inc({ carrier: receipt.carrier, effect: "parked" });
+  meters.receipts(receipt.carrier, "parked").inc();
 }
 
 /** Applies receipts that had come early; each is removed in the same commit that it takes effect in. */
@@ -47,6 +47,6 @@ async function apply(
     description: receipt.description,
     ...(settles === undefined ? {} : { settles }),
   });
-  meters.receipts.inc({ carrier: receipt.carrier, effect: moved ? "moved" : "repeated" });
-  if (moved && isFinal(receipt.state)) meters.moves.inc({ state: receipt.state });
+  meters.receipts(receipt.carrier, moved ? "moved" : "repeated").inc();
+  if (moved && isFinal(receipt.state)) meters.moves(receipt.state).inc();
 }

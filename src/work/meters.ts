@@ -13,51 +13,67 @@ export type Meters = ReturnType<typeof createMeters>;
 export function createMeters() {
   const registry = new Registry();
   const registers = [registry];
+  const counter = ({ name, help, labels }: { name: string; help: string; labels: readonly string[] }) =>
+    perLabels(new Counter({ name, help, labelNames: [...labels], registers }), labels);
   return {
     registry,
-    accepted: new Counter({
+    accepted: counter({
       name: "heliograph_messages_accepted_total",
       help: "Messages durably accepted, by channel and route class.",
-      labelNames: ["channel", "type"],
-      registers,
+      labels: ["channel", "type"],
     }),
-    outcomes: new Counter({
+    outcomes: counter({
       name: "heliograph_submit_outcomes_total",
       help: "What carriers answered to a submit: taken, busy, refused, unknown.",
-      labelNames: ["carrier", "outcome"],
-      registers,
+      labels: ["carrier", "outcome"],
     }),
-    ambiguous: new Counter({
+    ambiguous: counter({
       name: "heliograph_submits_repeated_total",
       help: "Messages sent again because it is not known whether the first submit was taken: the bound of duplicates.",
-      labelNames: ["type"],
-      registers,
+      labels: ["type"],
     }),
-    receipts: new Counter({
+    receipts: counter({
       name: "heliograph_receipts_total",
       help: "Delivery receipts by carrier and what they did: moved, repeated, parked.",
-      labelNames: ["carrier", "effect"],
-      registers,
+      labels: ["carrier", "effect"],
     }),
-    moves: new Counter({
+    moves: counter({
       name: "heliograph_messages_ended_total",
       help: "Messages that reached an end, by state.",
-      labelNames: ["state"],
-      registers,
+      labels: ["state"],
     }),
-    refused: new Counter({
+    refused: counter({
       name: "heliograph_requests_refused_total",
       help: "Requests answered with a problem, by code.",
-      labelNames: ["code"],
-      registers,
+      labels: ["code"],
     }),
-    queueMs: new Histogram({
-      name: "heliograph_queue_milliseconds",
-      help: "Time from accepted to handed to the carrier, by route class.",
-      labelNames: ["type"],
-      buckets: [5, 10, 25, 50, 100, 250, 500, 1000, 5000, 30_000, 300_000],
-      registers,
-    }),
+    queueMs: perLabels(
+      new Histogram({
+        name: "heliograph_queue_milliseconds",
+        help: "Time from accepted to handed to the carrier, by route class.",
+        labelNames: ["type"],
+        buckets: [5, 10, 25, 50, 100, 250, 500, 1000, 5000, 30_000, 300_000],
+        registers,
+      }),
+      ["type"],
+    ),
+  };
+}
+
+/** Finding the series of some labels costs more than counting on it, so each is found once. */
+function perLabels<Series>(
+  meter: { labels(values: Record<string, string>): Series },
+  names: readonly string[],
+): (...values: string[]) => Series {
+  const known = new Map<string, Series>();
+  return (...values) => {
+    const key = values.join(" ");
+    let series = known.get(key);
+    if (!series) {
+      series = meter.labels(Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""])));
+      known.set(key, series);
+    }
+    return series;
   };
 }
 

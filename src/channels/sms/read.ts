@@ -138,6 +138,11 @@ function readText(value: unknown, unicode: 0 | 1 | undefined, faults: Fault[]): 
   return value;
 }
 
+function splitList(written: string): string[] {
+  const list = written.includes(",") ? written.split(",") : [written];
+  return list.filter((each) => each.trim() !== "");
+}
+
 interface WrittenNumber {
   parameter: string;
   written: string;
@@ -145,7 +150,7 @@ interface WrittenNumber {
 
 /** `to` is one number, several with commas between them, or an array of numbers. */
 function readRecipientList(value: unknown, max: number, faults: Fault[]): WrittenNumber[] {
-  const list = typeof value === "string" ? value.split(",").filter((written) => written.trim() !== "") : value;
+  const list = typeof value === "string" ? splitList(value) : value;
   if (!Array.isArray(list) || list.length === 0) {
     faults.push({
       parameter: "to",

@@ -14,7 +14,6 @@ import {
 } from "../rows.ts";
 import {
   NOBODY,
-  type Acceptance,
   type AcceptResult,
   type MessageStore,
   type Move,
@@ -23,8 +22,11 @@ import {
 } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 import { isStorageFault } from "./faults.ts";
+import type { Packed } from "./packing.ts";
 
 const FORGET_AT_ONCE = 1000;
+
+const STORED: AcceptResult = { kind: "stored" };
 
 type Values = readonly SQLInputValue[];
 
@@ -97,8 +99,9 @@ export function createCommands(db: DatabaseSync) {
     return statement;
   }
 
-  function acceptOne({ message, recipients, owner, idempotency }: Acceptance): AcceptResult {
-    const { accountId, requestId, createdAt } = message;
+  function acceptOne(packed: Packed): AcceptResult {
+    const [accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName] = packed;
+    const [, , , , , , , , , createdAt, dueAt, expiresAt, owner, idempotency, numbers, failures] = packed;
     if (idempotency) {
       const { path, key, bodyHash, response } = idempotency;
       const { changes } = insertIdempotency.run(accountId, path, key, bodyHash, response, createdAt);
@@ -107,34 +110,33 @@ export function createCommands(db: DatabaseSync) {
         return { kind: "replayed", bodyHash: earlier.body_hash, response: earlier.response };
       }
     }
-    const lane = laneOf(message.routeClass);
-    const content = JSON.stringify(message.content);
-    let n = 0;
-    for (const { number, failure } of recipients) {
-      n += 1;
+    const lane = laneOf(routeClass);
+    const isTest = test ? 1 : 0;
+    for (const [index, number] of numbers.entries()) {
+      const failure = failures?.[index] ?? null;
       insertMessage.run(
         accountId,
         requestId,
-        n,
-        message.channel,
+        index + 1,
+        channel,
         lane,
-        message.test ? 1 : 0,
-        message.sender,
+        isTest,
+        sender,
         number,
         content,
-        message.segments,
-        message.campaignName,
+        segments,
+        campaignName,
         failure ? "rejected" : "accepted",
         failure ? NOBODY : owner,
         failure,
         describeFailure(failure),
         createdAt,
-        message.dueAt,
-        message.expiresAt,
+        dueAt,
+        expiresAt,
         failure ? createdAt : null,
       );
     }
-    return { kind: "stored" };
+    return STORED;
   }
 
   function moveOne(move: Move): MoveResult {
@@ -179,7 +181,7 @@ export function createCommands(db: DatabaseSync) {
   }
 
   return {
-    accept(batch: readonly Acceptance[]): (AcceptResult | { failed: string })[] {
+    accept(batch: readonly Packed[]): (AcceptResult | { failed: string })[] {
       const whole = isolated(() => batch.map(acceptOne));
       return "failed" in whole ? batch.map((item) => isolated(() => acceptOne(item))) : whole;
     },

@@ -20,6 +20,7 @@ import type { Tables } from "../tables.ts";
 import type { Commands } from "./commands.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open.ts";
+import { pack } from "./packing.ts";
 import { DatabaseThread } from "./thread.ts";
 
 /** The store of one process on one machine: a file, one writing thread, one reading thread. */
@@ -71,7 +72,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createReading(db),
 
     async accept(batch) {
-      const results = await write("accept", batch);
+      const results = await write("accept", batch.map(pack));
       return results.map((result) => ("failed" in result ? new Error(result.failed) : result));
     },
     move: (batch) => write("move", batch),
