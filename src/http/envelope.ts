@@ -4,6 +4,15 @@ import type { Family } from "./route.ts";
 
 export const SENT_MESSAGE = "Message Sent Successfully!";
 
+/** An answer that is JSON already. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /**
  * The answer to every send: one record per recipient, in order. `echo` holds the fields that a kind repeats.
  * Its shape is fixed, so it is written out rather than built and stringified, which takes three times as long.

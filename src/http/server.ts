@@ -8,7 +8,7 @@ import { Problem, type ProblemCode } from "../model/problem.ts";
 import { StorageUnavailable } from "../store/store.ts";
 import { authenticate, BadKeyCounter, type Admission } from "./authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
-import { failureBody } from "./envelope.ts";
+import { failureBody, JsonText } from "./envelope.ts";
 import { readJson } from "./read-json.ts";
 import type { Family, Route, Services } from "./route.ts";
 import { ROUTES } from "./routes.ts";
@@ -16,6 +16,7 @@ import { ROUTES } from "./routes.ts";
 const BODY_BYTES_MAX = 1_048_576;
 const HEADER_BYTES_MAX = 16_384;
 const RETRY_SECONDS = 2;
+const JSON_TYPE = "application/json; charset=utf-8";
 
 interface Options {
   trustProxy: boolean;
@@ -114,12 +115,22 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, admiss
         query: singleValues(request.query as Record<string, string | string[]>, route),
       };
       check?.(call.body);
-      if (!reply.hasHeader("content-type")) reply.type("application/json; charset=utf-8");
       const answer = await route.handle(services, call);
       letGoOnStop(services, reply);
+      if (answer instanceof JsonText) return sendText(reply, answer);
+      if (!reply.hasHeader("content-type")) reply.type(JSON_TYPE);
       return answer;
     },
   });
+}
+
+/** Puts finished text on the wire. Fastify's own way would look at it again; that is a tenth of the whole cost of a send. */
+function sendText(reply: FastifyReply, { text }: JsonText): FastifyReply {
+  reply.hijack();
+  const { raw } = reply;
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
+  raw.writeHead(200, { "content-type": JSON_TYPE, "content-length": Buffer.byteLength(text) }).end(text);
+  return reply;
 }
 
 type Authentic = FastifyRequest & { caller: Credential };

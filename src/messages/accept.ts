@@ -36,14 +36,25 @@ export interface SendRequest {
   answer(requestId: string): string;
 }
 
+interface Accepted {
+  answer: string;
+  /** The answer is that of an earlier request with the same key. */
+  replayed: boolean;
+}
+
 /**
  * Makes messages of a draft. When this resolves they are on disk, and on their way if this node sends.
  * Next: src/messages/dispatch.ts
  */
-export async function accept(needs: AcceptNeeds, request: SendRequest): Promise<{ answer: string; replayed: boolean }> {
-  if (!request.idempotency) return store(needs, request, null);
+export function accept(needs: AcceptNeeds, request: SendRequest): Promise<Accepted> {
+  return request.idempotency ? acceptOnce(needs, request, request.idempotency) : store(needs, request, null);
+}
 
-  const { path, key, body } = request.idempotency;
+async function acceptOnce(
+  needs: AcceptNeeds,
+  request: SendRequest,
+  { path, key, body }: NonNullable<SendRequest["idempotency"]>,
+): Promise<Accepted> {
   const lock = `${request.accountId} ${path} ${key}`;
   if (needs.underWay.has(lock)) throw new Problem("IDEMPOTENCY_IN_PROGRESS", { retryAfterSeconds: 1 });
   needs.underWay.add(lock);
@@ -59,7 +70,7 @@ async function store(
   needs: AcceptNeeds,
   { accountId, test, draft, answer }: SendRequest,
   idempotency: { path: string; key: string; bodyHash: string } | null,
-): Promise<{ answer: string; replayed: boolean }> {
+): Promise<Accepted> {
   const { commits, membership, clock, meters, validityMs } = needs;
   const now = clock.now();
   const requestId = newId(now);

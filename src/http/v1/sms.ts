@@ -2,13 +2,13 @@ import Type from "typebox";
 import { readSms } from "../../channels/sms/read.ts";
 import { accept } from "../../messages/accept.ts";
 import { Problem } from "../../model/problem.ts";
-import { SENT_MESSAGE, sendEnvelope } from "../envelope.ts";
+import { JsonText, SENT_MESSAGE, sendEnvelope } from "../envelope.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 
 const PATH = "/v1/sms";
 
 /** `POST /v1/sms`: reads the request, has it accepted, answers the envelope. Next: src/channels/sms/read.ts */
-async function postSms(services: Services, { request, reply, body, caller }: AuthenticCall): Promise<string> {
+async function postSms(services: Services, { request, reply, body, caller }: AuthenticCall): Promise<JsonText> {
   const { account, key } = caller;
   const draft = readSms(body, services.smsRules, account.settings);
   const { recipients, unicode, flash } = draft;
@@ -27,7 +27,7 @@ async function postSms(services: Services, { request, reply, body, caller }: Aut
       ),
   });
   if (replayed) reply.header("idempotent-replayed", "true");
-  return answer;
+  return new JsonText(answer);
 }
 
 const IDEMPOTENCY_KEY_MAX = 255;
