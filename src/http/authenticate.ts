@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
+import type { BlockList } from "node:net";
 import type { Credential, Keyring } from "../accounts/keyring.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Scope } from "../model/api-key.ts";
@@ -33,15 +34,15 @@ export interface Admission {
 /** Lets a request in, or says why not. What is wrong with a key is not said: missing, unknown, revoked and expired look alike. */
 export function authenticate(
   admission: Admission,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: { headers: IncomingHttpHeaders; address: string },
   scope: Scope,
+  setHeader: (name: string, value: string) => void,
 ): Credential {
   const { keyring, clock, badKeys } = admission;
   const now = clock.now();
   const credential = keyring.find(oneKey(request.headers.apikey));
   if (!credential) {
-    if (badKeys.count(request.ip, now) <= BAD_KEYS_PER_MINUTE) throw new Problem("UNAUTHORIZED");
+    if (badKeys.count(request.address, now) <= BAD_KEYS_PER_MINUTE) throw new Problem("UNAUTHORIZED");
     throw new Problem("RATE_LIMITED", {
       message: "Too many requests with bad keys came from this address.",
       retryAfterSeconds: Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1000),
@@ -49,12 +50,7 @@ export function authenticate(
   }
   const { key, account, networks, bucket } = credential;
   if (account.suspended) throw new Problem("ACCOUNT_SUSPENDED");
-  if (
-    networks &&
-    !networks.check(plainAddress(request.ip), request.ip.includes(":") && !isMapped(request.ip) ? "ipv6" : "ipv4")
-  ) {
-    throw new Problem("IP_NOT_ALLOWED");
-  }
+  if (networks && !isWithin(networks, request.address)) throw new Problem("IP_NOT_ALLOWED");
   if (!key.scopes.includes(scope)) {
     throw new Problem("INSUFFICIENT_SCOPE", {
       message: `This API key may not do that: it lacks the scope "${scope}".`,
@@ -63,8 +59,8 @@ export function authenticate(
   if (bucket) {
     const taken = bucket.take(now);
     const waitSeconds = taken.taken ? 1 : Math.max(1, Math.ceil(taken.waitMs / 1000));
-    reply.header("ratelimit-policy", `"key";q=${bucket.ratePerSecond};w=1`);
-    reply.header("ratelimit", `"key";r=${taken.taken ? taken.left : 0};t=${waitSeconds}`);
+    setHeader("ratelimit-policy", `"key";q=${bucket.ratePerSecond};w=1`);
+    setHeader("ratelimit", `"key";r=${taken.taken ? taken.left : 0};t=${waitSeconds}`);
     if (!taken.taken) throw new Problem("RATE_LIMITED", { retryAfterSeconds: waitSeconds });
   }
   return credential;
@@ -78,7 +74,9 @@ function oneKey(header: string | string[] | undefined): string {
   return values.size === 1 ? first : "";
 }
 
-const isMapped = (address: string): boolean => address.startsWith("::ffff:") && address.includes(".");
-
 /** An IPv4 caller on an IPv6 socket shows as `::ffff:1.2.3.4`. */
-const plainAddress = (address: string): string => (isMapped(address) ? address.slice("::ffff:".length) : address);
+function isWithin(networks: BlockList, address: string): boolean {
+  const mapped = address.startsWith("::ffff:") && address.includes(".");
+  const plain = mapped ? address.slice("::ffff:".length) : address;
+  return networks.check(plain, plain.includes(":") ? "ipv6" : "ipv4");
+}

@@ -2,15 +2,13 @@ import { messageIdOf } from "../model/message.ts";
 import { PROBLEMS, type Problem } from "../model/problem.ts";
 import type { Family } from "./route.ts";
 
+export const JSON_TYPE = "application/json; charset=utf-8";
+
 export const SENT_MESSAGE = "Message Sent Successfully!";
 
 /** An answer that is JSON already. */
-export class JsonText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
+export interface JsonText {
+  text: string;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import type { Credential, Keyring } from "../accounts/keyring.ts";
@@ -10,6 +11,7 @@ import type { Scope } from "../model/api-key.ts";
 import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
 import type { Meters } from "../work/meters.ts";
+import type { JsonText } from "./envelope.ts";
 
 /** All that a door may need of the house. */
 export interface Services {
@@ -39,6 +41,14 @@ export interface Call {
 /** A request whose key has been checked. */
 export interface AuthenticCall extends Call {
   caller: Credential;
+}
+
+/** What a send needs to know of its request; any door can give it. */
+export interface SendCall {
+  headers: IncomingHttpHeaders;
+  body: unknown;
+  caller: Credential;
+  setHeader(name: string, value: string): void;
 }
 
 /** The body of a failure: `send` has the send envelope around it, `plain` only text and error. */
@@ -88,4 +98,11 @@ export interface OpenRoute extends Documented {
   handle(services: Services, call: Call): Promise<unknown>;
 }
 
-export type Route = KeyedRoute | OpenRoute;
+/** A door for sends: ordinary requests to it take the express door, without the framework. */
+export interface SendRoute extends Documented {
+  scope: Scope;
+  express: true;
+  handle(services: Services, call: SendCall): Promise<JsonText>;
+}
+
+export type Route = KeyedRoute | SendRoute | OpenRoute;

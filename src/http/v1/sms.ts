@@ -2,18 +2,18 @@ import Type from "typebox";
 import { readSms } from "../../channels/sms/read.ts";
 import { accept } from "../../messages/accept.ts";
 import { Problem } from "../../model/problem.ts";
-import { JsonText, SENT_MESSAGE, sendEnvelope } from "../envelope.ts";
-import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
+import { SENT_MESSAGE, sendEnvelope, type JsonText } from "../envelope.ts";
+import type { SendCall, SendRoute, Services } from "../route.ts";
 
 const PATH = "/v1/sms";
 
 /** `POST /v1/sms`: reads the request, has it accepted, answers the envelope. Next: src/channels/sms/read.ts */
-async function postSms(services: Services, { request, reply, body, caller }: AuthenticCall): Promise<JsonText> {
+async function postSms(services: Services, { headers, body, caller, setHeader }: SendCall): Promise<JsonText> {
   const { account, key } = caller;
   const draft = readSms(body, services.smsRules, account.settings);
   const { recipients, unicode, flash } = draft;
   const echo = { ...(unicode === undefined ? {} : { unicode }), ...(flash === undefined ? {} : { flash }) };
-  const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
+  const idempotencyKey = readIdempotencyKey(headers["idempotency-key"]);
   const { answer, replayed } = await accept(services.accepting, {
     accountId: account.id,
     test: key.mode === "test",
@@ -26,8 +26,8 @@ async function postSms(services: Services, { request, reply, body, caller }: Aut
         echo,
       ),
   });
-  if (replayed) reply.header("idempotent-replayed", "true");
-  return new JsonText(answer);
+  if (replayed) setHeader("idempotent-replayed", "true");
+  return { text: answer };
 }
 
 const IDEMPOTENCY_KEY_MAX = 255;
@@ -90,7 +90,8 @@ const SendResponse = Type.Object(
 
 const example = { sender: "HELIOG", to: "15550100100", text: "Your order 4711 is on its way.", type: "TRANS" };
 
-export const sendSms: KeyedRoute = {
+export const sendSms: SendRoute = {
+  express: true,
   method: "POST",
   path: PATH,
   family: "send",
