@@ -57,7 +57,6 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
 
   const keyring = new Keyring({ store, clock }, deriveKey(masterKey, "api keys"));
   await keyring.refresh();
-  const first = await firstStart({ store, keyring, clock }, config);
 
   const silentMs = config.nodeSilentSeconds * 1000;
   const membership = new Membership({ store, clock, log }, { alone: store.engine === "sqlite", silentMs });
@@ -132,6 +131,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     answersRequests: config.roles.includes("api"),
   });
   address = await server.listen({ host: config.host, port: config.port });
+  // Only now: secrets that are made but never shown, because the port was taken, would be lost for good.
+  const first = await firstStart({ store, keyring, clock }, config);
   sending?.fetch();
 
   return {

@@ -135,7 +135,7 @@ const SETTINGS = {
   trustProxy: setting({
     name: "TRUST_PROXY",
     default: "false",
-    meaning: "Whether the caller's address is taken from `X-Forwarded-For`. Only behind a proxy that sets it.",
+    meaning: "Whether the caller's address is the last one in `X-Forwarded-For`. Only behind a proxy that writes it.",
     check: "true or false",
     read: (written) => (written === "true" || written === "false" ? written === "true" : undefined),
   }),

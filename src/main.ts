@@ -74,6 +74,7 @@ function explain(error: unknown): string {
     return `port ${port} on ${address} is taken; stop the other program or set HELIOGRAPH_PORT`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return `HELIOGRAPH_HOST: this machine does not have that address`;
-  if (code === "EACCES") return `port ${port} may not be used by this user; set HELIOGRAPH_PORT to 1024 or more`;
+  if (code === "EACCES" && port !== undefined)
+    return `port ${port} may not be used by this user; set HELIOGRAPH_PORT to 1024 or more`;
   return message ?? String(error);
 }

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Dispatcher } from "../src/messages/dispatch.ts";
 import type { RouteClass } from "../src/model/message.ts";
+import { NOBODY } from "../src/store/store.ts";
+import { Lanes } from "../src/work/lanes.ts";
 import { ENGINES } from "./support/engines.ts";
 import { Workshop } from "./support/workshop.ts";
 
@@ -148,6 +151,43 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
     shop.clock.advance(30_000);
     await shop.dispatch(message);
     expect(shop.carrier.submitted).toEqual([]);
+    expect(await shop.claim()).toHaveLength(1);
+  });
+
+  test("busy at a repeat leaves the first try in doubt: its receipt still counts", async () => {
+    const message = await shop.accept();
+    shop.carrier.answer = () => ({ kind: "unknown", description: "The line broke" });
+    await shop.dispatch(message);
+    shop.clock.advance(1200);
+    const [again] = await shop.claim();
+    shop.carrier.answer = () => ({ kind: "busy" });
+    if (again) await shop.dispatch(again);
+    expect((await shop.read(message)).state).toBe("submitting");
+  });
+
+  test("a node that slept past a message's validity does not end it when another has sent it", async () => {
+    const message = await shop.accept("OTP", 60_000);
+    const sleeper = shop.needs.membership.node;
+    await shop.store.move([{ ...message, to: "submitting", at: 1, owner: NOBODY, ownedBy: sleeper }]);
+    await shop.store.move([{ ...message, to: "submitted", at: 2, owner: NOBODY }]);
+    shop.clock.advance(60_000);
+    await shop.dispatch(message);
+    expect((await shop.read(message)).state).toBe("submitted");
+  });
+
+  test("a fault of our own in the middle leaves the message for a later try, not for nobody", async () => {
+    const message = await shop.accept();
+    const lanes = new Lanes(10);
+    lanes.push(message);
+    const routes = {
+      get simulator(): never {
+        throw new Error("a bug");
+      },
+    };
+    const dispatcher = new Dispatcher({ ...shop.needs, routes, lanes }, 10);
+    dispatcher.wake();
+    await dispatcher.stop();
+    shop.clock.advance(60_000);
     expect(await shop.claim()).toHaveLength(1);
   });
 

@@ -138,6 +138,17 @@ describe("the first start", () => {
     }
   });
 
+  it("still shows the secrets when the very first try met a port that was taken", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    await start({ HELIOGRAPH_PORT: String(port) }).exited;
+    other.close();
+    const server = start({ HELIOGRAPH_PORT: String(port) });
+    await listening(server);
+    expect(server.stdout()).toMatch(/Live key\s+hg_live_/);
+  });
+
   it("takes a name that is no setting with a warning", async () => {
     const server = start({ HELIOGRAPH_PROT: "9090" });
     await listening(server);

@@ -18,6 +18,7 @@ import {
   NOBODY,
   type Acceptance,
   type Move,
+  type MoveResult,
   type NewAccount,
   type Position,
   type Store,
@@ -30,6 +31,15 @@ const STATES = CUSTOMER_STATUSES.flatMap(statesShownAs);
 const NODE = 1;
 
 /** What every engine behind the port promises. */
+/** Moves of which none may fail. */
+async function moveAll(store: Store, batch: readonly Move[]): Promise<MoveResult[]> {
+  const results = await store.move(batch);
+  return results.map((result) => {
+    if (result instanceof Error) throw result;
+    return result;
+  });
+}
+
 export function storeSuite(engine: EngineName): void {
   let opened: OpenStore;
   let store: Store;
@@ -54,7 +64,7 @@ export function storeSuite(engine: EngineName): void {
   };
 
   const moveOne = async (ref: MessageRef, change: Partial<Move> & Pick<Move, "to">) => {
-    const [result] = await store.move([{ ...ref, at: NOON, owner: NODE, ...change }]);
+    const [result] = await moveAll(store, [{ ...ref, at: NOON, owner: NODE, ...change }]);
     if (!result) throw new Error("there is no result");
     return result;
   };
@@ -244,13 +254,29 @@ export function storeSuite(engine: EngineName): void {
   });
 
   describe("move", () => {
+    it("fails a move that cannot be written for its own caller, and makes the others of its batch", async () => {
+      const [[first], [second], [third]] = [await stored({}), await stored({}), await stored({})];
+      const move = (ref: MessageRef, description: string): Move => ({
+        ...ref,
+        to: "rejected",
+        at: NOON,
+        owner: NOBODY,
+        description,
+      });
+      // PostgreSQL takes no NUL in a text, SQLite no object in the place of one.
+      const bad = { ...move(second, "\0"), errorCode: {} as unknown as string };
+      const results = await store.move([move(first, "a"), bad, move(third, "c")]);
+      expect(results).toMatchObject([{ moved: true }, expect.any(Error), { moved: true }]);
+    });
+
     it("makes every legal move and refuses every illegal one", async () => {
       const pairs = STATES.flatMap((from) => STATES.map((to) => ({ from, to })));
       const refs = await stored({ to: pairs.map((_, index) => `33600${index}`) });
       for (const [index, { from }] of pairs.entries()) {
         await opened.execute(`update messages set state = '${from}' where n = ${index + 1}`);
       }
-      const results = await store.move(
+      const results = await moveAll(
+        store,
         pairs.map(({ to }, index) => ({ ...at(refs, index), to, at: NOON + 7, owner: 2 })),
       );
       expect(pairs.map((pair, index) => ({ ...pair, moved: results[index]?.moved }))).toEqual(
@@ -272,7 +298,7 @@ export function storeSuite(engine: EngineName): void {
     });
 
     it("answers an empty batch with nothing", async () => {
-      expect(await store.move([])).toEqual([]);
+      expect(await moveAll(store, [])).toEqual([]);
     });
 
     it("moves only what the asking node still owns", async () => {
@@ -312,7 +338,7 @@ export function storeSuite(engine: EngineName): void {
     it("takes several moves of one message in the order of the batch", async () => {
       const [a, b] = (await stored({ to: ["33600000001", "33600000002"] })) as [MessageRef, MessageRef];
       const step = (ref: MessageRef, to: Move["to"]): Move => ({ ...ref, to, at: NOON, owner: NODE });
-      const results = await store.move([
+      const results = await moveAll(store, [
         step(a, "submitting"),
         step(b, "submitting"),
         step(a, "enroute"),
@@ -327,9 +353,15 @@ export function storeSuite(engine: EngineName): void {
 
     it("lets exactly one of two contradicting reports win", async () => {
       const refs = await stored({ to: Array.from({ length: 25 }, (_, index) => `3360000${index}`) });
-      await store.move(refs.map((ref) => ({ ...ref, to: "submitting", at: NOON, owner: NODE })));
+      await moveAll(
+        store,
+        refs.map((ref) => ({ ...ref, to: "submitting", at: NOON, owner: NODE })),
+      );
       const report = (to: "delivered" | "undelivered", order: MessageRef[]) =>
-        store.move(order.map((ref) => ({ ...ref, to, at: NOON, owner: NOBODY })));
+        moveAll(
+          store,
+          order.map((ref) => ({ ...ref, to, at: NOON, owner: NOBODY })),
+        );
       const [good, bad] = await Promise.all([report("delivered", refs), report("undelivered", refs.toReversed())]);
       for (const [index, ref] of refs.entries()) {
         const wins = [good[index]?.moved, bad[refs.length - 1 - index]?.moved];
@@ -431,7 +463,7 @@ export function storeSuite(engine: EngineName): void {
       await moveOne(ref, { to: "submitting" });
       const { parked } = await moveOne(ref, { to: "submitted", carrier: "north", carrierMessageId: "N1" });
       const [enroute, delivered] = parked.map(({ id }) => id) as [number, number];
-      const results = await store.move([
+      const results = await moveAll(store, [
         { ...ref, to: "delivered", at: NOON, owner: NOBODY, settles: delivered },
         { ...ref, to: "enroute", at: NOON, owner: NOBODY, settles: enroute },
       ]);
@@ -511,7 +543,7 @@ export function storeSuite(engine: EngineName): void {
       const node = await store.join({ alone: false });
       await stored({ owner: node });
       const [done] = await stored({ owner: node });
-      await store.move([{ ...done, to: "rejected", at: NOON, owner: node }]);
+      await moveAll(store, [{ ...done, to: "rejected", at: NOON, owner: node }]);
       await store.leave(node);
       expect(await store.countNodes()).toBe(0);
       expect(await store.beat(node)).toBe(false);
@@ -531,6 +563,8 @@ export function storeSuite(engine: EngineName): void {
 
     it("buries who was silent, and nobody who has beaten since", async () => {
       const [a, b] = [await store.join({ alone: false }), await store.join({ alone: false })];
+      await stored({ owner: a });
+      await stored({ owner: b });
       await silence(a);
       await silence(b);
       expect(await store.beat(b)).toBe(true);
@@ -550,9 +584,18 @@ export function storeSuite(engine: EngineName): void {
 
     it("takes all others for dead when it is alone", async () => {
       const before = await store.join({ alone: false });
+      await stored({ owner: before });
       const node = await store.join({ alone: true });
       expect(await store.bury(30_000)).toEqual([before]);
       expect(await store.beat(node)).toBe(true);
+    });
+
+    it("names no dead node that has left nothing behind", async () => {
+      const dead = await store.join({ alone: false });
+      await silence(dead);
+      expect(await store.bury(30_000)).toEqual([]);
+      await stored({ owner: dead });
+      expect(await store.bury(30_000), "a row that it committed late is found").toEqual([dead]);
     });
   });
 

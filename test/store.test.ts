@@ -20,7 +20,7 @@ describe("transactions that wait for each other on postgres", () => {
     await untilBlocked();
     await execute("update messages set segments = 7 where n = 1");
     await execute("commit");
-    expect((await moving).map(({ moved }) => moved)).toEqual([true, true]);
+    expect(await moving).toMatchObject([{ moved: true }, { moved: true }]);
     await discard();
   });
 });

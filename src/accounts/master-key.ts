@@ -1,5 +1,5 @@
 import { createHash, hkdfSync, randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RecordStore } from "../store/store.ts";
 
@@ -8,12 +8,30 @@ export class WrongMasterKey extends Error {
   override name = "WrongMasterKey";
 }
 
+const MASTER_KEY_MIN = 16;
+
 /** The secret that every other secret comes from: the setting, or a file in the data directory that is made once. */
 export function loadMasterKey(setting: string | null, dataDir: string): Buffer {
   if (setting !== null) return Buffer.from(setting, "utf8");
   const file = join(dataDir, "master.key");
-  if (!existsSync(file)) writeFileSync(file, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
-  return Buffer.from(readFileSync(file, "utf8").trim(), "utf8");
+  if (!existsSync(file)) makeKeyFile(file);
+  const key = readFileSync(file, "utf8").trim();
+  if (key.length < MASTER_KEY_MIN) throw new WrongMasterKey(`${file} holds no key; restore it from a backup`);
+  return Buffer.from(key, "utf8");
+}
+
+/** Written whole and synced before it has its name, so that no crash leaves half a key that everything would rest on. */
+function makeKeyFile(file: string): void {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flush: true });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    // Another process that starts at the same time has made it: theirs counts.
+    if ((error as { code?: string }).code !== "EEXIST") throw error;
+  } finally {
+    unlinkSync(draft);
+  }
 }
 
 /** A key for one purpose; knowing it tells nothing about the others. */

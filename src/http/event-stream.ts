@@ -7,6 +7,7 @@ const UNREAD_BYTES_MAX = 1_048_576;
 
 export interface EventStream {
   send(event: string, id: string, data: object): void;
+  end(): void;
   onClose(run: () => void): void;
 }
 
@@ -21,10 +22,13 @@ export function openStream(reply: FastifyReply, clock: Clock, stopping: AbortSig
     // A stream ends with its server, and its line must not stay open then for a next request.
     connection: "close",
   });
-  raw.write(": open\n\n");
-  const breath = every(clock, BREATH_MS, async () => {
-    raw.write(": breath\n\n");
-  });
+  // A reader may be gone, or the stream ended by a stop, before the last message for it has arrived.
+  const write = (text: string): void => {
+    if (!raw.writableEnded && !raw.destroyed) raw.write(text);
+  };
+  raw.on("error", () => raw.destroy());
+  write(": open\n\n");
+  const breath = every(clock, BREATH_MS, async () => write(": breath\n\n"));
   const end = (): void => void raw.end();
   stopping.addEventListener("abort", end);
   raw.on("close", () => {
@@ -33,9 +37,10 @@ export function openStream(reply: FastifyReply, clock: Clock, stopping: AbortSig
   });
   return {
     send(event, id, data) {
-      raw.write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
+      write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
       if (raw.writableLength > UNREAD_BYTES_MAX) raw.destroy();
     },
+    end,
     onClose: (run) => void raw.on("close", run),
   };
 }

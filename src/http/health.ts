@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { StorageUnavailable } from "../store/store.ts";
+import { StorageUnavailable, type Store } from "../store/store.ts";
 import type { OpenRoute } from "./route.ts";
 
 const Status = Type.Object({ status: Type.String({ description: "The answer in a word or two." }) });
@@ -15,6 +15,18 @@ export const healthz: OpenRoute = {
   handle: async () => ({ status: "ok" }),
 };
 
+/** Anybody may ask, and each answer costs a synced write: those who ask at the same time share one. */
+const pings = new WeakMap<Store, Promise<void>>();
+
+function pingOnce(store: Store): Promise<void> {
+  let ping = pings.get(store);
+  if (!ping) {
+    ping = store.ping().finally(() => pings.delete(store));
+    pings.set(store, ping);
+  }
+  return ping;
+}
+
 export const readyz: OpenRoute = {
   ...common,
   path: "/readyz",
@@ -28,7 +40,7 @@ export const readyz: OpenRoute = {
       return { status: "stopping" };
     }
     try {
-      await store.ping();
+      await pingOnce(store);
       return { status: "ready" };
     } catch (error) {
       if (!(error instanceof StorageUnavailable)) throw error;

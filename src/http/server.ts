@@ -32,7 +32,8 @@ export function createServer(services: Services, options: Options): FastifyInsta
   );
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
-    trustProxy: options.trustProxy,
+    // One proxy is trusted, the one that speaks to us: what stands before its own entry, anybody may have written.
+    trustProxy: options.trustProxy ? (_address: string, hop: number) => hop === 0 : false,
     serverFactory: (ordinary) =>
       createHttpServer(HTTP_LIMITS, (request, response) => {
         if (!express(request, response)) ordinary(request, response);
@@ -79,11 +80,12 @@ export function createServer(services: Services, options: Options): FastifyInsta
 
 const peerOf = (request: IncomingMessage): string => request.socket.remoteAddress ?? "";
 
-/** As the ordinary door sees it behind a proxy: the first address that the header names. */
-const forwardedFor = (request: IncomingMessage): string => {
-  const [first = ""] = String(request.headers["x-forwarded-for"] ?? "").split(",");
-  return first.trim() || peerOf(request);
-};
+/** As the ordinary door sees it behind a proxy: the last address that the header names, which is the proxy's own word. */
+const forwardedFor = (request: IncomingMessage): string =>
+  String(request.headers["x-forwarded-for"] ?? "")
+    .split(",")
+    .at(-1)
+    ?.trim() || peerOf(request);
 
 /** A connection that is kept would hold up the stop until its client lets go of it. */
 function letGoOnStop({ stopping }: Services, reply: FastifyReply): void {

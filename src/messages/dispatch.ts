@@ -13,6 +13,8 @@ import { settleParked } from "./report.ts";
 /** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
 const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
 
+const FAULT_PAUSE_MS = 60_000;
+
 export interface DispatchNeeds {
   commits: GroupCommit;
   membership: Membership;
@@ -56,14 +58,26 @@ export class Dispatcher {
   }
 
   async #send(message: Message): Promise<void> {
+    const { node } = this.#needs.membership;
     try {
       await dispatch(this.#needs, message);
     } catch (error) {
       this.#needs.log.error({ err: error, messageId: messageIdOf(message) }, "message could not be dispatched");
+      await this.#letGo(message, node);
     }
     this.#inFlight -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
     this.wake();
+  }
+
+  /** After a fault of our own nobody would look at the row again while this node lives, so it is left for a later try. */
+  async #letGo(message: Message, node: number): Promise<void> {
+    const { clock, log } = this.#needs;
+    try {
+      await hold(this.#needs, message, node, clock.now() + FAULT_PAUSE_MS);
+    } catch (error) {
+      log.error({ err: error, messageId: messageIdOf(message) }, "message could not be let go");
+    }
   }
 
   /** Starts nothing more; resolves when what was under way is answered and written. */
@@ -86,7 +100,7 @@ export async function dispatch(needs: DispatchNeeds, message: Message): Promise<
   const { node } = membership;
   const inDoubt = message.state === "submitting";
 
-  if (now >= message.expiresAt) return end(needs, message, inDoubt ? "unknown" : "expired", now);
+  if (now >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
   if (inDoubt && !mayRepeat(message)) return hold(needs, message, node, message.expiresAt);
 
   const carrier = chooseRoute(routes, message);
@@ -104,16 +118,17 @@ export async function dispatch(needs: DispatchNeeds, message: Message): Promise<
 
   if (inDoubt) meters.ambiguous(message.routeClass).inc();
   meters.queueMs(message.routeClass).observe(clock.now() - message.createdAt);
-  const outcome = await submit(carrier, message);
+  const outcome = await submit(needs, carrier, message);
   meters.outcomes(carrier.name, outcome.kind).inc();
   await conclude(needs, message, node, carrier, outcome);
 }
 
 /** A carrier that throws has told us nothing about the message, which is what `unknown` means. */
-async function submit(carrier: Carrier, message: Message): Promise<Outcome> {
+async function submit({ log }: DispatchNeeds, carrier: Carrier, message: Message): Promise<Outcome> {
   try {
     return await carrier.submit(message);
   } catch (error) {
+    log.warn({ err: error, carrier: carrier.name, messageId: messageIdOf(message) }, "carrier threw");
     return { kind: "unknown", description: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -140,21 +155,24 @@ async function conclude(
     case "busy":
       await commits.move.add({
         ...move,
-        to: "accepted",
+        // A repeat that was not taken says nothing about the first try: that one stays in doubt.
+        to: message.state === "submitting" ? "submitting" : "accepted",
         ownedBy: node,
         dueAt: at + (outcome.retryAfterMs ?? retryPauseMs(message)),
       });
       return;
-    case "refused":
-      await commits.move.add({
+    case "refused": {
+      const { code, description } = outcome;
+      const { moved } = await commits.move.add({
         ...move,
         to: "rejected",
         ownedBy: node,
-        errorCode: outcome.code,
-        description: outcome.description,
+        errorCode: code,
+        description,
       });
-      meters.moves("rejected").inc();
+      if (moved) meters.moves("rejected").inc();
       return;
+    }
     case "unknown":
       return hold(needs, message, node, mayRepeat(message) ? at + retryPauseMs(message) : message.expiresAt);
   }
@@ -171,17 +189,18 @@ async function putBack({ commits }: DispatchNeeds, message: Message, node: numbe
 }
 
 async function end(
-  { commits, meters }: DispatchNeeds,
+  { commits, clock, meters }: DispatchNeeds,
   message: Message,
+  node: number,
   to: "unknown" | "expired",
-  at: number,
 ): Promise<void> {
   const errorCode = to === "expired" ? "EXPIRED_IN_QUEUE" : "SUBMIT_UNCONFIRMED";
   const { moved } = await commits.move.add({
     ...refOf(message),
     to,
-    at,
+    at: clock.now(),
     owner: NOBODY,
+    ownedBy: node,
     errorCode,
     description: FAILURES[errorCode],
   });

@@ -100,7 +100,7 @@ interface Page<T, C> {
 
 export interface MessageStore {
   accept(batch: readonly Acceptance[]): Promise<readonly (AcceptResult | Error)[]>;
-  move(batch: readonly Move[]): Promise<readonly MoveResult[]>;
+  move(batch: readonly Move[]): Promise<readonly (MoveResult | Error)[]>;
   /** Takes due rows of one lane from `from` (nobody, or a dead node) for `node`, oldest first. */
   claim(claim: {
     node: number;
@@ -137,7 +137,7 @@ export interface NodeStore {
   join(options: { alone: boolean }): Promise<number>;
   /** Says that the node lives; false when the others have declared it dead. */
   beat(node: number): Promise<boolean>;
-  /** Declares dead who has been silent for so long; gives all dead nodes whose rows may still be waiting. */
+  /** Declares dead who has been silent for so long; gives the dead nodes that have left waiting rows behind. */
   bury(silentMs: number): Promise<readonly number[]>;
   /** Ends a node in order: its rows are nobody's, at once. */
   leave(node: number): Promise<void>;

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import type { NodeStore } from "../store/store.ts";
+import { NOBODY, type NodeStore } from "../store/store.ts";
 
 interface Needs {
   store: NodeStore;
@@ -20,7 +20,7 @@ interface Options {
  * has lost its rows, and `alive` turns false at the same moment by its own clock, so that it stops sending by itself.
  */
 export class Membership {
-  #node = 0;
+  #node = NOBODY;
   #dead: readonly number[] = [];
   #heardAt = Number.NEGATIVE_INFINITY;
   readonly #needs: Needs;
@@ -46,15 +46,19 @@ export class Membership {
     return this.#needs.clock.monotonic() - this.#heardAt < this.#options.silentMs;
   }
 
-  /** Calls back when the others have declared this node dead; by then it has joined again under a new id. */
+  /** Calls back at the moment at which this node, declared dead by the others, has a new id: what it held is no longer its own. */
   onLost(run: () => void): void {
     this.#onLost = run;
   }
 
   async join(): Promise<void> {
     const startedAt = this.#needs.clock.monotonic();
-    this.#node = await this.#needs.store.join({ alone: this.#options.alone });
+    const node = await this.#needs.store.join({ alone: this.#options.alone });
+    const again = this.#node !== NOBODY;
+    this.#node = node;
     this.#heardAt = startedAt;
+    // In the same turn as the id changes: what enters the lanes from now on is the new node's and must stay.
+    if (again) this.#onLost();
     this.#dead = await this.#needs.store.bury(this.#options.silentMs);
   }
 
@@ -69,7 +73,6 @@ export class Membership {
     }
     log.warn({ node: this.#node }, "node was declared dead and joins again");
     await this.join();
-    this.#onLost();
   }
 
   async leave(): Promise<void> {

@@ -103,7 +103,8 @@ export class SimulatorCarrier implements Carrier {
     const { store, clock, chaosOf } = this.#needs;
     const overdue = await store.listUnreported(clock.now() - OVERDUE_MS, RESEND_AT_ONCE);
     for (const message of overdue) {
-      const { reports } = fateOf(message.number, 1, chaosOf(message.accountId), this.#random);
+      const chaos = { ...chaosOf(message.accountId), throttledPercent: 0 };
+      const { reports } = fateOf(message.number, 1, chaos, this.#random);
       const sooner = reports.map((report) => ({ ...report, afterMs: 0 }));
       this.#schedule(message, sooner);
     }

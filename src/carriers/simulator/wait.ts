@@ -58,19 +58,20 @@ async function newest(
 
 /**
  * Calls back with every message that reaches a phone of the account, through whichever node, each once.
- * Begins with what came after `after`, if given. The returned function ends it.
+ * Begins with what came after `after`, if given. The returned function ends it; a store that cannot be read ends it too, and says so.
  */
 export function followPhones(
   needs: Needs,
   accountId: number,
   after: string | null,
   onMessages: (messages: PhoneMessage[]) => void,
+  onFailure: () => void,
 ): () => void {
   const { store, clock } = needs;
-  const seen = new Map<string, number>();
-  const startedAt = clock.now();
-  const firstId = after ?? idFloor(startedAt);
+  const seen = new Set<string>();
+  const firstId = after ?? idFloor(clock.now());
   let stopped = false;
+  let fromId = firstId;
   let arrival = nextArrival(needs, accountId, 0);
 
   async function run(): Promise<void> {
@@ -79,16 +80,20 @@ export function followPhones(
       arrival = nextArrival(needs, accountId, LOOK_AGAIN_MS);
       if (stopped) break;
       const floor = idFloor(clock.now() - LOOK_BACK_MS);
-      const fromId = seen.size === 0 || floor < firstId ? firstId : floor;
       const messages = await store.phoneMessagesSince(accountId, null, fromId, FOLLOW_AT_ONCE);
       const fresh = messages.filter((message) => message.id !== after && !seen.has(message.id));
-      for (const message of fresh) seen.set(message.id, message.receivedAt);
-      for (const [id] of seen) if (id < floor && seen.size > 1) seen.delete(id);
+      for (const { id } of fresh) seen.add(id);
       if (fresh.length > 0) onMessages(fresh);
+      const last = messages.at(-1);
+      if (last && messages.length === FOLLOW_AT_ONCE) {
+        // There is more: it goes on at once from where this page ended.
+        fromId = last.id;
+        arrival.cancel();
+      } else if (floor > fromId) fromId = floor;
+      for (const id of seen) if (id < fromId) seen.delete(id);
     }
   }
-  // A reader that cannot read ends the stream; the client comes back with the id it saw last.
-  run().catch(() => undefined);
+  run().catch(onFailure);
   return () => {
     stopped = true;
     arrival.cancel();

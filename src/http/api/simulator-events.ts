@@ -23,9 +23,16 @@ export const simulatorEvents: KeyedRoute = {
     const last = request.headers["last-event-id"];
     const after = typeof last === "string" && isUuid(last) ? last : null;
     const stream = openStream(reply, clock, stopping);
-    const stop = followPhones({ store, simulator, clock }, caller.account.id, after, (messages) => {
-      for (const message of messages) stream.send("message", message.id, phoneMessageView(message));
-    });
+    const stop = followPhones(
+      { store, simulator, clock },
+      caller.account.id,
+      after,
+      (messages) => {
+        for (const message of messages) stream.send("message", message.id, phoneMessageView(message));
+      },
+      // The client comes back with the id it saw last.
+      () => stream.end(),
+    );
     stream.onClose(stop);
     return reply;
   },

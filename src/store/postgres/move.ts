@@ -2,6 +2,7 @@ import { CUSTOMER_STATUSES, isFinal, movesInto, provesSubmit, statesShownAs } fr
 import { parkedOf, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import { columns } from "./columns.ts";
+import { isRowFault } from "./faults.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
 import { rounds, type Placed } from "./rounds.ts";
 
@@ -58,8 +59,20 @@ const MOVE = `
   from step join parked_receipts using (carrier, carrier_message_id)
   order by id`;
 
+/** What is wrong with one move fails the statement, so the batch is halved until that move stands alone. */
+export async function move(pool: ConnectionPool, batch: readonly Move[]): Promise<(MoveResult | Error)[]> {
+  try {
+    return await moveTogether(pool, batch);
+  } catch (error) {
+    if (!isRowFault(error)) throw error;
+    if (batch.length === 1) return [error];
+    const half = batch.length >> 1;
+    return [...(await move(pool, batch.slice(0, half))), ...(await move(pool, batch.slice(half)))];
+  }
+}
+
 /** Changes states, each in one conditional statement; a batch that names a message more than once takes a transaction. */
-export async function move(pool: ConnectionPool, batch: readonly Move[]): Promise<MoveResult[]> {
+async function moveTogether(pool: ConnectionPool, batch: readonly Move[]): Promise<MoveResult[]> {
   const all = rounds(batch, ({ accountId, requestId, n }) => `${accountId} ${requestId} ${n}`);
   const [first] = all;
   if (!first) return [];

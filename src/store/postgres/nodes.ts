@@ -9,6 +9,10 @@ const CLEAR = `
   delete from nodes where dead = 1 and beat_at < ${NOW} - $1::bigint
     and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting'))`;
 
+const LEFT_BEHIND = `
+  select id from nodes where dead = 1
+    and exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting')) order by id`;
+
 /** Who is running, told by one clock: the database's. */
 export function createNodes(pool: ConnectionPool): NodeStore {
   const { query } = pool;
@@ -37,7 +41,7 @@ export function createNodes(pool: ConnectionPool): NodeStore {
         values: [silentMs],
       });
       await query({ text: CLEAR, values: [DEAD_NODE_KEPT_MS] });
-      const { rows } = await query<{ id: number }>({ text: "select id from nodes where dead = 1 order by id" });
+      const { rows } = await query<{ id: number }>({ text: LEFT_BEHIND });
       return rows.map((row) => row.id);
     },
 

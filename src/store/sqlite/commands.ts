@@ -186,7 +186,10 @@ export function createCommands(db: DatabaseSync) {
       return "failed" in whole ? batch.map((item) => isolated(() => acceptOne(item))) : whole;
     },
 
-    move: (batch: readonly Move[]): MoveResult[] => batch.map(moveOne),
+    move(batch: readonly Move[]): (MoveResult | { failed: string })[] {
+      const whole = isolated(() => batch.map(moveOne));
+      return "failed" in whole ? batch.map((item) => isolated(() => moveOne(item))) : whole;
+    },
 
     claim({ node, from, routeClass, dueBy, limit }: Parameters<MessageStore["claim"]>[0]): Message[] {
       const rows = prepare(

@@ -71,11 +71,8 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createRecords(engine),
     ...createReading(db),
 
-    async accept(batch) {
-      const results = await write("accept", batch.map(pack));
-      return results.map((result) => ("failed" in result ? new Error(result.failed) : result));
-    },
-    move: (batch) => write("move", batch),
+    accept: async (batch) => (await write("accept", batch.map(pack))).map(errorOrResult),
+    move: async (batch) => (await write("move", batch)).map(errorOrResult),
     claim: (claim) => write("claim", claim),
     release: (node, requests) => write("release", node, requests),
     park: (batch, at) => write("park", batch, at),
@@ -122,7 +119,8 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
            and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting'))`,
         [clock.now() - DEAD_NODE_KEPT_MS],
       );
-      const rows = await read<{ id: number }>("select id from nodes where dead = 1 order by id");
+      const rows = await read<{ id: number }>(`select id from nodes where dead = 1
+           and exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting')) order by id`);
       return rows.map((row) => row.id);
     },
     leave: (node) => write("leave", node),
@@ -140,6 +138,10 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     },
   };
 }
+
+/** Errors do not cross as text, so the writer gives their words. */
+const errorOrResult = <T extends object>(result: T | { failed: string }): T | Error =>
+  "failed" in result ? new Error(result.failed) : result;
 
 /** The last connection to close folds the write-ahead log into the database file. */
 function closeQuietly(db: DatabaseSync): void {
