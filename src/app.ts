@@ -50,6 +50,8 @@ interface Given {
 export async function startApp(config: Config, given: Given = {}): Promise<App> {
   const clock = given.clock ?? systemClock;
   const log = given.log ?? createLog(config.logLevel);
+  if (!config.databaseUrl && !config.roles.includes("dispatch"))
+    log.warn("this node does not send, and on SQLite no other can: messages wait until a start with the role dispatch");
   const unlock = lockDataDir(config);
   const store = await openStore(config, clock, given.onBroken);
   const masterKey = loadMasterKey(config.masterKey, config.dataDir);
@@ -94,6 +96,9 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     waitingForCommit: () => commits.accept.load,
     inFlight: () => sending?.dispatcher.inFlight ?? 0,
     alive: () => membership.alive,
+    // While the store is away the figures are unknown, and the others must still be read.
+    waitingInStore: () => store.countWaiting().catch(() => Number.NaN),
+    nodes: () => store.countNodes().catch(() => Number.NaN),
   });
 
   const stopping = new AbortController();

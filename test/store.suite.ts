@@ -638,7 +638,12 @@ export function storeSuite(engine: EngineName): void {
     it("keeps settings, with defaults for what was never set", async () => {
       const id = (await store.createAccount(newAccount("acme"))) ?? 0;
       const before = await store.revision();
-      await store.saveSettings(id, { ...DEFAULT_SETTINGS, numbers: "strict", defaultRegion: "FR" });
+      // Two changes at once, each of its own settings, undo nothing of each other.
+      await Promise.all([
+        store.saveSettings(id, { numbers: "strict" }),
+        store.saveSettings(id, { defaultRegion: "IN" }),
+      ]);
+      await store.saveSettings(id, { defaultRegion: "FR" });
       expect((await store.listAccounts())[0]?.settings).toEqual({
         ...DEFAULT_SETTINGS,
         numbers: "strict",

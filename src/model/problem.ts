@@ -160,9 +160,9 @@ export const PROBLEMS = {
   STORAGE_UNAVAILABLE: {
     status: 503,
     type: "server",
-    message: "The message store cannot be written at the moment. Nothing was accepted.",
+    message: "The message store cannot be written at the moment.",
     cause: "The disk is full or the database is away.",
-    fix: "Wait for the seconds in `Retry-After` and send again, best with an `Idempotency-Key`. The server goes on by itself once the store is back.",
+    fix: "Wait for the seconds in `Retry-After` and send again with the same `Idempotency-Key`. Nothing was accepted, unless the line to the database broke in the middle of a commit: the key keeps that case from being sent twice. The server goes on by itself once the store is back.",
   },
 } as const satisfies Record<string, ProblemEntry>;
 

@@ -1,9 +1,11 @@
-import type { CompiledQuery, DatabaseConnection, Driver, Kysely, QueryResult } from "kysely";
+import type { CompiledQuery, DatabaseConnection, Driver, Kysely, QueryResult, RawBuilder } from "kysely";
 import type { Tables } from "./tables.ts";
 
 /** What the shared queries need of an engine: single statements through Kysely, and several as one transaction. */
 export interface Engine {
   db: Kysely<Tables>;
+  /** A JSON object with the fields of another laid over it. */
+  mergeJson(column: string, change: string): RawBuilder<string>;
   /** All or nothing. There are no interactive transactions: a decision belongs into a statement's own condition. */
   atomically: (queries: readonly CompiledQuery[]) => Promise<void>;
 }

@@ -8,7 +8,7 @@ import type { Tables } from "./tables.ts";
 type KeyRow = Tables["api_keys"];
 
 /** Accounts, users and keys: the same queries on both engines. Every change bumps the revision that other nodes watch. */
-export function createRecords({ db, atomically }: Engine): RecordStore {
+export function createRecords({ db, atomically, mergeJson }: Engine): RecordStore {
   const bump = (): CompiledQuery =>
     db
       .updateTable("revisions")
@@ -83,12 +83,12 @@ export function createRecords({ db, atomically }: Engine): RecordStore {
       return created.id;
     },
 
-    async saveSettings(accountId, settings) {
-      const change = db
+    async saveSettings(accountId, change) {
+      const update = db
         .updateTable("accounts")
-        .set({ settings: JSON.stringify(settings) })
+        .set({ settings: mergeJson("settings", JSON.stringify(change)) })
         .where("id", "=", accountId);
-      await atomically([change.compile(), bump()]);
+      await atomically([update.compile(), bump()]);
     },
 
     async listKeys() {

@@ -168,7 +168,8 @@ export interface RecordStore {
   listAccounts(): Promise<Account[]>;
   /** Gives null, and stores nothing, when the name is taken. */
   createAccount(account: NewAccount): Promise<number | null>;
-  saveSettings(accountId: number, settings: AccountSettings): Promise<void>;
+  /** Changes only the settings that are given. */
+  saveSettings(accountId: number, change: Partial<AccountSettings>): Promise<void>;
   listKeys(): Promise<ApiKey[]>;
   insertKey(key: ApiKey): Promise<void>;
   /** Changes a key that is there; false when it is not. */

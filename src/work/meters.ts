@@ -5,6 +5,8 @@ export interface Gauges {
   waitingForCommit(): number;
   inFlight(): number;
   alive(): boolean;
+  waitingInStore(): Promise<number>;
+  nodes(): Promise<number>;
 }
 
 /** The figures behind `/metrics`. */
@@ -80,13 +82,13 @@ function perLabels<Series>(
 /** Figures that are read when somebody asks. */
 export function addGauges({ registry }: Meters, gauges: Gauges): void {
   const registers = [registry];
-  const gauge = (name: string, help: string, read: () => number): void => {
+  const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
     void new Gauge({
       name,
       help,
       registers,
-      collect() {
-        this.set(read());
+      async collect() {
+        this.set(await read());
       },
     });
   };
@@ -94,6 +96,8 @@ export function addGauges({ registry }: Meters, gauges: Gauges): void {
   gauge("heliograph_accept_backlog", "Messages waiting for their commit.", gauges.waitingForCommit);
   gauge("heliograph_dispatch_in_flight", "Messages between lane and carrier's answer.", gauges.inFlight);
   gauge("heliograph_node_alive", "1 while this node owns its rows.", () => (gauges.alive() ? 1 : 0));
+  gauge("heliograph_store_waiting_messages", "Messages in the store that are not sent yet.", gauges.waitingInStore);
+  gauge("heliograph_nodes", "Nodes that share the store and live.", gauges.nodes);
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   gauge("process_uptime_seconds", "Seconds since the start.", () => process.uptime());
 }

@@ -62,7 +62,6 @@ export const patchAccount: KeyedRoute = {
       });
     }
     await store.saveSettings(caller.account.id, {
-      ...caller.account.settings,
       ...(numbers === undefined ? {} : { numbers }),
       ...(defaultRegion === undefined ? {} : { defaultRegion }),
     });

@@ -253,9 +253,8 @@ export const putChaos: KeyedRoute = {
   response: ChaosView,
   responseExample: chaosExample,
   handle: async ({ store, keyring }, { body, caller }) => {
-    const { settings } = caller.account;
-    const chaos = { ...settings.chaos, ...pickChaos(body as Partial<Chaos>) };
-    await store.saveSettings(caller.account.id, { ...settings, chaos });
+    const chaos = { ...caller.account.settings.chaos, ...pickChaos(body as Partial<Chaos>) };
+    await store.saveSettings(caller.account.id, { chaos });
     await keyring.refresh();
     return chaos;
   },

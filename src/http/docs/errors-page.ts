@@ -31,7 +31,10 @@ export function errorListPage(site: Site): string {
       </header>
       <section>
         <h2>When a request fails</h2>
-        <p>In <code>error.code</code>. Nothing of the request was accepted.</p>
+        <p>
+          In <code>error.code</code>. Nothing of the request was accepted; only after a 500 or
+          <code>STORAGE_UNAVAILABLE</code> it may have been, so repeat those with the same <code>Idempotency-Key</code>.
+        </p>
         <table class="plain">
           <thead>
             <tr>

@@ -33,7 +33,7 @@ const ErrorValue = Type.Object(
 
 const SendFailure = Type.Object(
   {
-    id: Type.Null({ description: "Nothing was accepted." }),
+    id: Type.Null({ description: "Always null." }),
     data: Type.Array(Type.Unknown(), { maxItems: 0, description: "Always empty." }),
     totalCount: Type.Literal(0, { description: "Always 0." }),
     message: Type.String({ description: "The failure in words." }),

@@ -3,6 +3,7 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  sql,
   type CompiledQuery,
   type QueryResult,
 } from "kysely";
@@ -42,6 +43,7 @@ export async function openPostgresStore(url: string, options: { connections?: nu
   });
   const engine: Engine = {
     db,
+    mergeJson: (column, change) => sql`(${sql.ref(column)}::jsonb || ${change}::jsonb)::text`,
     atomically: (queries) =>
       pool.transaction(async (runOne) => {
         for (const compiled of queries) await runOne(statementOf(compiled));
@@ -72,4 +74,4 @@ export async function openPostgresStore(url: string, options: { connections?: nu
   };
 }
 
-const statementOf = ({ sql, parameters }: CompiledQuery): Statement => ({ text: sql, values: parameters });
+const statementOf = (query: CompiledQuery): Statement => ({ text: query.sql, values: query.parameters });

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import {
   Kysely,
   SelectQueryNode,
+  sql,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -41,7 +42,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     command: K,
     ...args: Parameters<Commands[K]>
   ): Promise<ReturnType<Commands[K]>> => writer.call(command, ...args);
-  const read = <R>(sql: string, ...values: unknown[]): Promise<R[]> => reader.call("read", sql, values);
+  const read = <R>(text: string, ...values: unknown[]): Promise<R[]> => reader.call("read", text, values);
 
   async function run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (SelectQueryNode.is(query.query)) return { rows: await read<R>(query.sql, ...query.parameters) };
@@ -59,6 +60,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
   });
   const engine: Engine = {
     db,
+    mergeJson: (column, change) => sql`json_patch(${sql.ref(column)}, ${change})`,
     atomically: (queries) =>
       write(
         "atomically",
