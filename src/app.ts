@@ -225,7 +225,8 @@ function lockDataDir({ dataDir, databaseUrl }: Config): () => void {
 
 function makeDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    // The texts and numbers of messages lie in it: nobody else on the machine has a reason to look.
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.W_OK);
   } catch (error) {
     throw new BadSetting(`HELIOGRAPH_DATA_DIR: ${dataDir} is not a directory that can be written`, { cause: error });
