@@ -60,6 +60,7 @@ export class Keyring {
     const now = this.#needs.clock.now();
     const { key } = credential;
     if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) return null;
+    if (now === key.lastUsedAt) return credential;
     this.#bySecret.set(secret, credential);
     key.lastUsedAt = now;
     this.#used.set(key.digest, key);

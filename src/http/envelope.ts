@@ -1,4 +1,3 @@
-import { messageIdOf } from "../model/message.ts";
 import { PROBLEMS, type Problem } from "../model/problem.ts";
 import type { Family } from "./route.ts";
 
@@ -21,9 +20,10 @@ export function sendEnvelope(
   echo: { unicode?: number; flash?: number },
 ): string {
   let records = "";
-  for (const [index, recipient] of recipients.entries()) {
-    const messageId = messageIdOf({ requestId, n: index + 1 });
-    records += `${index === 0 ? "" : ","}{"recipient":${JSON.stringify(recipient)},"messageId":"${messageId}"}`;
+  let n = 0;
+  for (const recipient of recipients) {
+    n += 1;
+    records += `${n === 1 ? "" : ","}{"recipient":${JSON.stringify(recipient)},"messageId":"${requestId}:${n}"}`;
   }
   const unicode = echo.unicode === undefined ? "" : `,"unicode":${echo.unicode}`;
   const flash = echo.flash === undefined ? "" : `,"flash":${echo.flash}`;

@@ -4,7 +4,7 @@ import { authenticate, type Admission } from "./authenticate.ts";
 import { JSON_TYPE, type JsonText } from "./envelope.ts";
 import { failureOf } from "./failure.ts";
 import { readJson } from "./read-json.ts";
-import type { Route, SendRoute, Services } from "./route.ts";
+import type { Route, SendCall, SendRoute, Services } from "./route.ts";
 
 interface Needs {
   services: Services;
@@ -42,17 +42,20 @@ function isOrdinary({ headers }: IncomingMessage, bodyBytesMax: number): boolean
 
 /** The key is looked at before a byte of the body is read. */
 function enter(needs: Needs, route: SendRoute, request: IncomingMessage, response: ServerResponse): void {
+  const { headers } = request;
+  const setHeader = (name: string, value: string): void => void response.setHeader(name, value);
   let caller: Credential;
   try {
-    const from = { headers: request.headers, address: needs.addressOf(request) };
-    caller = authenticate(needs.admission, from, route.scope, (name, value) => void response.setHeader(name, value));
+    caller = authenticate(needs.admission, { headers, address: needs.addressOf(request) }, route.scope, setHeader);
   } catch (error) {
     return refuse(needs, route, response, error);
   }
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => void chunks.push(chunk));
   // Who leaves in the middle of a body never gets here, and there is nobody to tell.
-  request.on("end", () => void answer(needs, route, request, response, caller, textOf(chunks)));
+  request.on("end", () => {
+    void answer(needs, route, response, textOf(chunks), (body) => ({ headers, body, caller, setHeader }));
+  });
 }
 
 const textOf = (chunks: readonly Buffer[]): string =>
@@ -61,15 +64,12 @@ const textOf = (chunks: readonly Buffer[]): string =>
 async function answer(
   needs: Needs,
   route: SendRoute,
-  request: IncomingMessage,
   response: ServerResponse,
-  caller: Credential,
   text: string,
+  callWith: (body: unknown) => SendCall,
 ): Promise<void> {
   try {
-    const setHeader = (name: string, value: string): void => void response.setHeader(name, value);
-    const call = { headers: request.headers, body: readJson(text), caller, setHeader };
-    send(needs, response, 200, await route.handle(needs.services, call));
+    send(needs, response, 200, await route.handle(needs.services, callWith(readJson(text))));
   } catch (error) {
     refuse(needs, route, response, error);
   }
