@@ -104,6 +104,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   let address = "";
+  let started = false;
   const accepting: AcceptNeeds = {
     commits,
     store,
@@ -129,6 +130,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     clock,
     log,
     baseUrl: () => config.baseUrl ?? address,
+    started: () => started,
     stopping: stopping.signal,
   };
   const server = createServer(services, {
@@ -138,6 +140,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   address = await server.listen({ host: config.host, port: config.port });
   // Only now: secrets that are made but never shown, because the port was taken, would be lost for good.
   const first = await firstStart({ store, keyring, clock }, config);
+  started = true;
   sending?.fetch();
 
   return {

@@ -8,6 +8,10 @@ export async function firstStart(
   wishes: Omit<Parameters<typeof createAccount>[1], "name">,
 ): Promise<CreatedAccount | null> {
   const accounts = await needs.store.listAccounts();
-  if (accounts.some((account) => account.name === ACCOUNT)) return null;
+  if (accounts.some((account) => account.name === ACCOUNT)) {
+    // Another node may have made it since the keys were read: this one must know them before it says that it is ready.
+    await needs.keyring.refresh();
+    return null;
+  }
   return createAccount(needs, { ...wishes, name: ACCOUNT });
 }

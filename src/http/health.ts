@@ -31,13 +31,14 @@ export const readyz: OpenRoute = {
   ...common,
   path: "/readyz",
   summary: "Can it work",
-  description: "200 when requests can be accepted; 503 while the store cannot be written or the server is stopping.",
+  description:
+    "200 when requests can be accepted; 503 while the server starts or stops, or the store cannot be written.",
   response: Status,
   responseExample: { status: "ready" },
-  handle: async ({ store, stopping }, { reply }) => {
-    if (stopping.aborted) {
+  handle: async ({ store, started, stopping }, { reply }) => {
+    if (stopping.aborted || !started()) {
       reply.code(503);
-      return { status: "stopping" };
+      return { status: stopping.aborted ? "stopping" : "starting" };
     }
     try {
       await pingOnce(store);

@@ -25,6 +25,8 @@ export interface Services {
   log: Log;
   /** The server's public address, without a slash at the end. */
   baseUrl(): string;
+  /** False until the first account and its keys are known. */
+  started(): boolean;
   /** Aborted once the server has begun to stop: whoever waits should come to an end. */
   stopping: AbortSignal;
 }
