@@ -3,7 +3,15 @@
  * the sentence the caller reads, and the cause and fix of the page behind `error.reference`.
  */
 
-type ProblemType = "invalid_request" | "authentication" | "permission" | "not_found" | "conflict" | "limit" | "server";
+type ProblemType =
+  | "invalid_request"
+  | "payment"
+  | "authentication"
+  | "permission"
+  | "not_found"
+  | "conflict"
+  | "limit"
+  | "server";
 
 interface ProblemEntry {
   status: number;
@@ -51,6 +59,13 @@ export const PROBLEMS = {
       "There is no `apikey` header, it holds an unknown, revoked or expired key, or it was sent twice with different values. These cases are answered alike on purpose.",
     fix: "Send the header `apikey: <your key>`. Keys are shown once when they are made; make a new one if yours is lost.",
   },
+  INSUFFICIENT_CREDITS: {
+    status: 402,
+    type: "payment",
+    message: "The account has not enough credits.",
+    cause: "The account is metered, and its balance does not cover every message of the request. Nothing was accepted.",
+    fix: "Add credits with `POST /api/credits`, or send to fewer recipients. `POST /v1/sms/preview` tells what a request costs.",
+  },
   INSUFFICIENT_SCOPE: {
     status: 403,
     type: "permission",
@@ -71,6 +86,36 @@ export const PROBLEMS = {
     message: "The account is suspended.",
     cause: "The operator has suspended the account that this key belongs to.",
     fix: "Ask the operator of this server.",
+  },
+  SENDER_NOT_REGISTERED: {
+    status: 403,
+    type: "permission",
+    message: "The sender is not registered.",
+    cause:
+      "The message would go to a real carrier, or the account's `records` are strict, and no sender of that name is stored.",
+    fix: "Add the sender with `POST /api/senders`, or use one that is listed there. On the simulator any sender is learned.",
+  },
+  COUNTRY_NOT_ALLOWED: {
+    status: 403,
+    type: "permission",
+    message: "The account may not send to this country.",
+    cause: "The account has a list of allowed countries and the recipient's is not on it.",
+    fix: "Add the country to `allowedCountries` with `PATCH /api/account`. Among several recipients such a one fails alone.",
+  },
+  RECIPIENT_OPTED_OUT: {
+    status: 403,
+    type: "permission",
+    message: "The recipient has asked for no more promotions.",
+    cause: "The number is on the account's opt-out list: it answered with a stop word, or somebody put it there.",
+    fix: "Respect it. The list is at `/api/optouts`; a start word as an answer takes the number off. TRANS and OTP are not affected.",
+  },
+  TEMPLATE_NOT_FOUND: {
+    status: 404,
+    type: "not_found",
+    message: "There is no such template.",
+    cause:
+      "The message would go to a real carrier, or the account's `records` are strict, and no template of that id is stored.",
+    fix: "Add the template with `POST /api/templates`, or use one that is listed there. On the simulator any template is learned.",
   },
   MESSAGE_NOT_FOUND: {
     status: 404,
@@ -127,6 +172,50 @@ export const PROBLEMS = {
     message: "The body must be application/json.",
     cause: "The `Content-Type` header is missing or names another type.",
     fix: "Send `Content-Type: application/json`.",
+  },
+  NAME_TAKEN: {
+    status: 409,
+    type: "conflict",
+    message: "There is a record of this name already.",
+    cause: "Names are unique among the records of one kind.",
+    fix: "Use another name, or change the record that has it.",
+  },
+  RECORD_IN_USE: {
+    status: 409,
+    type: "conflict",
+    message: "Something else still needs this record.",
+    cause: "A route leads to the carrier that was to be removed.",
+    fix: "The message names what needs it: change or remove that first.",
+  },
+  NOT_CANCELLABLE: {
+    status: 409,
+    type: "conflict",
+    message: "The message can no longer be cancelled.",
+    cause: "A carrier has it, or it has come to its end.",
+    fix: "Only messages that wait to be sent can be cancelled. Read the message to see where it is.",
+  },
+  PARAMS_MISMATCH: {
+    status: 422,
+    type: "invalid_request",
+    message: "The number of values differs from the number of the template's variables.",
+    cause: "`custom` must have exactly one value per placeholder of the template.",
+    fix: "Give the values in the order of the placeholders; an empty array when there are none.",
+  },
+  TEXT_TEMPLATE_MISMATCH: {
+    status: 422,
+    type: "invalid_request",
+    message: "The text does not match its template.",
+    cause:
+      "A request with `templateId` and `text` is held against the stored template, as operators do. The message names the first difference.",
+    fix: "Send the template's fixed words exactly, or let the server fill it in: `custom` instead of `text`. With `textMismatch` set to `warn` the account sends such texts all the same.",
+  },
+  SHORT_LINK_MISMATCH: {
+    status: 422,
+    type: "invalid_request",
+    message: "The short links do not match the text.",
+    cause:
+      "Every `{SORT}` in the text takes the address in the same place of `targetUrl`; their numbers differ, or `shortenUrl` is false.",
+    fix: "Give one address per `{SORT}` and set `shortenUrl` to true.",
   },
   IDEMPOTENCY_MISMATCH: {
     status: 422,

@@ -3,15 +3,21 @@ import type { AccountSettings } from "../../model/account.ts";
 import { ROUTE_CLASSES, type RouteClass } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
-import { firstUcs2Character, segment, type Encoding } from "./segment.ts";
+import { firstUcs2Character } from "./segment.ts";
 
-/** A send request that has been read and found right. */
+/** A send request that has been read and found right as far as it can be told without looking anything up. */
 export interface SmsDraft {
   sender: string;
   routeClass: RouteClass;
-  text: string;
-  encoding: Encoding;
-  segments: number;
+  /** Null when the template's own text is sent. */
+  text: string | null;
+  templateId: string | null;
+  /** Values of the template's variables, for every recipient that has none of its own. */
+  custom: readonly string[] | null;
+  /** Addresses to be shortened, in the order of their tokens; null when nothing is. */
+  targets: readonly string[] | null;
+  /** When to send; null means now. */
+  sendAt: number | null;
   campaignName: string | null;
   /** In the order given, without exact repetitions. */
   recipients: readonly SmsRecipient[];
@@ -20,9 +26,12 @@ export interface SmsDraft {
   flash?: 0 | 1;
 }
 
-interface SmsRecipient {
+export interface SmsRecipient {
   /** Digits without plus; of a malformed number, what was written. */
   number: string;
+  /** As it was written, where that was something else. */
+  written: string | null;
+  custom: readonly string[] | null;
   failure: "INVALID_RECIPIENT" | null;
 }
 
@@ -34,15 +43,21 @@ export interface SmsRules {
 
 const SENDER_MAX = 20;
 const CAMPAIGN_MAX = 100;
+const TEMPLATE_ID_MAX = 100;
+const VALUES_MAX = 50;
+const VALUE_MAX = 1600;
+const TARGETS_MAX = 10;
+const TARGET_MAX = 2000;
 const MALFORMED_SHOWN_MAX = 30;
+const SEND_AHEAD_MAX_MS = 30 * 86_400_000;
 
 type Numbers = Pick<AccountSettings, "numbers" | "defaultRegion">;
 
 /**
  * Reads the body of an SMS request. Every fault is found before any is reported, and names its field and what it needs.
- * Next: src/messages/accept.ts
+ * Next: src/messages/prepare.ts
  */
-export function readSms(body: unknown, rules: SmsRules, numbers: Numbers): SmsDraft {
+export function readSms(body: unknown, rules: SmsRules, numbers: Numbers, now: number): SmsDraft {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new Problem("INVALID_REQUEST", { faults: [{ parameter: "", message: "The body must be a JSON object." }] });
   }
@@ -53,21 +68,36 @@ export function readSms(body: unknown, rules: SmsRules, numbers: Numbers): SmsDr
   const unicode = readFlag("unicode", fields.unicode, faults);
   const flash = readFlag("flash", fields.flash, faults);
   const campaignName = readCampaignName(fields.campaignName, faults);
-  const text = readText(fields.text, unicode, faults);
-  const written = readRecipientList(fields.to, rules.recipientsMax, faults);
+  const templateId = readTemplateId(fields.templateId, faults);
+  const custom = fields.custom === undefined ? null : readValues("custom", fields.custom, faults);
+  const targets = readTargets(fields.shortenUrlData, faults);
+  const sendAt = readSendAt(fields.sendAt, now, faults);
+  const written =
+    fields.recipients === undefined
+      ? readRecipientList(fields.to, rules.recipientsMax, faults)
+      : readOwnRecipients(fields.recipients, fields.to, rules.recipientsMax, faults);
+  const ownValues = written.some((each) => each.custom !== null);
+  const byId = templateId !== null && (custom !== null || ownValues);
+  const text = byId ? null : readText(fields.text, templateId, faults);
+  if (byId && fields.text !== undefined && typeof fields.text !== "string")
+    faults.push({ parameter: "text", message: "text is a string, or is left out: the template's own text is sent." });
+  const outside = text === null || ownValues ? null : outsideGsm(text, unicode);
+  if (outside) faults.push(outside);
+  if (custom !== null && templateId === null && text !== null)
+    faults.push({ parameter: "templateId", message: "custom fills the variables of a template: give its templateId." });
   const recipients = uniqueRecipients(written, numbers);
   const badNumbers = recipients.every((recipient) => recipient.failure) ? numberFaults(written, numbers) : [];
   if (faults.length > 0) throw new Problem("INVALID_REQUEST", { faults: [...faults, ...badNumbers] });
   if (badNumbers.length > 0) throw new Problem("INVALID_RECIPIENT", { faults: badNumbers });
 
-  const { encoding, segments } = segment(text, unicode === 1);
-  refuseTooLong(text, encoding, segments, rules);
   return {
     sender,
     routeClass,
     text,
-    encoding,
-    segments,
+    templateId,
+    custom,
+    targets,
+    sendAt,
     campaignName,
     recipients,
     ...(unicode === undefined ? {} : { unicode }),
@@ -117,25 +147,122 @@ function readCampaignName(value: unknown, faults: Fault[]): string | null {
   return null;
 }
 
-function readText(value: unknown, unicode: 0 | 1 | undefined, faults: Fault[]): string {
+function readTemplateId(value: unknown, faults: Fault[]): string | null {
+  if (value === undefined) return null;
+  if (typeof value === "string" && value.trim() !== "" && value.length <= TEMPLATE_ID_MAX && isPlainText(value))
+    return value;
+  faults.push({
+    parameter: "templateId",
+    message: `templateId is a string of 1 to ${TEMPLATE_ID_MAX} characters, or is left out.`,
+  });
+  return null;
+}
+
+/** Numbers are taken as they are written: an order number is a value too. */
+function readValues(parameter: string, value: unknown, faults: Fault[]): readonly string[] {
+  if (!Array.isArray(value) || value.length > VALUES_MAX) {
+    faults.push({
+      parameter,
+      message: `${parameter} is an array with one value per variable, at most ${VALUES_MAX}; it is empty when the template has none.`,
+    });
+    return [];
+  }
+  return value.map((each: unknown, index) => {
+    if (typeof each === "number" && Number.isFinite(each)) return String(each);
+    if (typeof each === "string" && each.length <= VALUE_MAX && isShowable(each)) return each;
+    faults.push({
+      parameter: `${parameter}[${index}]`,
+      message: `A value is a string of at most ${VALUE_MAX} characters, never null.`,
+    });
+    return "";
+  });
+}
+
+function readTargets(value: unknown, faults: Fault[]): readonly string[] | null {
+  if (value === undefined) return null;
+  const { shortenUrl, targetUrl } = (typeof value === "object" && value !== null ? value : {}) as Record<
+    string,
+    unknown
+  >;
+  if (typeof shortenUrl !== "boolean") {
+    faults.push({
+      parameter: "shortenUrlData.shortenUrl",
+      message: "shortenUrlData is an object with shortenUrl (true or false) and targetUrl (an array of addresses).",
+    });
+    return null;
+  }
+  if (!shortenUrl) return [];
+  if (!Array.isArray(targetUrl) || targetUrl.length > TARGETS_MAX) {
+    faults.push({
+      parameter: "shortenUrlData.targetUrl",
+      message: `targetUrl is an array of at most ${TARGETS_MAX} addresses, one per {SORT} in the text.`,
+    });
+    return null;
+  }
+  return targetUrl.map((each: unknown, index) => {
+    const target = typeof each === "string" && each.length <= TARGET_MAX ? readTarget(each) : null;
+    if (target === null)
+      faults.push({
+        parameter: `shortenUrlData.targetUrl[${index}]`,
+        message: `A target is an address that starts with http:// or https://, at most ${TARGET_MAX} characters.`,
+      });
+    return target ?? "";
+  });
+}
+
+/** As the redirect will say it; a user name in an address is only ever there to deceive. */
+function readTarget(written: string): string | null {
+  if (!/^https?:\/\//i.test(written) || !URL.canParse(written)) return null;
+  const url = new URL(written);
+  return url.username === "" && url.password === "" ? url.href : null;
+}
+
+function readSendAt(value: unknown, now: number, faults: Fault[]): number | null {
+  if (value === undefined) return null;
+  const time = typeof value === "string" && ISO_TIME.test(value) ? Date.parse(value) : value;
+  if (typeof time === "number" && Number.isSafeInteger(time) && time > now && time <= now + SEND_AHEAD_MAX_MS)
+    return time;
+  faults.push({
+    parameter: "sendAt",
+    message:
+      "sendAt is a time within the next 30 days: epoch milliseconds, or like 2026-01-31T18:00:00Z with its zone.",
+  });
+  return null;
+}
+
+/** With its zone: a time without one means another moment on every machine. */
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+function readText(value: unknown, templateId: string | null, faults: Fault[]): string | null {
+  if (value === undefined && templateId !== null) {
+    faults.push({
+      parameter: "custom",
+      message:
+        "Give custom with one value per variable of the template (an empty array if it has none), or the finished text.",
+    });
+    return null;
+  }
   if (typeof value !== "string" || value === "") {
     faults.push({ parameter: "text", message: "Give the message text as a non-empty string." });
-    return "";
+    return null;
   }
-  if (!value.isWellFormed() || value.includes("\0")) {
+  if (!isShowable(value)) {
     faults.push({
       parameter: "text",
       message: "The text holds half a character (a lone surrogate) or a NUL, which no phone can show.",
     });
   }
-  const outside = unicode === 0 ? firstUcs2Character(value) : null;
-  if (outside !== null) {
-    faults.push({
-      parameter: "unicode",
-      message: `The text has ${JSON.stringify(outside)}, which is not in the GSM alphabet: leave unicode out or set it to 1, or change that character.`,
-    });
-  }
   return value;
+}
+
+/** What is wrong with a text that was to be sent without Unicode and cannot be. */
+export function outsideGsm(text: string, unicode: SmsDraft["unicode"]): Fault | null {
+  const outside = unicode === 0 ? firstUcs2Character(text) : null;
+  if (outside === null) return null;
+  return {
+    parameter: "unicode",
+    message: `The text has ${JSON.stringify(outside)}, which is not in the GSM alphabet: leave unicode out or set it to 1, or change that character.`,
+  };
 }
 
 function splitList(written: string): string[] {
@@ -146,6 +273,7 @@ function splitList(written: string): string[] {
 interface WrittenNumber {
   parameter: string;
   written: string;
+  custom: readonly string[] | null;
 }
 
 /** `to` is one number, several with commas between them, or an array of numbers. */
@@ -158,33 +286,58 @@ function readRecipientList(value: unknown, max: number, faults: Fault[]): Writte
     });
     return [];
   }
-  if (list.length > max) {
-    throw new Problem("TOO_MANY_RECIPIENTS", {
-      faults: [{ parameter: "to", message: `${list.length} recipients; a request takes at most ${max}.` }],
-    });
-  }
+  refuseTooMany("to", list.length, max);
   const numbered = list.length > 1 || typeof value !== "string";
   return list.flatMap((written: unknown, index) => {
     const parameter = numbered ? `to[${index}]` : "to";
-    if (typeof written === "string") return [{ parameter, written }];
+    if (typeof written === "string") return [{ parameter, written, custom: null }];
     faults.push({ parameter, message: "A recipient is a string." });
+    return [];
+  });
+}
+
+function refuseTooMany(parameter: string, count: number, max: number): void {
+  if (count <= max) return;
+  throw new Problem("TOO_MANY_RECIPIENTS", {
+    faults: [{ parameter, message: `${count} recipients; a request takes at most ${max}.` }],
+  });
+}
+
+/** `recipients` names each recipient with values of its own; it stands in the place of `to`. */
+function readOwnRecipients(value: unknown, to: unknown, max: number, faults: Fault[]): WrittenNumber[] {
+  if (to !== undefined) faults.push({ parameter: "to", message: "Give either to or recipients, not both." });
+  if (!Array.isArray(value) || value.length === 0) {
+    faults.push({ parameter: "recipients", message: "recipients is an array of objects with to and custom." });
+    return [];
+  }
+  refuseTooMany("recipients", value.length, max);
+  return value.flatMap((each: unknown, index) => {
+    const { to: written, custom } = (typeof each === "object" && each !== null ? each : {}) as Record<string, unknown>;
+    const values = custom === undefined ? null : readValues(`recipients[${index}].custom`, custom, faults);
+    if (typeof written === "string") return [{ parameter: `recipients[${index}].to`, written, custom: values }];
+    faults.push({ parameter: `recipients[${index}].to`, message: "A recipient is a string." });
     return [];
   });
 }
 
 function uniqueRecipients(list: readonly WrittenNumber[], numbers: Numbers): SmsRecipient[] {
   const seen = new Map<string, SmsRecipient>();
-  for (const { written } of list) {
+  for (const { written, custom } of list) {
     const number = numberOf(written, numbers);
     const recipient: SmsRecipient = number
-      ? { number, failure: null }
-      : { number: printable(written), failure: "INVALID_RECIPIENT" };
+      ? { number, written: isSpeltOut(written, number) ? null : printable(written), custom, failure: null }
+      : { number: printable(written), written: null, custom, failure: "INVALID_RECIPIENT" };
     // A malformed number may be shown like a good one, and must not take its place.
     const same = number ?? `malformed ${recipient.number}`;
-    if (!seen.has(same)) seen.set(same, recipient);
+    const key = custom === null ? same : `${same} ${JSON.stringify(custom)}`;
+    if (!seen.has(key)) seen.set(key, recipient);
   }
   return [...seen.values()];
 }
+
+/** Whether the number was written in full, whatever stands between its digits. */
+const isSpeltOut = (written: string, number: string): boolean =>
+  written === number || written.replaceAll(/\D/g, "") === number;
 
 const numberFaults = (list: readonly WrittenNumber[], numbers: Numbers): Fault[] =>
   list
@@ -202,22 +355,10 @@ function numberOf(written: string, { numbers, defaultRegion }: Numbers): string 
   return isPossiblePhoneNumber(`+${number}`) ? number : null;
 }
 
-function refuseTooLong(text: string, encoding: Encoding, segments: number, rules: SmsRules): void {
-  if (text.length <= rules.textMax && segments <= rules.segmentsMax) return;
-  const culprit = encoding === "ucs2" ? firstUcs2Character(text) : null;
-  const advice =
-    culprit === null ? "" : ` Without ${JSON.stringify(culprit)} and its like more than twice as much would fit.`;
-  throw new Problem("MESSAGE_TOO_LONG", {
-    faults: [
-      {
-        parameter: "text",
-        message: `The text has ${text.length} characters in ${segments} segments; at most ${rules.textMax} characters and ${rules.segmentsMax} segments are sent.${advice}`,
-      },
-    ],
-  });
-}
-
 const CONTROL = /\p{Cc}/u;
+
+/** No lone half of a character and no NUL: neither JSON nor a phone has a use for them. */
+const isShowable = (value: string): boolean => value.isWellFormed() && !value.includes("\0");
 
 const isPlainText = (value: string): boolean => value.isWellFormed() && !CONTROL.test(value);
 

@@ -1,0 +1,155 @@
+import type { CatalogRecord } from "../../model/catalog.ts";
+import type { Dlt, SmsContent } from "../../model/message.ts";
+import { Problem } from "../../model/problem.ts";
+import { outsideGsm, type SmsDraft, type SmsRules } from "./read.ts";
+import { firstUcs2Character, segment } from "./segment.ts";
+import { countTokens, placeCodes, STAND_IN_CODE } from "./short-link-tokens.ts";
+import { matchTemplate, plainTemplateText, readTemplateText, renderTemplate, type TemplateText } from "./template.ts";
+
+/** A text with what it takes to send it. */
+export interface Composed {
+  content: SmsContent;
+  segments: number;
+}
+
+export interface Composition {
+  /** What a recipient gets that has no text of its own; null when each has. */
+  shared: Composed | null;
+  /** By the recipients' places; empty when all get the same. */
+  each: readonly Composed[];
+  /** What the account only wants to be warned of. */
+  warning: string | null;
+}
+
+interface Choices {
+  template: CatalogRecord<"template"> | null;
+  textMismatch: "refuse" | "warn";
+  /** What stands before the code of a short link. */
+  linkBase: string;
+  rules: SmsRules;
+}
+
+/**
+ * Makes the texts of a draft: fills templates in, holds finished texts against theirs, and counts segments. Tokens of short
+ * links have stand-ins of the right length; `withCodes` puts the codes in their place. Next: src/messages/judge.ts
+ */
+export function compose(draft: SmsDraft, choices: Choices): Composition {
+  const { text, custom, recipients } = draft;
+  const own = recipients.some((recipient) => recipient.custom !== null);
+  const warning = text === null || own ? null : mismatch(text, choices);
+  if (!own) return { shared: composeOne(draft, choices, textOf(draft, choices, custom, "custom")), each: [], warning };
+  const each = recipients.map((recipient, index) => {
+    const values = recipient.custom ?? custom ?? [];
+    return composeOne(draft, choices, textOf(draft, choices, values, `recipients[${index}].custom`));
+  });
+  return { shared: null, each, warning };
+}
+
+/** Puts a recipient's codes into its text. */
+export function withCodes({ content, segments }: Composed, codes: readonly string[], linkBase: string): Composed {
+  const text = placeCodes(content.text, codes, linkBase);
+  return { content: { ...content, text }, segments };
+}
+
+function textOf(draft: SmsDraft, { template }: Choices, values: readonly string[] | null, parameter: string): string {
+  if (draft.text !== null)
+    return values === null ? draft.text : fill(readPattern(draft.text, "text"), values, parameter);
+  const given = values ?? [];
+  const stored = template?.content.text ?? null;
+  const pattern = stored === null ? null : patternOf(stored);
+  // A learned template follows the latest request, also in the number of its variables.
+  const outgrown = template?.origin === "learned" && pattern?.variables !== given.length;
+  return pattern === null || outgrown
+    ? plainTemplateText(draft.templateId ?? "", given)
+    : fill(pattern, given, parameter);
+}
+
+const patterns = new Map<string, TemplateText>();
+const PATTERNS_MAX = 1000;
+
+/** A stored template's text, read once. */
+function patternOf(text: string): TemplateText {
+  const known = patterns.get(text);
+  if (known) return known;
+  const pattern = readPattern(text, "templateId");
+  if (patterns.size >= PATTERNS_MAX) patterns.clear();
+  patterns.set(text, pattern);
+  return pattern;
+}
+
+function readPattern(text: string, parameter: string): TemplateText {
+  const pattern = readTemplateText(text);
+  if ("fault" in pattern) throw new Problem("INVALID_REQUEST", { faults: [{ parameter, message: pattern.fault }] });
+  return pattern;
+}
+
+function fill(pattern: TemplateText, values: readonly string[], parameter: string): string {
+  if (values.length === pattern.variables) return renderTemplate(pattern, values);
+  const message = `${values.length} values, and the text has ${pattern.variables} variables: give one value for each, in order.`;
+  throw new Problem("PARAMS_MISMATCH", { faults: [{ parameter, message }] });
+}
+
+/** Holds a finished text against the template it names. */
+function mismatch(text: string, { template, textMismatch }: Choices): string | null {
+  if (!template || template.origin === "learned" || template.content.text === null) return null;
+  const match = matchTemplate(patternOf(template.content.text), text);
+  if (match.matches) return null;
+  const where = `The text differs from template ${template.name} at character ${match.at + 1}: expected ${JSON.stringify(match.expected)}`;
+  // A warning is kept with the message for longer than its text, so it holds nothing of it.
+  if (textMismatch === "warn") return where;
+  const message = `${where}, found ${JSON.stringify(match.found)}.`;
+  throw new Problem("TEXT_TEMPLATE_MISMATCH", { faults: [{ parameter: "text", message }] });
+}
+
+function composeOne(draft: SmsDraft, choices: Choices, written: string): Composed {
+  const { unicode, flash, targets } = draft;
+  const text = targets === null ? written : withStandIns(written, targets, choices.linkBase);
+  refuseOutside(text, unicode);
+  const { encoding, segments } = segment(text, unicode === 1);
+  refuseTooLong(text, encoding === "ucs2", segments, choices.rules);
+  const dlt = dltOf(choices.template);
+  // The tokens stay until each recipient has its codes.
+  return { content: { text: written, encoding, flash: flash === 1, ...(dlt ? { dlt } : {}) }, segments };
+}
+
+function withStandIns(text: string, targets: readonly string[], linkBase: string): string {
+  const tokens = countTokens(text);
+  if (tokens === targets.length)
+    return placeCodes(
+      text,
+      targets.map(() => STAND_IN_CODE),
+      linkBase,
+    );
+  const message =
+    targets.length === 0
+      ? "The text has {SORT} and shortenUrl is false: set it to true and give a targetUrl for each."
+      : `The text has ${tokens} times {SORT}, and targetUrl has ${targets.length} addresses: give one for each, in order.`;
+  throw new Problem("SHORT_LINK_MISMATCH", { faults: [{ parameter: "shortenUrlData.targetUrl", message }] });
+}
+
+function dltOf(template: CatalogRecord<"template"> | null): Dlt | null {
+  if (!template) return null;
+  const { dltContentId: contentId, dltEntityId: entityId } = template.content;
+  return contentId === null && entityId === null ? null : { contentId, entityId };
+}
+
+function refuseOutside(text: string, unicode: SmsDraft["unicode"]): void {
+  const fault = outsideGsm(text, unicode);
+  if (fault) throw new Problem("INVALID_REQUEST", { faults: [fault] });
+}
+
+function refuseTooLong(text: string, ucs2: boolean, segments: number, rules: SmsRules): void {
+  if (text.length <= rules.textMax && segments <= rules.segmentsMax) return;
+  const culprit = ucs2 ? firstUcs2Character(text) : null;
+  const advice =
+    culprit === null ? "" : ` Without ${JSON.stringify(culprit)} and its like more than twice as much would fit.`;
+  const message = `The text has ${text.length} characters in ${segments} segments; at most ${rules.textMax} characters and ${rules.segmentsMax} segments are sent.${advice}`;
+  throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "text", message }] });
+}
+
+/** What the recipient in this place gets. */
+export function composedFor({ shared, each }: Composition, place: number): Composed {
+  const composed = each[place] ?? shared;
+  if (!composed) throw new Error("a recipient without a text");
+  return composed;
+}
