@@ -19,6 +19,15 @@ export interface SmsContent {
   text: string;
   encoding: "gsm7" | "ucs2";
   flash: boolean;
+  /** Ids under which the text is registered with the operators of India; they travel with the message. */
+  dlt?: Dlt;
+  /** The text has been erased, its time being over. */
+  erased?: true;
+}
+
+export interface Dlt {
+  contentId: string | null;
+  entityId: string | null;
 }
 
 export interface Message extends MessageRef {
@@ -31,7 +40,11 @@ export interface Message extends MessageRef {
   recipient: string;
   content: SmsContent;
   segments: number;
+  /** What it costs. */
+  credits: number;
   campaignName: string | null;
+  /** Ids of routes that were used and brought nothing. */
+  tried: readonly string[];
   state: State;
   attempts: number;
   createdAt: number;
@@ -50,13 +63,16 @@ export type State = (typeof STATES)[number];
 /**
  * From each state, the states it may go to.
  * - `submitting → accepted` is a carrier that was busy: the message waits for its next try.
+ * - `submitted → accepted` and `enroute → accepted` are a route that stayed silent: the next one is tried.
+ * - `accepted → accepted` is a message that finds every carrier down: it waits for its next try.
+ * - `accepted → scheduled` is a campaign that was paused, or quiet hours that began.
  * - `submitting → submitting` is a second try after a crash left the first one in doubt.
  * - A receipt may come before the answer to the submit, hence the moves from `submitting` to every outcome.
  * - `expired → delivered`: the network gave up and the phone got it all the same. No other end is ever left.
  */
 const MOVES: Record<State, readonly State[]> = {
-  accepted: ["submitting", "rejected", "expired", "cancelled"],
-  scheduled: ["accepted", "rejected", "expired", "cancelled"],
+  accepted: ["accepted", "scheduled", "submitting", "rejected", "expired", "cancelled"],
+  scheduled: ["scheduled", "accepted", "submitting", "rejected", "expired", "cancelled"],
   submitting: [
     "submitting",
     "accepted",
@@ -68,8 +84,8 @@ const MOVES: Record<State, readonly State[]> = {
     "rejected",
     "unknown",
   ],
-  submitted: ["enroute", "delivered", "undelivered", "expired", "rejected", "unknown"],
-  enroute: ["delivered", "undelivered", "expired", "rejected", "unknown"],
+  submitted: ["accepted", "enroute", "delivered", "undelivered", "expired", "rejected", "unknown"],
+  enroute: ["accepted", "delivered", "undelivered", "expired", "rejected", "unknown"],
   unknown: ["delivered", "undelivered", "expired", "rejected"],
   expired: ["delivered"],
   delivered: [],
@@ -84,7 +100,7 @@ export const mayMove = (from: State, to: State): boolean => MOVES[from].includes
 export const movesInto = (to: State): State[] => STATES.filter((from) => mayMove(from, to));
 
 /** What still has to be sent; only these rows are anybody's work. */
-export const WAITING_STATES = ["accepted", "submitting"] as const satisfies readonly State[];
+export const WAITING_STATES = ["accepted", "scheduled", "submitting"] as const satisfies readonly State[];
 
 export type CustomerStatus = "Pending" | "Delivered" | "Failed";
 
@@ -131,6 +147,11 @@ export function parseMessageId(value: string): Pick<MessageRef, "requestId" | "n
 /** Why a message failed inside Heliograph; a carrier's own codes stand beside these unchanged. */
 export const FAILURES = {
   INVALID_RECIPIENT: "The number is not an international phone number.",
+  NO_ROUTE: "No route takes this message.",
+  RECIPIENT_OPTED_OUT: "The recipient has asked for no more promotions.",
+  COUNTRY_NOT_ALLOWED: "The account may not send to this country.",
+  SAME_TEXT_FLOOD: "The same text has gone to this number too often within a short time.",
+  CANCELLED: "The message was cancelled before it was sent.",
   EXPIRED_IN_QUEUE: "The message waited longer than its validity and was not sent.",
   SUBMIT_UNCONFIRMED: "The carrier may or may not have taken the message, and no report came while it was valid.",
 } as const;

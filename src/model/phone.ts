@@ -13,6 +13,8 @@ export interface PhoneMessage {
   /** Our id of the message, `<id>:<n>`. */
   messageId: string;
   receivedAt: number;
+  /** Name of the simulated carrier that brought it. */
+  carrier: string;
   /** When the last of its delivery reports is due; null when it gets none. */
   reportsDueAt: number | null;
 }
@@ -35,6 +37,10 @@ export interface Chaos {
   throttledPercent: number;
   /** Takes the message and then breaks the line, so that nobody learns it was taken. */
   lostAnswerPercent: number;
+  /** Refuses for reasons of its own: another carrier might take the message. */
+  refusedPercent: number;
+  /** Cannot be reached at all. */
+  down: boolean;
 }
 
 export const CALM: Chaos = {
@@ -44,4 +50,6 @@ export const CALM: Chaos = {
   reorderPercent: 0,
   throttledPercent: 0,
   lostAnswerPercent: 0,
+  refusedPercent: 0,
+  down: false,
 };

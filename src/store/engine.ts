@@ -1,11 +1,17 @@
-import type { CompiledQuery, DatabaseConnection, Driver, Kysely, QueryResult, RawBuilder } from "kysely";
+import type { CompiledQuery, DatabaseConnection, Driver, Kysely, QueryResult, RawBuilder, SqlBool } from "kysely";
 import type { Tables } from "./tables.ts";
+
+type ColumnType = "integer" | "bigint" | "text" | "uuid";
 
 /** What the shared queries need of an engine: single statements through Kysely, and several as one transaction. */
 export interface Engine {
   db: Kysely<Tables>;
   /** A JSON object with the fields of another laid over it. */
   mergeJson(column: string, change: string): RawBuilder<string>;
+  /** Whether a column of text holds one of many values; the statement has the same text for any number of them. */
+  isAmong(column: string, values: readonly string[]): RawBuilder<SqlBool>;
+  /** A batch as rows to select from, so that one statement text serves every size of batch. */
+  rowsOf<R extends object>(types: Readonly<Record<keyof R, ColumnType>>, batch: readonly R[]): RawBuilder<R>;
   /** All or nothing. There are no interactive transactions: a decision belongs into a statement's own condition. */
   atomically: (queries: readonly CompiledQuery[]) => Promise<void>;
 }

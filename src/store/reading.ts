@@ -1,9 +1,9 @@
-import { sql, type Kysely } from "kysely";
-import { statesShownAs, WAITING_STATES } from "../model/message.ts";
+import { sql } from "kysely";
 import { idFloor } from "../lib/ids.ts";
+import { statesShownAs, WAITING_STATES } from "../model/message.ts";
+import type { Engine } from "./engine.ts";
 import { phoneMessageOf, storedMessageOf } from "./rows.ts";
 import type { MessageStore, PhoneStore } from "./store.ts";
-import type { Tables } from "./tables.ts";
 
 /**
  * How many rows one call of a listing may look at. A filter that matches little would otherwise walk the whole table:
@@ -11,11 +11,21 @@ import type { Tables } from "./tables.ts";
  */
 const LOOK_AT_MOST = 20_000;
 
-type Reading = Pick<MessageStore, "findMessage" | "listMessages" | "countWaiting"> &
+type Reading = Pick<
+  MessageStore,
+  | "findMessage"
+  | "listMessages"
+  | "countWaiting"
+  | "listFailovers"
+  | "replanFailover"
+  | "listCampaignMessages"
+  | "countCampaign"
+  | "listRequest"
+> &
   Pick<PhoneStore, "listUnreported" | "listPhones" | "listPhoneMessages" | "phoneMessagesSince">;
 
 /** What is read back, on both engines. Everything is asked for by account. */
-export function createReading(db: Kysely<Tables>): Reading {
+export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): Reading {
   return {
     async findMessage({ accountId, requestId, n }) {
       const row = await db
@@ -69,6 +79,81 @@ export function createReading(db: Kysely<Tables>): Reading {
       return row.waiting;
     },
 
+    async listFailovers(dueBy, limit) {
+      const rows = await db
+        .selectFrom("failovers")
+        .innerJoin("messages", (join) =>
+          join
+            .onRef("messages.account_id", "=", "failovers.account_id")
+            .onRef("messages.request_id", "=", "failovers.request_id")
+            .onRef("messages.n", "=", "failovers.n"),
+        )
+        .selectAll("messages")
+        .where("failovers.due_at", "<=", dueBy)
+        .orderBy("failovers.due_at")
+        .limit(limit)
+        .execute();
+      return rows.map(storedMessageOf);
+    },
+
+    async replanFailover({ accountId, requestId, n }, carrier, at) {
+      const { numUpdatedRows } = await db
+        .updateTable("failovers")
+        .set({ due_at: at })
+        .where("account_id", "=", accountId)
+        .where("request_id", "=", requestId)
+        .where("n", "=", n)
+        .where((row) =>
+          row.exists(
+            db
+              .selectFrom("messages")
+              .select("n")
+              .where("account_id", "=", accountId)
+              .where("request_id", "=", requestId)
+              .where("n", "=", n)
+              .where("carrier", "=", carrier),
+          ),
+        )
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    async listCampaignMessages(accountId, campaignName, { states, dueFrom, dueBefore }, limit) {
+      const rows = await db
+        .selectFrom("messages")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("campaign_name", "=", campaignName)
+        .where(isAmong("state", states))
+        .where("due_at", ">=", dueFrom)
+        .where("due_at", "<", dueBefore)
+        .limit(limit)
+        .execute();
+      return rows.map(storedMessageOf);
+    },
+
+    async countCampaign(accountId, campaignName) {
+      const rows = await db
+        .selectFrom("messages")
+        .select(["state", sql<number>`count(*)`.as("count")])
+        .where("account_id", "=", accountId)
+        .where("campaign_name", "=", campaignName)
+        .groupBy("state")
+        .execute();
+      return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+    },
+
+    async listRequest(accountId, requestId) {
+      const rows = await db
+        .selectFrom("messages")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("request_id", "=", requestId)
+        .orderBy("n")
+        .execute();
+      return rows.map(storedMessageOf);
+    },
+
     async listUnreported(before, limit) {
       const rows = await db
         .selectFrom("phone_messages")
@@ -105,14 +190,15 @@ export function createReading(db: Kysely<Tables>): Reading {
       return { rows: rows.map(phoneMessageOf), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
     },
 
-    async phoneMessagesSince(accountId, number, fromId, limit) {
-      let query = db
+    async phoneMessagesSince(accountId, fromId, limit) {
+      const rows = await db
         .selectFrom("phone_messages")
         .selectAll()
         .where("account_id", "=", accountId)
-        .where("id", ">=", fromId);
-      if (number !== null) query = query.where("number", "=", number);
-      const rows = await query.orderBy("id").limit(limit).execute();
+        .where("id", ">=", fromId)
+        .orderBy("id")
+        .limit(limit)
+        .execute();
       return rows.map(phoneMessageOf);
     },
   };

@@ -1,6 +1,7 @@
 import { sql, type CompiledQuery } from "kysely";
 import { DEFAULT_SETTINGS, type Account, type AccountSettings, type Role } from "../model/account.ts";
 import type { ApiKey, KeyMode, Scope } from "../model/api-key.ts";
+import { rowOf } from "./catalog.ts";
 import type { Engine } from "./engine.ts";
 import type { RecordStore } from "./store.ts";
 import type { Tables } from "./tables.ts";
@@ -17,11 +18,11 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
       .compile();
 
   return {
-    async revision() {
+    async revision(topic) {
       const row = await db
         .selectFrom("revisions")
         .select("revision")
-        .where("topic", "=", "records")
+        .where("topic", "=", topic)
         .executeTakeFirstOrThrow();
       return row.revision;
     },
@@ -36,7 +37,7 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
       }));
     },
 
-    async createAccount({ name, createdAt, owner, keys, phones }) {
+    async createAccount({ name, createdAt, owner, keys, phones, catalog }) {
       const find = db.selectFrom("accounts").select("id").where("name", "=", name);
       if (await find.executeTakeFirst()) return null;
       const accountId = sql<number>`(select id from accounts where name = ${name})`;
@@ -72,7 +73,19 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
               })
               .compile(),
           ),
+          ...catalog.map((record) =>
+            db
+              .insertInto("catalog")
+              .values({ ...rowOf({ ...record, accountId: 0 }), account_id: accountId })
+              .compile(),
+          ),
+          db.insertInto("balances").values({ account_id: accountId, balance: 0, held: 0 }).compile(),
           bump(),
+          db
+            .updateTable("revisions")
+            .set({ revision: sql`revision + 1` })
+            .where("topic", "=", "catalog")
+            .compile(),
         ]);
       } catch (error) {
         // Another node made the same account a moment earlier: the name is taken, which is an answer.
@@ -163,10 +176,10 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
 }
 
 /** A setting added by a later release has its default until somebody changes it. */
-const readSettings = (json: string): AccountSettings => ({
-  ...DEFAULT_SETTINGS,
-  ...(JSON.parse(json) as Partial<AccountSettings>),
-});
+function readSettings(json: string): AccountSettings {
+  const settings = { ...DEFAULT_SETTINGS, ...(JSON.parse(json) as Partial<AccountSettings>) };
+  return { ...settings, chaos: { ...DEFAULT_SETTINGS.chaos, ...settings.chaos } };
+}
 
 function keyOf(row: KeyRow): ApiKey {
   return {

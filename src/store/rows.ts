@@ -10,13 +10,16 @@ import {
   type State,
 } from "../model/message.ts";
 import type { PhoneMessage } from "../model/phone.ts";
-import type { ParkedReceipt, StoredMessage } from "./store.ts";
+import type { NewRecipient, ParkedReceipt, StoredMessage } from "./store.ts";
 import type { MessageRow, PhoneMessageRow } from "./tables.ts";
 
 /** Lanes are numbered in the order they are served. */
 export const laneOf = (routeClass: RouteClass): number => ROUTE_CLASSES.indexOf(routeClass);
 
 const routeClassOf = (lane: number): RouteClass => ROUTE_CLASSES[lane] ?? "PROMO";
+
+/** A message that has been through this much has a trail that nobody reads to the end. */
+export const TRAIL_MAX = 16_000;
 
 export function messageOf(row: MessageRow): Message {
   return {
@@ -30,7 +33,9 @@ export function messageOf(row: MessageRow): Message {
     recipient: row.recipient,
     content: JSON.parse(row.content) as SmsContent,
     segments: row.segments,
+    credits: row.credits,
     campaignName: row.campaign_name,
+    tried: row.tried === null ? [] : (JSON.parse(row.tried) as string[]),
     state: row.state as State,
     attempts: row.attempts,
     createdAt: row.created_at,
@@ -42,6 +47,7 @@ export function messageOf(row: MessageRow): Message {
 export function storedMessageOf(row: MessageRow): StoredMessage {
   return {
     ...messageOf(row),
+    trail: row.trail,
     carrier: row.carrier,
     errorCode: row.error_code,
     description: row.description,
@@ -61,6 +67,7 @@ export function phoneMessageOf(row: PhoneMessageRow): PhoneMessage {
     messageId: row.message_id,
     receivedAt: row.received_at,
     reportsDueAt: row.reports_due_at,
+    carrier: row.carrier,
   };
 }
 
@@ -93,6 +100,10 @@ export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
     at: row.at,
   },
 });
+
+/** Whether a recipient differs from the rest of its request in anything but its number. */
+export const hasOwn = ({ content, dueAt, trail }: NewRecipient): boolean =>
+  content !== undefined || dueAt !== undefined || trail !== undefined;
 
 /** The words that stand beside one of our own failure codes. */
 export const describeFailure = (code: string | null): string | null =>

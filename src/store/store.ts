@@ -1,15 +1,29 @@
 import type { Receipt } from "../carriers/carrier.ts";
 import type { Account, AccountSettings, Role } from "../model/account.ts";
 import type { ApiKey } from "../model/api-key.ts";
-import type { CustomerStatus, Message, MessageRef, RouteClass, State } from "../model/message.ts";
+import type { CatalogKind, CatalogRecord } from "../model/catalog.ts";
+import type { LedgerEntry, Balance } from "../model/credits.ts";
+import type { CustomerStatus, Message, MessageRef, RouteClass, SmsContent, State } from "../model/message.ts";
+import type { OptOut } from "../model/opt-out.ts";
 import type { Phone, PhoneMessage } from "../model/phone.ts";
+import type { LinkStore } from "./link-store.ts";
 
 /**
  * The port to what lasts. Two engines stand behind it, SQLite and PostgreSQL, and one suite holds both to the same words.
  * A resolved write is on disk. A write that could not be done rejects with `StorageUnavailable` and changed nothing,
  * unless the line to the database broke during its commit; every write here may therefore be done again.
  */
-export interface Store extends MessageStore, NodeStore, RecordStore, PhoneStore {
+export interface Store
+  extends
+    MessageStore,
+    NodeStore,
+    RecordStore,
+    CatalogStore,
+    OptOutStore,
+    CreditStore,
+    RetentionStore,
+    LinkStore,
+    PhoneStore {
   readonly engine: "sqlite" | "postgres";
   /** Resolves when the store can be written; rejects with `StorageUnavailable` when not. */
   ping(): Promise<void>;
@@ -26,16 +40,52 @@ export const NOBODY = 0;
 
 /** One send request on its way into the store: what all its messages share, and who they go to. */
 export interface Acceptance {
-  message: Omit<Message, "n" | "recipient" | "state" | "attempts">;
-  /** In the order of their `n`, from 1. A recipient with a failure is stored as rejected, for the record. */
-  recipients: readonly { number: string; failure: string | null }[];
-  /** The node that will send them, or `NOBODY`. */
+  message: Omit<Message, "n" | "recipient" | "credits" | "tried" | "state" | "attempts">;
+  /** In the order of their `n`, from 1. */
+  recipients: readonly NewRecipient[];
+  /** The steps that all of them have behind them. */
+  trail: string | null;
+  /** The node that will send them, or `NOBODY`. What is not due yet is nobody's all the same. */
   owner: number;
+  /** Whether the credits are taken from the account's balance; without enough of them nothing is stored. */
+  metered: boolean;
+  links: NewLinks | null;
   idempotency: { path: string; key: string; bodyHash: string; response: string } | null;
 }
 
-/** `replayed`: the idempotency key had been used; nothing was stored, and here is what was answered then. */
-export type AcceptResult = { kind: "stored" } | { kind: "replayed"; bodyHash: string; response: string };
+/** One of the recipients, with what is its own. */
+export interface NewRecipient {
+  number: string;
+  /** Stored as rejected, for the record, and costs nothing. */
+  failure: string | null;
+  credits: number;
+  /** Where its text is another than that of the rest. */
+  content?: SmsContent;
+  segments?: number;
+  /** Where it is held longer than the rest; its validity begins then. */
+  dueAt?: number;
+  /** Steps behind it that the rest has not; they follow those that all have. */
+  trail?: string;
+}
+
+/** Short links that a request makes: its targets, and a code for each recipient and target. */
+export interface NewLinks {
+  /** The k-th target has `k` = its place here, from 1. */
+  targets: readonly string[];
+  expiresAt: number;
+  codes: readonly { code: string; n: number; k: number }[];
+}
+
+/**
+ * - `replayed`: the idempotency key had been used; nothing was stored, and here is what was answered then.
+ * - `unpaid`: the balance does not cover it; nothing was stored.
+ * - `code taken`: one of the short links' codes is another link's; nothing was stored.
+ */
+export type AcceptResult =
+  | { kind: "stored" }
+  | { kind: "replayed"; bodyHash: string; response: string }
+  | { kind: "unpaid" }
+  | { kind: "code taken" };
 
 /** A change of state. It takes effect only from a state that may legally go there. */
 export interface Move extends MessageRef {
@@ -46,7 +96,11 @@ export interface Move extends MessageRef {
   owner: number;
   /** Only if this node still owns the row. */
   ownedBy?: number;
+  /** Only if this is the carrier that has it now. */
+  carriedBy?: string;
   dueAt?: number;
+  /** Makes it valid for so much longer. */
+  extendMs?: number;
   carrier?: string;
   /** Set when the carrier took it: receipts will name this id. */
   carrierMessageId?: string;
@@ -56,6 +110,16 @@ export interface Move extends MessageRef {
   description?: string | null;
   /** A parked receipt that this move settles; it is removed whether or not the move was legal. */
   settles?: number;
+  /** A step for the message's trail. */
+  trail?: string;
+  /** The step is written down even if the move was not legal. */
+  trailAlways?: boolean;
+  /** Routes that were used and brought nothing, from now on. */
+  tried?: readonly string[];
+  /** When to try the next route unless the message has come to an end; null ends such a plan. */
+  failoverAt?: number | null;
+  /** Pays the credits back even if they were spent. */
+  refund?: boolean;
 }
 
 /** A receipt that came before the carrier's answer to the submit. */
@@ -83,6 +147,7 @@ export interface MessageFilter {
 
 /** A message with all that became of it. */
 export interface StoredMessage extends Message {
+  trail: string | null;
   carrier: string | null;
   errorCode: string | null;
   description: string | null;
@@ -127,6 +192,21 @@ export interface MessageStore {
     limit: number,
   ): Promise<Page<StoredMessage, Position>>;
   countWaiting(): Promise<number>;
+  /** Messages whose route has stayed silent for too long, oldest first. */
+  listFailovers(dueBy: number, limit: number): Promise<readonly StoredMessage[]>;
+  /** Moves a planned failover to another time; false when none is planned or another carrier has the message. */
+  replanFailover(ref: MessageRef, carrier: string, at: number): Promise<boolean>;
+  /** Some messages of a campaign that are in one of these states and due within these times, in no order. */
+  listCampaignMessages(
+    accountId: number,
+    campaignName: string,
+    wanted: { states: readonly State[]; dueFrom: number; dueBefore: number },
+    limit: number,
+  ): Promise<readonly StoredMessage[]>;
+  /** How many messages of a campaign there are, by state. */
+  countCampaign(accountId: number, campaignName: string): Promise<Partial<Record<State, number>>>;
+  /** All messages of one request. */
+  listRequest(accountId: number, requestId: string): Promise<readonly StoredMessage[]>;
   /** Removes idempotency keys and parked receipts from before these times, a bounded number; says how many went. */
   forget(before: { idempotency: number; parked: number }): Promise<number>;
 }
@@ -159,12 +239,13 @@ export interface NewAccount {
   owner: Omit<User, "accountId">;
   keys: readonly Omit<ApiKey, "accountId">[];
   phones: readonly { number: string; name: string }[];
+  catalog: readonly Omit<CatalogRecord, "accountId">[];
 }
 
 /** What people configure: few rows, read into memory, changed seldom. */
 export interface RecordStore {
-  /** Grows with every change of accounts or keys, by any node. */
-  revision(): Promise<number>;
+  /** Grows with every change of accounts or keys, or of the catalog, by any node. */
+  revision(topic: "records" | "catalog"): Promise<number>;
   listAccounts(): Promise<Account[]>;
   /** Gives null, and stores nothing, when the name is taken. */
   createAccount(account: NewAccount): Promise<number | null>;
@@ -184,6 +265,62 @@ export interface RecordStore {
   settle(name: string, value: string): Promise<string>;
 }
 
+/** What people configure about sending. */
+export interface CatalogStore {
+  listCatalog(): Promise<CatalogRecord[]>;
+  /** False, and nothing stored, when the name is taken. */
+  insertCatalogRecord(record: CatalogRecord): Promise<boolean>;
+  changeCatalogRecord(record: CatalogRecord): Promise<"changed" | "missing" | "name taken">;
+  removeCatalogRecord(accountId: number, kind: CatalogKind, id: string): Promise<boolean>;
+  /** Writes learned records; one that was authored meanwhile stays as it is. */
+  learnCatalogRecords(records: readonly CatalogRecord[]): Promise<void>;
+}
+
+/** Who gets no promotions. */
+export interface OptOutStore {
+  addOptOuts(batch: readonly OptOut[]): Promise<void>;
+  removeOptOut(accountId: number, number: string): Promise<boolean>;
+  findOptOut(accountId: number, number: string): Promise<OptOut | null>;
+  listOptOuts(accountId: number, after: string | null, limit: number): Promise<Page<OptOut, string>>;
+  /** For each, whether it is on its account's list. */
+  areOptedOut(batch: readonly { accountId: number; number: string }[]): Promise<readonly boolean[]>;
+}
+
+/** What accounts have to spend. Messages take and give back credits as they move; nothing else does but this. */
+export interface CreditStore {
+  findBalance(accountId: number): Promise<Balance>;
+  /** Adds credits, or takes some away; false, and nothing changed, when there are not that many. The same id counts once. */
+  addCredits(
+    accountId: number,
+    entry: { id: string; amount: number; note: string | null; at: number },
+  ): Promise<boolean>;
+  /** What one message did to the balance, with the entry of its whole request. */
+  listLedgerOfMessage(ref: MessageRef): Promise<readonly LedgerEntry[]>;
+  /** Newest request first. */
+  listLedger(
+    accountId: number,
+    after: LedgerPosition | null,
+    limit: number,
+  ): Promise<Page<LedgerEntry, LedgerPosition>>;
+}
+
+export type LedgerPosition = Pick<LedgerEntry, "requestId" | "n" | "kind">;
+
+/** Forgets what is past its time, looking at a bounded number of rows in each call. */
+export interface RetentionStore {
+  /**
+   * Erases the texts of messages that ended before a time, going on from where the last call of any node stopped. A message
+   * that has not ended by then is set aside for `eraseKeptTexts`. Says how many messages it looked at.
+   */
+  eraseTexts(accountId: number, before: number, limit: number): Promise<number>;
+  /** Looks again at the texts that were set aside. Gives where to go on, or null at the end. */
+  eraseKeptTexts(accountId: number, before: number, after: Position | null, limit: number): Promise<Position | null>;
+  /** Empties the simulated phones of what came before a time; says how many messages went. */
+  emptyPhones(accountId: number, before: number, limit: number): Promise<number>;
+  /** Removes messages that ended before a time, with all that hangs on them. Gives where to go on, or null at the end. */
+  removeMessages(accountId: number, before: number, after: Position | null, limit: number): Promise<Position | null>;
+}
+
 /** The simulated phones. */
 export interface PhoneStore {
   receiveOnPhones(batch: readonly PhoneMessage[]): Promise<void>;
@@ -199,6 +336,6 @@ export interface PhoneStore {
     after: string | null,
     limit: number,
   ): Promise<Page<PhoneMessage, string>>;
-  /** Messages to one phone, or to any, with ids from `fromId` on, oldest first. */
-  phoneMessagesSince(accountId: number, number: string | null, fromId: string, limit: number): Promise<PhoneMessage[]>;
+  /** Messages to any phone with ids from `fromId` on, oldest first. */
+  phoneMessagesSince(accountId: number, fromId: string, limit: number): Promise<PhoneMessage[]>;
 }

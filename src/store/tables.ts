@@ -30,6 +30,33 @@ export interface Tables {
   };
   nodes: { id: Generated<number>; beat_at: number; dead: number };
   messages: MessageRow;
+  catalog: {
+    account_id: number;
+    kind: string;
+    id: string;
+    name: string;
+    origin: string;
+    content: string;
+    created_at: number;
+    updated_at: number;
+  };
+  submissions: { carrier: string; carrier_message_id: string; account_id: number; request_id: string; n: number };
+  failovers: { account_id: number; request_id: string; n: number; due_at: number };
+  optouts: { account_id: number; number: string; source: string; note: string | null; created_at: number };
+  balances: { account_id: number; balance: number; held: number };
+  ledger: LedgerRow;
+  retention: { account_id: number; erased_to: string; erased_to_n: number };
+  kept_texts: { account_id: number; request_id: string; n: number };
+  link_targets: {
+    account_id: number;
+    request_id: string;
+    k: number;
+    url: string;
+    created_at: number;
+    expires_at: number;
+  };
+  links: { code: string; account_id: number; request_id: string; n: number; k: number };
+  clicks: { account_id: number; code: string; id: string; agent: string; at: number };
   phones: {
     account_id: number;
     number: string;
@@ -63,6 +90,24 @@ export interface MessageRow {
   expires_at: number;
   submitted_at: number | null;
   done_at: number | null;
+  credits: number;
+  /** What has become of its credits: 0 it costs none, 1 held, 2 spent, 3 given back. */
+  charge: number;
+  /** What the last move did to them: 0 nothing, 1 spent, 2 given back while held, 3 given back after they were spent. */
+  charge_change: number;
+  tried: string | null;
+  trail: string | null;
+}
+
+export interface LedgerRow {
+  account_id: number;
+  request_id: string;
+  n: number;
+  kind: string;
+  amount: number;
+  held: number;
+  note: string | null;
+  at: number;
 }
 
 export interface PhoneMessageRow {
@@ -75,4 +120,5 @@ export interface PhoneMessageRow {
   message_id: string;
   received_at: number;
   reports_due_at: number | null;
+  carrier: string;
 }

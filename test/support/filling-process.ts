@@ -16,6 +16,7 @@ const store = openSqliteStore(process.argv[2] ?? "", systemClock);
 const recipients: Acceptance["recipients"] = Array.from({ length: MESSAGES_PER_WRITE }, () => ({
   number: "33600000001",
   failure: null,
+  credits: 1,
 }));
 const write = async () => (await store.accept([{ ...acceptance(), recipients }]))[0];
 

@@ -1,5 +1,6 @@
-import { describeFailure, laneOf } from "../rows.ts";
-import { NOBODY, type Acceptance, type AcceptResult } from "../store.ts";
+import { FREE, HELD } from "../charge.ts";
+import { describeFailure, hasOwn, laneOf } from "../rows.ts";
+import { NOBODY, type Acceptance, type AcceptResult, type NewRecipient } from "../store.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
 import type { Query } from "./pool.ts";
@@ -19,6 +20,8 @@ const REQUESTS = columns({
   created_at: "bigint",
   due_at: "bigint",
   expires_at: "bigint",
+  trail: "text",
+  metered: "integer",
   path: "text",
   key: "text",
   body_hash: "text",
@@ -26,12 +29,28 @@ const REQUESTS = columns({
 });
 
 const RECIPIENTS = columns(
-  { request: "integer", n: "integer", number: "text", failure: "text", description: "text" },
+  { request: "integer", n: "integer", number: "text", credits: "integer", failure: "text", description: "text" },
   REQUESTS.next,
 );
 
+const OWN = columns(
+  {
+    own_request: "integer",
+    own_n: "integer",
+    own_content: "text",
+    own_segments: "integer",
+    own_due_at: "bigint",
+    own_trail: "text",
+  },
+  RECIPIENTS.next,
+);
+
+const TARGETS = columns({ request: "integer", k: "integer", url: "text", expires_at: "bigint" }, OWN.next);
+
+const LINKS = columns({ request: "integer", n: "integer", k: "integer", code: "text" }, TARGETS.next);
+
 /** A request whose key another transaction is just using waits here for its end, and then either has the key or not. */
-const ACCEPT = `
+const BEGIN = `
   with request as (select * from ${REQUESTS.rows}),
   taken as (
     insert into idempotency (account_id, path, key, body_hash, response, created_at)
@@ -43,15 +62,65 @@ const ACCEPT = `
   fresh as (
     select * from request where key is null or (account_id, path, key) in (select account_id, path, key from taken)
   ),
-  stored as (
+  recipient as (select request, n, number, credits, failure, description from ${RECIPIENTS.rows})`;
+
+const INTO_MESSAGES = `
     insert into messages (account_id, request_id, n, channel, lane, test, sender, recipient, content, segments, campaign_name,
-      state, owner, error_code, description, created_at, due_at, expires_at, done_at)
+      state, owner, error_code, description, created_at, due_at, expires_at, done_at, credits, charge, trail)`;
+
+/** Requests whose messages are all alike, free and without links: nearly all of them, and half the work. */
+const ACCEPT_PLAIN = `${BEGIN},
+  stored as (${INTO_MESSAGES}
     select account_id, request_id, n, channel, lane, test, sender, number, content, segments, campaign_name,
-      case when failure is null then 'accepted' else 'rejected' end,
-      case when failure is null then owner else ${NOBODY} end,
+      case when failure is not null then 'rejected' when due_at > created_at then 'scheduled' else 'accepted' end,
+      case when failure is null and due_at <= created_at then owner else ${NOBODY} end,
       failure, description, created_at, due_at, expires_at,
-      case when failure is null then null else created_at end
-    from fresh join (select request, n, number, failure, description from ${RECIPIENTS.rows}) as recipient on request = fresh.place
+      case when failure is null then null else created_at end, credits, ${FREE}, trail
+    from fresh join recipient on request = fresh.place
+  )
+  select place from fresh`;
+
+/** The balance of an account that cannot pay fails the whole statement: its check is what no concurrent request gets around. */
+const ACCEPT_RICH = `${BEGIN},
+  own as (select * from ${OWN.rows}),
+  item as (
+    select fresh.*, n, number, recipient.credits, failure, description, own_content, own_segments, own_trail,
+      coalesce(own_due_at, due_at) as due
+    from fresh join recipient on request = fresh.place left join own on own_request = fresh.place and own_n = n
+  ),
+  stored as (${INTO_MESSAGES}
+    select account_id, request_id, n, channel, lane, test, sender, number, coalesce(own_content, content),
+      coalesce(own_segments, segments), campaign_name,
+      case when failure is not null then 'rejected' when due > created_at then 'scheduled' else 'accepted' end,
+      case when failure is null and due <= created_at then owner else ${NOBODY} end,
+      failure, description, created_at, due, expires_at + due - due_at,
+      case when failure is null then null else created_at end, credits,
+      case when metered = 1 and failure is null then ${HELD} else ${FREE} end,
+      case when own_trail is null then trail else coalesce(trail, '') || own_trail end
+    from item
+  ),
+  cost as (
+    select place, account_id, request_id, created_at, sum(credits) as total from item
+    where metered = 1 and failure is null group by place, account_id, request_id, created_at having sum(credits) > 0
+  ),
+  paid as (
+    update balances set balance = balance - total, held = held + total
+    from (select account_id, sum(total) as total from cost group by account_id) as bill
+    where balances.account_id = bill.account_id
+  ),
+  noted as (
+    insert into ledger (account_id, request_id, n, kind, amount, held, at)
+    select account_id, request_id, 0, 'hold', -total, total, created_at from cost
+  ),
+  aimed as (
+    insert into link_targets (account_id, request_id, k, url, created_at, expires_at)
+    select account_id, request_id, k, url, created_at, target.expires_at
+    from fresh join (select request, k, url, expires_at from ${TARGETS.rows}) as target on request = fresh.place
+  ),
+  linked as (
+    insert into links (code, account_id, request_id, n, k)
+    select code, account_id, request_id, n, k
+    from fresh join (select request, n, k, code from ${LINKS.rows}) as link on request = fresh.place
   )
   select place from fresh`;
 
@@ -83,7 +152,7 @@ async function acceptTogether(query: Query, batch: readonly Acceptance[]): Promi
     stored = await insert(query, batch);
   } catch (error) {
     if (!isRowFault(error)) throw error;
-    if (batch.length === 1) return [error];
+    if (batch.length === 1) return [refusalOf(error)];
     const half = batch.length >> 1;
     return [...(await acceptLater(query, batch.slice(0, half))), ...(await acceptLater(query, batch.slice(half)))];
   }
@@ -94,12 +163,22 @@ async function acceptTogether(query: Query, batch: readonly Acceptance[]): Promi
   return results.map((result) => result ?? (replayed.shift() as Result));
 }
 
+/** Two kinds of fault are answers: a balance that would be overdrawn, and a code that another link has. */
+function refusalOf(error: Error): Result {
+  const { constraint } = error as { constraint?: string };
+  if (constraint === "balances_not_overdrawn") return { kind: "unpaid" };
+  return constraint === "links_pkey" ? { kind: "code taken" } : error;
+}
+
+const isRich = ({ metered, links, recipients }: Acceptance): boolean =>
+  metered || links !== null || recipients.some(hasOwn);
+
 /** Others of the batch may be stored by now, so a failure is told to these callers and not thrown at all. */
 const acceptLater = (query: Query, batch: readonly Acceptance[]): Promise<Result[]> =>
   acceptTogether(query, batch).catch((error: Error) => batch.map(() => error));
 
 async function insert(query: Query, batch: readonly Acceptance[]): Promise<Set<number>> {
-  const requests = batch.map(({ message, owner, idempotency }) => ({
+  const requests = batch.map(({ message, owner, trail, metered, idempotency }) => ({
     account_id: message.accountId,
     request_id: message.requestId,
     channel: message.channel,
@@ -113,24 +192,60 @@ async function insert(query: Query, batch: readonly Acceptance[]): Promise<Set<n
     created_at: message.createdAt,
     due_at: message.dueAt,
     expires_at: message.expiresAt,
+    trail,
+    metered: metered ? 1 : 0,
     path: idempotency?.path,
     key: idempotency?.key,
     body_hash: idempotency?.bodyHash,
     response: idempotency?.response,
   }));
   const recipients = batch.flatMap((item, place) =>
-    item.recipients.map(({ number, failure }, index) => ({
+    item.recipients.map(({ number, credits, failure }, index) => ({
       request: place + 1,
       n: index + 1,
       number,
+      credits,
       failure,
       description: describeFailure(failure),
     })),
   );
-  const values = [...REQUESTS.values(requests), ...RECIPIENTS.values(recipients)];
-  const { rows } = await query<{ place: number }>({ name: "accept", text: ACCEPT, values });
+  const plain = [...REQUESTS.values(requests), ...RECIPIENTS.values(recipients)];
+  const { rows } = batch.some(isRich)
+    ? await query<{ place: number }>({
+        name: "accept rich",
+        text: ACCEPT_RICH,
+        values: [...plain, ...richValues(batch)],
+      })
+    : await query<{ place: number }>({ name: "accept", text: ACCEPT_PLAIN, values: plain });
   return new Set(rows.map((row) => row.place));
 }
+
+function richValues(batch: readonly Acceptance[]): unknown[][] {
+  const own = batch.flatMap(({ recipients }, place) =>
+    recipients.flatMap((recipient, index) => (hasOwn(recipient) ? [ownRow(recipient, place + 1, index + 1)] : [])),
+  );
+  const targets = batch.flatMap(({ links }, place) =>
+    (links?.targets ?? []).map((url, index) => ({
+      request: place + 1,
+      k: index + 1,
+      url,
+      expires_at: links?.expiresAt,
+    })),
+  );
+  const codes = batch.flatMap(({ links }, place) =>
+    (links?.codes ?? []).map(({ code, n, k }) => ({ request: place + 1, n, k, code })),
+  );
+  return [...OWN.values(own), ...TARGETS.values(targets), ...LINKS.values(codes)];
+}
+
+const ownRow = ({ content, segments, dueAt, trail }: NewRecipient, request: number, n: number) => ({
+  own_request: request,
+  own_n: n,
+  own_content: content && JSON.stringify(content),
+  own_segments: segments,
+  own_due_at: dueAt,
+  own_trail: trail,
+});
 
 async function replay(query: Query, batch: readonly Acceptance[]): Promise<Result[]> {
   const keys = batch.map(({ message, idempotency }) => ({

@@ -17,14 +17,14 @@ const IS_KEY = `messages.account_id = batch.account_id and messages.request_id =
 /** Rows that another claim has its hand on are passed over, so two nodes never wait for each other nor take the same row. */
 const PICK = `
   select account_id, request_id, n from messages
-  where owner = $1 and lane = $2 and due_at <= $3 and state in ('accepted', 'submitting')
+  where owner = $1 and lane = $2 and due_at <= $3 and state in ('accepted', 'scheduled', 'submitting')
   order by due_at limit $4 for update skip locked`;
 
 const TAKE = `update messages set owner = $1 from ${KEYS.rows} where ${IS_KEY} returning messages.*`;
 
 const GIVE_BACK = `
   update messages set owner = ${NOBODY} from ${KEYS.rows}
-  where ${IS_KEY} and owner = $1 and state in ('accepted', 'submitting')`;
+  where ${IS_KEY} and owner = $1 and state in ('accepted', 'scheduled', 'submitting')`;
 
 /**
  * Claims rows, and knows which before it asks for them: if the answer to the commit is lost, they may be this node's
@@ -63,7 +63,7 @@ const REQUESTS = columns({ account_id: "integer", request_id: "uuid" }, 2);
 const RELEASE = `
   update messages set owner = ${NOBODY} from ${REQUESTS.rows}
   where messages.account_id = batch.account_id and messages.request_id = batch.request_id
-    and owner = $1 and state in ('accepted', 'submitting')`;
+    and owner = $1 and state in ('accepted', 'scheduled', 'submitting')`;
 
 export async function release(
   query: Query,

@@ -1,5 +1,6 @@
 import { CUSTOMER_STATUSES, isFinal, movesInto, provesSubmit, statesShownAs } from "../../model/message.ts";
-import { parkedOf, type ParkedRow } from "../rows.ts";
+import { CHANGES, chargeAfter, chargeChange } from "../charge.ts";
+import { parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
@@ -13,7 +14,9 @@ const MOVES = columns({
   to_state: "text",
   owner: "integer",
   owned_by: "integer",
+  carried_by: "text",
   due_at: "bigint",
+  extend_ms: "bigint",
   carrier: "text",
   carrier_message_id: "text",
   attempts: "integer",
@@ -22,6 +25,13 @@ const MOVES = columns({
   submitted_at: "bigint",
   done_at: "bigint",
   settles: "integer",
+  at: "bigint",
+  tried: "text",
+  trail: "text",
+  trail_always: "integer",
+  failover_at: "bigint",
+  failover_ends: "integer",
+  refund: "integer",
 });
 
 /**
@@ -32,17 +42,57 @@ const IS_LEGAL = `case step.to_state ${CUSTOMER_STATUSES.flatMap(statesShownAs)
   .map((to) => `when '${to}' then messages.state = any ('{${movesInto(to).join(",")}}'::text[])`)
   .join(" ")} end`;
 
+const IS_MESSAGE = `messages.account_id = step.account_id and messages.request_id = step.request_id and messages.n = step.n`;
+
+const TRAIL = `case when length(coalesce(messages.trail, '')) < ${TRAIL_MAX}
+  then nullif(coalesce(messages.trail, '') || coalesce(step.trail, ''), '') else messages.trail end`;
+
+const CHANGE = chargeChange("step.to_state", "step.refund");
+
+const EFFECTS = CHANGES.map(({ kind, amount, held }, index) => `(${index + 1}, '${kind}', ${amount}, ${held})`).join(
+  ", ",
+);
+
+/** The move, and everything that must change together with it, as one statement. */
 const MOVE = `
   with step as materialized (select * from ${MOVES.rows}),
   moved as (
     update messages set state = step.to_state, owner = step.owner, due_at = coalesce(step.due_at, messages.due_at),
+      expires_at = messages.expires_at + step.extend_ms,
       carrier = coalesce(step.carrier, messages.carrier), attempts = messages.attempts + step.attempts,
-      error_code = step.error_code, description = step.description,
-      submitted_at = coalesce(messages.submitted_at, step.submitted_at), done_at = coalesce(step.done_at, messages.done_at)
+      tried = coalesce(step.tried, messages.tried), error_code = step.error_code, description = step.description,
+      submitted_at = coalesce(messages.submitted_at, step.submitted_at), done_at = coalesce(step.done_at, messages.done_at),
+      trail = ${TRAIL}, charge = ${chargeAfter(CHANGE)}, charge_change = ${CHANGE}
     from step
-    where messages.account_id = step.account_id and messages.request_id = step.request_id and messages.n = step.n
-      and (step.owned_by is null or messages.owner = step.owned_by) and ${IS_LEGAL}
-    returning step.place
+    where ${IS_MESSAGE} and (step.owned_by is null or messages.owner = step.owned_by)
+      and (step.carried_by is null or messages.carrier = step.carried_by) and ${IS_LEGAL}
+    returning step.place, step.at, messages.account_id, messages.request_id, messages.n, messages.credits, messages.charge_change
+  ),
+  noted as (
+    update messages set trail = ${TRAIL} from step
+    where ${IS_MESSAGE} and step.trail_always = 1 and step.place not in (select place from moved)
+  ),
+  effect as (
+    select account_id, request_id, n, kind, credits * amount as amount, credits * held as held, at
+    from moved join (values ${EFFECTS}) as change (change, kind, amount, held) on change = charge_change where credits > 0
+  ),
+  entered as (
+    insert into ledger (account_id, request_id, n, kind, amount, held, at)
+    select account_id, request_id, n, kind, amount, held, at from effect
+  ),
+  paid as (
+    update balances set balance = balance + amount, held = balances.held + bill.held
+    from (select account_id, sum(amount) as amount, sum(held) as held from effect group by account_id) as bill
+    where balances.account_id = bill.account_id
+  ),
+  planned as (
+    insert into failovers (account_id, request_id, n, due_at)
+    select account_id, request_id, n, failover_at from step where failover_at is not null and place in (select place from moved)
+    on conflict (account_id, request_id, n) do update set due_at = excluded.due_at
+  ),
+  unplanned as (
+    delete from failovers using step where step.failover_ends = 1 and step.place in (select place from moved)
+      and failovers.account_id = step.account_id and failovers.request_id = step.request_id and failovers.n = step.n
   ),
   submitted as (
     insert into submissions (carrier, carrier_message_id, account_id, request_id, n)
@@ -55,7 +105,7 @@ const MOVE = `
   select place, null::integer as id, null as carrier, null as carrier_message_id, null as state, null as error_code,
     null as description, null::bigint as at from moved
   union all
-  select place, id, carrier, carrier_message_id, state, parked_receipts.error_code, parked_receipts.description, at
+  select place, id, carrier, carrier_message_id, state, parked_receipts.error_code, parked_receipts.description, parked_receipts.at
   from step join parked_receipts using (carrier, carrier_message_id)
   order by id`;
 
@@ -117,7 +167,9 @@ const rowOf = (step: Move) => ({
   to_state: step.to,
   owner: step.owner,
   owned_by: step.ownedBy,
+  carried_by: step.carriedBy,
   due_at: step.dueAt,
+  extend_ms: step.extendMs ?? 0,
   carrier: step.carrier,
   carrier_message_id: step.carrierMessageId,
   attempts: step.attempt ? 1 : 0,
@@ -126,4 +178,11 @@ const rowOf = (step: Move) => ({
   submitted_at: provesSubmit(step.to) ? step.at : null,
   done_at: isFinal(step.to) ? step.at : null,
   settles: step.settles,
+  at: step.at,
+  tried: step.tried && JSON.stringify(step.tried),
+  trail: step.trail,
+  trail_always: step.trailAlways ? 1 : 0,
+  failover_at: step.failoverAt,
+  failover_ends: step.failoverAt === null ? 1 : 0,
+  refund: step.refund ? 1 : 0,
 });

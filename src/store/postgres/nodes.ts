@@ -7,11 +7,11 @@ const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 
 const CLEAR = `
   delete from nodes where dead = 1 and beat_at < ${NOW} - $1::bigint
-    and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting'))`;
+    and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting'))`;
 
 const LEFT_BEHIND = `
   select id from nodes where dead = 1
-    and exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting')) order by id`;
+    and exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting')) order by id`;
 
 /** Who is running, told by one clock: the database's. */
 export function createNodes(pool: ConnectionPool): NodeStore {
@@ -47,7 +47,7 @@ export function createNodes(pool: ConnectionPool): NodeStore {
 
     leave: (node) =>
       pool.transaction(async (run) => {
-        const text = `update messages set owner = ${NOBODY} where owner = $1 and state in ('accepted', 'submitting')`;
+        const text = `update messages set owner = ${NOBODY} where owner = $1 and state in ('accepted', 'scheduled', 'submitting')`;
         await run({ text, values: [node] });
         await run({ text: "delete from nodes where id = $1", values: [node] });
       }),

@@ -12,13 +12,14 @@ const MESSAGES = columns({
   message_id: "text",
   received_at: "bigint",
   reports_due_at: "bigint",
+  carrier: "text",
 });
 
 /** Counted by phone first, because one statement cannot change a phone twice; in order, so that nodes do not deadlock. */
 const RECEIVE = `
   with landed as (
-    insert into phone_messages (account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at)
-    select account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at from ${MESSAGES.rows}
+    insert into phone_messages (account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at, carrier)
+    select account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at, carrier from ${MESSAGES.rows}
     order by account_id, id
     on conflict (account_id, id) do nothing
     returning account_id, number, received_at
@@ -39,6 +40,7 @@ export async function receiveOnPhones(query: Query, batch: readonly PhoneMessage
     message_id: message.messageId,
     received_at: message.receivedAt,
     reports_due_at: message.reportsDueAt,
+    carrier: message.carrier,
   }));
   await query({ name: "receive on phones", text: RECEIVE, values: MESSAGES.values(messages) });
 }

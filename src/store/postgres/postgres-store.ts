@@ -7,9 +7,14 @@ import {
   type CompiledQuery,
   type QueryResult,
 } from "kysely";
+import { createCatalogQueries } from "../catalog.ts";
+import { createCreditQueries } from "../credits.ts";
 import { FunctionDriver, PING, type Engine } from "../engine.ts";
+import { createLinks } from "../links.ts";
+import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
 import { createRecords } from "../records.ts";
+import { createRetention } from "../retention.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
 import { accept } from "./accept.ts";
@@ -44,6 +49,13 @@ export async function openPostgresStore(url: string, options: { connections?: nu
   const engine: Engine = {
     db,
     mergeJson: (column, change) => sql`(${sql.ref(column)}::jsonb || ${change}::jsonb)::text`,
+    isAmong: (column, values) => sql`${sql.ref(column)} = any (${values}::text[])`,
+    rowsOf: (types, batch) => {
+      const names = Object.keys(types) as (keyof typeof types & string)[];
+      const arrays = names.map((name) => sql`${batch.map((row) => row[name])}::${sql.raw(types[name])}[]`);
+      const columns = names.map((name) => sql.ref(name));
+      return sql`(select * from unnest(${sql.join(arrays)}) as batch (${sql.join(columns)}))`;
+    },
     atomically: (queries) =>
       pool.transaction(async (runOne) => {
         for (const compiled of queries) await runOne(statementOf(compiled));
@@ -53,7 +65,12 @@ export async function openPostgresStore(url: string, options: { connections?: nu
   return {
     engine: "postgres",
     ...createRecords(engine),
-    ...createReading(db),
+    ...createCatalogQueries(engine),
+    ...createOptOutQueries(engine),
+    ...createCreditQueries(engine),
+    ...createRetention(engine),
+    ...createReading(engine),
+    ...createLinks(engine),
     ...createNodes(pool),
 
     accept: (batch) => accept(query, batch),

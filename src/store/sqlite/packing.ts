@@ -1,5 +1,6 @@
 import type { RouteClass, Message } from "../../model/message.ts";
-import type { Acceptance } from "../store.ts";
+import { hasOwn } from "../rows.ts";
+import type { Acceptance, NewRecipient } from "../store.ts";
 
 /**
  * An acceptance on its way to the writer, as a list without names: it is the one message that crosses for every request,
@@ -19,13 +20,21 @@ export type Packed = readonly [
   dueAt: number,
   expiresAt: number,
   owner: number,
+  trail: string | null,
+  metered: boolean,
+  links: Acceptance["links"],
   idempotency: Acceptance["idempotency"],
   numbers: readonly string[],
+  credits: readonly number[],
   /** Null when every number is right. */
   failures: readonly (string | null)[] | null,
+  /** Null when no recipient has anything of its own. */
+  own: readonly Own[] | null,
 ];
 
-export function pack({ message, recipients, owner, idempotency }: Acceptance): Packed {
+type Own = readonly [content: string | null, segments: number | null, dueAt: number | null, trail: string | null];
+
+export function pack({ message, recipients, trail, owner, metered, links, idempotency }: Acceptance): Packed {
   const failing = recipients.some((recipient) => recipient.failure !== null);
   return [
     message.accountId,
@@ -41,8 +50,20 @@ export function pack({ message, recipients, owner, idempotency }: Acceptance): P
     message.dueAt,
     message.expiresAt,
     owner,
+    trail,
+    metered,
+    links,
     idempotency,
     recipients.map((recipient) => recipient.number),
+    recipients.map((recipient) => recipient.credits),
     failing ? recipients.map((recipient) => recipient.failure) : null,
+    recipients.some(hasOwn) ? recipients.map(ownOf) : null,
   ];
 }
+
+const ownOf = ({ content, segments, dueAt, trail }: NewRecipient): Own => [
+  content === undefined ? null : JSON.stringify(content),
+  segments ?? null,
+  dueAt ?? null,
+  trail ?? null,
+];

@@ -12,9 +12,14 @@ import {
   type QueryResult,
 } from "kysely";
 import type { Clock } from "../../lib/clock.ts";
+import { createCatalogQueries } from "../catalog.ts";
+import { createCreditQueries } from "../credits.ts";
 import { DEAD_NODE_KEPT_MS, FunctionDriver, PING, type Engine } from "../engine.ts";
+import { createLinks } from "../links.ts";
+import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
 import { createRecords } from "../records.ts";
+import { createRetention } from "../retention.ts";
 import { parkedOf, refOf, type ParkedRow, type RefRow } from "../rows.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
@@ -61,6 +66,13 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
   const engine: Engine = {
     db,
     mergeJson: (column, change) => sql`json_patch(${sql.ref(column)}, ${change})`,
+    isAmong: (column, values) => sql`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`,
+    rowsOf: (types, batch) => {
+      const names = Object.keys(types) as (keyof typeof types & string)[];
+      const columns = names.map((name, index) => sql`value ->> ${sql.lit(index)} as ${sql.ref(name)}`);
+      const values = JSON.stringify(batch.map((row) => names.map((name) => row[name])));
+      return sql`(select ${sql.join(columns)} from json_each(${values}))`;
+    },
     atomically: (queries) =>
       write(
         "atomically",
@@ -71,7 +83,12 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
   return {
     engine: "sqlite",
     ...createRecords(engine),
-    ...createReading(db),
+    ...createCatalogQueries(engine),
+    ...createOptOutQueries(engine),
+    ...createCreditQueries(engine),
+    ...createRetention(engine),
+    ...createReading(engine),
+    ...createLinks(engine),
 
     accept: async (batch) => (await write("accept", batch.map(pack))).map(errorOrResult),
     move: async (batch) => (await write("move", batch)).map(errorOrResult),
@@ -118,11 +135,11 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
       await write(
         "query",
         `delete from nodes where dead = 1 and beat_at < ?
-           and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting'))`,
+           and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting'))`,
         [clock.now() - DEAD_NODE_KEPT_MS],
       );
       const rows = await read<{ id: number }>(`select id from nodes where dead = 1
-           and exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'submitting')) order by id`);
+           and exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting')) order by id`);
       return rows.map((row) => row.id);
     },
     leave: (node) => write("leave", node),

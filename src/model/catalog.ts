@@ -1,0 +1,105 @@
+import type { Channel, RouteClass } from "./message.ts";
+import type { Chaos } from "./phone.ts";
+
+/** What people configure about sending: few records, held in memory on every node. */
+export interface CatalogContents {
+  template: TemplateContent;
+  sender: SenderContent;
+  carrier: CarrierContent;
+  route: RouteContent;
+  price: PriceContent;
+  campaign: CampaignContent;
+}
+
+export type CatalogKind = keyof CatalogContents;
+
+/**
+ * `authored` records were made by somebody and are held to. `learned` ones were taken from a request that ended in the
+ * simulator, and follow the latest such request.
+ */
+export type Origin = "authored" | "learned";
+
+export interface CatalogRecord<K extends CatalogKind = CatalogKind> {
+  accountId: number;
+  kind: K;
+  id: string;
+  /** Unique among the records of its kind in the account. */
+  name: string;
+  origin: Origin;
+  content: CatalogContents[K];
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** Its name is the `templateId` of requests. */
+export interface TemplateContent {
+  channel: Channel;
+  /** With its placeholders; null while only the number of variables is known. */
+  text: string | null;
+  variables: number;
+  dltContentId: string | null;
+  dltEntityId: string | null;
+}
+
+/** Its name is the `sender` of requests. */
+export interface SenderContent {
+  dltEntityId: string | null;
+}
+
+/** A line to a network. The simulator called `simulator` is always there and has no record. */
+export interface CarrierContent {
+  adapter: "simulator";
+  /** Contracted speed, over all nodes together; null means as fast as it goes. */
+  messagesPerSecond: number | null;
+  /** How a simulated carrier misbehaves; null takes the account's. */
+  chaos: Chaos | null;
+}
+
+/** Which messages go to which carrier. An empty list matches everything. */
+export interface RouteContent {
+  channel: Channel;
+  routeClasses: readonly RouteClass[];
+  prefixes: readonly string[];
+  senders: readonly string[];
+  /** Name of a carrier. */
+  carrier: string;
+  /** Lower ones are tried first. */
+  priority: number;
+  /** Share among routes of the same priority. */
+  weight: number;
+  enabled: boolean;
+  /** In the recipient's zone; promotions are held meanwhile. */
+  quietHours: { from: string; to: string } | null;
+  /** Without a delivery within so long, the next route is tried. */
+  failoverAfterSeconds: number | null;
+  /** What becomes of a promotion when nobody knows whether the carrier took it. */
+  repeatPromotionsInDoubt: boolean;
+}
+
+/** Credits per segment for the longest prefix that fits; an empty prefix fits every number. */
+export interface PriceContent {
+  routeClass: RouteClass | null;
+  prefix: string;
+  creditsPerSegment: number;
+}
+
+/** The messages of a paused campaign are due so much later than they would be, which is never. */
+export const PAUSED_MS = 100_000_000_000_000;
+
+export interface CampaignContent {
+  status: "running" | "paused" | "cancelled";
+  /** When it was paused; null while it is not. */
+  pausedAt: number | null;
+  /** How long its last pause was. */
+  pausedMs: number;
+}
+
+/** The carrier that is always there, and the only one for messages of a test key. */
+export const SIMULATOR = "simulator";
+
+/** A carrier's name in the whole service: two accounts may call theirs the same. */
+export const carrierKey = (accountId: number, name: string): string =>
+  name === SIMULATOR ? name : `${accountId}/${name}`;
+
+/** The name that its account gave it. */
+export const carrierNameOf = (key: string): string => key.slice(key.indexOf("/") + 1);

@@ -1,0 +1,120 @@
+import { sql, type CompiledQuery } from "kysely";
+import type { CatalogContents, CatalogKind, CatalogRecord, Origin } from "../model/catalog.ts";
+import type { Engine } from "./engine.ts";
+import type { CatalogStore } from "./store.ts";
+import type { Tables } from "./tables.ts";
+
+type Row = Tables["catalog"];
+
+/** What people configure about sending: the same queries on both engines. Every change bumps the revision that other nodes watch. */
+export function createCatalogQueries({ db, atomically }: Engine): CatalogStore {
+  const bump = (): CompiledQuery =>
+    db
+      .updateTable("revisions")
+      .set({ revision: sql`revision + 1` })
+      .where("topic", "=", "catalog")
+      .compile();
+
+  const find = (accountId: number, kind: CatalogKind) =>
+    db.selectFrom("catalog").select("id").where("account_id", "=", accountId).where("kind", "=", kind);
+
+  return {
+    async listCatalog() {
+      const rows = await db
+        .selectFrom("catalog")
+        .selectAll()
+        .orderBy("account_id")
+        .orderBy("kind")
+        .orderBy("id")
+        .execute();
+      return rows.map(recordOf);
+    },
+
+    async insertCatalogRecord(record) {
+      const taken = find(record.accountId, record.kind).where("name", "=", record.name);
+      if (await taken.executeTakeFirst()) return false;
+      try {
+        await atomically([db.insertInto("catalog").values(rowOf(record)).compile(), bump()]);
+      } catch (error) {
+        // Another node took the name a moment earlier, which is an answer.
+        if (await taken.executeTakeFirst()) return false;
+        throw error;
+      }
+      return true;
+    },
+
+    async changeCatalogRecord(record) {
+      const { accountId, kind, id, name } = record;
+      const taken = find(accountId, kind).where("name", "=", name).where("id", "!=", id);
+      if (await taken.executeTakeFirst()) return "name taken";
+      if (!(await find(accountId, kind).where("id", "=", id).executeTakeFirst())) return "missing";
+      const { origin, content, updated_at } = rowOf(record);
+      const update = db
+        .updateTable("catalog")
+        .set({ name, origin, content, updated_at })
+        .where("account_id", "=", accountId)
+        .where("kind", "=", kind)
+        .where("id", "=", id);
+      try {
+        await atomically([update.compile(), bump()]);
+      } catch (error) {
+        if (await taken.executeTakeFirst()) return "name taken";
+        throw error;
+      }
+      return "changed";
+    },
+
+    async removeCatalogRecord(accountId, kind, id) {
+      if (!(await find(accountId, kind).where("id", "=", id).executeTakeFirst())) return false;
+      const remove = db
+        .deleteFrom("catalog")
+        .where("account_id", "=", accountId)
+        .where("kind", "=", kind)
+        .where("id", "=", id);
+      await atomically([remove.compile(), bump()]);
+      return true;
+    },
+
+    async learnCatalogRecords(records) {
+      const upserts = records.map((record) =>
+        db
+          .insertInto("catalog")
+          .values(rowOf(record))
+          .onConflict((conflict) =>
+            conflict
+              .columns(["account_id", "kind", "name"])
+              .doUpdateSet((row) => ({
+                content: row.ref("excluded.content"),
+                updated_at: row.ref("excluded.updated_at"),
+              }))
+              .where("catalog.origin", "=", "learned"),
+          )
+          .compile(),
+      );
+      await atomically([...upserts, bump()]);
+    },
+  };
+}
+
+const recordOf = (row: Row): CatalogRecord => ({
+  accountId: row.account_id,
+  kind: row.kind as CatalogKind,
+  id: row.id,
+  name: row.name,
+  origin: row.origin as Origin,
+  content: JSON.parse(row.content) as CatalogContents[CatalogKind],
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+/** The row of a record; also for those that are made together with their account. */
+export const rowOf = (record: CatalogRecord): Row => ({
+  account_id: record.accountId,
+  kind: record.kind,
+  id: record.id,
+  name: record.name,
+  origin: record.origin,
+  content: JSON.stringify(record.content),
+  created_at: record.createdAt,
+  updated_at: record.updatedAt,
+});

@@ -1,0 +1,112 @@
+import type { DatabaseSync } from "node:sqlite";
+import { FREE, HELD } from "../charge.ts";
+import { describeFailure, laneOf } from "../rows.ts";
+import { NOBODY, type AcceptResult, type NewLinks } from "../store.ts";
+import type { Packed } from "./packing.ts";
+
+const STORED: AcceptResult = { kind: "stored" };
+const UNPAID: AcceptResult = { kind: "unpaid" };
+
+/** Said by an error, because whatever of the request is written already must be undone. */
+export const CODE_TAKEN = "code taken";
+
+/** Stores one request, inside the writer's transaction. */
+export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult {
+  const insertMessage = db.prepare(
+    `insert into messages (account_id, request_id, n, channel, lane, test, sender, recipient, content, segments, campaign_name,
+       state, owner, error_code, description, created_at, due_at, expires_at, done_at, credits, charge, trail)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const insertTarget = db.prepare(
+    "insert into link_targets (account_id, request_id, k, url, created_at, expires_at) values (?, ?, ?, ?, ?, ?)",
+  );
+  const insertLink = db.prepare(
+    "insert into links (code, account_id, request_id, n, k) values (?, ?, ?, ?, ?) on conflict (code) do nothing",
+  );
+  const hold = db.prepare(
+    "update balances set balance = balance - ?, held = held + ? where account_id = ? and balance >= ?",
+  );
+  const insertIdempotency = db.prepare(
+    `insert into idempotency (account_id, path, key, body_hash, response, created_at) values (?, ?, ?, ?, ?, ?)
+     on conflict (account_id, path, key) do nothing`,
+  );
+  const removeIdempotency = db.prepare("delete from idempotency where account_id = ? and path = ? and key = ?");
+  const findIdempotency = db.prepare(
+    "select body_hash, response from idempotency where account_id = ? and path = ? and key = ?",
+  );
+  const insertLedger = db.prepare(
+    "insert into ledger (account_id, request_id, n, kind, amount, held, note, at) values (?, ?, ?, ?, ?, ?, null, ?)",
+  );
+
+  function acceptOne(packed: Packed): AcceptResult {
+    const [accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName] = packed;
+    const [, , , , , , , , , createdAt, dueAt, expiresAt, owner, trail, metered, links, idempotency] = packed;
+    const [, , , , , , , , , , , , , , , , , numbers, credits, failures, own] = packed;
+    if (idempotency) {
+      const { path, key, bodyHash, response } = idempotency;
+      const { changes } = insertIdempotency.run(accountId, path, key, bodyHash, response, createdAt);
+      if (changes === 0) {
+        const earlier = findIdempotency.get(accountId, path, key) as { body_hash: string; response: string };
+        return { kind: "replayed", bodyHash: earlier.body_hash, response: earlier.response };
+      }
+    }
+    if (metered && !holdCredits(packed)) {
+      if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
+      return UNPAID;
+    }
+    const lane = laneOf(routeClass);
+    const isTest = test ? 1 : 0;
+    for (const [index, number] of numbers.entries()) {
+      const failure = failures?.[index] ?? null;
+      const [ownContent = null, ownSegments = null, ownDueAt = null, ownTrail = null] = own?.[index] ?? [];
+      const due = ownDueAt ?? dueAt;
+      const waits = due > createdAt;
+      insertMessage.run(
+        accountId,
+        requestId,
+        index + 1,
+        channel,
+        lane,
+        isTest,
+        sender,
+        number,
+        ownContent ?? content,
+        ownSegments ?? segments,
+        campaignName,
+        failure ? "rejected" : waits ? "scheduled" : "accepted",
+        failure || waits ? NOBODY : owner,
+        failure,
+        describeFailure(failure),
+        createdAt,
+        due,
+        expiresAt + due - dueAt,
+        failure ? createdAt : null,
+        credits[index] ?? 0,
+        metered && !failure ? HELD : FREE,
+        ownTrail === null ? trail : (trail ?? "") + ownTrail,
+      );
+    }
+    if (links) insertLinks(accountId, requestId, createdAt, links);
+    return STORED;
+  }
+
+  /** Takes what a request costs from the balance, if there is enough of it. */
+  function holdCredits(packed: Packed): boolean {
+    const [accountId, requestId, , , , , , , , createdAt] = packed;
+    const [, , , , , , , , , , , , , , , , , , credits, failures] = packed;
+    const total = credits.reduce((sum, each, index) => (failures?.[index] ? sum : sum + each), 0);
+    if (total === 0) return true;
+    if (hold.run(total, total, accountId, total).changes === 0) return false;
+    insertLedger.run(accountId, requestId, 0, "hold", -total, total, createdAt);
+    return true;
+  }
+
+  function insertLinks(accountId: number, requestId: string, createdAt: number, links: NewLinks): void {
+    for (const [index, url] of links.targets.entries())
+      insertTarget.run(accountId, requestId, index + 1, url, createdAt, links.expiresAt);
+    for (const { code, n, k } of links.codes)
+      if (insertLink.run(code, accountId, requestId, n, k).changes === 0) throw new Error(CODE_TAKEN);
+  }
+
+  return acceptOne;
+}

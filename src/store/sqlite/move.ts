@@ -1,0 +1,103 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { isFinal, movesInto, provesSubmit, type State } from "../../model/message.ts";
+import { CHANGES, chargeAfter, chargeChange } from "../charge.ts";
+import { parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
+import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
+import type { MessageRow } from "../tables.ts";
+
+type Moved = Pick<MessageRow, "charge_change" | "credits">;
+
+/** Moves one message, inside the writer's transaction, with everything that must change together with it. */
+export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
+  const changeBalance = db.prepare("update balances set balance = balance + ?, held = held + ? where account_id = ?");
+  const planFailover = db.prepare(
+    `insert into failovers (account_id, request_id, n, due_at) values (?, ?, ?, ?)
+     on conflict (account_id, request_id, n) do update set due_at = excluded.due_at`,
+  );
+  const endFailover = db.prepare("delete from failovers where account_id = ? and request_id = ? and n = ?");
+  const appendTrail = db.prepare(
+    `update messages set trail = coalesce(trail, '') || ?
+     where account_id = ? and request_id = ? and n = ? and length(coalesce(trail, '')) < ${TRAIL_MAX}`,
+  );
+  const insertSubmission = db.prepare(
+    `insert into submissions (carrier, carrier_message_id, account_id, request_id, n) values (?, ?, ?, ?, ?)
+     on conflict (carrier, carrier_message_id) do nothing`,
+  );
+  const findParked = db.prepare(
+    "select * from parked_receipts where carrier = ? and carrier_message_id = ? order by id",
+  );
+  const removeParked = db.prepare("delete from parked_receipts where id = ?");
+  const insertLedger = db.prepare(
+    "insert into ledger (account_id, request_id, n, kind, amount, held, note, at) values (?, ?, ?, ?, ?, ?, null, ?)",
+  );
+
+  /** One statement per target state: the legal origins are part of its text. */
+  const moveStatements = new Map<string, StatementSync>();
+  function moveStatement(to: State, refund: boolean, fence: "" | " and owner = ?" | " and carrier = ?"): StatementSync {
+    const name = `${to} ${refund}${fence}`;
+    let statement = moveStatements.get(name);
+    if (!statement) {
+      const origins = movesInto(to).map((state) => `'${state}'`);
+      const change = chargeChange(`'${to}'`, refund ? "1" : "0");
+      statement = db.prepare(
+        `update messages set state = ?, owner = ?, due_at = coalesce(?, due_at), expires_at = expires_at + ?,
+           carrier = coalesce(?, carrier), attempts = attempts + ?, tried = coalesce(?, tried), error_code = ?, description = ?,
+           submitted_at = coalesce(submitted_at, ?), done_at = coalesce(?, done_at),
+           trail = case when length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end,
+           charge = ${chargeAfter(change)}, charge_change = ${change}
+         where account_id = ? and request_id = ? and n = ? and state in (${origins.join(", ")})${fence}
+         returning charge_change, credits`,
+      );
+      moveStatements.set(name, statement);
+    }
+    return statement;
+  }
+
+  function moveOne(move: Move): MoveResult {
+    const { accountId, requestId, n } = move;
+    const values: SQLInputValue[] = [
+      move.to,
+      move.owner,
+      move.dueAt ?? null,
+      move.extendMs ?? 0,
+      move.carrier ?? null,
+      move.attempt ? 1 : 0,
+      move.tried === undefined ? null : JSON.stringify(move.tried),
+      move.errorCode ?? null,
+      move.description ?? null,
+      provesSubmit(move.to) ? move.at : null,
+      isFinal(move.to) ? move.at : null,
+      move.trail ?? "",
+      accountId,
+      requestId,
+      n,
+    ];
+    const fence =
+      move.ownedBy !== undefined ? " and owner = ?" : move.carriedBy !== undefined ? " and carrier = ?" : "";
+    if (fence !== "") values.push(move.ownedBy ?? move.carriedBy ?? null);
+    const moved = moveStatement(move.to, move.refund === true, fence).get(...values) as Moved | undefined;
+    if (moved) settleCredits(move, moved);
+    else if (move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
+    if (moved && move.failoverAt) planFailover.run(accountId, requestId, n, move.failoverAt);
+    if (moved && move.failoverAt === null) endFailover.run(accountId, requestId, n);
+    let parked: ParkedReceipt[] = [];
+    if (move.carrier !== undefined && move.carrierMessageId !== undefined) {
+      insertSubmission.run(move.carrier, move.carrierMessageId, accountId, requestId, n);
+      parked = (findParked.all(move.carrier, move.carrierMessageId) as unknown as ParkedRow[]).map(parkedOf);
+    }
+    if (move.settles !== undefined) removeParked.run(move.settles);
+    return { moved: moved !== undefined, parked };
+  }
+
+  /** Writes down what the move did to the credits of the message. */
+  function settleCredits({ accountId, requestId, n, at }: Move, { charge_change: change, credits }: Moved): void {
+    const effect = CHANGES[change - 1];
+    if (!effect || credits === 0) return;
+    const amount = effect.amount * credits;
+    const held = effect.held * credits;
+    insertLedger.run(accountId, requestId, n, effect.kind, amount, held, at);
+    changeBalance.run(amount, held, accountId);
+  }
+
+  return moveOne;
+}
