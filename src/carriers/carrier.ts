@@ -1,17 +1,23 @@
 import type { Message, MessageRef, State } from "../model/message.ts";
 
 /**
- * What became of handing a message to a carrier. None of these is an error: carriers do all four every day.
+ * What became of handing a message to a carrier. None of these is an error: carriers do all five every day.
  * - `taken`: it is the carrier's now, under this id.
  * - `busy`: not now; try again (a throttled or restarting carrier). It does not count as a failed try.
- * - `refused`: never; the carrier will not take this message.
+ * - `refused`: never; the carrier will not take this message. For reasons of its own (`fault` is `carrier`), another might.
+ * - `down`: the carrier cannot be reached, and the message was certainly not taken.
  * - `unknown`: the line broke before the answer came; it may or may not have been taken.
  */
-export type Outcome =
+export type Outcome = (
   | { kind: "taken"; carrierMessageId: string }
   | { kind: "busy"; retryAfterMs?: number }
-  | { kind: "refused"; code: string; description: string }
-  | { kind: "unknown"; description: string };
+  | { kind: "refused"; fault: "message" | "carrier"; code: string; description: string }
+  | { kind: "down"; description: string }
+  | { kind: "unknown"; description: string }
+) & {
+  /** What went over the line, in the carrier's own form and without the text, for whoever asks the carrier about it. */
+  exchange?: string;
+};
 
 export type ReceiptState = Extract<State, "enroute" | "delivered" | "undelivered" | "expired" | "rejected" | "unknown">;
 
@@ -31,11 +37,35 @@ export interface Receipt {
 /** Resolves once the receipt is committed; only then may a carrier acknowledge it. */
 export type OnReceipt = (receipt: Receipt) => Promise<void>;
 
+/** Resolves once what the phone sent is dealt with. */
+export type OnInbound = (inbound: Inbound) => Promise<void>;
+
+/** What a phone sent back. */
+export interface Inbound {
+  accountId: number;
+  /** The phone: digits, without plus. */
+  from: string;
+  /** The sender it answers to. */
+  to: string;
+  text: string;
+  at: number;
+}
+
 export interface Carrier {
+  /** Names the line in the whole service, not only in its account; receipts are matched by it. */
   readonly name: string;
+  /** Contracted speed over all nodes together; null means as fast as it goes. */
+  readonly messagesPerSecond: number | null;
+  /** Whether it makes sense to hand it anything now. */
+  isUp(): boolean;
   submit(message: Message): Promise<Outcome>;
-  /** Begins to hand over receipts. */
-  start(onReceipt: OnReceipt): Promise<void>;
+  /** Begins to hand over receipts, and what phones send. */
+  start(onReceipt: OnReceipt, onInbound?: OnInbound): Promise<void>;
   /** Stops handing over receipts; what was not handed over comes after the next start. */
   stop(): Promise<void>;
+}
+
+/** The lines that are there, by account and the name that routes use. */
+export interface Carriers {
+  find(accountId: number, name: string): Carrier | null;
 }

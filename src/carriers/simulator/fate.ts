@@ -4,7 +4,7 @@ import type { Chaos } from "../../model/phone.ts";
 /** What will happen to a message on the simulated network. */
 export interface Fate {
   /** The answer to the submit. */
-  submit: "taken" | "busy" | "refused" | "unknown";
+  submit: "taken" | "busy" | "refused" | "refused by the carrier" | "unknown";
   /** The reports afterwards, in the order they are sent. */
   reports: readonly FatedReport[];
 }
@@ -78,6 +78,7 @@ export function fateOf(number: string, attempts: number, chaos: Chaos, random: (
   const chance = (percent: number): boolean => percent > 0 && random() * 100 < percent;
 
   if (chance(chaos.throttledPercent)) return { submit: "busy", reports: [] };
+  if (chance(chaos.refusedPercent)) return { submit: "refused by the carrier", reports: [] };
   const end = chance(100 - chaos.deliveredPercent) ? undelivered(chaos.delayMs) : delivered(chaos.delayMs);
   const ordered = chance(chaos.reorderPercent) ? [end, enroute(chaos.delayMs)] : [end];
   const reports = chance(chaos.duplicatePercent) ? [...ordered, ...ordered] : ordered;

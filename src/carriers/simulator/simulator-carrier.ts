@@ -5,13 +5,13 @@ import { DelayQueue } from "../../lib/delay-queue.ts";
 import { newId } from "../../lib/ids.ts";
 import { insist } from "../../lib/insist.ts";
 import type { Log } from "../../lib/log.ts";
+import { SIMULATOR } from "../../model/catalog.ts";
 import { messageIdOf, parseMessageId, type Message } from "../../model/message.ts";
 import type { Chaos, PhoneMessage } from "../../model/phone.ts";
 import { StorageUnavailable, type PhoneStore } from "../../store/store.ts";
-import type { Carrier, OnReceipt, Outcome } from "../carrier.ts";
+import type { Carrier, Inbound, OnInbound, OnReceipt, Outcome } from "../carrier.ts";
 import { fateOf, type FatedReport } from "./fate.ts";
 
-const NAME = "simulator";
 /** Reports that are this late were lost with the process that should have sent them. */
 const OVERDUE_MS = 5000;
 const RESEND_AT_ONCE = 500;
@@ -20,8 +20,15 @@ interface Needs {
   store: PhoneStore;
   clock: Clock;
   log: Log;
-  chaosOf(accountId: number): Chaos;
+  /** How the carrier of this name misbehaves for an account. */
+  chaosOf(accountId: number, carrier: string): Chaos;
   random?: () => number;
+}
+
+/** One of the lines into the simulated network. */
+interface Line {
+  name: string;
+  messagesPerSecond: number | null;
 }
 
 interface DueReport {
@@ -35,7 +42,8 @@ interface DueReport {
  * report until the report has been taken, even over a restart.
  */
 export class SimulatorCarrier implements Carrier {
-  readonly name = NAME;
+  readonly name = SIMULATOR;
+  readonly messagesPerSecond = null;
   /** Emits `message` with each message that reached a phone through this process. */
   readonly arrivals = new EventEmitter<{ message: [PhoneMessage] }>();
   readonly #needs: Needs;
@@ -45,6 +53,7 @@ export class SimulatorCarrier implements Carrier {
   readonly #due: DelayQueue<DueReport>;
   readonly #handingOver = new Set<Promise<void>>();
   #onReceipt: OnReceipt | null = null;
+  #onInbound: OnInbound | null = null;
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -59,12 +68,56 @@ export class SimulatorCarrier implements Carrier {
     });
   }
 
-  async submit(message: Message): Promise<Outcome> {
+  /** Another line into the same network, with the same phones, under a name of its own. */
+  line(accountId: number, { name, messagesPerSecond }: Line): Carrier {
+    return {
+      name,
+      messagesPerSecond,
+      isUp: () => !this.#needs.chaosOf(accountId, name).down,
+      submit: (message) => this.#submit(message, name),
+      start: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+    };
+  }
+
+  /** The network is down for an account, not for all: `submit` says so. */
+  isUp(): boolean {
+    return true;
+  }
+
+  submit(message: Message): Promise<Outcome> {
+    return this.#submit(message, this.name);
+  }
+
+  /** A phone answers a sender. */
+  async reply(inbound: Inbound): Promise<void> {
+    await this.#onInbound?.(inbound);
+  }
+
+  async #submit(message: Message, carrier: string): Promise<Outcome> {
     const { clock, chaosOf } = this.#needs;
-    const fate = fateOf(message.recipient, message.attempts, chaosOf(message.accountId), this.#random);
-    if (fate.submit === "busy") return { kind: "busy" };
+    const chaos = chaosOf(message.accountId, carrier);
+    const asked = `submit to=${"*".repeat(8)}${message.recipient.slice(-4)} from=${message.sender} coding=${message.content.encoding} parts=${message.segments}`;
+    const said = (answer: string): { exchange: string } => ({ exchange: `${asked} → ${answer}` });
+    if (chaos.down) return { kind: "down", description: "The carrier cannot be reached" };
+    const fate = fateOf(message.recipient, message.attempts, chaos, this.#random);
+    if (fate.submit === "busy") return { kind: "busy", ...said("throttled") };
     if (fate.submit === "refused")
-      return { kind: "refused", code: "003", description: "The carrier refused the message" };
+      return {
+        kind: "refused",
+        fault: "message",
+        code: "003",
+        description: "The carrier refused the message",
+        ...said("refused 003"),
+      };
+    if (fate.submit === "refused by the carrier")
+      return {
+        kind: "refused",
+        fault: "carrier",
+        code: "004",
+        description: "The carrier takes no such traffic",
+        ...said("refused 004"),
+      };
 
     const now = clock.now();
     const received: PhoneMessage = {
@@ -77,22 +130,25 @@ export class SimulatorCarrier implements Carrier {
       messageId: messageIdOf(message),
       receivedAt: now,
       reportsDueAt: fate.reports.length === 0 ? null : now + Math.max(...fate.reports.map((report) => report.afterMs)),
+      carrier,
     };
     await this.#received.add(received);
     this.arrivals.emit("message", received);
     this.#schedule(received, fate.reports);
     return fate.submit === "unknown"
-      ? { kind: "unknown", description: "The line broke before the answer came" }
-      : { kind: "taken", carrierMessageId: received.id };
+      ? { kind: "unknown", description: "The line broke before the answer came", ...said("nothing") }
+      : { kind: "taken", carrierMessageId: received.id, ...said(`taken ${received.id}`) };
   }
 
-  async start(onReceipt: OnReceipt): Promise<void> {
+  async start(onReceipt: OnReceipt, onInbound: OnInbound | null = null): Promise<void> {
     this.#onReceipt = onReceipt;
+    this.#onInbound = onInbound;
     await this.resendOverdue();
   }
 
   async stop(): Promise<void> {
     this.#onReceipt = null;
+    this.#onInbound = null;
     this.#due.clear();
     await Promise.all(this.#handingOver);
     await this.#reported.idle();
@@ -103,7 +159,7 @@ export class SimulatorCarrier implements Carrier {
     const { store, clock, chaosOf } = this.#needs;
     const overdue = await store.listUnreported(clock.now() - OVERDUE_MS, RESEND_AT_ONCE);
     for (const message of overdue) {
-      const chaos = { ...chaosOf(message.accountId), throttledPercent: 0 };
+      const chaos = { ...chaosOf(message.accountId, message.carrier), throttledPercent: 0, refusedPercent: 0 };
       const { reports } = fateOf(message.number, 1, chaos, this.#random);
       const sooner = reports.map((report) => ({ ...report, afterMs: 0 }));
       this.#schedule(message, sooner);
@@ -119,7 +175,7 @@ export class SimulatorCarrier implements Carrier {
   async #handOver({ message, report, last }: DueReport): Promise<void> {
     const ref = parseMessageId(message.messageId);
     await this.#onReceipt?.({
-      carrier: NAME,
+      carrier: message.carrier,
       carrierMessageId: message.id,
       ...(ref ? { ref: { accountId: message.accountId, ...ref } } : {}),
       state: report.state,

@@ -80,7 +80,7 @@ export function followPhones(
       arrival = nextArrival(needs, accountId, LOOK_AGAIN_MS);
       if (stopped) break;
       const floor = idFloor(clock.now() - LOOK_BACK_MS);
-      const messages = await store.phoneMessagesSince(accountId, null, fromId, FOLLOW_AT_ONCE);
+      const messages = await store.phoneMessagesSince(accountId, fromId, FOLLOW_AT_ONCE);
       const fresh = messages.filter((message) => message.id !== after && !seen.has(message.id));
       for (const { id } of fresh) seen.add(id);
       if (fresh.length > 0) onMessages(fresh);

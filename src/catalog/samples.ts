@@ -1,0 +1,40 @@
+import { newId } from "../lib/ids.ts";
+import type { CatalogContents, CatalogKind, CatalogRecord, RouteContent } from "../model/catalog.ts";
+
+/** A route that takes every SMS to a carrier. */
+export const EVERYTHING: Omit<RouteContent, "carrier"> = {
+  channel: "sms",
+  routeClasses: [],
+  prefixes: [],
+  senders: [],
+  priority: 100,
+  weight: 1,
+  enabled: true,
+  quietHours: null,
+  failoverAfterSeconds: null,
+  repeatPromotionsInDoubt: false,
+};
+
+/** What a new account begins with: a route into the simulator, a sender and a template to try. */
+export function sampleRecords(now: number): Omit<CatalogRecord, "accountId">[] {
+  const authored = <K extends CatalogKind>(kind: K, name: string, content: CatalogContents[K]) => ({
+    kind,
+    id: newId(now),
+    name,
+    origin: "authored" as const,
+    content,
+    createdAt: now,
+    updatedAt: now,
+  });
+  return [
+    authored("route", "Everything to the simulator", { ...EVERYTHING, carrier: "simulator" }),
+    authored("sender", "HELIOG", { dltEntityId: null }),
+    authored("template", "welcome", {
+      channel: "sms",
+      text: "Hello {#var#}, welcome! Your order {#var#} is on its way.",
+      variables: 2,
+      dltContentId: null,
+      dltEntityId: null,
+    }),
+  ];
+}
