@@ -5,21 +5,31 @@ import type { CreatedAccount } from "./accounts/create-account.ts";
 import { firstStart } from "./accounts/first-start.ts";
 import { Keyring } from "./accounts/keyring.ts";
 import { checkMasterKey, deriveKey, loadMasterKey } from "./accounts/master-key.ts";
+import type { Carrier, Carriers } from "./carriers/carrier.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
+import { Catalog } from "./catalog/catalog.ts";
 import { BadSetting, type Config } from "./config.ts";
 import type { Services } from "./http/route.ts";
 import { createServer } from "./http/server.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { Locked, lockFile } from "./lib/lock-file.ts";
 import { createLog, type Log } from "./lib/log.ts";
+import { createFollow } from "./links/follow.ts";
 import type { AcceptNeeds } from "./messages/accept.ts";
+import { settleCampaigns, type CampaignNeeds } from "./messages/campaign.ts";
 import { Dispatcher, type DispatchNeeds } from "./messages/dispatch.ts";
+import { failOver, type FailOverNeeds } from "./messages/fail-over.ts";
+import { receive } from "./messages/receive.ts";
 import { report, settleParked } from "./messages/report.ts";
+import type { Account } from "./model/account.ts";
+import { carrierKey, carrierNameOf, SIMULATOR } from "./model/catalog.ts";
 import { CALM } from "./model/phone.ts";
+import { FloodFilter } from "./policies/flood.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import type { Store } from "./store/store.ts";
 import { claimDue } from "./work/claim.ts";
+import { Gates } from "./work/gates.ts";
 import { createGroupCommit } from "./work/group-commit.ts";
 import { listJobs, startJobs } from "./work/jobs.ts";
 import { Lanes } from "./work/lanes.ts";
@@ -38,6 +48,11 @@ export interface App {
 
 /** How long a stop waits for requests under way; whoever has not asked, or not read, by then is cut off. */
 const LAST_ANSWERS_MS = 3000;
+
+const DAY_MS = 86_400_000;
+
+/** Texts and numbers that the filter of identical texts remembers, on each node for itself. */
+const FLOOD_ENTRIES = 200_000;
 
 interface Given {
   clock?: Clock;
@@ -59,6 +74,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
 
   const keyring = new Keyring({ store, clock }, deriveKey(masterKey, "api keys"));
   await keyring.refresh();
+  const accountOf = (id: number): Account | null => keyring.account(id);
+  const catalog = new Catalog({ store, clock });
 
   const silentMs = config.nodeSilentSeconds * 1000;
   const membership = new Membership({ store, clock, log }, { alone: store.engine === "sqlite", silentMs });
@@ -70,11 +87,33 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     store,
     clock,
     log,
-    chaosOf: (id) => keyring.account(id)?.settings.chaos ?? CALM,
+    chaosOf: (id, carrier) =>
+      catalog.of(id).named("carrier").get(carrierNameOf(carrier))?.content.chaos ??
+      accountOf(id)?.settings.chaos ??
+      CALM,
   });
-  const dispatching: DispatchNeeds = { commits, membership, routes: { simulator }, clock, log, meters };
+  const carriers = openCarriers(catalog, simulator);
+  await catalog.refresh();
+  const gates = new Gates({ clock, nodeCount: () => membership.count });
+  const dispatching: DispatchNeeds & FailOverNeeds & CampaignNeeds = {
+    commits,
+    store,
+    membership,
+    catalog,
+    carriers,
+    gates,
+    accountOf,
+    clock,
+    log,
+    meters,
+  };
   const sending = config.roles.includes("dispatch") ? openLanes(dispatching, config, store) : null;
-  if (sending) await simulator.start((receipt) => report(dispatching, receipt));
+  if (sending) {
+    await simulator.start(
+      (receipt) => report(dispatching, receipt),
+      (inbound) => receive({ store, meters, accountOf }, inbound),
+    );
+  }
 
   const jobs = startJobs(
     { clock, log },
@@ -82,10 +121,14 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       store,
       membership,
       keyring,
+      catalog,
       clock,
       beatMs: silentMs / 3,
+      linkLifeMs: config.linkDays * DAY_MS,
       sending: sending && {
         claim: sending.claim,
+        failOver: () => failOver(dispatching),
+        settleCampaigns: () => settleCampaigns(dispatching),
         settleParked: (ref, parked) => settleParked(dispatching, ref, parked),
         resendOverdue: () => simulator.resendOverdue(),
       },
@@ -105,6 +148,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   setMaxListeners(0, stopping.signal);
   let address = "";
   let started = false;
+  const baseUrl = (): string => config.baseUrl ?? address;
+  const shortLinkBase = (): string => config.shortLinkBase ?? `${baseUrl()}/s`;
   const accepting: AcceptNeeds = {
     commits,
     store,
@@ -118,18 +163,27 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       TRANS: config.validityTransSeconds * 1000,
       PROMO: config.validityPromoSeconds * 1000,
     },
+    linkLifeMs: config.linkDays * DAY_MS,
+    shortLinkBase,
     underWay: new Set(),
   };
+  const flood = new FloodFilter({ entriesMax: FLOOD_ENTRIES });
+  const links = createFollow({ store, clock, log, meters });
   const services: Services = {
     store,
     keyring,
+    catalog,
+    campaigning: { store, catalog, commits, clock },
+    preparing: { catalog, commits, clock, flood, smsRules: config, shortLinkBase },
     accepting,
     smsRules: config,
     simulator,
+    links,
     meters,
     clock,
     log,
-    baseUrl: () => config.baseUrl ?? address,
+    baseUrl,
+    shortLinkBase,
     started: () => started,
     stopping: stopping.signal,
   };
@@ -140,6 +194,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   address = await server.listen({ host: config.host, port: config.port });
   // Only now: secrets that are made but never shown, because the port was taken, would be lost for good.
   const first = await firstStart({ store, keyring, clock }, config);
+  await catalog.refresh();
   started = true;
   sending?.fetch();
 
@@ -156,11 +211,29 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       await sending?.stop();
       await simulator.stop();
       await commits.idle();
+      await links.idle();
       await keyring.saveUses();
+      await catalog.saveLearned();
       await membership.leave();
       await store.close();
       unlock();
     },
+  };
+}
+
+/** The lines that the accounts have, made anew whenever their records change. */
+function openCarriers(catalog: Catalog, simulator: SimulatorCarrier): Carriers {
+  let lines = new Map<string, Carrier>();
+  catalog.onChange(() => {
+    lines = new Map(
+      catalog.all("carrier").map(({ accountId, name, content: { messagesPerSecond } }) => {
+        const key = carrierKey(accountId, name);
+        return [key, simulator.line(accountId, { name: key, messagesPerSecond })];
+      }),
+    );
+  });
+  return {
+    find: (accountId, name) => (name === SIMULATOR ? simulator : (lines.get(carrierKey(accountId, name)) ?? null)),
   };
 }
 
@@ -171,7 +244,8 @@ function openLanes(
   store: Store,
 ): { lanes: Lanes; dispatcher: Dispatcher; claim: () => Promise<void>; fetch: () => void; stop: () => Promise<void> } {
   const { membership, clock, log } = dispatching;
-  const lanes = new Lanes(config.laneCapacity);
+  const { gates } = dispatching;
+  const lanes = new Lanes(config.laneCapacity, (routeClass) => gates.sizeOf(routeClass));
   const dispatcher = new Dispatcher({ ...dispatching, lanes }, config.dispatchWindow);
   let claiming: Promise<void> | null = null;
   let more = false;
@@ -193,7 +267,10 @@ function openLanes(
   dispatcher.onHungry(() => {
     if (more && !claiming) fetch();
   });
-  membership.onLost(() => lanes.clear());
+  membership.onLost(() => {
+    lanes.clear();
+    gates.clear();
+  });
   return {
     lanes,
     dispatcher,

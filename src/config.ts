@@ -89,6 +89,21 @@ const SETTINGS = {
     check: "an http:// or https:// URL",
     read: (written) => url("http:", "https:")(written)?.replace(/\/+$/, ""),
   }),
+  shortLinkBase: setting({
+    name: "SHORT_LINK_BASE",
+    default: null,
+    meaning:
+      "What stands before the code of a short link, such as `https://go.example`. Unset, the server's public address with `/s`.",
+    check: "an http:// or https:// URL without query",
+    read: (written) => (/[?#]/.test(written) ? undefined : url("http:", "https:")(written)?.replace(/\/+$/, "")),
+  }),
+  linkDays: setting({
+    name: "LINK_DAYS",
+    default: "90",
+    meaning: "Days for which a short link leads on; then it answers 410.",
+    check: "a whole number from 1 to 3650",
+    read: whole(1, 3650),
+  }),
   adminEmail: setting({
     name: "ADMIN_EMAIL",
     default: "admin@localhost",
@@ -219,7 +234,7 @@ const SETTINGS = {
 };
 
 type Settings = typeof SETTINGS;
-type Optional = "databaseUrl" | "baseUrl" | "adminPassword" | "apiKey" | "testApiKey" | "masterKey";
+type Optional = "databaseUrl" | "baseUrl" | "shortLinkBase" | "adminPassword" | "apiKey" | "testApiKey" | "masterKey";
 
 /** All settings, read and checked, once. */
 export type Config = Readonly<{

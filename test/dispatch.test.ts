@@ -32,7 +32,12 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
 
   test("a refused message is rejected with the carrier's code and never tried again", async () => {
     const message = await shop.accept();
-    shop.carrier.answer = () => ({ kind: "refused", code: "0x0B", description: "Invalid destination" });
+    shop.carrier.answer = () => ({
+      kind: "refused",
+      fault: "message",
+      code: "0x0B",
+      description: "Invalid destination",
+    });
     await shop.dispatch(message);
     expect(await shop.read(message)).toMatchObject({
       state: "rejected",
@@ -179,12 +184,12 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
     const message = await shop.accept();
     const lanes = new Lanes(10);
     lanes.push(message);
-    const routes = {
-      get simulator(): never {
+    const carriers = {
+      find(): never {
         throw new Error("a bug");
       },
     };
-    const dispatcher = new Dispatcher({ ...shop.needs, routes, lanes }, 10);
+    const dispatcher = new Dispatcher({ ...shop.needs, carriers, lanes }, 10);
     dispatcher.wake();
     await dispatcher.stop();
     shop.clock.advance(60_000);

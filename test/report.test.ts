@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Receipt } from "../src/carriers/carrier.ts";
 import { report, settleParked } from "../src/messages/report.ts";
 import type { Message } from "../src/model/message.ts";
+import { readTrail } from "../src/model/trail.ts";
 import { ENGINES } from "./support/engines.ts";
 import { Workshop } from "./support/workshop.ts";
 
@@ -39,13 +40,15 @@ describe.each(ENGINES)("delivery receipts on %s", (engine) => {
     });
   });
 
-  test("a repeated receipt changes nothing", async () => {
+  test("a repeated receipt changes nothing but the trail", async () => {
     const message = await submitted();
     await report(shop.needs, receipt("delivered"));
     const first = await shop.read(message);
     shop.clock.advance(1000);
     await report(shop.needs, receipt("delivered"));
-    expect(await shop.read(message)).toEqual(first);
+    const again = await shop.read(message);
+    expect({ ...again, trail: null }).toEqual({ ...first, trail: null });
+    expect(readTrail(again.trail)).toHaveLength(readTrail(first.trail).length + 1);
   });
 
   test("receipts out of order never take the message backwards", async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { sampleRecords } from "../catalog/samples.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { SCOPES } from "../model/api-key.ts";
@@ -54,6 +55,7 @@ export async function createAccount(needs: CreateNeeds, wishes: Wishes): Promise
     owner: { id: newId(now), email, passwordHash: await hashPassword(password), role: "owner", createdAt: now },
     keys: [live.key, test.key],
     phones: SAMPLE_PHONES,
+    catalog: sampleRecords(now),
   });
   // Also when another node was quicker: its keys must open here from the first request on.
   await keyring.refresh();

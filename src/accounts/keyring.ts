@@ -70,7 +70,7 @@ export class Keyring {
   /** Reads everything again if anything has changed. */
   async refresh(): Promise<void> {
     const { store } = this.#needs;
-    const revision = await store.revision();
+    const revision = await store.revision("records");
     if (revision === this.#revision) return;
     const [accounts, keys] = await Promise.all([store.listAccounts(), store.listKeys()]);
     // A slower reading that began earlier must not bring back what a later one has seen end.

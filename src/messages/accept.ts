@@ -1,8 +1,10 @@
-import type { SmsDraft } from "../channels/sms/read.ts";
 import { createHash } from "node:crypto";
+import { composedFor } from "../channels/sms/compose.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
+import { PAUSED_MS } from "../model/catalog.ts";
 import type { Message } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import { NOBODY, StorageUnavailable, type Acceptance, type MessageStore } from "../store/store.ts";
@@ -10,9 +12,11 @@ import type { GroupCommit } from "../work/group-commit.ts";
 import type { Lanes } from "../work/lanes.ts";
 import type { Membership } from "../work/membership.ts";
 import type { Meters } from "../work/meters.ts";
+import { addressEach, type AddressNeeds } from "./address.ts";
 import type { Dispatcher } from "./dispatch.ts";
+import type { Prepared } from "./prepare.ts";
 
-export interface AcceptNeeds {
+export interface AcceptNeeds extends AddressNeeds {
   commits: GroupCommit;
   store: Pick<MessageStore, "release">;
   membership: Membership;
@@ -28,9 +32,7 @@ export interface AcceptNeeds {
 }
 
 export interface SendRequest {
-  accountId: number;
-  test: boolean;
-  draft: SmsDraft;
+  prepared: Prepared;
   idempotency: { path: string; key: string; body: unknown } | null;
   /** The answer to the caller, once the id of the request is known. */
   answer(requestId: string): string;
@@ -43,7 +45,7 @@ interface Accepted {
 }
 
 /**
- * Makes messages of a draft. When this resolves they are on disk, and on their way if this node sends.
+ * Makes messages of a prepared request. When this resolves they are on disk, and on their way if this node sends.
  * Next: src/messages/dispatch.ts
  */
 export function accept(needs: AcceptNeeds, request: SendRequest): Promise<Accepted> {
@@ -55,7 +57,7 @@ async function acceptOnce(
   request: SendRequest,
   { path, key, body }: NonNullable<SendRequest["idempotency"]>,
 ): Promise<Accepted> {
-  const lock = `${request.accountId} ${path} ${key}`;
+  const lock = `${request.prepared.sending.account.id} ${path} ${key}`;
   if (needs.underWay.has(lock)) throw new Problem("IDEMPOTENCY_IN_PROGRESS", { retryAfterSeconds: 1 });
   needs.underWay.add(lock);
   try {
@@ -68,72 +70,98 @@ async function acceptOnce(
 
 async function store(
   needs: AcceptNeeds,
-  { accountId, test, draft, answer }: SendRequest,
+  request: Pick<SendRequest, "prepared" | "answer">,
   idempotency: { path: string; key: string; bodyHash: string } | null,
 ): Promise<Accepted> {
-  const { commits, membership, clock, meters, validityMs } = needs;
+  const { commits, membership, clock, meters } = needs;
+  const { prepared, answer } = request;
+  const { account, draft } = prepared.sending;
   const now = clock.now();
   const requestId = newId(now);
   const response = answer(requestId);
-  const message: Acceptance["message"] = {
-    accountId,
-    requestId,
-    channel: "sms",
-    routeClass: draft.routeClass,
-    test,
-    sender: draft.sender,
-    content: { text: draft.text, encoding: draft.encoding, flash: draft.flash === 1 },
-    segments: draft.segments,
-    campaignName: draft.campaignName,
-    createdAt: now,
-    dueAt: now,
-    expiresAt: now + validityMs[draft.routeClass],
-  };
+  const message = messageOf(needs, prepared, requestId, now);
   const count = draft.recipients.length;
   const { node } = membership;
-  const places =
-    needs.sending && membership.alive && needs.sending.lanes.reserve(draft.routeClass, count) ? needs.sending : null;
+  const isDue = message.dueAt <= now && membership.alive;
+  const places = isDue && needs.sending?.lanes.reserve(draft.routeClass, count) ? needs.sending : null;
+  const { recipients, links, trail } = addressEach(needs, prepared, message);
   try {
     const result = await commits.accept.add({
       message,
-      recipients: draft.recipients,
+      recipients,
+      trail,
       owner: places ? node : NOBODY,
+      metered: account.settings.credits === "metered",
+      links,
       idempotency: idempotency && { ...idempotency, response },
     });
+    if (result.kind === "unpaid") throw new Problem("INSUFFICIENT_CREDITS");
+    if (result.kind === "code taken") return await store(needs, request, idempotency);
     if (result.kind === "replayed") {
       if (result.bodyHash !== idempotency?.bodyHash) throw new Problem("IDEMPOTENCY_MISMATCH");
       return { answer: result.response, replayed: true };
     }
   } catch (error) {
     // The line may have broken during the commit: if the rows are there after all, they must not stay with a node that forgot them.
-    if (error instanceof StorageUnavailable && places) void releaseLater(needs, node, { accountId, requestId });
+    if (error instanceof StorageUnavailable && places)
+      void releaseLater(needs, node, { accountId: account.id, requestId });
     throw error;
   } finally {
     places?.lanes.giveBack(draft.routeClass, count);
   }
   meters.accepted("sms", draft.routeClass).inc(count);
   if (places && membership.node === node) {
-    draft.recipients.forEach(({ number, failure }, index) => {
-      if (!failure) places.lanes.push({ ...message, n: index + 1, recipient: number, state: "accepted", attempts: 0 });
+    recipients.forEach((recipient, index) => {
+      if (recipient.failure || (recipient.dueAt ?? now) > now) return;
+      const { number, credits, content = message.content, segments = message.segments } = recipient;
+      const own = { n: index + 1, recipient: number, credits, content, segments };
+      places.lanes.push({ ...message, ...own, tried: [], state: "accepted", attempts: 0 });
     });
     places.dispatcher.wake();
   }
   return { answer: response, replayed: false };
 }
 
+/** What all messages of the request share. */
+function messageOf(
+  { validityMs }: AcceptNeeds,
+  prepared: Prepared,
+  requestId: string,
+  now: number,
+): Acceptance["message"] {
+  const { account, test, draft, catalog } = prepared.sending;
+  const { content, segments } = composedFor(prepared, 0);
+  const paused = draft.campaignName !== null && catalog.named("campaign").get(draft.campaignName)?.content.pausedAt;
+  const dueAt = draft.sendAt ?? now;
+  return {
+    accountId: account.id,
+    requestId,
+    channel: "sms",
+    routeClass: draft.routeClass,
+    test,
+    sender: draft.sender,
+    content,
+    segments,
+    campaignName: draft.campaignName,
+    createdAt: now,
+    dueAt: paused ? dueAt + PAUSED_MS : dueAt,
+    expiresAt: dueAt + validityMs[draft.routeClass],
+  };
+}
+
 const RELEASE_PAUSE_MS = 1000;
 
+/** Not at once: the commit may still be landing. */
 async function releaseLater(
   { store: messages, clock, log }: AcceptNeeds,
   node: number,
   request: { accountId: number; requestId: string },
 ): Promise<void> {
-  for (;;) {
-    await new Promise<void>((resolve) => clock.after(RELEASE_PAUSE_MS, resolve));
-    try {
-      return await messages.release(node, [request]);
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable)) return log.error({ err: error }, "rows could not be released");
-    }
+  await new Promise<void>((resolve) => clock.after(RELEASE_PAUSE_MS, resolve));
+  const isAway = (error: unknown): boolean => error instanceof StorageUnavailable;
+  try {
+    await insist(clock, isAway, () => messages.release(node, [request]));
+  } catch (error) {
+    log.error({ err: error }, "rows could not be released");
   }
 }

@@ -1,27 +1,26 @@
-import type { Carrier, Outcome } from "../carriers/carrier.ts";
-import type { Clock } from "../lib/clock.ts";
+import type { Carrier, Carriers, Outcome } from "../carriers/carrier.ts";
 import type { Log } from "../lib/log.ts";
+import { Queue } from "../lib/queue.ts";
 import { FAILURES, messageIdOf, type Message } from "../model/message.ts";
+import { writeTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type Move } from "../store/store.ts";
-import type { GroupCommit } from "../work/group-commit.ts";
+import type { Gates } from "../work/gates.ts";
 import type { Lanes } from "../work/lanes.ts";
 import type { Membership } from "../work/membership.ts";
-import type { Meters } from "../work/meters.ts";
-import { chooseRoute, type Routes } from "./choose-route.ts";
-import { settleParked } from "./report.ts";
+import { candidatesFor, type Candidate } from "./choose-route.ts";
+import { judgeAgain } from "./judge-again.ts";
+import { settleParked, type ReportNeeds } from "./report.ts";
 
 /** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
 const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
 
 const FAULT_PAUSE_MS = 60_000;
 
-export interface DispatchNeeds {
-  commits: GroupCommit;
+export interface DispatchNeeds extends ReportNeeds {
   membership: Membership;
-  routes: Routes;
-  clock: Clock;
+  carriers: Carriers;
+  gates: Gates;
   log: Log;
-  meters: Meters;
 }
 
 /** Takes messages from the lanes, as many at once as the window allows. */
@@ -31,11 +30,16 @@ export class Dispatcher {
   #onIdle: (() => void) | null = null;
   readonly #needs: DispatchNeeds & { lanes: Lanes };
   readonly #window: number;
+  readonly #admitted = new Queue<Message>();
   #onHungry: () => void = () => {};
 
   constructor(needs: DispatchNeeds & { lanes: Lanes }, window: number) {
     this.#needs = needs;
     this.#window = window;
+    needs.gates.onOpen((message) => {
+      this.#admitted.push(message);
+      this.wake();
+    });
   }
 
   get inFlight(): number {
@@ -50,17 +54,18 @@ export class Dispatcher {
   wake(): void {
     if (this.#stopped) return;
     while (this.#inFlight < this.#window) {
-      const message = this.#needs.lanes.take();
+      const admitted = this.#admitted.shift();
+      const message = admitted ?? this.#needs.lanes.take();
       if (!message) return this.#onHungry();
       this.#inFlight += 1;
-      void this.#send(message);
+      void this.#send(message, admitted !== undefined);
     }
   }
 
-  async #send(message: Message): Promise<void> {
+  async #send(message: Message, admitted: boolean): Promise<void> {
     const { node } = this.#needs.membership;
     try {
-      await dispatch(this.#needs, message);
+      await dispatch(this.#needs, message, admitted);
     } catch (error) {
       this.#needs.log.error({ err: error, messageId: messageIdOf(message) }, "message could not be dispatched");
       await this.#letGo(message, node);
@@ -91,37 +96,80 @@ export class Dispatcher {
 }
 
 /**
- * Hands one message to its carrier. The intent is committed first: after a crash, a row in `accepted` was certainly not sent,
- * and a row in `submitting` may have been. Next: src/carriers/carrier.ts
+ * Hands one message to its carrier, or to the next one where the first is down or will not have it. A message for a carrier
+ * that is at its contracted speed waits at the gate and comes back `admitted`. Next: src/carriers/carrier.ts
  */
-export async function dispatch(needs: DispatchNeeds, message: Message): Promise<void> {
-  const { commits, membership, routes, clock, meters } = needs;
+export async function dispatch(needs: DispatchNeeds, message: Message, admitted = false): Promise<void> {
+  const { membership, gates, clock } = needs;
   const now = clock.now();
   const { node } = membership;
   const inDoubt = message.state === "submitting";
 
   if (now >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
-  if (inDoubt && !mayRepeat(message)) return hold(needs, message, node, message.expiresAt);
+  const { usable, passedOver, repeats } = candidatesFor(needs, message);
+  if (inDoubt && !mayRepeat(message, repeats)) return hold(needs, message, node, message.expiresAt);
+  const second = inDoubt ? null : await judgeAgain(needs, message);
+  if (second) return stopShort(needs, message, node, second);
 
-  const carrier = chooseRoute(routes, message);
-  const intent: Move = {
-    ...refOf(message),
-    to: "submitting",
-    at: now,
-    owner: node,
-    ownedBy: node,
-    carrier: carrier.name,
-    attempt: true,
-  };
-  if (!(await commits.move.add(intent)).moved) return;
-  if (!membership.alive) return inDoubt ? hold(needs, message, node, now) : putBack(needs, message, node, now);
-
-  if (inDoubt) meters.ambiguous(message.routeClass).inc();
-  meters.queueMs(message.routeClass).observe(clock.now() - message.createdAt);
-  const outcome = await submit(needs, carrier, message);
-  meters.outcomes(carrier.name, outcome.kind).inc();
-  await conclude(needs, message, node, carrier, outcome);
+  const [first] = usable;
+  if (!first) return waitForRoute(needs, message, node, passedOver);
+  if (!admitted && !gates.admit(first.carrier, message)) return;
+  return tryEach(needs, message, node, usable, passedOver, repeats);
 }
+
+/**
+ * Tries the carriers in their order. The intent is committed first: after a crash, a row in `accepted` was certainly not sent,
+ * and a row in `submitting` may have been.
+ */
+async function tryEach(
+  needs: DispatchNeeds,
+  message: Message,
+  node: number,
+  candidates: readonly Candidate[],
+  before: readonly PassedOver[],
+  repeats: boolean,
+): Promise<void> {
+  const { commits, membership, clock, meters } = needs;
+  const inDoubt = message.state === "submitting";
+  const passedOver = [...before];
+  for (const [place, candidate] of candidates.entries()) {
+    const { carrier, route } = candidate;
+    const at = clock.now();
+    const entry: TrailEntry = {
+      at,
+      step: "attempt",
+      route: route?.name ?? "test key",
+      carrier: carrier.name,
+      passedOver,
+    };
+    const intent: Move = {
+      ...refOf(message),
+      to: "submitting",
+      at,
+      owner: node,
+      ownedBy: node,
+      carrier: carrier.name,
+      attempt: true,
+      trail: writeTrail(entry),
+    };
+    if (!(await commits.move.add(intent)).moved) return;
+    if (!membership.alive) return inDoubt ? hold(needs, message, node, at) : putBack(needs, message, node, at);
+
+    if (inDoubt) meters.ambiguous(message.routeClass).inc();
+    if (place === 0) meters.queueMs(message.routeClass).observe(clock.now() - message.dueAt);
+    const outcome = await submit(needs, carrier, message);
+    meters.outcomes(carrier.name, outcome.kind).inc();
+    const isLast = place === candidates.length - 1;
+    if (isLast || !mayTryNext(outcome)) return conclude(needs, message, node, candidate, outcome, repeats);
+    passedOver.push({ route: route?.name ?? "", carrier: carrier.name, reason: describe(outcome) });
+  }
+}
+
+/** The carrier certainly does not have the message, for reasons that another carrier need not share. */
+const mayTryNext = (outcome: Outcome): boolean =>
+  outcome.kind === "down" || (outcome.kind === "refused" && outcome.fault === "carrier");
+
+const describe = (outcome: Outcome): string => ("description" in outcome ? outcome.description : outcome.kind);
 
 /** A carrier that throws has told us nothing about the message, which is what `unknown` means. */
 async function submit({ log }: DispatchNeeds, carrier: Carrier, message: Message): Promise<Outcome> {
@@ -141,41 +189,109 @@ async function conclude(
   needs: DispatchNeeds,
   message: Message,
   node: number,
-  carrier: Carrier,
+  { carrier, route }: Candidate,
   outcome: Outcome,
+  repeats: boolean,
 ): Promise<void> {
   const { commits, clock, meters } = needs;
   const at = clock.now();
-  const move = { ...refOf(message), at, owner: NOBODY, carrier: carrier.name };
+  const nextTryAt = nextTryOf(message, outcome, repeats, at);
+  const move = {
+    ...refOf(message),
+    at,
+    owner: NOBODY,
+    carrier: carrier.name,
+    trail: writeTrail(answerOf(carrier, outcome, at, nextTryAt)),
+  };
   switch (outcome.kind) {
     case "taken": {
-      const result = await commits.move.add({ ...move, to: "submitted", carrierMessageId: outcome.carrierMessageId });
+      const { carrierMessageId } = outcome;
+      const silentMs = (route?.content.failoverAfterSeconds ?? 0) * 1000;
+      const plan = silentMs > 0 ? { failoverAt: at + silentMs } : {};
+      const result = await commits.move.add({ ...move, to: "submitted", carrierMessageId, trailAlways: true, ...plan });
       return settleParked(needs, message, result.parked);
     }
+    case "refused": {
+      const { code: errorCode, description } = outcome;
+      const { moved } = await commits.move.add({ ...move, to: "rejected", ownedBy: node, errorCode, description });
+      if (moved) meters.moves("rejected").inc();
+      return;
+    }
     case "busy":
+    case "down":
       await commits.move.add({
         ...move,
         // A repeat that was not taken says nothing about the first try: that one stays in doubt.
         to: message.state === "submitting" ? "submitting" : "accepted",
         ownedBy: node,
-        dueAt: at + (outcome.retryAfterMs ?? retryPauseMs(message)),
+        dueAt: nextTryAt,
       });
       return;
-    case "refused": {
-      const { code, description } = outcome;
-      const { moved } = await commits.move.add({
-        ...move,
-        to: "rejected",
-        ownedBy: node,
-        errorCode: code,
-        description,
-      });
-      if (moved) meters.moves("rejected").inc();
-      return;
-    }
     case "unknown":
-      return hold(needs, message, node, mayRepeat(message) ? at + retryPauseMs(message) : message.expiresAt);
+      await commits.move.add({ ...move, to: "submitting", ownedBy: node, dueAt: nextTryAt });
   }
+}
+
+/** When the message is looked at again. One in doubt that must not be sent twice waits for its receipt as long as it is valid. */
+function nextTryOf(message: Message, outcome: Outcome, repeats: boolean, at: number): number {
+  if (outcome.kind === "unknown" && !mayRepeat(message, repeats)) return message.expiresAt;
+  return at + (outcome.kind === "busy" ? (outcome.retryAfterMs ?? retryPauseMs(message)) : retryPauseMs(message));
+}
+
+function answerOf(carrier: Carrier, outcome: Outcome, at: number, nextTryAt: number): TrailEntry {
+  const ended = outcome.kind === "taken" || outcome.kind === "refused";
+  return {
+    at,
+    step: "answer",
+    carrier: carrier.name,
+    outcome: outcome.kind,
+    ...("code" in outcome ? { code: outcome.code } : {}),
+    ...("description" in outcome ? { description: outcome.description } : {}),
+    ...("carrierMessageId" in outcome ? { carrierMessageId: outcome.carrierMessageId } : {}),
+    ...(outcome.exchange === undefined ? {} : { exchange: outcome.exchange }),
+    ...(ended ? {} : { nextTryAt }),
+  };
+}
+
+/** No carrier can be used now: if there is a route at all, the message waits for it; if there is none any more, it fails. */
+async function waitForRoute(
+  needs: DispatchNeeds,
+  message: Message,
+  node: number,
+  passedOver: readonly PassedOver[],
+): Promise<void> {
+  const { commits, clock, meters } = needs;
+  const at = clock.now();
+  const trail = writeTrail({ at, step: "attempt", route: "none", carrier: "none", passedOver });
+  const move = { ...refOf(message), at, owner: NOBODY, ownedBy: node, trail };
+  if (passedOver.length > 0) {
+    await commits.move.add({ ...move, to: message.state, dueAt: at + retryPauseMs(message) });
+    return;
+  }
+  const errorCode = "NO_ROUTE";
+  const { moved } = await commits.move.add({ ...move, to: "rejected", errorCode, description: FAILURES[errorCode] });
+  if (moved) meters.moves("rejected").inc();
+}
+
+/** A policy has changed its mind since the message was accepted. */
+async function stopShort(
+  { commits, clock, meters }: DispatchNeeds,
+  message: Message,
+  node: number,
+  { to, dueAt, extendMs, errorCode, entry }: NonNullable<Awaited<ReturnType<typeof judgeAgain>>>,
+): Promise<void> {
+  const { moved } = await commits.move.add({
+    ...refOf(message),
+    to,
+    at: clock.now(),
+    owner: NOBODY,
+    ownedBy: node,
+    ...(dueAt === undefined ? {} : { dueAt }),
+    ...(extendMs === undefined ? {} : { extendMs }),
+    ...(errorCode === undefined ? {} : { errorCode, description: FAILURES[errorCode] }),
+    trail: writeTrail(entry),
+  });
+  if (moved && to !== "scheduled") meters.moves(to).inc();
 }
 
 /** Leaves a message in doubt: sent again later, or ended when its time is over and no receipt has come. */
@@ -207,8 +323,11 @@ async function end(
   if (moved) meters.moves(to).inc();
 }
 
-/** A second password or order confirmation is a nuisance, a missing one is a failure; a second advertisement is the worse of the two. */
-const mayRepeat = (message: Message): boolean => message.routeClass !== "PROMO";
+/**
+ * A second password or order confirmation is a nuisance, a missing one is a failure; a second advertisement is the worse of the
+ * two, unless the route says otherwise.
+ */
+const mayRepeat = (message: Message, repeats: boolean): boolean => message.routeClass !== "PROMO" || repeats;
 
 function retryPauseMs(message: Message): number {
   const pause = RETRY_PAUSES_MS[Math.min(message.attempts, RETRY_PAUSES_MS.length - 1)] ?? 0;

@@ -1,12 +1,20 @@
 import type { Receipt } from "../carriers/carrier.ts";
-import { isFinal, type MessageRef } from "../model/message.ts";
-import { NOBODY, type ParkedReceipt } from "../store/store.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Account } from "../model/account.ts";
+import { customerStatus, isFinal, type MessageRef } from "../model/message.ts";
+import { writeTrail } from "../model/trail.ts";
+import { NOBODY, type MessageStore, type ParkedReceipt } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Meters } from "../work/meters.ts";
 
 export interface ReportNeeds {
   commits: GroupCommit;
+  store: Pick<MessageStore, "replanFailover">;
+  catalog: Catalog;
+  clock: Clock;
   meters: Meters;
+  accountOf(accountId: number): Account | null;
 }
 
 /**
@@ -29,24 +37,44 @@ export async function settleParked(
   for (const { id, receipt } of parked) await apply(needs, ref, receipt, id);
 }
 
-async function apply(
-  { commits, meters }: ReportNeeds,
-  ref: MessageRef,
-  receipt: Receipt,
-  settles?: number,
-): Promise<void> {
+async function apply(needs: ReportNeeds, ref: MessageRef, receipt: Receipt, settles?: number): Promise<void> {
+  const { commits, meters } = needs;
   const { accountId, requestId, n } = ref;
+  const { carrier, state, errorCode: code, description } = receipt;
+  const isBad = customerStatus(state) === "Failed";
+  const trail = writeTrail({ at: receipt.at, step: "receipt", carrier, state, code, description });
+  const note = { accountId, requestId, n, at: receipt.at, owner: NOBODY, trail, trailAlways: true };
+  const settled = settles === undefined ? {} : { settles };
+  if (isBad && (await turnsToNextRoute(needs, ref, receipt))) {
+    // It is no end: the next route has its turn. The step is noted by a move that is never legal.
+    await commits.move.add({ ...note, to: state, carriedBy: NEVER, ...settled });
+    meters.receipts(carrier, "failover").inc();
+    return;
+  }
   const { moved } = await commits.move.add({
-    accountId,
-    requestId,
-    n,
-    to: receipt.state,
-    at: receipt.at,
-    owner: NOBODY,
-    errorCode: receipt.errorCode,
-    description: receipt.description,
-    ...(settles === undefined ? {} : { settles }),
+    ...note,
+    to: state,
+    // Bad news of a carrier that has been given up is no news; good news is good from wherever it comes.
+    ...(isBad ? { carriedBy: carrier, refund: needs.accountOf(accountId)?.settings.refundUndelivered ?? false } : {}),
+    ...(isFinal(state) ? { failoverAt: null } : {}),
+    errorCode: code,
+    description,
+    ...settled,
   });
-  meters.receipts(receipt.carrier, moved ? "moved" : "repeated").inc();
-  if (moved && isFinal(receipt.state)) meters.moves(receipt.state).inc();
+  meters.receipts(carrier, moved ? "moved" : "repeated").inc();
+  if (moved && isFinal(state)) meters.moves(state).inc();
+}
+
+/** No carrier has an empty name. */
+const NEVER = "";
+
+/** Whether another route is to be tried after this receipt; then it is tried at once. */
+async function turnsToNextRoute(
+  { store, catalog, clock }: ReportNeeds,
+  ref: MessageRef,
+  { carrier }: Receipt,
+): Promise<boolean> {
+  const { routes } = catalog.of(ref.accountId);
+  if (!routes.some(({ content }) => content.failoverAfterSeconds !== null)) return false;
+  return store.replanFailover(ref, carrier, clock.now());
 }

@@ -11,6 +11,7 @@ import {
   type MessageStore,
   type Move,
   type MoveResult,
+  type OptOutStore,
 } from "../store/store.ts";
 
 const NO_LIMIT = Number.POSITIVE_INFINITY;
@@ -21,12 +22,14 @@ export interface GroupCommit {
   move: Batcher<Move, MoveResult>;
   find: Batcher<Receipt, MessageRef | null>;
   park: Batcher<Receipt, MessageRef | null>;
+  /** A question, not a write: which of these numbers get no promotions. */
+  optedOut: Batcher<{ accountId: number; numbers: readonly string[] }, readonly boolean[]>;
   /** Resolves once nothing is waiting to be written. */
   idle(): Promise<void>;
 }
 
 interface Needs {
-  store: MessageStore;
+  store: MessageStore & Pick<OptOutStore, "areOptedOut">;
   clock: Clock;
   log: Log;
 }
@@ -70,11 +73,25 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
     inFlight: 1,
   });
 
+  const optedOut = createBatcher<{ accountId: number; numbers: readonly string[] }, readonly boolean[]>({
+    run: async (batch) => {
+      const asked = batch.flatMap(({ accountId, numbers }) => numbers.map((number) => ({ accountId, number })));
+      const answers = await store.areOptedOut(asked);
+      let at = 0;
+      return batch.map(({ numbers }) => answers.slice(at, (at += numbers.length)));
+    },
+    weigh: ({ numbers }) => numbers.length,
+    maxBatch: 5000,
+    maxLoad: NO_LIMIT,
+    inFlight: 2,
+  });
+
   return {
     accept,
     move,
     find,
     park,
+    optedOut,
     idle: async () => {
       await Promise.all([accept.idle(), move.idle(), find.idle(), park.idle()]);
     },

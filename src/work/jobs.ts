@@ -2,6 +2,7 @@ import { every, type Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { MessageRef } from "../model/message.ts";
 import type { MessageStore, ParkedReceipt } from "../store/store.ts";
+import { forgetInTurns, type ForgetNeeds } from "./forget.ts";
 import type { Membership } from "./membership.ts";
 
 const HOUR_MS = 3_600_000;
@@ -15,26 +16,30 @@ interface Job {
   run(): Promise<void>;
 }
 
-interface JobNeeds {
-  store: MessageStore;
+interface JobNeeds extends ForgetNeeds {
+  store: MessageStore & ForgetNeeds["store"];
   membership: Membership;
   keyring: { refresh(): Promise<void>; saveUses(): Promise<void> };
-  clock: Clock;
+  catalog: { refresh(): Promise<void>; saveLearned(): Promise<void> };
   /** What a node that sends has to do besides. */
   sending: {
     claim(): Promise<void>;
     settleParked(ref: MessageRef, parked: readonly ParkedReceipt[]): Promise<void>;
     resendOverdue(): Promise<void>;
+    failOver(): Promise<void>;
+    settleCampaigns(): Promise<void>;
   } | null;
   beatMs: number;
 }
 
 /** Everything that happens later, by itself. */
 export function listJobs(needs: JobNeeds): Job[] {
-  const { store, membership, keyring, clock, sending, beatMs } = needs;
+  const { store, membership, keyring, catalog, clock, sending, beatMs } = needs;
   const always: Job[] = [
     { name: "say that this node lives", pauseMs: beatMs, run: () => membership.beat() },
     { name: "learn of changed accounts and keys", pauseMs: 2000, run: () => keyring.refresh() },
+    { name: "learn of changed templates, routes and their like", pauseMs: 2000, run: () => catalog.refresh() },
+    { name: "write down what was learned from requests", pauseMs: 2000, run: () => catalog.saveLearned() },
     { name: "write down when keys were used", pauseMs: 30_000, run: () => keyring.saveUses() },
     {
       name: "forget old idempotency keys and receipts",
@@ -44,11 +49,14 @@ export function listJobs(needs: JobNeeds): Job[] {
         while ((await store.forget({ idempotency: now - IDEMPOTENCY_KEPT_MS, parked: now - PARKED_KEPT_MS })) > 0);
       },
     },
+    { name: "erase old texts and remove old messages", pauseMs: 100, run: forgetInTurns(needs) },
   ];
   if (!sending) return always;
   return [
     ...always,
     { name: "claim what is due", pauseMs: 500, run: () => sending.claim() },
+    { name: "carry campaigns through", pauseMs: 5000, run: () => sending.settleCampaigns() },
+    { name: "turn to the next route", pauseMs: 500, run: () => sending.failOver() },
     {
       name: "match receipts that came early",
       pauseMs: 5000,

@@ -1,8 +1,6 @@
 import { ROUTE_CLASSES, type Message, type RouteClass } from "../model/message.ts";
 import { Queue } from "../lib/queue.ts";
-
-/** Out of so many turns, one goes to the lowest lane that waits, so that nothing starves behind a flood above it. */
-const TURNS_PER_COURTESY = 20;
+import { Turns } from "./turns.ts";
 
 /**
  * What this node will send next, in memory: one-time passwords before transactions before promotions.
@@ -15,10 +13,13 @@ export class Lanes {
   );
   readonly #held = new Map<RouteClass, number>(ROUTE_CLASSES.map((routeClass) => [routeClass, 0]));
   readonly #capacity: number;
-  #turn = 0;
+  /** How many messages of a lane wait elsewhere in memory. */
+  readonly #elsewhere: (routeClass: RouteClass) => number;
+  readonly #turns = new Turns();
 
-  constructor(capacity: number) {
+  constructor(capacity: number, elsewhere: (routeClass: RouteClass) => number = () => 0) {
     this.#capacity = capacity;
+    this.#elsewhere = elsewhere;
   }
 
   get size(): number {
@@ -31,7 +32,7 @@ export class Lanes {
 
   /** How many more messages the lane can take. */
   room(routeClass: RouteClass): number {
-    return this.#capacity - this.sizeOf(routeClass) - (this.#held.get(routeClass) ?? 0);
+    return this.#capacity - this.sizeOf(routeClass) - this.#elsewhere(routeClass) - (this.#held.get(routeClass) ?? 0);
   }
 
   /** Holds places for messages about to be stored; false when there are not enough. */
@@ -50,9 +51,7 @@ export class Lanes {
   }
 
   take(): Message | undefined {
-    this.#turn += 1;
-    const order = this.#turn % TURNS_PER_COURTESY === 0 ? ROUTE_CLASSES.toReversed() : ROUTE_CLASSES;
-    for (const routeClass of order) {
+    for (const routeClass of this.#turns.next()) {
       const message = this.#queues.get(routeClass)?.shift();
       if (message) return message;
     }

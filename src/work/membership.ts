@@ -22,6 +22,7 @@ interface Options {
 export class Membership {
   #node = NOBODY;
   #dead: readonly number[] = [];
+  #count = 1;
   #heardAt = Number.NEGATIVE_INFINITY;
   readonly #needs: Needs;
   readonly #options: Options;
@@ -39,6 +40,11 @@ export class Membership {
   /** Nodes that died and may have left rows behind. */
   get dead(): readonly number[] {
     return this.#dead;
+  }
+
+  /** How many nodes share the work, as far as this one has heard. */
+  get count(): number {
+    return this.#count;
   }
 
   /** Whether the rows of this node are still its own. */
@@ -60,6 +66,7 @@ export class Membership {
     // In the same turn as the id changes: what enters the lanes from now on is the new node's and must stay.
     if (again) this.#onLost();
     this.#dead = await this.#needs.store.bury(this.#options.silentMs);
+    this.#count = await this.#needs.store.countNodes();
   }
 
   /** Says that this node lives and looks who does not. */
@@ -69,6 +76,7 @@ export class Membership {
     if (await store.beat(this.#node)) {
       this.#heardAt = sentAt;
       this.#dead = await store.bury(this.#options.silentMs);
+      this.#count = await store.countNodes();
       return;
     }
     log.warn({ node: this.#node }, "node was declared dead and joins again");

@@ -36,13 +36,23 @@ export function createMeters() {
     }),
     receipts: counter({
       name: "heliograph_receipts_total",
-      help: "Delivery receipts by carrier and what they did: moved, repeated, parked.",
+      help: "Delivery receipts by carrier and what they did: moved, repeated, parked, failover.",
       labels: ["carrier", "effect"],
     }),
     moves: counter({
       name: "heliograph_messages_ended_total",
       help: "Messages that reached an end, by state.",
       labels: ["state"],
+    }),
+    inbound: counter({
+      name: "heliograph_inbound_total",
+      help: "Messages that phones sent, by what they were: stop, start, other.",
+      labels: ["word"],
+    }),
+    clicks: counter({
+      name: "heliograph_link_clicks_total",
+      help: "Short links followed, by who did (person, preview, bot) and whether the click was recorded or dropped.",
+      labels: ["agent", "effect"],
     }),
     refused: counter({
       name: "heliograph_requests_refused_total",

@@ -39,16 +39,22 @@ export interface ErrorBody {
 export interface MessageBody {
   messageId: string;
   recipient: string;
+  text: string;
+  erased: boolean;
   status: "Pending" | "Delivered" | "Failed";
   state: string;
   errCode: string | null;
   statusDescription: string | null;
+  segments: number;
   credits: number;
   test: boolean;
   campaignName: string | null;
   createdAt: number;
+  dueAt: number | null;
   submittedAt: number | null;
   doneAt: number | null;
+  /** Only of a message that is read alone. */
+  timeline: { at: number; event: string; detail: string }[];
 }
 
 export interface PhoneMessageBody {

@@ -1,9 +1,15 @@
 import type { Carrier, Outcome } from "../../src/carriers/carrier.ts";
+import { Catalog } from "../../src/catalog/catalog.ts";
+import { EVERYTHING } from "../../src/catalog/samples.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { dispatch, type DispatchNeeds } from "../../src/messages/dispatch.ts";
+import type { FailOverNeeds } from "../../src/messages/fail-over.ts";
+import { DEFAULT_SETTINGS, type AccountSettings } from "../../src/model/account.ts";
+import { carrierKey, SIMULATOR, type RouteContent } from "../../src/model/catalog.ts";
 import { ROUTE_CLASSES, type Message, type MessageRef, type RouteClass } from "../../src/model/message.ts";
-import { NOBODY, type StoredMessage } from "../../src/store/store.ts";
+import { NOBODY, type Acceptance, type StoredMessage } from "../../src/store/store.ts";
+import { Gates } from "../../src/work/gates.ts";
 import { createGroupCommit } from "../../src/work/group-commit.ts";
 import { Membership } from "../../src/work/membership.ts";
 import { createMeters } from "../../src/work/meters.ts";
@@ -11,11 +17,20 @@ import { openStore, type EngineName, type OpenStore } from "./engines.ts";
 import { MovedClock } from "./moved-clock.ts";
 
 /** A carrier that answers what the test says and remembers what it was given. */
-class ScriptedCarrier implements Carrier {
-  readonly name = "scripted";
+export class ScriptedCarrier implements Carrier {
+  readonly name: string;
+  messagesPerSecond: number | null = null;
+  up = true;
   readonly submitted: Message[] = [];
   answer: (message: Message) => Outcome | Promise<Outcome> = () => ({ kind: "taken", carrierMessageId: newId(0) });
 
+  constructor(name = "scripted") {
+    this.name = name;
+  }
+
+  isUp(): boolean {
+    return this.up;
+  }
   async submit(message: Message): Promise<Outcome> {
     this.submitted.push(message);
     return this.answer(message);
@@ -28,23 +43,36 @@ class ScriptedCarrier implements Carrier {
 export class Workshop {
   readonly clock = new MovedClock();
   readonly carrier = new ScriptedCarrier();
-  readonly needs: DispatchNeeds;
+  /** Carriers besides the first, by their names in the whole service. */
+  readonly others = new Map<string, ScriptedCarrier>();
+  readonly catalog: Catalog;
+  settings: AccountSettings = DEFAULT_SETTINGS;
+  readonly needs: DispatchNeeds & FailOverNeeds;
   readonly opened: OpenStore;
 
   private constructor(opened: OpenStore) {
     this.opened = opened;
     const log = createLog("silent");
     const { store } = opened;
+    this.catalog = new Catalog({ store, clock: this.clock });
     const commits = createGroupCommit({ store, clock: this.clock, log }, { acceptBacklog: 1000 });
     const membership = new Membership({ store, clock: this.clock, log }, { alone: true, silentMs: 30_000 });
     this.needs = {
       commits,
+      store,
       membership,
-      routes: { simulator: this.carrier },
+      catalog: this.catalog,
+      carriers: {
+        find: (accountId, name) =>
+          name === SIMULATOR ? this.carrier : (this.others.get(carrierKey(accountId, name)) ?? null),
+      },
+      gates: new Gates({ clock: this.clock, nodeCount: () => 1 }),
+      accountOf: (id) => ({ id, name: "default", suspended: false, settings: this.settings }),
       clock: this.clock,
       log,
       meters: createMeters(),
     };
+    this.route("Everything to the simulator", { carrier: SIMULATOR });
   }
 
   static async open(engine: EngineName): Promise<Workshop> {
@@ -57,10 +85,40 @@ export class Workshop {
     return this.opened.store;
   }
 
-  /** Stores a message that this node owns, valid for an hour. */
-  async accept(routeClass: RouteClass = "TRANS", validityMs = 3_600_000): Promise<Message> {
+  /** Adds a route of account 1, or changes the one of that name. */
+  route(name: string, content: Partial<RouteContent> & Pick<RouteContent, "carrier">): string {
     const now = this.clock.now();
-    const message: Omit<Message, "n" | "recipient" | "state" | "attempts"> = {
+    const known = this.catalog.of(1).named("route").get(name);
+    const id = known?.id ?? newId(now);
+    this.catalog.of(1).put({
+      accountId: 1,
+      kind: "route",
+      id,
+      name,
+      origin: "authored",
+      content: { ...EVERYTHING, ...known?.content, ...content },
+      createdAt: now,
+      updatedAt: now,
+    });
+    return id;
+  }
+
+  /** Adds a carrier of account 1. */
+  addCarrier(name: string): ScriptedCarrier {
+    const carrier = new ScriptedCarrier(carrierKey(1, name));
+    this.others.set(carrier.name, carrier);
+    return carrier;
+  }
+
+  /** Stores a message that this node owns, valid for an hour. */
+  async accept(
+    routeClass: RouteClass = "TRANS",
+    validityMs = 3_600_000,
+    own: { recipient?: string; campaignName?: string } = {},
+  ): Promise<Message> {
+    const { recipient = "15550100100", campaignName = null } = own;
+    const now = this.clock.now();
+    const message: Acceptance["message"] = {
       accountId: 1,
       requestId: newId(now),
       channel: "sms",
@@ -69,14 +127,21 @@ export class Workshop {
       sender: "HELIOG",
       content: { text: "Hello", encoding: "gsm7", flash: false },
       segments: 1,
-      campaignName: null,
+      campaignName,
       createdAt: now,
       dueAt: now,
       expiresAt: now + validityMs,
     };
-    const recipients = [{ number: "15550100100", failure: null }];
-    await this.needs.commits.accept.add({ message, recipients, owner: this.needs.membership.node, idempotency: null });
-    return { ...message, n: 1, recipient: "15550100100", state: "accepted", attempts: 0 };
+    await this.needs.commits.accept.add({
+      message,
+      recipients: [{ number: recipient, failure: null, credits: 1 }],
+      trail: null,
+      owner: this.needs.membership.node,
+      metered: this.settings.credits === "metered",
+      links: null,
+      idempotency: null,
+    });
+    return { ...message, n: 1, recipient, credits: 1, tried: [], state: "accepted", attempts: 0 };
   }
 
   dispatch(message: Message): Promise<void> {

@@ -1,0 +1,79 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Account } from "../model/account.ts";
+import { PAUSED_MS, SIMULATOR } from "../model/catalog.ts";
+import type { FAILURES, Message, State } from "../model/message.ts";
+import type { TrailEntry } from "../model/trail.ts";
+import { quietUntil } from "../policies/quiet-hours.ts";
+import { zonesOf } from "../policies/zones.ts";
+import type { GroupCommit } from "../work/group-commit.ts";
+import { isSimulated, routesFor } from "./choose-route.ts";
+
+export interface JudgeAgainNeeds {
+  catalog: Catalog;
+  commits: Pick<GroupCommit, "optedOut">;
+  clock: Clock;
+  accountOf(accountId: number): Account | null;
+}
+
+interface SecondThought {
+  to: State;
+  dueAt?: number;
+  extendMs?: number;
+  errorCode?: keyof typeof FAILURES;
+  entry: TrailEntry;
+}
+
+/** What was asked at the door so short a time ago, of a message that nothing has held since, is not asked again. */
+const FRESH_MS = 5000;
+
+/** A message may have waited for days: asks once more, just before it is sent, what may have changed since it was accepted. */
+export async function judgeAgain(needs: JudgeAgainNeeds, message: Message): Promise<SecondThought | null> {
+  const at = needs.clock.now();
+  const stopped = judgeCampaign(needs, message, at);
+  if (stopped) return stopped;
+  if (message.routeClass !== "PROMO") return null;
+  if (!isFresh(message, at)) {
+    const { accountId, recipient } = message;
+    const [optedOut] = await needs.commits.optedOut.add({ accountId, numbers: [recipient] });
+    if (optedOut) {
+      const entry = policyEntry(at, "opt-out", "refused", "The number has come on the opt-out list");
+      return { to: "rejected", errorCode: "RECIPIENT_OPTED_OUT", entry };
+    }
+  }
+  return judgeHours(needs, message, at);
+}
+
+const isFresh = ({ createdAt, dueAt }: Message, at: number): boolean => dueAt <= createdAt && at - createdAt < FRESH_MS;
+
+/** The messages that are in some node's lanes when their campaign is paused are held here, each when its turn comes. */
+function judgeCampaign({ catalog }: JudgeAgainNeeds, message: Message, at: number): SecondThought | null {
+  if (message.campaignName === null) return null;
+  const status = catalog.of(message.accountId).named("campaign").get(message.campaignName)?.content.status;
+  if (status === "paused")
+    return { to: "scheduled", dueAt: message.dueAt + PAUSED_MS, entry: { at, step: "changed", what: "paused" } };
+  // One that waits for its second route has been with a carrier, and is no longer ours to call back.
+  if (status === "cancelled" && message.tried.length === 0)
+    return { to: "cancelled", errorCode: "CANCELLED", entry: { at, step: "changed", what: "cancelled" } };
+  return null;
+}
+
+function judgeHours({ catalog, accountOf }: JudgeAgainNeeds, message: Message, at: number): SecondThought | null {
+  const records = catalog.of(message.accountId);
+  const route = message.test ? undefined : routesFor(records, message).find(({ id }) => !message.tried.includes(id));
+  const quiet = route?.content.quietHours;
+  if (!quiet) return null;
+  const everywhere = accountOf(message.accountId)?.settings.limits === "everywhere";
+  if (!everywhere && isSimulated(records, route?.content.carrier ?? SIMULATOR)) return null;
+  const until = quietUntil(quiet, zonesOf(message.recipient), at);
+  if (until === null) return null;
+  const detail = `${quiet.from} to ${quiet.to} where the recipient is; held until ${new Date(until).toISOString()}`;
+  return { to: "scheduled", dueAt: until, extendMs: until - at, entry: policyEntry(at, "quiet hours", "held", detail) };
+}
+
+const policyEntry = (
+  at: number,
+  policy: "opt-out" | "quiet hours",
+  verdict: "refused" | "held",
+  detail: string,
+): TrailEntry => ({ at, step: "policy", policy, verdict, detail });

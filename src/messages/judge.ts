@@ -1,0 +1,128 @@
+import type { AccountCatalog } from "../catalog/catalog.ts";
+import type { Composed } from "../channels/sms/compose.ts";
+import type { SmsDraft, SmsRecipient } from "../channels/sms/read.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Account } from "../model/account.ts";
+import { SIMULATOR } from "../model/catalog.ts";
+import { FAILURES } from "../model/message.ts";
+import type { PolicyName, TrailEntry, Verdict } from "../model/trail.ts";
+import { countryOf, isPossible } from "../policies/country.ts";
+import type { FloodFilter } from "../policies/flood.ts";
+import { quietUntil } from "../policies/quiet-hours.ts";
+import { zonesOf } from "../policies/zones.ts";
+import { isSimulated, routesFor } from "./choose-route.ts";
+
+export interface JudgeNeeds {
+  clock: Clock;
+  flood: FloodFilter;
+}
+
+/** What all recipients of a request have in common. */
+export interface Sending {
+  account: Account;
+  catalog: AccountCatalog;
+  /** Sent with a test key: it goes to the simulator whatever the routes say. */
+  test: boolean;
+  draft: SmsDraft;
+  /** Only looked at, as for a preview: it must not count as a message. */
+  dryRun: boolean;
+}
+
+type Failure = keyof typeof FAILURES;
+
+/** One policy's word on one recipient. */
+export interface Judgement {
+  policy: PolicyName;
+  verdict: Verdict;
+  detail: string;
+  /** Why it fails, when it does. */
+  failure?: Failure;
+  /** Until when it is held, when it is. */
+  until?: number;
+}
+
+/**
+ * Asks every policy about one recipient; the first that refuses has the last word. Limits that guard money and people bind on
+ * real carriers; on a simulated one they are only noted, unless the account wants otherwise.
+ * Next: src/messages/accept.ts
+ */
+export function judge(
+  needs: JudgeNeeds,
+  sending: Sending,
+  recipient: SmsRecipient,
+  composed: Composed,
+  optedOut: boolean,
+): Judgement[] {
+  const { account, catalog, test, draft } = sending;
+  const { settings } = account;
+  if (recipient.failure) return [refusal("number", recipient.failure, FAILURES[recipient.failure])];
+
+  const { number } = recipient;
+  const routable = { channel: "sms", routeClass: draft.routeClass, sender: draft.sender, recipient: number } as const;
+  const route = test ? null : routesFor(catalog, routable)[0];
+  if (route === undefined) return [refusal("route", "NO_ROUTE", noRoute(catalog))];
+  const binding = settings.limits === "everywhere" || !isSimulated(catalog, route?.content.carrier ?? SIMULATOR);
+  const said: Judgement[] = [];
+
+  if (settings.allowedCountries) {
+    const country = countryOf(number) ?? "unknown";
+    if (!settings.allowedCountries.includes(country))
+      return [
+        ...said,
+        refusal("country", "COUNTRY_NOT_ALLOWED", `${country} is not among ${settings.allowedCountries.join(", ")}`),
+      ];
+    said.push({ policy: "country", verdict: "passed", detail: country });
+  }
+  if (draft.routeClass === "PROMO") {
+    if (optedOut) return [...said, refusal("opt-out", "RECIPIENT_OPTED_OUT", "The number is on the opt-out list")];
+    said.push({ policy: "opt-out", verdict: "passed", detail: "Not on the list" });
+  }
+  if (!isPossible(number)) {
+    const detail = "No country gives out such a number";
+    if (binding) return [...said, refusal("number", "INVALID_RECIPIENT", detail)];
+    said.push({ policy: "number", verdict: "noted", detail });
+  }
+  const flood = judgeFlood(needs, sending, number, composed.content.text);
+  if (flood && binding) return [...said, refusal("same text", "SAME_TEXT_FLOOD", flood)];
+  if (flood) said.push({ policy: "same text", verdict: "noted", detail: flood });
+  const quiet = route?.content.quietHours;
+  if (quiet && draft.routeClass === "PROMO") {
+    const until = quietUntil(quiet, zonesOf(number), draft.sendAt ?? needs.clock.now());
+    const detail = `${quiet.from} to ${quiet.to} where the recipient is`;
+    if (until === null) said.push({ policy: "quiet hours", verdict: "passed", detail });
+    else said.push({ policy: "quiet hours", detail, ...(binding ? { verdict: "held", until } : { verdict: "noted" }) });
+  }
+  return said;
+}
+
+function judgeFlood(
+  { flood, clock }: JudgeNeeds,
+  { account, dryRun }: Sending,
+  number: string,
+  text: string,
+): string | null {
+  const { sameText } = account.settings;
+  if (!sameText || dryRun) return null;
+  const count = flood.count(account.id, number, text, sameText.windowSeconds * 1000, clock.now());
+  if (count <= sameText.max) return null;
+  return `The same text ${count} times within ${sameText.windowSeconds} s; ${sameText.max} are allowed`;
+}
+
+const noRoute = ({ routes }: AccountCatalog): string =>
+  routes.length === 0 ? "The account has no route that is switched on" : `None of ${routes.length} routes matches`;
+
+const refusal = (policy: PolicyName, failure: Failure, detail: string): Judgement => ({
+  policy,
+  verdict: "refused",
+  detail,
+  failure,
+});
+
+/** A judgement as a step of the message's trail. */
+export const trailOf = ({ policy, verdict, detail, until }: Judgement, at: number): TrailEntry => ({
+  at,
+  step: "policy",
+  policy,
+  verdict,
+  detail: until === undefined ? detail : `${detail}; held until ${new Date(until).toISOString()}`,
+});
