@@ -9,8 +9,10 @@ export interface Load {
   port: number;
   connections: number;
   seconds: number;
-  /** The whole request, head and body. */
-  request: string;
+  /** The whole request, head and body; of several, each connection sends whichever is next. */
+  request: string | readonly string[];
+  /** The first digit of a status that is a success: 2 unless given. */
+  success?: 2 | 3;
 }
 
 export interface Measured {
@@ -23,11 +25,12 @@ export interface Measured {
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const BUCKET_MS = 0.05;
-const DIGIT_2 = 0x32; // the first digit of a status that is a success
+const DIGIT_0 = 0x30;
 
 /** Keeps every connection busy with one request at a time until the time is over. */
-export async function generate({ port, connections, seconds, request }: Load): Promise<Measured> {
-  const bytes = Buffer.from(request);
+export async function generate({ port, connections, seconds, request, success = 2 }: Load): Promise<Measured> {
+  const requests = [request].flat().map((text) => Buffer.from(text));
+  let next = 0;
   const buckets = new Uint32Array(400_000);
   let answers = 0;
   let refused = 0;
@@ -43,14 +46,14 @@ export async function generate({ port, connections, seconds, request }: Load): P
       const send = (): void => {
         sentAt = performance.now();
         if (sentAt >= endsAt) return void socket.end(resolve);
-        socket.write(bytes);
+        socket.write(requests[next++ % requests.length] ?? "");
       };
       socket.on("connect", send);
       socket.on("error", reject);
       let usualLength = 0;
       socket.on("data", (chunk) => {
-        // Answers to the same request are all of one length: most are known whole by their size, without a look inside.
-        const usual = chunk.length === usualLength && unread.length === 0 && chunk[9] === DIGIT_2;
+        // Answers to requests of one kind are all of one length: most are known whole by their size, without a look inside.
+        const usual = chunk.length === usualLength && unread.length === 0 && chunk[9] === DIGIT_0 + success;
         if (!usual) {
           unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
           const headEnd = unread.indexOf(HEAD_END);
@@ -60,7 +63,7 @@ export async function generate({ port, connections, seconds, request }: Load): P
           if (unread.length < length) return;
           usualLength = length;
           unread = unread.subarray(length);
-          if (!head.startsWith("HTTP/1.1 2")) refused += 1;
+          if (!head.startsWith(`HTTP/1.1 ${success}`)) refused += 1;
         }
         answers += 1;
         const bucket = Math.min(buckets.length - 1, Math.floor((performance.now() - sentAt) / BUCKET_MS));

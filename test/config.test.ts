@@ -23,6 +23,8 @@ describe("configuration", () => {
     ["HELIOGRAPH_PORT", "70000"],
     ["HELIOGRAPH_DATABASE_URL", "mysql://db"],
     ["HELIOGRAPH_BASE_URL", "sms.example.com"],
+    ["HELIOGRAPH_SHORT_LINK_BASE", "go.example"],
+    ["HELIOGRAPH_SHORT_LINK_BASE", "https://go.example/?code="],
     ["HELIOGRAPH_ADMIN_EMAIL", "nobody"],
     ["HELIOGRAPH_ADMIN_PASSWORD", "short"],
     ["HELIOGRAPH_API_KEY", "has spaces in it"],

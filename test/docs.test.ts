@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { Compile } from "typebox/schema";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { curlOf } from "../src/http/docs/curl.ts";
@@ -14,6 +16,7 @@ import type { JsonSchema } from "../src/http/docs/publish-schema.ts";
 import { ROUTES } from "../src/http/routes.ts";
 import { PROBLEMS, type ProblemCode } from "../src/model/problem.ts";
 import { openHouse, type House } from "./support/house.ts";
+import { plantLinks } from "./support/links.ts";
 
 let house: House;
 let document: OpenApi;
@@ -322,7 +325,7 @@ describe("the pages", () => {
   });
 
   test("an error's reference leads to a page with its cause and its fix", async () => {
-    const { body } = await house.ask<{ error: { reference: string } }>("GET", "/nowhere");
+    const { body } = await house.ask<{ error: { reference: string } }>("GET", "/no-where");
     const response = await fetch(body.error.reference);
     expect(response.status).toBe(200);
     const text = await response.text();
@@ -380,20 +383,56 @@ describe("docs/errors.md", () => {
   });
 });
 
-/** The path with ids that exist: of a message just sent and of a key just made. */
+/** The path with ids that exist: of a message just sent, of a record just made. */
 async function realPath({ path, operation }: Placed): Promise<string> {
   const ids: Record<string, string> = { number: "15550100100" };
-  if (path.includes("{messageId}")) ids.messageId = (await house.send()).body.data[0]?.messageId ?? "";
-  if (path.includes("{id}")) {
-    const made = await house.ask<{ id: string }>("POST", "/api/keys", { name: "For one call", scopes: ["read"] });
-    ids.id = made.body.id;
-  }
+  // Only what is still waiting can be cancelled.
+  const fields = path.endsWith("/cancel") ? { sendAt: Date.now() + 3_600_000 } : {};
+  if (path.includes("{messageId}")) ids.messageId = (await house.send(fields)).body.data[0]?.messageId ?? "";
+  if (path.startsWith("/api/optouts/")) await house.ask("POST", "/api/optouts", { number: ids.number });
+  if (path.includes("{id}")) ids.id = await realId(path.split("/")[2] ?? "");
   const query = (operation.parameters ?? []).filter(
     (parameter) => parameter.in === "query" && parameter.example !== undefined,
   );
   const search = new URLSearchParams();
   for (const { name, example = "" } of query) search.append(name, example);
   return `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "")}?${search.toString()}`;
+}
+
+/** What makes a record of each kind, beside its name. */
+const RECORDS: Record<string, object> = {
+  keys: { scopes: ["read"] },
+  templates: { text: "Hello {#var#}" },
+  senders: {},
+  carriers: {},
+  routes: { carrier: "simulator", enabled: false },
+  prices: { creditsPerSegment: 1 },
+};
+let made = 0;
+
+/** The id of something that is there and that no other call has touched. */
+async function realId(kind: string): Promise<string> {
+  made += 1;
+  const name = `number-${made}`;
+  if (kind === "links") return linkId();
+  if (kind === "campaigns") {
+    await house.send({ campaignName: name });
+    const { body } = await house.ask<{ data: { id: string; name: string }[] }>("GET", "/api/campaigns");
+    return body.data.find((campaign) => campaign.name === name)?.id ?? "";
+  }
+  const { body } = await house.ask<{ id: string }>("POST", `/api/${kind}`, {
+    name,
+    ...RECORDS[kind],
+    ...(kind === "prices" && { prefix: String(100 + made) }),
+  });
+  return body.id;
+}
+
+async function linkId(): Promise<string> {
+  const db = new DatabaseSync(join(house.env["HELIOGRAPH_DATA_DIR"] ?? "", "heliograph.db"), { timeout: 10_000 });
+  const { requestId } = await plantLinks(async (sql) => db.exec(sql));
+  db.close();
+  return `${requestId}:1`;
 }
 
 const failureSchema = ({ responses }: Operation, status: string): JsonSchema =>

@@ -86,7 +86,7 @@ describe.each(ENGINES)("what earlier seeds found, on %s", (engine) => {
 
   test("a path that leads nowhere is 404, whatever the body and its type", async () => {
     for (const headers of [{ "content-type": "text/plain" }, { "content-type": "application/json" }])
-      expect((await house.ask("POST", "/nothing", "{", headers)).status).toBe(404);
+      expect((await house.ask("POST", "/no-thing", "{", headers)).status).toBe(404);
   });
 
   test("a body of null is refused and not taken for a missing one", async () => {
@@ -104,7 +104,7 @@ describe.each(ENGINES)("what earlier seeds found, on %s", (engine) => {
       '{"constructor":1,"__proto__":{"delayMs":1},"toString":"x","delayMs":0}',
     );
     expect(Object.keys(body).toSorted()).toEqual([
-      "delayMs", "deliveredPercent", "duplicatePercent", "lostAnswerPercent", "reorderPercent", "throttledPercent",
+      "delayMs", "deliveredPercent", "down", "duplicatePercent", "lostAnswerPercent", "refusedPercent", "reorderPercent", "throttledPercent",
     ]); // prettier-ignore
   });
 

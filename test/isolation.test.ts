@@ -2,25 +2,38 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROUTES } from "../src/http/routes.ts";
 import type { KeyedRoute } from "../src/http/route.ts";
+import { newId } from "../src/lib/ids.ts";
 import { SCOPES } from "../src/model/api-key.ts";
 import { openTenants, type Tenants } from "./fuzz/tenants.ts";
 import { ENGINES } from "./support/engines.ts";
+import { eventually } from "./support/eventually.ts";
 import type { Envelope, ErrorBody, MessageBody, PhoneMessageBody } from "./support/house.ts";
+import { plantLinks } from "./support/links.ts";
 
 const KEYED = ROUTES.filter((route): route is KeyedRoute => route.scope !== null);
 const nameOf = ({ method, path }: Pick<KeyedRoute, "method" | "path">): string => `${method} ${path}`;
 
 const VICTIM_NUMBER = "15550177001";
+const SCHEDULED_NUMBER = "15550177002";
 const VICTIM_TEXT = "for the victim's eyes only";
+const VICTIM_TARGET = "https://victim.example/private";
 const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" };
 
 /** What belongs to the one account and is tried with the key of the other. */
 interface Loot {
   messageId: string;
+  /** A message that waits and could still be cancelled. */
+  scheduledId: string;
   /** The id that the simulated carrier gave it. */
   phoneMessageId: string;
   keyId: string;
   idempotencyKey: string;
+  linkCode: string;
+  linkTargetId: string;
+  /** One of each kind. */
+  recordIds: Record<string, string>;
+  campaignId: string;
+  topUpId: string;
 }
 
 interface Attempt {
@@ -31,11 +44,43 @@ interface Attempt {
   expected: number;
 }
 
+/** What makes a record of each kind, beside its name, and what would change it. */
+const RECORDS: Record<string, { fields: object; change: object }> = {
+  templates: { fields: { text: "Hello" }, change: { text: "Taken" } },
+  senders: { fields: {}, change: { dltEntityId: "1101" } },
+  carriers: { fields: {}, change: { messagesPerSecond: 1 } },
+  routes: { fields: { carrier: "simulator", prefixes: ["3598"] }, change: { enabled: false } },
+  prices: { fields: { prefix: "3598", creditsPerSegment: 9 }, change: { creditsPerSegment: 0 } },
+};
+const VICTIM_RECORD = "victims-own";
+
+const recordAttacks = (kind: string, { fields, change }: { fields: object; change: object }): typeof ATTACKS => {
+  const path = `/api/${kind}`;
+  const foreign = ({ recordIds }: Loot): string => `${path}/${recordIds[kind]}`;
+  return {
+    [`GET ${path}`]: () => [
+      { path: `${path}?accountId=1`, expected: 200 },
+      { path: `${path}?name=${VICTIM_RECORD}`, expected: 200 },
+      { path: `${path}?cursor=${VICTIM_RECORD.slice(0, -1)}`, expected: 200 },
+    ],
+    [`GET ${path}/:id`]: (loot) => [{ path: foreign(loot), expected: 404 }],
+    // Under the name of the other's, which is nobody's here.
+    [`POST ${path}`]: (loot) => [
+      { path, body: { ...fields, name: VICTIM_RECORD, id: loot.recordIds[kind], accountId: 1 }, expected: 201 },
+    ],
+    [`PATCH ${path}/:id`]: (loot) => [{ path: foreign(loot), body: change, expected: 404 }],
+    [`DELETE ${path}/:id`]: (loot) => [{ path: foreign(loot), expected: 404 }],
+  };
+};
+
 /** How each door is tried with what belongs to somebody else. A door that is not here fails the test below. */
 const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "POST /v1/sms": ({ idempotencyKey }) => [
     { path: "/v1/sms", body: ORDINARY, headers: { "idempotency-key": idempotencyKey }, expected: 200 },
     { path: "/v1/sms", body: { ...ORDINARY, accountId: 1, account_id: 1 }, expected: 200 },
+  ],
+  "POST /v1/sms/preview": () => [
+    { path: "/v1/sms/preview", body: { ...ORDINARY, campaignName: "secret", accountId: 1 }, expected: 200 },
   ],
   "GET /v1/messages": ({ messageId }) => [
     { path: "/v1/messages", expected: 200 },
@@ -44,6 +89,16 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: "/v1/messages?campaignName=secret&accountId=1", expected: 200 },
   ],
   "GET /v1/messages/:messageId": ({ messageId }) => [{ path: `/v1/messages/${messageId}`, expected: 404 }],
+  "POST /v1/messages/:messageId/cancel": ({ scheduledId }) => [
+    { path: `/v1/messages/${scheduledId}/cancel`, expected: 404 },
+    { path: `/v1/messages/${scheduledId.replace(/:1$/, "")}/cancel`, expected: 404 },
+  ],
+  "GET /api/messages": ({ messageId }) => [
+    { path: "/api/messages?accountId=1", expected: 200 },
+    { path: `/api/messages?recipient=${VICTIM_NUMBER}`, expected: 200 },
+    { path: `/api/messages?cursor=${nextAfter(messageId)}`, expected: 200 },
+  ],
+  "GET /api/messages/:messageId": ({ messageId }) => [{ path: `/api/messages/${messageId}`, expected: 404 }],
   "GET /api/keys": () => [{ path: "/api/keys?accountId=1", expected: 200 }],
   "POST /api/keys": () => [
     { path: "/api/keys", body: { name: "Mine", scopes: ["read"], accountId: 1 }, expected: 201 },
@@ -54,6 +109,43 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "POST /api/keys/:id/rotate": ({ keyId }) => [
     { path: `/api/keys/${keyId}/rotate`, body: { overlapHours: 0 }, expected: 404 },
     { path: `/api/keys/${keyId}/rotate`, expected: 404 },
+  ],
+  "GET /api/links": ({ linkTargetId }) => [
+    { path: "/api/links?accountId=1", expected: 200 },
+    { path: `/api/links?cursor=${nextAfter(linkTargetId)}`, expected: 200 },
+  ],
+  "GET /api/links/:id": ({ linkCode, linkTargetId }) => [
+    { path: `/api/links/${linkCode}`, expected: 404 },
+    { path: `/api/links/${linkTargetId}`, expected: 404 },
+  ],
+  "GET /api/campaigns": () => [
+    { path: "/api/campaigns?accountId=1", expected: 200 },
+    { path: "/api/campaigns?cursor=", expected: 200 },
+  ],
+  "GET /api/campaigns/:id": ({ campaignId }) => [{ path: `/api/campaigns/${campaignId}`, expected: 404 }],
+  "POST /api/campaigns/:id/pause": ({ campaignId }) => [{ path: `/api/campaigns/${campaignId}/pause`, expected: 404 }],
+  "POST /api/campaigns/:id/resume": ({ campaignId }) => [
+    { path: `/api/campaigns/${campaignId}/resume`, expected: 404 },
+  ],
+  "POST /api/campaigns/:id/cancel": ({ campaignId }) => [
+    { path: `/api/campaigns/${campaignId}/cancel`, expected: 404 },
+  ],
+  ...Object.assign({}, ...Object.entries(RECORDS).map(([kind, of]) => recordAttacks(kind, of))),
+  "GET /api/optouts": () => [
+    { path: "/api/optouts?accountId=1", expected: 200 },
+    { path: `/api/optouts?cursor=${Number(VICTIM_NUMBER) - 1}`, expected: 200 },
+  ],
+  "POST /api/optouts": () => [{ path: "/api/optouts", body: { number: "15550100100", accountId: 1 }, expected: 200 }],
+  "GET /api/optouts/:number": () => [{ path: `/api/optouts/${VICTIM_NUMBER}`, expected: 404 }],
+  "DELETE /api/optouts/:number": () => [{ path: `/api/optouts/${VICTIM_NUMBER}`, expected: 404 }],
+  "GET /api/credits": () => [{ path: "/api/credits?accountId=1", expected: 200 }],
+  "POST /api/credits": ({ topUpId }) => [
+    { path: "/api/credits", body: { amount: -1, accountId: 1 }, expected: 402 },
+    { path: "/api/credits", body: { amount: 5, id: topUpId, accountId: 1 }, expected: 200 },
+  ],
+  "GET /api/credits/ledger": ({ topUpId }) => [
+    { path: "/api/credits/ledger?accountId=1", expected: 200 },
+    { path: `/api/credits/ledger?cursor=${topUpId.replace(/^./, "f")}:0:top-up`, expected: 200 },
   ],
   "GET /api/account": () => [{ path: "/api/account?id=1", expected: 200 }],
   "PATCH /api/account": () => [
@@ -69,6 +161,9 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
       path: `/api/simulator/phones/${VICTIM_NUMBER}/messages?cursor=${phoneMessageId.replace(/^./, "f")}`,
       expected: 200,
     },
+  ],
+  "POST /api/simulator/phones/:number/reply": () => [
+    { path: `/api/simulator/phones/${SCHEDULED_NUMBER}/reply`, body: { text: "STOP", accountId: 1 }, expected: 200 },
   ],
   "GET /api/simulator/messages/wait": ({ messageId }) => [
     { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&timeout=0`, expected: 200 },
@@ -124,19 +219,54 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       `/api/simulator/messages/wait?to=${VICTIM_NUMBER}`,
     );
     const keys = await house.ask<{ data: { id: string }[] }>("GET", "/api/keys");
+    const { requestId, codes } = await plantLinks(tenants.execute, { targets: [VICTIM_TARGET] });
+    const recordIds: Record<string, string> = {};
+    for (const [kind, { fields }] of Object.entries(RECORDS)) {
+      const made = await house.ask<{ id: string }>("POST", `/api/${kind}`, { ...fields, name: VICTIM_RECORD });
+      recordIds[kind] = made.body.id;
+    }
+    await house.ask("POST", "/api/optouts", { number: VICTIM_NUMBER, note: VICTIM_TEXT });
+    const campaigns = await house.ask<{ data: { id: string; name: string }[] }>("GET", "/api/campaigns");
+    const topUpId = newId(Date.now());
+    await house.ask("POST", "/api/credits", { amount: 100, note: VICTIM_TEXT, id: topUpId });
+    const scheduled = await house.send({ to: SCHEDULED_NUMBER, sendAt: Date.now() + 3_600_000 });
     loot = {
       messageId,
+      scheduledId: scheduled.body.data[0]?.messageId ?? "",
       phoneMessageId: arrived.body.data.id,
       keyId: keys.body.data[0]?.id ?? "",
       idempotencyKey: "order-1",
+      linkCode: codes[0]?.[0] ?? "",
+      linkTargetId: `${requestId}:1`,
+      recordIds,
+      campaignId: campaigns.body.data.find(({ name }) => name === "secret")?.id ?? "",
+      topUpId,
     };
+    // What is learned is written a moment later, and must not look like somebody's change then.
+    await eventually(
+      async () => (await house.app.store.listCatalog()).map(({ name }) => name),
+      (written) => written.includes("secret"),
+    );
     await house.settled(messageId);
   });
   afterAll(() => tenants.close());
 
   /** Everything of the first account that another could show or change. */
   async function belongings(): Promise<unknown> {
-    const tables = ["messages", "api_keys", "phones", "phone_messages", "idempotency"];
+    const tables = [
+      "messages",
+      "api_keys",
+      "phones",
+      "phone_messages",
+      "idempotency",
+      "link_targets",
+      "links",
+      "clicks",
+      "catalog",
+      "optouts",
+      "balances",
+      "ledger",
+    ];
     const rows = [await tenants.execute("select * from accounts where id = 1")];
     for (const table of tables)
       rows.push(await tenants.execute(`select * from ${table} where account_id = 1 order by 1, 2, 3`));
@@ -155,6 +285,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
         expect(answer.body).not.toContain(loot.messageId);
         expect(answer.body).not.toContain(loot.keyId);
         expect(answer.body).not.toContain(VICTIM_NUMBER);
+        expect(answer.body).not.toContain(VICTIM_TARGET);
+        for (const id of [loot.campaignId, ...Object.values(loot.recordIds)]) expect(answer.body).not.toContain(id);
       }
       expect(await belongings()).toEqual(before);
     },
@@ -165,6 +297,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
     expect(read.body).toMatchObject({ recipient: VICTIM_NUMBER, text: VICTIM_TEXT, status: "Delivered" });
     const listed = await tenants.house.ask<{ data: MessageBody[] }>("GET", `/v1/messages?recipient=${VICTIM_NUMBER}`);
     expect(listed.body.data.map((message) => message.messageId)).toEqual([loot.messageId]);
+    const link = await tenants.house.ask<{ url: string }>("GET", `/api/links/${loot.linkCode}`);
+    expect(link.body.url).toBe(VICTIM_TARGET);
   });
 
   test.each(KEYED.map((route) => [nameOf(route), route] as const))(

@@ -93,7 +93,7 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
         flash: "1",
         campaignName: 3,
       });
-      expect(parameters).toEqual(["sender", "type", "unicode", "flash", "campaignName", "text", "to[0]"]);
+      expect(parameters).toEqual(["sender", "type", "unicode", "flash", "campaignName", "to[0]", "text"]);
       expect(error).toMatchObject({ code: "INVALID_REQUEST", type: "invalid_request", parameter: "sender" });
       expect(error.details.find((detail) => detail.parameter === "type")?.message).toContain("write it as TRANS");
       expect(body).toMatchObject({ id: null, data: [], totalCount: 0 });

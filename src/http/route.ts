@@ -1,12 +1,15 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import type { Credential, Keyring } from "../accounts/keyring.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
 import type { SmsRules } from "../channels/sms/read.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { Follow } from "../links/follow.ts";
 import type { AcceptNeeds } from "../messages/accept.ts";
+import type { CampaignNeeds } from "../messages/campaign.ts";
+import type { PrepareNeeds } from "../messages/prepare.ts";
 import type { Scope } from "../model/api-key.ts";
 import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
@@ -17,14 +20,20 @@ import type { JsonText } from "./envelope.ts";
 export interface Services {
   store: Store;
   keyring: Keyring;
+  catalog: Catalog;
+  campaigning: CampaignNeeds;
+  preparing: PrepareNeeds;
   accepting: AcceptNeeds;
   smsRules: SmsRules;
   simulator: SimulatorCarrier;
+  links: Follow;
   meters: Meters;
   clock: Clock;
   log: Log;
   /** The server's public address, without a slash at the end. */
   baseUrl(): string;
+  /** What short links begin with; the code follows after a slash. */
+  shortLinkBase(): string;
   /** False until the first account and its keys are known. */
   started(): boolean;
   /** Aborted once the server has begun to stop: whoever waits should come to an end. */
@@ -47,7 +56,8 @@ export interface AuthenticCall extends Call {
 
 /** What a send needs to know of its request; any door can give it. */
 export interface SendCall {
-  headers: IncomingHttpHeaders;
+  /** Those that a handler may want; the express door reads no others. */
+  headers: { readonly "idempotency-key": string | string[] | undefined };
   body: unknown;
   caller: Credential;
   setHeader(name: string, value: string): void;

@@ -1,27 +1,59 @@
 import { getAccount, patchAccount } from "./api/account.ts";
+import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./api/campaigns.ts";
+import { carrierRoutes } from "./api/carriers.ts";
+import { creditRoutes } from "./api/credits.ts";
 import { deleteKey, getKey, listKeys, patchKey, postKey, rotateKeyRoute } from "./api/keys.ts";
-import { getChaos, listPhoneMessages, listPhones, putChaos, waitForMessage } from "./api/simulator.ts";
+import { getLink, listLinks } from "./api/links.ts";
+import { getOperatorMessage, listOperatorMessages } from "./api/messages.ts";
+import { optOutRoutes } from "./api/optouts.ts";
+import { priceRoutes } from "./api/prices.ts";
+import { routeRoutes } from "./api/routes.ts";
+import { senderRoutes } from "./api/senders.ts";
+import { getChaos, listPhoneMessages, listPhones, putChaos, replyFromPhone, waitForMessage } from "./api/simulator.ts";
 import { simulatorEvents } from "./api/simulator-events.ts";
+import { templateRoutes } from "./api/templates.ts";
 import { docsRoutes } from "./docs/docs.ts";
 import { healthz, metrics, readyz } from "./health.ts";
 import type { Route } from "./route.ts";
+import { shortLinkRoutes } from "./short-link.ts";
+import { cancelMessages } from "./v1/cancel.ts";
 import { getMessage, listMessages } from "./v1/messages.ts";
+import { previewSms } from "./v1/preview.ts";
 import { sendSms } from "./v1/sms.ts";
 
 const OPERATIONS: readonly Route[] = [
   sendSms,
+  previewSms,
   listMessages,
   getMessage,
+  cancelMessages,
+  listOperatorMessages,
+  getOperatorMessage,
   listKeys,
   postKey,
   getKey,
   patchKey,
   deleteKey,
   rotateKeyRoute,
+  listCampaigns,
+  getCampaign,
+  pauseCampaign,
+  resumeCampaign,
+  cancelCampaign,
+  ...templateRoutes,
+  ...senderRoutes,
+  ...carrierRoutes,
+  ...routeRoutes,
+  ...priceRoutes,
+  ...optOutRoutes,
+  ...creditRoutes,
+  listLinks,
+  getLink,
   getAccount,
   patchAccount,
   listPhones,
   listPhoneMessages,
+  replyFromPhone,
   waitForMessage,
   simulatorEvents,
   getChaos,
@@ -32,4 +64,4 @@ const OPERATIONS: readonly Route[] = [
 ];
 
 /** Everything that enters. A door that is not in this table does not exist; the reference at `/docs` is made from it. */
-export const ROUTES: readonly Route[] = [...OPERATIONS, ...docsRoutes(OPERATIONS)];
+export const ROUTES: readonly Route[] = [...OPERATIONS, ...docsRoutes(OPERATIONS), ...shortLinkRoutes];

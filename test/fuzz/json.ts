@@ -101,6 +101,12 @@ interface JsonSchema {
   pattern?: string;
 }
 
+/** How often a request has a field that it need not have; those that go together seldom are seldom there. */
+const USUAL: Record<string, number> = {
+  to: 0.95, text: 0.95, number: 0.9, numbers: 0.1,
+  recipients: 0.06, custom: 0.1, templateId: 0.15, shortenUrlData: 0.08, sendAt: 0.1,
+}; // prettier-ignore
+
 /** A value that a schema allows. */
 function fitting(random: Random, schema: TSchema, name = ""): Json {
   const shape = schema as JsonSchema;
@@ -110,7 +116,7 @@ function fitting(random: Random, schema: TSchema, name = ""): Json {
     const required = new Set(shape.required);
     return new Members(
       Object.entries(shape.properties ?? {})
-        .filter(([field]) => required.has(field) || random.chance(0.3))
+        .filter(([field]) => required.has(field) || random.chance(USUAL[field] ?? 0.3))
         .map(([field, inner]): [string, Json] => [field, fitting(random, inner as TSchema, field)]),
     );
   }
@@ -118,21 +124,28 @@ function fitting(random: Random, schema: TSchema, name = ""): Json {
     return Array.from({ length: 1 + random.below(4) }, () => fitting(random, (shape.items ?? {}) as TSchema, name));
   }
   if (shape.type === "integer") {
-    if (name === "expiresAt") return Date.now() + 1000 + random.below(1_000_000_000);
+    if (name === "expiresAt" || name === "sendAt") return Date.now() + 1000 + random.below(1_000_000_000);
     return (shape.minimum ?? 0) + random.below(Math.min(shape.maximum ?? 1000, 1000));
   }
   if (shape.type === "number") return Math.round(random.next() * (shape.maximum ?? 100) * 100) / 100;
   if (shape.type === "null") return null;
+  if (shape.type === "boolean") return random.chance(0.5);
   return fittingString(random, name, shape);
 }
 
 function fittingString(random: Random, name: string, { pattern }: JsonSchema): string {
-  if (name === "to") return number(random);
-  if (name === "text") return text(random);
+  if (name === "to" || name === "number" || name === "numbers") return number(random);
+  if (name === "text") return random.chance(0.8) ? text(random) : random.pick(["Hi {#var#}", "{{1}} {{2}}", "{SORT}"]);
+  if (name === "targetUrl") return random.pick(["https://shop.example/a", "http://x.example"]);
+  if (name === "prefix" || name === "prefixes") return random.pick(["91", "1555", "44", "0", ""]);
+  if (name === "carrier") return random.pick(["simulator", "simulator", "line", "a"]);
+  if (name === "from" || name === "to") return random.pick(["21:00", "10:00", "24:00"]);
+  if (name === "defaultRegion" || name === "allowedCountries") return random.pick(["IN", "US", "FR", "ZZ"]);
+  if (name === "id") return random.pick(["0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47", "x"]);
   if (name === "sender") return random.pick(["HELIOG", "Shop", "15550100100", "Ünïcode"]);
   if (name === "allowedIps") return random.pick(["127.0.0.1", "10.0.0.0/8", "::1", "2001:db8::/32", "0.0.0.0/0"]);
-  if (pattern) return random.pick(["IN", "US", "FR", "ZZ"]);
-  return random.pick(["autumn", "Shop", "a", "Ünïcode 🎉", "x".repeat(100)]);
+  if (pattern) return random.pick(["1101987654321098765", "IN", "a b"]);
+  return random.pick(["autumn", "Shop", "a", "Ünïcode 🎉", "x".repeat(100), `line-${random.below(1000)}`]);
 }
 
 /** The body of a request for a schema: mostly right, then with something done to it. */

@@ -23,8 +23,12 @@ export interface Envelope {
 
 const SEND = "/v1/sms";
 const SEND_PATHS = new Set([SEND, "/v1/%73ms"]);
+const isSendShaped = (path: string): boolean =>
+  SEND_PATHS.has(path) || ROUTES.some((route) => route.family === "send" && route.path === path);
 /** Node refuses these by itself, before there is a request to answer. */
 const BARE = new Set([400, 408, 417, 431]);
+
+const PAGES = /^\/(?:docs|s\/|[^/]*$)/;
 
 /** What is wrong with an answer; empty when nothing is. */
 export function judge(request: FuzzRequest, answer: FuzzAnswer): string[] {
@@ -48,12 +52,12 @@ function judgeMethodRefusal({ status, headers }: FuzzAnswer): string[] {
 
 function judgeRefusal(request: FuzzRequest, { status, headers, body }: FuzzAnswer): string[] {
   if (body === "" && BARE.has(status) && headers["connection"] === "close") return [];
-  // The reference is for people.
-  if (String(headers["content-type"]).startsWith("text/html") && pathOf(request).startsWith("/docs")) return [];
+  // The reference is for people, and so are short links.
+  if (String(headers["content-type"]).startsWith("text/html") && PAGES.test(pathOf(request))) return [];
   const parsed = parse(body);
   if (!isRecord(parsed)) return [`a ${status} whose body is no JSON object`];
   const faults: string[] = [];
-  const wanted = SEND_PATHS.has(pathOf(request)) ? "data,error,id,message,totalCount" : "error,message";
+  const wanted = isSendShaped(pathOf(request)) ? "data,error,id,message,totalCount" : "error,message";
   if (keysOf(parsed) !== wanted) faults.push(`a refusal with the fields ${keysOf(parsed)}`);
   if (
     wanted.startsWith("data") &&
@@ -121,24 +125,33 @@ function judgeSchema({ route, body }: FuzzRequest): string[] {
     : ["a body was taken that its schema refuses"];
 }
 
-/** Every fault names a field that is in the body, or one that should be. */
+/** Every fault names a field that is in the body, or one that could be. */
 function judgeDetails({ route, body }: FuzzRequest, answer: FuzzAnswer): string[] {
   const parsed = parse(answer.body) as { error?: ErrorValue } | undefined;
   const sent = parse(body?.toString("utf8") ?? "");
   if (!route?.body || parsed?.error?.code === "INSUFFICIENT_SCOPE") return [];
-  const required = (route.body as { required?: string[] }).required ?? [];
+  const fields = Object.keys((route.body as { properties?: object }).properties ?? {});
+  const inPath: readonly string[] = route.path.match(/(?<=:)\w+/g) ?? [];
   return (parsed?.error?.details ?? [])
-    .filter(({ parameter }) => parameter !== "Idempotency-Key" && !names(parameter, sent, required))
+    .filter(({ parameter }) => parameter !== "Idempotency-Key" && !inPath.includes(parameter))
+    .filter(({ parameter }) => !names(parameter, sent, fields))
     .map(({ parameter }) => `a fault with ${JSON.stringify(parameter)}, which the body does not have`);
 }
 
-function names(parameter: string, sent: unknown, required: readonly string[]): boolean {
+/** `quietHours.from` or `recipients[1].custom[0]`: its first part is a field, and every place is within its list. */
+function names(parameter: string, sent: unknown, fields: readonly string[]): boolean {
   if (parameter === "") return !isRecord(sent);
-  const [, field = "", index] = /^(\w+)(?:\[(\d+)\])?$/.exec(parameter) ?? [];
-  const value = isRecord(sent) && Object.hasOwn(sent, field) ? sent[field] : undefined;
-  if (index === undefined) return value !== undefined || required.includes(field);
-  const list = typeof value === "string" ? value.split(",") : value;
-  return Array.isArray(list) && Number(index) < list.length;
+  const [first = "", ...parts] = parameter.match(/[^.[\]]+/g) ?? [];
+  const isSent = isRecord(sent) && Object.hasOwn(sent, first);
+  if (!isSent) return fields.includes(first) && parts.every((part) => !/^\d+$/.test(part));
+  let value: unknown = sent[first];
+  for (const part of parts) {
+    // Several recipients can come as one string.
+    const list = typeof value === "string" ? value.split(",") : value;
+    if (/^\d+$/.test(part) && !(Array.isArray(list) && Number(part) < list.length)) return false;
+    value = (list as Record<string, unknown> | null | undefined)?.[part];
+  }
+  return true;
 }
 
 function parse(text: string): unknown {

@@ -125,7 +125,7 @@ const MAKERS: readonly Maker[] = [
   (needs) =>
     answered(
       "a hidden request at no path",
-      [send(needs, { line: "POST /nothing HTTP/1.1", body: hidden(needs) }), healthz],
+      [send(needs, { line: "POST /no-thing HTTP/1.1", body: hidden(needs) }), healthz],
       404,
       200,
     ),

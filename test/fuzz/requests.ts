@@ -18,12 +18,15 @@ export interface Known {
   key: string;
   messageIds: string[];
   keyIds: string[];
+  /** By the path of their kind. */
+  recordIds: Record<string, string[]>;
   numbers: string[];
   cursors: string[];
 }
 
 const SEND = "/v1/sms";
 const KEYS_MAX = 300;
+const RECORDS_MAX = 100;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "QUERY", "PURGE"];
 
 /** One request for one of the doors in the table, more or less as it should be. */
@@ -48,7 +51,8 @@ function chooseRoute(random: Random, known: Known): Route {
   if (random.chance(0.5)) return send;
   const route = random.pick(ROUTES);
   const makesKey = route.method === "POST" && route.path.startsWith("/api/keys");
-  return makesKey && known.keyIds.length >= KEYS_MAX ? send : route;
+  if (makesKey && known.keyIds.length >= KEYS_MAX) return send;
+  return route.method === "POST" && (known.recordIds[route.path]?.length ?? 0) >= RECORDS_MAX ? send : route;
 }
 
 function bodyOf(random: Random, route: Route): Buffer | null {
@@ -59,12 +63,15 @@ function bodyOf(random: Random, route: Route): Buffer | null {
 }
 
 function fillPath(random: Random, route: Route, known: Known): string {
-  return route.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+  // A parameter may be followed by the pattern that it is held to.
+  return route.path.replaceAll(/:(\w+)(?:\(.*\))?/g, (_, name: string) => {
     if (random.chance(0.15)) return segmentOf(oddString(random));
+    if (name === "code") return random.pick(["zzzzzzz", "2345678", "zzzzzz0", "zzzzzzzz"]);
     if (name === "messageId")
       return random.pick([...known.messageIds.slice(-20), "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1"]);
     if (name === "number") return random.pick([...known.numbers.slice(-20), number(random)]).replaceAll(/[^0-9]/g, "");
-    return random.pick([...known.keyIds.slice(-20), "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47"]);
+    const ids = known.recordIds[route.path.slice(0, route.path.indexOf("/:"))] ?? known.keyIds;
+    return random.pick([...ids.slice(-20), "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47"]);
   });
 }
 

@@ -1,3 +1,4 @@
+import { sampleRecords } from "../../src/catalog/samples.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -73,7 +74,14 @@ export async function openTenants(engine: EngineName, clock: Clock = systemClock
         role: "owner",
         createdAt: now,
       } as const;
-      const accountId = await store.createAccount({ name, createdAt: now, owner, keys: [minted.key], phones: [] });
+      const accountId = await store.createAccount({
+        name,
+        createdAt: now,
+        owner,
+        keys: [minted.key],
+        phones: [],
+        catalog: sampleRecords(now),
+      });
       if (accountId === null) throw new Error(`there is an account ${name} already`);
       await tenants.learn();
       return { accountId, minted };

@@ -102,7 +102,7 @@ const PhoneMessageView = Type.Object(
 );
 
 const percent = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
-const ChaosView = Type.Object(
+export const ChaosView = Type.Object(
   {
     deliveredPercent: percent("How many messages reach the phone; the others fail."),
     delayMs: Type.Integer({ minimum: 0, maximum: 3_600_000, description: "Time until the delivery report." }),
@@ -110,6 +110,8 @@ const ChaosView = Type.Object(
     reorderPercent: percent("How many have their reports in the wrong order."),
     throttledPercent: percent("How many tries are turned away for now."),
     lostAnswerPercent: percent("How many are taken without the sender learning it."),
+    refusedPercent: percent("How many the carrier refuses for reasons of its own, so that the next route is tried."),
+    down: Type.Boolean({ description: "Whether the carrier cannot be reached at all." }),
   },
   { title: "Chaos" },
 );
@@ -133,6 +135,8 @@ const chaosExample: Chaos = {
   reorderPercent: 5,
   throttledPercent: 10,
   lostAnswerPercent: 1,
+  refusedPercent: 0,
+  down: false,
 };
 const paging = { cursor: "The nextCursor of the page before.", limit: "1 to 200, 50 unless given." };
 const phone = { meaning: "The phone's number.", example: messageExample.to } as const;
@@ -230,6 +234,45 @@ export const waitForMessage: KeyedRoute = {
   },
 };
 
+export const replyFromPhone: KeyedRoute = {
+  ...common,
+  method: "POST",
+  path: "/api/simulator/phones/:number/reply",
+  summary: "Answer from a simulated phone",
+  description:
+    "Sends a text from the phone to a sender, as its owner would. A stop word (STOP and its like) puts the number on the opt-out list, a start word takes it off.",
+  params: { number: phone },
+  body: Type.Object({
+    to: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 20,
+        description: "The sender to answer; that of the last message unless given.",
+      }),
+    ),
+    text: Type.String({ minLength: 1, maxLength: 1600, description: "What the phone's owner writes." }),
+  }),
+  requestExamples: { "no more": { text: "STOP" } },
+  response: Type.Object({
+    from: Type.String({ description: "The phone." }),
+    to: Type.String({ description: "The sender that was answered." }),
+    text: Type.String({ description: "As it was given." }),
+  }),
+  responseExample: { from: "15550100100", to: "HELIOG", text: "STOP" },
+  handle: async ({ store, simulator, clock }, { params, body, caller }) => {
+    const from = readPhoneNumber(params.number, "number");
+    const { to, text } = body as { to?: string; text: string };
+    if (!text.isWellFormed() || text.includes("\0"))
+      refuseFaults([
+        { parameter: "text", message: "The text holds half a character or a NUL, which no phone can send." },
+      ]);
+    const { rows } = await store.listPhoneMessages(caller.account.id, from, null, 1);
+    const sender = to ?? rows[0]?.sender ?? "";
+    await simulator.reply({ accountId: caller.account.id, from, to: sender, text, at: clock.now() });
+    return { from, to: sender, text };
+  },
+};
+
 export const getChaos: KeyedRoute = {
   ...common,
   method: "GET",
@@ -261,5 +304,5 @@ export const putChaos: KeyedRoute = {
 };
 
 /** Fields that are no part of chaos are ignored, not stored. */
-const pickChaos = (body: Partial<Chaos>): Partial<Chaos> =>
+export const pickChaos = (body: Partial<Chaos>): Partial<Chaos> =>
   Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(chaosExample, name)));

@@ -17,6 +17,32 @@ export const ADVICE: Record<FailureCode, Advice> = {
       "The request had good numbers and this malformed one. It was accepted for the others, and this recipient has its record for completeness.",
     fix: "Write the number internationally, country code first, 7 to 15 digits, and send to it again.",
   },
+  NO_ROUTE: {
+    state: "rejected",
+    cause: "No route of the account that is switched on takes this kind of message to this number from this sender.",
+    fix: "Look at the routes at `/api/routes`: channel, types, prefixes and senders must all fit, and an empty list fits everything.",
+  },
+  RECIPIENT_OPTED_OUT: {
+    state: "rejected",
+    cause: "The message is a promotion, and the number is on the account's opt-out list.",
+    fix: "Respect it. Whoever wants promotions again answers with a start word, or is taken off the list at `/api/optouts`.",
+  },
+  COUNTRY_NOT_ALLOWED: {
+    state: "rejected",
+    cause: "The request had several recipients, and this one's country is not among those the account may send to.",
+    fix: "Add the country to `allowedCountries` with `PATCH /api/account`.",
+  },
+  SAME_TEXT_FLOOD: {
+    state: "rejected",
+    cause:
+      "The same text went to the same number more often than the account's `sameText` allows: most often a loop in the caller.",
+    fix: "Look for what sends again and again. If it is meant, raise `sameText` with `PATCH /api/account`, or set it to null.",
+  },
+  CANCELLED: {
+    state: "cancelled",
+    cause: "Somebody cancelled the message or its campaign before a carrier had it.",
+    fix: "Nothing is wrong. Send it again if it was a mistake.",
+  },
   EXPIRED_IN_QUEUE: {
     state: "expired",
     cause:

@@ -14,6 +14,15 @@ interface About {
 const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   SMS: "Text messages to one phone or to many.",
   Messages: "What became of everything that was sent.",
+  Campaigns: "Messages under one name: counted, paused, resumed and cancelled together.",
+  Templates: "Texts with placeholders, filled in by `templateId` and `custom`.",
+  Senders: "Names and numbers that messages may come from.",
+  Carriers: "Lines to the networks, with their contracted speed.",
+  Routes: "Which messages go to which carrier, in which order, and when not.",
+  Prices: "Credits per segment, by type and prefix.",
+  "Opt-outs": "Numbers that get no promotions.",
+  Credits: "What a metered account has, and where it went.",
+  "Short links": "Addresses that were shortened in texts, and who followed them.",
   "API keys": "Keys for programs: what each may do, from where, how fast and until when.",
   Account: "Settings that hold for all keys of an account.",
   Simulator: "Phones that exist only here. Every message that is sent to them can be read back.",
@@ -27,7 +36,7 @@ export function describeApi(routes: readonly Route[], { baseUrl, version }: Abou
   const paths: Record<string, PathItem> = {};
   for (const route of shown) {
     const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, schemas) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, shown, schemas) };
   }
   const webhooks = describeWebhooks(schemas);
   return {
@@ -65,11 +74,11 @@ const tagOf = (name: string): { name: string; description?: string } => {
   return description === undefined ? { name } : { name, description };
 };
 
-function operationOf(route: Route, schemas: SharedSchemas): Operation {
+function operationOf(route: Route, shown: readonly Route[], schemas: SharedSchemas): Operation {
   const { group, summary, description, scope } = route;
   const parameters = parametersOf(route);
   return {
-    operationId: operationIdOf(route),
+    operationId: operationIdOf(route, shown),
     tags: [group],
     summary,
     description,
@@ -90,9 +99,14 @@ function operationOf(route: Route, schemas: SharedSchemas): Operation {
   };
 }
 
-/** `POST /v1/sms` is `postSms`. Paths do not change, so neither do these names, and generated clients stay the same. */
-function operationIdOf({ method, path }: Route): string {
-  const words = path.replace(/^\/(v1|api)\//, "/").match(/\w+/g) ?? [];
+/**
+ * `POST /v1/sms` is `postSms`. Paths do not change, so neither do these names, and generated clients stay the same.
+ * An operator's door that stands beside a customer's of the same name says so: `getApiMessages`.
+ */
+function operationIdOf({ method, path }: Route, shown: readonly Route[]): string {
+  const customers = path.replace(/^\/api\//, "/v1/");
+  const hasTwin = customers !== path && shown.some((other) => other.path === customers);
+  const words = path.replace(hasTwin ? /^/ : /^\/(v1|api)\//, "/").match(/\w+/g) ?? [];
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 

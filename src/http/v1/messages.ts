@@ -1,4 +1,6 @@
 import Type from "typebox";
+import { CUSTOMER_EVENTS, tellCustomer } from "../../messages/tell-trail.ts";
+import { PAUSED_MS } from "../../model/catalog.ts";
 import { CUSTOMER_STATUSES, customerStatus, messageIdOf, parseMessageId } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
@@ -6,14 +8,36 @@ import type { MessageFilter, StoredMessage } from "../../store/store.ts";
 import { readLimit, readTime, refuseFaults } from "../page-query.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 
-async function getOne({ store }: Services, { params, caller }: AuthenticCall): Promise<object> {
+async function getOne({ store }: Services, call: AuthenticCall): Promise<object> {
+  const message = await findNamed(store, call);
+  const clicks = await store.listClicksOfMessage(message, CLICKS_TOLD);
+  return { ...messageView(message), timeline: tellCustomer({ message, clicks }) };
+}
+
+/** How many clicks a timeline tells, the latest ones. */
+export const CLICKS_TOLD = 100;
+
+/** The message that a path names. */
+export async function findNamed(
+  store: Services["store"],
+  { params, caller }: Pick<AuthenticCall, "params" | "caller">,
+): Promise<StoredMessage> {
   const id = parseMessageId(params.messageId ?? "");
   const message = id && (await store.findMessage({ accountId: caller.account.id, ...id }));
   if (!message) throw new Problem("MESSAGE_NOT_FOUND");
-  return messageView(message);
+  return message;
 }
 
-async function getList({ store }: Services, { query, caller }: AuthenticCall): Promise<object> {
+const getList = async ({ store }: Services, call: AuthenticCall): Promise<object> => {
+  const { rows, nextCursor } = await readPage(store, call);
+  return { data: rows.map(messageView), nextCursor };
+};
+
+/** The messages that a query asks for. */
+export async function readPage(
+  store: Services["store"],
+  { query, caller }: Pick<AuthenticCall, "query" | "caller">,
+): Promise<{ rows: StoredMessage[]; nextCursor: string | null }> {
   const faults: Fault[] = [];
   const limit = readLimit(query, faults);
   const filter = readFilter(query, faults);
@@ -22,7 +46,7 @@ async function getList({ store }: Services, { query, caller }: AuthenticCall): P
     faults.push({ parameter: "cursor", message: "cursor is the nextCursor of an earlier answer." });
   refuseFaults(faults);
   const { rows, next } = await store.listMessages(caller.account.id, filter, after, limit);
-  return { data: rows.map(messageView), nextCursor: next && messageIdOf(next) };
+  return { rows, nextCursor: next && messageIdOf(next) };
 }
 
 function readFilter(query: AuthenticCall["query"], faults: Fault[]): MessageFilter {
@@ -46,7 +70,9 @@ function readFilter(query: AuthenticCall["query"], faults: Fault[]): MessageFilt
 }
 
 /** A message as its customer sees it. */
-function messageView(message: StoredMessage): object {
+export function messageView(message: StoredMessage): object {
+  const { state, dueAt } = message;
+  const waits = state === "accepted" || state === "scheduled";
   return {
     messageId: messageIdOf(message),
     channel: message.channel,
@@ -54,14 +80,17 @@ function messageView(message: StoredMessage): object {
     sender: message.sender,
     recipient: message.recipient,
     text: message.content.text,
-    status: customerStatus(message.state),
-    state: message.state,
+    erased: message.content.erased === true,
+    status: customerStatus(state),
+    state,
     errCode: message.errorCode,
     statusDescription: message.description,
-    credits: message.segments,
+    segments: message.segments,
+    credits: message.credits,
     campaignName: message.campaignName,
     test: message.test,
     createdAt: message.createdAt,
+    dueAt: waits && dueAt < PAUSED_MS ? dueAt : null,
     submittedAt: message.submittedAt,
     doneAt: message.doneAt,
   };
@@ -70,46 +99,70 @@ function messageView(message: StoredMessage): object {
 const nullableString = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const nullableTime = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
 
-const MessageView = Type.Object(
+/** What the reference says of a message. */
+export const MESSAGE_FIELDS = {
+  messageId: Type.String({ description: "As in the send response: `<id>:<n>`." }),
+  channel: Type.String({ description: "sms." }),
+  type: Type.String({ description: "Route type: TRANS, PROMO or OTP." }),
+  sender: Type.String({ description: "As it was sent." }),
+  recipient: Type.String({ description: "The phone number, without plus." }),
+  text: Type.String({ description: "As it was sent; empty once it was erased." }),
+  erased: Type.Boolean({ description: "The time for which texts are kept is over." }),
+  status: Type.Union(
+    CUSTOMER_STATUSES.map((status) => Type.Literal(status)),
+    { description: "What to show people." },
+  ),
+  state: Type.String({ description: "The finer state behind the status." }),
+  errCode: nullableString("The carrier's code, or one of Heliograph's own."),
+  statusDescription: nullableString("The same in words."),
+  segments: Type.Integer({ description: "SMS segments." }),
+  credits: Type.Integer({ description: "What it costs." }),
+  campaignName: nullableString("The name given when sending."),
+  test: Type.Boolean({ description: "Sent with a test key." }),
+  createdAt: Type.Integer({ description: "When it was accepted, in epoch milliseconds." }),
+  dueAt: nullableTime("Not sent before this time, while it waits; null afterwards, and while its campaign is paused."),
+  submittedAt: nullableTime("When a carrier took it."),
+  doneAt: nullableTime("When it came to its end."),
+};
+
+const MessageView = Type.Object(MESSAGE_FIELDS, { title: "Message" });
+
+const MessageWithTimeline = Type.Object(
   {
-    messageId: Type.String({ description: "As in the send response: `<id>:<n>`." }),
-    channel: Type.String({ description: "sms." }),
-    type: Type.String({ description: "Route type: TRANS, PROMO or OTP." }),
-    sender: Type.String({ description: "As it was sent." }),
-    recipient: Type.String({ description: "The phone number, without plus." }),
-    text: Type.String({ description: "As it was sent." }),
-    status: Type.Union(
-      CUSTOMER_STATUSES.map((status) => Type.Literal(status)),
-      { description: "What to show people." },
+    ...MESSAGE_FIELDS,
+    timeline: Type.Array(
+      Type.Object({
+        at: Type.Integer({ description: "When, in epoch milliseconds." }),
+        event: Type.Union(
+          CUSTOMER_EVENTS.map((event) => Type.Literal(event)),
+          { description: "What happened." },
+        ),
+        detail: Type.String({ description: "The same in words, with what comes next." }),
+      }),
+      { description: "What happened to it, in order." },
     ),
-    state: Type.String({ description: "The finer state behind the status." }),
-    errCode: nullableString("The carrier's code, or one of Heliograph's own."),
-    statusDescription: nullableString("The same in words."),
-    credits: Type.Integer({ description: "SMS segments." }),
-    campaignName: nullableString("The name given when sending."),
-    test: Type.Boolean({ description: "Sent with a test key." }),
-    createdAt: Type.Integer({ description: "When it was accepted, in epoch milliseconds." }),
-    submittedAt: nullableTime("When a carrier took it."),
-    doneAt: nullableTime("When it came to its end."),
   },
-  { title: "Message" },
+  { title: "MessageWithTimeline" },
 );
 
-const example = {
+export const exampleMessage = {
   messageId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1",
   channel: "sms",
   type: "TRANS",
   sender: "HELIOG",
   recipient: "15550100100",
   text: "Your order 4711 is on its way.",
+  erased: false,
   status: "Delivered",
   state: "delivered",
   errCode: "000",
   statusDescription: "Delivered to the phone",
+  segments: 1,
   credits: 1,
   campaignName: null,
   test: false,
   createdAt: 1767225600000,
+  dueAt: null,
   submittedAt: 1767225600012,
   doneAt: 1767225600220,
 };
@@ -121,12 +174,31 @@ export const getMessage: KeyedRoute = {
   scope: "read",
   group: "Messages",
   summary: "Read one message",
-  description: "Tells what became of a message.",
-  params: { messageId: { meaning: "As in the send response: `<id>:<n>`.", example: example.messageId } },
+  description: "Tells what became of a message, and how it came to that.",
+  params: { messageId: { meaning: "As in the send response: `<id>:<n>`.", example: exampleMessage.messageId } },
   problems: ["MESSAGE_NOT_FOUND"],
-  response: MessageView,
-  responseExample: example,
+  response: MessageWithTimeline,
+  responseExample: {
+    ...exampleMessage,
+    timeline: [
+      { at: 1767225600000, event: "accepted", detail: "1 segment, 1 credit" },
+      { at: 1767225600012, event: "sent", detail: "Handed to the network" },
+      { at: 1767225600220, event: "delivered", detail: "Delivered to the phone" },
+    ],
+  },
   handle: getOne,
+};
+
+/** How a list of messages is narrowed down. */
+export const LIST_QUERY = {
+  status: { meaning: "Pending, Delivered or Failed.", example: "Delivered" },
+  channel: "sms.",
+  recipient: "A phone number.",
+  campaignName: "The name given when sending.",
+  from: "Accepted at this time or later: epoch milliseconds or ISO 8601.",
+  to: "Accepted before this time.",
+  cursor: "The nextCursor of the page before.",
+  limit: { meaning: "1 to 200, 50 unless given.", example: "20" },
 };
 
 export const listMessages: KeyedRoute = {
@@ -138,20 +210,11 @@ export const listMessages: KeyedRoute = {
   summary: "List messages",
   description:
     "Newest first. A page can be short, even empty, and still have a `nextCursor` when a filter matches little: go on until it is null.",
-  query: {
-    status: { meaning: "Pending, Delivered or Failed.", example: "Delivered" },
-    channel: "sms.",
-    recipient: "A phone number.",
-    campaignName: "The name given when sending.",
-    from: "Accepted at this time or later: epoch milliseconds or ISO 8601.",
-    to: "Accepted before this time.",
-    cursor: "The nextCursor of the page before.",
-    limit: { meaning: "1 to 200, 50 unless given.", example: "20" },
-  },
+  query: LIST_QUERY,
   response: Type.Object({
     data: Type.Array(MessageView, { description: "One page of messages." }),
     nextCursor: nullableString("The cursor of the next page; null on the last."),
   }),
-  responseExample: { data: [example], nextCursor: null },
+  responseExample: { data: [exampleMessage], nextCursor: null },
   handle: getList,
 };

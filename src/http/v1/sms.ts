@@ -1,23 +1,26 @@
 import Type from "typebox";
 import { readSms } from "../../channels/sms/read.ts";
 import { accept } from "../../messages/accept.ts";
+import { notedPolicies, prepare, refuseSingle } from "../../messages/prepare.ts";
 import { Problem } from "../../model/problem.ts";
 import { SENT_MESSAGE, sendEnvelope, type JsonText } from "../envelope.ts";
 import type { SendCall, SendRoute, Services } from "../route.ts";
 
 const PATH = "/v1/sms";
 
-/** `POST /v1/sms`: reads the request, has it accepted, answers the envelope. Next: src/channels/sms/read.ts */
+/** `POST /v1/sms`: reads the request, has it prepared and accepted, answers the envelope. Next: src/channels/sms/read.ts */
 async function postSms(services: Services, { headers, body, caller, setHeader }: SendCall): Promise<JsonText> {
   const { account, key } = caller;
-  const draft = readSms(body, services.smsRules, account.settings);
+  const draft = readSms(body, services.smsRules, account.settings, services.clock.now());
+  const idempotencyKey = readIdempotencyKey(headers["idempotency-key"]);
+  const prepared = await prepare(services.preparing, { account, test: key.mode === "test", draft, dryRun: false });
+  refuseSingle(prepared);
+  const noted = notedPolicies(prepared);
+  if (noted !== "") setHeader("heliograph-would-refuse", noted);
   const { recipients, unicode, flash } = draft;
   const echo = { ...(unicode === undefined ? {} : { unicode }), ...(flash === undefined ? {} : { flash }) };
-  const idempotencyKey = readIdempotencyKey(headers["idempotency-key"]);
   const { answer, replayed } = await accept(services.accepting, {
-    accountId: account.id,
-    test: key.mode === "test",
-    draft,
+    prepared,
     idempotency: idempotencyKey === null ? null : { path: PATH, key: idempotencyKey, body },
     answer: (requestId) =>
       sendEnvelope(
@@ -47,14 +50,26 @@ function readIdempotencyKey(header: string | string[] | undefined): string | nul
 
 const Recipient = Type.String({ description: "Phone number: country code first, 7 to 15 digits, plus optional." });
 const Flag = (description: string) => Type.Union([Type.Literal(0), Type.Literal(1)], { description });
+const Value = Type.Union([Type.String({ maxLength: 1600 }), Type.Number()], { description: "A value, never null." });
+const Values = (description: string) => Type.Array(Value, { maxItems: 50, description });
 
-const SmsRequest = Type.Object(
+/** The body of a send, and of the preview of one. */
+export const SmsRequest = Type.Object(
   {
     sender: Type.String({ minLength: 1, maxLength: 20, description: "Originator or alphanumeric sender id." }),
-    to: Type.Union([Recipient, Type.Array(Recipient, { minItems: 1 })], {
-      description: "One recipient, several with commas between them, or an array. At most 1,000 in one request.",
-    }),
-    text: Type.String({ minLength: 1, description: "The message. At most 1,600 characters and 12 segments." }),
+    to: Type.Optional(
+      Type.Union([Recipient, Type.Array(Recipient, { minItems: 1 })], {
+        description:
+          "One recipient, several with commas between them, or an array. At most 1,000 in one request. Required unless `recipients` is given.",
+      }),
+    ),
+    text: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "The message. At most 1,600 characters and 12 segments. Required unless a template is filled in by `templateId` and `custom`.",
+      }),
+    ),
     type: Type.Union([Type.Literal("TRANS"), Type.Literal("PROMO"), Type.Literal("OTP")], {
       description: "Route type. OTP goes before TRANS, TRANS before PROMO.",
     }),
@@ -62,8 +77,48 @@ const SmsRequest = Type.Object(
       Flag("1 sends the text as Unicode whatever it holds; 0 refuses a text that would need it. Echoed in the answer."),
     ),
     flash: Type.Optional(Flag("1 shows the message directly on the screen. Echoed in the answer.")),
+    templateId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: "The template to fill in with `custom`, or that the finished `text` must match.",
+      }),
+    ),
+    custom: Type.Optional(
+      Values("One value per variable of the template, in order; empty if it has none. `text` is then not used."),
+    ),
+    shortenUrlData: Type.Optional(
+      Type.Object(
+        {
+          shortenUrl: Type.Boolean({ description: "Whether to shorten." }),
+          targetUrl: Type.Optional(
+            Type.Array(Type.String({ format: "uri" }), {
+              maxItems: 10,
+              description: "http and https addresses; the k-th `{SORT}` in the text takes the code for the k-th.",
+            }),
+          ),
+        },
+        { description: "Short links, one code per recipient. The text carries `{SORT}` inside each link." },
+      ),
+    ),
+    sendAt: Type.Optional(
+      Type.Union([Type.Integer(), Type.String({ format: "date-time" })], {
+        description: "When to send, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone.",
+      }),
+    ),
     campaignName: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: "Groups messages; a filter when reading back." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: "Groups messages, to be counted, paused and cancelled.",
+      }),
+    ),
+    recipients: Type.Optional(
+      Type.Array(Type.Object({ to: Recipient, custom: Type.Optional(Values("This recipient's own values.")) }), {
+        minItems: 1,
+        description:
+          "In the place of `to`: recipients with values of their own, for the template or for placeholders such as `{{1}}` in `text`.",
+      }),
     ),
   },
   { title: "SmsRequest" },
@@ -100,14 +155,28 @@ export const sendSms: SendRoute = {
   summary: "Send SMS",
   description:
     "Accepts a message for one or many recipients. The answer comes once the messages are on disk. " +
-    "With an `Idempotency-Key` header, a repeated request within 24 hours answers what the first one did and sends nothing.",
+    "With an `Idempotency-Key` header, a repeated request within 24 hours answers what the first one did and sends nothing. " +
+    "On the simulator, limits that guard money and people are not enforced; the header `heliograph-would-refuse` of the answer names those that would have been.",
   headers: {
     "Idempotency-Key": {
       meaning: "Any text of 1 to 255 characters that names this request, such as your order number.",
       example: "order-4711-shipped",
     },
   },
-  problems: ["INVALID_RECIPIENT", "MESSAGE_TOO_LONG", "TOO_MANY_RECIPIENTS", "OVERLOADED"],
+  problems: [
+    "INVALID_RECIPIENT",
+    "MESSAGE_TOO_LONG",
+    "INSUFFICIENT_CREDITS",
+    "SENDER_NOT_REGISTERED",
+    "COUNTRY_NOT_ALLOWED",
+    "RECIPIENT_OPTED_OUT",
+    "TEMPLATE_NOT_FOUND",
+    "TOO_MANY_RECIPIENTS",
+    "PARAMS_MISMATCH",
+    "TEXT_TEMPLATE_MISMATCH",
+    "SHORT_LINK_MISMATCH",
+    "OVERLOADED",
+  ],
   body: SmsRequest,
   checkBody: false,
   requestExamples: {
@@ -116,6 +185,32 @@ export const sendSms: SendRoute = {
     bulk: { ...example, to: ["15550100100", "15550100101", "15550100102"], type: "PROMO", campaignName: "autumn" },
     unicode: { ...example, text: "आपका ऑर्डर रास्ते में है।", unicode: 1 },
     flash: { ...example, text: "Your taxi is at the door.", flash: 1 },
+    template: {
+      ...example,
+      templateId: "welcome",
+      text: "Hello Ada, welcome! Your order 4711 is on its way.",
+    },
+    "template by id": {
+      sender: example.sender,
+      to: example.to,
+      type: example.type,
+      templateId: "welcome",
+      custom: ["Ada", "4711"],
+    },
+    "short link": {
+      ...example,
+      text: "Track your order: {SORT}",
+      shortenUrlData: { shortenUrl: true, targetUrl: ["https://shop.example/orders/4711"] },
+    },
+    "each recipient in its own words": {
+      sender: example.sender,
+      type: example.type,
+      text: "Hello {{1}}, your order {{2}} is ready.",
+      recipients: [
+        { to: "15550100100", custom: ["Ada", "4711"] },
+        { to: "15550100101", custom: ["Bob", "4712"] },
+      ],
+    },
   },
   response: SendResponse,
   responseExample: {

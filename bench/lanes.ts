@@ -1,0 +1,182 @@
+// How long one-time passwords wait while promotions flood the server: p50 and p99 of the time in the queue, in ms.
+// Run: npm run bench:lanes [-- --seconds 15 --rate 50 --connections 4 --engine sqlite,postgres]
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { freshDatabase } from "../test/support/databases.ts";
+import { startCluster } from "../test/support/postgres-cluster.ts";
+import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import type { Load, Measured } from "./generator.ts";
+import { record } from "./record.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "15" },
+    /** Passwords per second. */
+    rate: { type: "string", default: "50" },
+    /** Callers that send a bulk of promotions each, one after the other, without a pause. */
+    connections: { type: "string", default: "4" },
+    engine: { type: "string", default: "sqlite,postgres" },
+  },
+});
+const SECONDS = Number(options.seconds);
+const RATE = Number(options.rate);
+const CONNECTIONS = Number(options.connections);
+const BULK = 1000;
+const TARGET_P99_MS = 100;
+/** The flood has filled its lane by then. */
+const WARM_UP_MS = 3000;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const promotions = JSON.stringify({
+  sender: "HELIOG",
+  to: Array.from({ length: BULK }, (_, index) => String(12_025_550_000 + index)),
+  text: "Everything is half price today. Reply STOP to hear no more of it.",
+  type: "PROMO",
+});
+
+const requestOf = (body: string, key: string): string =>
+  `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+/** The flood comes from a process of its own, so that it never shares an event loop with the clock of the passwords. */
+async function flood(server: ServerProcess, seconds: number): Promise<Measured> {
+  const child = fork(join(import.meta.dirname, "generator.ts"));
+  const port = Number(new URL(server.baseUrl).port);
+  const load: Load = { port, connections: CONNECTIONS, seconds, request: requestOf(promotions, server.apiKey) };
+  child.send(load);
+  const [measured] = (await once(child, "message")) as [Measured];
+  return measured;
+}
+
+interface Password {
+  messageId: string;
+  /** From the request to its answer: the messages are on disk. */
+  answeredMs: number;
+}
+
+async function sendPassword({ baseUrl, apiKey }: ServerProcess, index: number): Promise<Password> {
+  const body = { sender: "HELIOG", to: String(13_105_550_000 + index), text: `${100_000 + index}`, type: "OTP" };
+  const startedAt = performance.now();
+  const response = await fetch(`${baseUrl}/v1/sms`, {
+    method: "POST",
+    headers: { apikey: apiKey, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json()) as { data: { messageId: string }[]; message: string };
+  const [sent] = answer.data;
+  if (!sent) throw new Error(`a password was refused: ${answer.message}`);
+  return { messageId: sent.messageId, answeredMs: performance.now() - startedAt };
+}
+
+/** At a steady rate, whether or not the earlier ones have been answered. */
+async function trickle(server: ServerProcess, seconds: number): Promise<Password[]> {
+  const passwords: Promise<Password>[] = [];
+  const startedAt = performance.now();
+  for (let index = 0; index < seconds * RATE; index += 1) {
+    await sleep(Math.max(0, startedAt + (index * 1000) / RATE - performance.now()));
+    passwords.push(sendPassword(server, index));
+  }
+  return Promise.all(passwords);
+}
+
+/** From accepted to taken by the carrier, as the server wrote it down. */
+async function waitedMs({ baseUrl, apiKey }: ServerProcess, messageId: string): Promise<number> {
+  for (;;) {
+    const response = await fetch(`${baseUrl}/v1/messages/${messageId}`, { headers: { apikey: apiKey } });
+    const { createdAt, submittedAt } = (await response.json()) as { createdAt: number; submittedAt: number | null };
+    if (submittedAt !== null) return submittedAt - createdAt;
+    await sleep(20);
+  }
+}
+
+/** The shares of a histogram's observations within its bounds, as /metrics shows them. */
+async function handedOverWithin({ baseUrl }: ServerProcess, boundMs: number): Promise<number> {
+  const metrics = await (await fetch(`${baseUrl}/metrics`)).text();
+  const read = (suffix: string): number =>
+    Number(new RegExp(`^heliograph_queue_milliseconds_${suffix} (\\S+)`, "m").exec(metrics)?.[1] ?? 0);
+  const within =
+    read(`bucket\\{le="${boundMs}",type="OTP"\\}`) || read(`bucket\\{type="OTP",le="${boundMs}"\\}`);
+  return within / read(`count\\{type="OTP"\\}`);
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+
+interface Result {
+  engine: string;
+  passwords: number;
+  queueP50Ms: number;
+  queueP99Ms: number;
+  queueMaxMs: number;
+  /** Share of the passwords that were handed to the carrier within the target. */
+  handedOverInTime: number;
+  answerP50Ms: number;
+  answerP99Ms: number;
+  promotionsAcceptedPerSecond: number;
+  promotionsSentPerSecond: number;
+}
+
+async function sentPromotions({ baseUrl }: ServerProcess): Promise<number> {
+  const metrics = await (await fetch(`${baseUrl}/metrics`)).text();
+  return Number(/^heliograph_queue_milliseconds_count\{type="PROMO"\} (\S+)/m.exec(metrics)?.[1] ?? 0);
+}
+
+async function measure(engine: string, server: ServerProcess): Promise<Result> {
+  await trickle(server, 1);
+  const flooding = flood(server, SECONDS + WARM_UP_MS / 1000 + 1);
+  await sleep(WARM_UP_MS);
+  const sentBefore = await sentPromotions(server);
+  const passwords = await trickle(server, SECONDS);
+  const sentAfter = await sentPromotions(server);
+  const { perSecond, refused } = await flooding;
+  if (refused > 0) say(`  ${refused} bulks were refused because too much was waiting`);
+  const waited: number[] = [];
+  for (const { messageId } of passwords) waited.push(await waitedMs(server, messageId));
+  const answered = passwords.map(({ answeredMs }) => answeredMs);
+  return {
+    engine,
+    passwords: passwords.length,
+    queueP50Ms: quantile(waited, 0.5),
+    queueP99Ms: quantile(waited, 0.99),
+    queueMaxMs: Math.max(...waited),
+    handedOverInTime: await handedOverWithin(server, TARGET_P99_MS),
+    answerP50Ms: quantile(answered, 0.5),
+    answerP99Ms: quantile(answered, 0.99),
+    promotionsAcceptedPerSecond: perSecond * BULK,
+    promotionsSentPerSecond: (sentAfter - sentBefore) / SECONDS,
+  };
+}
+
+const cluster = options.engine.includes("postgres") ? await startCluster() : null;
+const results: Result[] = [];
+for (const engine of options.engine.split(",")) {
+  const database = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
+  const server = await startServer({
+    env: { HELIOGRAPH_ACCEPT_BACKLOG: "200000" },
+    ...(database ? { databaseUrl: database.url } : {}),
+  });
+  results.push(await measure(engine, server));
+  await server.kill("SIGKILL");
+  await server.cleanup();
+  await database?.drop();
+}
+await cluster?.stop();
+
+say("\nqueue p50 ms   p99 ms   max ms   handed over in 100 ms   answer p50 ms   p99 ms   promotions accepted/s   sent/s");
+for (const result of results) {
+  const cells = [
+    result.queueP50Ms.toFixed(0).padStart(12),
+    result.queueP99Ms.toFixed(0).padStart(8),
+    result.queueMaxMs.toFixed(0).padStart(8),
+    `${(result.handedOverInTime * 100).toFixed(2)} %`.padStart(23),
+    result.answerP50Ms.toFixed(1).padStart(15),
+    result.answerP99Ms.toFixed(1).padStart(8),
+    result.promotionsAcceptedPerSecond.toFixed(0).padStart(23),
+    result.promotionsSentPerSecond.toFixed(0).padStart(8),
+  ];
+  say(`${cells.join(" ")}   ${result.engine}`);
+}
+await record("lanes", { seconds: SECONDS, passwordsPerSecond: RATE, floodConnections: CONNECTIONS, results });

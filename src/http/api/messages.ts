@@ -1,0 +1,135 @@
+import Type from "typebox";
+import { tellOperator } from "../../messages/tell-trail.ts";
+import { carrierNameOf } from "../../model/catalog.ts";
+import type { StoredMessage } from "../../store/store.ts";
+import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
+import {
+  CLICKS_TOLD,
+  exampleMessage,
+  findNamed,
+  LIST_QUERY,
+  MESSAGE_FIELDS,
+  messageView,
+  readPage,
+} from "../v1/messages.ts";
+
+/** A message as its operator sees it: the carriers have names here. */
+const operatorView = (message: StoredMessage): object => ({
+  ...messageView(message),
+  carrier: message.carrier === null ? null : carrierNameOf(message.carrier),
+  attempts: message.attempts,
+});
+
+async function getOne({ store }: Services, call: AuthenticCall): Promise<object> {
+  const message = await findNamed(store, call);
+  const [clicks, ledger] = await Promise.all([
+    store.listClicksOfMessage(message, CLICKS_TOLD),
+    store.listLedgerOfMessage(message),
+  ]);
+  return { ...operatorView(message), timeline: tellOperator({ message, clicks, ledger }) };
+}
+
+async function getList({ store }: Services, call: AuthenticCall): Promise<object> {
+  const { rows, nextCursor } = await readPage(store, call);
+  return { data: rows.map(operatorView), nextCursor };
+}
+
+const nullableString = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+const fields = {
+  ...MESSAGE_FIELDS,
+  carrier: nullableString("The carrier that has it, or had it last."),
+  attempts: Type.Integer({ description: "How often it was handed to a carrier." }),
+};
+
+const OperatorMessage = Type.Object(fields, { title: "OperatorMessage" });
+
+const OperatorMessageWithTimeline = Type.Object(
+  {
+    ...fields,
+    timeline: Type.Array(
+      Type.Object({
+        at: Type.Integer({ description: "When, in epoch milliseconds." }),
+        step: Type.String({
+          description:
+            "accepted, number, policy, passed over, attempt, answer, receipt, failover, changed, credits, click or end.",
+        }),
+        what: Type.String({ description: "What happened and why, in words." }),
+        exchange: nullableString("What went over the line to the carrier, without the text."),
+      }),
+      { description: "Every step of its way, in order." },
+    ),
+  },
+  { title: "OperatorMessageWithTimeline" },
+);
+
+const example = { ...exampleMessage, carrier: "simulator", attempts: 1 };
+const common = { method: "GET", family: "plain", scope: "manage", group: "Messages" } as const;
+
+export const getOperatorMessage: KeyedRoute = {
+  ...common,
+  path: "/api/messages/:messageId",
+  summary: "Explain one message",
+  description:
+    "A message with every step of its way: what each policy said, which routes were passed over and why, " +
+    "what went over the line, reports, credits and clicks.",
+  params: { messageId: { meaning: "As in the send response: `<id>:<n>`.", example: example.messageId } },
+  problems: ["MESSAGE_NOT_FOUND"],
+  response: OperatorMessageWithTimeline,
+  responseExample: {
+    ...example,
+    timeline: [
+      {
+        at: 1767225600000,
+        step: "accepted",
+        what: "Accepted for 15550100100 as TRANS: 1 segment, 1 credit",
+        exchange: null,
+      },
+      {
+        at: 1767225600004,
+        step: "passed over",
+        what: 'Route "India" passed over: the carrier is down',
+        exchange: null,
+      },
+      {
+        at: 1767225600004,
+        step: "attempt",
+        what: 'Handed to carrier "simulator" by route "Everything to the simulator"',
+        exchange: null,
+      },
+      {
+        at: 1767225600012,
+        step: "answer",
+        what: 'Carrier "simulator" took it as 0198f3a2-7c4c-7a00-8d3e-5b1f0a9c4e21',
+        exchange: "submit to=********0100 from=HELIOG coding=gsm7 parts=1 → taken 0198f3a2-7c4c-7a00-8d3e-5b1f0a9c4e21",
+      },
+      {
+        at: 1767225600220,
+        step: "receipt",
+        what: 'Carrier "simulator" reports delivered: Delivered to the phone (000)',
+        exchange: null,
+      },
+      {
+        at: 1767225600220,
+        step: "end",
+        what: "Ended as delivered: Delivered to the phone (000)",
+        exchange: null,
+      },
+    ],
+  },
+  handle: getOne,
+};
+
+export const listOperatorMessages: KeyedRoute = {
+  ...common,
+  path: "/api/messages",
+  summary: "List messages with their carriers",
+  description: "As `GET /v1/messages`, with what only the operator sees of each.",
+  query: LIST_QUERY,
+  response: Type.Object({
+    data: Type.Array(OperatorMessage, { description: "One page of messages." }),
+    nextCursor: nullableString("The cursor of the next page; null on the last."),
+  }),
+  responseExample: { data: [example], nextCursor: null },
+  handle: getList,
+};
