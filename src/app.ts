@@ -14,6 +14,7 @@ import { createServer } from "./http/server.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { Locked, lockFile } from "./lib/lock-file.ts";
 import { createLog, type Log } from "./lib/log.ts";
+import { createTurnstile } from "./lib/turnstile.ts";
 import { createFollow } from "./links/follow.ts";
 import type { AcceptNeeds } from "./messages/accept.ts";
 import { settleCampaigns, type CampaignNeeds } from "./messages/campaign.ts";
@@ -136,7 +137,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   );
   addGauges(meters, {
     waitingInLanes: () => sending?.lanes.size ?? 0,
-    waitingForCommit: () => commits.accept.load,
+    waitingForCommit: () => commits.accept.load + commits.urgentAccept.load,
     inFlight: () => sending?.dispatcher.inFlight ?? 0,
     alive: () => membership.alive,
     // While the store is away the figures are unknown, and the others must still be read.
@@ -180,6 +181,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     simulator,
     links,
     meters,
+    bulkTurn: createTurnstile(),
     clock,
     log,
     baseUrl,

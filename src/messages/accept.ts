@@ -86,7 +86,8 @@ async function store(
   const places = isDue && needs.sending?.lanes.reserve(draft.routeClass, count) ? needs.sending : null;
   const { recipients, links, trail } = addressEach(needs, prepared, message);
   try {
-    const result = await commits.accept.add({
+    const commit = draft.routeClass === "OTP" ? commits.urgentAccept : commits.accept;
+    const result = await commit.add({
       message,
       recipients,
       trail,

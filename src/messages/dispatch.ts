@@ -1,10 +1,11 @@
 import type { Carrier, Carriers, Outcome } from "../carriers/carrier.ts";
 import type { Log } from "../lib/log.ts";
 import { Queue } from "../lib/queue.ts";
-import { FAILURES, messageIdOf, type Message } from "../model/message.ts";
+import { FAILURES, messageIdOf, type Message, type RouteClass } from "../model/message.ts";
 import { writeTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type Move } from "../store/store.ts";
 import type { Gates } from "../work/gates.ts";
+import type { GroupCommit } from "../work/group-commit.ts";
 import type { Lanes } from "../work/lanes.ts";
 import type { Membership } from "../work/membership.ts";
 import { candidatesFor, type Candidate } from "./choose-route.ts";
@@ -16,6 +17,10 @@ const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
 
 const FAULT_PAUSE_MS = 60_000;
 
+/** How much of the window the lanes below passwords may fill at the most: a flood of promotions leaves room for what is above. */
+const BELOW_OTP_SHARE = 0.9;
+const PROMO_SHARE = 0.8;
+
 export interface DispatchNeeds extends ReportNeeds {
   membership: Membership;
   carriers: Carriers;
@@ -26,6 +31,7 @@ export interface DispatchNeeds extends ReportNeeds {
 /** Takes messages from the lanes, as many at once as the window allows. */
 export class Dispatcher {
   #inFlight = 0;
+  readonly #byLane: Record<RouteClass, number> = { OTP: 0, TRANS: 0, PROMO: 0 };
   #stopped = false;
   #onIdle: (() => void) | null = null;
   readonly #needs: DispatchNeeds & { lanes: Lanes };
@@ -55,11 +61,19 @@ export class Dispatcher {
     if (this.#stopped) return;
     while (this.#inFlight < this.#window) {
       const admitted = this.#admitted.shift();
-      const message = admitted ?? this.#needs.lanes.take();
-      if (!message) return this.#onHungry();
+      const message = admitted ?? this.#needs.lanes.take((lane) => this.#hasRoomFor(lane));
+      if (!message) return this.#needs.lanes.size === 0 ? this.#onHungry() : undefined;
       this.#inFlight += 1;
+      this.#byLane[message.routeClass] += 1;
       void this.#send(message, admitted !== undefined);
     }
+  }
+
+  /** Counted by what is under way of the lane and those below it, so that no flood of passwords shuts the others out. */
+  #hasRoomFor(lane: RouteClass): boolean {
+    const { TRANS, PROMO } = this.#byLane;
+    if (lane === "PROMO" && PROMO >= this.#window * PROMO_SHARE) return false;
+    return lane === "OTP" || TRANS + PROMO < this.#window * BELOW_OTP_SHARE;
   }
 
   async #send(message: Message, admitted: boolean): Promise<void> {
@@ -71,6 +85,7 @@ export class Dispatcher {
       await this.#letGo(message, node);
     }
     this.#inFlight -= 1;
+    this.#byLane[message.routeClass] -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
     this.wake();
   }
@@ -129,7 +144,7 @@ async function tryEach(
   before: readonly PassedOver[],
   repeats: boolean,
 ): Promise<void> {
-  const { commits, membership, clock, meters } = needs;
+  const { membership, clock, meters } = needs;
   const inDoubt = message.state === "submitting";
   const passedOver = [...before];
   for (const [place, candidate] of candidates.entries()) {
@@ -152,7 +167,7 @@ async function tryEach(
       attempt: true,
       trail: writeTrail(entry),
     };
-    if (!(await commits.move.add(intent)).moved) return;
+    if (!(await movesFor(needs, message).add(intent)).moved) return;
     if (!membership.alive) return inDoubt ? hold(needs, message, node, at) : putBack(needs, message, node, at);
 
     if (inDoubt) meters.ambiguous(message.routeClass).inc();
@@ -208,7 +223,13 @@ async function conclude(
       const { carrierMessageId } = outcome;
       const silentMs = (route?.content.failoverAfterSeconds ?? 0) * 1000;
       const plan = silentMs > 0 ? { failoverAt: at + silentMs } : {};
-      const result = await commits.move.add({ ...move, to: "submitted", carrierMessageId, trailAlways: true, ...plan });
+      const result = await movesFor(needs, message).add({
+        ...move,
+        to: "submitted",
+        carrierMessageId,
+        trailAlways: true,
+        ...plan,
+      });
       return settleParked(needs, message, result.parked);
     }
     case "refused": {
@@ -333,6 +354,10 @@ function retryPauseMs(message: Message): number {
   const pause = RETRY_PAUSES_MS[Math.min(message.attempts, RETRY_PAUSES_MS.length - 1)] ?? 0;
   return Math.round(pause * (0.8 + Math.random() * 0.4));
 }
+
+/** Passwords have their own way to the store. */
+const movesFor = ({ commits }: Pick<DispatchNeeds, "commits">, { routeClass }: Message): GroupCommit["move"] =>
+  routeClass === "OTP" ? commits.urgentMove : commits.move;
 
 const refOf = ({ accountId, requestId, n }: Message): Pick<Message, "accountId" | "requestId" | "n"> => ({
   accountId,

@@ -164,8 +164,9 @@ interface Page<T, C> {
 }
 
 export interface MessageStore {
-  accept(batch: readonly Acceptance[]): Promise<readonly (AcceptResult | Error)[]>;
-  move(batch: readonly Move[]): Promise<readonly (MoveResult | Error)[]>;
+  /** What is urgent does not wait behind what is not. */
+  accept(batch: readonly Acceptance[], urgent?: boolean): Promise<readonly (AcceptResult | Error)[]>;
+  move(batch: readonly Move[], urgent?: boolean): Promise<readonly (MoveResult | Error)[]>;
   /** Takes due rows of one lane from `from` (nobody, or a dead node) for `node`, oldest first. */
   claim(claim: {
     node: number;

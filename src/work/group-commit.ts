@@ -19,7 +19,11 @@ const NO_LIMIT = Number.POSITIVE_INFINITY;
 /** Every hot write, one batcher per kind. Callers await their own result; a batch is one commit. */
 export interface GroupCommit {
   accept: Batcher<Acceptance, AcceptResult>;
+  /** The same for passwords, which do not wait behind a bulk of promotions. */
+  urgentAccept: Batcher<Acceptance, AcceptResult>;
   move: Batcher<Move, MoveResult>;
+  /** The same for passwords, which do not wait behind a batch of promotions. */
+  urgentMove: Batcher<Move, MoveResult>;
   find: Batcher<Receipt, MessageRef | null>;
   park: Batcher<Receipt, MessageRef | null>;
   /** A question, not a write: which of these numbers get no promotions. */
@@ -47,18 +51,27 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
       write,
     );
 
-  const accept = createBatcher<Acceptance, AcceptResult>({
-    run: (batch) => store.accept(batch),
-    weigh: (item) => item.recipients.length,
-    maxBatch: 4000,
+  const accepting = {
+    weigh: (item: Acceptance) => item.recipients.length,
+    maxBatch: 1000,
     maxLoad: options.acceptBacklog,
     inFlight: 2,
+  };
+  const accept = createBatcher<Acceptance, AcceptResult>({ ...accepting, run: (batch) => store.accept(batch) });
+  const urgentAccept = createBatcher<Acceptance, AcceptResult>({
+    ...accepting,
+    run: (batch) => store.accept(batch, true),
   });
-  const move = createBatcher<Move, MoveResult>({
-    run: (batch) => untilWritten(() => store.move(batch)),
-    maxBatch: 1000,
+  const moving = {
+    // Whoever comes next waits for the batch before it, so a batch is no larger than what makes a commit cheap.
+    maxBatch: 300,
     maxLoad: NO_LIMIT,
     inFlight: 2,
+  };
+  const move = createBatcher<Move, MoveResult>({ ...moving, run: (batch) => untilWritten(() => store.move(batch)) });
+  const urgentMove = createBatcher<Move, MoveResult>({
+    ...moving,
+    run: (batch) => untilWritten(() => store.move(batch, true)),
   });
   const find = createBatcher<Receipt, MessageRef | null>({
     run: (batch) => untilWritten(() => store.findSubmissions(batch)),
@@ -88,12 +101,15 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
 
   return {
     accept,
+    urgentAccept,
     move,
+    urgentMove,
     find,
     park,
     optedOut,
     idle: async () => {
-      await Promise.all([accept.idle(), move.idle(), find.idle(), park.idle()]);
+      const all = [accept, urgentAccept, move, urgentMove, find, park];
+      await Promise.all(all.map((batcher) => batcher.idle()));
     },
   };
 }

@@ -50,8 +50,10 @@ export class Lanes {
     this.#queues.get(message.routeClass)?.push(message);
   }
 
-  take(): Message | undefined {
+  /** The next message of a lane that may go on. */
+  take(mayGoOn: (routeClass: RouteClass) => boolean = () => true): Message | undefined {
     for (const routeClass of this.#turns.next()) {
+      if (!mayGoOn(routeClass)) continue;
       const message = this.#queues.get(routeClass)?.shift();
       if (message) return message;
     }

@@ -7,12 +7,15 @@ import { SENT_MESSAGE, sendEnvelope, type JsonText } from "../envelope.ts";
 import type { SendCall, SendRoute, Services } from "../route.ts";
 
 const PATH = "/v1/sms";
+/** From so many recipients on, a request waits for a turn of its own: a password that comes meanwhile goes first. */
+const BULK = 100;
 
 /** `POST /v1/sms`: reads the request, has it prepared and accepted, answers the envelope. Next: src/channels/sms/read.ts */
 async function postSms(services: Services, { headers, body, caller, setHeader }: SendCall): Promise<JsonText> {
   const { account, key } = caller;
   const draft = readSms(body, services.smsRules, account.settings, services.clock.now());
   const idempotencyKey = readIdempotencyKey(headers["idempotency-key"]);
+  if (draft.recipients.length >= BULK) await services.bulkTurn();
   const prepared = await prepare(services.preparing, { account, test: key.mode === "test", draft, dryRun: false });
   refuseSingle(prepared);
   const noted = notedPolicies(prepared);

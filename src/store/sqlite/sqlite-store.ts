@@ -46,8 +46,8 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
   const write = <K extends keyof Commands>(
     command: K,
     ...args: Parameters<Commands[K]>
-  ): Promise<ReturnType<Commands[K]>> => writer.call(command, ...args);
-  const read = <R>(text: string, ...values: unknown[]): Promise<R[]> => reader.call("read", text, values);
+  ): Promise<ReturnType<Commands[K]>> => writer.call(command, args);
+  const read = <R>(text: string, ...values: unknown[]): Promise<R[]> => reader.call("read", [text, values]);
 
   async function run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (SelectQueryNode.is(query.query)) return { rows: await read<R>(query.sql, ...query.parameters) };
@@ -90,14 +90,23 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createReading(engine),
     ...createLinks(engine),
 
-    accept: async (batch) => (await write("accept", batch.map(pack))).map(errorOrResult),
-    move: async (batch) => (await write("move", batch)).map(errorOrResult),
+    async accept(batch, urgent) {
+      const rows = batch.reduce((sum, { recipients }) => sum + recipients.length, 0);
+      type Results = ReturnType<Commands["accept"]>;
+      const results = await writer.call<Results>("accept", [batch.map(pack)], { urgent, rows });
+      return results.map(errorOrResult);
+    },
+    async move(batch, urgent) {
+      type Results = ReturnType<Commands["move"]>;
+      const results = await writer.call<Results>("move", [batch], { urgent, rows: batch.length });
+      return results.map(errorOrResult);
+    },
     claim: (claim) => write("claim", claim),
     release: (node, requests) => write("release", node, requests),
     park: (batch, at) => write("park", batch, at),
     forget: (before) => write("forget", before),
-    receiveOnPhones: (batch) => write("receiveOnPhones", batch),
-    markReported: (batch) => write("markReported", batch),
+    receiveOnPhones: (batch) => writer.call("receiveOnPhones", [batch], { rows: batch.length }),
+    markReported: (batch) => writer.call("markReported", [batch], { rows: batch.length }),
 
     async findSubmissions(batch) {
       const rows = await read<RefRow & { place: number }>(

@@ -3,6 +3,10 @@ import { StorageUnavailable } from "../store.ts";
 
 export interface Job {
   id: number;
+  /** Goes before whatever else waits. */
+  urgent: boolean;
+  /** About how many rows it writes. */
+  rows: number;
   command: string;
   args: readonly unknown[];
 }
@@ -34,12 +38,12 @@ export class DatabaseThread {
     });
   }
 
-  call<T>(command: string, ...args: readonly unknown[]): Promise<T> {
+  call<T>(command: string, args: readonly unknown[], { urgent = false, rows = 1 } = {}): Promise<T> {
     if (this.#broken) return Promise.reject(this.#broken);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve, reject });
-      const job: Job = { id, command, args };
+      const job: Job = { id, urgent, rows, command, args };
       this.#worker.postMessage(JSON.stringify(job));
     });
   }

@@ -6,24 +6,50 @@ import type { Answer, Job } from "./thread.ts";
 
 /**
  * The one writer, in a thread of its own so that a sync never blocks the event loop.
- * Whatever jobs have arrived are one transaction with one sync: this is where all kinds of writes share a commit.
+ * Whatever jobs have arrived share a transaction and its sync, as long as it stays short: what is urgent goes first, and so
+ * waits for one short transaction at the most, however much has piled up.
  */
 
 const JOBS_PER_COMMIT = 64;
+const ROWS_PER_COMMIT = 500;
 
 const port = parentPort as MessagePort;
 const db = openDatabase((workerData as { path: string }).path);
 const commands = createCommands(db);
+const urgent: Job[] = [];
+const ordinary: Job[] = [];
 
 port.on("message", (first: string) => {
-  const jobs = [JSON.parse(first) as Job];
-  while (jobs.length < JOBS_PER_COMMIT) {
-    const next: { message: string } | undefined = receiveMessageOnPort(port);
-    if (!next) break;
-    jobs.push(JSON.parse(next.message) as Job);
+  arrive(first);
+  while (urgent.length + ordinary.length > 0) {
+    for (let next = receive(); next !== undefined; next = receive()) arrive(next);
+    port.postMessage(JSON.stringify(commitTogether(takeSome())));
   }
-  port.postMessage(JSON.stringify(commitTogether(jobs)));
 });
+
+const receive = (): string | undefined => (receiveMessageOnPort(port) as { message: string } | undefined)?.message;
+
+function arrive(text: string): void {
+  const job = JSON.parse(text) as Job;
+  (job.urgent ? urgent : ordinary).push(job);
+}
+
+/** What the next transaction does: at least one job, and more while it stays short. */
+function takeSome(): Job[] {
+  const taken: Job[] = [];
+  let rows = 0;
+  for (const queue of [urgent, ordinary]) {
+    let count = 0;
+    for (const job of queue) {
+      if (taken.length > 0 && (taken.length >= JOBS_PER_COMMIT || rows + job.rows > ROWS_PER_COMMIT)) break;
+      taken.push(job);
+      rows += job.rows;
+      count += 1;
+    }
+    queue.splice(0, count);
+  }
+  return taken;
+}
 
 function commitTogether(jobs: Job[]): Answer[] {
   try {
