@@ -28,6 +28,8 @@ export interface Services {
   simulator: SimulatorCarrier;
   links: Follow;
   meters: Meters;
+  /** Resolves when it is the turn of the next large request. */
+  bulkTurn(): Promise<void>;
   clock: Clock;
   log: Log;
   /** The server's public address, without a slash at the end. */

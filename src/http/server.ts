@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, METHODS, type IncomingMessage } from "node:http";
+import { createServer as createHttpServer, METHODS } from "node:http";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Credential } from "../accounts/keyring.ts";
@@ -6,7 +6,7 @@ import { Problem } from "../model/problem.ts";
 import { authenticate, BadKeyCounter, type Admission } from "./authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
 import { JSON_TYPE } from "./envelope.ts";
-import { createExpressDoor } from "./express-door.ts";
+import { putExpressDoorBefore } from "./express-door.ts";
 import { failureOf } from "./failure.ts";
 import { readJson } from "./read-json.ts";
 import type { Family, Route, Services } from "./route.ts";
@@ -26,18 +26,17 @@ interface Options {
 export function createServer(services: Services, options: Options): FastifyInstance {
   const routes = options.answersRequests ? ROUTES : ROUTES.filter((route) => route.group === "Health");
   const admission = { keyring: services.keyring, clock: services.clock, badKeys: new BadKeyCounter() };
-  const express = createExpressDoor(
-    { services, admission, bodyBytesMax: BODY_BYTES_MAX, addressOf: options.trustProxy ? forwardedFor : peerOf },
-    routes,
-  );
+  const addressOf = options.trustProxy ? forwardedFor : peerOf;
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
     // One proxy is trusted, the one that speaks to us: what stands before its own entry, anybody may have written.
     trustProxy: options.trustProxy ? (_address: string, hop: number) => hop === 0 : false,
     serverFactory: (ordinary) =>
-      createHttpServer(HTTP_LIMITS, (request, response) => {
-        if (!express(request, response)) ordinary(request, response);
-      }),
+      putExpressDoorBefore(
+        createHttpServer(HTTP_LIMITS, ordinary),
+        { services, admission, bodyBytesMax: BODY_BYTES_MAX, addressOf },
+        routes,
+      ),
     // Only a failure needs an id of its own; it is made there.
     genReqId: () => "",
     routerOptions: { maxParamLength: 200 },
@@ -61,7 +60,8 @@ export function createServer(services: Services, options: Options): FastifyInsta
     try {
       done(null, readJson(text as string));
     } catch (error) {
-      done(error as Error, undefined);
+      // Told as an error it would end the connection, although all of the body has been read; the handler throws it.
+      done(null, error);
     }
   });
   app.decorateRequest("caller", null);
@@ -78,14 +78,10 @@ export function createServer(services: Services, options: Options): FastifyInsta
   return app;
 }
 
-const peerOf = (request: IncomingMessage): string => request.socket.remoteAddress ?? "";
+const peerOf = (socket: Socket): string => socket.remoteAddress ?? "";
 
 /** As the ordinary door sees it behind a proxy: the last address that the header names, which is the proxy's own word. */
-const forwardedFor = (request: IncomingMessage): string =>
-  String(request.headers["x-forwarded-for"] ?? "")
-    .split(",")
-    .at(-1)
-    ?.trim() || peerOf(request);
+const forwardedFor = (socket: Socket, header: string): string => header.split(",").at(-1)?.trim() || peerOf(socket);
 
 /** A connection that is kept would hold up the stop until its client lets go of it. */
 function letGoOnStop({ stopping }: Services, reply: FastifyReply): void {
@@ -118,11 +114,12 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, admiss
       }
     },
     handler: async (request, reply) => {
+      if (request.body instanceof Error) throw request.body;
       const call = {
         request,
         reply,
         caller: (request as Authentic).caller,
-        headers: request.headers,
+        headers: { "idempotency-key": request.headers["idempotency-key"] },
         setHeader: (name: string, value: string) => void reply.header(name, value),
         body: request.body === undefined && route.body ? missingBody(route) : request.body,
         params: request.params as Record<string, string>,
@@ -193,4 +190,6 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
         ? "408 Request Timeout"
         : "400 Bad Request";
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  // Who has kept us waiting would do so for the end of the line as well.
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") socket.destroySoon();
 }

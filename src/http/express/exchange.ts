@@ -1,0 +1,72 @@
+import { validateHeaderValue } from "node:http";
+import type { Credential } from "../../accounts/keyring.ts";
+import { authenticate, type Admission } from "../authenticate.ts";
+import { failureOf } from "../failure.ts";
+import { readJson } from "../read-json.ts";
+import type { SendRoute, Services } from "../route.ts";
+import type { Head } from "./read-head.ts";
+
+export interface ExchangeNeeds {
+  services: Services;
+  admission: Admission;
+}
+
+/** One send from its head to its answer: who calls, what is asked, what is said. Of bytes it knows nothing. */
+export class Exchange {
+  /** Zero until there is an answer. */
+  status = 0;
+  /** The answer: JSON. */
+  text = "";
+  /** Headers of the answer beyond those that every answer has. */
+  headers: Map<string, string> | null = null;
+  readonly #needs: ExchangeNeeds;
+  readonly #route: SendRoute;
+  readonly #head: Head;
+  #caller: Credential | null = null;
+
+  constructor(needs: ExchangeNeeds, route: SendRoute, head: Head) {
+    this.#needs = needs;
+    this.#route = route;
+    this.#head = head;
+  }
+
+  /** Looks at the key, before a byte of the body is read. False when the answer is there already: a refusal. */
+  admit(address: string): boolean {
+    const { admission } = this.#needs;
+    const { headers } = this.#head;
+    try {
+      this.#caller = authenticate(admission, { headers, address }, this.#route.scope, this.#setHeader);
+      return true;
+    } catch (error) {
+      this.#refuse(error);
+      return false;
+    }
+  }
+
+  /** Does what the body asks; once this resolves, the answer is there. */
+  async handle(body: string): Promise<void> {
+    const { services } = this.#needs;
+    const { headers } = this.#head;
+    try {
+      if (!this.#caller) throw new Error("a send is handled only after its key was looked at");
+      const call = { headers, body: readJson(body), caller: this.#caller, setHeader: this.#setHeader };
+      this.text = (await this.#route.handle(services, call)).text;
+      this.status = 200;
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #refuse(error: unknown): void {
+    const { status, headers, text } = failureOf(this.#needs.services, error, this.#route.family);
+    for (const [name, value] of Object.entries(headers)) this.#setHeader(name, value);
+    this.text = text;
+    this.status = status;
+  }
+
+  readonly #setHeader = (name: string, value: string): void => {
+    validateHeaderValue(name, value);
+    this.headers ??= new Map();
+    this.headers.set(name, value);
+  };
+}
