@@ -179,7 +179,7 @@ describe.each(ENGINES)("scheduling and campaigns on %s", (engine) => {
       const campaignName = "paused";
       const soon = house.clock.now() + 10 * MINUTE_MS;
       const late = house.clock.now() + 5 * HOUR_MS;
-      const [early = "", tomorrow = ""] = [
+      const [early, tomorrow] = [
         idOf(await house.send({ to: someone(), type: "PROMO", campaignName, sendAt: soon })),
         idOf(await house.send({ to: someone(), type: "PROMO", campaignName, sendAt: late })),
       ];

@@ -3,6 +3,7 @@ import type { Outcome } from "../src/carriers/carrier.ts";
 import { newId } from "../src/lib/ids.ts";
 import { Dispatcher } from "../src/messages/dispatch.ts";
 import type { Message, RouteClass } from "../src/model/message.ts";
+import { Gates } from "../src/work/gates.ts";
 import { Lanes } from "../src/work/lanes.ts";
 import { acceptance } from "./support/acceptances.ts";
 import { ENGINES } from "./support/engines.ts";
@@ -101,6 +102,23 @@ describe.each(ENGINES)("a flood on %s", (engine) => {
     expect(countOf("TRANS")).toBeGreaterThanOrEqual(45);
     expect(countOf("PROMO")).toBeGreaterThanOrEqual(45);
     expect(countOf("OTP")).toBeGreaterThan(1800);
+  });
+
+  test("a speed of less than one a second on each of many nodes still lets something through", async () => {
+    const gates = new Gates({ clock: shop.clock, nodeCount: () => 4 });
+    const opened: Message[] = [];
+    gates.onOpen((message) => opened.push(message));
+    shop.carrier.messagesPerSecond = 1;
+    for (let sent = 0; sent < 3; sent += 1) {
+      const message = await shop.accept("TRANS");
+      if (gates.admit(shop.carrier, message)) opened.push(message);
+    }
+    const counts = [opened.length];
+    for (let seconds = 0; seconds < 8; seconds += 1) {
+      shop.clock.advance(1000);
+      counts.push(opened.length);
+    }
+    expect(counts).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 3]);
   });
 
   test("at a carrier's contracted speed it is the same: passwords first, and something for the others", async () => {

@@ -1,4 +1,4 @@
-/** Lets `ratePerSecond` through on average and a second's worth at once. */
+/** Lets `ratePerSecond` through on average and a second's worth at once, which is one at least. */
 export class TokenBucket {
   #tokens: number;
   #filledAt: number;
@@ -6,14 +6,15 @@ export class TokenBucket {
 
   constructor(ratePerSecond: number, now: number) {
     this.ratePerSecond = ratePerSecond;
-    this.#tokens = ratePerSecond;
+    this.#tokens = Math.max(1, ratePerSecond);
     this.#filledAt = now;
   }
 
   /** Takes one token if there is one; otherwise says how long until there will be. */
   take(now: number): { taken: true; left: number } | { taken: false; waitMs: number } {
     const elapsedMs = Math.max(0, now - this.#filledAt);
-    this.#tokens = Math.min(this.ratePerSecond, this.#tokens + (elapsedMs / 1000) * this.ratePerSecond);
+    const most = Math.max(1, this.ratePerSecond);
+    this.#tokens = Math.min(most, this.#tokens + (elapsedMs / 1000) * this.ratePerSecond);
     this.#filledAt = now;
     if (this.#tokens < 1) return { taken: false, waitMs: ((1 - this.#tokens) / this.ratePerSecond) * 1000 };
     this.#tokens -= 1;

@@ -60,12 +60,12 @@ function missing({ asked }: Diary, messages: readonly MessageRow[]): string[] {
   ];
 }
 
-const ENDS = ["delivered", "undelivered", "expired", "rejected", "cancelled"];
+const ENDS = new Set(["delivered", "undelivered", "expired", "rejected", "cancelled"]);
 
 /** Who was taken and is never reported about stays with the carrier; everything else comes to an end. */
 function unfinished(messages: readonly MessageRow[]): string[] {
   return messages
-    .filter(({ state, recipient }) => !ENDS.includes(state) && !(state === "submitted" && recipient.endsWith("9004")))
+    .filter(({ state, recipient }) => !ENDS.has(state) && !(state === "submitted" && recipient.endsWith("9004")))
     .map(({ id, state, recipient, carrier }) => `${id} to ${recipient} is ${state} at ${carrier} in the end`);
 }
 

@@ -27,7 +27,10 @@ port.on("message", (first: string) => {
   }
 });
 
-const receive = (): string | undefined => (receiveMessageOnPort(port) as { message: string } | undefined)?.message;
+function receive(): string | undefined {
+  const received: { message: string } | undefined = receiveMessageOnPort(port);
+  return received?.message;
+}
 
 function arrive(text: string): void {
   const job = JSON.parse(text) as Job;
