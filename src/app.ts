@@ -109,12 +109,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     meters,
   };
   const sending = config.roles.includes("dispatch") ? openLanes(dispatching, config, store) : null;
-  if (sending) {
-    await simulator.start(
-      (receipt) => report(dispatching, receipt),
-      (inbound) => receive({ store, meters, accountOf }, inbound),
-    );
-  }
+  simulator.hear((inbound) => receive({ store, meters, accountOf }, inbound));
+  if (sending) await simulator.start((receipt) => report(dispatching, receipt));
 
   const jobs = startJobs(
     { clock, log },
@@ -272,6 +268,7 @@ function openLanes(
   membership.onLost(() => {
     lanes.clear();
     gates.clear();
+    dispatcher.clear();
   });
   return {
     lanes,

@@ -342,7 +342,14 @@ describe.each(ENGINES)("campaigns and what is in memory, on %s", (engine) => {
   test("a message that has been with a carrier is not called back when its campaign is cancelled", async () => {
     const message = await begin();
     await sendAll([message]);
-    await shop.needs.commits.move.add({ ...message, to: "accepted", at: shop.clock.now(), owner: 0, tried: ["r"] });
+    await shop.needs.commits.move.add({
+      ...message,
+      to: "accepted",
+      at: shop.clock.now(),
+      owner: 0,
+      carrier: "",
+      tried: ["r"],
+    });
     await change("cancelled");
     expect(await shop.read(message)).toMatchObject({ state: "accepted" });
   });

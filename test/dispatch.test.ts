@@ -133,7 +133,9 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
     async (routeClass, times) => {
       const message = await shop.accept(routeClass);
       const dead = shop.needs.membership.node;
-      await shop.store.move([{ ...message, to: "submitting", at: shop.clock.now(), owner: dead, ownedBy: dead }]);
+      await shop.store.move([
+        { ...message, to: "submitting", at: shop.clock.now(), owner: dead, ownedBy: dead, carrier: "scripted" },
+      ]);
       await shop.needs.membership.join();
       const [taken] = await shop.claim(dead);
       expect(taken).toMatchObject({ state: "submitting" });
@@ -173,8 +175,10 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
   test("a node that slept past a message's validity does not end it when another has sent it", async () => {
     const message = await shop.accept("OTP", 60_000);
     const sleeper = shop.needs.membership.node;
-    await shop.store.move([{ ...message, to: "submitting", at: 1, owner: NOBODY, ownedBy: sleeper }]);
-    await shop.store.move([{ ...message, to: "submitted", at: 2, owner: NOBODY }]);
+    await shop.store.move([
+      { ...message, to: "submitting", at: 1, owner: NOBODY, ownedBy: sleeper, carrier: "scripted" },
+    ]);
+    await shop.store.move([{ ...message, to: "submitted", at: 2, owner: NOBODY, carrier: "scripted" }]);
     shop.clock.advance(60_000);
     await shop.dispatch(message);
     expect((await shop.read(message)).state).toBe("submitted");

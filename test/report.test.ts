@@ -119,7 +119,7 @@ describe.each(ENGINES)("delivery receipts on %s", (engine) => {
     await report(shop.needs, receipt("delivered"));
     // The submit's answer is written by a process that dies before it can apply what was parked.
     const { node } = shop.needs.membership;
-    await shop.store.move([{ ...message, to: "submitting", at: 1, owner: node }]);
+    await shop.store.move([{ ...message, to: "submitting", at: 1, owner: node, carrier: "scripted" }]);
     await shop.store.move([
       { ...message, to: "submitted", at: 2, owner: 0, carrier: "scripted", carrierMessageId: "c-1" },
     ]);

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Receipt } from "../src/carriers/carrier.ts";
-import { Dispatcher } from "../src/messages/dispatch.ts";
+import { dispatch, Dispatcher } from "../src/messages/dispatch.ts";
 import { failOver } from "../src/messages/fail-over.ts";
 import { report } from "../src/messages/report.ts";
 import { SIMULATOR } from "../src/model/catalog.ts";
 import type { Message, RouteClass } from "../src/model/message.ts";
 import { readTrail, type TrailEntry } from "../src/model/trail.ts";
+import { StorageUnavailable } from "../src/store/store.ts";
 import { Lanes } from "../src/work/lanes.ts";
 import { ENGINES } from "./support/engines.ts";
 import { Workshop } from "./support/workshop.ts";
@@ -144,7 +145,8 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       shop.carrier.up = false;
       const message = await shop.accept();
       await shop.dispatch(message);
-      expect(await shop.read(message)).toMatchObject({ state: "accepted", attempts: 0 });
+      expect(await shop.read(message)).toMatchObject({ state: "accepted" });
+      expect(shop.carrier.submitted).toEqual([]);
       expect(await shop.claim()).toEqual([]);
       shop.carrier.up = true;
       shop.clock.advance(1200);
@@ -160,6 +162,35 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       await shop.dispatch(message);
       expect(await shop.read(message)).toMatchObject({ state: "submitting" });
       expect(shop.carrier.submitted).toEqual([]);
+    });
+
+    test("a message in doubt is repeated by its own carrier alone, and a refused repeat does not end it", async () => {
+      const first = shop.addCarrier("first");
+      first.answer = () => ({ kind: "unknown", description: "The line broke" });
+      shop.route("First", { carrier: "first", priority: 1 });
+      const message = await shop.accept();
+      await shop.dispatch(message);
+      first.up = false;
+      shop.clock.advance(1200);
+      for (const again of await shop.claim()) await shop.dispatch(again);
+      expect(shop.carrier.submitted).toEqual([]);
+      first.up = true;
+      first.answer = () => ({ kind: "refused", fault: "message", code: "11", description: "Not again" });
+      shop.clock.advance(10_000);
+      for (const again of await shop.claim()) await shop.dispatch(again);
+      expect(await shop.read(message)).toMatchObject({ state: "submitting" });
+      expect(first.submitted).toHaveLength(2);
+    });
+
+    test("a promotion that could not be judged because the store was away is not in doubt, and is sent later", async () => {
+      const message = await shop.accept("PROMO");
+      shop.clock.advance(10_000);
+      const optedOut = { ...shop.needs.commits.optedOut, add: () => Promise.reject(new StorageUnavailable("away")) };
+      await dispatch({ ...shop.needs, commits: { ...shop.needs.commits, optedOut } }, message);
+      expect(await shop.read(message)).toMatchObject({ state: "accepted" });
+      shop.clock.advance(1000);
+      for (const again of await shop.claim()) await shop.dispatch(again);
+      expect(await shop.read(message)).toMatchObject({ state: "submitted" });
     });
 
     test("a promotion in doubt is sent again where its route says so", async () => {
@@ -237,6 +268,41 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       expect(await shop.read(message)).toMatchObject({ state: "delivered" });
     });
 
+    test("while it waits for the next route, bad news of the first is no news and a delivery is its end", async () => {
+      const [failing, arriving] = [await silent(), await silent()];
+      shop.others.set("1/first", shop.addCarrier("first"));
+      shop.clock.advance(10_000);
+      await failOver(shop.needs);
+      const refOf = ({ accountId, requestId, n }: Message) => ({ accountId, requestId, n });
+      await report(shop.needs, { ...receipt("1/first", "f-x", "expired"), ref: refOf(failing) });
+      expect(await shop.read(failing)).toMatchObject({ state: "accepted" });
+      await report(shop.needs, { ...receipt("1/first", "f-y", "delivered"), ref: refOf(arriving) });
+      expect(await shop.read(arriving)).toMatchObject({ state: "delivered" });
+      for (const claimed of await shop.claim()) await shop.dispatch(claimed);
+      expect(shop.carrier.submitted.map(({ requestId }) => requestId)).toEqual([failing.requestId]);
+    });
+
+    test("two nodes that turn at the same moment send it once", async () => {
+      const message = await silent();
+      shop.clock.advance(10_000);
+      const due = await shop.store.listFailovers(shop.clock.now(), 10);
+      const stale = { ...shop.needs, store: { ...shop.store, listFailovers: () => Promise.resolve(due) } };
+      await failOver(shop.needs);
+      const claimed = await shop.claim();
+      await failOver(stale);
+      for (const each of [...claimed, ...(await shop.claim())]) await shop.dispatch(each);
+      expect(shop.carrier.submitted).toHaveLength(1);
+      expect(await shop.read(message)).toMatchObject({ state: "submitted", carrier: "scripted" });
+    });
+
+    test("a carrier that says it does not know is no delivery: the next route is tried", async () => {
+      const message = await silent();
+      await report(shop.needs, receipt("1/first", "f-1", "unknown"));
+      shop.clock.advance(10_000);
+      await sendAgain();
+      expect(await shop.read(message)).toMatchObject({ state: "submitted", carrier: "scripted" });
+    });
+
     test("with no other route to try, the message stays with the first", async () => {
       shop.addCarrier("only").answer = () => ({ kind: "taken", carrierMessageId: "o-1" });
       shop.route(EVERYTHING, { carrier: "only", failoverAfterSeconds: 10 });
@@ -283,6 +349,17 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       shop.clock.advance(200);
       await settle();
       expect(shop.carrier.submitted).toHaveLength(31);
+      await dispatcher.stop();
+    });
+
+    test("is kept for the second choice as well, and for whoever waited at another's gate", async () => {
+      const { lanes, dispatcher } = await start(1);
+      shop.addCarrier("first").answer = () => ({ kind: "refused", fault: "carrier", code: "58", description: "No" });
+      shop.route("First", { carrier: "first", priority: 1 });
+      for (let sent = 0; sent < 20; sent += 1) lanes.push(await shop.accept("TRANS"));
+      dispatcher.wake();
+      await settle();
+      expect(shop.carrier.submitted).toHaveLength(1);
       await dispatcher.stop();
     });
 

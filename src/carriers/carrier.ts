@@ -59,8 +59,8 @@ export interface Carrier {
   /** Whether it makes sense to hand it anything now. */
   isUp(): boolean;
   submit(message: Message): Promise<Outcome>;
-  /** Begins to hand over receipts, and what phones send. */
-  start(onReceipt: OnReceipt, onInbound?: OnInbound): Promise<void>;
+  /** Begins to hand over receipts. */
+  start(onReceipt: OnReceipt): Promise<void>;
   /** Stops handing over receipts; what was not handed over comes after the next start. */
   stop(): Promise<void>;
 }

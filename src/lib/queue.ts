@@ -12,10 +12,19 @@ export class Queue<T> {
   }
 
   shift(): T | undefined {
-    if (this.#outgoing.length === 0) {
-      this.#outgoing = this.#incoming.toReversed();
-      this.#incoming = [];
-    }
+    this.#turnOver();
     return this.#outgoing.pop();
+  }
+
+  /** The one that `shift` would give. */
+  peek(): T | undefined {
+    this.#turnOver();
+    return this.#outgoing.at(-1);
+  }
+
+  #turnOver(): void {
+    if (this.#outgoing.length > 0) return;
+    this.#outgoing = this.#incoming.toReversed();
+    this.#incoming = [];
   }
 }

@@ -91,6 +91,7 @@ function moveOf(message: StoredMessage, { status, pausedMs }: CampaignContent, a
     ...move,
     to: "scheduled",
     ownedBy: NOBODY,
+    dueIs: dueAt,
     dueAt: Math.max(at, dueAt - PAUSED_MS),
     // What the pause took of the message's time is given back; before it was due, it took nothing.
     extendMs: Math.max(0, Math.min(pausedMs, at - (dueAt - PAUSED_MS))),

@@ -33,6 +33,11 @@ function matches(route: RouteContent, message: Routable): boolean {
 export const isSimulated = (catalog: AccountCatalog, carrier: string): boolean =>
   carrier === SIMULATOR || catalog.named("carrier").get(carrier)?.content.adapter === "simulator";
 
+/** The quiet hours of the routes that may be drawn first: with equal priorities, those of any of them. */
+export const quietHoursOf = (routes: readonly Route[]): RouteContent["quietHours"] =>
+  routes.find(({ content }) => content.priority === routes[0]?.content.priority && content.quietHours)?.content
+    .quietHours ?? null;
+
 export interface ChooseNeeds {
   catalog: Catalog;
   carriers: Carriers;
@@ -56,7 +61,11 @@ interface Choice {
  * The carriers that could take a message now. Routes of a lower priority number come first; among equals the draw is by weight.
  * A test key's messages go to the simulator whatever else is configured.
  */
-export function candidatesFor({ catalog, carriers }: ChooseNeeds, message: Message): Choice {
+export function candidatesFor(
+  { catalog, carriers }: ChooseNeeds,
+  message: Message,
+  admittedTo: string | null = null,
+): Choice {
   if (message.test) {
     const carrier = carriers.find(message.accountId, SIMULATOR);
     return { usable: carrier ? [{ route: null, carrier }] : [], passedOver: [], repeats: false };
@@ -69,14 +78,19 @@ export function candidatesFor({ catalog, carriers }: ChooseNeeds, message: Messa
     const carrier = carriers.find(message.accountId, name);
     const reason = message.tried.includes(route.id)
       ? "It brought no delivery before"
-      : !carrier
-        ? "There is no such carrier"
-        : carrier.isUp()
-          ? null
-          : "The carrier is down";
+      : message.state === "submitting" && carrier?.name !== message.carrier
+        ? "Another carrier may have the message"
+        : !carrier
+          ? "There is no such carrier"
+          : carrier.isUp()
+            ? null
+            : "The carrier is down";
     if (reason === null && carrier) usable.push({ route, carrier });
     else passedOver.push({ route: route.name, carrier: name, reason: reason ?? "" });
   }
+  // Whoever has waited for a carrier's turn does not draw another one.
+  const waitedFor = usable.findIndex(({ carrier }) => carrier.name === admittedTo);
+  if (waitedFor > 0) usable.unshift(...usable.splice(waitedFor, 1));
   return { usable, passedOver, repeats: routes[0]?.content.repeatPromotionsInDoubt ?? false };
 }
 

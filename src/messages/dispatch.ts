@@ -16,6 +16,9 @@ import { settleParked, type ReportNeeds } from "./report.ts";
 const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
 
 const FAULT_PAUSE_MS = 60_000;
+const ASK_AGAIN_MS = 1000;
+/** A carrier that stays down is noted on the trail so often, and then only waited for. */
+const NOTED_TRIES = 5;
 
 /** How much of the window the lanes below passwords may fill at the most: a flood of promotions leaves room for what is above. */
 const BELOW_OTP_SHARE = 0.9;
@@ -36,14 +39,14 @@ export class Dispatcher {
   #onIdle: (() => void) | null = null;
   readonly #needs: DispatchNeeds & { lanes: Lanes };
   readonly #window: number;
-  readonly #admitted = new Queue<Message>();
+  #admitted = new Queue<{ message: Message; carrier: string }>();
   #onHungry: () => void = () => {};
 
   constructor(needs: DispatchNeeds & { lanes: Lanes }, window: number) {
     this.#needs = needs;
     this.#window = window;
-    needs.gates.onOpen((message) => {
-      this.#admitted.push(message);
+    needs.gates.onOpen((message, carrier) => {
+      this.#admitted.push({ message, carrier });
       this.wake();
     });
   }
@@ -61,11 +64,11 @@ export class Dispatcher {
     if (this.#stopped) return;
     while (this.#inFlight < this.#window) {
       const admitted = this.#admitted.shift();
-      const message = admitted ?? this.#needs.lanes.take((lane) => this.#hasRoomFor(lane));
+      const message = admitted?.message ?? this.#needs.lanes.take((lane) => this.#hasRoomFor(lane));
       if (!message) return this.#needs.lanes.size === 0 ? this.#onHungry() : undefined;
       this.#inFlight += 1;
       this.#byLane[message.routeClass] += 1;
-      void this.#send(message, admitted !== undefined);
+      void this.#send(message, admitted?.carrier ?? null);
     }
   }
 
@@ -76,10 +79,10 @@ export class Dispatcher {
     return lane === "OTP" || TRANS + PROMO < this.#window * BELOW_OTP_SHARE;
   }
 
-  async #send(message: Message, admitted: boolean): Promise<void> {
+  async #send(message: Message, admittedTo: string | null): Promise<void> {
     const { node } = this.#needs.membership;
     try {
-      await dispatch(this.#needs, message, admitted);
+      await dispatch(this.#needs, message, admittedTo);
     } catch (error) {
       this.#needs.log.error({ err: error, messageId: messageIdOf(message) }, "message could not be dispatched");
       await this.#letGo(message, node);
@@ -88,6 +91,11 @@ export class Dispatcher {
     this.#byLane[message.routeClass] -= 1;
     if (this.#inFlight === 0) this.#onIdle?.();
     this.wake();
+  }
+
+  /** Forgets what has waited at gates: the rows belong to whoever claims them. */
+  clear(): void {
+    this.#admitted = new Queue();
   }
 
   /** After a fault of our own nobody would look at the row again while this node lives, so it is left for a later try. */
@@ -112,24 +120,40 @@ export class Dispatcher {
 
 /**
  * Hands one message to its carrier, or to the next one where the first is down or will not have it. A message for a carrier
- * that is at its contracted speed waits at the gate and comes back `admitted`. Next: src/carriers/carrier.ts
+ * that is at its contracted speed waits at the gate and comes back as admitted to it. Next: src/carriers/carrier.ts
  */
-export async function dispatch(needs: DispatchNeeds, message: Message, admitted = false): Promise<void> {
-  const { membership, gates, clock } = needs;
+export async function dispatch(
+  needs: DispatchNeeds,
+  message: Message,
+  admittedTo: string | null = null,
+): Promise<void> {
+  const { membership, gates, clock, log } = needs;
   const now = clock.now();
   const { node } = membership;
   const inDoubt = message.state === "submitting";
 
   if (now >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
-  const { usable, passedOver, repeats } = candidatesFor(needs, message);
+  const { usable, passedOver, repeats } = candidatesFor(needs, message, admittedTo);
   if (inDoubt && !mayRepeat(message, repeats)) return hold(needs, message, node, message.expiresAt);
-  const second = inDoubt ? null : await judgeAgain(needs, message);
+  let second: Awaited<ReturnType<typeof judgeAgain>> = null;
+  try {
+    if (!inDoubt) second = await judgeAgain(needs, message);
+  } catch (error) {
+    log.warn({ err: error, messageId: messageIdOf(message) }, "policies could not be asked, message waits");
+    return wait(needs, message, node, now + ASK_AGAIN_MS);
+  }
   if (second) return stopShort(needs, message, node, second);
 
   const [first] = usable;
   if (!first) return waitForRoute(needs, message, node, passedOver);
-  if (!admitted && !gates.admit(first.carrier, message)) return;
+  if (first.carrier.name !== admittedTo && !gates.admit(first.carrier, message)) return;
   return tryEach(needs, message, node, usable, passedOver, repeats);
+}
+
+/** Leaves a message as it is until a later time: nothing has been done with it. */
+async function wait({ commits, clock }: DispatchNeeds, message: Message, node: number, dueAt: number): Promise<void> {
+  const at = clock.now();
+  await commits.move.add({ ...refOf(message), to: message.state, at, owner: NOBODY, ownedBy: node, dueAt });
 }
 
 /**
@@ -144,12 +168,14 @@ async function tryEach(
   before: readonly PassedOver[],
   repeats: boolean,
 ): Promise<void> {
-  const { membership, clock, meters } = needs;
+  const { membership, gates, clock, meters } = needs;
   const inDoubt = message.state === "submitting";
   const passedOver = [...before];
   for (const [place, candidate] of candidates.entries()) {
     const { carrier, route } = candidate;
     const at = clock.now();
+    // The first has passed its gate; the next one's contracted speed counts as well.
+    if (place > 0 && !gates.passes(carrier)) return putBack(needs, message, node, at + ASK_AGAIN_MS);
     const entry: TrailEntry = {
       at,
       step: "attempt",
@@ -233,6 +259,11 @@ async function conclude(
       return settleParked(needs, message, result.parked);
     }
     case "refused": {
+      // That a repeat is refused says nothing about the first try: its receipt may still come.
+      if (message.state === "submitting") {
+        await commits.move.add({ ...move, to: "submitting", ownedBy: node, dueAt: message.expiresAt });
+        return;
+      }
       const { code: errorCode, description } = outcome;
       const { moved } = await commits.move.add({ ...move, to: "rejected", ownedBy: node, errorCode, description });
       if (moved) meters.moves("rejected").inc();
@@ -283,10 +314,12 @@ async function waitForRoute(
 ): Promise<void> {
   const { commits, clock, meters } = needs;
   const at = clock.now();
-  const trail = writeTrail({ at, step: "attempt", route: "none", carrier: "none", passedOver });
+  const step = writeTrail({ at, step: "attempt", route: "none", carrier: "none", passedOver });
+  const trail = message.attempts < NOTED_TRIES ? step : "";
   const move = { ...refOf(message), at, owner: NOBODY, ownedBy: node, trail };
-  if (passedOver.length > 0) {
-    await commits.move.add({ ...move, to: message.state, dueAt: at + retryPauseMs(message) });
+  if (passedOver.length > 0 || message.state === "submitting") {
+    // Counted as a try, so that the pauses grow.
+    await commits.move.add({ ...move, to: message.state, attempt: true, dueAt: at + retryPauseMs(message) });
     return;
   }
   const errorCode = "NO_ROUTE";

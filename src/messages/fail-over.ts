@@ -42,6 +42,8 @@ async function turn(needs: FailOverNeeds, message: StoredMessage): Promise<void>
     at,
     owner: NOBODY,
     carriedBy: carrier ?? "",
+    // From now on nothing that this carrier says but a delivery counts, and no other node turns the message once more.
+    carrier: "",
     dueAt: at,
     tried,
     failoverAt: null,

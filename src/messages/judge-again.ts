@@ -1,13 +1,13 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
-import { PAUSED_MS, SIMULATOR } from "../model/catalog.ts";
+import { PAUSED_MS } from "../model/catalog.ts";
 import type { FAILURES, Message, State } from "../model/message.ts";
 import type { TrailEntry } from "../model/trail.ts";
 import { quietUntil } from "../policies/quiet-hours.ts";
 import { zonesOf } from "../policies/zones.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
-import { isSimulated, routesFor } from "./choose-route.ts";
+import { isSimulated, quietHoursOf, routesFor } from "./choose-route.ts";
 
 export interface JudgeAgainNeeds {
   catalog: Catalog;
@@ -60,11 +60,11 @@ function judgeCampaign({ catalog }: JudgeAgainNeeds, message: Message, at: numbe
 
 function judgeHours({ catalog, accountOf }: JudgeAgainNeeds, message: Message, at: number): SecondThought | null {
   const records = catalog.of(message.accountId);
-  const route = message.test ? undefined : routesFor(records, message).find(({ id }) => !message.tried.includes(id));
-  const quiet = route?.content.quietHours;
+  const routes = message.test ? [] : routesFor(records, message).filter(({ id }) => !message.tried.includes(id));
+  const quiet = quietHoursOf(routes);
   if (!quiet) return null;
   const everywhere = accountOf(message.accountId)?.settings.limits === "everywhere";
-  if (!everywhere && isSimulated(records, route?.content.carrier ?? SIMULATOR)) return null;
+  if (!everywhere && routes.every(({ content }) => isSimulated(records, content.carrier))) return null;
   const until = quietUntil(quiet, zonesOf(message.recipient), at);
   if (until === null) return null;
   const detail = `${quiet.from} to ${quiet.to} where the recipient is; held until ${new Date(until).toISOString()}`;

@@ -3,14 +3,13 @@ import type { Composed } from "../channels/sms/compose.ts";
 import type { SmsDraft, SmsRecipient } from "../channels/sms/read.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
-import { SIMULATOR } from "../model/catalog.ts";
 import { FAILURES } from "../model/message.ts";
 import type { PolicyName, TrailEntry, Verdict } from "../model/trail.ts";
 import { countryOf, isPossible } from "../policies/country.ts";
 import type { FloodFilter } from "../policies/flood.ts";
 import { quietUntil } from "../policies/quiet-hours.ts";
 import { zonesOf } from "../policies/zones.ts";
-import { isSimulated, routesFor } from "./choose-route.ts";
+import { isSimulated, quietHoursOf, routesFor } from "./choose-route.ts";
 
 export interface JudgeNeeds {
   clock: Clock;
@@ -59,9 +58,10 @@ export function judge(
 
   const { number } = recipient;
   const routable = { channel: "sms", routeClass: draft.routeClass, sender: draft.sender, recipient: number } as const;
-  const route = test ? null : routesFor(catalog, routable)[0];
-  if (route === undefined) return [refusal("route", "NO_ROUTE", noRoute(catalog))];
-  const binding = settings.limits === "everywhere" || !isSimulated(catalog, route?.content.carrier ?? SIMULATOR);
+  const routes = test ? [] : routesFor(catalog, routable);
+  if (!test && routes.length === 0) return [refusal("route", "NO_ROUTE", noRoute(catalog))];
+  const binding =
+    settings.limits === "everywhere" || routes.some(({ content }) => !isSimulated(catalog, content.carrier));
   const said: Judgement[] = [];
 
   if (settings.allowedCountries) {
@@ -85,7 +85,7 @@ export function judge(
   const flood = judgeFlood(needs, sending, number, composed.content.text);
   if (flood && binding) return [...said, refusal("same text", "SAME_TEXT_FLOOD", flood)];
   if (flood) said.push({ policy: "same text", verdict: "noted", detail: flood });
-  const quiet = route?.content.quietHours;
+  const quiet = quietHoursOf(routes);
   if (quiet && draft.routeClass === "PROMO") {
     const until = quietUntil(quiet, zonesOf(number), draft.sendAt ?? needs.clock.now());
     const detail = `${quiet.from} to ${quiet.to} where the recipient is`;

@@ -1,8 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { compose, composedFor, type Composition } from "../channels/sms/compose.ts";
 import type { SmsDraft, SmsRules } from "../channels/sms/read.ts";
-import { readTemplateText } from "../channels/sms/template.ts";
-import { SIMULATOR, type CatalogRecord, type TemplateContent } from "../model/catalog.ts";
+import type { CatalogRecord, TemplateContent } from "../model/catalog.ts";
 import { FAILURES } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
@@ -85,12 +84,15 @@ export function notedPolicies({ verdicts }: Prepared): string {
   return [...noted].join(", ");
 }
 
+/** Whether every way that any of its messages could take ends in the simulator. */
 function endsInSimulator({ test, catalog, draft }: Sending): boolean {
   if (test) return true;
-  const { routeClass, sender } = draft;
-  const number = draft.recipients.find(({ failure }) => !failure)?.number ?? "";
-  const [route] = routesFor(catalog, { channel: "sms", routeClass, sender, recipient: number });
-  return isSimulated(catalog, route?.content.carrier ?? SIMULATOR);
+  const { routeClass, sender, recipients } = draft;
+  return recipients.every(({ number }) =>
+    routesFor(catalog, { channel: "sms", routeClass, sender, recipient: number }).every(({ content }) =>
+      isSimulated(catalog, content.carrier),
+    ),
+  );
 }
 
 function refuseUnknownSender({ catalog, draft }: Sending, learning: boolean): void {
@@ -130,12 +132,10 @@ function noteCampaign(catalog: Catalog, { account, draft: { campaignName } }: Se
   catalog.learn(account.id, "campaign", campaignName, { status: "running", pausedAt: null, pausedMs: 0 });
 }
 
-/** A template as a request shows it: its text if there is one, else only how many values it takes. */
-function shapeOf({ text, custom, recipients }: SmsDraft): TemplateContent {
-  const read = text === null ? null : readTemplateText(text);
+/** A template as a request shows it: how many values it takes. Its text is one recipient's, and is not kept. */
+function shapeOf({ custom, recipients }: SmsDraft): TemplateContent {
   const values = custom ?? recipients.find((recipient) => recipient.custom !== null)?.custom ?? [];
-  const variables = read === null || "fault" in read ? values.length : read.variables;
-  return { channel: "sms", text, variables, dltContentId: null, dltEntityId: null };
+  return { channel: "sms", text: null, variables: values.length, dltContentId: null, dltEntityId: null };
 }
 
 async function askOptOuts({ commits }: PrepareNeeds, { account, draft }: Sending): Promise<readonly boolean[]> {

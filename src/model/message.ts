@@ -45,6 +45,8 @@ export interface Message extends MessageRef {
   campaignName: string | null;
   /** Ids of routes that were used and brought nothing. */
   tried: readonly string[];
+  /** The carrier it was last handed to; null while there is none, and while it waits for another route. */
+  carrier: string | null;
   state: State;
   attempts: number;
   createdAt: number;
@@ -63,7 +65,8 @@ export type State = (typeof STATES)[number];
 /**
  * From each state, the states it may go to.
  * - `submitting → accepted` is a carrier that was busy: the message waits for its next try.
- * - `submitted → accepted` and `enroute → accepted` are a route that stayed silent: the next one is tried.
+ * - `submitted → accepted`, `enroute → accepted` and `unknown → accepted` are a route that brought no delivery: the next one is
+ *   tried. While it waits for that, the first one's delivery may still come: `accepted → delivered`.
  * - `accepted → accepted` is a message that finds every carrier down: it waits for its next try.
  * - `accepted → scheduled` is a campaign that was paused, or quiet hours that began.
  * - `submitting → submitting` is a second try after a crash left the first one in doubt.
@@ -71,8 +74,8 @@ export type State = (typeof STATES)[number];
  * - `expired → delivered`: the network gave up and the phone got it all the same. No other end is ever left.
  */
 const MOVES: Record<State, readonly State[]> = {
-  accepted: ["accepted", "scheduled", "submitting", "rejected", "expired", "cancelled"],
-  scheduled: ["scheduled", "accepted", "submitting", "rejected", "expired", "cancelled"],
+  accepted: ["accepted", "scheduled", "submitting", "delivered", "rejected", "expired", "cancelled"],
+  scheduled: ["scheduled", "accepted", "submitting", "delivered", "rejected", "expired", "cancelled"],
   submitting: [
     "submitting",
     "accepted",
@@ -86,7 +89,7 @@ const MOVES: Record<State, readonly State[]> = {
   ],
   submitted: ["accepted", "enroute", "delivered", "undelivered", "expired", "rejected", "unknown"],
   enroute: ["accepted", "delivered", "undelivered", "expired", "rejected", "unknown"],
-  unknown: ["delivered", "undelivered", "expired", "rejected"],
+  unknown: ["accepted", "delivered", "undelivered", "expired", "rejected"],
   expired: ["delivered"],
   delivered: [],
   undelivered: [],

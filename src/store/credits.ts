@@ -7,7 +7,12 @@ import type { LedgerRow } from "./tables.ts";
 /** What accounts have and why. The moves of messages write here by themselves; see `charge.ts`. */
 export function createCreditQueries({ db, atomically }: Engine): CreditStore {
   const findEntry = (accountId: number, id: string) =>
-    db.selectFrom("ledger").select("amount").where("account_id", "=", accountId).where("request_id", "=", id);
+    db
+      .selectFrom("ledger")
+      .select("amount")
+      .where("account_id", "=", accountId)
+      .where("request_id", "=", id)
+      .where("kind", "=", "top-up");
 
   return {
     async findBalance(accountId) {

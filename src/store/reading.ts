@@ -90,6 +90,7 @@ export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): 
         )
         .selectAll("messages")
         .where("failovers.due_at", "<=", dueBy)
+        .where("messages.state", "in", ["submitted", "enroute", "unknown"])
         .orderBy("failovers.due_at")
         .limit(limit)
         .execute();

@@ -36,6 +36,7 @@ export function messageOf(row: MessageRow): Message {
     credits: row.credits,
     campaignName: row.campaign_name,
     tried: row.tried === null ? [] : (JSON.parse(row.tried) as string[]),
+    carrier: row.carrier || null,
     state: row.state as State,
     attempts: row.attempts,
     createdAt: row.created_at,
@@ -48,7 +49,6 @@ export function storedMessageOf(row: MessageRow): StoredMessage {
   return {
     ...messageOf(row),
     trail: row.trail,
-    carrier: row.carrier,
     errorCode: row.error_code,
     description: row.description,
     submittedAt: row.submitted_at,

@@ -40,7 +40,7 @@ export const NOBODY = 0;
 
 /** One send request on its way into the store: what all its messages share, and who they go to. */
 export interface Acceptance {
-  message: Omit<Message, "n" | "recipient" | "credits" | "tried" | "state" | "attempts">;
+  message: Omit<Message, "n" | "recipient" | "credits" | "tried" | "carrier" | "state" | "attempts">;
   /** In the order of their `n`, from 1. */
   recipients: readonly NewRecipient[];
   /** The steps that all of them have behind them. */
@@ -98,9 +98,12 @@ export interface Move extends MessageRef {
   ownedBy?: number;
   /** Only if this is the carrier that has it now. */
   carriedBy?: string;
+  /** Only if it is still due at this time. */
+  dueIs?: number;
   dueAt?: number;
   /** Makes it valid for so much longer. */
   extendMs?: number;
+  /** Empty takes it from its carrier. */
   carrier?: string;
   /** Set when the carrier took it: receipts will name this id. */
   carrierMessageId?: string;
@@ -148,7 +151,6 @@ export interface MessageFilter {
 /** A message with all that became of it. */
 export interface StoredMessage extends Message {
   trail: string | null;
-  carrier: string | null;
   errorCode: string | null;
   description: string | null;
   submittedAt: number | null;

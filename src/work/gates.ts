@@ -25,14 +25,14 @@ interface Needs {
 export class Gates {
   readonly #needs: Needs;
   readonly #gates = new Map<string, Gate>();
-  #onOpen: (message: Message) => void = () => {};
+  #onOpen: (message: Message, carrier: string) => void = () => {};
 
   constructor(needs: Needs) {
     this.#needs = needs;
   }
 
-  /** Calls back with each message whose turn has come. */
-  onOpen(run: (message: Message) => void): void {
+  /** Calls back with each message whose turn has come, and the carrier whose turn it is. */
+  onOpen(run: (message: Message, carrier: string) => void): void {
     this.#onOpen = run;
   }
 
@@ -48,8 +48,15 @@ export class Gates {
     const gate = this.#gateOf(name, messagesPerSecond);
     if (isEmpty(gate) && gate.bucket.take(this.#needs.clock.now()).taken) return true;
     gate.waiting.get(message.routeClass)?.push(message);
-    this.#open(gate);
+    this.#open(name, gate);
     return false;
+  }
+
+  /** Whether a message that cannot wait here may go now: then it has taken its turn. */
+  passes({ name, messagesPerSecond }: Carrier): boolean {
+    if (messagesPerSecond === null) return true;
+    const gate = this.#gateOf(name, messagesPerSecond);
+    return isEmpty(gate) && gate.bucket.take(this.#needs.clock.now()).taken;
   }
 
   /** Forgets everything: the rows stay in the store and belong to whoever claims them. */
@@ -70,20 +77,33 @@ export class Gates {
   }
 
   /** Lets through whoever has a turn, and comes back when the next turn is due. */
-  #open(gate: Gate): void {
+  #open(name: string, gate: Gate): void {
     if (gate.isOpening) return;
-    while (!isEmpty(gate)) {
+    for (;;) {
+      this.#letExpiredThrough(name, gate);
+      if (isEmpty(gate)) return;
       const turn = gate.bucket.take(this.#needs.clock.now());
       if (!turn.taken) {
         gate.isOpening = true;
         this.#needs.clock.after(Math.ceil(turn.waitMs), () => {
           gate.isOpening = false;
-          this.#open(gate);
+          this.#open(name, gate);
         });
         return;
       }
       const message = nextOf(gate);
-      if (message) this.#onOpen(message);
+      if (message) this.#onOpen(message, name);
+    }
+  }
+
+  /** What is past its validity is only ended, which takes no turn of the carrier's. */
+  #letExpiredThrough(name: string, { waiting }: Gate): void {
+    const now = this.#needs.clock.now();
+    for (const queue of waiting.values()) {
+      for (let first = queue.peek(); first && first.expiresAt <= now; first = queue.peek()) {
+        queue.shift();
+        this.#onOpen(first, name);
+      }
     }
   }
 }

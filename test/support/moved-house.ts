@@ -102,7 +102,7 @@ export async function openMovedHouse(
       if (owned + late + due === 0) return;
       if (owned + late > 0) {
         // What is being worked on comes to its end by itself.
-        await sleep(1);
+        await sleep(2);
         patience -= 1;
         if (patience > 0 || !(await waitsForTime())) continue;
         if (late + due === 0) return;

@@ -141,7 +141,7 @@ export class Workshop {
       links: null,
       idempotency: null,
     });
-    return { ...message, n: 1, recipient, credits: 1, tried: [], state: "accepted", attempts: 0 };
+    return { ...message, n: 1, recipient, credits: 1, tried: [], carrier: null, state: "accepted", attempts: 0 };
   }
 
   dispatch(message: Message): Promise<void> {

@@ -140,15 +140,18 @@ export class SimulatorCarrier implements Carrier {
       : { kind: "taken", carrierMessageId: received.id, ...said(`taken ${received.id}`) };
   }
 
-  async start(onReceipt: OnReceipt, onInbound: OnInbound | null = null): Promise<void> {
-    this.#onReceipt = onReceipt;
+  /** Hands what phones send to somebody: on every node, because any may be asked to let a phone answer. */
+  hear(onInbound: OnInbound): void {
     this.#onInbound = onInbound;
+  }
+
+  async start(onReceipt: OnReceipt): Promise<void> {
+    this.#onReceipt = onReceipt;
     await this.resendOverdue();
   }
 
   async stop(): Promise<void> {
     this.#onReceipt = null;
-    this.#onInbound = null;
     this.#due.clear();
     await Promise.all(this.#handingOver);
     await this.#reported.idle();

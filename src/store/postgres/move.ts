@@ -15,6 +15,7 @@ const MOVES = columns({
   owner: "integer",
   owned_by: "integer",
   carried_by: "text",
+  due_is: "bigint",
   due_at: "bigint",
   extend_ms: "bigint",
   carrier: "text",
@@ -65,7 +66,8 @@ const MOVE = `
       trail = ${TRAIL}, charge = ${chargeAfter(CHANGE)}, charge_change = ${CHANGE}
     from step
     where ${IS_MESSAGE} and (step.owned_by is null or messages.owner = step.owned_by)
-      and (step.carried_by is null or messages.carrier = step.carried_by) and ${IS_LEGAL}
+      and (step.carried_by is null or messages.carrier = step.carried_by)
+      and (step.due_is is null or messages.due_at = step.due_is) and ${IS_LEGAL}
     returning step.place, step.at, messages.account_id, messages.request_id, messages.n, messages.credits, messages.charge_change
   ),
   noted as (
@@ -87,7 +89,8 @@ const MOVE = `
   ),
   planned as (
     insert into failovers (account_id, request_id, n, due_at)
-    select account_id, request_id, n, failover_at from step where failover_at is not null and place in (select place from moved)
+    select account_id, request_id, n, failover_at from step where failover_at is not null and (place in (select place from moved)
+      or exists (select 1 from messages where ${IS_MESSAGE} and messages.state = 'enroute'))
     on conflict (account_id, request_id, n) do update set due_at = excluded.due_at
   ),
   unplanned as (
@@ -168,6 +171,7 @@ const rowOf = (step: Move) => ({
   owner: step.owner,
   owned_by: step.ownedBy,
   carried_by: step.carriedBy,
+  due_is: step.dueIs,
   due_at: step.dueAt,
   extend_ms: step.extendMs ?? 0,
   carrier: step.carrier,

@@ -10,8 +10,10 @@ type Moved = Pick<MessageRow, "charge_change" | "credits">;
 /** Moves one message, inside the writer's transaction, with everything that must change together with it. */
 export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
   const changeBalance = db.prepare("update balances set balance = balance + ?, held = held + ? where account_id = ?");
+  // A receipt may have come before the answer to the submit: the plan holds as long as the message has not ended.
   const planFailover = db.prepare(
-    `insert into failovers (account_id, request_id, n, due_at) values (?, ?, ?, ?)
+    `insert into failovers (account_id, request_id, n, due_at)
+     select ?, ?, ?, ? from messages where account_id = ? and request_id = ? and n = ? and state in ('submitted', 'enroute')
      on conflict (account_id, request_id, n) do update set due_at = excluded.due_at`,
   );
   const endFailover = db.prepare("delete from failovers where account_id = ? and request_id = ? and n = ?");
@@ -33,7 +35,7 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
 
   /** One statement per target state: the legal origins are part of its text. */
   const moveStatements = new Map<string, StatementSync>();
-  function moveStatement(to: State, refund: boolean, fence: "" | " and owner = ?" | " and carrier = ?"): StatementSync {
+  function moveStatement(to: State, refund: boolean, fence: string): StatementSync {
     const name = `${to} ${refund}${fence}`;
     let statement = moveStatements.get(name);
     if (!statement) {
@@ -72,13 +74,20 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
       requestId,
       n,
     ];
-    const fence =
-      move.ownedBy !== undefined ? " and owner = ?" : move.carriedBy !== undefined ? " and carrier = ?" : "";
-    if (fence !== "") values.push(move.ownedBy ?? move.carriedBy ?? null);
+    let fence = "";
+    for (const [column, value] of [
+      ["owner", move.ownedBy],
+      ["carrier", move.carriedBy],
+      ["due_at", move.dueIs],
+    ] as const) {
+      if (value === undefined) continue;
+      fence += ` and ${column} = ?`;
+      values.push(value);
+    }
     const moved = moveStatement(move.to, move.refund === true, fence).get(...values) as Moved | undefined;
     if (moved) settleCredits(move, moved);
     else if (move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
-    if (moved && move.failoverAt) planFailover.run(accountId, requestId, n, move.failoverAt);
+    if (move.failoverAt) planFailover.run(accountId, requestId, n, move.failoverAt, accountId, requestId, n);
     if (moved && move.failoverAt === null) endFailover.run(accountId, requestId, n);
     let parked: ParkedReceipt[] = [];
     if (move.carrier !== undefined && move.carrierMessageId !== undefined) {
