@@ -147,7 +147,9 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   let started = false;
   const baseUrl = (): string => config.baseUrl ?? address;
   const shortLinkBase = (): string => config.shortLinkBase ?? `${baseUrl()}/s`;
+  const flood = new FloodFilter({ entriesMax: FLOOD_ENTRIES });
   const accepting: AcceptNeeds = {
+    flood,
     commits,
     store,
     membership,
@@ -164,7 +166,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     shortLinkBase,
     underWay: new Set(),
   };
-  const flood = new FloodFilter({ entriesMax: FLOOD_ENTRIES });
+
   const links = createFollow({ store, clock, log, meters });
   const services: Services = {
     store,

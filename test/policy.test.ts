@@ -84,6 +84,22 @@ describe.each(ENGINES)("sending policy on %s", (engine) => {
       expect(await endOf(idOf(await house.send({ type, to: number })))).toMatchObject({ status: "Delivered" });
     });
 
+    test("a repeated request answers what the first did, whatever has become of its recipient since", async () => {
+      const to = someone();
+      const fields = { to, type: "PROMO", text: "Half price" };
+      const headers = { "Idempotency-Key": `before the stop ${to}` };
+      const first = await house.send(fields, headers);
+      expect(first.status).toBe(200);
+      await house.ask("POST", "/api/optouts", { number: to });
+      const again = await house.send(fields, headers);
+      expect([again.status, again.headers.get("idempotent-replayed"), again.body.id]).toEqual([
+        200,
+        "true",
+        first.body.id,
+      ]);
+      expect((await house.send(fields)).status).toBe(403);
+    });
+
     test("among several recipients, who has opted out fails alone and the others go", async () => {
       const [first, gone, third] = [someone(), someone(), someone()];
       await reply(gone, "STOP");

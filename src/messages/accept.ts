@@ -7,6 +7,7 @@ import type { Log } from "../lib/log.ts";
 import { PAUSED_MS } from "../model/catalog.ts";
 import type { Message } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
+import type { FloodFilter } from "../policies/flood.ts";
 import { NOBODY, StorageUnavailable, type Acceptance, type MessageStore } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Lanes } from "../work/lanes.ts";
@@ -18,7 +19,7 @@ import type { Prepared } from "./prepare.ts";
 
 export interface AcceptNeeds extends AddressNeeds {
   commits: GroupCommit;
-  store: Pick<MessageStore, "release">;
+  store: Pick<MessageStore, "release" | "findAnswer">;
   membership: Membership;
   clock: Clock;
   log: Log;
@@ -27,6 +28,7 @@ export interface AcceptNeeds extends AddressNeeds {
   sending: { lanes: Lanes; dispatcher: Dispatcher } | null;
   /** How long a message may wait to be sent. */
   validityMs: Record<Message["routeClass"], number>;
+  flood: FloodFilter;
   /** Idempotency keys of requests that are being worked on. */
   underWay: Set<string>;
 }
@@ -61,8 +63,7 @@ async function acceptOnce(
   if (needs.underWay.has(lock)) throw new Problem("IDEMPOTENCY_IN_PROGRESS", { retryAfterSeconds: 1 });
   needs.underWay.add(lock);
   try {
-    const bodyHash = createHash("sha256").update(JSON.stringify(body)).digest("base64url");
-    return await store(needs, request, { path, key, bodyHash });
+    return await store(needs, request, { path, key, bodyHash: hashOf(body) });
   } finally {
     needs.underWay.delete(lock);
   }
@@ -111,6 +112,7 @@ async function store(
     places?.lanes.giveBack(draft.routeClass, count);
   }
   meters.accepted("sms", draft.routeClass).inc(count);
+  rememberTexts(needs, prepared, now);
   if (places && membership.node === node) {
     recipients.forEach((recipient, index) => {
       if (recipient.failure || (recipient.dueAt ?? now) > now) return;
@@ -122,6 +124,30 @@ async function store(
   }
   return { answer: response, replayed: false };
 }
+
+/** Only what was accepted counts for the filter of identical texts, not what was refused or replayed. */
+function rememberTexts({ flood }: AcceptNeeds, prepared: Prepared, now: number): void {
+  const { account, draft } = prepared.sending;
+  const { sameText } = account.settings;
+  if (!sameText) return;
+  draft.recipients.forEach(({ number, failure }, place) => {
+    if (failure) return;
+    const { text } = composedFor(prepared, place).content;
+    flood.count(account.id, number, text, sameText.windowSeconds * 1000, now);
+  });
+}
+
+/** What was answered to an earlier request with the same key and body; null when there was none. */
+export async function earlierAnswer(
+  { store: messages }: AcceptNeeds,
+  accountId: number,
+  { path, key, body }: NonNullable<SendRequest["idempotency"]>,
+): Promise<string | null> {
+  const earlier = await messages.findAnswer(accountId, path, key);
+  return earlier?.bodyHash === hashOf(body) ? earlier.response : null;
+}
+
+const hashOf = (body: unknown): string => createHash("sha256").update(JSON.stringify(body)).digest("base64url");
 
 /** What all messages of the request share. */
 function messageOf(

@@ -103,7 +103,7 @@ function judgeFlood(
 ): string | null {
   const { sameText } = account.settings;
   if (!sameText || dryRun) return null;
-  const count = flood.count(account.id, number, text, sameText.windowSeconds * 1000, clock.now());
+  const count = flood.ask(account.id, number, text, sameText.windowSeconds * 1000, clock.now());
   if (count <= sameText.max) return null;
   return `The same text ${count} times within ${sameText.windowSeconds} s; ${sameText.max} are allowed`;
 }

@@ -23,20 +23,37 @@ export class FloodFilter {
     return this.#young.size + this.#old.size;
   }
 
-  /** How often this text went to this recipient in the last `windowMs`, this time included. */
+  /** How often this text would have gone to this recipient in the last `windowMs` if it went now. */
+  ask(accountId: number, recipient: string, text: string, windowMs: number, now: number): number {
+    const number = numberOf(recipient);
+    const digest = this.#digestFor(text);
+    const since = now - windowMs;
+    return (
+      1 +
+      this.#old.countAfter(accountId, number, digest, since) +
+      this.#young.countAfter(accountId, number, digest, since)
+    );
+  }
+
+  /** How often this text went to this recipient in the last `windowMs`, this time included; it counts from now on. */
   count(accountId: number, recipient: string, text: string, windowMs: number, now: number): number {
     if (this.#young.isFull) {
       [this.#young, this.#old] = [this.#old, this.#young];
       this.#young.clear();
     }
-    // All recipients of a request have the same text, so the last digest is kept.
+    const number = numberOf(recipient);
+    const digest = this.#digestFor(text);
+    const earlier = this.#old.countAfter(accountId, number, digest, now - windowMs);
+    return earlier + this.#young.add(accountId, number, digest, now - windowMs, now);
+  }
+
+  /** All recipients of a request have the same text, so the last digest is kept. */
+  #digestFor(text: string): number {
     if (text !== this.#text) {
       this.#text = text;
       this.#digest = digestOf(text);
     }
-    const number = numberOf(recipient);
-    const earlier = this.#old.countAfter(accountId, number, this.#digest, now - windowMs);
-    return earlier + this.#young.add(accountId, number, this.#digest, now - windowMs, now);
+    return this.#digest;
   }
 }
 

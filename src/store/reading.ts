@@ -16,6 +16,7 @@ type Reading = Pick<
   | "findMessage"
   | "listMessages"
   | "countWaiting"
+  | "findAnswer"
   | "listFailovers"
   | "replanFailover"
   | "listCampaignMessages"
@@ -77,6 +78,17 @@ export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): 
         )
         .executeTakeFirstOrThrow();
       return row.waiting;
+    },
+
+    async findAnswer(accountId, path, key) {
+      const row = await db
+        .selectFrom("idempotency")
+        .select(["body_hash", "response"])
+        .where("account_id", "=", accountId)
+        .where("path", "=", path)
+        .where("key", "=", key)
+        .executeTakeFirst();
+      return row ? { bodyHash: row.body_hash, response: row.response } : null;
     },
 
     async listFailovers(dueBy, limit) {

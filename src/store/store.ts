@@ -195,6 +195,8 @@ export interface MessageStore {
     limit: number,
   ): Promise<Page<StoredMessage, Position>>;
   countWaiting(): Promise<number>;
+  /** What a request with this idempotency key was answered; null when there was none. */
+  findAnswer(accountId: number, path: string, key: string): Promise<{ bodyHash: string; response: string } | null>;
   /** Messages whose route has stayed silent for too long, oldest first. */
   listFailovers(dueBy: number, limit: number): Promise<readonly StoredMessage[]>;
   /** Moves a planned failover to another time; false when none is planned or another carrier has the message. */

@@ -41,6 +41,14 @@ export interface Tables {
     updated_at: number;
   };
   submissions: { carrier: string; carrier_message_id: string; account_id: number; request_id: string; n: number };
+  idempotency: {
+    account_id: number;
+    path: string;
+    key: string;
+    body_hash: string;
+    response: string;
+    created_at: number;
+  };
   failovers: { account_id: number; request_id: string; n: number; due_at: number };
   optouts: { account_id: number; number: string; source: string; note: string | null; created_at: number };
   balances: { account_id: number; balance: number; held: number };

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { readSms } from "../../channels/sms/read.ts";
-import { accept } from "../../messages/accept.ts";
+import { accept, earlierAnswer, type SendRequest } from "../../messages/accept.ts";
 import { notedPolicies, prepare, refuseSingle } from "../../messages/prepare.ts";
 import { Problem } from "../../model/problem.ts";
 import { SENT_MESSAGE, sendEnvelope, type JsonText } from "../envelope.ts";
@@ -11,10 +11,30 @@ const PATH = "/v1/sms";
 const BULK = 100;
 
 /** `POST /v1/sms`: reads the request, has it prepared and accepted, answers the envelope. Next: src/channels/sms/read.ts */
-async function postSms(services: Services, { headers, body, caller, setHeader }: SendCall): Promise<JsonText> {
+async function postSms(services: Services, call: SendCall): Promise<JsonText> {
+  const { headers, body, caller, setHeader } = call;
+  const key = readIdempotencyKey(headers["idempotency-key"]);
+  if (key === null) return send(services, call, null);
+  const idempotency = { path: PATH, key, body };
+  try {
+    return await send(services, call, idempotency);
+  } catch (error) {
+    // What has become wrong since the first request (a STOP, a template, the time) does not change what was answered to it.
+    const isLasting = error instanceof Problem && error.status < 500 && error.code !== "IDEMPOTENCY_MISMATCH";
+    const earlier = isLasting ? await earlierAnswer(services.accepting, caller.account.id, idempotency) : null;
+    if (earlier === null) throw error;
+    setHeader("idempotent-replayed", "true");
+    return { text: earlier };
+  }
+}
+
+async function send(
+  services: Services,
+  { body, caller, setHeader }: SendCall,
+  idempotency: SendRequest["idempotency"],
+): Promise<JsonText> {
   const { account, key } = caller;
   const draft = readSms(body, services.smsRules, account.settings, services.clock.now());
-  const idempotencyKey = readIdempotencyKey(headers["idempotency-key"]);
   if (draft.recipients.length >= BULK) await services.bulkTurn();
   const prepared = await prepare(services.preparing, { account, test: key.mode === "test", draft, dryRun: false });
   refuseSingle(prepared);
@@ -24,7 +44,7 @@ async function postSms(services: Services, { headers, body, caller, setHeader }:
   const echo = { ...(unicode === undefined ? {} : { unicode }), ...(flash === undefined ? {} : { flash }) };
   const { answer, replayed } = await accept(services.accepting, {
     prepared,
-    idempotency: idempotencyKey === null ? null : { path: PATH, key: idempotencyKey, body },
+    idempotency,
     answer: (requestId) =>
       sendEnvelope(
         requestId,
