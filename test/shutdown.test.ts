@@ -77,7 +77,7 @@ describe.each(ENGINES)("a server that is told to stop (%s)", (engine) => {
     const [left] = await rows.select("select count(*) as left_over from messages where state = 'accepted'");
     expect(left?.["left_over"]).toBeLessThan(1000);
     const waiting = async () => Number((await rows.select(WAITING))[0]?.["waiting"]);
-    await eventually(waiting, (count) => count === 0, 10_000);
+    await eventually(waiting, (count) => count === 0, 30_000);
     const onPhones = await rows.select(
       "select count(*) as all_of_them, count(distinct number) as numbers from phone_messages",
     );
