@@ -6,19 +6,36 @@ import { array, assert as assertProperty, asyncProperty, constantFrom, nat, reco
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Credential } from "../src/accounts/keyring.ts";
 import { authenticate, BadKeyCounter, type Admission } from "../src/http/authenticate.ts";
-import { readHead } from "../src/http/express/read-head.ts";
+import { createCodeFinder } from "../src/http/express/find-code.ts";
+import { readLinkHead, readSendHead } from "../src/http/express/read-head.ts";
 import { putExpressDoorBefore } from "../src/http/express-door.ts";
 import type { SendCall, SendRoute, Services } from "../src/http/route.ts";
+import { ROUTES } from "../src/http/routes.ts";
+import { shortLinkRoutes } from "../src/http/short-link.ts";
 import { systemClock } from "../src/lib/clock.ts";
+import type { Follow } from "../src/links/follow.ts";
+import { StorageUnavailable } from "../src/store/store.ts";
+import { openTenants, type Tenants } from "./fuzz/tenants.ts";
 import { eventually } from "./support/eventually.ts";
 import { openHouse, type Envelope, type House, type MessageBody } from "./support/house.ts";
+import { plantLinks, TARGET } from "./support/links.ts";
 
 /** The door reads bytes by itself, so what it takes and what it leaves to Node is tested byte by byte, on bare sockets. */
+let tenants: Tenants;
 let house: House;
+/** Codes of a link that leads somewhere, and of one that did. */
+let found: string;
+let gone: string;
 beforeAll(async () => {
-  house = await openHouse("sqlite");
+  tenants = await openTenants("sqlite");
+  house = tenants.house;
+  found = await plant({ createdAt: Date.now() });
+  gone = await plant({ expiresAt: Date.now() - 1 });
 });
-afterAll(() => house.close());
+afterAll(() => tenants.close());
+
+const plant = async (wishes: Parameters<typeof plantLinks>[1]): Promise<string> =>
+  (await plantLinks(tenants.execute, wishes)).codes[0]?.[0] ?? "";
 
 const HEALTHZ = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
 const GOODBYE = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
@@ -39,6 +56,20 @@ function send(
     given.length ?? `Content-Length: ${Buffer.byteLength(body)}`,
   ];
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+const PHONE =
+  "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1";
+
+/** A short link as a phone asks for it; what is given stands in the place of the ordinary. */
+function ask(given: { line?: string; path?: string; agent?: string; extra?: string } = {}): string {
+  const lines = [
+    given.line ?? `GET ${given.path ?? `/s/${found}`} HTTP/1.1`,
+    "Host: go.example",
+    ...(given.extra === undefined ? [] : [given.extra]),
+    `User-Agent: ${given.agent ?? PHONE}`,
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
 interface Heard {
@@ -81,7 +112,12 @@ function answersIn(received: Buffer): Heard[] {
   for (let at = 0; at < received.length;) {
     const end = received.indexOf("\r\n\r\n", at);
     const [line = "", ...lines] = received.toString("latin1", at, end).split("\r\n");
-    const headers = Object.fromEntries(lines.map((header) => header.toLowerCase().split(": ", 2) as [string, string]));
+    const headers = Object.fromEntries(
+      lines.map((header) => {
+        const [name = "", value = ""] = header.split(": ", 2);
+        return [name.toLowerCase(), value];
+      }),
+    );
     const bodyEnd = end + 4 + Number(headers["content-length"] ?? (headers["transfer-encoding"] ? 5 : 0));
     if (end < 0 || !line.startsWith("HTTP/1.1 ") || bodyEnd > received.length)
       throw new Error(`no answer: ${JSON.stringify(received.toString("latin1", at))}`);
@@ -126,8 +162,8 @@ async function countStored(): Promise<number> {
   return count;
 }
 
-describe("the head of a request", () => {
-  const read = (...lines: string[]) => readHead(`${lines.join("\r\n")}\r\n`, 0);
+describe("the head of a send", () => {
+  const read = (...lines: string[]) => readSendHead(`${lines.join("\r\n")}\r\n`, 0);
   const OURS = ["Host: x", "apikey: k", "content-type: application/json", "content-length: 7"];
 
   test.each([
@@ -175,9 +211,66 @@ describe("the head of a request", () => {
   }); // prettier-ignore
 
   test("is not ordinary when its last line has no end", () => {
-    expect(readHead(`${OURS.join("\r\n")}\r`, 0)).toBeNull();
-    expect(readHead(OURS.join("\r\n"), 0)).toBeNull();
-    expect(readHead("", 0)).toBeNull();
+    expect(readSendHead(`${OURS.join("\r\n")}\r`, 0)).toBeNull();
+    expect(readSendHead(OURS.join("\r\n"), 0)).toBeNull();
+    expect(readSendHead("", 0)).toBeNull();
+  });
+});
+
+describe("the head of a request for a short link", () => {
+  const read = (...lines: string[]) => readLinkHead(`${lines.join("\r\n")}\r\n`, 0);
+
+  test.each([
+    ["Safari", ["Host: x", "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Sec-Fetch-Site: none", "Accept-Encoding: gzip, deflate", "Connection: keep-alive", "Upgrade-Insecure-Requests: 1", "Sec-Fetch-Mode: navigate", `User-Agent: ${PHONE}`, "Accept-Language: en-GB,en;q=0.9"]],
+    ["Chrome", ["Host: x:8080", "Connection: keep-alive", 'sec-ch-ua: "Chromium";v="138", "Not)A;Brand";v="8"', "sec-ch-ua-mobile: ?1", "Upgrade-Insecure-Requests: 1", `User-Agent: ${PHONE}`, "Accept: text/html,*/*;q=0.8", "Cookie: a=b; c=d"]],
+    ["a proxy", ["X-Forwarded-For: 10.0.0.1", "X-Forwarded-Proto: https", "Host: x", "Connection: close", `User-Agent: ${PHONE}`]],
+    ["a client that tells a type", ["host: x", "content-type: application/json", `user-agent:   ${PHONE} `]],
+  ] as const)("is ordinary as %s writes it", (_client, lines) => {
+    expect(read(...lines)).toEqual({ userAgent: PHONE, keepAlive: !lines.some((line) => line === "Connection: close") });
+  }); // prettier-ignore
+
+  test("need not say who asks, and tells nobody from somebody without a name", () => {
+    expect(read("Host: x")).toEqual({ userAgent: undefined, keepAlive: true });
+    expect(read("Host: x", "User-Agent: ")).toEqual({ userAgent: "", keepAlive: true });
+  });
+
+  test.each([
+    ["without a host", ["User-Agent: a"]],
+    ...[
+      "Host: y", "User-Agent: b", "Content-Length: 0", "Content-Length: 7", "Transfer-Encoding: chunked", "Expect: 100-continue", "Upgrade: h2c", "Connection: upgrade",
+      "Proxy-Connection: close", "x-a: b\tc", "x-a: \u00e9", "x-a : b", " folded", "x-a: b\nc", "x-a: b\0",
+    ].map((line) => [`with the line ${JSON.stringify(line)}`, ["Host: x", "User-Agent: a", line]] as const),
+    ...["caf\u00e9/1.0", "a\tb", "a\u0001", "\u007f", "a\0b", "\u00ff"].map(
+      (agent) => [`of the agent ${JSON.stringify(agent)}`, ["Host: x", `User-Agent: ${agent}`]] as const,
+    ),
+  ] as const)("is not ordinary %s", (_name, lines) => {
+    expect(read(...lines)).toBeNull();
+  }); // prettier-ignore
+});
+
+describe("the first line of a request", () => {
+  const find = createCodeFinder(ROUTES);
+
+  test("holds a code below /s and at the root", () => {
+    expect(["GET /s/aB3defg HTTP/1.1", "GET /aB3defg HTTP/1.1", "GET /s/metrics HTTP/1.1"].map(find)).toEqual([
+      "aB3defg",
+      "aB3defg",
+      "metrics",
+    ]);
+  });
+
+  test.each([
+    "GET /metrics HTTP/1.1", "GET /healthz HTTP/1.1", "GET / HTTP/1.1", "GET /docs HTTP/1.1", "HEAD /s/aB3defg HTTP/1.1", "POST /s/aB3defg HTTP/1.1", "get /s/aB3defg HTTP/1.1",
+    "GET /s/aB3defg HTTP/1.0", "GET /s/aB3defg HTTP/1.10", "GET /s/aB3defg", "GET  /s/aB3defg HTTP/1.1", "GET /s/aB3defg HTTP/1.1 ", " GET /s/aB3defg HTTP/1.1", "GET /s/aB3defg? HTTP/1.1", "GET /s/aB3defg?a=b HTTP/1.1",
+    "GET /s/aB3defg/ HTTP/1.1", "GET /s/aB3def HTTP/1.1", "GET /s/aB3defgh HTTP/1.1", "GET /s/0B3defg HTTP/1.1", "GET /S/aB3defg HTTP/1.1", "GET //aB3defg HTTP/1.1", "GET /s//aB3defg HTTP/1.1", "GET /s/%61B3defg HTTP/1.1",
+    "GET /s/aB3defg#a HTTP/1.1", "GET http://x/s/aB3defg HTTP/1.1", "GET s/aB3defg HTTP/1.1", "GET /s/aB3def\u00e9 HTTP/1.1", "GET /s/aB3defg\tHTTP/1.1", "GET /s/aB3defg HTTP/1.1\n", "",
+  ])("%j holds none that is ours to follow", (line) => {
+    expect(find(line)).toBeNull();
+  }); // prettier-ignore
+
+  test("holds no code for a node that answers for its health only", () => {
+    const healthOnly = createCodeFinder(ROUTES.filter(({ group }) => group === "Health"));
+    expect(healthOnly("GET /s/aB3defg HTTP/1.1")).toBeNull();
   });
 });
 
@@ -193,6 +286,15 @@ describe("a request in pieces", () => {
       expect(answers.map(statusesOf)).toEqual(answers.map(() => [200]));
     }
     expect(await countStored()).toBe(before + cuts.length);
+  });
+
+  test("for a short link is answered whole wherever it is cut in two", async () => {
+    for (const path of [`/s/${found}`, `/${found}`]) {
+      const whole = Buffer.from(ask({ path, extra: "Connection: close" }));
+      const cuts = Array.from({ length: whole.length - 1 }, (_, index) => index + 1);
+      const answers = await Promise.all(cuts.map((cut) => converse(whole.subarray(0, cut), whole.subarray(cut))));
+      expect(answers.map((all) => all.map(({ headers }) => headers["location"]))).toEqual(cuts.map(() => [TARGET]));
+    }
   });
 
   test("is answered when each byte comes alone, be it of the head or only of the body", async () => {
@@ -232,6 +334,25 @@ describe("requests one behind the other", () => {
       expect(statusesOf(answers)).toEqual(answers.map(() => 200));
       expect(answers.length).toBe(bytes.split(" HTTP/1.1").length - 1);
     }
+  });
+
+  test("are answered in their order, sends and short links mixed", async () => {
+    const parts = [send(), ask(), send(), ask({ path: `/${found}` }), ask({ path: "/zzzzzzz" }), ask({ path: `/s/${gone}` }), send({ body: "{" }), ask()]; // prettier-ignore
+    const statuses = [200, 302, 200, 302, 404, 410, 400, 302];
+    const rounds = Array.from({ length: 10 }, (_, first) =>
+      [...parts.keys()].map((n) => (n * 3 + first) % parts.length),
+    );
+    const expected = rounds.flat().map((n) => statuses[n] ?? 0);
+    const bytes = rounds
+      .flat()
+      .map((n) => parts[n] ?? "")
+      .join("");
+    expect(statusesOf(await converse(bytes + GOODBYE))).toEqual([...expected, 200]);
+    const odd = ask({ line: `HEAD /s/${found} HTTP/1.1`, extra: "Connection: close" });
+    const behindThem = await converse(bytes + ask({ path: "/metrics" }) + GOODBYE);
+    expect(statusesOf(behindThem)).toEqual([...expected, 200, 200]);
+    expect(behindThem.at(-2)?.body).toContain("heliograph_link_clicks_total");
+    expect(statusesOf(await converse(bytes + odd))).toEqual([...expected, 302]);
   });
 
   test("are all answered when there are more of them than are read at once", async () => {
@@ -287,6 +408,85 @@ describe("both doors", () => {
       if (!express || !ordinary) throw new Error("one of them did not answer");
       expect(alike(express)).toEqual(alike(ordinary));
     }
+  });
+
+  test.each([
+    ["a code below /s", () => ask()],
+    ["a code at the root", () => ask({ path: `/${found}` })],
+    ["a code with a query", () => ask({ path: `/s/${found}?to=https://evil.example` })],
+    ["a code that nobody has", () => ask({ path: "/s/zzzzzzz" })],
+    ["a code at the root that nobody has", () => ask({ path: "/zzzzzzz" })],
+    ["a link that has expired", () => ask({ path: `/s/${gone}` })],
+    ["an expired link at the root", () => ask({ path: `/${gone}` })],
+    ["what is no code", () => ask({ path: "/s/not-a-code" })],
+    ["a page that could be a code", () => ask({ path: "/healthz" })],
+    ["no agent", () => ask({ agent: "" })],
+    ["an agent with odd bytes", () => ask({ agent: "caf\u00e9\t1.0" })],
+    ["two agents", () => ask({ extra: "User-Agent: curl/8.5.0" })],
+    ["a length of nothing", () => ask({ extra: "Content-Length: 0" })],
+    ["a body", () => `${ask({ extra: "Content-Type: text/plain\r\nContent-Length: 4" })}body`],
+    ["a type without a body", () => ask({ extra: "Content-Type: text/plain" })],
+    ["two hosts", () => ask({ extra: "Host: evil.example" })],
+    ["a foreign host", () => ask({ extra: "X-Forwarded-Host: evil.example\r\nForwarded: host=evil.example" })],
+    ["an address in full", () => ask({ line: `GET http://evil.example/s/${found} HTTP/1.1` })],
+  ])("answer a short link (%s) with the same headers and body", async (_name, make) => {
+    for (const bytes of [make() + GOODBYE, make().replace("\r\n", "\r\nConnection: close\r\n")]) {
+      const express = await converse(Buffer.from(bytes, "latin1"));
+      const ordinary = await converseOrdinarily(Buffer.from(bytes, "latin1"));
+      expect(express.map(alike)).toEqual(ordinary.map(alike));
+      expect(express[0]?.headers["location"] ?? TARGET).toBe(TARGET);
+    }
+  });
+
+  test("lead to the target with the same words", async () => {
+    const [answer] = await converse(ask() + GOODBYE);
+    expect(answer && alike(answer)).toEqual({
+      status: 302,
+      headers: {
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",
+        location: TARGET,
+        "content-type": "text/plain; charset=utf-8",
+        "content-length": "0",
+        connection: "keep-alive",
+        "keep-alive": "timeout=65",
+        date: "string",
+        requestId: "undefined",
+      },
+      body: "",
+    });
+  });
+
+  test("answer a short link with the same failure while the store is away", async () => {
+    const away = vi.spyOn(house.app.store, "findLinks").mockRejectedValue(new StorageUnavailable("away"));
+    const [express] = await converse(ask() + GOODBYE);
+    const [ordinary] = await converseOrdinarily(ask() + GOODBYE);
+    away.mockRestore();
+    if (!express || !ordinary) throw new Error("one of them did not answer");
+    expect(express).toMatchObject({ status: 503, headers: { "retry-after": "2" } });
+    expect(alike(express)).toEqual(alike(ordinary));
+  });
+
+  test.each([
+    ["person", PHONE],
+    ["preview", "WhatsApp/2.25.1 A"],
+    ["bot", "curl/8.5.0"],
+    ["bot", ""],
+    ["person", "caf\u00e9/1.0"],
+  ] as const)("record the click of a %s: %s", async (agentClass, agent) => {
+    const code = await plant({ createdAt: Date.now() });
+    const bytes = Buffer.from(
+      ask({ path: `/s/${code}`, agent }) + ask({ path: `/${code}`, agent }) + GOODBYE,
+      "latin1",
+    );
+    await converse(bytes);
+    await converseOrdinarily(bytes);
+    type Clicks = { clicks: Record<string, number> };
+    const { clicks } = await eventually(
+      async () => (await house.ask<Clicks>("GET", `/api/links/${code}`)).body,
+      (link) => Object.values(link.clicks).reduce((sum, count) => sum + count, 0) >= 4,
+    );
+    expect(clicks).toEqual({ person: 0, preview: 0, bot: 0, [agentClass]: 4 });
   });
 
   test("know one another's idempotency keys", async () => {
@@ -508,6 +708,20 @@ describe("a stop", () => {
     await closed;
   });
 
+  test("answers a short link that is being looked up with a close", async () => {
+    const stopped = await openHouse("sqlite");
+    const { promise, resolve } = Promise.withResolvers<null[]>();
+    const lookup = vi.spyOn(stopped.app.store, "findLinks").mockReturnValue(promise);
+    const socket = await open(stopped.url);
+    const heard = hearAll(socket);
+    socket.write(ask());
+    await eventually(() => lookup.mock.calls.length, (calls) => calls === 1); // prettier-ignore
+    const closed = stopped.close();
+    resolve([null]);
+    expect((await heard).map(({ status, headers }) => [status, headers["connection"]])).toEqual([[404, "close"]]);
+    await closed;
+  });
+
   test("does not wait for ever for a body that never comes, nor for a client that never asks", async () => {
     const stopped = await openHouse("sqlite");
     const silent = await open(stopped.url);
@@ -522,7 +736,11 @@ describe("a stop", () => {
 });
 
 /** The door before a server of our own, which tells what it was asked, through whichever door. */
-async function openStub(handle: (call: SendCall) => Promise<string>, onRefused: (code: string) => void = () => {}) {
+async function openStub(
+  handle: (call: SendCall) => Promise<string>,
+  onRefused: (code: string) => void = () => {},
+  follow: Follow["follow"] = async () => ({ kind: "found", url: TARGET }),
+) {
   const route = { express: true, method: "POST", path: "/v1/sms", family: "send", scope: "sms" };
   const credentialOf = (secret: string) =>
     ({ key: { scopes: ["sms"], name: secret }, account: {}, networks: null, bucket: null }) as unknown as Credential;
@@ -532,7 +750,13 @@ async function openStub(handle: (call: SendCall) => Promise<string>, onRefused: 
     let body = "";
     asked.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
     asked.on("end", () => {
-      const { headers } = asked;
+      const { headers, url = "", method = "" } = asked;
+      const code = /^\/(?:s\/)?([1-9A-HJ-NP-Za-km-z]{7})(?:\?.*)?$/.exec(url)?.[1];
+      if (code !== undefined && method === "GET") {
+        void follow(code, headers["user-agent"], method);
+        response.end("ordinary");
+        return;
+      }
       const caller = authenticate(admission, { headers, address: "" }, "sms", () => {});
       try {
         const seen = { "idempotency-key": headers["idempotency-key"] };
@@ -551,12 +775,13 @@ async function openStub(handle: (call: SendCall) => Promise<string>, onRefused: 
         stopping: new AbortController().signal,
         meters: { refused: (code: string) => ({ inc: () => onRefused(code) }) },
         baseUrl: () => "",
+        links: { follow },
       } as unknown as Services,
       admission,
       bodyBytesMax: 1_048_576,
       addressOf: () => "",
     },
-    [{ ...route, handle: async (_services, call) => ({ text: await handle(call) }) } as SendRoute],
+    [{ ...route, handle: async (_services, call) => ({ text: await handle(call) }) } as SendRoute, ...shortLinkRoutes],
   ).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
@@ -580,6 +805,10 @@ test(
         return "{}";
       },
       (code) => void seen.push(code),
+      async (...link) => {
+        seen.push(link);
+        return { kind: "unknown" };
+      },
     );
     /** What the server reads out of the bytes, on a connection that has already said something or not. */
     const readBy = async (bytes: Buffer, said: string): Promise<unknown[]> => {
@@ -602,13 +831,14 @@ test(
       cut: nat(3),
       put: constantFrom(
       "", "\r\n", "\r", "\n", "\0", " ", "\t", ":", ",", "0", "1", "-", "+", ";", "a", "A", "é", "\r\n\r\n", "\n\n", "\r\n ", "/", "?",
-      "Transfer-Encoding: chunked\r\n", "Content-Length: 5\r\n", "Connection: close\r\n", "Host: b\r\n", "apikey: b\r\n", "Expect: x\r\n", "x-a: b\r\n",
+      "Transfer-Encoding: chunked\r\n", "Content-Length: 5\r\n", "Connection: close\r\n", "Host: b\r\n", "apikey: b\r\n", "Expect: x\r\n", "User-Agent: b\r\n", "x-a: b\r\n",
     ), // prettier-ignore
     });
     try {
       await assertProperty(
         asyncProperty(array(aBreak, { minLength: 1, maxLength: 3 }), async (breaks) => {
-          let bytes = send({ extra: "Idempotency-Key: i" }) + send({ key: "k", extra: "x-a: b" });
+          const links = [`/s/${found}`, `/${found}`].map((path) => ask({ path, agent: "a b" }));
+          let bytes = links.join(send({ extra: "Idempotency-Key: i" })) + send({ key: "k", extra: "x-a: b" });
           for (const { at, cut, put } of breaks) {
             const from = at % bytes.length;
             bytes = bytes.slice(0, from) + put + bytes.slice(from + cut);
@@ -634,6 +864,8 @@ test("the clients that customers have come through the express door", async () =
   );
   asked.setHeader("content-length", Buffer.byteLength(BODY)).end(BODY);
   expect([byFetch, await promise]).toEqual(['"express"', '"express"']);
+  const link = await fetch(`${stub.url}/s/${found}`, { redirect: "manual", headers: { "user-agent": PHONE } });
+  expect([link.status, link.headers.get("location")]).toEqual([302, TARGET]);
   await stub.close();
 });
 
@@ -682,6 +914,24 @@ describe("a client that asks without reading", () => {
     );
     expect(answered).toBe(count);
     socket.destroy();
+  });
+
+  test("for short links is not listened to either while 32 answers are due", async () => {
+    const links = await openStub(
+      async () => "{}",
+      undefined,
+      () => new Promise((resolve) => waiting.push(() => resolve({ kind: "found", url: TARGET }))),
+    );
+    const socket = await open(links.url);
+    const heard = hearAll(socket);
+    socket.write(ask().repeat(100) + GOODBYE);
+    await eventually(() => waiting.length, (due) => due === 32); // prettier-ignore
+    await turns(20);
+    let answered = answerAll();
+    expect(answered).toBe(32);
+    await eventually(() => (answered += answerAll()), (count) => count === 100); // prettier-ignore
+    expect(statusesOf(await heard)).toEqual([...Array.from({ length: 100 }, () => 302), 200]);
+    await links.close();
   });
 
   test("and waits for an answer is not cut off, however long that takes", async () => {

@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Admission } from "./authenticate.ts";
 import { Connection } from "./express/connection.ts";
+import { createCodeFinder } from "./express/find-code.ts";
 import { createAnswerWriter } from "./express/write-answer.ts";
 import type { Route, SendRoute, Services } from "./route.ts";
 
@@ -16,8 +17,9 @@ interface Needs {
 const ROUND_MS = 1000;
 
 /**
- * Puts the door for sends in front of an HTTP server. The framework and Node's HTTP cost as much as everything else
- * about a send together, and an ordinary one (a path we know, plain JSON of a stated length) needs nothing of them.
+ * Puts the door for sends and short links in front of an HTTP server. The framework and Node's HTTP cost as much as all
+ * else about such a request together, and an ordinary one (a line we know, a plain head, and JSON of a stated length or
+ * no body) needs nothing of them.
  * Each connection begins here; as soon as anything else comes, the server gets it for good, with all that is unread.
  */
 export function putExpressDoorBefore(server: Server, needs: Needs, routes: readonly Route[]): Server {
@@ -26,6 +28,7 @@ export function putExpressDoorBefore(server: Server, needs: Needs, routes: reado
   const door = {
     ...needs,
     routes: new Map(routes.filter(isSendRoute).map((route) => [`${route.method} ${route.path} HTTP/1.1`, route])),
+    findCode: createCodeFinder(routes),
     write: createAnswerWriter(needs.services.clock, server.keepAliveTimeout),
     handOver: (socket: Socket) => {
       for (const listener of ordinary) Reflect.apply(listener, server, [socket]);

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { validateHeaderValue } from "node:http";
 import { CODE_PATTERN, isCode } from "../links/code.ts";
+import type { Follow } from "../links/follow.ts";
 import { html, Html } from "./docs/html.ts";
 import type { Call, OpenRoute, Services } from "./route.ts";
 
@@ -31,31 +33,51 @@ const page = (title: string, sentence: string): string =>
       </body>
     </html> `.text;
 
+type Header = readonly [name: string, value: string];
+
+interface LinkAnswer {
+  status: number;
+  type: string;
+  headers: readonly Header[];
+  text: string;
+}
+
+/** What an answer says of itself, whatever it is: it is for one person and one moment, and tells nobody of the link. */
+const DISCREET: readonly Header[] = [
+  ["cache-control", "no-store"],
+  ["referrer-policy", "no-referrer"],
+];
+
+const pageAnswer = (status: number, title: string, sentence: string): LinkAnswer => ({
+  status,
+  type: "text/html; charset=utf-8",
+  headers: [...DISCREET, ["content-security-policy", CONTENT_SECURITY_POLICY], ["x-content-type-options", "nosniff"]],
+  text: page(title, sentence),
+});
+
 const PAGES = {
-  unknown: {
-    status: 404,
-    text: page("There is no such link", "Check that you have opened the whole link as it was sent to you."),
-  },
-  gone: { status: 410, text: page("This link has expired", "Ask whoever sent it to you for a new one.") },
+  unknown: pageAnswer(404, "There is no such link", "Check that you have opened the whole link as it was sent to you."),
+  gone: pageAnswer(410, "This link has expired", "Ask whoever sent it to you for a new one."),
 };
 
-/** Only what was stored as a target is ever an answer's `Location`: nothing of the request goes into it. */
+/**
+ * What whoever follows a link is told, through whichever door. Only what was stored as a target is ever an answer's
+ * `Location`: nothing of the request goes into it.
+ */
+export function answerTo(followed: Awaited<ReturnType<Follow["follow"]>>): LinkAnswer {
+  if (followed.kind !== "found") return PAGES[followed.kind];
+  const { url } = followed;
+  validateHeaderValue("location", url);
+  return { status: 302, type: "text/plain; charset=utf-8", headers: [...DISCREET, ["location", url]], text: "" };
+}
+
 async function followLink({ links }: Services, { request, reply, params }: Call): Promise<string> {
   const { code = "" } = params;
-  const followed = isCode(code)
-    ? await links.follow(code, request.headers["user-agent"], request.method)
-    : ({ kind: "unknown" } as const);
-  reply.header("cache-control", "no-store").header("referrer-policy", "no-referrer");
-  if (followed.kind === "found") {
-    reply.code(302).header("location", followed.url).type("text/plain; charset=utf-8");
-    return "";
-  }
-  const { status, text } = PAGES[followed.kind];
-  reply
-    .code(status)
-    .type("text/html; charset=utf-8")
-    .header("content-security-policy", CONTENT_SECURITY_POLICY)
-    .header("x-content-type-options", "nosniff");
+  const { status, type, headers, text } = isCode(code)
+    ? answerTo(await links.follow(code, request.headers["user-agent"], request.method))
+    : PAGES.unknown;
+  reply.code(status).type(type);
+  for (const [name, value] of headers) reply.header(name, value);
   return text;
 }
 

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import type { SendRoute } from "../route.ts";
-import { Exchange, type ExchangeNeeds } from "./exchange.ts";
-import { readHead } from "./read-head.ts";
+import { LinkExchange } from "./link-exchange.ts";
+import { readLinkHead, readSendHead, type LinkHead, type SendHead } from "./read-head.ts";
+import { SendExchange, type SendNeeds } from "./send-exchange.ts";
 import type { Answer } from "./write-answer.ts";
 
 const HEAD_END = Buffer.from("\r\n\r\n");
@@ -9,9 +10,11 @@ const HEAD_BYTES_MAX = 16_384;
 /** A client may ask this often before it reads an answer; then it is not listened to until it does. */
 const ANSWERS_DUE_MAX = 32;
 
-export interface Door extends ExchangeNeeds {
+export interface Door extends SendNeeds {
   /** By the whole first line of a request, so that only a line that we could have written ourselves is ordinary. */
   routes: ReadonlyMap<string, SendRoute>;
+  /** The code of a short link in the whole first line of a request for it. */
+  findCode(line: string): string | null;
   bodyBytesMax: number;
   addressOf(socket: Socket, forwardedFor: string): string;
   write(answer: Answer, last: boolean): string;
@@ -25,7 +28,7 @@ export interface Door extends ExchangeNeeds {
 
 /** A body on its way. Without `bytes` its request is answered already, and it is only skipped. */
 interface Body {
-  exchange: Exchange;
+  exchange: SendExchange;
   bytes: Buffer | null;
   length: number;
   at: number;
@@ -52,7 +55,7 @@ export class Connection {
   #reading: Reading = "on";
   #body: Body | null = null;
   /** Requests that are answered, or will be, in the order in which they came. */
-  readonly #due: Exchange[] = [];
+  readonly #due: Answer[] = [];
   #fault: Parameters<Door["refuse"]>[1] | null = null;
   /** True until the first request. */
   #fresh = true;
@@ -107,23 +110,44 @@ export class Connection {
     }
   };
 
-  /** Reads a head, and the body if all of it is there. Says where it has come to, or that this is not for us. */
+  /** Reads a head, and what follows it if all of it is there. Says where it has come to, or that this is not for us. */
   #begin(bytes: Buffer, at: number): number | "odd" {
     const end = bytes.indexOf(HEAD_END, at);
     // A head in pieces is rare enough to be odd.
     if (end < 0 || end - at > HEAD_BYTES_MAX) return "odd";
     const text = bytes.toString("latin1", at, end + 2);
     const lineEnd = text.indexOf("\r\n");
-    const route = this.#door.routes.get(text.slice(0, lineEnd));
-    const head = route && readHead(text, lineEnd + 2);
-    if (!route || !head || head.bodyBytes > this.#door.bodyBytesMax) return "odd";
+    const line = text.slice(0, lineEnd);
+    const bodyAt = end + HEAD_END.length;
+    const route = this.#door.routes.get(line);
+    if (route) {
+      const head = readSendHead(text, lineEnd + 2);
+      return head && head.bodyBytes <= this.#door.bodyBytesMax ? this.#beginSend(route, head, bytes, bodyAt) : "odd";
+    }
+    const code = this.#door.findCode(line);
+    const head = code === null ? null : readLinkHead(text, lineEnd + 2);
+    if (code === null || !head) return "odd";
+    this.#follow(code, head);
+    return bodyAt;
+  }
 
+  #follow(code: string, head: LinkHead): void {
+    this.#note(head);
+    const exchange = new LinkExchange();
+    this.#due.push(exchange);
+    void exchange.follow(this.#door.services, code, head.userAgent).then(this.#flush);
+  }
+
+  #note({ keepAlive }: { keepAlive: boolean }): void {
     this.#fresh = false;
     this.#since = this.#door.round;
-    if (!head.keepAlive) this.#reading = "over";
-    const exchange = new Exchange(this.#door, route, head);
+    if (!keepAlive) this.#reading = "over";
+  }
+
+  #beginSend(route: SendRoute, head: SendHead, bytes: Buffer, bodyAt: number): number {
+    this.#note(head);
+    const exchange = new SendExchange(this.#door, route, head);
     const admitted = exchange.admit(this.#door.addressOf(this.#socket, head.forwardedFor));
-    const bodyAt = end + HEAD_END.length;
     const bodyEnd = bodyAt + head.bodyBytes;
     if (admitted && bodyEnd <= bytes.length) {
       this.#handle(exchange, bytes.toString("utf8", bodyAt, bodyEnd));
@@ -152,7 +176,7 @@ export class Connection {
     return end;
   }
 
-  #handle(exchange: Exchange, text: string): void {
+  #handle(exchange: SendExchange, text: string): void {
     this.#due.push(exchange);
     void exchange.handle(text).then(this.#flush);
   }

@@ -1,30 +1,30 @@
 import { validateHeaderValue } from "node:http";
 import type { Credential } from "../../accounts/keyring.ts";
 import { authenticate, type Admission } from "../authenticate.ts";
+import { JSON_TYPE } from "../envelope.ts";
 import { failureOf } from "../failure.ts";
 import { readJson } from "../read-json.ts";
 import type { SendRoute, Services } from "../route.ts";
-import type { Head } from "./read-head.ts";
+import type { SendHead } from "./read-head.ts";
+import type { Answer } from "./write-answer.ts";
 
-export interface ExchangeNeeds {
+export interface SendNeeds {
   services: Services;
   admission: Admission;
 }
 
 /** One send from its head to its answer: who calls, what is asked, what is said. Of bytes it knows nothing. */
-export class Exchange {
-  /** Zero until there is an answer. */
+export class SendExchange implements Answer {
   status = 0;
-  /** The answer: JSON. */
-  text = "";
-  /** Headers of the answer beyond those that every answer has. */
+  readonly type = JSON_TYPE;
   headers: Map<string, string> | null = null;
-  readonly #needs: ExchangeNeeds;
+  text = "";
+  readonly #needs: SendNeeds;
   readonly #route: SendRoute;
-  readonly #head: Head;
+  readonly #head: SendHead;
   #caller: Credential | null = null;
 
-  constructor(needs: ExchangeNeeds, route: SendRoute, head: Head) {
+  constructor(needs: SendNeeds, route: SendRoute, head: SendHead) {
     this.#needs = needs;
     this.#route = route;
     this.#head = head;
