@@ -164,7 +164,7 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       expect(shop.carrier.submitted).toEqual([]);
     });
 
-    test("a message in doubt is repeated by its own carrier alone, and a refused repeat does not end it", async () => {
+    test("a message in doubt is repeated by its own carrier alone, and its refusal to repeat it is not its end", async () => {
       const first = shop.addCarrier("first");
       first.answer = () => ({ kind: "unknown", description: "The line broke" });
       shop.route("First", { carrier: "first", priority: 1 });
@@ -175,7 +175,7 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       for (const again of await shop.claim()) await shop.dispatch(again);
       expect(shop.carrier.submitted).toEqual([]);
       first.up = true;
-      first.answer = () => ({ kind: "refused", fault: "message", code: "11", description: "Not again" });
+      first.answer = () => ({ kind: "refused", fault: "carrier", code: "58", description: "Out of credit" });
       shop.clock.advance(10_000);
       for (const again of await shop.claim()) await shop.dispatch(again);
       expect(await shop.read(message)).toMatchObject({ state: "submitting" });

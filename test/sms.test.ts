@@ -68,6 +68,14 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
     });
   });
 
+  test("a request without a body is 400, with an Idempotency-Key too", async () => {
+    const { status } = await house.ask("POST", "/v1/sms", undefined, {
+      "Idempotency-Key": "nothing",
+      "content-type": "application/json",
+    });
+    expect(status).toBe(400);
+  });
+
   describe("required fields", () => {
     test.each(["sender", "to", "text", "type"])("%s is required", async (field) => {
       const { status, error, parameters } = await refused({ ...ordinary, [field]: undefined });

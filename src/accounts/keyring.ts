@@ -1,5 +1,6 @@
-import { BlockList, isIP } from "node:net";
+import { BlockList } from "node:net";
 import type { Clock } from "../lib/clock.ts";
+import { readNetwork } from "../lib/network.ts";
 import { TokenBucket } from "../lib/token-bucket.ts";
 import type { Account } from "../model/account.ts";
 import { keyDigest, type ApiKey } from "../model/api-key.ts";
@@ -114,15 +115,4 @@ function networksOf(list: readonly string[]): BlockList {
     if (network) networks.addSubnet(network.address, network.prefix, network.family);
   }
   return networks;
-}
-
-/** Reads `10.0.0.0/8`, `2001:db8::/32` or a single address; null for anything else. */
-export function readNetwork(written: string): { address: string; prefix: number; family: "ipv4" | "ipv6" } | null {
-  const [address = "", length, ...rest] = written.split("/");
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return null;
-  const bits = version === 4 ? 32 : 128;
-  const prefix = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
-  if (!(prefix >= 0 && prefix <= bits)) return null;
-  return { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
 }

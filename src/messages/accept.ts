@@ -147,7 +147,11 @@ export async function earlierAnswer(
   return earlier?.bodyHash === hashOf(body) ? earlier.response : null;
 }
 
-const hashOf = (body: unknown): string => createHash("sha256").update(JSON.stringify(body)).digest("base64url");
+/** A request without a body has nothing to compare. */
+const hashOf = (body: unknown): string =>
+  createHash("sha256")
+    .update(JSON.stringify(body) ?? "")
+    .digest("base64url");
 
 /** What all messages of the request share. */
 function messageOf(

@@ -259,8 +259,8 @@ async function conclude(
       return settleParked(needs, message, result.parked);
     }
     case "refused": {
-      // That a repeat is refused says nothing about the first try: its receipt may still come.
-      if (message.state === "submitting") {
+      // A carrier that refuses a repeat for its own reasons says nothing about the first try: its receipt may still come.
+      if (message.state === "submitting" && outcome.fault === "carrier") {
         await commits.move.add({ ...move, to: "submitting", ownedBy: node, dueAt: message.expiresAt });
         return;
       }

@@ -8,7 +8,7 @@ import {
   type KeyChoices,
   type MintedKey,
 } from "../../accounts/keys.ts";
-import { readNetwork } from "../../accounts/keyring.ts";
+import { readNetwork } from "../../lib/network.ts";
 import { SCOPES, type ApiKey, type KeyMode, type Scope } from "../../model/api-key.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { refuseFaults } from "../page-query.ts";

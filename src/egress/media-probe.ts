@@ -1,0 +1,155 @@
+import { request, type Dispatcher } from "undici";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { Queue } from "../lib/queue.ts";
+import { judgeMedia, NOTHING, readMedia, type Found, type MediaKind, type Verdict } from "./media.ts";
+
+const PROBE_LIMIT_MS = 5000;
+const REMEMBERED_MS = 600_000;
+const REMEMBERED_MAX = 10_000;
+const AT_ONCE_MAX = 50;
+/** Links beyond these are let pass unprobed: a verdict that comes after minutes would help nobody. */
+const WAITING_MAX = 1000;
+
+interface Needs {
+  /** A guarded one: the links are customers'. */
+  agent: Dispatcher;
+  clock: Clock;
+  log?: Log;
+}
+
+/** Looks at what lies behind the links of media, without ever fetching it. */
+export interface MediaProbe {
+  /** The verdict, once it is known. */
+  probe(link: string, kind: MediaKind): Promise<Verdict>;
+  /**
+   * The verdict if it is known within the time, else "unknown" while the probe goes on. Only who starts a probe waits
+   * for it; whoever comes with the same link meanwhile is not kept.
+   */
+  settle(link: string, kind: MediaKind, waitMs: number): Promise<Verdict>;
+}
+
+/** Remembers what was found rather than verdicts, since one link may be used as media of two kinds. */
+export function createMediaProbe(needs: Needs): MediaProbe {
+  const { clock } = needs;
+  const remembered = new Map<string, { found: Found; until: number }>();
+  const underWay = new Map<string, Promise<Found>>();
+  const waiting = new Queue<() => void>();
+  let running = 0;
+
+  function recall(address: string): Found | null {
+    const memory = remembered.get(address);
+    return memory && memory.until > clock.monotonic() ? memory.found : null;
+  }
+
+  function remember(address: string, found: Found): void {
+    // Taken out first, so that the oldest always stands in front.
+    remembered.delete(address);
+    remembered.set(address, { found, until: clock.monotonic() + REMEMBERED_MS });
+    const [oldest] = remembered.keys();
+    if (remembered.size > REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
+  }
+
+  /** One probe of an address at a time; all who ask meanwhile share it. */
+  function find(address: string): Promise<Found> {
+    const shared = underWay.get(address);
+    if (shared) return shared;
+    if (waiting.length >= WAITING_MAX) return Promise.resolve(NOTHING);
+    const finding = takeTurn(() => look(needs, address)).then((found) => {
+      remember(address, found);
+      underWay.delete(address);
+      return found;
+    });
+    underWay.set(address, finding);
+    return finding;
+  }
+
+  async function takeTurn<T>(run: () => Promise<T>): Promise<T> {
+    if (running >= AT_ONCE_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await run();
+    } finally {
+      // Whoever waits takes over this turn, so the number that run stays the same.
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  }
+
+  return {
+    async probe(link, kind) {
+      const address = addressOf(link);
+      if (address === null) return { kind: "unknown" };
+      return judgeMedia(kind, recall(address) ?? (await find(address)));
+    },
+    async settle(link, kind, waitMs) {
+      const address = addressOf(link);
+      if (address === null) return { kind: "unknown" };
+      const known = recall(address);
+      if (known) return judgeMedia(kind, known);
+      const isFirst = !underWay.has(address);
+      const finding = find(address);
+      return judgeMedia(kind, isFirst ? await orNothing(clock, finding, waitMs) : NOTHING);
+    },
+  };
+}
+
+/** The link as the server sees it; null for one that is no address of the web. */
+function addressOf(link: string): string | null {
+  if (!URL.canParse(link)) return null;
+  const url = new URL(link);
+  if (url.protocol !== "http:" && url.protocol !== "https:") return null;
+  url.hash = "";
+  return url.href;
+}
+
+function orNothing(clock: Clock, finding: Promise<Found>, waitMs: number): Promise<Found> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(waitMs, () => resolve(NOTHING));
+    void finding.then(resolve).finally(cancel);
+  });
+}
+
+/** Asks for the head, and where that leaves type or size open, for the first byte, whose answer tells the whole size. */
+async function look(needs: Needs, address: string): Promise<Found> {
+  const limit = new AbortController();
+  const cancel = needs.clock.after(PROBE_LIMIT_MS, () => limit.abort());
+  try {
+    const head = await ask(needs, "HEAD", address, limit.signal);
+    if (limit.signal.aborted || (head.type !== null && head.bytes !== null)) return head;
+    const get = await ask(needs, "GET", address, limit.signal);
+    return { type: get.type ?? head.type, bytes: get.bytes ?? head.bytes };
+  } finally {
+    cancel();
+  }
+}
+
+async function ask(
+  { agent, log }: Needs,
+  method: "HEAD" | "GET",
+  address: string,
+  signal: AbortSignal,
+): Promise<Found> {
+  // A compressed answer would tell the wrong size.
+  const headers = { "accept-encoding": "identity", ...(method === "GET" ? { range: "bytes=0-0" } : {}) };
+  try {
+    const answer = request(address, { dispatcher: agent, method, headers, signal, reset: true }).then((response) => {
+      // Ends the connection too: what follows the head may have no end.
+      response.body.on("error", () => {}).destroy();
+      return readMedia(response.statusCode, response.headers);
+    });
+    return await Promise.race([answer, aborted(signal)]);
+  } catch (error) {
+    // Closed addresses, silence, resets and garbage are all the same here: nothing is known, and the link passes.
+    log?.debug({ err: error, method }, "media was not reached");
+    return NOTHING;
+  }
+}
+
+/** A request that still waits for its connection does not hear its signal, so nobody may wait for the request alone. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("there was no answer in time")), { once: true });
+  });
+}
