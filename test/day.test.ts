@@ -34,7 +34,7 @@ async function spend(engine: EngineName, day: { blocks: number; blockMs: number;
 
 describe(`a day from seed ${seed}`, () => {
   test("of thousands of messages ends with every promise kept", { timeout: 120_000 }, async () => {
-    const { accepted, broken } = await spend("sqlite", { blocks: 144, blockMs: 10 * MINUTE_MS, requestsMax: 24 });
+    const { accepted, broken } = await spend("sqlite", { blocks: 96, blockMs: 15 * MINUTE_MS, requestsMax: 36 });
     expect(broken).toEqual([]);
     expect(accepted).toBeGreaterThan(2000);
   });

@@ -64,9 +64,9 @@ export async function live(house: MovedHouse, plan: Plan): Promise<Diary> {
   const diary = new Diary();
   const numbers = phoneBook(random);
   for (let block = 0; block < blocks; block += 1) {
-    if (block % 24 === 18) await changeLine(house, "north", { down: true });
-    if (block % 24 === 22) await changeLine(house, "north", { down: false });
-    if (block % 12 === 0) await topUp(house, diary, requestsMax * 20);
+    if (block % 16 === 12) await changeLine(house, "north", { down: true });
+    if (block % 16 === 14) await changeLine(house, "north", { down: false });
+    if (block % 8 === 0) await topUp(house, diary, requestsMax * 13);
     await changeCampaigns(house, random, diary);
     await changeMinds(house, random, diary, numbers);
     const requests = random.between(0, requestsMax);
@@ -82,7 +82,7 @@ export async function live(house: MovedHouse, plan: Plan): Promise<Diary> {
 async function passTime(house: MovedHouse, blockMs: number): Promise<void> {
   const endsAt = house.clock.now() + blockMs;
   await house.settle();
-  for (const stepMs of [1000, 4000, 15_000, 40_000]) await house.travel(stepMs);
+  for (const stepMs of [1000, 10_000, 60_000]) await house.travel(stepMs);
   await house.travelTo(Math.max(house.clock.now(), endsAt));
 }
 
@@ -115,9 +115,9 @@ async function changeCampaigns(house: MovedHouse, random: Random, diary: Diary):
   for (const name of CAMPAIGNS) {
     if (diary.cancelled.has(name)) continue;
     if (isWithin(diary.pauses.get(name))) {
-      if (random.chance(0.15)) await change(house, diary, name, "resume");
-    } else if (random.chance(0.04)) await change(house, diary, name, "pause");
-    else if (diary.cancelled.size < 2 && random.chance(0.004)) await change(house, diary, name, "cancel");
+      if (random.chance(0.2)) await change(house, diary, name, "resume");
+    } else if (random.chance(0.06)) await change(house, diary, name, "pause");
+    else if (diary.cancelled.size < 2 && random.chance(0.006)) await change(house, diary, name, "cancel");
   }
 }
 
@@ -139,7 +139,7 @@ async function change(
 }
 
 async function changeMinds(house: MovedHouse, random: Random, diary: Diary, numbers: readonly string[]): Promise<void> {
-  if (!random.chance(0.5)) return;
+  if (!random.chance(0.7)) return;
   const number = random.pick(numbers);
   const isOut = isWithin(diary.optOuts.get(number));
   const text = isOut ? "START" : "Stop.";

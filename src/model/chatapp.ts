@@ -1,0 +1,64 @@
+/**
+ * What the chat app knows of a message: the template that somebody had approved, and what is made of it for one
+ * recipient.
+ */
+
+const MEDIA_TYPES = ["image", "video", "document"] as const;
+export type MediaType = (typeof MEDIA_TYPES)[number];
+
+export const HEADER_TYPES = ["text", ...MEDIA_TYPES] as const;
+export type HeaderType = (typeof HEADER_TYPES)[number];
+
+/** What is shown above the text. */
+export type ChatHeader = { type: "text"; text: string } | { type: MediaType; link: string };
+
+/**
+ * What a template says about its header. The kind binds; what is sent comes with each request, so that the text or link
+ * here is only an example for whoever looks at the template, and is null while the template is learned.
+ */
+export type ChatTemplateHeader = { type: "text"; text: string | null } | { type: MediaType; link: string | null };
+
+export type ChatButton =
+  | { type: "reply"; text: string }
+  | { type: "url"; text: string; url: string }
+  | { type: "call"; text: string; number: string };
+
+/** A stored template. Its name is the `templateName` of requests. */
+export interface ChatTemplate {
+  /** As the platform writes it: `en`, `pt_BR`. A request cannot say it. */
+  language: string;
+  /** Only an approved one can be sent. */
+  status: "draft" | "approved" | "paused";
+  header: ChatTemplateHeader | null;
+  /** With its placeholders `{{1}}`, `{{2}}`; null while only the number of variables is known. */
+  body: string | null;
+  variables: number;
+  footer: string | null;
+  buttons: readonly ChatButton[];
+}
+
+/** The language of a template of which nobody said any. */
+export const DEFAULT_LANGUAGE = "en";
+
+/** What is sent, as it lies in the message's row and is shown on a phone. */
+export type ChatContent =
+  | {
+      kind: "template";
+      templateName: string;
+      language: string;
+      header: ChatHeader | null;
+      /** The body with its values in their places. */
+      text: string;
+      footer: string | null;
+      buttons: readonly ChatButton[];
+      /** The values again: a platform fills its own copy of the template in. */
+      params: readonly string[];
+    }
+  | { kind: "text"; text: string };
+
+/** The longest text above a message. */
+export const HEADER_TEXT_MAX = 60;
+
+const TEMPLATE_NAME = /^[a-z0-9_]{1,512}$/;
+
+export const isTemplateName = (value: string): boolean => TEMPLATE_NAME.test(value);
