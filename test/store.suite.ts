@@ -647,10 +647,13 @@ export function storeSuite(engine: EngineName): void {
         store.saveSettings(id, { defaultRegion: "IN" }),
       ]);
       await store.saveSettings(id, { defaultRegion: "FR" });
+      // Null is a value like any other, and not the default again.
+      await store.saveSettings(id, { sameText: null });
       expect((await store.listAccounts())[0]?.settings).toEqual({
         ...DEFAULT_SETTINGS,
         numbers: "strict",
         defaultRegion: "FR",
+        sameText: null,
       });
       expect(await store.revision("records")).toBeGreaterThan(before);
     });

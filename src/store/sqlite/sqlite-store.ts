@@ -65,7 +65,12 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
   });
   const engine: Engine = {
     db,
-    mergeJson: (column, change) => sql`json_patch(${sql.ref(column)}, ${change})`,
+    // Not `json_patch`, to which a null means that the field is removed.
+    mergeJson: (column, change) => {
+      const fields = Object.entries(JSON.parse(change) as Record<string, unknown>);
+      const pairs = fields.map(([name, value]) => sql`, ${`$."${name}"`}, json(${JSON.stringify(value)})`);
+      return sql`json_set(${sql.ref(column)}${sql.join(pairs, sql``)})`;
+    },
     isAmong: (column, values) => sql`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`,
     rowsOf: (types, batch) => {
       const names = Object.keys(types) as (keyof typeof types & string)[];
