@@ -88,7 +88,6 @@ export const SmsRequest = Type.Object(
     ),
     text: Type.Optional(
       Type.String({
-        minLength: 1,
         description:
           "The message. At most 1,600 characters and 12 segments. Required unless a template is filled in by `templateId` and `custom`.",
       }),
