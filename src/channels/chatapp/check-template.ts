@@ -9,7 +9,7 @@ import { readNumber } from "../../model/number.ts";
 import type { Fault } from "../../model/problem.ts";
 import { readTemplateText } from "../sms/template.ts";
 import { extensionFault, LINK_RULE, readLink } from "./media-link.ts";
-import { isPlainText, isShowable } from "./plain-text.ts";
+import { isPlainText, isShowable } from "../../lib/plain-text.ts";
 
 /** What people give of a template; the number of its variables follows from the body. */
 type ChatTemplateFields = Omit<ChatTemplate, "variables">;

@@ -1,3 +1,4 @@
+import { isShowable } from "../../lib/plain-text.ts";
 import {
   HEADER_TEXT_MAX,
   HEADER_TYPES,
@@ -9,8 +10,10 @@ import {
 import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault, type ProblemCode } from "../../model/problem.ts";
 import { extensionFault, LINK_RULE, readLink } from "./media-link.ts";
-import { isPlainText, isShowable } from "./plain-text.ts";
-import { readRecipient, type ChatRecipient, type Numbers } from "./recipient.ts";
+
+import { readCampaignName } from "../campaign-name.ts";
+import type { Numbers } from "../written-number.ts";
+import { readRecipient, type ChatRecipient } from "./recipient.ts";
 
 /** A send request that has been read and found right as far as it can be told without looking anything up. */
 export type ChatDraft = ChatTemplateDraft | ChatTextDraft;
@@ -36,7 +39,6 @@ interface ChatTextDraft extends Addressed {
   text: string;
 }
 
-const CAMPAIGN_MAX = 100;
 const PARAMS_MAX = 50;
 const PARAM_MAX = 1024;
 const TEXT_MAX = 4096;
@@ -112,16 +114,6 @@ function readTo(value: unknown, faults: Fault[]): string | null {
     return null;
   }
   return value;
-}
-
-function readCampaignName(value: unknown, faults: Fault[]): string | null {
-  if (value === undefined) return null;
-  if (typeof value === "string" && value !== "" && value.length <= CAMPAIGN_MAX && isPlainText(value)) return value;
-  faults.push({
-    parameter: "campaignName",
-    message: `campaignName is a string of 1 to ${CAMPAIGN_MAX} characters, or is left out.`,
-  });
-  return null;
 }
 
 function readText(value: unknown, faults: Fault[]): Omit<ChatTextDraft, keyof Addressed> {

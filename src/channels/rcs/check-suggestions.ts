@@ -2,7 +2,7 @@ import { readNumber } from "../../model/number.ts";
 import type { Fault } from "../../model/problem.ts";
 import type { Suggestion } from "../../model/rcs.ts";
 import { readAddress, readWords } from "./check-words.ts";
-import { isShowable } from "./wording.ts";
+import { isShowable } from "../../lib/plain-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -13,7 +13,7 @@ import {
 import { readTemplateText } from "../sms/template.ts";
 import { checkSuggestions } from "./check-suggestions.ts";
 import { readAddress, readWords } from "./check-words.ts";
-import { isShowable } from "./wording.ts";
+import { isShowable } from "../../lib/plain-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

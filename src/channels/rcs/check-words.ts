@@ -1,6 +1,7 @@
 import type { Fault } from "../../model/problem.ts";
 import { readTemplateText } from "../sms/template.ts";
-import { ADDRESS_MAX, isPlainText, isShowable, isWebAddress } from "./wording.ts";
+import { isPlainText, isShowable } from "../../lib/plain-text.ts";
+import { ADDRESS_MAX, isWebAddress } from "./wording.ts";
 
 interface WordsRule {
   min: 0 | 1;

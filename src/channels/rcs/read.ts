@@ -4,8 +4,10 @@ import type { RouteClass } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { CARDS_MAX, RCS_TEXT_MAX } from "../../model/rcs.ts";
+import { readCampaignName } from "../campaign-name.ts";
 import { readSms, type SmsDraft, type SmsRules } from "../sms/read.ts";
-import { ADDRESS_MAX, isPlainText, isShowable, isWebAddress } from "./wording.ts";
+import { isPlainText, isShowable } from "../../lib/plain-text.ts";
+import { ADDRESS_MAX, isWebAddress } from "./wording.ts";
 
 /** A send request that has been read and found right as far as it can be told without looking anything up. */
 export interface RcsDraft {
@@ -119,16 +121,6 @@ function readRouteClass(value: unknown, faults: Fault[]): RcsRouteClass {
   const hint = isOtp ? "; send a one-time password as TRANS, or as an SMS" : near ? `; write it as ${near}` : "";
   faults.push({ parameter: "type", message: `type is one of TRANS or PROMO${hint}.` });
   return "TRANS";
-}
-
-function readCampaignName(value: unknown, faults: Fault[]): string | null {
-  if (value === undefined) return null;
-  if (typeof value === "string" && value !== "" && value.length <= NAME_MAX && isPlainText(value)) return value;
-  faults.push({
-    parameter: "campaignName",
-    message: `campaignName is a string of 1 to ${NAME_MAX} characters, or is left out.`,
-  });
-  return null;
 }
 
 type Item = { params: readonly string[] } | { fileUrl: string };

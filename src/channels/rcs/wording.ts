@@ -1,10 +1,4 @@
-const CONTROL = /\p{Cc}/u;
-
-/** No lone half of a character and no NUL: neither JSON nor a phone has a use for them. */
-export const isShowable = (value: string): boolean => value.isWellFormed() && !value.includes("\0");
-
-/** One line of visible text. */
-export const isPlainText = (value: string): boolean => value.isWellFormed() && !CONTROL.test(value);
+import { isPlainText } from "../../lib/plain-text.ts";
 
 /** Platforms take no longer address. */
 export const ADDRESS_MAX = 2000;

@@ -1,8 +1,8 @@
-import { isPossiblePhoneNumber, parsePhoneNumberFromString, type CountryCode } from "libphonenumber-js/max";
-import type { AccountSettings } from "../../model/account.ts";
+import { isPlainText, isShowable } from "../../lib/plain-text.ts";
 import { ROUTE_CLASSES, type RouteClass } from "../../model/message.ts";
-import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
+import { readCampaignName } from "../campaign-name.ts";
+import { isSpeltOut, numberOf, printable, type Numbers } from "../written-number.ts";
 import { firstUcs2Character } from "./segment.ts";
 
 /** A send request that has been read and found right as far as it can be told without looking anything up. */
@@ -42,16 +42,12 @@ export interface SmsRules {
 }
 
 const SENDER_MAX = 20;
-const CAMPAIGN_MAX = 100;
 const TEMPLATE_ID_MAX = 100;
 const VALUES_MAX = 50;
 const VALUE_MAX = 1600;
 const TARGETS_MAX = 10;
 const TARGET_MAX = 2000;
-const MALFORMED_SHOWN_MAX = 30;
 const SEND_AHEAD_MAX_MS = 30 * 86_400_000;
-
-type Numbers = Pick<AccountSettings, "numbers" | "defaultRegion">;
 
 /**
  * Reads the body of an SMS request. Every fault is found before any is reported, and names its field and what it needs.
@@ -135,16 +131,6 @@ function readFlag(parameter: string, value: unknown, faults: Fault[]): 0 | 1 | u
   if (value === undefined || value === 0 || value === 1) return value;
   faults.push({ parameter, message: `${parameter} is the integer 1 or 0, or is left out.` });
   return undefined;
-}
-
-function readCampaignName(value: unknown, faults: Fault[]): string | null {
-  if (value === undefined) return null;
-  if (typeof value === "string" && value !== "" && value.length <= CAMPAIGN_MAX && isPlainText(value)) return value;
-  faults.push({
-    parameter: "campaignName",
-    message: `campaignName is a string of 1 to ${CAMPAIGN_MAX} characters, or is left out.`,
-  });
-  return null;
 }
 
 function readTemplateId(value: unknown, faults: Fault[]): string | null {
@@ -335,10 +321,6 @@ function uniqueRecipients(list: readonly WrittenNumber[], numbers: Numbers): Sms
   return [...seen.values()];
 }
 
-/** Whether the number was written in full, whatever stands between its digits. */
-const isSpeltOut = (written: string, number: string): boolean =>
-  written === number || written.replaceAll(/\D/g, "") === number;
-
 const numberFaults = (list: readonly WrittenNumber[], numbers: Numbers): Fault[] =>
   list
     .filter(({ written }) => numberOf(written, numbers) === null)
@@ -346,26 +328,3 @@ const numberFaults = (list: readonly WrittenNumber[], numbers: Numbers): Fault[]
       parameter,
       message: "Write the number internationally: country code first, 7 to 15 digits, with or without a plus.",
     }));
-
-function numberOf(written: string, { numbers, defaultRegion }: Numbers): string | null {
-  const national = defaultRegion !== null && !written.trimStart().startsWith("+");
-  const parsed = national ? parsePhoneNumberFromString(written, defaultRegion as CountryCode) : undefined;
-  const number = parsed?.isPossible() ? parsed.number.slice(1) : readNumber(written);
-  if (number === null || numbers === "lenient") return number;
-  return isPossiblePhoneNumber(`+${number}`) ? number : null;
-}
-
-const CONTROL = /\p{Cc}/u;
-
-/** No lone half of a character and no NUL: neither JSON nor a phone has a use for them. */
-const isShowable = (value: string): boolean => value.isWellFormed() && !value.includes("\0");
-
-const isPlainText = (value: string): boolean => value.isWellFormed() && !CONTROL.test(value);
-
-/** A malformed number is kept for the record, cut short and without what could break a page or a log. */
-const printable = (written: string): string =>
-  written
-    .replaceAll(/\p{Cc}/gu, " ")
-    .trim()
-    .slice(0, MALFORMED_SHOWN_MAX)
-    .toWellFormed();

@@ -4,7 +4,8 @@ import { DEFAULT_SETTINGS, type Account, type AccountSettings } from "../../mode
 import type { Fault } from "../../model/problem.ts";
 import { refuseFaults } from "../page-query.ts";
 import type { KeyedRoute } from "../route.ts";
-import { isPlainText, nullable } from "./records.ts";
+import { isPlainText } from "../../lib/plain-text.ts";
+import { nullable } from "./records.ts";
 
 /** The chaos of the simulator has a door of its own. */
 type Settings = Omit<AccountSettings, "chaos">;

@@ -9,6 +9,7 @@ import {
   type MintedKey,
 } from "../../accounts/keys.ts";
 import { readNetwork } from "../../lib/network.ts";
+import { isPlainText } from "../../lib/plain-text.ts";
 import { SCOPES, type ApiKey, type KeyMode, type Scope } from "../../model/api-key.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { refuseFaults } from "../page-query.ts";
@@ -40,7 +41,7 @@ function readChoices({ clock }: Services, caller: AuthenticCall["caller"], body:
   });
   if (typeof body.expiresAt === "number" && body.expiresAt <= clock.now())
     faults.push({ parameter: "expiresAt", message: "expiresAt lies in the past." });
-  if (body.name !== undefined && (!body.name.isWellFormed() || /\p{Cc}/u.test(body.name)))
+  if (body.name !== undefined && !isPlainText(body.name))
     faults.push({ parameter: "name", message: "A name has no control characters." });
   refuseFaults(faults);
   refuseBeyond(caller, body.scopes ?? []);

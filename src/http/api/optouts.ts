@@ -4,7 +4,8 @@ import type { OptOut } from "../../model/opt-out.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { readLimit, refuseFaults } from "../page-query.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
-import { isPlainText, nullable } from "./records.ts";
+import { isPlainText } from "../../lib/plain-text.ts";
+import { nullable } from "./records.ts";
 
 const NUMBERS_MAX = 1000;
 const NOTE_MAX = 200;

@@ -1,6 +1,7 @@
 import Type, { type TSchema } from "typebox";
 import type { AccountCatalog } from "../../catalog/catalog.ts";
 import { newId } from "../../lib/ids.ts";
+import { isPlainText } from "../../lib/plain-text.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord } from "../../model/catalog.ts";
 import { Problem, type Fault, type ProblemCode } from "../../model/problem.ts";
 import { readLimit, refuseFaults } from "../page-query.ts";
@@ -47,9 +48,6 @@ export interface GivenRecord<K extends CatalogKind, F extends object> {
 const NAME_MAX = 100;
 const EXAMPLE_ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
 const EXAMPLE_TIME = 1767225600000;
-
-/** No control characters and no half of a character. */
-export const isPlainText = (value: string): boolean => value.isWellFormed() && !/\p{Cc}/u.test(value);
 
 export const nullable = (schema: TSchema, description: string): TSchema =>
   Type.Union([schema, Type.Null()], { description });

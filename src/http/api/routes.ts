@@ -4,7 +4,8 @@ import { EVERYTHING } from "../../catalog/samples.ts";
 import { SIMULATOR, type RouteContent } from "../../model/catalog.ts";
 import { ROUTE_CLASSES } from "../../model/message.ts";
 import type { Fault } from "../../model/problem.ts";
-import { isPlainText, nullable, recordRoutes } from "./records.ts";
+import { isPlainText } from "../../lib/plain-text.ts";
+import { nullable, recordRoutes } from "./records.ts";
 import { SENDER_MAX } from "./senders.ts";
 
 type QuietHours = RouteContent["quietHours"];
