@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createLog } from "../src/lib/log.ts";
 import { cancelMessage, cancelRequest } from "../src/messages/cancel.ts";
-import { Dispatcher } from "../src/messages/dispatch.ts";
+import { Dispatcher } from "../src/messages/dispatcher.ts";
 import { failOver } from "../src/messages/fail-over.ts";
 import type { Message, MessageRef } from "../src/model/message.ts";
 import { readTrail } from "../src/model/trail.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Dispatcher } from "../src/messages/dispatch.ts";
+import { Dispatcher } from "../src/messages/dispatcher.ts";
 import type { RouteClass } from "../src/model/message.ts";
 import { NOBODY } from "../src/store/store.ts";
 import { Lanes } from "../src/work/lanes.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../src/carriers/carrier.ts";
 import { newId } from "../src/lib/ids.ts";
-import { Dispatcher } from "../src/messages/dispatch.ts";
+import { Dispatcher } from "../src/messages/dispatcher.ts";
 import type { Message, RouteClass } from "../src/model/message.ts";
 import { Gates } from "../src/work/gates.ts";
 import { Lanes } from "../src/work/lanes.ts";

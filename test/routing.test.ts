@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Receipt } from "../src/carriers/carrier.ts";
-import { dispatch, Dispatcher } from "../src/messages/dispatch.ts";
+import { dispatch } from "../src/messages/dispatch.ts";
+import { Dispatcher } from "../src/messages/dispatcher.ts";
 import { failOver } from "../src/messages/fail-over.ts";
 import { report } from "../src/messages/report.ts";
 import { SIMULATOR } from "../src/model/catalog.ts";

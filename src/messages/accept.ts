@@ -14,7 +14,7 @@ import type { Lanes } from "../work/lanes.ts";
 import type { Membership } from "../work/membership.ts";
 import type { Meters } from "../work/meters.ts";
 import { addressEach, type AddressNeeds } from "./address.ts";
-import type { Dispatcher } from "./dispatch.ts";
+import type { Dispatcher } from "./dispatcher.ts";
 import type { Prepared } from "./prepare.ts";
 
 export interface AcceptNeeds extends AddressNeeds {

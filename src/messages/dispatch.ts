@@ -1,12 +1,10 @@
 import type { Carrier, Carriers, Outcome } from "../carriers/carrier.ts";
 import type { Log } from "../lib/log.ts";
-import { Queue } from "../lib/queue.ts";
-import { FAILURES, messageIdOf, type Message, type RouteClass } from "../model/message.ts";
+import { FAILURES, messageIdOf, type Message } from "../model/message.ts";
 import { writeTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type Move } from "../store/store.ts";
 import type { Gates } from "../work/gates.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
-import type { Lanes } from "../work/lanes.ts";
 import type { Membership } from "../work/membership.ts";
 import { candidatesFor, type Candidate } from "./choose-route.ts";
 import { judgeAgain } from "./judge-again.ts";
@@ -15,107 +13,15 @@ import { settleParked, type ReportNeeds } from "./report.ts";
 /** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
 const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
 
-const FAULT_PAUSE_MS = 60_000;
 const ASK_AGAIN_MS = 1000;
 /** A carrier that stays down is noted on the trail so often, and then only waited for. */
 const NOTED_TRIES = 5;
-
-/** How much of the window the lanes below passwords may fill at the most: a flood of promotions leaves room for what is above. */
-const BELOW_OTP_SHARE = 0.9;
-const PROMO_SHARE = 0.8;
 
 export interface DispatchNeeds extends ReportNeeds {
   membership: Membership;
   carriers: Carriers;
   gates: Gates;
   log: Log;
-}
-
-/** Takes messages from the lanes, as many at once as the window allows. */
-export class Dispatcher {
-  #inFlight = 0;
-  readonly #byLane: Record<RouteClass, number> = { OTP: 0, TRANS: 0, PROMO: 0 };
-  #stopped = false;
-  #onIdle: (() => void) | null = null;
-  readonly #needs: DispatchNeeds & { lanes: Lanes };
-  readonly #window: number;
-  #admitted = new Queue<{ message: Message; carrier: string }>();
-  #onHungry: () => void = () => {};
-
-  constructor(needs: DispatchNeeds & { lanes: Lanes }, window: number) {
-    this.#needs = needs;
-    this.#window = window;
-    needs.gates.onOpen((message, carrier) => {
-      this.#admitted.push({ message, carrier });
-      this.wake();
-    });
-  }
-
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  /** Calls back when the lanes have run empty, so that more can be fetched at once. */
-  onHungry(run: () => void): void {
-    this.#onHungry = run;
-  }
-
-  wake(): void {
-    if (this.#stopped) return;
-    while (this.#inFlight < this.#window) {
-      const admitted = this.#admitted.shift();
-      const message = admitted?.message ?? this.#needs.lanes.take((lane) => this.#hasRoomFor(lane));
-      if (!message) return this.#needs.lanes.size === 0 ? this.#onHungry() : undefined;
-      this.#inFlight += 1;
-      this.#byLane[message.routeClass] += 1;
-      void this.#send(message, admitted?.carrier ?? null);
-    }
-  }
-
-  /** Counted by what is under way of the lane and those below it, so that no flood of passwords shuts the others out. */
-  #hasRoomFor(lane: RouteClass): boolean {
-    const { TRANS, PROMO } = this.#byLane;
-    if (lane === "PROMO" && PROMO >= this.#window * PROMO_SHARE) return false;
-    return lane === "OTP" || TRANS + PROMO < this.#window * BELOW_OTP_SHARE;
-  }
-
-  async #send(message: Message, admittedTo: string | null): Promise<void> {
-    const { node } = this.#needs.membership;
-    try {
-      await dispatch(this.#needs, message, admittedTo);
-    } catch (error) {
-      this.#needs.log.error({ err: error, messageId: messageIdOf(message) }, "message could not be dispatched");
-      await this.#letGo(message, node);
-    }
-    this.#inFlight -= 1;
-    this.#byLane[message.routeClass] -= 1;
-    if (this.#inFlight === 0) this.#onIdle?.();
-    this.wake();
-  }
-
-  /** Forgets what has waited at gates: the rows belong to whoever claims them. */
-  clear(): void {
-    this.#admitted = new Queue();
-  }
-
-  /** After a fault of our own nobody would look at the row again while this node lives, so it is left for a later try. */
-  async #letGo(message: Message, node: number): Promise<void> {
-    const { clock, log } = this.#needs;
-    try {
-      await hold(this.#needs, message, node, clock.now() + FAULT_PAUSE_MS);
-    } catch (error) {
-      log.error({ err: error, messageId: messageIdOf(message) }, "message could not be let go");
-    }
-  }
-
-  /** Starts nothing more; resolves when what was under way is answered and written. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    if (this.#inFlight === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-    });
-  }
 }
 
 /**
@@ -349,7 +255,12 @@ async function stopShort(
 }
 
 /** Leaves a message in doubt: sent again later, or ended when its time is over and no receipt has come. */
-async function hold({ commits, clock }: DispatchNeeds, message: Message, node: number, dueAt: number): Promise<void> {
+export async function hold(
+  { commits, clock }: DispatchNeeds,
+  message: Message,
+  node: number,
+  dueAt: number,
+): Promise<void> {
   await commits.move.add({ ...refOf(message), to: "submitting", at: clock.now(), owner: NOBODY, ownedBy: node, dueAt });
 }
 
