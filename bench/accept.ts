@@ -1,4 +1,5 @@
-// Durable accepts per second of POST /v1/sms, as a ratio to a bare Fastify echo with the same schemas in the same run.
+// Durable accepts per second of POST /v1/sms, as a ratio to a bare Fastify echo with the same schemas in the same run,
+// and of the other two channels as a ratio to SMS.
 // Run: npm run bench:accept [-- --seconds 3 --rounds 5 --million --engine sqlite,postgres]
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -41,8 +42,27 @@ const bulk = JSON.stringify({
   type: "PROMO",
 });
 
-const requestOf = (body: string, key: string): string =>
-  `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+/** Filled-in templates of about the same length, which a new account has among its samples. */
+const OTHERS = {
+  chatapp: {
+    from: "+15550100199",
+    to: "15550100100",
+    type: "template",
+    templateName: "order_shipped",
+    components: { body: { params: ["Ada", "4711"] } },
+  },
+  rcs: {
+    number: "+15550100100",
+    botId: "heliograph",
+    type: "TRANS",
+    templateName: "order-shipped",
+    content: [{ params: ["Ada", "4711"] }],
+  },
+};
+type OtherChannel = keyof typeof OTHERS;
+
+const requestOf = (body: string, key: string, path = "/v1/sms"): string =>
+  `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 /** The generator runs in a process of its own, so that it never shares an event loop with anything measured. */
 async function measure(port: number, request: string, connections = CONNECTIONS, seconds = SECONDS): Promise<Measured> {
@@ -87,6 +107,8 @@ interface Result {
   echoPerSecond: number;
   p50Ms: number;
   p99Ms: number;
+  /** Accepts of the other channels, as a ratio to those of SMS. */
+  ratioToSms: Record<OtherChannel, number>;
   bulkRecipientsPerSecond: number;
   bulkP50Ms: number;
   bulkP99Ms: number;
@@ -101,6 +123,19 @@ async function allowSameText(server: ServerProcess): Promise<void> {
     headers: { apikey: server.apiKey, "content-type": "application/json" },
     body: JSON.stringify({ sameText: null }),
   });
+}
+
+/** Turn by turn with SMS, so that both meet the same moods of the machine. */
+async function compareChannel(channel: OtherChannel, server: ServerProcess): Promise<number> {
+  const port = portOf(server.baseUrl);
+  const other = requestOf(JSON.stringify(OTHERS[channel]), server.apiKey, `/v1/${channel}`);
+  await measure(port, other, CONNECTIONS, 1);
+  const ratios: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const sms = await measure(port, requestOf(single, server.apiKey));
+    ratios.push((await measure(port, other)).perSecond / sms.perSecond);
+  }
+  return median(ratios);
 }
 
 async function compare(name: string, echoPort: number, server: ServerProcess): Promise<Result> {
@@ -128,6 +163,7 @@ async function compare(name: string, echoPort: number, server: ServerProcess): P
     echoPerSecond: median(rounds.map(({ echo }) => echo.perSecond)),
     p50Ms: median(rounds.map(({ ours }) => ours.p50Ms)),
     p99Ms: median(rounds.map(({ ours }) => ours.p99Ms)),
+    ratioToSms: { chatapp: await compareChannel("chatapp", server), rcs: await compareChannel("rcs", server) },
     bulkRecipientsPerSecond: median(bulks.map((measured) => measured.perSecond * BULK)),
     bulkP50Ms: median(bulks.map((measured) => measured.p50Ms)),
     bulkP99Ms: median(bulks.map((measured) => measured.p99Ms)),
@@ -163,13 +199,17 @@ for (const engine of options.engine.split(",")) {
 echo.stop();
 await cluster.stop();
 
-say("\nratio to echo   accepts/s   p50 ms   p99 ms   bulk recipients/s   bulk p50 ms   memory MiB");
+say(
+  "\nratio to echo   accepts/s   p50 ms   p99 ms   chat app/SMS   RCS/SMS   bulk recipients/s   bulk p50 ms   memory MiB",
+);
 for (const result of results) {
   const cells = [
     result.ratioToEcho.toFixed(2).padStart(13),
     result.perSecond.toFixed(0).padStart(11),
     result.p50Ms.toFixed(2).padStart(8),
     result.p99Ms.toFixed(2).padStart(8),
+    result.ratioToSms.chatapp.toFixed(2).padStart(14),
+    result.ratioToSms.rcs.toFixed(2).padStart(9),
     result.bulkRecipientsPerSecond.toFixed(0).padStart(19),
     result.bulkP50Ms.toFixed(1).padStart(13),
     (result.memoryAfterMillionMiB ?? result.memoryMiB).toFixed(0).padStart(12),

@@ -9,6 +9,9 @@ import type { Carrier, Carriers } from "./carriers/carrier.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { BadSetting, type Config } from "./config.ts";
+import { EgressRules } from "./egress/addresses.ts";
+import { createGuardedAgent } from "./egress/guarded-agent.ts";
+import { createMediaProbe } from "./egress/media-probe.ts";
 import type { Services } from "./http/route.ts";
 import { createServer } from "./http/server.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
@@ -94,6 +97,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       accountOf(id)?.settings.chaos ??
       CALM,
   });
+  const agent = createGuardedAgent({ rules: egressRules(config), clock });
+  const media = createMediaProbe({ agent, clock, log });
   const carriers = openCarriers(catalog, simulator);
   await catalog.refresh();
   const gates = new Gates({ clock, nodeCount: () => membership.count });
@@ -105,12 +110,16 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     carriers,
     gates,
     accountOf,
+    media,
     clock,
     log,
     meters,
   };
   const sending = config.roles.includes("dispatch") ? openLanes(dispatching, config, store) : null;
-  simulator.hear((inbound) => receive({ store, meters, accountOf }, inbound));
+  simulator.hear(
+    (inbound) => receive({ store, commits, meters, accountOf }, inbound),
+    (receipt) => report(dispatching, receipt),
+  );
   if (sending) await simulator.start((receipt) => report(dispatching, receipt));
 
   const jobs = startJobs(
@@ -174,7 +183,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     keyring,
     catalog,
     campaigning: { store, catalog, commits, clock },
-    preparing: { catalog, commits, clock, flood, smsRules: config, shortLinkBase },
+    preparing: { catalog, store, commits, media, clock, flood, smsRules: config, shortLinkBase },
     accepting,
     smsRules: config,
     simulator,
@@ -215,6 +224,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       await links.idle();
       await keyring.saveUses();
       await catalog.saveLearned();
+      await agent.destroy();
       await membership.leave();
       await store.close();
       unlock();
@@ -285,6 +295,12 @@ function openLanes(
     },
   };
 }
+
+const LOOPBACK_HOSTS = new Set(["127.0.0.1", "::1", "localhost"]);
+
+/** A server that only this machine can reach may itself speak to this machine. */
+const egressRules = ({ host, egressAllow }: Config): EgressRules =>
+  new EgressRules({ allow: egressAllow ?? [], loopback: LOOPBACK_HOSTS.has(host) });
 
 /** The store that the settings name. Several processes may have it open; only those that send must be alone on SQLite. */
 export async function openStore(config: Config, clock: Clock, onBroken?: (error: Error) => void): Promise<Store> {

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { readNetworks } from "./lib/network.ts";
 
 /** A setting that cannot be used; its message names the setting and what it needs. */
 export class BadSetting extends Error {
@@ -224,6 +225,14 @@ const SETTINGS = {
     check: "a whole number from 2 to 600",
     read: whole(2, 600),
   }),
+  egressAllow: setting({
+    name: "EGRESS_ALLOW",
+    default: null,
+    meaning:
+      "Networks that outgoing requests to customers' addresses may reach besides public ones. While the server listens on loopback only, loopback is open too.",
+    check: "a list of networks such as 10.0.0.0/8 with commas between them",
+    read: readNetworks,
+  }),
   logLevel: setting({
     name: "LOG_LEVEL",
     default: "info",
@@ -234,7 +243,15 @@ const SETTINGS = {
 };
 
 type Settings = typeof SETTINGS;
-type Optional = "databaseUrl" | "baseUrl" | "shortLinkBase" | "adminPassword" | "apiKey" | "testApiKey" | "masterKey";
+type Optional =
+  | "databaseUrl"
+  | "baseUrl"
+  | "shortLinkBase"
+  | "adminPassword"
+  | "apiKey"
+  | "testApiKey"
+  | "masterKey"
+  | "egressAllow";
 
 /** All settings, read and checked, once. */
 export type Config = Readonly<{

@@ -43,7 +43,10 @@ describe("the six kinds of a chat-app request", () => {
     expect(read(ordinary)).toEqual({
       kind: "template",
       sender: "+15550100199",
-      recipient: { number: "919876543210", written: null },
+      channel: "chatapp",
+      routeClass: "TRANS",
+      sendAt: null,
+      recipients: [{ number: "919876543210", written: null, failure: null }],
       campaignName: null,
       templateName: "order_update",
       header: null,
@@ -81,7 +84,10 @@ describe("the six kinds of a chat-app request", () => {
     expect(read({ from, to, type: "text", text: { body: "Hello" } })).toEqual({
       kind: "text",
       sender: "+15550100199",
-      recipient: { number: "919876543210", written: null },
+      channel: "chatapp",
+      routeClass: "TRANS",
+      sendAt: null,
+      recipients: [{ number: "919876543210", written: null, failure: null }],
       campaignName: null,
       text: "Hello",
     });
@@ -164,7 +170,7 @@ describe("the fields of a chat-app request", () => {
       ["+919876543210", "919876543210"],
       ["91 98765-43210", "919876543210"],
     ])("%s is read as %s", (to, number) => {
-      expect(read({ ...ordinary, to }).recipient).toEqual({ number, written: null });
+      expect(read({ ...ordinary, to }).recipients).toEqual([{ number, written: null, failure: null }]);
     });
 
     test("a number that is none is an invalid recipient", () => {
@@ -180,13 +186,13 @@ describe("the fields of a chat-app request", () => {
     });
 
     test("with a default region a national number is turned international, and what was written is kept", () => {
-      const { recipient } = read({ ...ordinary, to: "098765 43210" }, { numbers: "lenient", defaultRegion: "IN" });
-      expect(recipient).toEqual({ number: "919876543210", written: "098765 43210" });
+      const { recipients } = read({ ...ordinary, to: "098765 43210" }, { numbers: "lenient", defaultRegion: "IN" });
+      expect(recipients).toEqual([{ number: "919876543210", written: "098765 43210", failure: null }]);
     });
 
     test("a number that no country could have given out is refused only when the account is strict", () => {
       const to = "155501001";
-      expect(read({ ...ordinary, to }).recipient.number).toBe(to);
+      expect(read({ ...ordinary, to }).recipients[0].number).toBe(to);
       expect(refusedBody({ ...ordinary, to }, { numbers: "strict", defaultRegion: null }).code).toBe(
         "INVALID_RECIPIENT",
       );
@@ -429,6 +435,7 @@ describe("the fields of a chat-app request", () => {
 });
 
 const plain: ChatTemplate = {
+  category: "utility",
   language: "pt_BR",
   status: "approved",
   header: null,
@@ -556,7 +563,7 @@ describe("a request whose template nobody made", () => {
   });
 
   test("the kind of header and the number of values are learned, and nothing of what they hold", () => {
-    const shape = { language: "en", status: "approved", body: null, footer: null, buttons: [] };
+    const shape = { language: "en", category: "utility", status: "approved", body: null, footer: null, buttons: [] };
     expect(shapeOfChat(readTemplate(ordinary))).toEqual({ ...shape, header: null, variables: 0 });
     expect(shapeOfChat(readTemplate(withHeader({ type: "text", text: "Your order" })))).toEqual({
       ...shape,
@@ -814,11 +821,11 @@ describe("any chat-app request", () => {
   /** Whether a refusal says why, and a draft has all that sending it takes. */
   function isWhole(outcome: ChatDraft | Problem): boolean {
     if (outcome instanceof Problem) return outcome.message !== "" && outcome.faults.length > 0;
-    const { sender, recipient } = outcome;
+    const { sender, recipients } = outcome;
     const content = composeChat(outcome, null);
     return (
       /^\+[1-9][0-9]{6,14}$/.test(sender) &&
-      /^[1-9][0-9]{6,14}$/.test(recipient.number) &&
+      /^[1-9][0-9]{6,14}$/.test(recipients[0].number) &&
       isDeepStrictEqual(JSON.parse(JSON.stringify(content)), content)
     );
   }

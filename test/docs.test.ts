@@ -14,6 +14,7 @@ import { failureCodes } from "../src/http/docs/message-failures.ts";
 import { bodyOf, failuresOf, listOperations, scopeOf, successOf, type Placed } from "../src/http/docs/operations.ts";
 import type { JsonSchema } from "../src/http/docs/publish-schema.ts";
 import { ROUTES } from "../src/http/routes.ts";
+import { newId } from "../src/lib/ids.ts";
 import { PROBLEMS, type ProblemCode } from "../src/model/problem.ts";
 import { openHouse, type House } from "./support/house.ts";
 import { plantLinks } from "./support/links.ts";
@@ -389,6 +390,7 @@ async function realPath({ path, operation }: Placed): Promise<string> {
   // Only what is still waiting can be cancelled.
   const fields = path.endsWith("/cancel") ? { sendAt: Date.now() + 3_600_000 } : {};
   if (path.includes("{messageId}")) ids.messageId = (await house.send(fields)).body.data[0]?.messageId ?? "";
+  if (path.startsWith("/api/simulator/phones/{number}/")) await somethingToAnswer(ids.number ?? "");
   if (path.startsWith("/api/optouts/")) await house.ask("POST", "/api/optouts", { number: ids.number });
   if (path.includes("{id}")) ids.id = await realId(path.split("/")[2] ?? "");
   const query = (operation.parameters ?? []).filter(
@@ -403,6 +405,8 @@ async function realPath({ path, operation }: Placed): Promise<string> {
 const RECORDS: Record<string, object> = {
   keys: { scopes: ["read"] },
   templates: { text: "Hello {#var#}" },
+  bots: {},
+  numbers: {},
   senders: {},
   carriers: {},
   routes: { carrier: "simulator", enabled: false },
@@ -415,17 +419,52 @@ async function realId(kind: string): Promise<string> {
   made += 1;
   const name = `number-${made}`;
   if (kind === "links") return linkId();
+  if (kind === "inbound") {
+    const { body } = await house.ask<{ id: string }>("POST", `/api/simulator/phones/15550100100/reply`, {
+      to: "HELIOG",
+      text: "Thank you",
+    });
+    return body.id;
+  }
   if (kind === "campaigns") {
     await house.send({ campaignName: name });
     const { body } = await house.ask<{ data: { id: string; name: string }[] }>("GET", "/api/campaigns");
     return body.data.find((campaign) => campaign.name === name)?.id ?? "";
   }
   const { body } = await house.ask<{ id: string }>("POST", `/api/${kind}`, {
-    name,
+    name: kind === "numbers" ? `+${15_550_170_000 + made}` : name,
     ...RECORDS[kind],
     ...(kind === "prices" && { prefix: String(100 + made) }),
   });
   return body.id;
+}
+
+/** Puts a message on a phone that can be answered in every way. */
+async function somethingToAnswer(number: string): Promise<void> {
+  const now = Date.now();
+  const content = {
+    botId: "heliograph",
+    templateName: "rate-us",
+    kind: "rich",
+    text: "Shall we come tomorrow?",
+    suggestions: [{ type: "reply", text: "Yes, please", data: "confirm-4711" }],
+    cards: [],
+    params: [],
+  } as const;
+  await house.app.store.receiveOnPhones([
+    {
+      accountId: 1,
+      id: newId(now),
+      number,
+      sender: content.botId,
+      channel: "rcs",
+      content,
+      messageId: `${newId(now)}:1`,
+      receivedAt: now,
+      carrier: "simulator",
+      reportsDueAt: null,
+    },
+  ]);
 }
 
 async function linkId(): Promise<string> {

@@ -18,6 +18,9 @@ const SCHEDULED_NUMBER = "15550177002";
 const VICTIM_TEXT = "for the victim's eyes only";
 const VICTIM_TARGET = "https://victim.example/private";
 const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" };
+const CHAT = { from: "+15550177009", to: "15550100100", type: "template", templateName: "victims_own", accountId: 1 };
+const RCS = { botId: "victims-bot", number: "+15550100100", type: "TRANS", templateName: "victims-own" };
+const FROM_PHONE = { to: "victims-bot", channel: "rcs", accountId: 1 };
 
 /** What belongs to the one account and is tried with the key of the other. */
 interface Loot {
@@ -34,6 +37,10 @@ interface Loot {
   recordIds: Record<string, string>;
   campaignId: string;
   topUpId: string;
+  /** A message on its phone with something to tap. */
+  richMessageId: string;
+  /** What a phone of it answered. */
+  inboundId: string;
 }
 
 interface Attempt {
@@ -45,8 +52,10 @@ interface Attempt {
 }
 
 /** What makes a record of each kind, beside its name, and what would change it. */
-const RECORDS: Record<string, { fields: object; change: object }> = {
+const RECORDS: Record<string, { name?: string; fields: object; change: object }> = {
   templates: { fields: { text: "Hello" }, change: { text: "Taken" } },
+  bots: { fields: { title: "Mine" }, change: { title: "Taken" } },
+  numbers: { name: "+15550177003", fields: { title: "Mine" }, change: { title: "Taken" } },
   senders: { fields: {}, change: { dltEntityId: "1101" } },
   carriers: { fields: {}, change: { messagesPerSecond: 1 } },
   routes: { fields: { carrier: "simulator", prefixes: ["3598"] }, change: { enabled: false } },
@@ -54,19 +63,22 @@ const RECORDS: Record<string, { fields: object; change: object }> = {
 };
 const VICTIM_RECORD = "victims-own";
 
-const recordAttacks = (kind: string, { fields, change }: { fields: object; change: object }): typeof ATTACKS => {
+const recordAttacks = (
+  kind: string,
+  { name = VICTIM_RECORD, fields, change }: { name?: string; fields: object; change: object },
+): typeof ATTACKS => {
   const path = `/api/${kind}`;
   const foreign = ({ recordIds }: Loot): string => `${path}/${recordIds[kind]}`;
   return {
     [`GET ${path}`]: () => [
       { path: `${path}?accountId=1`, expected: 200 },
-      { path: `${path}?name=${VICTIM_RECORD}`, expected: 200 },
-      { path: `${path}?cursor=${VICTIM_RECORD.slice(0, -1)}`, expected: 200 },
+      { path: `${path}?name=${encodeURIComponent(name)}`, expected: 200 },
+      { path: `${path}?cursor=${encodeURIComponent(name.slice(0, -1))}`, expected: 200 },
     ],
     [`GET ${path}/:id`]: (loot) => [{ path: foreign(loot), expected: 404 }],
     // Under the name of the other's, which is nobody's here.
     [`POST ${path}`]: (loot) => [
-      { path, body: { ...fields, name: VICTIM_RECORD, id: loot.recordIds[kind], accountId: 1 }, expected: 201 },
+      { path, body: { ...fields, name, id: loot.recordIds[kind], accountId: 1 }, expected: 201 },
     ],
     [`PATCH ${path}/:id`]: (loot) => [{ path: foreign(loot), body: change, expected: 404 }],
     [`DELETE ${path}/:id`]: (loot) => [{ path: foreign(loot), expected: 404 }],
@@ -82,6 +94,15 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "POST /v1/sms/preview": () => [
     { path: "/v1/sms/preview", body: { ...ORDINARY, campaignName: "secret", accountId: 1 }, expected: 200 },
   ],
+  "POST /v1/chatapp": ({ idempotencyKey }) => [
+    { path: "/v1/chatapp", body: CHAT, headers: { "idempotency-key": idempotencyKey }, expected: 200 },
+    // Who has written to the one may not be answered by the other.
+    { path: "/v1/chatapp", body: { ...CHAT, to: VICTIM_NUMBER, type: "text", text: { body: "Hi" } }, expected: 403 },
+  ],
+  "POST /v1/rcs": ({ idempotencyKey }) => [
+    { path: "/v1/rcs", body: RCS, headers: { "idempotency-key": idempotencyKey }, expected: 200 },
+    { path: "/v1/rcs", body: { ...RCS, accountId: 1 }, expected: 200 },
+  ],
   "GET /v1/messages": ({ messageId }) => [
     { path: "/v1/messages", expected: 200 },
     { path: `/v1/messages?recipient=${VICTIM_NUMBER}`, expected: 200 },
@@ -93,6 +114,12 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/v1/messages/${scheduledId}/cancel`, expected: 404 },
     { path: `/v1/messages/${scheduledId.replace(/:1$/, "")}/cancel`, expected: 404 },
   ],
+  "GET /v1/inbound": ({ inboundId }) => [
+    { path: "/v1/inbound?accountId=1", expected: 200 },
+    { path: `/v1/inbound?from=${VICTIM_NUMBER}&to=HELIOG&channel=sms`, expected: 200 },
+    { path: `/v1/inbound?cursor=${inboundId.replace(/^./, "f")}`, expected: 200 },
+  ],
+  "GET /v1/inbound/:id": ({ inboundId }) => [{ path: `/v1/inbound/${inboundId}`, expected: 404 }],
   "GET /api/messages": ({ messageId }) => [
     { path: "/api/messages?accountId=1", expected: 200 },
     { path: `/api/messages?recipient=${VICTIM_NUMBER}`, expected: 200 },
@@ -151,6 +178,12 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "PATCH /api/account": () => [
     { path: "/api/account", body: { id: 1, name: "default", numbers: "strict" }, expected: 200 },
   ],
+  "GET /api/config": () => [{ path: "/api/config?accountId=1&account=default", expected: 200 }],
+  // What is not in the file is removed: of the caller's own account.
+  "PUT /api/config": () => [
+    { path: "/api/config", body: { senders: [], bots: [], settings: { records: "learn" } }, expected: 200 },
+    { path: "/api/config?accountId=1", body: { prices: [], templates: [] }, expected: 200 },
+  ],
   "GET /api/simulator/phones": () => [
     { path: "/api/simulator/phones", expected: 200 },
     { path: `/api/simulator/phones?cursor=${Number(VICTIM_NUMBER) - 1}`, expected: 200 },
@@ -163,7 +196,34 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     },
   ],
   "POST /api/simulator/phones/:number/reply": () => [
-    { path: `/api/simulator/phones/${SCHEDULED_NUMBER}/reply`, body: { text: "STOP", accountId: 1 }, expected: 200 },
+    { path: `/api/simulator/phones/${VICTIM_NUMBER}/reply`, body: { text: "STOP", accountId: 1 }, expected: 400 },
+    {
+      path: `/api/simulator/phones/${SCHEDULED_NUMBER}/reply`,
+      body: { to: "HELIOG", text: "STOP", accountId: 1 },
+      expected: 200,
+    },
+  ],
+  "POST /api/simulator/phones/:number/tap": ({ richMessageId: messageId }) => [
+    { path: `/api/simulator/phones/${VICTIM_NUMBER}/tap`, body: { accountId: 1 }, expected: 404 },
+    { path: `/api/simulator/phones/${VICTIM_NUMBER}/tap`, body: { messageId }, expected: 404 },
+  ],
+  "POST /api/simulator/phones/:number/read": ({ richMessageId: messageId }) => [
+    { path: `/api/simulator/phones/${VICTIM_NUMBER}/read`, body: { accountId: 1 }, expected: 404 },
+    { path: `/api/simulator/phones/${VICTIM_NUMBER}/read`, body: { messageId }, expected: 404 },
+  ],
+  "POST /api/simulator/phones/:number/file": () => [
+    {
+      path: `/api/simulator/phones/${SCHEDULED_NUMBER}/file`,
+      body: { ...FROM_PHONE, fileName: "a", mimeType: "a/b", fileUri: "https://files.example/a", fileSizeBytes: 1 },
+      expected: 200,
+    },
+  ],
+  "POST /api/simulator/phones/:number/location": () => [
+    {
+      path: `/api/simulator/phones/${SCHEDULED_NUMBER}/location`,
+      body: { ...FROM_PHONE, latitude: 1, longitude: 2 },
+      expected: 200,
+    },
   ],
   "GET /api/simulator/messages/wait": ({ messageId }) => [
     { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&timeout=0`, expected: 200 },
@@ -221,8 +281,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
     const keys = await house.ask<{ data: { id: string }[] }>("GET", "/api/keys");
     const { requestId, codes } = await plantLinks(tenants.execute, { targets: [VICTIM_TARGET] });
     const recordIds: Record<string, string> = {};
-    for (const [kind, { fields }] of Object.entries(RECORDS)) {
-      const made = await house.ask<{ id: string }>("POST", `/api/${kind}`, { ...fields, name: VICTIM_RECORD });
+    for (const [kind, { name = VICTIM_RECORD, fields }] of Object.entries(RECORDS)) {
+      const made = await house.ask<{ id: string }>("POST", `/api/${kind}`, { ...fields, name });
       recordIds[kind] = made.body.id;
     }
     await house.ask("POST", "/api/optouts", { number: VICTIM_NUMBER, note: VICTIM_TEXT });
@@ -230,6 +290,37 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
     const topUpId = newId(Date.now());
     await house.ask("POST", "/api/credits", { amount: 100, note: VICTIM_TEXT, id: topUpId });
     const scheduled = await house.send({ to: SCHEDULED_NUMBER, sendAt: Date.now() + 3_600_000 });
+    const answered = await house.ask<{ id: string }>("POST", `/api/simulator/phones/${VICTIM_NUMBER}/reply`, {
+      text: VICTIM_TEXT,
+    });
+    await house.ask("POST", `/api/simulator/phones/${VICTIM_NUMBER}/reply`, {
+      to: CHAT.from,
+      channel: "chatapp",
+      text: VICTIM_TEXT,
+    });
+    const richMessageId = `${newId(Date.now())}:1`;
+    await house.app.store.receiveOnPhones([
+      {
+        accountId: 1,
+        id: newId(Date.now()),
+        number: VICTIM_NUMBER,
+        sender: RCS.botId,
+        channel: "rcs",
+        content: {
+          botId: RCS.botId,
+          templateName: RCS.templateName,
+          kind: "rich",
+          text: VICTIM_TEXT,
+          suggestions: [{ type: "reply", text: VICTIM_TEXT, data: VICTIM_TEXT }],
+          cards: [],
+          params: [],
+        },
+        messageId: richMessageId,
+        receivedAt: Date.now(),
+        carrier: "simulator",
+        reportsDueAt: null,
+      },
+    ]);
     loot = {
       messageId,
       scheduledId: scheduled.body.data[0]?.messageId ?? "",
@@ -241,6 +332,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       recordIds,
       campaignId: campaigns.body.data.find(({ name }) => name === "secret")?.id ?? "",
       topUpId,
+      richMessageId,
+      inboundId: answered.body.id,
     };
     // What is learned is written a moment later, and must not look like somebody's change then.
     await eventually(
@@ -264,6 +357,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       "clicks",
       "catalog",
       "optouts",
+      "inbound",
       "balances",
       "ledger",
     ];
@@ -286,7 +380,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
         expect(answer.body).not.toContain(loot.keyId);
         expect(answer.body).not.toContain(VICTIM_NUMBER);
         expect(answer.body).not.toContain(VICTIM_TARGET);
-        for (const id of [loot.campaignId, ...Object.values(loot.recordIds)]) expect(answer.body).not.toContain(id);
+        for (const id of [loot.campaignId, loot.inboundId, loot.richMessageId, ...Object.values(loot.recordIds)])
+          expect(answer.body).not.toContain(id);
       }
       expect(await belongings()).toEqual(before);
     },
@@ -299,6 +394,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
     expect(listed.body.data.map((message) => message.messageId)).toEqual([loot.messageId]);
     const link = await tenants.house.ask<{ url: string }>("GET", `/api/links/${loot.linkCode}`);
     expect(link.body.url).toBe(VICTIM_TARGET);
+    const answer = await tenants.house.ask<{ text: string }>("GET", `/v1/inbound/${loot.inboundId}`);
+    expect(answer.body).toMatchObject({ text: VICTIM_TEXT, messageId: loot.messageId });
   });
 
   test.each(KEYED.map((route) => [nameOf(route), route] as const))(

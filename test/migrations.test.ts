@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { systemClock } from "../src/lib/clock.ts";
+import { newId } from "../src/lib/ids.ts";
 import { MIGRATIONS, SchemaTooNew } from "../src/store/migrations/all.ts";
 import type { Migration } from "../src/store/migrations/migration.ts";
 import { migrate as migratePostgres } from "../src/store/postgres/migrate.ts";
@@ -22,6 +23,7 @@ interface Ground {
   where: string;
   migrate(known: readonly Migration[]): Promise<void>;
   names(sql: string): Promise<string[]>;
+  write(sql: string): Promise<unknown>;
   open(): Promise<{ close(): Promise<void> }>;
   /** Resolves once the process is in the middle of its migration. */
   halfWay(migrating: ChildProcess): Promise<void>;
@@ -80,6 +82,25 @@ describe.each(ENGINES)("migrating on %s", (engine) => {
     await expect(ground.open()).rejects.toThrow(SchemaTooNew);
   });
 
+  it("lets the route that accounts began with take every channel, and leaves all others as they are", async () => {
+    await ground.migrate(MIGRATIONS.slice(0, 1));
+    await ground.write("insert into accounts (name, suspended, settings, created_at) values ('a', 0, '{}', 0)");
+    await ground.migrate(MIGRATIONS.slice(0, 3));
+    const authored = (kind: string, name: string) =>
+      `(1, '${kind}', '${newId(0)}', '${name}', 'authored', '{"channel":"sms"}', 0, 0)`;
+    await ground.write(`insert into catalog (account_id, kind, id, name, origin, content, created_at, updated_at)
+      values ${authored("route", "Mine")}, ${authored("template", "Everything to the simulator")}`);
+    const contents = async () =>
+      (await ground.names("select content as name from catalog order by kind, catalog.name")).map(
+        (content) => JSON.parse(content) as Record<string, unknown>,
+      );
+    const [sample, ...others] = await contents();
+    expect(sample).toMatchObject({ channel: "sms", carrier: "simulator" });
+    expect(others).toHaveLength(2);
+    await ground.migrate(MIGRATIONS);
+    expect(await contents()).toEqual([{ ...sample, channel: null }, ...others]);
+  });
+
   it("leaves a usable database when the process is killed in the middle", async () => {
     const script = join(import.meta.dirname, "support/migrating-process.ts");
     const migrating = spawn(process.execPath, [script, engine, ground.where], { stdio: ["ignore", "pipe", "inherit"] });
@@ -131,6 +152,7 @@ async function sqliteGround(): Promise<Ground> {
           .all()
           .map((row) => String(row["name"])),
       ),
+    write: (sql) => withDatabase((db) => db.exec(sql)),
     open: async () => openSqliteStore(where, systemClock),
     async halfWay({ stdout }) {
       if (stdout) await once(stdout, "data");
@@ -153,6 +175,7 @@ async function postgresGround(): Promise<Ground> {
   return {
     where: database.url,
     names,
+    write: names,
     migrate: (known) => migratePostgres(database.url, known),
     open: () => openPostgresStore(database.url),
     async halfWay() {

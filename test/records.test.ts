@@ -36,13 +36,15 @@ const KINDS: [kind: string, body: object, shown: object, change: object][] = [
     { channel: "sms", variables: 1, dltContentId: null, dltEntityId: null },
     { text: "Dear {{1}}", dltContentId: "1107" },
   ],
+  ["bots", {}, { title: null }, { title: "Shop" }],
+  ["numbers", { title: "Shop" }, {}, { title: null }],
   ["senders", {}, { dltEntityId: null }, { dltEntityId: "1101" }],
   ["carriers", { messagesPerSecond: 5 }, { adapter: "simulator", chaos: null }, { messagesPerSecond: null }],
   [
     "routes",
     { carrier: "simulator", prefixes: ["3598"] },
     {
-      channel: "sms",
+      channel: null,
       routeClasses: [],
       senders: [],
       priority: 100,
@@ -52,10 +54,15 @@ const KINDS: [kind: string, body: object, shown: object, change: object][] = [
       failoverAfterSeconds: null,
       repeatPromotionsInDoubt: false,
     },
-    { routeClasses: ["OTP"], failoverAfterSeconds: 30 },
+    { routeClasses: ["OTP"], failoverAfterSeconds: 30, channel: "rcs" },
   ],
   ["prices", { prefix: "3598", creditsPerSegment: 3 }, { routeClass: null }, { creditsPerSegment: 0 }],
 ];
+
+/** Names that a kind can have: business numbers are all of one form. */
+const NUMBERS = ["one-of-them", "taken", "free", "freed"];
+const nameFor = (kind: string, name: string): string =>
+  kind === "numbers" ? `+1555014200${NUMBERS.indexOf(name)}` : name;
 
 /** The same for other numbers, where there may be only one for the same. */
 const another = (body: object): object => ({ ...body, ...("prefix" in body && { prefix: "3597" }) });
@@ -88,21 +95,22 @@ describe.each(ENGINES)("records on %s", (engine) => {
   const refused = (...parameters: string[]): [number, string, ...string[]] => [400, "INVALID_REQUEST", ...parameters];
 
   test.each(KINDS)("%s are made, read, listed, changed and removed", async (kind, body, shown, changes) => {
-    const made = await make(kind, { name: "one-of-them", ...body });
+    const name = nameFor(kind, "one-of-them");
+    const made = await make(kind, { name, ...body });
     expect(made.status).toBe(201);
     const record = made.body;
     expect(record).toEqual({
       ...body,
       ...shown,
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      name: "one-of-them",
+      name,
       origin: "authored",
       createdAt: expect.any(Number),
       updatedAt: record.createdAt,
     });
     expect((await house.ask("GET", `/api/${kind}/${record.id}`)).body).toEqual(record);
     expect((await list(kind)).data).toContainEqual(record);
-    expect(await named(kind, "one-of-them")).toEqual(record);
+    expect(await named(kind, name)).toEqual(record);
 
     const changed = await change(kind, record.id, changes);
     expect(changed.status).toBe(200);
@@ -116,7 +124,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
     const removed = await remove(kind, record.id);
     expect(removed).toMatchObject({ status: 200, body: changed.body });
     expect((await house.ask("GET", `/api/${kind}/${record.id}`)).status).toBe(404);
-    expect(await named(kind, "one-of-them")).toBeUndefined();
+    expect(await named(kind, name)).toBeUndefined();
   });
 
   test.each(KINDS)("%s have no record under an id that is none", async (kind) => {
@@ -128,20 +136,22 @@ describe.each(ENGINES)("records on %s", (engine) => {
   });
 
   test.each(KINDS)("%s have names that are taken once, and that other kinds may have too", async (kind, body) => {
-    const first = (await make(kind, { ...body, name: "taken" })).body;
-    expect(refusal(await make(kind, { ...another(body), name: "taken" }))).toEqual([409, "NAME_TAKEN", "name"]);
+    const name = nameFor(kind, "taken");
+    const first = (await make(kind, { ...body, name })).body;
+    expect(refusal(await make(kind, { ...another(body), name }))).toEqual([409, "NAME_TAKEN", "name"]);
     await remove(kind, first.id);
-    const again = await make(kind, { ...body, name: "taken" });
+    const again = await make(kind, { ...body, name });
     expect(again.status).toBe(201);
   });
 
   test.each(KINDS.filter(([kind]) => kind !== "carriers"))(
     "%s take no other's name in a change",
     async (kind, body) => {
-      const { id } = (await make(kind, { ...another(body), name: "free" })).body;
-      expect(refusal(await change(kind, id, { name: "taken" }))).toEqual([409, "NAME_TAKEN", "name"]);
-      expect((await change(kind, id, { name: "free" })).status).toBe(200);
-      expect((await change(kind, id, { name: "freed" })).body.name).toBe("freed");
+      const [taken, free, freed] = ["taken", "free", "freed"].map((name) => nameFor(kind, name));
+      const { id } = (await make(kind, { ...another(body), name: free })).body;
+      expect(refusal(await change(kind, id, { name: taken }))).toEqual([409, "NAME_TAKEN", "name"]);
+      expect((await change(kind, id, { name: free })).status).toBe(200);
+      expect((await change(kind, id, { name: freed })).body.name).toBe(freed);
       await remove(kind, id);
     },
   );
@@ -200,9 +210,9 @@ describe.each(ENGINES)("records on %s", (engine) => {
       expect(refusal(await make("templates", { name: "bad", text }))).toEqual(refused("text"));
     });
 
-    test("of another channel, without a text or with odd ids are refused, all faults at once", async () => {
-      expect(refusal(await make("templates", { name: "bad", channel: "rcs", dltContentId: "a b" }))).toEqual(
-        refused("text", "channel", "dltContentId"),
+    test("without a text and with odd ids are refused, all faults at once", async () => {
+      expect(refusal(await make("templates", { name: "bad", dltContentId: "a b" }))).toEqual(
+        refused("text", "dltContentId"),
       );
     });
 
@@ -301,6 +311,57 @@ describe.each(ENGINES)("records on %s", (engine) => {
     }
   });
 
+  describe("bots and numbers", () => {
+    test("have a title that phones can show, or none", async () => {
+      for (const [kind, name] of [
+        ["bots", "titled"],
+        ["numbers", "+15550142009"],
+      ] as const) {
+        for (const title of ["", " ", "a\nb", "\ud800", "a".repeat(101), 7])
+          expect([title, ...refusal(await make(kind, { name, title })).slice(0, 3)]).toEqual([
+            title,
+            ...refused("title"),
+          ]);
+        expect((await make(kind, { name, title: "Ünïcode 🎉" })).body["title"]).toBe("Ünïcode 🎉");
+      }
+    });
+
+    test("are business numbers however somebody writes them, with their plus", async () => {
+      const { id, name } = (await make("numbers", { name: "+1 (555) 010-01.98" })).body;
+      expect(name).toBe("+15550100198");
+      expect(refusal(await make("numbers", { name: "+1 555 010 0198" }))).toEqual([409, "NAME_TAKEN", "name"]);
+      expect((await named("numbers", "+1 555 010 0198"))?.id).toBe(id);
+      expect((await change("numbers", id, { name: "+1 555 010 0197" })).body.name).toBe("+15550100197");
+      for (const odd of [
+        "15550100198",
+        "+123456",
+        "+0155501001",
+        "+1555010019a",
+        "shop",
+        `+1${" ".repeat(200)}5550100`,
+      ])
+        expect([odd, ...refusal(await make("numbers", { name: odd }))]).toEqual([odd, ...refused("name")]);
+    });
+
+    test("count for the next request of a strict account", async () => {
+      await settings({ records: "strict" });
+      const chat = { to: "15550100100", type: "template", templateName: "store_opening" };
+      const rcs = { number: "+15550100100", type: "TRANS", templateName: "store-opening" };
+      const sendChat = (): Promise<Answer<unknown>> =>
+        house.ask("POST", "/v1/chatapp", { ...chat, from: "+15550142010" });
+      const sendRcs = (): Promise<Answer<unknown>> => house.ask("POST", "/v1/rcs", { ...rcs, botId: "strict-bot" });
+      try {
+        expect(refusal(await sendChat())).toEqual([403, "SENDER_NOT_REGISTERED", "from"]);
+        expect(refusal(await sendRcs())).toEqual([404, "BOT_NOT_FOUND", "botId"]);
+        await make("numbers", { name: "+15550142010" });
+        await make("bots", { name: "strict-bot" });
+        expect([(await sendChat()).status, (await sendRcs()).status]).toEqual([200, 200]);
+      } finally {
+        await settings({ records: "learn" });
+      }
+    });
+  });
+
   describe("carriers", () => {
     test("include the simulator, which has no id and cannot be made, changed or removed", async () => {
       expect(await named("carriers", "simulator")).toEqual({
@@ -368,7 +429,10 @@ describe.each(ENGINES)("records on %s", (engine) => {
       [{ prefixes: ["+91"] }, "prefixes[0]"],
       [{ prefixes: ["91", "0"] }, "prefixes[1]"],
       [{ prefixes: ["1".repeat(16)] }, "prefixes[0]"],
-      [{ senders: ["HELIOG", "x".repeat(21)] }, "senders[1]"],
+      [{ senders: ["HELIOG", "x".repeat(101)] }, "senders[1]"],
+      [{ channel: "sms", senders: ["HELIOG", "x".repeat(21)] }, "senders[1]"],
+      [{ channel: "rcs", senders: [" "] }, "senders[0]"],
+      [{ channel: "chatapp", senders: ["+15550100199", "15550100199"] }, "senders[1]"],
       [{ senders: ["a\u0000"] }, "senders[0]"],
       [{ routeClasses: ["VOICE"] }, "routeClasses[0]"],
       [{ priority: -1 }, "priority"],
@@ -392,6 +456,16 @@ describe.each(ENGINES)("records on %s", (engine) => {
       expect(refusal(await make("routes", { name: "bad" }))).toEqual(refused("carrier"));
       const { body } = await make("routes", { name: "bad", carrier: "nowhere" });
       expect((body as unknown as Failure).error.message).toContain('"nowhere"');
+    });
+
+    test("are for senders, bots and business numbers, and know a number however it is written", async () => {
+      const senders = ["HELIOG", "a".repeat(100), "+15550100199"];
+      const route = (await make("routes", { name: "Some", carrier: "simulator", prefixes: ["3595"], senders })).body;
+      expect(route).toMatchObject({ channel: null, senders });
+      const spaced = { channel: "chatapp", senders: ["+1 (555) 010-0199"] };
+      expect((await change("routes", route.id, spaced)).body["senders"]).toEqual(["+15550100199"]);
+      expect(refusal(await change("routes", route.id, { senders: ["HELIOG"] }))).toEqual(refused("senders[0]"));
+      await remove("routes", route.id);
     });
 
     test("know the quiet hours of India by name", async () => {

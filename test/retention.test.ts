@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
+import type { InboundMessage } from "../src/model/inbound.ts";
 import type { MessageRef } from "../src/model/message.ts";
 import {
   NOBODY,
@@ -54,7 +55,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
     if (!message) throw new Error("the message is gone");
     return message;
   }
-  const isErased = async (ref: MessageRef): Promise<boolean> => (await read(ref)).content.erased === true;
+  const isErased = async (ref: MessageRef): Promise<boolean> => "erased" in (await read(ref)).content;
   /** Erases all that is to be erased. */
   async function eraseAll(before: number, limit = 100): Promise<void> {
     while ((await store.eraseTexts(1, before, limit)) === limit);
@@ -70,7 +71,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
       await eraseAll(NOON + HOUR_MS);
       expect(await read(ref)).toEqual({
         ...before,
-        content: { text: "", encoding: "gsm7", flash: false, erased: true },
+        content: { text: "", erased: true },
       });
     });
 
@@ -303,6 +304,42 @@ describe.each(ENGINES)("retention on %s", (engine) => {
       clock.advance(HOUR_MS);
       for (let rest = 0; rest < 5; rest += 1) await turn();
       expect(await isErased(ref)).toBe(true);
+    });
+
+    test("what users sent goes when the account's texts do, in batches like them, and another account's stays", async () => {
+      await opened.execute(`update accounts set settings = '{"keepTextsDays":7}'`);
+      const sent = (accountId: number, age: number): InboundMessage => ({
+        accountId,
+        id: newId(clock.now() - age),
+        channel: "sms",
+        from: "15550100100",
+        to: "HELIOG",
+        content: { kind: "text", text: "secret" },
+        answers: null,
+        at: clock.now() - age,
+      });
+      const fresh = sent(1, 7 * DAY_MS);
+      const others = sent(2, 8 * DAY_MS);
+      const old = Array.from({ length: 600 }, (_, index) => sent(1, 8 * DAY_MS + index));
+      await store.storeInbound([fresh, others, ...old]);
+      const gone: number[] = [];
+      const turn = forgetInTurns({
+        store: {
+          ...store,
+          forgetInbound: async (...call) => {
+            gone.push(await store.forgetInbound(...call));
+            return gone.at(-1) ?? 0;
+          },
+        },
+        clock,
+        linkLifeMs: 90 * DAY_MS,
+      });
+      await turn();
+      expect(gone).toEqual([250]);
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      expect(gone).toEqual([250, 250, 100]);
+      expect((await store.listInbound(1, {}, null, 10)).rows).toEqual([fresh]);
+      expect((await store.listInbound(2, {}, null, 10)).rows).toEqual([others]);
     });
 
     test("a short link goes with its message, but never while it still leads somewhere", async () => {

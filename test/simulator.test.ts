@@ -1,61 +1,166 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Receipt } from "../src/carriers/carrier.ts";
 import { fateOf } from "../src/carriers/simulator/fate.ts";
 import { SimulatorCarrier } from "../src/carriers/simulator/simulator-carrier.ts";
 import { newId } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
-import type { Message } from "../src/model/message.ts";
+import { CHANNELS, type Channel, type Message } from "../src/model/message.ts";
 import { CALM } from "../src/model/phone.ts";
+import type { RcsContent } from "../src/model/rcs.ts";
+import type { Store } from "../src/store/store.ts";
 import { carrierSuite } from "./carrier.suite.ts";
-import { ENGINES, openStore } from "./support/engines.ts";
-import { openHouse, type Answer, type House, type PhoneMessageBody } from "./support/house.ts";
+import { ENGINES, openStore, type EngineName } from "./support/engines.ts";
+import { eventually } from "./support/eventually.ts";
+import { openHouse, type Answer, type Envelope, type House, type PhoneMessageBody } from "./support/house.ts";
 import { MovedClock } from "./support/moved-clock.ts";
+import { author, CHAT_TEMPLATE, RCS_TEMPLATE } from "./support/rich-templates.ts";
+
+const RICH: RcsContent = {
+  botId: "bot",
+  templateName: "rate us",
+  kind: "rich",
+  text: "Happy?",
+  suggestions: [{ type: "reply", text: "Yes", data: "yes" }],
+  cards: [],
+  params: [],
+  fallback: {
+    sender: "HELIOG",
+    content: { text: "Are you happy?", encoding: "gsm7", flash: false },
+    segments: 1,
+    afterSeconds: 60,
+  },
+};
+
+const messageTo = (clock: MovedClock, recipient: string, changes: Partial<Message> = {}): Message => ({
+  accountId: 1,
+  requestId: newId(clock.now()),
+  n: 1,
+  channel: "sms",
+  routeClass: "TRANS",
+  test: false,
+  sender: "HELIOG",
+  recipient,
+  content: { text: "Hello", encoding: "gsm7", flash: false },
+  segments: 1,
+  credits: 1,
+  campaignName: null,
+  tried: [],
+  carrier: null,
+  state: "submitting",
+  attempts: 0,
+  createdAt: clock.now(),
+  dueAt: clock.now(),
+  expiresAt: clock.now() + 3_600_000,
+  ...changes,
+});
+
+interface Network {
+  carrier: SimulatorCarrier;
+  clock: MovedClock;
+  store: Store;
+  close(): Promise<void>;
+}
+
+async function openNetwork(engine: EngineName): Promise<Network> {
+  const { store, discard } = await openStore(engine);
+  const clock = new MovedClock();
+  const carrier = new SimulatorCarrier({ store, clock, log: createLog("silent"), chaosOf: () => CALM });
+  return {
+    carrier,
+    clock,
+    store,
+    close: async () => {
+      await carrier.stop();
+      await discard();
+    },
+  };
+}
+
+const FORMS: Record<Channel, Partial<Message>> = {
+  sms: {},
+  rcs: { channel: "rcs", sender: "bot", content: RICH },
+  chatapp: { channel: "chatapp", sender: "+15550100199", content: { kind: "text", text: "Hello" } },
+};
 
 describe.each(ENGINES)("the simulated carrier on %s keeps a carrier's promises", (engine) => {
-  carrierSuite(async () => {
-    const opened = await openStore(engine);
-    const clock = new MovedClock();
-    const carrier = new SimulatorCarrier({ store: opened.store, clock, log: createLog("silent"), chaosOf: () => CALM });
-    const to = (recipient: string): Message => ({
-      accountId: 1,
-      requestId: newId(clock.now()),
-      n: 1,
-      channel: "sms",
-      routeClass: "TRANS",
-      test: false,
-      sender: "HELIOG",
-      recipient,
-      content: { text: "Hello", encoding: "gsm7", flash: false },
-      segments: 1,
-      credits: 1,
-      campaignName: null,
-      tried: [],
-      carrier: null,
-      state: "submitting",
-      attempts: 0,
-      createdAt: clock.now(),
-      dueAt: clock.now(),
-      expiresAt: clock.now() + 3_600_000,
+  describe.each(CHANNELS)("for %s", (channel) => {
+    carrierSuite(async () => {
+      const { carrier, clock, close } = await openNetwork(engine);
+      const to = (recipient: string): Message => messageTo(clock, recipient, FORMS[channel]);
+      return {
+        carrier,
+        deliverable: () => to("15550100100"),
+        undeliverable: () => to("15550109001"),
+        refusable: () => to("15550109003"),
+        letReportsCome: async () => {
+          clock.advance(6000);
+          await carrier.resendOverdue();
+          clock.advance(0);
+        },
+        close,
+      };
     });
-    return {
-      carrier,
-      deliverable: () => to("15550100100"),
-      undeliverable: () => to("15550109001"),
-      refusable: () => to("15550109003"),
-      letReportsCome: async () => {
-        clock.advance(6000);
-        await carrier.resendOverdue();
-        clock.advance(0);
-      },
-      close: async () => {
-        await carrier.stop();
-        await opened.discard();
-      },
-    };
+  });
+});
+
+describe.each(ENGINES)("the simulated network on %s", (engine) => {
+  let network: Network;
+  let receipts: Receipt[];
+  const take = async (receipt: Receipt): Promise<void> => void receipts.push(receipt);
+  const states = (): string[] => receipts.map(({ state }) => state);
+  const owed = async (): Promise<number> => (await network.store.listUnreported(Number.MAX_SAFE_INTEGER, 10)).length;
+  beforeEach(async () => {
+    network = await openNetwork(engine);
+    receipts = [];
+  });
+  afterEach(() => network.close());
+
+  test("reports are owed until the last of them has been taken, whatever their order", async () => {
+    const { carrier, clock } = network;
+    await carrier.start(take);
+    // On its way comes last and at once; that it was read comes later.
+    await carrier.submit(messageTo(clock, "15550109007", FORMS.rcs));
+    clock.advance(CALM.delayMs);
+    await eventually(states, (seen) => seen.length === 2);
+    await carrier.stop();
+    expect(await owed()).toBe(1);
+    await carrier.start(take);
+    clock.advance(10_000);
+    await carrier.resendOverdue();
+    clock.advance(0);
+    await eventually(owed, (left) => left === 0);
+    expect(states()).toEqual(["delivered", "enroute", "delivered", "read", "enroute"]);
+  });
+
+  test("a report that was not taken comes again, also if a later one was", async () => {
+    const { carrier, clock } = network;
+    await carrier.start(async (receipt) => {
+      if (receipt.state === "delivered") throw new Error("the store is away");
+      await take(receipt);
+    });
+    await carrier.submit(messageTo(clock, "15550100100", FORMS.chatapp));
+    clock.advance(1000);
+    await eventually(states, (seen) => seen.length === 1);
+    await carrier.stop();
+    clock.advance(10_000);
+    await carrier.start(take);
+    clock.advance(0);
+    await eventually(owed, (left) => left === 0);
+    expect(states()).toEqual(["read", "delivered", "read"]);
+  });
+
+  test("the text that may take a message's place never reaches the phone", async () => {
+    const { carrier, clock, store } = network;
+    await carrier.submit(messageTo(clock, "15550100100", FORMS.rcs));
+    const { rows } = await store.listPhoneMessages(1, "15550100100", null, 10);
+    const { fallback: _, ...shown } = RICH;
+    expect(rows.map(({ content }) => content)).toEqual([shown]);
   });
 });
 
 describe("fates", () => {
-  const fate = (number: string, attempts = 0) => fateOf(number, attempts, CALM, () => 0.5);
+  const fate = (number: string, attempts = 0, channel: Channel = "sms") =>
+    fateOf({ recipient: number, channel, attempts }, CALM, () => 0.5);
   const states = (number: string): string[] => fate(number).reports.map((report) => report.state);
 
   test("9001 is undelivered, 9002 expires, 9004 is never reported", () => {
@@ -80,17 +185,25 @@ describe("fates", () => {
   test("9008 is throttled at the first try only", () => {
     expect([fate("15550109008").submit, fate("15550109008", 1).submit]).toEqual(["busy", "taken"]);
   });
+  test("what is delivered on RCS or the chat app is read a moment later", () => {
+    for (const channel of ["rcs", "chatapp"] as const)
+      expect(fate("15550100100", 0, channel).reports).toMatchObject([
+        { state: "delivered", afterMs: 200 },
+        { state: "read", afterMs: 500 },
+      ]);
+  });
   test("9009 is on SMS; any other number is delivered", () => {
     expect([states("15550109009"), states("15550100100")]).toEqual([["delivered"], ["delivered"]]);
   });
   test("chaos decides for other numbers, in the share that was asked for", () => {
     const chaos = { ...CALM, deliveredPercent: 30, duplicatePercent: 20 };
+    const ordinary = { recipient: "15550100100", channel: "sms", attempts: 0 } as const;
     let seed = 1;
     const random = (): number => {
       seed = (seed * 48_271) % 2_147_483_647;
       return seed / 2_147_483_647;
     };
-    const fates = Array.from({ length: 5000 }, () => fateOf("15550100100", 0, chaos, random));
+    const fates = Array.from({ length: 5000 }, () => fateOf(ordinary, chaos, random));
     const share = (is: (fate: ReturnType<typeof fateOf>) => boolean): number => fates.filter(is).length / 50;
     expect(share((each) => each.reports[0]?.state === "delivered")).toBeGreaterThan(27);
     expect(share((each) => each.reports[0]?.state === "delivered")).toBeLessThan(33);
@@ -143,6 +256,68 @@ describe.each(ENGINES)("the simulator's API on %s", (engine) => {
     const silent = await house.send({ to: "15550109004" });
     expect((await house.onPhone("15550109004")).length).toBeLessThanOrEqual(1);
     expect((await house.message(idOf(silent))).status).toBe("Pending");
+  });
+
+  test("a phone shows of each channel what it received there, and nothing else", async () => {
+    await author(house, "chatTemplate", "parcel", CHAT_TEMPLATE);
+    await author(house, "rcsTemplate", "shop", RCS_TEMPLATE);
+    const to = "15550100155";
+    const shownOf = async (path: string, body: object): Promise<object> => {
+      const messageId = idOf(await house.ask<Envelope>("POST", path, body));
+      const asked = `/api/simulator/messages/wait?to=${to}&messageId=${messageId}&timeout=10`;
+      const { data } = (await house.ask<{ data: PhoneMessageBody }>("GET", asked)).body;
+      expect(data).toMatchObject({ to, messageId });
+      const { id: _, messageId: __, to: ___, receivedAt: ____, ...shown } = data;
+      return shown;
+    };
+    expect(await shownOf("/v1/sms", { sender: "HELIOG", to, text: "Hello", type: "TRANS", flash: 1 })).toEqual({
+      channel: "sms",
+      sender: "HELIOG",
+      text: "Hello",
+      encoding: "gsm7",
+      flash: true,
+      parts: ["Hello"],
+    });
+    const header = { type: "text", text: "News" };
+    const chat = { from: "+15550100199", to, type: "template", templateName: "parcel" };
+    expect(await shownOf("/v1/chatapp", { ...chat, components: { header, body: { params: ["Ada"] } } })).toEqual({
+      channel: "chatapp",
+      sender: "+15550100199",
+      templateName: "parcel",
+      language: "pt_BR",
+      header,
+      text: "Hello Ada, your parcel is here.",
+      footer: "Heliograph Parcels",
+      buttons: CHAT_TEMPLATE.buttons,
+    });
+    const learned = {
+      ...chat,
+      templateName: "sale",
+      components: { header: { type: "image", image: { link: "http://127.0.0.1:9/a.png" } }, body: { params: [] } },
+    };
+    expect(await shownOf("/v1/chatapp", learned)).toMatchObject({
+      header: { type: "image", link: "http://127.0.0.1:9/a.png" },
+      footer: null,
+      buttons: [],
+    });
+    const fallback = { type: "sms", sender: "HELIOG", text: "Look at our shop" };
+    expect(
+      await shownOf("/v1/rcs", { number: `+${to}`, templateName: "shop", botId: "bot", type: "TRANS", fallback }),
+    ).toEqual({
+      channel: "rcs",
+      sender: "bot",
+      kind: "carousel",
+      templateName: "shop",
+      text: "",
+      suggestions: RCS_TEMPLATE.suggestions,
+      cards: RCS_TEMPLATE.cards,
+    });
+    await house.ask("POST", `/api/simulator/phones/${to}/reply`, { channel: "chatapp", text: "Hello?" });
+    expect(await shownOf("/v1/chatapp", { ...chat, type: "text", text: { body: "Hello!" } })).toEqual({
+      channel: "chatapp",
+      sender: "+15550100199",
+      text: "Hello!",
+    });
   });
 
   test("wait answers as soon as a message comes, and null when none does", async () => {

@@ -6,7 +6,7 @@ import type { ApiKey } from "../src/model/api-key.ts";
 import {
   CUSTOMER_STATUSES,
   customerStatus,
-  isFinal,
+  bringsToEnd,
   mayMove,
   provesSubmit,
   statesShownAs,
@@ -288,7 +288,7 @@ export function storeSuite(engine: EngineName): void {
       for (const [index, { from, to }] of pairs.entries()) {
         const message = await found(at(refs, index));
         expect(message.state).toBe(mayMove(from, to) ? to : from);
-        expect(message.doneAt).toBe(mayMove(from, to) && isFinal(to) ? NOON + 7 : null);
+        expect(message.doneAt).toBe(mayMove(from, to) && bringsToEnd(to) ? NOON + 7 : null);
         expect(message.submittedAt).toBe(mayMove(from, to) && provesSubmit(to) ? NOON + 7 : null);
       }
     });

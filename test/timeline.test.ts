@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { ReceiptState } from "../src/carriers/carrier.ts";
 import { failOver } from "../src/messages/fail-over.ts";
 import { report } from "../src/messages/report.ts";
 import { tellCustomer, tellOperator } from "../src/messages/tell-trail.ts";
 import { carrierKey, PAUSED_MS } from "../src/model/catalog.ts";
 import type { LedgerEntry } from "../src/model/credits.ts";
+import type { InboundContent } from "../src/model/inbound.ts";
 import { writeTrail, type TrailEntry } from "../src/model/trail.ts";
 import type { StoredMessage } from "../src/store/store.ts";
 import { NOON } from "./support/acceptances.ts";
@@ -46,11 +48,13 @@ function messageWith(trail: readonly TrailEntry[], changes: Partial<StoredMessag
 
 /** What a customer is told, without the times. */
 const told = (trail: readonly TrailEntry[], changes: Partial<StoredMessage> = {}): string[] =>
-  tellCustomer({ message: messageWith(trail, changes), clicks: [] }).map(({ event, detail }) => `${event}: ${detail}`);
+  tellCustomer({ message: messageWith(trail, changes), clicks: [], answers: [] }).map(
+    ({ event, detail }) => `${event}: ${detail}`,
+  );
 
 /** What an operator is told, without the times. */
 const explained = (trail: readonly TrailEntry[], changes: Partial<StoredMessage> = {}): string[] =>
-  tellOperator({ message: messageWith(trail, changes), clicks: [], ledger: [] }).map(
+  tellOperator({ message: messageWith(trail, changes), clicks: [], ledger: [], answers: [] }).map(
     ({ step, what }) => `${step}: ${what}`,
   );
 
@@ -63,13 +67,13 @@ const answer = (outcome: string, more: object = {}): TrailEntry => ({
   outcome,
   ...more,
 });
-const receipt = (state: "enroute" | "delivered" | "expired" | "undelivered", when: number): TrailEntry => ({
+const receipt = (state: ReceiptState, when: number, words = `It is ${state}`): TrailEntry => ({
   at: when,
   step: "receipt",
   carrier: NORTH,
   state,
   code: state === "enroute" ? null : "002",
-  description: state === "enroute" ? null : `It is ${state}`,
+  description: state === "enroute" ? null : words,
 });
 const ACCEPTED = "accepted: 1 segment, 2 credits";
 
@@ -77,7 +81,9 @@ describe("a customer's timeline", () => {
   test("tells of a message that was delivered", () => {
     const trail = [attempt, answer("taken", { carrierMessageId: "abc" }), receipt("enroute", at + 5)];
     const end = { state: "delivered", doneAt: at + 9, description: "Delivered to the phone" } as const;
-    expect(tellCustomer({ message: messageWith([...trail, receipt("delivered", at + 9)], end), clicks: [] })).toEqual([
+    expect(
+      tellCustomer({ message: messageWith([...trail, receipt("delivered", at + 9)], end), clicks: [], answers: [] }),
+    ).toEqual([
       { at: NOON, event: "accepted", detail: "1 segment, 2 credits" },
       { at: at + 1, event: "sent", detail: "Handed to the network" },
       { at: at + 5, event: "enroute", detail: "On its way to the phone" },
@@ -154,12 +160,93 @@ describe("a customer's timeline", () => {
     expect(told(trail.toReversed(), end)).toEqual([ACCEPTED, "delivered: There"]);
   });
 
+  test.each(["rcs", "chatapp"] as const)("counts no segments on %s", (channel) => {
+    expect(told([], { channel })).toEqual(["accepted: 2 credits"]);
+  });
+
+  test("tells of an RCS message that goes on as a text", () => {
+    const turned: TrailEntry = {
+      at,
+      step: "failover",
+      carrier: "",
+      reason: "The number is not on RCS",
+      becomes: "sms",
+    };
+    const end = { state: "delivered", doneAt: at + 9, description: "There" } as const;
+    expect(told([turned, answer("taken"), receipt("delivered", at + 9)], end)).toEqual([
+      "accepted: 2 credits",
+      "rerouted: It is sent as a text message instead: The number is not on RCS",
+      "sent: Handed to the network",
+      "delivered: There",
+    ]);
+  });
+
+  const READ = { state: "read", doneAt: at + 5, description: "Opened" } as const;
+
+  test("what was read was delivered first, each at its time and in its own words", () => {
+    const implied = receipt("delivered", at + 8, "Opened");
+    const trail = [receipt("delivered", at + 5), implied, receipt("read", at + 8, "Opened"), receipt("read", at + 9)];
+    const events = tellCustomer({ message: messageWith(trail, READ), clicks: [], answers: [] });
+    expect(events.slice(1)).toEqual([
+      { at: at + 5, event: "delivered", detail: "It is delivered" },
+      { at: at + 8, event: "read", detail: "Opened" },
+    ]);
+  });
+
+  test("a reading without a word of the delivery is both", () => {
+    const trail = [receipt("delivered", at + 5, "Opened"), receipt("read", at + 5, "Opened")];
+    expect(told(trail, READ).slice(1)).toEqual(["delivered: Delivered to the phone", "read: Opened"]);
+  });
+
+  test("a reading whose carrier's clock is slow still comes after the delivery", () => {
+    const trail = [receipt("delivered", at + 5), receipt("delivered", at, "Opened"), receipt("read", at, "Opened")];
+    expect(told(trail, READ).slice(1)).toEqual(["delivered: It is delivered", "read: Opened"]);
+  });
+
+  test("a reading of what the network had given up tells of all three", () => {
+    const trail = [receipt("expired", at), receipt("delivered", at + 5, "Opened"), receipt("read", at + 5, "Opened")];
+    expect(told(trail, READ).slice(1)).toEqual([
+      "failed: It is expired",
+      "delivered: Delivered to the phone",
+      "read: Opened",
+    ]);
+  });
+
+  test("a reading that came to nothing is no news", () => {
+    const trail = [
+      receipt("undelivered", at),
+      receipt("delivered", at + 1, "Opened"),
+      receipt("read", at + 1, "Opened"),
+    ];
+    const end = { state: "undelivered", doneAt: at, description: "Gone" } as const;
+    expect(told(trail, end).slice(1)).toEqual(["failed: Gone"]);
+  });
+
+  const FILE = { mimeType: "image/jpeg", fileSizeBytes: 1, fileName: "door.jpg", fileUri: "https://files.example/1" };
+  test.each<[InboundContent, string]>([
+    [{ kind: "text", text: "Yes please" }, 'Answered "Yes please"'],
+    [{ kind: "suggestion", plainText: "Yes", data: "secret", type: "REPLY" }, 'Tapped "Yes"'],
+    [
+      { kind: "file", file: { category: "image", payload: FILE, thumbnail: null } },
+      'Sent a file: "door.jpg" (image/jpeg)',
+    ],
+    [{ kind: "location", latitude: 48.8584, longitude: 2.2945 }, "Shared a place"],
+    [{ kind: "text", text: "x".repeat(100) }, `Answered "${"x".repeat(100)}"`],
+    [{ kind: "text", text: "x".repeat(101) }, `Answered "${"x".repeat(99)}…"`],
+    [{ kind: "text", text: `${"x".repeat(98)}😀xx` }, `Answered "${"x".repeat(98)}…"`],
+  ])("tells what the recipient sent back, and a long text only in part: %j", (content, words) => {
+    const history = { message: messageWith([]), clicks: [], ledger: [], answers: [{ at: at + 3, content }] };
+    expect(tellCustomer(history).at(-1)).toEqual({ at: at + 3, event: "replied", detail: words });
+    const what = `The recipient ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+    expect(tellOperator(history).at(-1)).toEqual({ at: at + 3, step: "reply", what, exchange: null });
+  });
+
   test("tells when people followed its links, and not when programs did", () => {
     const clicks = [
       { at: at + 2, agent: "person", k: 2 },
       { at: at + 1, agent: "preview", k: 1 },
     ] as const;
-    expect(tellCustomer({ message: messageWith([]), clicks })).toEqual([
+    expect(tellCustomer({ message: messageWith([]), clicks, answers: [] })).toEqual([
       { at: NOON, event: "accepted", detail: "1 segment, 2 credits" },
       { at: at + 2, event: "clicked", detail: "Link 2" },
     ]);
@@ -222,6 +309,7 @@ describe("an operator's timeline", () => {
       { at, step: "failover", carrier: NORTH, reason: "No delivery in time" },
       'failover: Carrier "north" given up: no delivery in time',
     ],
+    [receipt("read", at), 'receipt: Carrier "north" reports read: It is read (002)'],
     [{ at, step: "changed", what: "paused" }, "changed: Paused with its campaign"],
     [{ at, step: "changed", what: "resumed" }, "changed: Resumed with its campaign"],
     [{ at, step: "changed", what: "cancelled" }, "changed: Cancelled before it was sent"],
@@ -234,9 +322,39 @@ describe("an operator's timeline", () => {
     expect(explained([], end)).toEqual([ACCEPTED_IN_FULL, "end: Ended as expired: It waited. (EXPIRED_IN_QUEUE)"]);
   });
 
+  test("says which carrier was given up when a message goes on as a text, if there was one", () => {
+    const turned = (carrier: string): TrailEntry => ({
+      at,
+      step: "failover",
+      carrier,
+      reason: "No delivery in time",
+      becomes: "sms",
+    });
+    const bare = "accepted: Accepted for 15550100100 as TRANS: 2 credits";
+    expect(explained([turned(NORTH)])).toEqual([
+      bare,
+      'failover: Carrier "north" given up, and sent as a text message instead: no delivery in time',
+    ]);
+    expect(explained([turned("")])).toEqual([bare, "failover: Sent as a text message instead: no delivery in time"]);
+  });
+
+  test("a message that was read has ended with its delivery, and deliveries that no carrier reported are not told", () => {
+    const read = [receipt("delivered", at + 8, "Opened"), receipt("read", at + 8, "Opened")];
+    const end = { state: "read", doneAt: at + 5, description: "Opened" } as const;
+    expect(explained([receipt("delivered", at + 5), ...read], end).slice(1)).toEqual([
+      'receipt: Carrier "north" reports delivered: It is delivered (002)',
+      "end: Ended as delivered: It is delivered (002)",
+      'receipt: Carrier "north" reports read: Opened (002)',
+    ]);
+    expect(explained(read, { ...end, doneAt: at + 8 }).slice(1)).toEqual([
+      'receipt: Carrier "north" reports read: Opened (002)',
+      "end: Ended as delivered",
+    ]);
+  });
+
   test("shows what went over the line with the answer to it", () => {
     const trail = [attempt, answer("taken", { carrierMessageId: "abc", exchange: "submit → abc" })];
-    const steps = tellOperator({ message: messageWith(trail), clicks: [], ledger: [] });
+    const steps = tellOperator({ message: messageWith(trail), clicks: [], ledger: [], answers: [] });
     expect(steps.map(({ exchange }) => exchange)).toEqual([null, null, "submit → abc"]);
   });
 
@@ -256,7 +374,7 @@ describe("an operator's timeline", () => {
       { at: at + 3, agent: "preview", k: 1 },
       { at: at + 2, agent: "person", k: 1 },
     ] as const;
-    expect(tellOperator({ message, clicks, ledger }).map(({ what }) => what)).toEqual([
+    expect(tellOperator({ message, clicks, ledger, answers: [] }).map(({ what }) => what)).toEqual([
       "Accepted for 15550100100 as TRANS: 1 segment, 2 credits",
       "2 credits held, of 6 for the whole request",
       'Handed to carrier "north" by route "India"',
@@ -268,7 +386,7 @@ describe("an operator's timeline", () => {
       "2 credits paid back",
     ]);
     const released = [entry("release", 1, -1, at)];
-    expect(tellOperator({ message: messageWith([]), clicks: [], ledger: released }).at(-1)?.what).toBe(
+    expect(tellOperator({ message: messageWith([]), clicks: [], ledger: released, answers: [] }).at(-1)?.what).toBe(
       "1 credit given back, as no carrier took it",
     );
   });
@@ -302,9 +420,9 @@ describe.each(ENGINES)("the middle of the house on %s", (engine) => {
       at: shop.clock.now(),
     });
     const stored = await shop.read(message);
-    const customer = tellCustomer({ message: stored, clicks: [] });
+    const customer = tellCustomer({ message: stored, clicks: [], answers: [] });
     expect(customer.map(({ event }) => event)).toEqual(["accepted", "sent", "rerouted", "sent", "delivered"]);
-    const operator = tellOperator({ message: stored, clicks: [], ledger: [] }).map(({ what }) => what);
+    const operator = tellOperator({ message: stored, clicks: [], ledger: [], answers: [] }).map(({ what }) => what);
     expect(operator).toContain('Carrier "silent" given up: no delivery in time');
     expect(operator).toContain('Route "First" passed over: it brought no delivery before');
     expect(operator).toContain('Handed to carrier "second" by route "Second"');

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ENGINES } from "./support/engines.ts";
-import { openHouse, type House, type PhoneMessageBody } from "./support/house.ts";
+import { eventually } from "./support/eventually.ts";
+import { openHouse, type Envelope, type House, type PhoneMessageBody } from "./support/house.ts";
+
+interface RichMessageBody {
+  suggestions: { text: string; data: string }[];
+}
 
 /**
- * Read this first: one message, from the door to the phone and back.
+ * Read this first: one message per channel, from the door to the phone and back.
  * Everything here is real: the server listens, the store is on disk, only the carrier is simulated.
  */
 describe.each(ENGINES)("the walk of a message on %s", (engine) => {
@@ -49,6 +54,72 @@ describe.each(ENGINES)("the walk of a message on %s", (engine) => {
     expect(delivered).toMatchObject({ messageId, recipient: "15550100100", status: "Delivered", credits: 1 });
     expect(delivered.submittedAt).toBeGreaterThanOrEqual(delivered.createdAt);
     expect(delivered.doneAt).toBeGreaterThanOrEqual(delivered.submittedAt ?? Number.POSITIVE_INFINITY);
+  });
+
+  test("an RCS message is shown with its buttons, read, and answered with a tap", async () => {
+    // The template is one that every new account has: a question with suggestions under it.
+    const sent = await house.ask<Envelope>("POST", "/v1/rcs", {
+      number: "+15550100100",
+      botId: "heliograph",
+      templateName: "rate-us",
+      type: "TRANS",
+    });
+    expect(sent.body.data).toEqual([{ recipient: "+15550100100", messageId: `${sent.body.id}:1` }]);
+    const messageId = sent.body.data[0]?.messageId ?? "";
+
+    // The phone shows what the template says.
+    const { body } = await house.ask<{ data: RichMessageBody }>(
+      "GET",
+      `/api/simulator/messages/wait?to=15550100100&messageId=${messageId}`,
+    );
+    const [suggestion] = body.data.suggestions;
+    expect(body.data).toMatchObject({ channel: "rcs", kind: "rich", sender: "heliograph" });
+
+    // Its owner taps the first suggestion, and the business finds the answer on the message's thread.
+    await house.ask("POST", "/api/simulator/phones/15550100100/tap", { messageId, text: suggestion?.text });
+    const answers = await house.ask<{ data: { messageId: string; suggestionResponse: object }[] }>(
+      "GET",
+      "/v1/inbound?channel=rcs",
+    );
+    expect(answers.body.data[0]).toMatchObject({
+      messageId,
+      suggestionResponse: { plainText: suggestion?.text, postBack: { data: suggestion?.data }, type: "REPLY" },
+    });
+    const read = await eventually(
+      () => house.message(messageId),
+      ({ state }) => state === "read",
+    );
+    expect(read.timeline.map(({ event }) => event).toSorted()).toEqual([
+      "accepted",
+      "delivered",
+      "read",
+      "replied",
+      "sent",
+    ]);
+  });
+
+  test("a chat-app template arrives filled in, with the file above it", async () => {
+    const sent = await house.ask<Envelope>("POST", "/v1/chatapp", {
+      from: "+15550100199",
+      to: "15550100100",
+      type: "template",
+      templateName: "invoice",
+      components: {
+        header: { type: "document", document: { link: "https://shop.example/invoice-4711.pdf" } },
+        body: { params: ["Ada", "4711"] },
+      },
+    });
+    const messageId = sent.body.data[0]?.messageId ?? "";
+    const { body } = await house.ask<{ data: { text: string } }>(
+      "GET",
+      `/api/simulator/messages/wait?to=15550100100&messageId=${messageId}`,
+    );
+    expect(body.data).toMatchObject({
+      channel: "chatapp",
+      header: { type: "document", link: "https://shop.example/invoice-4711.pdf" },
+    });
+    expect(body.data.text).toContain("4711");
+    expect(await house.settled(messageId)).toMatchObject({ status: "Delivered" });
   });
 
   test("a phone that cannot be reached makes it Failed, with the carrier's reason", async () => {

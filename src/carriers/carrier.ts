@@ -1,4 +1,5 @@
-import type { Message, MessageRef, State } from "../model/message.ts";
+import type { InboundMessage } from "../model/inbound.ts";
+import type { Channel, Message, MessageRef, State } from "../model/message.ts";
 
 /**
  * What became of handing a message to a carrier. None of these is an error: carriers do all five every day.
@@ -19,7 +20,10 @@ export type Outcome = (
   exchange?: string;
 };
 
-export type ReceiptState = Extract<State, "enroute" | "delivered" | "undelivered" | "expired" | "rejected" | "unknown">;
+export type ReceiptState = Extract<
+  State,
+  "enroute" | "delivered" | "read" | "undelivered" | "expired" | "rejected" | "unknown"
+>;
 
 /** What a carrier says later about a message it took. */
 export interface Receipt {
@@ -27,6 +31,8 @@ export interface Receipt {
   carrierMessageId: string;
   /** Our own message, where the carrier echoes it: then the receipt is matched even if the answer to the submit was lost. */
   ref?: MessageRef;
+  /** The channel it went by, where one carrier has several. */
+  channel?: Channel;
   state: ReceiptState;
   errorCode: string | null;
   description: string | null;
@@ -37,18 +43,13 @@ export interface Receipt {
 /** Resolves once the receipt is committed; only then may a carrier acknowledge it. */
 export type OnReceipt = (receipt: Receipt) => Promise<void>;
 
-/** Resolves once what the phone sent is dealt with. */
+/** Resolves once what the phone sent is on disk; only then may a carrier acknowledge it. */
 export type OnInbound = (inbound: Inbound) => Promise<void>;
 
-/** What a phone sent back. */
-export interface Inbound {
-  accountId: number;
-  /** The phone: digits, without plus. */
-  from: string;
-  /** The sender it answers to. */
-  to: string;
-  text: string;
-  at: number;
+/** What a phone sent, as its carrier hands it over. */
+export interface Inbound extends Omit<InboundMessage, "id"> {
+  /** A carrier that may repeat itself names each message, the same way every time: a UUID of the moment it came. */
+  id?: string;
 }
 
 export interface Carrier {

@@ -21,6 +21,10 @@ type Named<K extends CatalogKind> = Map<string, CatalogRecord<K>>;
 export class AccountCatalog {
   readonly #kinds: { [K in CatalogKind]: Named<K> } = {
     template: new Map(),
+    chatTemplate: new Map(),
+    rcsTemplate: new Map(),
+    bot: new Map(),
+    number: new Map(),
     sender: new Map(),
     carrier: new Map(),
     route: new Map(),

@@ -1,9 +1,10 @@
 import { newId } from "../lib/ids.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord, RouteContent } from "../model/catalog.ts";
+import { SAMPLE_CHAT_TEMPLATES, SAMPLE_RCS_TEMPLATES } from "./sample-templates.ts";
 
-/** A route that takes every SMS to a carrier. */
+/** A route that takes every message to a carrier. */
 export const EVERYTHING: Omit<RouteContent, "carrier"> = {
-  channel: "sms",
+  channel: null,
   routeClasses: [],
   prefixes: [],
   senders: [],
@@ -15,7 +16,7 @@ export const EVERYTHING: Omit<RouteContent, "carrier"> = {
   repeatPromotionsInDoubt: false,
 };
 
-/** What a new account begins with: a route into the simulator, a sender and a template to try. */
+/** What a new account begins with: a route into the simulator, and all that the examples of the doors for sends name. */
 export function sampleRecords(now: number): Omit<CatalogRecord, "accountId">[] {
   const authored = <K extends CatalogKind>(kind: K, name: string, content: CatalogContents[K]) => ({
     kind,
@@ -36,5 +37,9 @@ export function sampleRecords(now: number): Omit<CatalogRecord, "accountId">[] {
       dltContentId: null,
       dltEntityId: null,
     }),
+    authored("number", "+15550100199", { title: "Heliograph" }),
+    ...Object.entries(SAMPLE_CHAT_TEMPLATES).map(([name, template]) => authored("chatTemplate", name, template)),
+    authored("bot", "heliograph", { title: "Heliograph" }),
+    ...Object.entries(SAMPLE_RCS_TEMPLATES).map(([name, template]) => authored("rcsTemplate", name, template)),
   ];
 }

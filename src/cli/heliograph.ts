@@ -1,6 +1,10 @@
 import { parseArgs } from "node:util";
 import { BadSetting, readConfig } from "../config.ts";
+import { Problem } from "../model/problem.ts";
 import { addAccount } from "./add-account.ts";
+import { applyConfig, NotConfirmed } from "./config-apply.ts";
+import { exportConfig } from "./config-export.ts";
+import { openTerminal } from "./terminal.ts";
 
 /** The operator's door: one file per command. */
 const COMMANDS = {
@@ -10,7 +14,25 @@ const COMMANDS = {
       "makes an account with its owner and keys, and prints their secrets once; a running server knows it within seconds",
     run: addAccount,
   },
+  "config export": {
+    usage: "config export [--account NAME]",
+    meaning: "prints the settings and records of an account as a file to keep in a repository",
+    run: exportConfig,
+  },
+  "config apply": {
+    usage: "config apply FILE [--dry-run] [--yes] [--account NAME]",
+    meaning:
+      "makes an account what such a file says, after showing what that means and asking; a running server knows it within seconds",
+    run: applyConfig,
+  },
 };
+
+const EXITS = [
+  [0, "done, or nothing to do"],
+  [1, "failed, and may pass: the database is away"],
+  [2, "asked for what cannot be: a wrong command, an unknown account, a file with faults"],
+  [3, "not confirmed, so nothing was changed"],
+] as const;
 
 const usage = (): string =>
   [
@@ -18,21 +40,49 @@ const usage = (): string =>
     "",
     ...Object.values(COMMANDS).map(({ usage: words, meaning }) => `  ${words}\n      ${meaning}`),
     "",
+    "Exit codes:",
+    ...EXITS.map(([code, meaning]) => `  ${code}   ${meaning}`),
+    "",
   ].join("\n");
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof NotConfirmed) return 3;
+  if (error instanceof Problem) return error.status < 500 ? 2 : 1;
+  return error instanceof BadSetting || isBadOption(error) ? 2 : 1;
+}
+
+const isBadOption = (error: unknown): boolean =>
+  String((error as { code?: unknown } | null)?.code).startsWith("ERR_PARSE_ARGS");
+
+/** What is wrong, line by line where it is many things. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Problem) || error.faults.length === 0) return error.message;
+  const faults = error.faults.map(({ parameter, message }) => `\n  ${parameter || "all of it"}: ${message}`);
+  return `the file has faults, and nothing was changed${faults.join("")}`;
+}
 
 try {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { email: { type: "string" }, help: { type: "boolean" } },
+    options: {
+      email: { type: "string" },
+      account: { type: "string" },
+      "dry-run": { type: "boolean" },
+      yes: { type: "boolean" },
+      help: { type: "boolean" },
+    },
   });
   const command = COMMANDS[positionals.slice(0, 2).join(" ") as keyof typeof COMMANDS];
   if (values.help || !command) {
     process.stdout.write(usage());
     process.exitCode = values.help ? 0 : 2;
   } else {
-    process.stdout.write(`${await command.run(readConfig(process.env), positionals.slice(2), values)}\n`);
+    const terminal = openTerminal(process.stdin, process.stdout);
+    const told = await command.run(readConfig(process.env), positionals.slice(2), values, terminal);
+    if (told !== "") process.stdout.write(`${told}\n`);
   }
 } catch (error) {
-  process.stderr.write(`heliograph: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = error instanceof BadSetting ? 2 : 1;
+  process.stderr.write(`heliograph: ${explain(error)}\n`);
+  process.exitCode = exitCodeOf(error);
 }

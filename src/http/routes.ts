@@ -1,15 +1,25 @@
 import { getAccount, patchAccount } from "./api/account.ts";
+import { botRoutes } from "./api/bots.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./api/campaigns.ts";
 import { carrierRoutes } from "./api/carriers.ts";
+import { getConfig, putConfig } from "./api/config.ts";
 import { creditRoutes } from "./api/credits.ts";
 import { deleteKey, getKey, listKeys, patchKey, postKey, rotateKeyRoute } from "./api/keys.ts";
 import { getLink, listLinks } from "./api/links.ts";
 import { getOperatorMessage, listOperatorMessages } from "./api/messages.ts";
+import { numberRoutes } from "./api/numbers.ts";
 import { optOutRoutes } from "./api/optouts.ts";
 import { priceRoutes } from "./api/prices.ts";
 import { routeRoutes } from "./api/routes.ts";
 import { senderRoutes } from "./api/senders.ts";
-import { getChaos, listPhoneMessages, listPhones, putChaos, replyFromPhone, waitForMessage } from "./api/simulator.ts";
+import {
+  readOnPhone,
+  replyFromPhone,
+  sendFileFromPhone,
+  sendLocationFromPhone,
+  tapOnPhone,
+} from "./api/simulator-answers.ts";
+import { getChaos, listPhoneMessages, listPhones, putChaos, waitForMessage } from "./api/simulator.ts";
 import { simulatorEvents } from "./api/simulator-events.ts";
 import { templateRoutes } from "./api/templates.ts";
 import { docsRoutes } from "./docs/docs.ts";
@@ -17,16 +27,23 @@ import { healthz, metrics, readyz } from "./health.ts";
 import type { Route } from "./route.ts";
 import { shortLinkRoutes } from "./short-link.ts";
 import { cancelMessages } from "./v1/cancel.ts";
+import { sendChat } from "./v1/chatapp.ts";
+import { getInbound, listInbound } from "./v1/inbound.ts";
 import { getMessage, listMessages } from "./v1/messages.ts";
 import { previewSms } from "./v1/preview.ts";
+import { sendRcs } from "./v1/rcs.ts";
 import { sendSms } from "./v1/sms.ts";
 
 const OPERATIONS: readonly Route[] = [
   sendSms,
   previewSms,
+  sendChat,
+  sendRcs,
   listMessages,
   getMessage,
   cancelMessages,
+  listInbound,
+  getInbound,
   listOperatorMessages,
   getOperatorMessage,
   listKeys,
@@ -41,6 +58,8 @@ const OPERATIONS: readonly Route[] = [
   resumeCampaign,
   cancelCampaign,
   ...templateRoutes,
+  ...botRoutes,
+  ...numberRoutes,
   ...senderRoutes,
   ...carrierRoutes,
   ...routeRoutes,
@@ -51,9 +70,15 @@ const OPERATIONS: readonly Route[] = [
   getLink,
   getAccount,
   patchAccount,
+  getConfig,
+  putConfig,
   listPhones,
   listPhoneMessages,
   replyFromPhone,
+  tapOnPhone,
+  readOnPhone,
+  sendFileFromPhone,
+  sendLocationFromPhone,
   waitForMessage,
   simulatorEvents,
   getChaos,

@@ -6,6 +6,8 @@ let used = POOL_BYTES;
 // Many ids are of the same millisecond, and its hexadecimal form is the dearest part of them.
 let momentMs = Number.NaN;
 let moment = "";
+// Of one moment, the ids of one process are in the order in which they were made.
+let place = 0;
 
 /**
  * A UUID of version 7 for a moment: rows written together lie together, and a listing by id is a listing by time.
@@ -18,12 +20,15 @@ export function newId(epochMs: number): string {
   }
   const random = pool.subarray(used, used + 10);
   used += 10;
-  random[0] = ((random[0] ?? 0) & 0x0f) | 0x70;
-  random[2] = ((random[2] ?? 0) & 0x3f) | 0x80;
+  place += 1;
   if (epochMs !== momentMs) {
     momentMs = epochMs;
     moment = timePart(epochMs);
+    place = 0;
   }
+  random[0] = 0x70 | ((place >> 8) & 0x0f);
+  random[1] = place & 0xff;
+  random[2] = ((random[2] ?? 0) & 0x3f) | 0x80;
   const rest = random.toString("hex");
   return `${moment}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8)}`;
 }

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { composedFor } from "../channels/sms/compose.ts";
+import { composedFor } from "../channels/draft.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
 import { PAUSED_MS } from "../model/catalog.ts";
-import type { Message } from "../model/message.ts";
+import { wordsOf, type Message } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { FloodFilter } from "../policies/flood.ts";
 import { NOBODY, StorageUnavailable, type Acceptance, type MessageStore } from "../store/store.ts";
@@ -111,7 +111,7 @@ async function store(
   } finally {
     places?.lanes.giveBack(draft.routeClass, count);
   }
-  meters.accepted("sms", draft.routeClass).inc(count);
+  meters.accepted(draft.channel, draft.routeClass).inc(count);
   rememberTexts(needs, prepared, now);
   if (places && membership.node === node) {
     recipients.forEach((recipient, index) => {
@@ -132,8 +132,8 @@ function rememberTexts({ flood }: AcceptNeeds, prepared: Prepared, now: number):
   if (!sameText) return;
   draft.recipients.forEach(({ number, failure }, place) => {
     if (failure) return;
-    const { text } = composedFor(prepared, place).content;
-    flood.count(account.id, number, text, sameText.windowSeconds * 1000, now);
+    const words = wordsOf(composedFor(prepared, place).content);
+    flood.count(account.id, number, words, sameText.windowSeconds * 1000, now);
   });
 }
 
@@ -167,7 +167,7 @@ function messageOf(
   return {
     accountId: account.id,
     requestId,
-    channel: "sms",
+    channel: draft.channel,
     routeClass: draft.routeClass,
     test,
     sender: draft.sender,

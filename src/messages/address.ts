@@ -1,5 +1,7 @@
-import { composedFor, withCodes, type Composed } from "../channels/sms/compose.ts";
+import { composedFor, type Composed } from "../channels/draft.ts";
+import { withCodes } from "../channels/sms/compose.ts";
 import { newCode } from "../links/code.ts";
+import { isSms } from "../model/message.ts";
 import { writeTrail, type TrailEntry } from "../model/trail.ts";
 import type { Acceptance, NewLinks, NewRecipient } from "../store/store.ts";
 import { trailOf, type Judgement } from "./judge.ts";
@@ -22,7 +24,7 @@ export function addressEach(needs: AddressNeeds, prepared: Prepared, message: Ac
   const { draft } = prepared.sending;
   const { createdAt: now } = message;
   const pausedMs = message.dueAt - (draft.sendAt ?? now);
-  const targets = draft.targets ?? [];
+  const { targets } = prepared;
   const shared = sharedJudgements(prepared.verdicts);
   const codes: NewLinks["codes"][number][] = [];
   const recipients = draft.recipients.map(({ number, written }, place): NewRecipient => {
@@ -54,7 +56,8 @@ function ownText(
   place: number,
   codes: readonly string[],
 ): Partial<Composed> {
-  if (codes.length > 0) return withCodes(composedFor(prepared, place), codes, shortLinkBase());
+  const { content, segments } = composedFor(prepared, place);
+  if (codes.length > 0 && isSms(content)) return withCodes({ content, segments }, codes, shortLinkBase());
   return prepared.each[place] ?? {};
 }
 

@@ -17,13 +17,13 @@ export const routesFor = ({ routes }: AccountCatalog, message: Routable): readon
     : routes.filter(({ content }) => matches(content, message));
 
 const isOpen = (route: RouteContent, channel: Message["channel"]): boolean =>
-  route.channel === channel &&
+  (route.channel === null || route.channel === channel) &&
   route.routeClasses.length === 0 &&
   route.prefixes.length === 0 &&
   route.senders.length === 0;
 
 function matches(route: RouteContent, message: Routable): boolean {
-  if (route.channel !== message.channel) return false;
+  if (route.channel !== null && route.channel !== message.channel) return false;
   if (route.routeClasses.length > 0 && !route.routeClasses.includes(message.routeClass)) return false;
   if (route.senders.length > 0 && !route.senders.includes(message.sender)) return false;
   return route.prefixes.length === 0 || route.prefixes.some((prefix) => message.recipient.startsWith(prefix));

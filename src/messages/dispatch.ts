@@ -7,7 +7,8 @@ import type { Gates } from "../work/gates.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Membership } from "../work/membership.ts";
 import { candidatesFor, type Candidate } from "./choose-route.ts";
-import { judgeAgain } from "./judge-again.ts";
+import { asText, fallbackDueAt, fallbackOf } from "./fall-back.ts";
+import { judgeAgain, type JudgeAgainNeeds } from "./judge-again.ts";
 import { settleParked, type ReportNeeds } from "./report.ts";
 
 /** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
@@ -17,7 +18,7 @@ const ASK_AGAIN_MS = 1000;
 /** A carrier that stays down is noted on the trail so often, and then only waited for. */
 const NOTED_TRIES = 5;
 
-export interface DispatchNeeds extends ReportNeeds {
+export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media"> {
   membership: Membership;
   carriers: Carriers;
   gates: Gates;
@@ -49,6 +50,9 @@ export async function dispatch(
     return wait(needs, message, node, now + ASK_AGAIN_MS);
   }
   if (second) return stopShort(needs, message, node, second);
+  // Its carrier has been busy or down for as long as whoever sent it wanted to wait.
+  if (!inDoubt && message.attempts > 0 && now >= (fallbackDueAt(message) ?? Infinity))
+    return turnToText(needs, message, node, "Not sent in time");
 
   const [first] = usable;
   if (!first) return waitForRoute(needs, message, node, passedOver);
@@ -153,7 +157,7 @@ async function conclude(
   switch (outcome.kind) {
     case "taken": {
       const { carrierMessageId } = outcome;
-      const silentMs = (route?.content.failoverAfterSeconds ?? 0) * 1000;
+      const silentMs = (fallbackOf(message)?.afterSeconds ?? route?.content.failoverAfterSeconds ?? 0) * 1000;
       const plan = silentMs > 0 ? { failoverAt: at + silentMs } : {};
       const result = await movesFor(needs, message).add({
         ...move,
@@ -171,6 +175,7 @@ async function conclude(
         return;
       }
       const { code: errorCode, description } = outcome;
+      if (fallbackOf(message)) return turnToText(needs, message, node, description, move);
       const { moved } = await commits.move.add({ ...move, to: "rejected", ownedBy: node, errorCode, description });
       if (moved) meters.moves("rejected").inc();
       return;
@@ -190,10 +195,37 @@ async function conclude(
   }
 }
 
+/** An RCS message that will not arrive as such goes on as the text that was given for this case. */
+async function turnToText(
+  { commits, clock }: DispatchNeeds,
+  message: Message,
+  node: number,
+  reason: string,
+  answered: Partial<Move> = {},
+): Promise<void> {
+  const at = clock.now();
+  const step = asText(message, at, reason);
+  await commits.move.add({
+    ...refOf(message),
+    ...step,
+    at,
+    owner: NOBODY,
+    ownedBy: node,
+    trail: (answered.trail ?? "") + step.trail,
+  });
+}
+
 /** When the message is looked at again. One in doubt that must not be sent twice waits for its receipt as long as it is valid. */
 function nextTryOf(message: Message, outcome: Outcome, repeats: boolean, at: number): number {
   if (outcome.kind === "unknown" && !mayRepeat(message, repeats)) return message.expiresAt;
-  return at + (outcome.kind === "busy" ? (outcome.retryAfterMs ?? retryPauseMs(message)) : retryPauseMs(message));
+  const pauseMs = outcome.kind === "busy" ? (outcome.retryAfterMs ?? retryPauseMs(message)) : retryPauseMs(message);
+  return notPastFallback(message, at, at + pauseMs);
+}
+
+/** A text that is to take the message's place does not wait for a long pause to end. */
+function notPastFallback(message: Message, at: number, nextTryAt: number): number {
+  const fallbackAt = fallbackDueAt(message);
+  return fallbackAt !== null && fallbackAt > at ? Math.min(nextTryAt, fallbackAt) : nextTryAt;
 }
 
 function answerOf(carrier: Carrier, outcome: Outcome, at: number, nextTryAt: number): TrailEntry {
@@ -225,7 +257,8 @@ async function waitForRoute(
   const move = { ...refOf(message), at, owner: NOBODY, ownedBy: node, trail };
   if (passedOver.length > 0 || message.state === "submitting") {
     // Counted as a try, so that the pauses grow.
-    await commits.move.add({ ...move, to: message.state, attempt: true, dueAt: at + retryPauseMs(message) });
+    const dueAt = notPastFallback(message, at, at + retryPauseMs(message));
+    await commits.move.add({ ...move, to: message.state, attempt: true, dueAt });
     return;
   }
   const errorCode = "NO_ROUTE";

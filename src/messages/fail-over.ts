@@ -6,6 +6,7 @@ import { readTrail, writeTrail, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type MessageStore, type StoredMessage } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import { candidatesFor, routesFor, type ChooseNeeds } from "./choose-route.ts";
+import { asText, fallbackOf } from "./fall-back.ts";
 
 export interface FailOverNeeds extends ChooseNeeds {
   store: Pick<MessageStore, "listFailovers" | "replanFailover">;
@@ -30,6 +31,7 @@ async function turn(needs: FailOverNeeds, message: StoredMessage): Promise<void>
   const { commits, clock } = needs;
   const { accountId, requestId, n, carrier } = message;
   const at = clock.now();
+  if (fallbackOf(message) && at < message.expiresAt) return turnToText(needs, message, at);
   const tried = [...message.tried, ...routesUsed(needs, message)];
   const [next] = candidatesFor(needs, { ...message, tried }).usable;
   if (next === undefined || at >= message.expiresAt) return giveUp(needs, message, at);
@@ -48,6 +50,24 @@ async function turn(needs: FailOverNeeds, message: StoredMessage): Promise<void>
     tried,
     failoverAt: null,
     trail,
+  });
+}
+
+/** A text that was given for this case goes before any other route. */
+async function turnToText({ commits }: FailOverNeeds, message: StoredMessage, at: number): Promise<void> {
+  const { accountId, requestId, n } = message;
+  const carrier = message.carrier ?? "";
+  const news = readTrail(message.trail).findLast((entry) => isBadNews(entry, carrier));
+  const reason = (news?.step === "receipt" ? news.description : null) ?? "No delivery in time";
+  await commits.move.add({
+    accountId,
+    requestId,
+    n,
+    at,
+    owner: NOBODY,
+    carriedBy: carrier,
+    channelIs: "rcs",
+    ...asText(message, at, reason),
   });
 }
 

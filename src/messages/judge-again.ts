@@ -1,18 +1,21 @@
 import type { Catalog } from "../catalog/catalog.ts";
+import type { MediaProbe } from "../egress/media-probe.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
 import { PAUSED_MS } from "../model/catalog.ts";
-import type { FAILURES, Message, State } from "../model/message.ts";
+import { mediaOf, type FAILURES, type Message, type State } from "../model/message.ts";
 import type { TrailEntry } from "../model/trail.ts";
 import { quietUntil } from "../policies/quiet-hours.ts";
 import { zonesOf } from "../policies/zones.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import { isSimulated, quietHoursOf, routesFor } from "./choose-route.ts";
+import { mediaFailure } from "./judge-media.ts";
 
 export interface JudgeAgainNeeds {
   catalog: Catalog;
   commits: Pick<GroupCommit, "optedOut">;
   clock: Clock;
+  media: Pick<MediaProbe, "probe">;
   accountOf(accountId: number): Account | null;
 }
 
@@ -32,6 +35,8 @@ export async function judgeAgain(needs: JudgeAgainNeeds, message: Message): Prom
   const at = needs.clock.now();
   const stopped = judgeCampaign(needs, message, at);
   if (stopped) return stopped;
+  const unfit = await judgeMedia(needs, message, at);
+  if (unfit) return unfit;
   if (message.routeClass !== "PROMO") return null;
   if (!isFresh(message, at)) {
     const { accountId, recipient } = message;
@@ -45,6 +50,14 @@ export async function judgeAgain(needs: JudgeAgainNeeds, message: Message): Prom
 }
 
 const isFresh = ({ createdAt, dueAt }: Message, at: number): boolean => dueAt <= createdAt && at - createdAt < FRESH_MS;
+
+/** The door waited only a moment for a first look at the file; by now it may be known what lies there. */
+async function judgeMedia({ media }: JudgeAgainNeeds, message: Message, at: number): Promise<SecondThought | null> {
+  const file = mediaOf(message.content);
+  const failure = file && mediaFailure(await media.probe(file.link, file.type));
+  if (!failure) return null;
+  return { to: "rejected", errorCode: failure.code, entry: policyEntry(at, "media", "refused", failure.detail) };
+}
 
 /** The messages that are in some node's lanes when their campaign is paused are held here, each when its turn comes. */
 function judgeCampaign({ catalog }: JudgeAgainNeeds, message: Message, at: number): SecondThought | null {
@@ -73,7 +86,7 @@ function judgeHours({ catalog, accountOf }: JudgeAgainNeeds, message: Message, a
 
 const policyEntry = (
   at: number,
-  policy: "opt-out" | "quiet hours",
+  policy: "opt-out" | "quiet hours" | "media",
   verdict: "refused" | "held",
   detail: string,
 ): TrailEntry => ({ at, step: "policy", policy, verdict, detail });

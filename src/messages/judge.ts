@@ -1,9 +1,8 @@
 import type { AccountCatalog } from "../catalog/catalog.ts";
-import type { Composed } from "../channels/sms/compose.ts";
-import type { SmsDraft, SmsRecipient } from "../channels/sms/read.ts";
+import type { Composed, Draft, DraftRecipient } from "../channels/draft.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
-import { FAILURES } from "../model/message.ts";
+import { FAILURES, wordsOf } from "../model/message.ts";
 import type { PolicyName, TrailEntry, Verdict } from "../model/trail.ts";
 import { countryOf, isPossible } from "../policies/country.ts";
 import type { FloodFilter } from "../policies/flood.ts";
@@ -17,12 +16,12 @@ export interface JudgeNeeds {
 }
 
 /** What all recipients of a request have in common. */
-export interface Sending {
+export interface Sending<D extends Draft = Draft> {
   account: Account;
   catalog: AccountCatalog;
   /** Sent with a test key: it goes to the simulator whatever the routes say. */
   test: boolean;
-  draft: SmsDraft;
+  draft: D;
   /** Only looked at, as for a preview: it must not count as a message. */
   dryRun: boolean;
 }
@@ -48,7 +47,7 @@ export interface Judgement {
 export function judge(
   needs: JudgeNeeds,
   sending: Sending,
-  recipient: SmsRecipient,
+  recipient: DraftRecipient,
   composed: Composed,
   optedOut: boolean,
 ): Judgement[] {
@@ -57,7 +56,8 @@ export function judge(
   if (recipient.failure) return [refusal("number", recipient.failure, FAILURES[recipient.failure])];
 
   const { number } = recipient;
-  const routable = { channel: "sms", routeClass: draft.routeClass, sender: draft.sender, recipient: number } as const;
+  const { channel, routeClass, sender } = draft;
+  const routable = { channel, routeClass, sender, recipient: number };
   const routes = test ? [] : routesFor(catalog, routable);
   if (!test && routes.length === 0) return [refusal("route", "NO_ROUTE", noRoute(catalog))];
   const binding =
@@ -73,7 +73,7 @@ export function judge(
       ];
     said.push({ policy: "country", verdict: "passed", detail: country });
   }
-  if (draft.routeClass === "PROMO") {
+  if (routeClass === "PROMO") {
     if (optedOut) return [...said, refusal("opt-out", "RECIPIENT_OPTED_OUT", "The number is on the opt-out list")];
     said.push({ policy: "opt-out", verdict: "passed", detail: "Not on the list" });
   }
@@ -82,11 +82,11 @@ export function judge(
     if (binding) return [...said, refusal("number", "INVALID_RECIPIENT", detail)];
     said.push({ policy: "number", verdict: "noted", detail });
   }
-  const flood = judgeFlood(needs, sending, number, composed.content.text);
+  const flood = judgeFlood(needs, sending, number, wordsOf(composed.content));
   if (flood && binding) return [...said, refusal("same text", "SAME_TEXT_FLOOD", flood)];
   if (flood) said.push({ policy: "same text", verdict: "noted", detail: flood });
   const quiet = quietHoursOf(routes);
-  if (quiet && draft.routeClass === "PROMO") {
+  if (quiet && routeClass === "PROMO") {
     const until = quietUntil(quiet, zonesOf(number), draft.sendAt ?? needs.clock.now());
     const detail = `${quiet.from} to ${quiet.to} where the recipient is`;
     if (until === null) said.push({ policy: "quiet hours", verdict: "passed", detail });

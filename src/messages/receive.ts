@@ -1,25 +1,45 @@
 import type { Inbound } from "../carriers/carrier.ts";
+import { newId } from "../lib/ids.ts";
 import type { Account } from "../model/account.ts";
+import type { InboundContent } from "../model/inbound.ts";
 import { readOptOutWord } from "../policies/opt-out-words.ts";
+import type { InboundStore } from "../store/inbound-store.ts";
 import type { OptOutStore } from "../store/store.ts";
+import type { GroupCommit } from "../work/group-commit.ts";
 import type { Meters } from "../work/meters.ts";
 
 export interface ReceiveNeeds {
-  store: OptOutStore;
+  store: OptOutStore & Pick<InboundStore, "findInbound">;
+  commits: Pick<GroupCommit, "inbound">;
   meters: Meters;
   accountOf(accountId: number): Account | null;
 }
 
-/** Takes what a phone sent. A stop word puts its number on the opt-out list, a start word takes it off again. */
-export async function receive({ store, meters, accountOf }: ReceiveNeeds, inbound: Inbound): Promise<void> {
-  const { accountId, from, text, at } = inbound;
+const NOTE_MAX = 40;
+
+/**
+ * Takes what a phone sent, on whatever channel. A stop word puts its number on the opt-out list, a start word takes it off
+ * again. Resolves once all of it is on disk; what a carrier repeats after that counts once.
+ */
+export async function receive({ store, commits, meters, accountOf }: ReceiveNeeds, inbound: Inbound): Promise<void> {
+  const { accountId, from, content, at } = inbound;
   const settings = accountOf(accountId)?.settings;
   if (!settings) return;
-  const word = readOptOutWord(text, { stop: settings.stopWords, start: settings.startWords });
-  meters.inbound(word ?? "other").inc();
-  if (word === "stop")
-    await store.addOptOuts([
-      { accountId, number: from, source: "reply", note: text.trim().slice(0, 40), createdAt: at },
-    ]);
+  if (inbound.id !== undefined && (await store.findInbound(accountId, inbound.id))) return;
+  const said = wordsOf(content);
+  const word = readOptOutWord(said, { stop: settings.stopWords, start: settings.startWords });
+  // The list comes first: a crash before the message is stored makes the carrier repeat it, and neither is lost.
+  if (word === "stop") {
+    const note = said.trim().slice(0, NOTE_MAX).toWellFormed();
+    await store.addOptOuts([{ accountId, number: from, source: "reply", note, createdAt: at }]);
+  }
   if (word === "start") await store.removeOptOut(accountId, from);
+  await commits.inbound.add({ ...inbound, id: inbound.id ?? newId(at) });
+  meters.inbound(word ?? "other").inc();
+}
+
+/** What the phone's owner said, in words: also the label of an answer that was offered, which is what they agreed to. */
+function wordsOf(content: InboundContent): string {
+  if (content.kind === "text") return content.text;
+  return content.kind === "suggestion" && content.type === "REPLY" ? content.plainText : "";
 }

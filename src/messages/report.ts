@@ -2,7 +2,7 @@ import type { Receipt } from "../carriers/carrier.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
-import { customerStatus, isFinal, type MessageRef } from "../model/message.ts";
+import { customerStatus, isFinal, type Channel, type MessageRef } from "../model/message.ts";
 import { writeTrail } from "../model/trail.ts";
 import { NOBODY, type MessageStore, type ParkedReceipt } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
@@ -39,6 +39,7 @@ export async function settleParked(
 
 async function apply(needs: ReportNeeds, ref: MessageRef, receipt: Receipt, settles?: number): Promise<void> {
   const { commits, meters } = needs;
+  if (receipt.state === "read") await noteDelivery(needs, ref, receipt);
   const { accountId, requestId, n } = ref;
   const { carrier, state, errorCode: code, description } = receipt;
   const isBad = customerStatus(state) === "Failed";
@@ -55,7 +56,13 @@ async function apply(needs: ReportNeeds, ref: MessageRef, receipt: Receipt, sett
     ...note,
     to: state,
     // Bad news of a carrier that has been given up is no news; good news is good from wherever it comes.
-    ...(isBad ? { carriedBy: carrier, refund: needs.accountOf(accountId)?.settings.refundUndelivered ?? false } : {}),
+    ...(isBad
+      ? {
+          carriedBy: carrier,
+          ...channelFence(receipt),
+          refund: needs.accountOf(accountId)?.settings.refundUndelivered ?? false,
+        }
+      : {}),
     ...(isFinal(state) ? { failoverAt: null } : {}),
     errorCode: code,
     description,
@@ -64,6 +71,26 @@ async function apply(needs: ReportNeeds, ref: MessageRef, receipt: Receipt, sett
   meters.receipts(carrier, moved ? "moved" : "repeated").inc();
   if (moved && isFinal(state)) meters.moves(state).inc();
 }
+
+/** What is read has been delivered, also where the carrier says so later or never. */
+async function noteDelivery({ commits, meters }: ReportNeeds, ref: MessageRef, { at }: Receipt): Promise<void> {
+  const { accountId, requestId, n } = ref;
+  const { moved } = await commits.move.add({
+    accountId,
+    requestId,
+    n,
+    to: "delivered",
+    at,
+    owner: NOBODY,
+    failoverAt: null,
+    description: "Delivered to the phone",
+  });
+  if (moved) meters.moves("delivered").inc();
+}
+
+/** One carrier may speak of a message that has gone on by another channel since. */
+const channelFence = ({ channel }: Receipt): { channelIs?: Channel } =>
+  channel === undefined ? {} : { channelIs: channel };
 
 /** No carrier has an empty name. */
 const NEVER = "";
@@ -74,7 +101,10 @@ async function turnsToNextRoute(
   ref: MessageRef,
   { carrier }: Receipt,
 ): Promise<boolean> {
-  const { routes } = catalog.of(ref.accountId);
-  if (!routes.some(({ content }) => content.failoverAfterSeconds !== null)) return false;
+  const records = catalog.of(ref.accountId);
+  // Most accounts have no such route and send no RCS, and their store is not asked.
+  const mayTurn =
+    records.named("bot").size > 0 || records.routes.some(({ content }) => content.failoverAfterSeconds !== null);
+  if (!mayTurn) return false;
   return store.replanFailover(ref, carrier, clock.now());
 }

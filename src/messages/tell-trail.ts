@@ -1,20 +1,24 @@
 import { carrierNameOf, PAUSED_MS } from "../model/catalog.ts";
 import type { LedgerEntry } from "../model/credits.ts";
+import type { InboundMessage } from "../model/inbound.ts";
 import type { Click } from "../model/link.ts";
-import { isFinal } from "../model/message.ts";
+import { customerStatus, isFinal } from "../model/message.ts";
 import { readTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
 import type { StoredMessage } from "../store/store.ts";
+import { answerInWords } from "./tell-answer.ts";
 
 /** All that is known of a message's way. */
 interface History {
   message: StoredMessage;
   clicks: readonly (Pick<Click, "at" | "agent"> & { k: number })[];
   ledger: readonly LedgerEntry[];
+  /** What the recipient sent back. */
+  answers: readonly Pick<InboundMessage, "at" | "content">[];
 }
 
 export const CUSTOMER_EVENTS = [
   "accepted", "held", "resumed", "postponed", "sent", "rerouted", "enroute",
-  "delivered", "failed", "unconfirmed", "cancelled", "clicked",
+  "delivered", "read", "failed", "unconfirmed", "cancelled", "clicked", "replied",
 ] as const; // prettier-ignore
 
 interface CustomerEvent {
@@ -33,30 +37,33 @@ interface OperatorStep {
 
 type Answer = Extract<TrailEntry, { step: "answer" }>;
 type Attempt = Extract<TrailEntry, { step: "attempt" }>;
+type Failover = Extract<TrailEntry, { step: "failover" }>;
+type ReceiptStep = Extract<TrailEntry, { step: "receipt" }>;
 
 /** The way of a message in a customer's words: what happened and what comes next, and nothing of how it is done. */
-export function tellCustomer({ message, clicks }: Pick<History, "message" | "clicks">): CustomerEvent[] {
-  const { createdAt: at, segments, credits } = message;
+export function tellCustomer({ message, clicks, answers }: Omit<History, "ledger">): CustomerEvent[] {
   const trail = trailOf(message);
   return inTime([
-    { at, event: "accepted", detail: `${count(segments, "segment")}, ${count(credits, "credit")}` },
+    { at: message.createdAt, event: "accepted", detail: sizeOf(message, trail) },
     ...trail.flatMap((entry) => eventOf(entry) ?? []),
     ...firstOnTheWay(trail),
     ...failureBeforeDelivery(message, trail),
     ...endFor(message, trail),
+    ...readingOf(message, trail),
     ...clicks
       .filter(({ agent }) => agent === "person")
       .map((click): CustomerEvent => ({ at: click.at, event: "clicked", detail: `Link ${click.k}` })),
+    ...answers.map(({ at, content }): CustomerEvent => ({ at, event: "replied", detail: answerInWords(content) })),
   ]);
 }
 
 /** The way of a message in an operator's words: every step, who decided it and why, and what was said on the line. */
-export function tellOperator({ message, clicks, ledger }: History): OperatorStep[] {
-  const { createdAt: at, recipient, routeClass, segments, credits, state, description, errorCode } = message;
-  const accepted = `Accepted for ${recipient} as ${routeClass}: ${count(segments, "segment")}, ${count(credits, "credit")}`;
+export function tellOperator({ message, clicks, ledger, answers }: History): OperatorStep[] {
+  const { createdAt: at, recipient, routeClass } = message;
   const trail = trailOf(message);
+  const accepted = `Accepted for ${recipient} as ${routeClass}: ${sizeOf(message, trail)}`;
   let told: readonly PassedOver[] = [];
-  const steps = trail.flatMap((entry) => {
+  const steps = saidOn(trail).flatMap((entry) => {
     if (entry.step !== "attempt") {
       told = [];
       return [stepOf(entry)];
@@ -73,13 +80,21 @@ export function tellOperator({ message, clicks, ledger }: History): OperatorStep
     step(at, "accepted", accepted),
     ...steps,
     ...ledger.map((entry) => step(entry.at, "credits", ledgerWords(entry, message))),
-    ...(end === null ? [] : [step(end, "end", `Ended as ${state}${reason(description, errorCode)}`)]),
+    ...(end === null ? [] : [step(end, "end", endWords(message, trail))]),
     ...clicks.map((click) => step(click.at, "click", `${AGENTS[click.agent]} link ${click.k}`)),
+    ...answers.map((each) => step(each.at, "reply", `The recipient ${lowerFirst(answerInWords(each.content))}`)),
   ]);
 }
 
 /** Steps of the same moment stay in the order they are given. */
 const inTime = <T extends { at: number }>(steps: readonly T[]): T[] => steps.toSorted((a, b) => a.at - b.at);
+
+/** What it takes. Segments are a matter of texts, and what became one was none when it was accepted. */
+function sizeOf({ channel, segments, credits }: StoredMessage, trail: readonly TrailEntry[]): string {
+  const isBornText =
+    channel === "sms" && !trail.some((entry) => entry.step === "failover" && entry.becomes !== undefined);
+  return `${isBornText ? `${count(segments, "segment")}, ` : ""}${count(credits, "credit")}`;
+}
 
 /** What was written down, and the pause of a campaign that the message was born into. */
 function trailOf({ trail, createdAt, dueAt, state }: StoredMessage): TrailEntry[] {
@@ -101,9 +116,7 @@ function eventOf(entry: TrailEntry): CustomerEvent | null {
     case "answer":
       return answerFor(entry);
     case "failover":
-      return entry.reason === GIVEN_UP
-        ? { at, event: "rerouted", detail: "No delivery in time; it is sent another way" }
-        : null;
+      return turnFor(entry);
     case "changed":
       if (entry.what === "paused") return { at, event: "held", detail: "Its campaign is paused" };
       return entry.what === "resumed" ? { at, event: "resumed", detail: "Its campaign goes on" } : null;
@@ -117,6 +130,12 @@ function eventOf(entry: TrailEntry): CustomerEvent | null {
 /** What stands for a carrier in an attempt that found none. */
 const NONE = "none";
 const GIVEN_UP = "No delivery in time";
+
+function turnFor({ at, reason: why, becomes }: Failover): CustomerEvent | null {
+  if (becomes === "sms") return { at, event: "rerouted", detail: `It is sent as a text message instead: ${why}` };
+  if (why !== GIVEN_UP) return null;
+  return { at, event: "rerouted", detail: "No delivery in time; it is sent another way" };
+}
 
 const POSTPONED: Readonly<Record<string, string>> = {
   busy: "The network is busy",
@@ -140,11 +159,11 @@ function firstOnTheWay(trail: readonly TrailEntry[]): CustomerEvent[] {
 
 /** A message that the network gave up had failed, although its phone got it in the end. */
 function failureBeforeDelivery(message: StoredMessage, trail: readonly TrailEntry[]): CustomerEvent[] {
-  if (message.state !== "delivered") return [];
+  if (customerStatus(message.state) !== "Delivered") return [];
   const deliveredAt = trail.findIndex((entry) => entry.step === "receipt" && entry.state === "delivered");
   const givenUp = trail.findLastIndex((entry) => entry.step === "failover");
   const end = trail.find(
-    (entry, place): entry is Extract<TrailEntry, { step: "receipt" }> =>
+    (entry, place): entry is ReceiptStep =>
       entry.step === "receipt" &&
       entry.state === "expired" &&
       entry.carrier === message.carrier &&
@@ -160,15 +179,51 @@ function endFor(message: StoredMessage, trail: readonly TrailEntry[]): CustomerE
   if (at === null) return [];
   if (state === "unknown")
     return [{ at, event: "unconfirmed", detail: description ?? "Nobody knows whether it arrived" }];
-  if (state === "delivered") return [{ at, event: "delivered", detail: description ?? "Delivered to the phone" }];
+  if (customerStatus(state) === "Delivered") {
+    const words = state === "read" ? deliveryOf(trail)?.description : description;
+    return [{ at, event: "delivered", detail: words ?? "Delivered to the phone" }];
+  }
   const event = state === "cancelled" ? "cancelled" : "failed";
   return [{ at, event, detail: description ?? errorCode ?? state }];
 }
+
+/** That it was read comes after its delivery, whatever the clocks of carriers say. */
+function readingOf(message: StoredMessage, trail: readonly TrailEntry[]): CustomerEvent[] {
+  if (message.state !== "read") return [];
+  const first = trail.find((entry) => entry.step === "receipt" && entry.state === "read");
+  const at = Math.max(first?.at ?? 0, endedAt(message, trail) ?? 0);
+  return [{ at, event: "read", detail: message.description ?? "Read on the phone" }];
+}
+
+/** What the carrier said of the delivery of a message that has been read since; null when it only told of the reading. */
+const deliveryOf = (trail: readonly TrailEntry[]): ReceiptStep | null =>
+  saidOn(trail).find((entry): entry is ReceiptStep => entry.step === "receipt" && entry.state === "delivered") ?? null;
+
+/** The trail without deliveries that nobody reported: each was taken from the news that the message has been read. */
+const saidOn = (trail: readonly TrailEntry[]): readonly TrailEntry[] =>
+  trail.filter((entry) => !(entry.step === "receipt" && entry.state === "delivered" && isImplied(entry, trail)));
+
+const isImplied = ({ at, carrier, description }: ReceiptStep, trail: readonly TrailEntry[]): boolean =>
+  trail.some(
+    (entry) =>
+      entry.step === "receipt" &&
+      entry.state === "read" &&
+      entry.at === at &&
+      entry.carrier === carrier &&
+      entry.description === description,
+  );
 
 /** When it came to where nothing more is done about it; null while something is. */
 function endedAt({ state, doneAt, expiresAt }: StoredMessage, trail: readonly TrailEntry[]): number | null {
   if (state !== "unknown") return isFinal(state) ? (doneAt ?? expiresAt) : null;
   return trail.findLast((entry) => entry.step === "receipt" && entry.state === state)?.at ?? expiresAt;
+}
+
+/** Being read is no end of its own: the delivery was. */
+function endWords({ state, description, errorCode }: StoredMessage, trail: readonly TrailEntry[]): string {
+  if (state !== "read") return `Ended as ${state}${reason(description, errorCode)}`;
+  const delivery = deliveryOf(trail);
+  return `Ended as delivered${reason(delivery?.description ?? null, delivery?.code ?? null)}`;
 }
 
 const step = (at: number, name: string, what: string, exchange: string | null = null): OperatorStep => ({
@@ -202,7 +257,7 @@ function wordsOf(entry: TrailEntry): string {
     case "receipt":
       return `Carrier ${nameOf(entry)} reports ${entry.state}${reason(entry.description, entry.code)}`;
     case "failover":
-      return `Carrier ${nameOf(entry)} given up: ${lowerFirst(entry.reason)}`;
+      return turnWords(entry);
     case "changed":
     default:
       return CHANGED[entry.what];
@@ -210,6 +265,14 @@ function wordsOf(entry: TrailEntry): string {
 }
 
 const nameOf = ({ carrier }: { carrier: string }): string => `"${carrierNameOf(carrier)}"`;
+
+function turnWords(entry: Failover): string {
+  const why = lowerFirst(entry.reason);
+  if (entry.becomes === undefined) return `Carrier ${nameOf(entry)} given up: ${why}`;
+  // A message that no carrier has taken yet has none to give up.
+  const before = entry.carrier === "" ? "Sent" : `Carrier ${nameOf(entry)} given up, and sent`;
+  return `${before} as a text message instead: ${why}`;
+}
 
 function attemptWords(entry: Attempt): string {
   if (entry.carrier !== NONE) return `Handed to carrier ${nameOf(entry)} by route "${entry.route}"`;

@@ -1,9 +1,15 @@
+import type { ChatTemplate } from "./chatapp.ts";
 import type { Channel, RouteClass } from "./message.ts";
 import type { Chaos } from "./phone.ts";
+import type { RcsTemplate } from "./rcs.ts";
 
 /** What people configure about sending: few records, held in memory on every node. */
 export interface CatalogContents {
   template: TemplateContent;
+  chatTemplate: ChatTemplate;
+  rcsTemplate: RcsTemplate;
+  bot: BotContent;
+  number: NumberContent;
   sender: SenderContent;
   carrier: CarrierContent;
   route: RouteContent;
@@ -33,12 +39,24 @@ export interface CatalogRecord<K extends CatalogKind = CatalogKind> {
 
 /** Its name is the `templateId` of requests. */
 export interface TemplateContent {
-  channel: Channel;
+  channel: "sms";
   /** With its placeholders; null while only the number of variables is known. */
   text: string | null;
   variables: number;
   dltContentId: string | null;
   dltEntityId: string | null;
+}
+
+/** Who sends on RCS. Its name is the `botId` of requests. */
+export interface BotContent {
+  /** What phones show; null while it is not known. */
+  title: string | null;
+}
+
+/** A business number of the chat app. Its name is the `from` of requests: a plus and its digits. */
+export interface NumberContent {
+  /** What phones show; null while it is not known. */
+  title: string | null;
 }
 
 /** Its name is the `sender` of requests. */
@@ -57,7 +75,8 @@ export interface CarrierContent {
 
 /** Which messages go to which carrier. An empty list matches everything. */
 export interface RouteContent {
-  channel: Channel;
+  /** Null takes every channel. */
+  channel: Channel | null;
   routeClasses: readonly RouteClass[];
   prefixes: readonly string[];
   senders: readonly string[];

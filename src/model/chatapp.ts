@@ -1,3 +1,5 @@
+import type { RouteClass } from "./message.ts";
+
 /**
  * What the chat app knows of a message: the template that somebody had approved, and what is made of it for one
  * recipient.
@@ -10,7 +12,12 @@ export const HEADER_TYPES = ["text", ...MEDIA_TYPES] as const;
 export type HeaderType = (typeof HEADER_TYPES)[number];
 
 /** What is shown above the text. */
-export type ChatHeader = { type: "text"; text: string } | { type: MediaType; link: string };
+export type ChatHeader = { type: "text"; text: string } | ChatMedia;
+
+export interface ChatMedia {
+  type: MediaType;
+  link: string;
+}
 
 /**
  * What a template says about its header. The kind binds; what is sent comes with each request, so that the text or link
@@ -23,10 +30,24 @@ export type ChatButton =
   | { type: "url"; text: string; url: string }
   | { type: "call"; text: string; number: string };
 
+export const CHAT_CATEGORIES = ["utility", "marketing", "authentication"] as const;
+type ChatCategory = (typeof CHAT_CATEGORIES)[number];
+
+const ROUTE_CLASS_OF: Record<ChatCategory, RouteClass> = {
+  utility: "TRANS",
+  marketing: "PROMO",
+  authentication: "OTP",
+};
+
+/** Which lane messages of a template take. */
+export const routeClassOf = ({ category }: Pick<ChatTemplate, "category">): RouteClass => ROUTE_CLASS_OF[category];
+
 /** A stored template. Its name is the `templateName` of requests. */
 export interface ChatTemplate {
   /** As the platform writes it: `en`, `pt_BR`. A request cannot say it. */
   language: string;
+  /** What it is for, as the platform asks: it decides about the lane, and whether the opt-out list counts. */
+  category: ChatCategory;
   /** Only an approved one can be sent. */
   status: "draft" | "approved" | "paused";
   header: ChatTemplateHeader | null;

@@ -1,9 +1,13 @@
+import type { ChatContent, ChatMedia } from "./chatapp.ts";
+import type { RcsContent } from "./rcs.ts";
+
 /**
  * A message to one recipient: where it is, and which moves are legal.
  * Carriers repeat, reorder and contradict themselves; this one table answers for all of them.
  */
 
-export type Channel = "sms";
+export const CHANNELS = ["sms", "rcs", "chatapp"] as const;
+export type Channel = (typeof CHANNELS)[number];
 
 export const ROUTE_CLASSES = ["OTP", "TRANS", "PROMO"] as const;
 export type RouteClass = (typeof ROUTE_CLASSES)[number];
@@ -21,14 +25,37 @@ export interface SmsContent {
   flash: boolean;
   /** Ids under which the text is registered with the operators of India; they travel with the message. */
   dlt?: Dlt;
-  /** The text has been erased, its time being over. */
-  erased?: true;
 }
 
 export interface Dlt {
   contentId: string | null;
   entityId: string | null;
 }
+
+/** What is left once the time for which words are kept is over. */
+export interface ErasedContent {
+  text: "";
+  erased: true;
+}
+
+/** What is sent, by channel; `text` is the words of it on every one. */
+export type MessageContent = SmsContent | ChatContent | RcsContent | ErasedContent;
+
+/** Whether content is a text message; the store keeps content as it was given, beside its channel. */
+export const isSms = (content: MessageContent): content is SmsContent => "encoding" in content;
+
+/** Whether content is an RCS message. */
+export const isRcs = (content: MessageContent): content is RcsContent => "botId" in content;
+
+export const isErased = (content: MessageContent): content is ErasedContent => "erased" in content;
+
+/** What makes two messages the same to whoever reads them: their words, or the template where cards hold these. */
+export const wordsOf = (content: MessageContent): string =>
+  content.text === "" && isRcs(content) ? content.templateName : content.text;
+
+/** The file that a platform fetches to show it above the words; null where there is none. */
+export const mediaOf = (content: MessageContent): ChatMedia | null =>
+  "header" in content && content.header !== null && content.header.type !== "text" ? content.header : null;
 
 export interface Message extends MessageRef {
   channel: Channel;
@@ -38,7 +65,7 @@ export interface Message extends MessageRef {
   sender: string;
   /** Digits of the international number, without plus. */
   recipient: string;
-  content: SmsContent;
+  content: MessageContent;
   segments: number;
   /** What it costs. */
   credits: number;
@@ -58,7 +85,7 @@ export interface Message extends MessageRef {
 
 const STATES = [
   "accepted", "scheduled", "submitting", "submitted", "enroute",
-  "delivered", "undelivered", "expired", "rejected", "unknown", "cancelled",
+  "delivered", "read", "undelivered", "expired", "rejected", "unknown", "cancelled",
 ] as const; // prettier-ignore
 export type State = (typeof STATES)[number];
 
@@ -71,7 +98,9 @@ export type State = (typeof STATES)[number];
  * - `accepted → scheduled` is a campaign that was paused, or quiet hours that began.
  * - `submitting → submitting` is a second try after a crash left the first one in doubt.
  * - A receipt may come before the answer to the submit, hence the moves from `submitting` to every outcome.
- * - `expired → delivered`: the network gave up and the phone got it all the same. No other end is ever left.
+ * - `expired → delivered`: the network gave up and the phone got it all the same.
+ * - `delivered → read`, where the channel tells. What is read has been delivered, also where nobody said so.
+ * No other end is ever left.
  */
 const MOVES: Record<State, readonly State[]> = {
   accepted: ["accepted", "scheduled", "submitting", "delivered", "rejected", "expired", "cancelled"],
@@ -91,7 +120,8 @@ const MOVES: Record<State, readonly State[]> = {
   enroute: ["accepted", "delivered", "undelivered", "expired", "rejected", "unknown"],
   unknown: ["accepted", "delivered", "undelivered", "expired", "rejected"],
   expired: ["delivered"],
-  delivered: [],
+  delivered: ["read"],
+  read: [],
   undelivered: [],
   rejected: [],
   cancelled: [],
@@ -115,6 +145,7 @@ const CUSTOMER_STATUS: Record<State, CustomerStatus> = {
   enroute: "Pending",
   unknown: "Pending",
   delivered: "Delivered",
+  read: "Delivered",
   undelivered: "Failed",
   expired: "Failed",
   rejected: "Failed",
@@ -134,8 +165,11 @@ const AFTER_SUBMIT = new Set<State>(["submitted", "enroute", "delivered", "undel
 /** Whether being here means that the carrier has taken it; a receipt can say so before the answer to the submit does. */
 export const provesSubmit = (state: State): boolean => AFTER_SUBMIT.has(state);
 
-/** Nothing but a late delivery can follow these. */
+/** Nothing but a late delivery, or that it was read, can follow these. */
 export const isFinal = (state: State): boolean => customerStatus(state) !== "Pending";
+
+/** Whether coming here is the end whose time is told; that it was read later is not. */
+export const bringsToEnd = (state: State): boolean => isFinal(state) && state !== "read";
 
 export const messageIdOf = ({ requestId, n }: Pick<MessageRef, "requestId" | "n">): string => `${requestId}:${n}`;
 
@@ -154,6 +188,8 @@ export const FAILURES = {
   RECIPIENT_OPTED_OUT: "The recipient has asked for no more promotions.",
   COUNTRY_NOT_ALLOWED: "The account may not send to this country.",
   SAME_TEXT_FLOOD: "The same text has gone to this number too often within a short time.",
+  MEDIA_TYPE_UNSUPPORTED: "The file that the header links to is of another kind than the header shows.",
+  MEDIA_TOO_LARGE: "The file that the header links to is larger than the platform takes.",
   CANCELLED: "The message was cancelled before it was sent.",
   EXPIRED_IN_QUEUE: "The message waited longer than its validity and was not sent.",
   SUBMIT_UNCONFIRMED: "The carrier may or may not have taken the message, and no report came while it was valid.",

@@ -1,4 +1,4 @@
-import type { Channel, SmsContent } from "./message.ts";
+import type { Channel, MessageContent } from "./message.ts";
 
 /** A message as it lies on a simulated phone. */
 export interface PhoneMessage {
@@ -9,7 +9,7 @@ export interface PhoneMessage {
   number: string;
   sender: string;
   channel: Channel;
-  content: SmsContent;
+  content: MessageContent;
   /** Our id of the message, `<id>:<n>`. */
   messageId: string;
   receivedAt: number;

@@ -42,14 +42,21 @@ export const PROBLEMS = {
     message: "No recipient is a valid phone number.",
     cause:
       "Every recipient in the request is malformed. (Among good numbers, a malformed one is accepted and fails alone.)",
-    fix: "Write numbers internationally: country code first, 7 to 15 digits, for example 919876543210 or +919876543210.",
+    fix: "Write numbers internationally: country code first, 7 to 15 digits, for example 919876543210 or +919876543210. RCS asks for the plus.",
   },
   MESSAGE_TOO_LONG: {
     status: 400,
     type: "invalid_request",
     message: "The text is too long.",
-    cause: "The text has more characters or needs more SMS segments than this server allows.",
-    fix: "Shorten the text. One character outside the GSM alphabet more than halves what fits in a segment. The limits are settings of the server.",
+    cause: "The text has more characters than its channel takes, or needs more SMS segments than this server allows.",
+    fix: "Shorten the text. In an SMS one character outside the GSM alphabet more than halves what fits in a segment; its limits are settings of the server.",
+  },
+  UNSUPPORTED_TYPE: {
+    status: 400,
+    type: "invalid_request",
+    message: "Messages of this type are not sent.",
+    cause: "The `type` of a chat-app request is neither `template` nor `text`.",
+    fix: "Send `template`, or `text` within 24 hours of the recipient's own last message.",
   },
   UNAUTHORIZED: {
     status: 401,
@@ -92,8 +99,8 @@ export const PROBLEMS = {
     type: "permission",
     message: "The sender is not registered.",
     cause:
-      "The message would go to a real carrier, or the account's `records` are strict, and no sender of that name is stored.",
-    fix: "Add the sender with `POST /api/senders`, or use one that is listed there. On the simulator any sender is learned.",
+      "The message would go to a real carrier, or the account's `records` are strict, and no sender (on the chat app: no business number) of that name is stored.",
+    fix: "Add the sender with `POST /api/senders`, the business number with `POST /api/numbers`, or use one that is listed there. On the simulator any is learned.",
   },
   COUNTRY_NOT_ALLOWED: {
     status: 403,
@@ -109,13 +116,29 @@ export const PROBLEMS = {
     cause: "The number is on the account's opt-out list: it answered with a stop word, or somebody put it there.",
     fix: "Respect it. The list is at `/api/optouts`; a start word as an answer takes the number off. TRANS and OTP are not affected.",
   },
+  SESSION_CLOSED: {
+    status: 403,
+    type: "permission",
+    message: "The recipient has not written within the last 24 hours.",
+    cause:
+      "A chat-app message of type `text` is an answer: it is sent only within 24 hours of the recipient's own last message to the same business number.",
+    fix: "Send an approved template instead, which may be sent at any time.",
+  },
   TEMPLATE_NOT_FOUND: {
     status: 404,
     type: "not_found",
     message: "There is no such template.",
     cause:
-      "The message would go to a real carrier, or the account's `records` are strict, and no template of that id is stored.",
+      "The template is stored but not approved, or none of that name is stored for the channel while the message would go to a real carrier or the account's `records` are strict.",
     fix: "Add the template with `POST /api/templates`, or use one that is listed there. On the simulator any template is learned.",
+  },
+  BOT_NOT_FOUND: {
+    status: 404,
+    type: "not_found",
+    message: "There is no such bot.",
+    cause:
+      "The message would go to a real carrier, or the account's `records` are strict, and no bot of that id is stored.",
+    fix: "Add the bot with `POST /api/bots`, or use one that is listed there. On the simulator any bot is learned.",
   },
   MESSAGE_NOT_FOUND: {
     status: 404,
@@ -198,8 +221,32 @@ export const PROBLEMS = {
     status: 422,
     type: "invalid_request",
     message: "The number of values differs from the number of the template's variables.",
-    cause: "`custom` must have exactly one value per placeholder of the template.",
+    cause:
+      "`custom` on SMS, `components.body.params` on the chat app and `content[0].params` on RCS must have exactly one value per placeholder of the template, and RCS `content` one `fileUrl` per card.",
     fix: "Give the values in the order of the placeholders; an empty array when there are none.",
+  },
+  TEMPLATE_KIND_MISMATCH: {
+    status: 422,
+    type: "invalid_request",
+    message: "The request is of another kind than its template.",
+    cause:
+      "The stored template has another header than the request (chat app), or takes values where the request has files, or files where it has values (RCS).",
+    fix: "The message names what the template takes. Change the request, or the template at `/api/templates`.",
+  },
+  MEDIA_TYPE_UNSUPPORTED: {
+    status: 422,
+    type: "invalid_request",
+    message: "The header cannot show this kind of file.",
+    cause: "The link's extension, or what its server says of the file, is not among the kinds that the header shows.",
+    fix: "Images are jpg, jpeg or png; videos mp4 or 3gp; documents pdf, doc, docx, xls, xlsx, ppt, pptx or txt.",
+  },
+  MEDIA_TOO_LARGE: {
+    status: 422,
+    type: "limit",
+    message: "The file is too large.",
+    cause:
+      "What the link leads to is larger than the platform takes: 5 MB for images, 16 MB for videos, 100 MB for documents.",
+    fix: "Link to a smaller file.",
   },
   TEXT_TEMPLATE_MISMATCH: {
     status: 422,

@@ -1,3 +1,5 @@
+import type { SmsContent } from "./message.ts";
+
 /** `text` is words alone, `rich` words with suggestions, `card` one card, `carousel` several side by side. */
 export const RCS_KINDS = ["text", "rich", "card", "carousel"] as const;
 export type RcsKind = (typeof RCS_KINDS)[number];
@@ -49,6 +51,15 @@ export interface RcsTemplate {
 export const RCS_TEMPLATE_STATUSES = ["draft", "approved", "paused"] as const;
 export type RcsTemplateStatus = (typeof RCS_TEMPLATE_STATUSES)[number];
 
+/** The text message that takes the place of an RCS message which does not arrive. */
+export interface RcsFallback {
+  sender: string;
+  content: SmsContent;
+  segments: number;
+  /** Without a delivery within so long it is sent. */
+  afterSeconds: number;
+}
+
 /** What is sent, and what a phone shows of it. */
 export interface RcsContent {
   botId: string;
@@ -60,6 +71,7 @@ export interface RcsContent {
   cards: readonly RcsCard[];
   /** The values that the request gave. */
   params: readonly string[];
+  fallback?: RcsFallback;
 }
 
 interface SuggestionResponse {

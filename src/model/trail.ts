@@ -1,4 +1,4 @@
-import type { State } from "./message.ts";
+import type { Channel, State } from "./message.ts";
 
 /**
  * Why a message is where it is, step by step, as it lies in the message's own row: written with the change it explains,
@@ -20,7 +20,13 @@ export type TrailEntry = { at: number } & (
       nextTryAt?: number;
     }
   | { step: "receipt"; carrier: string; state: State; code: string | null; description: string | null }
-  | { step: "failover"; carrier: string; reason: string }
+  | {
+      step: "failover";
+      carrier: string;
+      reason: string;
+      /** The channel by which it goes on, where that is another. */
+      becomes?: Channel;
+    }
   | { step: "changed"; what: "paused" | "resumed" | "cancelled" }
 );
 
@@ -34,6 +40,7 @@ const POLICIES = [
   "template",
   "sender",
   "schedule",
+  "media",
 ] as const;
 export type PolicyName = (typeof POLICIES)[number];
 

@@ -5,15 +5,37 @@ import type { CatalogStore } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
 type Row = Tables["catalog"];
+type Topic = "records" | "catalog";
 
 /** What people configure about sending: the same queries on both engines. Every change bumps the revision that other nodes watch. */
-export function createCatalogQueries({ db, atomically }: Engine): CatalogStore {
-  const bump = (): CompiledQuery =>
+export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsOf }: Engine): CatalogStore {
+  const bump = (topic: Topic = "catalog"): CompiledQuery =>
     db
       .updateTable("revisions")
       .set({ revision: sql`revision + 1` })
-      .where("topic", "=", "catalog")
+      .where("topic", "=", topic)
       .compile();
+
+  /** Bumps a revision, and fails with all that stands beside it where it was another: the topic would be there twice. */
+  const bumpFrom = (topic: Topic, revision: number): CompiledQuery[] => [
+    bump(topic),
+    db
+      .insertInto("revisions")
+      .columns(["topic", "revision"])
+      .expression(
+        db
+          .selectFrom("revisions")
+          .select(["topic", "revision"])
+          .where("topic", "=", topic)
+          .where("revision", "!=", revision + 1),
+      )
+      .compile(),
+  ];
+
+  const revisionIs = async (topic: Topic, revision: number): Promise<boolean> => {
+    const row = db.selectFrom("revisions").select("topic").where("topic", "=", topic);
+    return (await row.where("revision", "=", revision).executeTakeFirst()) !== undefined;
+  };
 
   const find = (accountId: number, kind: CatalogKind) =>
     db.selectFrom("catalog").select("id").where("account_id", "=", accountId).where("kind", "=", kind);
@@ -93,7 +115,87 @@ export function createCatalogQueries({ db, atomically }: Engine): CatalogStore {
       );
       await atomically([...upserts, bump()]);
     },
+
+    async changeSetUp({ accountId, from, put, remove, settings }) {
+      const statements: CompiledQuery[] = [];
+      if (Object.keys(settings).length > 0)
+        statements.push(
+          ...bumpFrom("records", from.records),
+          db
+            .updateTable("accounts")
+            .set({ settings: mergeJson("settings", JSON.stringify(settings)) })
+            .where("id", "=", accountId)
+            .compile(),
+        );
+      if (put.length + remove.length > 0)
+        statements.push(...bumpFrom("catalog", from.catalog), ...removals(accountId, remove), upsert(put));
+      if (statements.length === 0) return true;
+      try {
+        await atomically(statements);
+      } catch (error) {
+        // Somebody was quicker, which is an answer.
+        const isSame = (await revisionIs("records", from.records)) && (await revisionIs("catalog", from.catalog));
+        if (!isSame) return false;
+        throw error;
+      }
+      return true;
+    },
   };
+
+  function removals(accountId: number, records: readonly Pick<CatalogRecord, "kind" | "name">[]): CompiledQuery[] {
+    const byKind = Object.entries(Object.groupBy(records, ({ kind }) => kind));
+    return byKind.map(([kind, gone]) =>
+      db
+        .deleteFrom("catalog")
+        .where("account_id", "=", accountId)
+        .where("kind", "=", kind)
+        .where("origin", "=", "authored")
+        .where(
+          isAmong(
+            "name",
+            gone.map(({ name }) => name),
+          ),
+        )
+        .compile(),
+    );
+  }
+
+  /** One statement for any number of records: thousands of them must not hold up whoever writes next. */
+  function upsert(records: readonly CatalogRecord[]): CompiledQuery {
+    const rows = rowsOf<Row>(
+      {
+        account_id: "integer",
+        kind: "text",
+        id: "uuid",
+        name: "text",
+        origin: "text",
+        content: "text",
+        created_at: "bigint",
+        updated_at: "bigint",
+      },
+      records.map(rowOf),
+    );
+    return (
+      db
+        .insertInto("catalog")
+        .columns(["account_id", "kind", "id", "name", "origin", "content", "created_at", "updated_at"])
+        // SQLite would take "on conflict" for a condition of a join, were there no "where" before it.
+        .expression(
+          db
+            .selectFrom(rows.as("batch"))
+            .selectAll()
+            .where(sql<boolean>`true`),
+        )
+        .onConflict((conflict) =>
+          conflict.columns(["account_id", "kind", "name"]).doUpdateSet((row) => ({
+            origin: row.ref("excluded.origin"),
+            content: row.ref("excluded.content"),
+            updated_at: row.ref("excluded.updated_at"),
+          })),
+        )
+        .compile()
+    );
+  }
 }
 
 const recordOf = (row: Row): CatalogRecord => ({

@@ -25,7 +25,10 @@ type Reading = Pick<
 > &
   Pick<PhoneStore, "listUnreported" | "listPhones" | "listPhoneMessages" | "phoneMessagesSince">;
 
-/** What is read back, on both engines. Everything is asked for by account. */
+/**
+ * What is read back, on both engines. Everything is asked for by account. Where an index is to be used, the keys are found
+ * before the rows: SQLite, having no statistics, takes an index only where it holds all that is asked for.
+ */
 export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): Reading {
   return {
     async findMessage({ accountId, requestId, n }) {
@@ -132,15 +135,20 @@ export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): 
     },
 
     async listCampaignMessages(accountId, campaignName, { states, dueFrom, dueBefore }, limit) {
-      const rows = await db
+      const found = db
         .selectFrom("messages")
-        .selectAll()
+        .select(["request_id", "n"])
         .where("account_id", "=", accountId)
         .where("campaign_name", "=", campaignName)
         .where(isAmong("state", states))
         .where("due_at", ">=", dueFrom)
         .where("due_at", "<", dueBefore)
-        .limit(limit)
+        .limit(limit);
+      const rows = await db
+        .selectFrom("messages")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where(sql<boolean>`(request_id, n) in (${found})`)
         .execute();
       return rows.map(storedMessageOf);
     },
@@ -193,13 +201,21 @@ export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): 
     },
 
     async listPhoneMessages(accountId, number, after, limit) {
-      let query = db
+      let page = db
+        .selectFrom("phone_messages")
+        .select("id")
+        .where("account_id", "=", accountId)
+        .where("number", "=", number)
+        .orderBy("id", "desc")
+        .limit(limit);
+      if (after) page = page.where("id", "<", after);
+      const rows = await db
         .selectFrom("phone_messages")
         .selectAll()
         .where("account_id", "=", accountId)
-        .where("number", "=", number);
-      if (after) query = query.where("id", "<", after);
-      const rows = await query.orderBy("id", "desc").limit(limit).execute();
+        .where("id", "in", page)
+        .orderBy("id", "desc")
+        .execute();
       return { rows: rows.map(phoneMessageOf), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
     },
 

@@ -1,12 +1,11 @@
 import { sql, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
-import { WAITING_STATES, type SmsContent } from "../model/message.ts";
+import { WAITING_STATES, type ErasedContent } from "../model/message.ts";
 import type { Engine } from "./engine.ts";
 import type { Position, RetentionStore } from "./store.ts";
 
 /** What is left of a text that was erased. */
-const ERASED: SmsContent = { text: "", encoding: "gsm7", flash: false, erased: true };
-const ERASED_CONTENT = JSON.stringify(ERASED);
+const ERASED_CONTENT = JSON.stringify({ text: "", erased: true } satisfies ErasedContent);
 
 const BEGINNING: Position = { requestId: idFloor(0), n: 0 };
 

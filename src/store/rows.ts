@@ -4,9 +4,9 @@ import {
   ROUTE_CLASSES,
   type Channel,
   type Message,
+  type MessageContent,
   type MessageRef,
   type RouteClass,
-  type SmsContent,
   type State,
 } from "../model/message.ts";
 import type { PhoneMessage } from "../model/phone.ts";
@@ -31,7 +31,7 @@ export function messageOf(row: MessageRow): Message {
     test: row.test === 1,
     sender: row.sender,
     recipient: row.recipient,
-    content: JSON.parse(row.content) as SmsContent,
+    content: JSON.parse(row.content) as MessageContent,
     segments: row.segments,
     credits: row.credits,
     campaignName: row.campaign_name,
@@ -63,7 +63,7 @@ export function phoneMessageOf(row: PhoneMessageRow): PhoneMessage {
     number: row.number,
     sender: row.sender,
     channel: row.channel as Channel,
-    content: JSON.parse(row.content) as SmsContent,
+    content: JSON.parse(row.content) as MessageContent,
     messageId: row.message_id,
     receivedAt: row.received_at,
     reportsDueAt: row.reports_due_at,

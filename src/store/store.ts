@@ -3,9 +3,18 @@ import type { Account, AccountSettings, Role } from "../model/account.ts";
 import type { ApiKey } from "../model/api-key.ts";
 import type { CatalogKind, CatalogRecord } from "../model/catalog.ts";
 import type { LedgerEntry, Balance } from "../model/credits.ts";
-import type { CustomerStatus, Message, MessageRef, RouteClass, SmsContent, State } from "../model/message.ts";
+import type {
+  Channel,
+  CustomerStatus,
+  Message,
+  MessageContent,
+  MessageRef,
+  RouteClass,
+  State,
+} from "../model/message.ts";
 import type { OptOut } from "../model/opt-out.ts";
 import type { Phone, PhoneMessage } from "../model/phone.ts";
+import type { InboundStore } from "./inbound-store.ts";
 import type { LinkStore } from "./link-store.ts";
 
 /**
@@ -23,6 +32,7 @@ export interface Store
     CreditStore,
     RetentionStore,
     LinkStore,
+    InboundStore,
     PhoneStore {
   readonly engine: "sqlite" | "postgres";
   /** Resolves when the store can be written; rejects with `StorageUnavailable` when not. */
@@ -60,7 +70,7 @@ export interface NewRecipient {
   failure: string | null;
   credits: number;
   /** Where its text is another than that of the rest. */
-  content?: SmsContent;
+  content?: MessageContent;
   segments?: number;
   /** Where it is held longer than the rest; its validity begins then. */
   dueAt?: number;
@@ -100,6 +110,8 @@ export interface Move extends MessageRef {
   carriedBy?: string;
   /** Only if it is still due at this time. */
   dueIs?: number;
+  /** Only if it goes by this channel now. */
+  channelIs?: Channel;
   dueAt?: number;
   /** Makes it valid for so much longer. */
   extendMs?: number;
@@ -121,6 +133,8 @@ export interface Move extends MessageRef {
   tried?: readonly string[];
   /** When to try the next route unless the message has come to an end; null ends such a plan. */
   failoverAt?: number | null;
+  /** What it is from now on, having been something else: an RCS message that goes on as a text. */
+  becomes?: Pick<Message, "channel" | "sender" | "content" | "segments">;
   /** Pays the credits back even if they were spent. */
   refund?: boolean;
 }
@@ -279,6 +293,21 @@ export interface CatalogStore {
   removeCatalogRecord(accountId: number, kind: CatalogKind, id: string): Promise<boolean>;
   /** Writes learned records; one that was authored meanwhile stays as it is. */
   learnCatalogRecords(records: readonly CatalogRecord[]): Promise<void>;
+  /** All of it, or nothing and false: when records or settings that it touches have changed since the revisions were read. */
+  changeSetUp(change: SetUpChange): Promise<boolean>;
+}
+
+/** What an account's records and settings become together. */
+export interface SetUpChange {
+  accountId: number;
+  /** The revisions that it was made from. */
+  from: { records: number; catalog: number };
+  /** Made, or in the place of what has the name now. */
+  put: readonly CatalogRecord[];
+  /** Only authored ones go. */
+  remove: readonly Pick<CatalogRecord, "kind" | "name">[];
+  /** Only the settings that change. */
+  settings: Partial<AccountSettings>;
 }
 
 /** Who gets no promotions. */

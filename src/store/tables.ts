@@ -65,6 +65,17 @@ export interface Tables {
   };
   links: { code: string; account_id: number; request_id: string; n: number; k: number };
   clicks: { account_id: number; code: string; id: string; agent: string; at: number };
+  inbound: {
+    account_id: number;
+    id: string;
+    channel: string;
+    number: string;
+    sender: string;
+    content: string;
+    request_id: string | null;
+    n: number | null;
+    received_at: number;
+  };
   phones: {
     account_id: number;
     number: string;

@@ -8,7 +8,7 @@ const AT_ONCE = 250;
 const REST_MS = 600_000;
 
 export interface ForgetNeeds {
-  store: RetentionStore & Pick<RecordStore, "listAccounts"> & Pick<Store, "forgetLinks">;
+  store: RetentionStore & Pick<RecordStore, "listAccounts"> & Pick<Store, "forgetLinks" | "forgetInbound">;
   clock: Clock;
   /** How long a short link leads on. */
   linkLifeMs: number;
@@ -40,6 +40,7 @@ async function* forgetAll({ store, clock, linkLifeMs }: ForgetNeeds): AsyncGener
     while ((await store.eraseTexts(id, texts, AT_ONCE)) === AT_ONCE) yield;
     yield* walkThrough((after) => store.eraseKeptTexts(id, texts, after, AT_ONCE));
     while ((await store.emptyPhones(id, texts, AT_ONCE)) === AT_ONCE) yield;
+    while ((await store.forgetInbound(id, texts, AT_ONCE)) === AT_ONCE) yield;
     yield* walkThrough((after) => store.removeMessages(id, messages, after, AT_ONCE));
     // A link that is still good leads on, even if nobody remembers the message it stands in.
     const links = idFloor(Math.min(messages, now - linkLifeMs));

@@ -3,6 +3,7 @@ import { createBatcher, type Batcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
 import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
+import type { InboundMessage } from "../model/inbound.ts";
 import type { MessageRef } from "../model/message.ts";
 import {
   StorageUnavailable,
@@ -12,6 +13,7 @@ import {
   type Move,
   type MoveResult,
   type OptOutStore,
+  type Store,
 } from "../store/store.ts";
 
 const NO_LIMIT = Number.POSITIVE_INFINITY;
@@ -26,6 +28,8 @@ export interface GroupCommit {
   urgentMove: Batcher<Move, MoveResult>;
   find: Batcher<Receipt, MessageRef | null>;
   park: Batcher<Receipt, MessageRef | null>;
+  /** What phones sent. Unlike a receipt it does not wait for a store that is away: its carrier, or its caller, tries again. */
+  inbound: Batcher<InboundMessage, void>;
   /** A question, not a write: which of these numbers get no promotions. */
   optedOut: Batcher<{ accountId: number; numbers: readonly string[] }, readonly boolean[]>;
   /** Resolves once nothing is waiting to be written. */
@@ -33,7 +37,7 @@ export interface GroupCommit {
 }
 
 interface Needs {
-  store: MessageStore & Pick<OptOutStore, "areOptedOut">;
+  store: MessageStore & Pick<OptOutStore, "areOptedOut"> & Pick<Store, "storeInbound">;
   clock: Clock;
   log: Log;
 }
@@ -85,6 +89,15 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
     maxLoad: NO_LIMIT,
     inFlight: 1,
   });
+  const inbound = createBatcher<InboundMessage, void>({
+    run: async (batch) => {
+      await store.storeInbound(batch);
+      return batch.map(() => undefined);
+    },
+    maxBatch: 500,
+    maxLoad: options.acceptBacklog,
+    inFlight: 2,
+  });
 
   const optedOut = createBatcher<{ accountId: number; numbers: readonly string[] }, readonly boolean[]>({
     run: async (batch) => {
@@ -106,9 +119,10 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
     urgentMove,
     find,
     park,
+    inbound,
     optedOut,
     idle: async () => {
-      const all = [accept, urgentAccept, move, urgentMove, find, park];
+      const all = [accept, urgentAccept, move, urgentMove, find, park, inbound];
       await Promise.all(all.map((batcher) => batcher.idle()));
     },
   };

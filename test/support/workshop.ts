@@ -1,13 +1,20 @@
 import type { Carrier, Outcome } from "../../src/carriers/carrier.ts";
 import { Catalog } from "../../src/catalog/catalog.ts";
 import { EVERYTHING } from "../../src/catalog/samples.ts";
+import type { Verdict } from "../../src/egress/media.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { dispatch, type DispatchNeeds } from "../../src/messages/dispatch.ts";
 import type { FailOverNeeds } from "../../src/messages/fail-over.ts";
 import { DEFAULT_SETTINGS, type AccountSettings } from "../../src/model/account.ts";
 import { carrierKey, SIMULATOR, type RouteContent } from "../../src/model/catalog.ts";
-import { ROUTE_CLASSES, type Message, type MessageRef, type RouteClass } from "../../src/model/message.ts";
+import {
+  ROUTE_CLASSES,
+  type Message,
+  type MessageRef,
+  type RouteClass,
+  type SmsContent,
+} from "../../src/model/message.ts";
 import { NOBODY, type Acceptance, type StoredMessage } from "../../src/store/store.ts";
 import { Gates } from "../../src/work/gates.ts";
 import { createGroupCommit } from "../../src/work/group-commit.ts";
@@ -39,6 +46,8 @@ export class ScriptedCarrier implements Carrier {
   async stop(): Promise<void> {}
 }
 
+const HELLO: SmsContent = { text: "Hello", encoding: "gsm7", flash: false };
+
 /** The middle of the house without its doors: a real store, a scripted carrier, a clock to move. */
 export class Workshop {
   readonly clock = new MovedClock();
@@ -47,6 +56,8 @@ export class Workshop {
   readonly others = new Map<string, ScriptedCarrier>();
   readonly catalog: Catalog;
   settings: AccountSettings = DEFAULT_SETTINGS;
+  /** What is found behind every link. */
+  media: Verdict = { kind: "unknown" };
   readonly needs: DispatchNeeds & FailOverNeeds;
   readonly opened: OpenStore;
 
@@ -68,6 +79,7 @@ export class Workshop {
       },
       gates: new Gates({ clock: this.clock, nodeCount: () => 1 }),
       accountOf: (id) => ({ id, name: "default", suspended: false, settings: this.settings }),
+      media: { probe: () => Promise.resolve(this.media) },
       clock: this.clock,
       log,
       meters: createMeters(),
@@ -114,18 +126,18 @@ export class Workshop {
   async accept(
     routeClass: RouteClass = "TRANS",
     validityMs = 3_600_000,
-    own: { recipient?: string; campaignName?: string } = {},
+    own: Partial<Pick<Message, "recipient" | "campaignName" | "channel" | "sender" | "content">> = {},
   ): Promise<Message> {
-    const { recipient = "15550100100", campaignName = null } = own;
+    const { recipient = "15550100100", campaignName = null, channel = "sms", sender = "HELIOG", content = HELLO } = own;
     const now = this.clock.now();
     const message: Acceptance["message"] = {
       accountId: 1,
       requestId: newId(now),
-      channel: "sms",
+      channel,
       routeClass,
       test: false,
-      sender: "HELIOG",
-      content: { text: "Hello", encoding: "gsm7", flash: false },
+      sender,
+      content,
       segments: 1,
       campaignName,
       createdAt: now,

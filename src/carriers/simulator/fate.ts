@@ -1,10 +1,11 @@
 import type { ReceiptState } from "../carrier.ts";
+import type { Message } from "../../model/message.ts";
 import type { Chaos } from "../../model/phone.ts";
 
 /** What will happen to a message on the simulated network. */
 export interface Fate {
   /** The answer to the submit. */
-  submit: "taken" | "busy" | "refused" | "refused by the carrier" | "unknown";
+  submit: "taken" | "busy" | "refused" | "refused by the carrier" | "not there" | "unknown";
   /** The reports afterwards, in the order they are sent. */
   reports: readonly FatedReport[];
 }
@@ -16,7 +17,11 @@ export interface FatedReport {
   description: string | null;
 }
 
+/** What of a message its fate depends on. */
+type FatedMessage = Pick<Message, "recipient" | "channel" | "attempts">;
+
 const SLOW_MS = 20_000;
+const READING_MS = 300;
 
 const report = (
   state: ReceiptState,
@@ -34,12 +39,14 @@ const delivered = (afterMs: number): FatedReport => report("delivered", afterMs,
 const enroute = (afterMs: number): FatedReport => report("enroute", afterMs, null, "On its way");
 const undelivered = (afterMs: number): FatedReport =>
   report("undelivered", afterMs, "001", "The phone could not be reached");
+/** What is told of a message that somebody has read on the phone. */
+export const readReport = (afterMs: number): FatedReport => report("read", afterMs, null, "Read on the phone");
 const expired = (afterMs: number): FatedReport =>
   report("expired", afterMs, "002", "The network gave up after the validity period");
 
 interface Script {
   meaning: string;
-  fate(delayMs: number, attempts: number): Fate;
+  fate(delayMs: number, message: FatedMessage): Fate;
 }
 
 /** The last four digits of a number script its fate, so that a test can ask for any outcome without configuration. */
@@ -59,12 +66,13 @@ const SCRIPTS: Record<string, Script> = {
   },
   "9008": {
     meaning: "throttled at the first try, then delivered",
-    fate: (delayMs, attempts) =>
+    fate: (delayMs, { attempts }) =>
       attempts === 0 ? { submit: "busy", reports: [] } : { submit: "taken", reports: [delivered(delayMs)] },
   },
   "9009": {
     meaning: "on SMS only, not on RCS or the chat app",
-    fate: (delayMs) => ({ submit: "taken", reports: [delivered(delayMs)] }),
+    fate: (delayMs, { channel }) =>
+      channel === "sms" ? { submit: "taken", reports: [delivered(delayMs)] } : { submit: "not there", reports: [] },
   },
 };
 
@@ -72,9 +80,18 @@ const SCRIPTS: Record<string, Script> = {
 export const scriptOf = (number: string): string | null => SCRIPTS[number.slice(-4)]?.meaning ?? null;
 
 /** Decides by the number, else by the account's chaos. `random` gives 0 (included) to 1 (excluded). */
-export function fateOf(number: string, attempts: number, chaos: Chaos, random: () => number): Fate {
-  const script = SCRIPTS[number.slice(-4)];
-  if (script) return script.fate(chaos.delayMs, attempts);
+export function fateOf(message: FatedMessage, chaos: Chaos, random: () => number): Fate {
+  const { submit, reports } = networkFate(message, chaos, random);
+  return { submit, reports: message.channel === "sms" ? reports : reports.flatMap(withReading) };
+}
+
+/** What arrives on RCS or the chat app is read a moment later, and the sender told. */
+const withReading = (arrived: FatedReport): FatedReport[] =>
+  arrived.state === "delivered" ? [arrived, readReport(arrived.afterMs + READING_MS)] : [arrived];
+
+function networkFate(message: FatedMessage, chaos: Chaos, random: () => number): Fate {
+  const script = SCRIPTS[message.recipient.slice(-4)];
+  if (script) return script.fate(chaos.delayMs, message);
   const chance = (percent: number): boolean => percent > 0 && random() * 100 < percent;
 
   if (chance(chaos.throttledPercent)) return { submit: "busy", reports: [] };

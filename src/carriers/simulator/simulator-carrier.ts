@@ -6,11 +6,22 @@ import { newId } from "../../lib/ids.ts";
 import { insist } from "../../lib/insist.ts";
 import type { Log } from "../../lib/log.ts";
 import { SIMULATOR } from "../../model/catalog.ts";
-import { messageIdOf, parseMessageId, type Message } from "../../model/message.ts";
+import type { InboundMessage } from "../../model/inbound.ts";
+import {
+  isRcs,
+  isSms,
+  messageIdOf,
+  parseMessageId,
+  type Channel,
+  type Message,
+  type MessageContent,
+} from "../../model/message.ts";
 import type { Chaos, PhoneMessage } from "../../model/phone.ts";
 import { StorageUnavailable, type PhoneStore } from "../../store/store.ts";
-import type { Carrier, Inbound, OnInbound, OnReceipt, Outcome } from "../carrier.ts";
-import { fateOf, type FatedReport } from "./fate.ts";
+import type { Carrier, Inbound, OnInbound, OnReceipt, Outcome, Receipt } from "../carrier.ts";
+import { fateOf, readReport, type FatedReport } from "./fate.ts";
+
+const CHANNEL_NAMES: Record<Channel, string> = { sms: "SMS", rcs: "RCS", chatapp: "the chat app" };
 
 /** Reports that are this late were lost with the process that should have sent them. */
 const OVERDUE_MS = 5000;
@@ -34,7 +45,8 @@ interface Line {
 interface DueReport {
   message: PhoneMessage;
   report: FatedReport;
-  last: boolean;
+  /** How many reports of the message have not been taken yet, this one included. */
+  owed: { count: number };
 }
 
 /**
@@ -54,6 +66,7 @@ export class SimulatorCarrier implements Carrier {
   readonly #handingOver = new Set<Promise<void>>();
   #onReceipt: OnReceipt | null = null;
   #onInbound: OnInbound | null = null;
+  #onRead: OnReceipt | null = null;
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -89,18 +102,28 @@ export class SimulatorCarrier implements Carrier {
     return this.#submit(message, this.name);
   }
 
-  /** A phone answers a sender. */
-  async reply(inbound: Inbound): Promise<void> {
+  /** A phone's owner sends something; resolves with it once it is on disk. */
+  async reply(sent: Omit<Inbound, "id" | "at">): Promise<InboundMessage> {
+    const at = this.#needs.clock.now();
+    const inbound = { ...sent, id: newId(at), at };
     await this.#onInbound?.(inbound);
+    return inbound;
+  }
+
+  /** A phone's owner reads a message; resolves with the time once its sender has been told. */
+  async read(message: PhoneMessage): Promise<number> {
+    const receipt = this.#receiptOf(message, readReport(0));
+    await this.#onRead?.(receipt);
+    return receipt.at;
   }
 
   async #submit(message: Message, carrier: string): Promise<Outcome> {
     const { clock, chaosOf } = this.#needs;
     const chaos = chaosOf(message.accountId, carrier);
-    const asked = `submit to=${"*".repeat(8)}${message.recipient.slice(-4)} from=${message.sender} coding=${message.content.encoding} parts=${message.segments}`;
+    const asked = `submit to=${"*".repeat(8)}${message.recipient.slice(-4)} from=${message.sender} ${formOf(message)}`;
     const said = (answer: string): { exchange: string } => ({ exchange: `${asked} → ${answer}` });
     if (chaos.down) return { kind: "down", description: "The carrier cannot be reached" };
-    const fate = fateOf(message.recipient, message.attempts, chaos, this.#random);
+    const fate = fateOf(message, chaos, this.#random);
     if (fate.submit === "busy") return { kind: "busy", ...said("throttled") };
     if (fate.submit === "refused")
       return {
@@ -109,6 +132,14 @@ export class SimulatorCarrier implements Carrier {
         code: "003",
         description: "The carrier refused the message",
         ...said("refused 003"),
+      };
+    if (fate.submit === "not there")
+      return {
+        kind: "refused",
+        fault: "message",
+        code: "009",
+        description: `The number is not on ${CHANNEL_NAMES[message.channel]}`,
+        ...said("refused 009"),
       };
     if (fate.submit === "refused by the carrier")
       return {
@@ -126,7 +157,7 @@ export class SimulatorCarrier implements Carrier {
       number: message.recipient,
       sender: message.sender,
       channel: message.channel,
-      content: message.content,
+      content: onTheAir(message.content),
       messageId: messageIdOf(message),
       receivedAt: now,
       reportsDueAt: fate.reports.length === 0 ? null : now + Math.max(...fate.reports.map((report) => report.afterMs)),
@@ -140,9 +171,10 @@ export class SimulatorCarrier implements Carrier {
       : { kind: "taken", carrierMessageId: received.id, ...said(`taken ${received.id}`) };
   }
 
-  /** Hands what phones send to somebody: on every node, because any may be asked to let a phone answer. */
-  hear(onInbound: OnInbound): void {
+  /** Hands over what the owners of phones do: on every node, because any may be asked to let one answer or read. */
+  hear(onInbound: OnInbound, onRead: OnReceipt): void {
     this.#onInbound = onInbound;
+    this.#onRead = onRead;
   }
 
   async start(onReceipt: OnReceipt): Promise<void> {
@@ -163,30 +195,38 @@ export class SimulatorCarrier implements Carrier {
     const overdue = await store.listUnreported(clock.now() - OVERDUE_MS, RESEND_AT_ONCE);
     for (const message of overdue) {
       const chaos = { ...chaosOf(message.accountId, message.carrier), throttledPercent: 0, refusedPercent: 0 };
-      const { reports } = fateOf(message.number, 1, chaos, this.#random);
+      const { number: recipient, channel } = message;
+      const { reports } = fateOf({ recipient, channel, attempts: 1 }, chaos, this.#random);
       const sooner = reports.map((report) => ({ ...report, afterMs: 0 }));
       this.#schedule(message, sooner);
     }
   }
 
   #schedule(message: PhoneMessage, reports: readonly FatedReport[]): void {
-    reports.forEach((report, index) => {
-      this.#due.add({ message, report, last: index === reports.length - 1 }, report.afterMs);
-    });
+    const owed = { count: reports.length };
+    for (const report of reports) this.#due.add({ message, report, owed }, report.afterMs);
   }
 
-  async #handOver({ message, report, last }: DueReport): Promise<void> {
+  async #handOver({ message, report, owed }: DueReport): Promise<void> {
+    await this.#onReceipt?.(this.#receiptOf(message, report));
+    if (!this.#onReceipt) return;
+    owed.count -= 1;
+    // They are taken in any order, and one that was not is repeated with all the others.
+    if (owed.count === 0) await this.#reported.add(message);
+  }
+
+  #receiptOf(message: PhoneMessage, { state, errorCode, description }: FatedReport): Receipt {
     const ref = parseMessageId(message.messageId);
-    await this.#onReceipt?.({
+    return {
       carrier: message.carrier,
       carrierMessageId: message.id,
       ...(ref ? { ref: { accountId: message.accountId, ...ref } } : {}),
-      state: report.state,
-      errorCode: report.errorCode,
-      description: report.description,
+      channel: message.channel,
+      state,
+      errorCode,
+      description,
       at: this.#needs.clock.now(),
-    });
-    if (last && this.#onReceipt) await this.#reported.add(message);
+    };
   }
 
   #track(handOver: Promise<void>): void {
@@ -198,6 +238,17 @@ export class SimulatorCarrier implements Carrier {
     this.#handingOver.add(tracked);
   }
 }
+
+/** What of a message's content reaches the phone: the text that may take its place stays here. */
+function onTheAir(content: MessageContent): MessageContent {
+  if (!isRcs(content)) return content;
+  const { fallback: _, ...shown } = content;
+  return shown;
+}
+
+/** What of a message's content a carrier's own record would show. */
+const formOf = ({ channel, content, segments }: Message): string =>
+  isSms(content) ? `coding=${content.encoding} parts=${segments}` : `channel=${channel}`;
 
 const batchOf = (write: (batch: readonly PhoneMessage[]) => Promise<void>): Batcher<PhoneMessage, void> =>
   createBatcher<PhoneMessage, void>({

@@ -6,14 +6,13 @@ import {
   type ChatTemplateHeader,
 } from "../../model/chatapp.ts";
 import type { CatalogRecord } from "../../model/catalog.ts";
-import { Problem, type Fault, type ProblemCode } from "../../model/problem.ts";
-import { plainTemplateText, readTemplateText, renderTemplate } from "../sms/template.ts";
+import { Problem, type Fault } from "../../model/problem.ts";
+import { storedPattern } from "../stored-pattern.ts";
+import { plainTemplateText, renderTemplate } from "../template.ts";
 import type { ChatDraft, ChatTemplateDraft } from "./read.ts";
 
 /** The stored template that a draft names. */
 type NamedTemplate = Pick<CatalogRecord, "name" | "origin"> & { content: ChatTemplate };
-
-const TEMPLATE_KIND_MISMATCH = "TEMPLATE_KIND_MISMATCH" as string as ProblemCode;
 
 /**
  * Makes what is sent out of a draft and the template it names. Somebody's own template is held to; one that was only
@@ -25,7 +24,7 @@ export function composeChat(draft: ChatDraft, template: NamedTemplate | null): C
   const authored = template?.origin === "authored" ? template : null;
   if (authored) holdTo(authored, draft);
   const { language, footer, buttons, body } = authored?.content ?? UNKNOWN;
-  const text = body === null ? plainTemplateText(templateName, params) : render(body, params);
+  const text = body === null ? plainTemplateText(templateName, params) : renderTemplate(storedPattern(body), params);
   return { kind: "template", templateName, language, header, text, footer, buttons, params };
 }
 
@@ -36,6 +35,7 @@ export function shapeOfChat({ header, params }: ChatTemplateDraft): ChatTemplate
 
 const UNKNOWN: ChatTemplate = {
   language: DEFAULT_LANGUAGE,
+  category: "utility",
   status: "approved",
   header: null,
   body: null,
@@ -54,11 +54,7 @@ function holdTo({ name, content }: NamedTemplate, { header, params }: ChatTempla
   }
   const kind = kindFault(content.header, header);
   const count = countFault(content.variables, params.length);
-  if (kind)
-    throw new Problem(TEMPLATE_KIND_MISMATCH, {
-      message: "The request is of another kind than its template.",
-      faults: count ? [kind, count] : [kind],
-    });
+  if (kind) throw new Problem("TEMPLATE_KIND_MISMATCH", { faults: count ? [kind, count] : [kind] });
   if (count) throw new Problem("PARAMS_MISMATCH", { faults: [count] });
 }
 
@@ -74,10 +70,4 @@ function countFault(expected: number, given: number): Fault | null {
   if (expected === given) return null;
   const message = `${given} values, and the template has ${expected} variables: give one value for each, in order.`;
   return { parameter: "components.body.params", message };
-}
-
-function render(body: string, params: readonly string[]): string {
-  const pattern = readTemplateText(body);
-  if ("fault" in pattern) throw new Error("a stored template has a body that cannot be read");
-  return renderTemplate(pattern, params);
 }

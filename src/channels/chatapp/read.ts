@@ -8,21 +8,21 @@ import {
   type MediaType,
 } from "../../model/chatapp.ts";
 import { readNumber } from "../../model/number.ts";
-import { Problem, type Fault, type ProblemCode } from "../../model/problem.ts";
+import { Problem, type Fault } from "../../model/problem.ts";
 import { extensionFault, LINK_RULE, readLink } from "./media-link.ts";
 
 import { readCampaignName } from "../campaign-name.ts";
+import type { Draft, SoleRecipient } from "../draft.ts";
 import type { Numbers } from "../written-number.ts";
-import { readRecipient, type ChatRecipient } from "./recipient.ts";
+import { readRecipient } from "./recipient.ts";
 
 /** A send request that has been read and found right as far as it can be told without looking anything up. */
 export type ChatDraft = ChatTemplateDraft | ChatTextDraft;
 
-interface Addressed {
-  /** The business number: a plus and its digits. */
-  sender: string;
-  recipient: ChatRecipient;
-  campaignName: string | null;
+/** `sender` is the business number: a plus and its digits. */
+interface Addressed extends Draft {
+  channel: "chatapp";
+  recipients: SoleRecipient;
 }
 
 export interface ChatTemplateDraft extends Addressed {
@@ -47,7 +47,7 @@ type Fields = Record<string, unknown>;
 
 /**
  * Reads the body of a chat-app request. Every fault is found before any is reported, and names its field and what it
- * needs. Next: src/messages/prepare.ts
+ * needs. Next: src/messages/prepare-chat.ts
  */
 export function readChat(body: unknown, numbers: Numbers): ChatDraft {
   const fields = objectOf(body);
@@ -63,17 +63,22 @@ export function readChat(body: unknown, numbers: Numbers): ChatDraft {
   const recipient = readRecipient(written ?? "", numbers);
   const badNumbers = written !== null && recipient === null ? [BAD_NUMBER] : [];
   const all = [...faults, ...badNumbers];
-  if (typeof fields.type === "string" && fields.type !== kind)
-    throw new Problem(UNSUPPORTED_TYPE, { message: "Messages of this type are not sent.", faults: all });
+  if (typeof fields.type === "string" && fields.type !== kind) throw new Problem("UNSUPPORTED_TYPE", { faults: all });
   if (faults.length > 0) throw new Problem("INVALID_REQUEST", { faults: all });
   if (recipient === null) throw new Problem("INVALID_RECIPIENT", { faults: all });
   if (message.kind === "template") refuseOtherMedia(message.header);
 
-  return { ...message, sender, recipient, campaignName };
+  return {
+    ...message,
+    channel: "chatapp",
+    sender,
+    // What its template is for tells its class, once the template has been looked up.
+    routeClass: "TRANS",
+    campaignName,
+    sendAt: null,
+    recipients: [recipient],
+  };
 }
-
-const UNSUPPORTED_TYPE = "UNSUPPORTED_TYPE" as string as ProblemCode;
-const MEDIA_TYPE_UNSUPPORTED = "MEDIA_TYPE_UNSUPPORTED" as string as ProblemCode;
 
 const BAD_NUMBER: Fault = {
   parameter: "to",
@@ -236,8 +241,7 @@ function refuseOtherMedia(header: ChatHeader | null): void {
   if (header === null || header.type === "text") return;
   const message = extensionFault(header.type, header.link);
   if (message === null) return;
-  throw new Problem(MEDIA_TYPE_UNSUPPORTED, {
-    message: "The header cannot show this kind of file.",
+  throw new Problem("MEDIA_TYPE_UNSUPPORTED", {
     faults: [{ parameter: `components.header.${header.type}.link`, message }],
   });
 }

@@ -6,11 +6,8 @@ import { isShowable } from "../../lib/plain-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const LABEL_MAX = 25;
-const DATA_MAX = 2048;
-const PIN_MAX = 100;
-const EVENT_TITLE_MAX = 100;
-const EVENT_DESCRIPTION_MAX = 500;
+/** What platforms take at most of the words of a suggestion, a place and an event. */
+export const SUGGESTION_MAX = { text: 25, data: 2048, label: 100, title: 100, description: 500 } as const;
 /** The last moment of the year 9999: later ones have no common spelling. */
 const TIME_MAX = 253_402_300_799_999;
 /** With its zone: a time without one means another moment on every machine. */
@@ -34,7 +31,7 @@ function checkSuggestion(parameter: string, given: unknown, faults: Fault[]): Su
   const fields = given as Fields;
   const { label = "", description = "" } = fields;
   const at = (field: string): string => `${parameter}.${field}`;
-  const text = readWords(at("text"), fields.text, { min: 1, max: LABEL_MAX }, faults);
+  const text = readWords(at("text"), fields.text, { min: 1, max: SUGGESTION_MAX.text }, faults);
   const data = fields.data === undefined ? text : readData(at("data"), fields.data, faults);
   switch (fields.type) {
     case "reply":
@@ -51,19 +48,19 @@ function checkSuggestion(parameter: string, given: unknown, faults: Fault[]): Su
         data,
         latitude: readDegrees(at("latitude"), fields.latitude, 90, faults),
         longitude: readDegrees(at("longitude"), fields.longitude, 180, faults),
-        label: readWords(at("label"), label, { min: 0, max: PIN_MAX }, faults),
+        label: readWords(at("label"), label, { min: 0, max: SUGGESTION_MAX.label }, faults),
       };
     case "calendar":
       return {
         type: "calendar",
         text,
         data,
-        title: readWords(at("title"), fields.title, { min: 1, max: EVENT_TITLE_MAX }, faults),
+        title: readWords(at("title"), fields.title, { min: 1, max: SUGGESTION_MAX.title }, faults),
         ...readSpan(parameter, fields, faults),
         description: readWords(
           at("description"),
           description,
-          { min: 0, max: EVENT_DESCRIPTION_MAX, lines: true },
+          { min: 0, max: SUGGESTION_MAX.description, lines: true },
           faults,
         ),
       };
@@ -77,8 +74,9 @@ function checkSuggestion(parameter: string, given: unknown, faults: Fault[]): Su
 }
 
 function readData(parameter: string, given: unknown, faults: Fault[]): string {
-  if (typeof given === "string" && given !== "" && given.length <= DATA_MAX && isShowable(given)) return given;
-  const message = `data is a string of 1 to ${DATA_MAX} characters, or is left out and then the same as text.`;
+  if (typeof given === "string" && given !== "" && given.length <= SUGGESTION_MAX.data && isShowable(given))
+    return given;
+  const message = `data is a string of 1 to ${SUGGESTION_MAX.data} characters, or is left out and then the same as text.`;
   faults.push({ parameter, message });
   return "";
 }

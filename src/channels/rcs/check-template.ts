@@ -10,17 +10,15 @@ import {
   type RcsTemplateStatus,
   type Suggestion,
 } from "../../model/rcs.ts";
-import { readTemplateText } from "../sms/template.ts";
+import { readTemplateText } from "../template.ts";
 import { checkSuggestions } from "./check-suggestions.ts";
 import { readAddress, readWords } from "./check-words.ts";
 import { isShowable } from "../../lib/plain-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const TITLE_MAX = 200;
-const DESCRIPTION_MAX = 2000;
-const SUGGESTIONS_MAX = 11;
-const CARD_SUGGESTIONS_MAX = 4;
+/** What phones and platforms take at most. */
+export const RCS_TEMPLATE_MAX = { suggestions: 11, title: 200, description: 2000, cardSuggestions: 4 } as const;
 const CAROUSEL_MIN = 2;
 
 /**
@@ -91,7 +89,7 @@ function withoutText(text: unknown, faults: Fault[]): Text {
 }
 
 function readSuggestions(kind: RcsKind, given: unknown, faults: Fault[]): Suggestion[] {
-  const suggestions = checkSuggestions("suggestions", given, SUGGESTIONS_MAX, faults);
+  const suggestions = checkSuggestions("suggestions", given, RCS_TEMPLATE_MAX.suggestions, faults);
   const count = Array.isArray(given) ? given.length : 0;
   if (kind === "rich" && (given === undefined || (Array.isArray(given) && count === 0)))
     faults.push({ parameter: "suggestions", message: "A rich text has suggestions: give at least one." });
@@ -118,12 +116,12 @@ function readCard(parameter: string, given: unknown, faults: Fault[]): RcsCard {
     return { title: "", description: "", fileUrl: null, suggestions: [] };
   }
   const { title = "", description = "", fileUrl, suggestions } = given;
-  const many = { min: 0, max: DESCRIPTION_MAX, lines: true } as const;
+  const many = { min: 0, max: RCS_TEMPLATE_MAX.description, lines: true } as const;
   return {
-    title: readWords(`${parameter}.title`, title, { min: 0, max: TITLE_MAX }, faults),
+    title: readWords(`${parameter}.title`, title, { min: 0, max: RCS_TEMPLATE_MAX.title }, faults),
     description: readWords(`${parameter}.description`, description, many, faults),
     fileUrl: readAddress(`${parameter}.fileUrl`, fileUrl, faults),
-    suggestions: checkSuggestions(`${parameter}.suggestions`, suggestions, CARD_SUGGESTIONS_MAX, faults),
+    suggestions: checkSuggestions(`${parameter}.suggestions`, suggestions, RCS_TEMPLATE_MAX.cardSuggestions, faults),
   };
 }
 

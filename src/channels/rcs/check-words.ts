@@ -1,5 +1,5 @@
 import type { Fault } from "../../model/problem.ts";
-import { readTemplateText } from "../sms/template.ts";
+import { readTemplateText } from "../template.ts";
 import { isPlainText, isShowable } from "../../lib/plain-text.ts";
 import { ADDRESS_MAX, isWebAddress } from "./wording.ts";
 

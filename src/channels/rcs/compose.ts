@@ -1,7 +1,8 @@
 import type { Origin } from "../../model/catalog.ts";
-import { Problem, type ProblemCode } from "../../model/problem.ts";
+import { Problem } from "../../model/problem.ts";
 import { RCS_TEXT_MAX, type RcsCard, type RcsContent, type RcsKind, type RcsTemplate } from "../../model/rcs.ts";
-import { plainTemplateText, readTemplateText, renderTemplate } from "../sms/template.ts";
+import { storedPattern } from "../stored-pattern.ts";
+import { plainTemplateText, renderTemplate } from "../template.ts";
 import type { RcsDraft, RcsFilling } from "./read.ts";
 
 interface StoredTemplate {
@@ -9,14 +10,12 @@ interface StoredTemplate {
   content: RcsTemplate;
 }
 
-const KIND_MISMATCH = "TEMPLATE_KIND_MISMATCH" as string as ProblemCode;
-
 /**
  * Makes what is sent out of a draft and the template it names. Only an authored template binds; what is known of any
  * other comes from requests, so the request itself is shown. Next: src/messages/judge.ts
  */
 export function composeRcs(draft: RcsDraft, template: StoredTemplate | null): RcsContent {
-  const { botId, templateName } = draft;
+  const { sender: botId, templateName } = draft;
   const params = paramsOf(draft.content);
   const fileUrls = fileUrlsOf(draft.content);
   if (template === null || template.origin === "learned") {
@@ -73,12 +72,11 @@ function refuseOtherKind(
   if (hasCards ? params.length === 0 : fileUrls.length === 0) return;
   const takes = hasCards ? "items with fileUrl, or no content" : "one item with params, or no content";
   const message = `The template ${JSON.stringify(templateName)} is of kind ${kind}: it takes ${takes}.`;
-  throw new Problem(KIND_MISMATCH, { message, faults: [{ parameter: "content", message }] });
+  throw new Problem("TEMPLATE_KIND_MISMATCH", { faults: [{ parameter: "content", message }] });
 }
 
 function fillIn({ text }: RcsTemplate, params: readonly string[]): string {
-  const pattern = readTemplateText(text ?? "");
-  if ("fault" in pattern) throw new Error(`a stored template cannot be read: ${pattern.fault}`);
+  const pattern = storedPattern(text ?? "");
   if (params.length !== pattern.variables) {
     const message = `${params.length} values, and the template has ${pattern.variables} variables: give one value for each, in order.`;
     throw new Problem("PARAMS_MISMATCH", { faults: [{ parameter: "content[0].params", message }] });

@@ -5,30 +5,28 @@ import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { CARDS_MAX, RCS_TEXT_MAX } from "../../model/rcs.ts";
 import { readCampaignName } from "../campaign-name.ts";
+import type { Draft, SoleRecipient } from "../draft.ts";
 import { readSms, type SmsDraft, type SmsRules } from "../sms/read.ts";
 import { isPlainText, isShowable } from "../../lib/plain-text.ts";
 import { ADDRESS_MAX, isWebAddress } from "./wording.ts";
 
 /** A send request that has been read and found right as far as it can be told without looking anything up. */
-export interface RcsDraft {
-  /** Digits without plus. */
-  number: string;
-  /** The same with its plus, as the answer echoes it. */
-  recipient: string;
+export interface RcsDraft extends Draft {
+  channel: "rcs";
+  /** The bot. */
+  sender: string;
+  recipients: SoleRecipient;
   templateName: string;
-  botId: string;
-  routeClass: RcsRouteClass;
-  campaignName: string | null;
   /** What goes into the template; null when it is sent as it is. */
   content: RcsFilling | null;
   /** What is sent when the message does not arrive; null means nothing. */
-  fallback: RcsFallback | null;
+  fallback: DraftFallback | null;
 }
 
 /** Values for the variables of a text, or an image for each card. */
 export type RcsFilling = { params: readonly string[] } | { fileUrls: readonly string[] };
 
-interface RcsFallback {
+interface DraftFallback {
   afterSeconds: number;
   /** To the same number, of the same type and campaign. */
   sms: SmsDraft;
@@ -50,7 +48,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the body of an RCS request. Every fault is found before any is reported, and names its field and what it needs.
- * Next: src/messages/prepare.ts
+ * Next: src/messages/prepare-rcs.ts
  */
 export function readRcs(body: unknown, numbers: Numbers): RcsDraft {
   if (!isObject(body))
@@ -68,7 +66,17 @@ export function readRcs(body: unknown, numbers: Numbers): RcsDraft {
   const badNumber = written !== null && number === null ? [malformed(written.parameter)] : [];
   if (faults.length > 0) throw new Problem("INVALID_REQUEST", { faults: [...faults, ...badNumber] });
   if (number === null) throw new Problem("INVALID_RECIPIENT", { faults: badNumber });
-  return { number, recipient, templateName, botId, routeClass, campaignName, content, fallback };
+  return {
+    channel: "rcs",
+    sender: botId,
+    routeClass,
+    campaignName,
+    sendAt: null,
+    recipients: [{ number, written: null, failure: null }],
+    templateName,
+    content,
+    fallback,
+  };
 }
 
 const isObject = (value: unknown): value is Fields =>
@@ -183,9 +191,9 @@ function readParams(parameter: string, value: unknown, faults: Fault[]): readonl
 /** A fallback is an SMS of its own and is read like one, so that it cannot turn out wrong when it is needed. */
 function readFallback(
   value: unknown,
-  { routeClass, campaignName, recipient }: Pick<RcsDraft, "routeClass" | "campaignName" | "recipient">,
+  { routeClass, campaignName, recipient }: Pick<RcsDraft, "routeClass" | "campaignName"> & { recipient: string },
   faults: Fault[],
-): RcsFallback | null {
+): DraftFallback | null {
   if (value === undefined) return null;
   if (!isObject(value)) {
     const message = "fallback is an object with type, sender and text, or with templateId and custom for text.";

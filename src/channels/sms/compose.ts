@@ -1,25 +1,14 @@
 import type { CatalogRecord } from "../../model/catalog.ts";
 import type { Dlt, SmsContent } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
+import type { Composed, Composition } from "../draft.ts";
+import { storedPattern } from "../stored-pattern.ts";
 import { outsideGsm, type SmsDraft, type SmsRules } from "./read.ts";
 import { firstUcs2Character, segment } from "./segment.ts";
 import { countTokens, placeCodes, STAND_IN_CODE } from "./short-link-tokens.ts";
-import { matchTemplate, plainTemplateText, readTemplateText, renderTemplate, type TemplateText } from "./template.ts";
+import { matchTemplate, plainTemplateText, readTemplateText, renderTemplate, type TemplateText } from "../template.ts";
 
-/** A text with what it takes to send it. */
-export interface Composed {
-  content: SmsContent;
-  segments: number;
-}
-
-export interface Composition {
-  /** What a recipient gets that has no text of its own; null when each has. */
-  shared: Composed | null;
-  /** By the recipients' places; empty when all get the same. */
-  each: readonly Composed[];
-  /** What the account only wants to be warned of. */
-  warning: string | null;
-}
+export type SmsComposed = Composed<SmsContent>;
 
 interface Choices {
   template: CatalogRecord<"template"> | null;
@@ -33,7 +22,7 @@ interface Choices {
  * Makes the texts of a draft: fills templates in, holds finished texts against theirs, and counts segments. Tokens of short
  * links have stand-ins of the right length; `withCodes` puts the codes in their place. Next: src/messages/judge.ts
  */
-export function compose(draft: SmsDraft, choices: Choices): Composition {
+export function composeSms(draft: SmsDraft, choices: Choices): Composition<SmsContent> {
   const { text, custom, recipients } = draft;
   const own = recipients.some((recipient) => recipient.custom !== null);
   const warning = text === null || own ? null : mismatch(text, choices);
@@ -46,17 +35,16 @@ export function compose(draft: SmsDraft, choices: Choices): Composition {
 }
 
 /** Puts a recipient's codes into its text. */
-export function withCodes({ content, segments }: Composed, codes: readonly string[], linkBase: string): Composed {
+export function withCodes({ content, segments }: SmsComposed, codes: readonly string[], linkBase: string): SmsComposed {
   const text = placeCodes(content.text, codes, linkBase);
   return { content: { ...content, text }, segments };
 }
 
 function textOf(draft: SmsDraft, { template }: Choices, values: readonly string[] | null, parameter: string): string {
-  if (draft.text !== null)
-    return values === null ? draft.text : fill(readPattern(draft.text, "text"), values, parameter);
+  if (draft.text !== null) return values === null ? draft.text : fill(patternInRequest(draft.text), values, parameter);
   const given = values ?? [];
   const stored = template?.content.text ?? null;
-  const pattern = stored === null ? null : patternOf(stored);
+  const pattern = stored === null ? null : storedPattern(stored);
   // A learned template follows the latest request, also in the number of its variables.
   const outgrown = template?.origin === "learned" && pattern?.variables !== given.length;
   return pattern === null || outgrown
@@ -64,23 +52,10 @@ function textOf(draft: SmsDraft, { template }: Choices, values: readonly string[
     : fill(pattern, given, parameter);
 }
 
-const patterns = new Map<string, TemplateText>();
-const PATTERNS_MAX = 1000;
-
-/** A stored template's text, read once. */
-function patternOf(text: string): TemplateText {
-  const known = patterns.get(text);
-  if (known) return known;
-  const pattern = readPattern(text, "templateId");
-  if (patterns.size >= PATTERNS_MAX) patterns.clear();
-  patterns.set(text, pattern);
-  return pattern;
-}
-
-function readPattern(text: string, parameter: string): TemplateText {
+function patternInRequest(text: string): TemplateText {
   const pattern = readTemplateText(text);
-  if ("fault" in pattern) throw new Problem("INVALID_REQUEST", { faults: [{ parameter, message: pattern.fault }] });
-  return pattern;
+  if (!("fault" in pattern)) return pattern;
+  throw new Problem("INVALID_REQUEST", { faults: [{ parameter: "text", message: pattern.fault }] });
 }
 
 function fill(pattern: TemplateText, values: readonly string[], parameter: string): string {
@@ -92,7 +67,7 @@ function fill(pattern: TemplateText, values: readonly string[], parameter: strin
 /** Holds a finished text against the template it names. */
 function mismatch(text: string, { template, textMismatch }: Choices): string | null {
   if (!template || template.origin === "learned" || template.content.text === null) return null;
-  const match = matchTemplate(patternOf(template.content.text), text);
+  const match = matchTemplate(storedPattern(template.content.text), text);
   if (match.matches) return null;
   const where = `The text differs from template ${template.name} at character ${match.at + 1}: expected ${JSON.stringify(match.expected)}`;
   // A warning is kept with the message for longer than its text, so it holds nothing of it.
@@ -101,7 +76,7 @@ function mismatch(text: string, { template, textMismatch }: Choices): string | n
   throw new Problem("TEXT_TEMPLATE_MISMATCH", { faults: [{ parameter: "text", message }] });
 }
 
-function composeOne(draft: SmsDraft, choices: Choices, written: string): Composed {
+function composeOne(draft: SmsDraft, choices: Choices, written: string): SmsComposed {
   const { unicode, flash, targets } = draft;
   const text = targets === null ? written : withStandIns(written, targets, choices.linkBase);
   refuseOutside(text, unicode);
@@ -145,11 +120,4 @@ function refuseTooLong(text: string, ucs2: boolean, segments: number, rules: Sms
     culprit === null ? "" : ` Without ${JSON.stringify(culprit)} and its like more than twice as much would fit.`;
   const message = `The text has ${text.length} characters in ${segments} segments; at most ${rules.textMax} characters and ${rules.segmentsMax} segments are sent.${advice}`;
   throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "text", message }] });
-}
-
-/** What the recipient in this place gets. */
-export function composedFor({ shared, each }: Composition, place: number): Composed {
-  const composed = each[place] ?? shared;
-  if (!composed) throw new Error("a recipient without a text");
-  return composed;
 }

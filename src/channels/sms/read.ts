@@ -2,13 +2,13 @@ import { isPlainText, isShowable } from "../../lib/plain-text.ts";
 import { ROUTE_CLASSES, type RouteClass } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { readCampaignName } from "../campaign-name.ts";
+import type { Draft, DraftRecipient } from "../draft.ts";
 import { isSpeltOut, numberOf, printable, type Numbers } from "../written-number.ts";
 import { firstUcs2Character } from "./segment.ts";
 
 /** A send request that has been read and found right as far as it can be told without looking anything up. */
-export interface SmsDraft {
-  sender: string;
-  routeClass: RouteClass;
+export interface SmsDraft extends Draft {
+  channel: "sms";
   /** Null when the template's own text is sent. */
   text: string | null;
   templateId: string | null;
@@ -16,23 +16,14 @@ export interface SmsDraft {
   custom: readonly string[] | null;
   /** Addresses to be shortened, in the order of their tokens; null when nothing is. */
   targets: readonly string[] | null;
-  /** When to send; null means now. */
-  sendAt: number | null;
-  campaignName: string | null;
-  /** In the order given, without exact repetitions. */
   recipients: readonly SmsRecipient[];
   /** As given, for the echo in the answer; absent when the request had none. */
   unicode?: 0 | 1;
   flash?: 0 | 1;
 }
 
-export interface SmsRecipient {
-  /** Digits without plus; of a malformed number, what was written. */
-  number: string;
-  /** As it was written, where that was something else. */
-  written: string | null;
+interface SmsRecipient extends DraftRecipient {
   custom: readonly string[] | null;
-  failure: "INVALID_RECIPIENT" | null;
 }
 
 export interface SmsRules {
@@ -51,7 +42,7 @@ const SEND_AHEAD_MAX_MS = 30 * 86_400_000;
 
 /**
  * Reads the body of an SMS request. Every fault is found before any is reported, and names its field and what it needs.
- * Next: src/messages/prepare.ts
+ * Next: src/messages/prepare-sms.ts
  */
 export function readSms(body: unknown, rules: SmsRules, numbers: Numbers, now: number): SmsDraft {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
@@ -87,6 +78,7 @@ export function readSms(body: unknown, rules: SmsRules, numbers: Numbers, now: n
   if (badNumbers.length > 0) throw new Problem("INVALID_RECIPIENT", { faults: badNumbers });
 
   return {
+    channel: "sms",
     sender,
     routeClass,
     text,

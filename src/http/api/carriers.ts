@@ -1,70 +1,30 @@
-import Type from "typebox";
-import { SIMULATOR, type CarrierContent } from "../../model/catalog.ts";
-import { CALM, type Chaos } from "../../model/phone.ts";
-import { Problem, type Fault } from "../../model/problem.ts";
-import { nullable, recordRoutes } from "./records.ts";
-import { ChaosView, pickChaos } from "./simulator.ts";
-
-type CarrierFields = Omit<CarrierContent, "chaos"> & { chaos: Partial<Chaos> | null };
-
-const NAME_MAX = 50;
-const NAME = /^[A-Za-z0-9._-]*$/;
-
-function checkName(name: string, known: string | null, faults: Fault[]): void {
-  const fault = (message: string): void => void faults.push({ parameter: "name", message });
-  if (known !== null && name !== known)
-    fault("A carrier keeps its name, because messages and receipts carry it: make another carrier instead.");
-  else if (!NAME.test(name)) fault("A carrier's name has letters of A to Z, digits, dashes, dots and underscores.");
-  else if (name.toLowerCase() === SIMULATOR) fault("The simulator is always there under this name: use another.");
-}
+import { carrier } from "../../catalog/kinds/carrier.ts";
+import { carriers } from "../../catalog/shelves.ts";
+import { nullable } from "../../lib/nullable.ts";
+import type { Telling } from "./record-shapes.ts";
+import { recordRoutes } from "./records.ts";
+import { ChaosView } from "./simulator.ts";
 
 /** Lines to networks, which routes lead to. */
-export const carrierRoutes = recordRoutes<"carrier", CarrierFields>({
-  kind: "carrier",
+export const carrierTelling: Telling = {
+  shelf: carriers,
   about:
     "Lines to networks, which routes lead to. `simulator` is always there and cannot be changed; every other one that uses the adapter `simulator` is a simulated line of its own, to try out several.",
-  name: {
-    meaning:
-      "Letters, digits, dashes, dots and underscores. It cannot be changed, because messages and receipts carry it.",
-    max: NAME_MAX,
-    example: "line-2",
-  },
-  fields: {
-    adapter: Type.Literal("simulator", { description: "What it speaks: simulator, which it does unless given." }),
-    messagesPerSecond: nullable(
-      Type.Integer({ minimum: 1, maximum: 100_000 }),
-      "Contracted speed, over all nodes together; null means as fast as it goes.",
-    ),
-    chaos: nullable(
-      Type.Partial(ChaosView),
-      "How a simulated line misbehaves; null is as the account's simulator does. Fields that are not given keep their value.",
-    ),
-  },
-  defaults: { adapter: "simulator", messagesPerSecond: null, chaos: null },
-  shown: { chaos: nullable(ChaosView, "How a simulated line misbehaves; null is as the account's simulator does.") },
-  contentExample: { adapter: "simulator", messagesPerSecond: 50, chaos: null },
+  kinds: [
+    {
+      kind: carrier,
+      title: "Carrier",
+      shown: {
+        chaos: nullable(ChaosView, "How a simulated line misbehaves; null is as the account's simulator does."),
+      },
+      example: { name: "line-2", content: { adapter: "simulator", messagesPerSecond: 50, chaos: null } },
+    },
+  ],
   createExamples: {
     "a line with a speed": { name: "line-2", messagesPerSecond: 50 },
     "a bad line": { name: "bad-line", chaos: { deliveredPercent: 50, throttledPercent: 20 } },
   },
   changeExamples: { "as fast as it goes": { messagesPerSecond: null }, "an outage": { chaos: { down: true } } },
-  read: ({ name, fields, known, faults }) => {
-    checkName(name, known?.name ?? null, faults);
-    const { adapter, messagesPerSecond, chaos } = fields;
-    return {
-      adapter,
-      messagesPerSecond,
-      chaos: chaos && { ...CALM, ...known?.content.chaos, ...pickChaos(chaos) },
-    };
-  },
-  keep: {
-    problems: ["RECORD_IN_USE"],
-    refuse: ({ name }, catalog) => {
-      const route = [...catalog.named("route").values()].find(({ content }) => content.carrier === name);
-      if (!route) return;
-      const message = `The route ${JSON.stringify(route.name)} leads to this carrier: change or remove it first.`;
-      throw new Problem("RECORD_IN_USE", { message });
-    },
-  },
-  builtIn: [{ name: SIMULATOR, content: { adapter: "simulator", messagesPerSecond: null, chaos: null } }],
-});
+};
+
+export const carrierRoutes = recordRoutes(carrierTelling);

@@ -4,6 +4,7 @@ import { carrierNameOf } from "../../model/catalog.ts";
 import type { StoredMessage } from "../../store/store.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import {
+  ANSWERS_TOLD,
   CLICKS_TOLD,
   exampleMessage,
   findNamed,
@@ -22,11 +23,12 @@ const operatorView = (message: StoredMessage): object => ({
 
 async function getOne({ store }: Services, call: AuthenticCall): Promise<object> {
   const message = await findNamed(store, call);
-  const [clicks, ledger] = await Promise.all([
+  const [clicks, ledger, answers] = await Promise.all([
     store.listClicksOfMessage(message, CLICKS_TOLD),
     store.listLedgerOfMessage(message),
+    store.listAnswers(message, ANSWERS_TOLD),
   ]);
-  return { ...operatorView(message), timeline: tellOperator({ message, clicks, ledger }) };
+  return { ...operatorView(message), timeline: tellOperator({ message, clicks, ledger, answers }) };
 }
 
 async function getList({ store }: Services, call: AuthenticCall): Promise<object> {
@@ -52,7 +54,7 @@ const OperatorMessageWithTimeline = Type.Object(
         at: Type.Integer({ description: "When, in epoch milliseconds." }),
         step: Type.String({
           description:
-            "accepted, number, policy, passed over, attempt, answer, receipt, failover, changed, credits, click or end.",
+            "accepted, number, policy, passed over, attempt, answer, receipt, failover, changed, credits, click, reply or end.",
         }),
         what: Type.String({ description: "What happened and why, in words." }),
         exchange: nullableString("What went over the line to the carrier, without the text."),
@@ -72,7 +74,7 @@ export const getOperatorMessage: KeyedRoute = {
   summary: "Explain one message",
   description:
     "A message with every step of its way: what each policy said, which routes were passed over and why, " +
-    "what went over the line, reports, credits and clicks.",
+    "what went over the line, reports, credits, clicks and answers.",
   params: { messageId: { meaning: "As in the send response: `<id>:<n>`.", example: example.messageId } },
   problems: ["MESSAGE_NOT_FOUND"],
   response: OperatorMessageWithTimeline,

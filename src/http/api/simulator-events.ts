@@ -2,7 +2,7 @@ import { followPhones } from "../../carriers/simulator/wait.ts";
 import { isUuid } from "../../lib/ids.ts";
 import type { KeyedRoute } from "../route.ts";
 import { openStream } from "../event-stream.ts";
-import { phoneMessageView } from "./simulator.ts";
+import { phoneMessageView } from "./simulator-message.ts";
 
 export const simulatorEvents: KeyedRoute = {
   method: "GET",

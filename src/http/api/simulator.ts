@@ -1,19 +1,21 @@
 import Type from "typebox";
+import { chaosFields, pickChaos } from "../../catalog/kinds/chaos.ts";
 import { scriptOf } from "../../carriers/simulator/fate.ts";
 import { waitForPhoneMessage } from "../../carriers/simulator/wait.ts";
-import { splitIntoParts } from "../../channels/sms/segment.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { parseMessageId } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
-import type { Chaos, Phone, PhoneMessage } from "../../model/phone.ts";
+import type { Chaos, Phone } from "../../model/phone.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { readLimit, refuseFaults } from "../page-query.ts";
 import type { AuthenticCall, KeyedRoute } from "../route.ts";
+import { phoneMessageExample, PhoneMessageView, phoneMessageView } from "./simulator-message.ts";
 
 const WAIT_SECONDS_DEFAULT = 10;
 const WAIT_SECONDS_MAX = 60;
 
-function readPhoneNumber(written: string | undefined, parameter: string): string {
+/** The phone that a path or a query names. */
+export function readPhoneNumber(written: string | undefined, parameter: string): string {
   const number = readNumber(written ?? "");
   if (number) return number;
   throw new Problem("INVALID_REQUEST", {
@@ -39,30 +41,6 @@ const phoneView = ({ number, name, messageCount, lastMessageAt }: Phone): object
   lastMessageAt,
 });
 
-export function phoneMessageView({
-  id,
-  messageId,
-  number,
-  sender,
-  channel,
-  content,
-  receivedAt,
-}: PhoneMessage): object {
-  const { text, encoding, flash } = content;
-  return {
-    id,
-    messageId,
-    to: number,
-    sender,
-    channel,
-    text,
-    encoding,
-    flash,
-    parts: splitIntoParts(text, encoding),
-    receivedAt,
-  };
-}
-
 function readPage(query: AuthenticCall["query"]): { limit: number; cursor: string | null } {
   const faults: Fault[] = [];
   const limit = readLimit(query, faults);
@@ -85,49 +63,9 @@ const PhoneView = Type.Object(
   },
   { title: "Phone" },
 );
-const PhoneMessageView = Type.Object(
-  {
-    id: Type.String({ description: "The simulated carrier's id." }),
-    messageId: Type.String({ description: "As in the send response." }),
-    to: Type.String({ description: "The phone's number." }),
-    sender: Type.String({ description: "Who the phone shows it is from." }),
-    channel: Type.String({ description: "sms." }),
-    text: Type.String({ description: "The whole text, put together." }),
-    encoding: Type.String({ description: "gsm7 or ucs2." }),
-    flash: Type.Boolean({ description: "Shown directly on the screen." }),
-    parts: Type.Array(Type.String(), { description: "The text as it went over the air." }),
-    receivedAt: Type.Integer({ description: "Epoch milliseconds." }),
-  },
-  { title: "PhoneMessage" },
-);
 
-const percent = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
-export const ChaosView = Type.Object(
-  {
-    deliveredPercent: percent("How many messages reach the phone; the others fail."),
-    delayMs: Type.Integer({ minimum: 0, maximum: 3_600_000, description: "Time until the delivery report." }),
-    duplicatePercent: percent("How many have every report twice."),
-    reorderPercent: percent("How many have their reports in the wrong order."),
-    throttledPercent: percent("How many tries are turned away for now."),
-    lostAnswerPercent: percent("How many are taken without the sender learning it."),
-    refusedPercent: percent("How many the carrier refuses for reasons of its own, so that the next route is tried."),
-    down: Type.Boolean({ description: "Whether the carrier cannot be reached at all." }),
-  },
-  { title: "Chaos" },
-);
+export const ChaosView = Type.Object(chaosFields, { title: "Chaos" });
 
-const messageExample = {
-  id: "0198f3a2-7c50-7b1e-8a51-3f0c8e2b6d47",
-  messageId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1",
-  to: "15550100100",
-  sender: "HELIOG",
-  channel: "sms",
-  text: "Your order 4711 is on its way.",
-  encoding: "gsm7",
-  flash: false,
-  parts: ["Your order 4711 is on its way."],
-  receivedAt: 1767225600016,
-};
 const chaosExample: Chaos = {
   deliveredPercent: 90,
   delayMs: 500,
@@ -139,7 +77,7 @@ const chaosExample: Chaos = {
   down: false,
 };
 const paging = { cursor: "The nextCursor of the page before.", limit: "1 to 200, 50 unless given." };
-const phone = { meaning: "The phone's number.", example: messageExample.to } as const;
+const phone = { meaning: "The phone's number.", example: phoneMessageExample.to } as const;
 const common = { family: "plain", scope: "manage", group: "Simulator" } as const;
 
 export const listPhones: KeyedRoute = {
@@ -176,7 +114,7 @@ export const listPhoneMessages: KeyedRoute = {
     data: Type.Array(PhoneMessageView, { description: "One page of messages." }),
     nextCursor: NextCursor,
   }),
-  responseExample: { data: [messageExample], nextCursor: null },
+  responseExample: { data: [phoneMessageExample], nextCursor: null },
   handle: async ({ store }, { params, query, caller }) => {
     const number = readPhoneNumber(params.number, "number");
     const { limit, cursor } = readPage(query);
@@ -205,7 +143,7 @@ export const waitForMessage: KeyedRoute = {
   response: Type.Object({
     data: Type.Union([PhoneMessageView, Type.Null()], { description: "The message, or null when the time is over." }),
   }),
-  responseExample: { data: messageExample },
+  responseExample: { data: phoneMessageExample },
   handle: async ({ store, simulator, clock, stopping }, { query, caller, reply }) => {
     const number = readPhoneNumber(query.to, "to");
     const faults: Fault[] = [];
@@ -231,45 +169,6 @@ export const waitForMessage: KeyedRoute = {
       AbortSignal.any([leaving.signal, stopping]),
     );
     return { data: message && phoneMessageView(message) };
-  },
-};
-
-export const replyFromPhone: KeyedRoute = {
-  ...common,
-  method: "POST",
-  path: "/api/simulator/phones/:number/reply",
-  summary: "Answer from a simulated phone",
-  description:
-    "Sends a text from the phone to a sender, as its owner would. A stop word (STOP and its like) puts the number on the opt-out list, a start word takes it off.",
-  params: { number: phone },
-  body: Type.Object({
-    to: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 20,
-        description: "The sender to answer; that of the last message unless given.",
-      }),
-    ),
-    text: Type.String({ minLength: 1, maxLength: 1600, description: "What the phone's owner writes." }),
-  }),
-  requestExamples: { "no more": { text: "STOP" } },
-  response: Type.Object({
-    from: Type.String({ description: "The phone." }),
-    to: Type.String({ description: "The sender that was answered." }),
-    text: Type.String({ description: "As it was given." }),
-  }),
-  responseExample: { from: "15550100100", to: "HELIOG", text: "STOP" },
-  handle: async ({ store, simulator, clock }, { params, body, caller }) => {
-    const from = readPhoneNumber(params.number, "number");
-    const { to, text } = body as { to?: string; text: string };
-    if (!text.isWellFormed() || text.includes("\0"))
-      refuseFaults([
-        { parameter: "text", message: "The text holds half a character or a NUL, which no phone can send." },
-      ]);
-    const { rows } = await store.listPhoneMessages(caller.account.id, from, null, 1);
-    const sender = to ?? rows[0]?.sender ?? "";
-    await simulator.reply({ accountId: caller.account.id, from, to: sender, text, at: clock.now() });
-    return { from, to: sender, text };
   },
 };
 
@@ -302,7 +201,3 @@ export const putChaos: KeyedRoute = {
     return chaos;
   },
 };
-
-/** Fields that are no part of chaos are ignored, not stored. */
-export const pickChaos = (body: Partial<Chaos>): Partial<Chaos> =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(chaosExample, name)));

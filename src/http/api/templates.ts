@@ -1,74 +1,120 @@
 import Type from "typebox";
-import { readTemplateText } from "../../channels/sms/template.ts";
-import type { TemplateContent } from "../../model/catalog.ts";
-import type { Fault } from "../../model/problem.ts";
-import { nullable, recordRoutes } from "./records.ts";
+import { chatTemplate } from "../../catalog/kinds/chat-template.ts";
+import { rcsTemplate } from "../../catalog/kinds/rcs-template.ts";
+import { smsTemplate } from "../../catalog/kinds/sms-template.ts";
+import { templates } from "../../catalog/shelves.ts";
+import { nullable } from "../../lib/nullable.ts";
+import type { Telling, ToldKind } from "./record-shapes.ts";
+import { recordRoutes } from "./records.ts";
 
-type TemplateFields = Omit<TemplateContent, "variables">;
+const variables = Type.Integer({ description: "How many values it takes." });
+const learnedWords = nullable(Type.String(), "The words with their variables; null while only their number is known.");
 
-const TEXT_MAX = 1600;
+const sms: ToldKind<"template"> = {
+  kind: smsTemplate,
+  title: "SmsTemplate",
+  shown: { text: learnedWords, variables },
+  example: {
+    name: "order-shipped",
+    content: {
+      channel: "sms",
+      text: "Hello {#var#}, your order {#var#} is on its way.",
+      variables: 2,
+      dltContentId: "1107161234567890123",
+      dltEntityId: "1101987654321098765",
+    },
+  },
+};
 
-/** Ids in the registers of operators are digits in India; others have letters too. */
-export const registerId = (description: string) =>
-  nullable(Type.String({ minLength: 1, maxLength: 50, pattern: "^[0-9A-Za-z_-]+$" }), description);
+const chat: ToldKind<"chatTemplate"> = {
+  kind: chatTemplate,
+  title: "ChatTemplate",
+  shown: { body: learnedWords, variables },
+  example: {
+    name: "order_status",
+    content: {
+      language: "en",
+      category: "utility",
+      status: "approved",
+      header: { type: "text", text: "Order {{1}}" },
+      body: "Hello {{1}}, your order is {{2}}.",
+      variables: 2,
+      footer: "Reply STOP to hear no more",
+      buttons: [{ type: "url", text: "Track", url: "https://shop.example/track" }],
+    },
+  },
+};
 
-const text = Type.String({
-  minLength: 1,
-  maxLength: TEXT_MAX,
-  description: "The text, with `{#var#}` for each variable in order, or `{{1}}`, `{{2}}` by number.",
-});
+const rcs: ToldKind<"rcsTemplate"> = {
+  kind: rcsTemplate,
+  title: "RcsTemplate",
+  shown: { variables },
+  example: {
+    name: "rate-us",
+    content: {
+      kind: "rich",
+      text: "Hello {{1}}, how did we do?",
+      variables: 1,
+      suggestions: [
+        { type: "reply", text: "Well", data: "well" },
+        { type: "url", text: "Our shop", data: "Our shop", url: "https://shop.example/" },
+      ],
+      cards: [],
+      status: "approved",
+    },
+  },
+};
 
-/** The number of variables in a text; what is wrong with it goes to `faults`. */
-function countVariables(written: string | null, faults: Fault[]): number {
-  const fault = (message: string): number => {
-    faults.push({ parameter: "text", message });
-    return 0;
-  };
-  if (written === null) return fault("Give the text: so far only the number of its variables is known.");
-  if (written.trim() === "" || written.length > TEXT_MAX)
-    return fault(`The text has 1 to ${TEXT_MAX} characters, and not only spaces.`);
-  if (!written.isWellFormed() || written.includes("\0"))
-    return fault("The text holds half a character (a lone surrogate) or a NUL, which no phone can show.");
-  const read = readTemplateText(written);
-  return "fault" in read ? fault(read.fault) : read.variables;
-}
-
-/** Texts that requests name by `templateId`. */
-export const templateRoutes = recordRoutes<"template", TemplateFields>({
-  kind: "template",
+/** What requests name by `templateId` or `templateName`. */
+export const templateTelling: Telling = {
+  shelf: templates,
   about:
-    "Texts with variables. A request names one with `templateId` and gives the values in `custom`, or the finished text, which must then match.",
-  name: { meaning: "The `templateId` of requests.", example: "order-shipped" },
-  fields: {
-    channel: Type.Literal("sms", { description: "sms, which it is unless given." }),
-    text,
-    dltContentId: registerId("The id under which the operators of India know the text."),
-    dltEntityId: registerId("The id under which the operators of India know who sends it."),
-  },
-  defaults: { channel: "sms", dltContentId: null, dltEntityId: null },
-  shown: {
-    text: nullable(Type.String(), "The text with its variables; null while only their number is known."),
-    variables: Type.Integer({ description: "How many values it takes." }),
-  },
-  contentExample: {
-    channel: "sms",
-    text: "Hello {#var#}, your order {#var#} is on its way.",
-    variables: 2,
-    dltContentId: "1107161234567890123",
-    dltEntityId: "1101987654321098765",
+    "What requests name by `templateId` or `templateName`: texts with variables, chat-app messages and RCS cards. Each channel has names of its own.",
+  kinds: [sms, chat, rcs],
+  common: {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description:
+        "The `templateId` of SMS requests, or the `templateName` of others: at most 100 characters; on the chat app lowercase letters, digits and underscores, at most 512.",
+    }),
+    text: nullable(
+      Type.String({ minLength: 1, maxLength: 3072 }),
+      "On sms and rcs the words: with `{#var#}` for each variable on sms, or `{{1}}`, `{{2}}` on both. On rcs null where cards hold the words.",
+    ),
   },
   createExamples: {
-    "an order": { name: "order-shipped", text: "Hello {#var#}, your order {#var#} is on its way." },
-    "registered in India": {
+    sms: { name: "order-shipped", text: "Hello {#var#}, your order {#var#} is on its way." },
+    "sms, registered in India": {
       name: "otp-login",
       text: "{#var#} is your code for {#var#}.",
       dltContentId: "1107161234567890123",
       dltEntityId: "1101987654321098765",
     },
+    "chat app": {
+      channel: "chatapp",
+      name: "parcel_arrived",
+      header: { type: "image", link: "https://shop.example/parcel.jpg" },
+      body: "Hello {{1}}, your parcel is at {{2}}.",
+      footer: "Open from 9 to 18",
+      buttons: [{ type: "call", text: "Call us", number: "+15550100199" }],
+    },
+    "rcs text": { channel: "rcs", name: "parcel-arrived", kind: "text", text: "Hello {{1}}, your parcel is here." },
+    "rcs card": {
+      channel: "rcs",
+      name: "spring-sale",
+      kind: "card",
+      cards: [
+        {
+          title: "Spring sale",
+          description: "Everything that blooms.",
+          fileUrl: "https://shop.example/spring.jpg",
+          suggestions: [{ type: "url", text: "Look", url: "https://shop.example/spring" }],
+        },
+      ],
+    },
   },
   changeExamples: { "another text": { text: "Dear {#var#}, order {#var#} is on its way." } },
-  read: ({ fields, faults }) => {
-    const { channel, text: written, dltContentId, dltEntityId } = fields;
-    return { channel, text: written, variables: countVariables(written, faults), dltContentId, dltEntityId };
-  },
-});
+};
+
+export const templateRoutes = recordRoutes(templateTelling);

@@ -32,6 +32,16 @@ export const ADVICE: Record<FailureCode, Advice> = {
     cause: "The request had several recipients, and this one's country is not among those the account may send to.",
     fix: "Add the country to `allowedCountries` with `PATCH /api/account`.",
   },
+  MEDIA_TYPE_UNSUPPORTED: {
+    state: "rejected",
+    cause: "Only after the message was accepted did the server behind the link tell what kind of file it has.",
+    fix: "Link to a file of the header's kind: jpg, jpeg or png; mp4 or 3gp; pdf, doc, docx, xls, xlsx, ppt, pptx or txt.",
+  },
+  MEDIA_TOO_LARGE: {
+    state: "rejected",
+    cause: "Only after the message was accepted did the server behind the link tell how large its file is.",
+    fix: "Link to a smaller file: 5 MB for images, 16 MB for videos, 100 MB for documents.",
+  },
   SAME_TEXT_FLOOD: {
     state: "rejected",
     cause:

@@ -1,7 +1,14 @@
 import Type from "typebox";
 import { CUSTOMER_EVENTS, tellCustomer } from "../../messages/tell-trail.ts";
 import { PAUSED_MS } from "../../model/catalog.ts";
-import { CUSTOMER_STATUSES, customerStatus, messageIdOf, parseMessageId } from "../../model/message.ts";
+import {
+  CHANNELS,
+  CUSTOMER_STATUSES,
+  customerStatus,
+  isErased,
+  messageIdOf,
+  parseMessageId,
+} from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import type { MessageFilter, StoredMessage } from "../../store/store.ts";
@@ -10,12 +17,18 @@ import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 
 async function getOne({ store }: Services, call: AuthenticCall): Promise<object> {
   const message = await findNamed(store, call);
-  const clicks = await store.listClicksOfMessage(message, CLICKS_TOLD);
-  return { ...messageView(message), timeline: tellCustomer({ message, clicks }) };
+  const [clicks, answers] = await Promise.all([
+    store.listClicksOfMessage(message, CLICKS_TOLD),
+    store.listAnswers(message, ANSWERS_TOLD),
+  ]);
+  return { ...messageView(message), timeline: tellCustomer({ message, clicks, answers }) };
 }
 
 /** How many clicks a timeline tells, the latest ones. */
 export const CLICKS_TOLD = 100;
+
+/** How many answers a timeline tells, the first ones; `/v1/inbound` has them all. */
+export const ANSWERS_TOLD = 100;
 
 /** The message that a path names. */
 export async function findNamed(
@@ -80,7 +93,8 @@ export function messageView(message: StoredMessage): object {
     sender: message.sender,
     recipient: message.recipient,
     text: message.content.text,
-    erased: message.content.erased === true,
+    erased: isErased(message.content),
+    templateName: "templateName" in message.content ? message.content.templateName : null,
     status: customerStatus(state),
     state,
     errCode: message.errorCode,
@@ -102,12 +116,13 @@ const nullableTime = (description: string) => Type.Union([Type.Integer(), Type.N
 /** What the reference says of a message. */
 export const MESSAGE_FIELDS = {
   messageId: Type.String({ description: "As in the send response: `<id>:<n>`." }),
-  channel: Type.String({ description: "sms." }),
+  channel: Type.String({ description: `${CHANNELS.join(", ")}; an RCS message that went on as a text is sms.` }),
   type: Type.String({ description: "Route type: TRANS, PROMO or OTP." }),
-  sender: Type.String({ description: "As it was sent." }),
+  sender: Type.String({ description: "The sender, the bot or the business number." }),
   recipient: Type.String({ description: "The phone number, without plus." }),
-  text: Type.String({ description: "As it was sent; empty once it was erased." }),
+  text: Type.String({ description: "As it was sent; empty once it was erased, and where cards hold the words." }),
   erased: Type.Boolean({ description: "The time for which texts are kept is over." }),
+  templateName: nullableString("The template of a chat-app or RCS message."),
   status: Type.Union(
     CUSTOMER_STATUSES.map((status) => Type.Literal(status)),
     { description: "What to show people." },
@@ -115,7 +130,7 @@ export const MESSAGE_FIELDS = {
   state: Type.String({ description: "The finer state behind the status." }),
   errCode: nullableString("The carrier's code, or one of Heliograph's own."),
   statusDescription: nullableString("The same in words."),
-  segments: Type.Integer({ description: "SMS segments." }),
+  segments: Type.Integer({ description: "SMS segments; 1 on the other channels." }),
   credits: Type.Integer({ description: "What it costs." }),
   campaignName: nullableString("The name given when sending."),
   test: Type.Boolean({ description: "Sent with a test key." }),
@@ -153,6 +168,7 @@ export const exampleMessage = {
   recipient: "15550100100",
   text: "Your order 4711 is on its way.",
   erased: false,
+  templateName: null,
   status: "Delivered",
   state: "delivered",
   errCode: "000",
@@ -192,7 +208,7 @@ export const getMessage: KeyedRoute = {
 /** How a list of messages is narrowed down. */
 export const LIST_QUERY = {
   status: { meaning: "Pending, Delivered or Failed.", example: "Delivered" },
-  channel: "sms.",
+  channel: `One of ${CHANNELS.join(", ")}.`,
   recipient: "A phone number.",
   campaignName: "The name given when sending.",
   from: "Accepted at this time or later: epoch milliseconds or ISO 8601.",

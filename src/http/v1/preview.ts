@@ -1,13 +1,16 @@
 import Type from "typebox";
 import { cheaperSpelling } from "../../channels/sms/cheaper-spelling.ts";
-import { composedFor, withCodes, type Composed } from "../../channels/sms/compose.ts";
-import { readSms } from "../../channels/sms/read.ts";
+import { composedFor } from "../../channels/draft.ts";
+import { withCodes, type SmsComposed } from "../../channels/sms/compose.ts";
+import { readSms, type SmsDraft } from "../../channels/sms/read.ts";
 import { splitIntoParts } from "../../channels/sms/segment.ts";
 import { STAND_IN_CODE } from "../../channels/sms/short-link-tokens.ts";
 import { routesFor } from "../../messages/choose-route.ts";
 import { type Judgement } from "../../messages/judge.ts";
-import { notedPolicies, prepare, type Prepared } from "../../messages/prepare.ts";
+import { notedPolicies, type Prepared } from "../../messages/prepare.ts";
+import { prepareSms } from "../../messages/prepare-sms.ts";
 import { SIMULATOR } from "../../model/catalog.ts";
+import type { SmsContent } from "../../model/message.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import { SmsRequest } from "./sms.ts";
 
@@ -15,7 +18,7 @@ import { SmsRequest } from "./sms.ts";
 async function preview(services: Services, { body, caller }: AuthenticCall): Promise<object> {
   const { account, key } = caller;
   const draft = readSms(body, services.smsRules, account.settings, services.clock.now());
-  const prepared = await prepare(services.preparing, { account, test: key.mode === "test", draft, dryRun: true });
+  const prepared = await prepareSms(services.preparing, { account, test: key.mode === "test", draft, dryRun: true });
   const linkBase = services.preparing.shortLinkBase();
   const { content, segments } = shownFor(prepared, 0, linkBase);
   const recipients = draft.recipients.map((_, place) => recipientView(prepared, place, linkBase));
@@ -39,8 +42,10 @@ async function preview(services: Services, { body, caller }: AuthenticCall): Pro
   };
 }
 
+type PreparedSms = Prepared<SmsDraft, SmsContent>;
+
 /** The text as a recipient gets it, with codes in its short links that lead nowhere. */
-function shownFor(prepared: Prepared, place: number, linkBase: string): Composed {
+function shownFor(prepared: PreparedSms, place: number, linkBase: string): SmsComposed {
   const composed = composedFor(prepared, place);
   const { targets } = prepared.sending.draft;
   if (targets === null) return composed;
@@ -62,7 +67,7 @@ interface RecipientView {
   segmentCount?: number;
 }
 
-function recipientView(prepared: Prepared, place: number, linkBase: string): RecipientView {
+function recipientView(prepared: PreparedSms, place: number, linkBase: string): RecipientView {
   const { sending, verdicts, warning, each } = prepared;
   const { failure = null, credits = 0, heldUntil = null, judgements = [] } = verdicts[place] ?? {};
   const { number = "" } = sending.draft.recipients[place] ?? {};
@@ -80,7 +85,7 @@ function recipientView(prepared: Prepared, place: number, linkBase: string): Rec
 }
 
 /** In the order of their priorities; among equals, which are drawn by weight, the likelier first. */
-function routesOf({ sending }: Prepared, recipient: string): RecipientView["routes"] {
+function routesOf({ sending }: PreparedSms, recipient: string): RecipientView["routes"] {
   const { test, catalog, draft } = sending;
   if (test) return [{ name: "test key", carrier: SIMULATOR }];
   const { routeClass, sender } = draft;

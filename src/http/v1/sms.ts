@@ -1,75 +1,22 @@
 import Type from "typebox";
 import { readSms } from "../../channels/sms/read.ts";
-import { accept, earlierAnswer, type SendRequest } from "../../messages/accept.ts";
-import { notedPolicies, prepare, refuseSingle } from "../../messages/prepare.ts";
-import { Problem } from "../../model/problem.ts";
-import { SENT_MESSAGE, sendEnvelope, type JsonText } from "../envelope.ts";
-import type { SendCall, SendRoute, Services } from "../route.ts";
+import { prepareSms } from "../../messages/prepare-sms.ts";
+import type { SendRoute } from "../route.ts";
+import { CampaignName, SEND_DESCRIPTION, SEND_HEADERS, sendThrough, sentExample, SmsSendResponse } from "./send.ts";
 
 const PATH = "/v1/sms";
-/** From so many recipients on, a request waits for a turn of its own: a password that comes meanwhile goes first. */
-const BULK = 100;
 
 /** `POST /v1/sms`: reads the request, has it prepared and accepted, answers the envelope. Next: src/channels/sms/read.ts */
-async function postSms(services: Services, call: SendCall): Promise<JsonText> {
-  const { headers, body, caller, setHeader } = call;
-  const key = readIdempotencyKey(headers["idempotency-key"]);
-  if (key === null) return send(services, call, null);
-  const idempotency = { path: PATH, key, body };
-  try {
-    return await send(services, call, idempotency);
-  } catch (error) {
-    // What has become wrong since the first request (a STOP, a template, the time) does not change what was answered to it.
-    const isLasting = error instanceof Problem && error.status < 500 && error.code !== "IDEMPOTENCY_MISMATCH";
-    const earlier = isLasting ? await earlierAnswer(services.accepting, caller.account.id, idempotency) : null;
-    if (earlier === null) throw error;
-    setHeader("idempotent-replayed", "true");
-    return { text: earlier };
-  }
-}
-
-async function send(
-  services: Services,
-  { body, caller, setHeader }: SendCall,
-  idempotency: SendRequest["idempotency"],
-): Promise<JsonText> {
-  const { account, key } = caller;
-  const draft = readSms(body, services.smsRules, account.settings, services.clock.now());
-  if (draft.recipients.length >= BULK) await services.bulkTurn();
-  const prepared = await prepare(services.preparing, { account, test: key.mode === "test", draft, dryRun: false });
-  refuseSingle(prepared);
-  const noted = notedPolicies(prepared);
-  if (noted !== "") setHeader("heliograph-would-refuse", noted);
-  const { recipients, unicode, flash } = draft;
-  const echo = { ...(unicode === undefined ? {} : { unicode }), ...(flash === undefined ? {} : { flash }) };
-  const { answer, replayed } = await accept(services.accepting, {
-    prepared,
-    idempotency,
-    answer: (requestId) =>
-      sendEnvelope(
-        requestId,
-        recipients.map((recipient) => recipient.number),
-        echo,
-      ),
-  });
-  if (replayed) setHeader("idempotent-replayed", "true");
-  return { text: answer };
-}
-
-const IDEMPOTENCY_KEY_MAX = 255;
-
-function readIdempotencyKey(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null;
-  if (typeof header === "string" && header.length >= 1 && header.length <= IDEMPOTENCY_KEY_MAX) return header;
-  throw new Problem("INVALID_REQUEST", {
-    faults: [
-      {
-        parameter: "Idempotency-Key",
-        message: `The header Idempotency-Key has 1 to ${IDEMPOTENCY_KEY_MAX} characters.`,
-      },
-    ],
-  });
-}
+const postSms = sendThrough({
+  path: PATH,
+  read: ({ smsRules, clock }, { body, caller }) => readSms(body, smsRules, caller.account.settings, clock.now()),
+  prepare: ({ preparing }, request) => prepareSms(preparing, request),
+  echo: ({ recipients, unicode, flash }) => ({
+    recipients: recipients.map(({ number }) => number),
+    ...(unicode === undefined ? {} : { unicode }),
+    ...(flash === undefined ? {} : { flash }),
+  }),
+});
 
 const Recipient = Type.String({ description: "Phone number: country code first, 7 to 15 digits, plus optional." });
 const Flag = (description: string) => Type.Union([Type.Literal(0), Type.Literal(1)], { description });
@@ -128,13 +75,7 @@ export const SmsRequest = Type.Object(
         description: "When to send, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone.",
       }),
     ),
-    campaignName: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description: "Groups messages, to be counted, paused and cancelled.",
-      }),
-    ),
+    campaignName: CampaignName,
     recipients: Type.Optional(
       Type.Array(Type.Object({ to: Recipient, custom: Type.Optional(Values("This recipient's own values.")) }), {
         minItems: 1,
@@ -144,25 +85,6 @@ export const SmsRequest = Type.Object(
     ),
   },
   { title: "SmsRequest" },
-);
-
-const SendResponse = Type.Object(
-  {
-    id: Type.String({ format: "uuid", description: "Identifier of the send request." }),
-    data: Type.Array(
-      Type.Object({
-        recipient: Type.String({ description: "The recipient's number, without plus." }),
-        messageId: Type.String({ description: "`<id>:<n>`, n counting from 1." }),
-      }),
-      { description: "One record per recipient, in the order of the request." },
-    ),
-    totalCount: Type.Integer({ description: "Number of records in data." }),
-    message: Type.Literal(SENT_MESSAGE, { description: "The outcome in words." }),
-    error: Type.Null({ description: "null on success." }),
-    unicode: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
-    flash: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
-  },
-  { title: "SendResponse" },
 );
 
 const example = { sender: "HELIOG", to: "15550100100", text: "Your order 4711 is on its way.", type: "TRANS" };
@@ -175,16 +97,8 @@ export const sendSms: SendRoute = {
   scope: "sms",
   group: "SMS",
   summary: "Send SMS",
-  description:
-    "Accepts a message for one or many recipients. The answer comes once the messages are on disk. " +
-    "With an `Idempotency-Key` header, a repeated request within 24 hours answers what the first one did and sends nothing. " +
-    "On the simulator, limits that guard money and people are not enforced; the header `heliograph-would-refuse` of the answer names those that would have been.",
-  headers: {
-    "Idempotency-Key": {
-      meaning: "Any text of 1 to 255 characters that names this request, such as your order number.",
-      example: "order-4711-shipped",
-    },
-  },
+  description: `Accepts a message for one or many recipients. The answer comes once the messages are on disk. ${SEND_DESCRIPTION}`,
+  headers: SEND_HEADERS,
   problems: [
     "INVALID_RECIPIENT",
     "MESSAGE_TOO_LONG",
@@ -234,13 +148,7 @@ export const sendSms: SendRoute = {
       ],
     },
   },
-  response: SendResponse,
-  responseExample: {
-    id: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47",
-    data: [{ recipient: "15550100100", messageId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1" }],
-    totalCount: 1,
-    message: SENT_MESSAGE,
-    error: null,
-  },
+  response: SmsSendResponse,
+  responseExample: sentExample(example.to),
   handle: postSms,
 };

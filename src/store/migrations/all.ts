@@ -1,10 +1,11 @@
 import { ground } from "./0001-ground.ts";
 import { sms } from "./0002-sms.ts";
 import { links } from "./0003-links.ts";
+import { channels } from "./0004-channels.ts";
 import type { Migration } from "./migration.ts";
 
 /** In the order they are applied. A released one never changes; a new need is a new entry. */
-export const MIGRATIONS: readonly Migration[] = [ground, sms, links];
+export const MIGRATIONS: readonly Migration[] = [ground, sms, links, channels];
 
 /** The database has been used by a newer release than this one. */
 export class SchemaTooNew extends Error {

@@ -1,4 +1,4 @@
-import { CUSTOMER_STATUSES, isFinal, movesInto, provesSubmit, statesShownAs } from "../../model/message.ts";
+import { CUSTOMER_STATUSES, bringsToEnd, movesInto, provesSubmit, statesShownAs } from "../../model/message.ts";
 import { CHANGES, chargeAfter, chargeChange } from "../charge.ts";
 import { parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
@@ -16,6 +16,7 @@ const MOVES = columns({
   owned_by: "integer",
   carried_by: "text",
   due_is: "bigint",
+  channel_is: "text",
   due_at: "bigint",
   extend_ms: "bigint",
   carrier: "text",
@@ -33,6 +34,10 @@ const MOVES = columns({
   failover_at: "bigint",
   failover_ends: "integer",
   refund: "integer",
+  channel: "text",
+  sender: "text",
+  content: "text",
+  segments: "integer",
 });
 
 /**
@@ -63,11 +68,14 @@ const MOVE = `
       carrier = coalesce(step.carrier, messages.carrier), attempts = messages.attempts + step.attempts,
       tried = coalesce(step.tried, messages.tried), error_code = step.error_code, description = step.description,
       submitted_at = coalesce(messages.submitted_at, step.submitted_at), done_at = coalesce(step.done_at, messages.done_at),
+      channel = coalesce(step.channel, messages.channel), sender = coalesce(step.sender, messages.sender),
+      content = coalesce(step.content, messages.content), segments = coalesce(step.segments, messages.segments),
       trail = ${TRAIL}, charge = ${chargeAfter(CHANGE)}, charge_change = ${CHANGE}
     from step
     where ${IS_MESSAGE} and (step.owned_by is null or messages.owner = step.owned_by)
       and (step.carried_by is null or messages.carrier = step.carried_by)
-      and (step.due_is is null or messages.due_at = step.due_is) and ${IS_LEGAL}
+      and (step.due_is is null or messages.due_at = step.due_is)
+      and (step.channel_is is null or messages.channel = step.channel_is) and ${IS_LEGAL}
     returning step.place, step.at, messages.account_id, messages.request_id, messages.n, messages.credits, messages.charge_change
   ),
   noted as (
@@ -172,6 +180,7 @@ const rowOf = (step: Move) => ({
   owned_by: step.ownedBy,
   carried_by: step.carriedBy,
   due_is: step.dueIs,
+  channel_is: step.channelIs,
   due_at: step.dueAt,
   extend_ms: step.extendMs ?? 0,
   carrier: step.carrier,
@@ -180,7 +189,7 @@ const rowOf = (step: Move) => ({
   error_code: step.errorCode,
   description: step.description,
   submitted_at: provesSubmit(step.to) ? step.at : null,
-  done_at: isFinal(step.to) ? step.at : null,
+  done_at: bringsToEnd(step.to) ? step.at : null,
   settles: step.settles,
   at: step.at,
   tried: step.tried && JSON.stringify(step.tried),
@@ -189,4 +198,8 @@ const rowOf = (step: Move) => ({
   failover_at: step.failoverAt,
   failover_ends: step.failoverAt === null ? 1 : 0,
   refund: step.refund ? 1 : 0,
+  channel: step.becomes?.channel,
+  sender: step.becomes?.sender,
+  content: step.becomes && JSON.stringify(step.becomes.content),
+  segments: step.becomes?.segments,
 });

@@ -10,6 +10,7 @@ import {
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { FunctionDriver, PING, type Engine } from "../engine.ts";
+import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
@@ -71,6 +72,7 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createRetention(engine),
     ...createReading(engine),
     ...createLinks(engine),
+    ...createInbound(engine),
     ...createNodes(pool),
 
     accept: (batch) => accept(query, batch),

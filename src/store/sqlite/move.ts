@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { isFinal, movesInto, provesSubmit, type State } from "../../model/message.ts";
+import { bringsToEnd, movesInto, provesSubmit, type State } from "../../model/message.ts";
 import { CHANGES, chargeAfter, chargeChange } from "../charge.ts";
 import { parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
@@ -35,8 +35,8 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
 
   /** One statement per target state: the legal origins are part of its text. */
   const moveStatements = new Map<string, StatementSync>();
-  function moveStatement(to: State, refund: boolean, fence: string): StatementSync {
-    const name = `${to} ${refund}${fence}`;
+  function moveStatement(to: State, refund: boolean, changes: string, fence: string): StatementSync {
+    const name = `${to} ${refund}${changes}${fence}`;
     let statement = moveStatements.get(name);
     if (!statement) {
       const origins = movesInto(to).map((state) => `'${state}'`);
@@ -46,7 +46,7 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
            carrier = coalesce(?, carrier), attempts = attempts + ?, tried = coalesce(?, tried), error_code = ?, description = ?,
            submitted_at = coalesce(submitted_at, ?), done_at = coalesce(?, done_at),
            trail = case when length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end,
-           charge = ${chargeAfter(change)}, charge_change = ${change}
+           charge = ${chargeAfter(change)}, charge_change = ${change}${changes}
          where account_id = ? and request_id = ? and n = ? and state in (${origins.join(", ")})${fence}
          returning charge_change, credits`,
       );
@@ -68,23 +68,28 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
       move.errorCode ?? null,
       move.description ?? null,
       provesSubmit(move.to) ? move.at : null,
-      isFinal(move.to) ? move.at : null,
+      bringsToEnd(move.to) ? move.at : null,
       move.trail ?? "",
-      accountId,
-      requestId,
-      n,
     ];
+    let changes = "";
+    if (move.becomes) {
+      const { channel, sender, content, segments } = move.becomes;
+      changes = ", channel = ?, sender = ?, content = ?, segments = ?";
+      values.push(channel, sender, JSON.stringify(content), segments);
+    }
+    values.push(accountId, requestId, n);
     let fence = "";
     for (const [column, value] of [
       ["owner", move.ownedBy],
       ["carrier", move.carriedBy],
       ["due_at", move.dueIs],
+      ["channel", move.channelIs],
     ] as const) {
       if (value === undefined) continue;
       fence += ` and ${column} = ?`;
       values.push(value);
     }
-    const moved = moveStatement(move.to, move.refund === true, fence).get(...values) as Moved | undefined;
+    const moved = moveStatement(move.to, move.refund === true, changes, fence).get(...values) as Moved | undefined;
     if (moved) settleCredits(move, moved);
     else if (move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
     if (move.failoverAt) planFailover.run(accountId, requestId, n, move.failoverAt, accountId, requestId, n);

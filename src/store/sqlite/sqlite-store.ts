@@ -15,6 +15,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { DEAD_NODE_KEPT_MS, FunctionDriver, PING, type Engine } from "../engine.ts";
+import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
@@ -94,6 +95,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createRetention(engine),
     ...createReading(engine),
     ...createLinks(engine),
+    ...createInbound(engine),
 
     async accept(batch, urgent) {
       const rows = batch.reduce((sum, { recipients }) => sum + recipients.length, 0);

@@ -8,7 +8,7 @@ import {
   readTemplateText,
   renderTemplate,
   type TemplateText,
-} from "../src/channels/sms/template.ts";
+} from "../src/channels/template.ts";
 
 function template(text: string): TemplateText {
   const read = readTemplateText(text);

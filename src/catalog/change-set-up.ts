@@ -1,0 +1,41 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../lib/clock.ts";
+import type { Account } from "../model/account.ts";
+import { Problem } from "../model/problem.ts";
+import { planSetUp, type Plan } from "./plan-set-up.ts";
+import { readStanding, type SetUpStore } from "./set-up.ts";
+
+interface Needs {
+  store: SetUpStore;
+  clock: Clock;
+}
+
+/** Under load new names are learned every second or so, and each makes a plan old; so many in a row no service has. */
+const TRIES_MAX = 10;
+
+/**
+ * Makes an account what a file says, all of it or nothing. `agree` is asked about the plan; it is asked again when
+ * somebody else changed something meanwhile that makes it another plan. Null when the account is not there.
+ */
+export async function changeSetUp(
+  { store, clock }: Needs,
+  isMeant: (account: Account) => boolean,
+  file: unknown,
+  agree: (plan: Plan) => boolean | Promise<boolean>,
+): Promise<{ plan: Plan; applied: boolean } | null> {
+  let agreed: Plan | null = null;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const standing = await readStanding(store, isMeant);
+    if (!standing) return null;
+    const { plan, change } = planSetUp(standing, file, clock.now());
+    if (!isDeepStrictEqual(plan, agreed)) {
+      if (!(await agree(plan))) return { plan, applied: false };
+      agreed = plan;
+    }
+    if (await store.changeSetUp(change)) return { plan, applied: true };
+  }
+  throw new Problem("OVERLOADED", {
+    message: "Others change the account's records all the time. Nothing was changed.",
+    retryAfterSeconds: 1,
+  });
+}

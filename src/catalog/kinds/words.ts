@@ -1,0 +1,14 @@
+import Type, { type TSchema } from "typebox";
+
+/** One of several words. */
+export const oneOf = (words: readonly string[], description: string): TSchema =>
+  Type.Union(
+    words.map((word) => Type.Literal(word)),
+    { description },
+  );
+
+/** How far a template of a platform is. */
+export const status = oneOf(
+  ["draft", "approved", "paused"],
+  "Only an approved one, which it is unless given, can be sent.",
+);

@@ -1,0 +1,102 @@
+import { isSupportedCountry } from "libphonenumber-js/max";
+import Type, { type TSchema } from "typebox";
+import { nullable } from "../lib/nullable.ts";
+import { isPlainText } from "../lib/plain-text.ts";
+import type { AccountSettings } from "../model/account.ts";
+import type { Fault } from "../model/problem.ts";
+import { oneOf } from "./kinds/words.ts";
+import { refuseFaults } from "./refuse-faults.ts";
+
+/** What people set of an account. The chaos of the simulator has a door of its own. */
+export type Settings = Omit<AccountSettings, "chaos">;
+
+const WORD_MAX = 30;
+const DAYS_MAX = 3650;
+
+const words = (description: string): TSchema =>
+  Type.Array(Type.String({ minLength: 1, maxLength: WORD_MAX }), { minItems: 1, maxItems: 30, description });
+const days = (description: string): TSchema => Type.Integer({ minimum: 1, maximum: DAYS_MAX, description });
+
+/** Every setting with what it means. */
+export const settingFields: Readonly<Record<keyof Settings, TSchema>> = {
+  numbers: oneOf(["lenient", "strict"], "strict refuses numbers at the door that no country could have given out."),
+  defaultRegion: nullable(
+    Type.String(),
+    "Country in which numbers without a plus may be written nationally, like IN; null for none.",
+  ),
+  records: oneOf(
+    ["learn", "strict"],
+    "strict refuses templates and senders that are not stored on the simulator too; learn takes them from the request.",
+  ),
+  textMismatch: oneOf(["refuse", "warn"], "What becomes of a text that does not match the template it names."),
+  allowedCountries: nullable(
+    Type.Array(Type.String(), { minItems: 1, maxItems: 300 }),
+    "Countries that may be sent to, by their two-letter codes, like IN; null means all.",
+  ),
+  sameText: nullable(
+    Type.Object({
+      max: Type.Integer({ minimum: 1, maximum: 1000, description: "So many times." }),
+      windowSeconds: Type.Integer({ minimum: 1, maximum: 86_400, description: "Within so many seconds." }),
+    }),
+    "How often the same text may go to the same number; null means any number of times.",
+  ),
+  limits: oneOf(
+    ["real carriers", "everywhere"],
+    "Where limits that guard money and people bind; on the simulator they are only noted unless it says everywhere.",
+  ),
+  stopWords: words("Answers that put a recipient on the opt-out list. Case, accents and punctuation do not matter."),
+  startWords: words("Answers that take a recipient off the opt-out list."),
+  credits: oneOf(["unlimited", "metered"], "metered accounts send as long as their credits last."),
+  refundUndelivered: Type.Boolean({
+    description: "Whether a message that the network could not deliver is paid back.",
+  }),
+  keepTextsDays: days("Days after which the texts of ended messages are erased."),
+  keepMessagesDays: days("Days after which ended messages are removed; at least keepTextsDays."),
+};
+
+const NAMES = Object.keys(settingFields) as (keyof Settings)[];
+
+/** The known ones among some fields, in the order in which people see them: what else there is counts for nothing. */
+export const pickSettings = (fields: Partial<Settings>): Partial<Settings> =>
+  Object.fromEntries(NAMES.filter((name) => Object.hasOwn(fields, name)).map((name) => [name, fields[name]]));
+
+/** A change of settings: whatever is not given stays. */
+export const settingsShape = Type.Partial(Type.Object(settingFields));
+
+/** The settings among some fields of the right shape, or every fault of them at once. */
+export function readSettings(fields: Partial<Settings>, current: Settings): Partial<Settings> {
+  const change = pickSettings(fields);
+  const faults: Fault[] = [];
+  checkCountries(change, faults);
+  checkWords(change, faults);
+  checkDays(change, current, faults);
+  refuseFaults(faults);
+  return change;
+}
+
+function checkCountries({ defaultRegion, allowedCountries }: Partial<Settings>, faults: Fault[]): void {
+  const check = (parameter: string, country: string): void => {
+    if (isSupportedCountry(country)) return;
+    faults.push({ parameter, message: "A country is given by its two-letter code in capitals, like IN." });
+  };
+  if (typeof defaultRegion === "string") check("defaultRegion", defaultRegion);
+  allowedCountries?.forEach((country, index) => check(`allowedCountries[${index}]`, country));
+}
+
+function checkWords({ stopWords = [], startWords = [] }: Partial<Settings>, faults: Fault[]): void {
+  for (const [field, list] of Object.entries({ stopWords, startWords }))
+    list.forEach((word, index) => {
+      // A word of nothing but signs would never be found in an answer.
+      if (isPlainText(word) && word.length <= WORD_MAX && /[\p{L}\p{N}]/u.test(word)) return;
+      const message = `A word is plain text of 1 to ${WORD_MAX} characters with at least one letter or digit.`;
+      faults.push({ parameter: `${field}[${index}]`, message });
+    });
+}
+
+function checkDays(change: Partial<Settings>, current: Settings, faults: Fault[]): void {
+  const { keepTextsDays, keepMessagesDays } = { ...current, ...change };
+  if (keepMessagesDays >= keepTextsDays) return;
+  const parameter = change.keepMessagesDays === undefined ? "keepTextsDays" : "keepMessagesDays";
+  const message = `Messages are kept for ${keepMessagesDays} days and their texts for ${keepTextsDays}: a text cannot outlive its message.`;
+  faults.push({ parameter, message });
+}

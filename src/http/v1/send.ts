@@ -1,0 +1,128 @@
+import Type from "typebox";
+import type { Draft } from "../../channels/draft.ts";
+import { accept, earlierAnswer, type SendRequest } from "../../messages/accept.ts";
+import { notedPolicies, refuseSingle, type Prepared, type Request } from "../../messages/prepare.ts";
+import { Problem } from "../../model/problem.ts";
+import { SENT_MESSAGE, sendEnvelope, type JsonText } from "../envelope.ts";
+import type { SendCall, SendRoute, Services } from "../route.ts";
+
+/** What one channel's door has of its own. */
+interface Door<D extends Draft> {
+  path: string;
+  /** Reads the body; what is wrong with it is refused here. */
+  read(services: Services, call: SendCall): D;
+  prepare(services: Services, request: Request<D>): Promise<Prepared<D>>;
+  /** The recipients as the answer shows them, and the fields that it repeats. */
+  echo(draft: D): { recipients: readonly string[]; unicode?: number; flash?: number };
+}
+
+/** From so many recipients on, a request waits for a turn of its own: a password that comes meanwhile goes first. */
+const BULK = 100;
+
+/** The way of every send through its door: read, prepared, accepted, answered. With an idempotency key, once. */
+export function sendThrough<D extends Draft>(door: Door<D>): SendRoute["handle"] {
+  return async (services, call) => {
+    const { headers, body, caller, setHeader } = call;
+    const key = readIdempotencyKey(headers["idempotency-key"]);
+    if (key === null) return send(door, services, call, null);
+    const idempotency = { path: door.path, key, body };
+    try {
+      return await send(door, services, call, idempotency);
+    } catch (error) {
+      // What has become wrong since the first request (a STOP, a template, the time) does not change what was answered to it.
+      const isLasting = error instanceof Problem && error.status < 500 && error.code !== "IDEMPOTENCY_MISMATCH";
+      const earlier = isLasting ? await earlierAnswer(services.accepting, caller.account.id, idempotency) : null;
+      if (earlier === null) throw error;
+      setHeader("idempotent-replayed", "true");
+      return { text: earlier };
+    }
+  };
+}
+
+async function send<D extends Draft>(
+  door: Door<D>,
+  services: Services,
+  call: SendCall,
+  idempotency: SendRequest["idempotency"],
+): Promise<JsonText> {
+  const { account, key } = call.caller;
+  const draft = door.read(services, call);
+  if (draft.recipients.length >= BULK) await services.bulkTurn();
+  const prepared = await door.prepare(services, { account, test: key.mode === "test", draft, dryRun: false });
+  refuseSingle(prepared);
+  const noted = notedPolicies(prepared);
+  if (noted !== "") call.setHeader("heliograph-would-refuse", noted);
+  const { recipients, ...echo } = door.echo(draft);
+  const { answer, replayed } = await accept(services.accepting, {
+    prepared,
+    idempotency,
+    answer: (requestId) => sendEnvelope(requestId, recipients, echo),
+  });
+  if (replayed) call.setHeader("idempotent-replayed", "true");
+  return { text: answer };
+}
+
+const IDEMPOTENCY_KEY_MAX = 255;
+
+function readIdempotencyKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header === "string" && header.length >= 1 && header.length <= IDEMPOTENCY_KEY_MAX) return header;
+  throw new Problem("INVALID_REQUEST", {
+    faults: [
+      {
+        parameter: "Idempotency-Key",
+        message: `The header Idempotency-Key has 1 to ${IDEMPOTENCY_KEY_MAX} characters.`,
+      },
+    ],
+  });
+}
+
+/** What every send says of itself in the reference. */
+export const SEND_DESCRIPTION =
+  "With an `Idempotency-Key` header, a repeated request within 24 hours answers what the first one did and sends nothing. " +
+  "On the simulator, limits that guard money and people are not enforced; the header `heliograph-would-refuse` of the answer names those that would have been.";
+
+export const SEND_HEADERS = {
+  "Idempotency-Key": {
+    meaning: "Any text of 1 to 255 characters that names this request, such as your order number.",
+    example: "order-4711-shipped",
+  },
+};
+
+export const CampaignName = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 100, description: "Groups messages, to be counted, paused and cancelled." }),
+);
+
+const fields = {
+  id: Type.String({ format: "uuid", description: "Identifier of the send request." }),
+  data: Type.Array(
+    Type.Object({
+      recipient: Type.String({ description: "The recipient's number: with its plus on RCS, without on the others." }),
+      messageId: Type.String({ description: "`<id>:<n>`, n counting from 1." }),
+    }),
+    { description: "One record per recipient, in the order of the request." },
+  ),
+  totalCount: Type.Integer({ description: "Number of records in data." }),
+  message: Type.Literal(SENT_MESSAGE, { description: "The outcome in words." }),
+  error: Type.Null({ description: "null on success." }),
+};
+
+export const SendResponse = Type.Object(fields, { title: "SendResponse" });
+
+export const SmsSendResponse = Type.Object(
+  {
+    ...fields,
+    unicode: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
+    flash: Type.Optional(Type.Integer({ description: "Only when the request had it." })),
+  },
+  { title: "SmsSendResponse" },
+);
+
+/** What a send answers, for the reference. */
+export const sentExample = (recipient: string): object => ({
+  id: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47",
+  data: [{ recipient, messageId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1" }],
+  totalCount: 1,
+  message: SENT_MESSAGE,
+  error: null,
+});
