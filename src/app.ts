@@ -157,6 +157,11 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   let started = false;
   const baseUrl = (): string => config.baseUrl ?? address;
   const shortLinkBase = (): string => config.shortLinkBase ?? `${baseUrl()}/s`;
+  const validityMs = {
+    OTP: config.validityOtpSeconds * 1000,
+    TRANS: config.validityTransSeconds * 1000,
+    PROMO: config.validityPromoSeconds * 1000,
+  };
   const flood = new FloodFilter({ entriesMax: FLOOD_ENTRIES });
   const accepting: AcceptNeeds = {
     flood,
@@ -167,11 +172,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     log,
     meters,
     sending,
-    validityMs: {
-      OTP: config.validityOtpSeconds * 1000,
-      TRANS: config.validityTransSeconds * 1000,
-      PROMO: config.validityPromoSeconds * 1000,
-    },
+    validityMs,
     linkLifeMs: config.linkDays * DAY_MS,
     shortLinkBase,
     underWay: new Set(),
@@ -183,7 +184,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     keyring,
     catalog,
     campaigning: { store, catalog, commits, clock },
-    preparing: { catalog, store, commits, media, clock, flood, smsRules: config, shortLinkBase },
+    preparing: { catalog, store, commits, media, clock, flood, smsRules: config, validityMs, shortLinkBase },
     accepting,
     smsRules: config,
     simulator,

@@ -220,6 +220,15 @@ describe.each(ENGINES)("POST /v1/chatapp on %s", (engine) => {
       expect(body.data).toMatchObject([{ origin: "learned", variables: 2 }]);
     });
 
+    test("what a learned template would show is held to the length of a text", async () => {
+      const params = Array.from({ length: 50 }, () => "x".repeat(100));
+      const { status, body } = await post({ templateName: "long", components: { body: { params } } });
+      expect({ status, error: body.error }).toMatchObject({
+        status: 400,
+        error: { code: "MESSAGE_TOO_LONG", parameter: "components.body.params" },
+      });
+    });
+
     test("with strict records, unknown templates are 404 and unknown numbers 403", async () => {
       await house.ask("PATCH", "/api/account", { records: "strict" });
       try {
@@ -290,9 +299,12 @@ describe.each(ENGINES)("POST /v1/chatapp on %s", (engine) => {
         files.link("hangs.png", "silence"),
         "http://127.0.0.1:1/gone.png",
         files.link("sizeless.png", { type: "image/png", bytes: null }),
-      ])
-        expect((await post(image(link))).status).toBe(200);
-    });
+      ]) {
+        const sent = await post(image(link));
+        expect(sent.status).toBe(200);
+        expect(await house.settled(idOf(sent))).toMatchObject({ status: "Delivered" });
+      }
+    }, 30_000);
 
     test("a verdict that comes after the answer fails the message before it is sent", async () => {
       const answer = files.later("slow.png");

@@ -18,7 +18,7 @@ const RICH: RcsContent = {
   suggestions: [],
   cards: [],
   params: [],
-  fallback: { sender: "SHOP", content: TEXT, segments: 1, afterSeconds: 60 },
+  fallback: { sender: "SHOP", content: TEXT, segments: 1, afterSeconds: 60, validityMs: 3_540_000 },
 };
 const NOT_THERE = { kind: "refused", fault: "message", code: "009", description: "The number is not on RCS" } as const;
 
@@ -144,14 +144,112 @@ describe.each(ENGINES)("a text as the fallback of an RCS message on %s", (engine
     expect(sms.submitted).toHaveLength(1);
   });
 
-  test("late bad news of the RCS message does not end the text, not even by the same carrier", async () => {
-    shop.route("SMS", { carrier: "rbm", channel: "sms", priority: 1 });
+  test("late bad news of the RCS message neither ends the text nor sends it once more, not even by the same carrier", async () => {
+    shop.route("SMS", { carrier: "rbm", channel: "sms", priority: 1, failoverAfterSeconds: 300 });
+    shop.route("SMS too", { carrier: "smsc", channel: "sms", priority: 2 });
     const message = await acceptRich();
-    rcs.answer = ({ channel }) => (channel === "rcs" ? NOT_THERE : { kind: "taken", carrierMessageId: "1" });
     await shop.dispatch(message);
+    shop.clock.advance(60_000);
+    await failOver(shop.needs);
     await dispatchClaimed();
     await report(shop.needs, receipt("undelivered", rcs, message));
+    await failOver(shop.needs);
+    expect(await shop.claim()).toEqual([]);
     expect(await shop.read(message)).toMatchObject({ state: "submitted", channel: "sms" });
+  });
+
+  test("bad news of the RCS message is not the end of a text that is only silent", async () => {
+    shop.route("SMS", { carrier: "rbm", channel: "sms", priority: 1, failoverAfterSeconds: 300 });
+    const message = await acceptRich();
+    await shop.dispatch(message);
+    await report(shop.needs, receipt("undelivered", rcs, message));
+    await dispatchClaimed();
+    shop.clock.advance(300_000);
+    await failOver(shop.needs);
+    expect(await shop.read(message)).toMatchObject({ state: "submitted", channel: "sms" });
+    await report(shop.needs, { ...receipt("delivered", rcs, message), channel: "sms" });
+    expect(await shop.read(message)).toMatchObject({ state: "delivered" });
+  });
+
+  test.each(["expired", "rejected", "undelivered"] as const)(
+    "a %s receipt at the moment at which the text takes over does not end it",
+    async (state) => {
+      const message = await acceptRich();
+      await shop.dispatch(message);
+      shop.clock.advance(60_000);
+      const { replanFailover, findMessage } = shop.needs.store;
+      const turnFirst =
+        <A extends unknown[], R>(ask: (...args: A) => Promise<R>) =>
+        async (...args: A): Promise<R> => {
+          const answer = await ask(...args);
+          await failOver(shop.needs);
+          return answer;
+        };
+      const store = {
+        ...shop.needs.store,
+        replanFailover: turnFirst(replanFailover),
+        findMessage: turnFirst(findMessage),
+      };
+      await report({ ...shop.needs, store }, receipt(state, rcs, message));
+      expect(await shop.read(message)).toMatchObject({ channel: "sms", state: "accepted" });
+      await dispatchClaimed();
+      expect(sms.submitted).toHaveLength(1);
+    },
+  );
+
+  test("goes out for a message in doubt too: when its failure is reported, and when nothing is", async () => {
+    rcs.answer = () => ({ kind: "unknown", description: "The line broke" });
+    const reported = await acceptRich();
+    await shop.dispatch(reported);
+    await report(shop.needs, receipt("undelivered", rcs, reported));
+    const silent = await shop.accept("PROMO", 3_600_000, { channel: "rcs", sender: "shop", content: RICH });
+    await shop.dispatch(silent);
+    shop.clock.advance(60_000);
+    await dispatchClaimed();
+    await dispatchClaimed();
+    expect(new Set(sms.submitted.map(({ requestId }) => requestId))).toEqual(
+      new Set([reported.requestId, silent.requestId]),
+    );
+  });
+
+  test("goes out when there is no route for RCS at all", async () => {
+    shop.route("RCS", { carrier: "rbm", enabled: false });
+    const message = await acceptRich();
+    await shop.dispatch(message);
+    await dispatchClaimed();
+    expect(sms.submitted).toHaveLength(1);
+  });
+
+  describe("does not take the place of a message that may still arrive, where it could not go itself", () => {
+    test("without a route for it", async () => {
+      shop.route("SMS", { carrier: "smsc", enabled: false });
+      const message = await acceptRich();
+      await shop.dispatch(message);
+      shop.clock.advance(60_000);
+      await failOver(shop.needs);
+      await report(shop.needs, receipt("delivered", rcs, message));
+      expect(await shop.read(message)).toMatchObject({ channel: "rcs", state: "delivered" });
+    });
+
+    test("to somebody who wants no promotions any more", async () => {
+      const message = await shop.accept("PROMO", 3_600_000, { channel: "rcs", sender: "shop", content: RICH });
+      await shop.dispatch(message);
+      const { recipient: number } = message;
+      await shop.store.addOptOuts([{ accountId: 1, number, source: "reply", note: null, createdAt: 1 }]);
+      shop.clock.advance(60_000);
+      await failOver(shop.needs);
+      expect(await shop.read(message)).toMatchObject({ channel: "rcs", state: "submitted" });
+    });
+  });
+
+  test("a message that was held waits as long as any other before the text takes over", async () => {
+    const message = await acceptRich();
+    // Held for ten minutes: its validity has moved with it.
+    const held = { ...message, expiresAt: message.expiresAt + 600_000, attempts: 1 };
+    shop.clock.advance(600_000);
+    await shop.needs.membership.beat();
+    await shop.dispatch(held);
+    expect(rcs.submitted).toHaveLength(1);
   });
 
   test("a late delivery of the RCS message still counts", async () => {

@@ -462,6 +462,17 @@ describe.each(ENGINES)("taking what phones send on %s", (engine) => {
     expect(await counted()).toEqual(['heliograph_inbound_total{word="stop"} 1']);
   });
 
+  test("a START that comes late does not undo the STOP that was sent after it", async () => {
+    const start = inbound("START", { id: newId(shop.clock.now()) });
+    await take(inbound("STOP"));
+    shop.clock.advance(1000);
+    await take(inbound("STOP"));
+    await take(start);
+    expect(await isOptedOut()).toBe(true);
+    await take(inbound("START"));
+    expect(await isOptedOut()).toBe(false);
+  });
+
   test("only what people say counts as a stop word: not the label of a link, a file or its name", async () => {
     const payload = { mimeType: "text/plain", fileSizeBytes: 1, fileName: "STOP", fileUri: "https://files.example/1" };
     await take(inbound({ kind: "suggestion", plainText: "STOP", data: "STOP", type: "ACTION" }));

@@ -157,6 +157,23 @@ describe.each(ENGINES)("POST /v1/rcs on %s", (engine) => {
     expect({ code, error: body.error }).toMatchObject({ code: 404, error: { code: "TEMPLATE_NOT_FOUND" } });
   });
 
+  test("of a template that nobody made, a request without content changes nothing that another has shown", async () => {
+    const templateName = "shown once";
+    await post({ templateName, content: IMAGES.map((fileUrl) => ({ fileUrl })) });
+    await post({ templateName });
+    const { body } = await house.ask<{ data: { cards: object[] }[] }>(
+      "GET",
+      `/api/templates?channel=rcs&name=shown+once`,
+    );
+    expect(body.data[0]?.cards).toHaveLength(2);
+  });
+
+  test("what a learned template would show is held to the length of a text", async () => {
+    const content = [{ params: ["x".repeat(2000), "y".repeat(2000)] }];
+    const { status, body } = await post({ templateName: "long", content });
+    expect({ status, code: body.error?.code }).toEqual({ status: 400, code: "MESSAGE_TOO_LONG" });
+  });
+
   test("with strict records, unknown bots and templates are 404", async () => {
     await house.ask("PATCH", "/api/account", { records: "strict" });
     try {

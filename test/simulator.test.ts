@@ -28,6 +28,7 @@ const RICH: RcsContent = {
     content: { text: "Are you happy?", encoding: "gsm7", flash: false },
     segments: 1,
     afterSeconds: 60,
+    validityMs: 3_540_000,
   },
 };
 

@@ -22,6 +22,8 @@ interface Needs {
 export interface MediaProbe {
   /** The verdict, once it is known. */
   probe(link: string, kind: MediaKind): Promise<Verdict>;
+  /** The verdict if it is known, else null while somebody looks: whoever asks is not kept. */
+  look(link: string, kind: MediaKind): Verdict | null;
   /**
    * The verdict if it is known within the time, else "unknown" while the probe goes on. Only who starts a probe waits
    * for it; whoever comes with the same link meanwhile is not kept.
@@ -82,6 +84,14 @@ export function createMediaProbe(needs: Needs): MediaProbe {
       const address = addressOf(link);
       if (address === null) return { kind: "unknown" };
       return judgeMedia(kind, recall(address) ?? (await find(address)));
+    },
+    look(link, kind) {
+      const address = addressOf(link);
+      if (address === null) return { kind: "unknown" };
+      const known = recall(address);
+      if (known) return judgeMedia(kind, known);
+      void find(address);
+      return null;
     },
     async settle(link, kind, waitMs) {
       const address = addressOf(link);

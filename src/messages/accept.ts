@@ -15,6 +15,7 @@ import type { Membership } from "../work/membership.ts";
 import type { Meters } from "../work/meters.ts";
 import { addressEach, type AddressNeeds } from "./address.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import { fallbackOf } from "./fall-back.ts";
 import type { Prepared } from "./prepare.ts";
 
 export interface AcceptNeeds extends AddressNeeds {
@@ -176,7 +177,8 @@ function messageOf(
     campaignName: draft.campaignName,
     createdAt: now,
     dueAt: paused ? dueAt + PAUSED_MS : dueAt,
-    expiresAt: dueAt + validityMs[draft.routeClass],
+    // A text that takes its place has all of its own time left then.
+    expiresAt: dueAt + validityMs[draft.routeClass] + (fallbackOf({ content })?.afterSeconds ?? 0) * 1000,
   };
 }
 

@@ -1,13 +1,13 @@
 import type { Carrier, Carriers, Outcome } from "../carriers/carrier.ts";
 import type { Log } from "../lib/log.ts";
-import { FAILURES, messageIdOf, type Message } from "../model/message.ts";
+import { FAILURES, isFinal, messageIdOf, type Message } from "../model/message.ts";
 import { writeTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type Move } from "../store/store.ts";
 import type { Gates } from "../work/gates.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Membership } from "../work/membership.ts";
 import { candidatesFor, type Candidate } from "./choose-route.ts";
-import { asText, fallbackDueAt, fallbackOf } from "./fall-back.ts";
+import { asText, fallbackDueAt, fallbackOf, mayFallBack } from "./fall-back.ts";
 import { judgeAgain, type JudgeAgainNeeds } from "./judge-again.ts";
 import { settleParked, type ReportNeeds } from "./report.ts";
 
@@ -19,6 +19,7 @@ const ASK_AGAIN_MS = 1000;
 const NOTED_TRIES = 5;
 
 export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media"> {
+  store: ReportNeeds["store"] & JudgeAgainNeeds["store"];
   membership: Membership;
   carriers: Carriers;
   gates: Gates;
@@ -41,7 +42,11 @@ export async function dispatch(
 
   if (now >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
   const { usable, passedOver, repeats } = candidatesFor(needs, message, admittedTo);
-  if (inDoubt && !mayRepeat(message, repeats)) return hold(needs, message, node, message.expiresAt);
+  // Its carrier has been busy, down or silent about it for as long as whoever sent it wanted to wait.
+  const isOverdue = message.attempts > 0 && now >= (fallbackDueAt(message) ?? Infinity);
+  if (isOverdue && (await mayFallBack(needs, message))) return turnToText(needs, message, node, "Not sent in time");
+  if (inDoubt && !mayRepeat(message, repeats))
+    return hold(needs, message, node, notPastFallback(message, now, message.expiresAt));
   let second: Awaited<ReturnType<typeof judgeAgain>> = null;
   try {
     if (!inDoubt) second = await judgeAgain(needs, message);
@@ -50,9 +55,7 @@ export async function dispatch(
     return wait(needs, message, node, now + ASK_AGAIN_MS);
   }
   if (second) return stopShort(needs, message, node, second);
-  // Its carrier has been busy or down for as long as whoever sent it wanted to wait.
-  if (!inDoubt && message.attempts > 0 && now >= (fallbackDueAt(message) ?? Infinity))
-    return turnToText(needs, message, node, "Not sent in time");
+  if (clock.now() >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
 
   const [first] = usable;
   if (!first) return waitForRoute(needs, message, node, passedOver);
@@ -175,7 +178,7 @@ async function conclude(
         return;
       }
       const { code: errorCode, description } = outcome;
-      if (fallbackOf(message)) return turnToText(needs, message, node, description, move);
+      if (await mayFallBack(needs, message)) return turnToText(needs, message, node, description, move);
       const { moved } = await commits.move.add({ ...move, to: "rejected", ownedBy: node, errorCode, description });
       if (moved) meters.moves("rejected").inc();
       return;
@@ -217,7 +220,8 @@ async function turnToText(
 
 /** When the message is looked at again. One in doubt that must not be sent twice waits for its receipt as long as it is valid. */
 function nextTryOf(message: Message, outcome: Outcome, repeats: boolean, at: number): number {
-  if (outcome.kind === "unknown" && !mayRepeat(message, repeats)) return message.expiresAt;
+  if (outcome.kind === "unknown" && !mayRepeat(message, repeats))
+    return notPastFallback(message, at, message.expiresAt);
   const pauseMs = outcome.kind === "busy" ? (outcome.retryAfterMs ?? retryPauseMs(message)) : retryPauseMs(message);
   return notPastFallback(message, at, at + pauseMs);
 }
@@ -261,6 +265,7 @@ async function waitForRoute(
     await commits.move.add({ ...move, to: message.state, attempt: true, dueAt });
     return;
   }
+  if (await mayFallBack(needs, message)) return turnToText(needs, message, node, FAILURES.NO_ROUTE);
   const errorCode = "NO_ROUTE";
   const { moved } = await commits.move.add({ ...move, to: "rejected", errorCode, description: FAILURES[errorCode] });
   if (moved) meters.moves("rejected").inc();
@@ -282,9 +287,9 @@ async function stopShort(
     ...(dueAt === undefined ? {} : { dueAt }),
     ...(extendMs === undefined ? {} : { extendMs }),
     ...(errorCode === undefined ? {} : { errorCode, description: FAILURES[errorCode] }),
-    trail: writeTrail(entry),
+    ...(entry ? { trail: writeTrail(entry) } : {}),
   });
-  if (moved && to !== "scheduled") meters.moves(to).inc();
+  if (moved && isFinal(to)) meters.moves(to).inc();
 }
 
 /** Leaves a message in doubt: sent again later, or ended when its time is over and no receipt has come. */

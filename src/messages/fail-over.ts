@@ -6,7 +6,7 @@ import { readTrail, writeTrail, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type MessageStore, type StoredMessage } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import { candidatesFor, routesFor, type ChooseNeeds } from "./choose-route.ts";
-import { asText, fallbackOf } from "./fall-back.ts";
+import { asText, fallbackOf, mayFallBack } from "./fall-back.ts";
 
 export interface FailOverNeeds extends ChooseNeeds {
   store: Pick<MessageStore, "listFailovers" | "replanFailover">;
@@ -31,7 +31,8 @@ async function turn(needs: FailOverNeeds, message: StoredMessage): Promise<void>
   const { commits, clock } = needs;
   const { accountId, requestId, n, carrier } = message;
   const at = clock.now();
-  if (fallbackOf(message) && at < message.expiresAt) return turnToText(needs, message, at);
+  if (at < message.expiresAt && (await mayFallBack(needs, message))) return turnToText(needs, message, at);
+  if (fallbackOf(message)) return giveUp(needs, message, at);
   const tried = [...message.tried, ...routesUsed(needs, message)];
   const [next] = candidatesFor(needs, { ...message, tried }).usable;
   if (next === undefined || at >= message.expiresAt) return giveUp(needs, message, at);
@@ -57,7 +58,7 @@ async function turn(needs: FailOverNeeds, message: StoredMessage): Promise<void>
 async function turnToText({ commits }: FailOverNeeds, message: StoredMessage, at: number): Promise<void> {
   const { accountId, requestId, n } = message;
   const carrier = message.carrier ?? "";
-  const news = readTrail(message.trail).findLast((entry) => isBadNews(entry, carrier));
+  const news = newsOf(message);
   const reason = (news?.step === "receipt" ? news.description : null) ?? "No delivery in time";
   await commits.move.add({
     accountId,
@@ -84,7 +85,7 @@ async function giveUp(needs: FailOverNeeds, message: StoredMessage, at: number):
   const isTold = entries.some((entry) => entry.step === "failover" && entry.reason === reason);
   const trail = isTold ? "" : writeTrail({ at, step: "failover", carrier, reason });
   const move = { accountId, requestId, n, at, owner: NOBODY, carriedBy: carrier, trail };
-  const news = entries.findLast((entry) => isBadNews(entry, carrier));
+  const news = newsOf(message);
   if (news?.step !== "receipt") {
     await store.replanFailover(message, carrier, at + Math.max(LOOK_AGAIN_MS, at - (submittedAt ?? at)));
     if (!isTold) await commits.move.add({ ...move, to: message.state, trailAlways: true });
@@ -98,6 +99,13 @@ async function giveUp(needs: FailOverNeeds, message: StoredMessage, at: number):
     failoverAt: null,
     refund: accountOf(accountId)?.settings.refundUndelivered ?? false,
   });
+}
+
+/** The bad news that counts: what was said before the message took another way is about that other way. */
+function newsOf(message: StoredMessage): TrailEntry | undefined {
+  const entries = readTrail(message.trail);
+  const turned = entries.findLastIndex((entry) => entry.step === "failover" && entry.becomes !== undefined);
+  return entries.slice(turned + 1).findLast((entry) => isBadNews(entry, message.carrier ?? ""));
 }
 
 const isBadNews = (entry: TrailEntry, carrier: string): boolean =>

@@ -1,16 +1,45 @@
+import type { Catalog } from "../catalog/catalog.ts";
 import { isRcs, type Message } from "../model/message.ts";
 import type { RcsFallback } from "../model/rcs.ts";
 import { writeTrail } from "../model/trail.ts";
 import type { Move } from "../store/store.ts";
+import type { GroupCommit } from "../work/group-commit.ts";
+import { routesFor } from "./choose-route.ts";
 
 /** The text that takes the place of a message which does not arrive; null when there is none. */
 export const fallbackOf = ({ content }: Pick<Message, "content">): RcsFallback | null =>
   isRcs(content) ? (content.fallback ?? null) : null;
 
-/** When whoever sent it wants the text to be sent, unless it has been delivered; null without such a text. */
-export function fallbackDueAt(message: Pick<Message, "content" | "createdAt">): number | null {
+/**
+ * When whoever sent it wants the text to be sent, unless it has been delivered; null without such a text. It is counted
+ * back from the end, which moves when the message is held: what is held does not wait to be delivered.
+ */
+export function fallbackDueAt(message: Pick<Message, "content" | "expiresAt">): number | null {
   const fallback = fallbackOf(message);
-  return fallback && message.createdAt + fallback.afterSeconds * 1000;
+  return fallback && message.expiresAt - fallback.validityMs;
+}
+
+export interface FallBackNeeds {
+  catalog: Catalog;
+  commits: Pick<GroupCommit, "optedOut">;
+}
+
+/**
+ * Whether the text of a message may go now: a message that may still arrive is not given up for one that cannot. There has
+ * to be a route for it, its campaign must not have been cancelled, and promotions go to nobody who wants none.
+ */
+export async function mayFallBack({ catalog, commits }: FallBackNeeds, message: Message): Promise<boolean> {
+  const fallback = fallbackOf(message);
+  if (!fallback) return false;
+  const { accountId, routeClass, recipient, campaignName, test } = message;
+  const records = catalog.of(accountId);
+  const text = { channel: "sms", routeClass, sender: fallback.sender, recipient } as const;
+  if (!test && routesFor(records, text).length === 0) return false;
+  if (campaignName !== null && records.named("campaign").get(campaignName)?.content.status === "cancelled")
+    return false;
+  if (routeClass !== "PROMO") return true;
+  const [optedOut] = await commits.optedOut.add({ accountId, numbers: [recipient] });
+  return !optedOut;
 }
 
 /**

@@ -3,10 +3,12 @@ import type { MediaProbe } from "../egress/media-probe.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
 import { PAUSED_MS } from "../model/catalog.ts";
+import { isSession, isSessionOpen } from "../model/chatapp.ts";
 import { mediaOf, type FAILURES, type Message, type State } from "../model/message.ts";
 import type { TrailEntry } from "../model/trail.ts";
 import { quietUntil } from "../policies/quiet-hours.ts";
 import { zonesOf } from "../policies/zones.ts";
+import type { InboundStore } from "../store/inbound-store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import { isSimulated, quietHoursOf, routesFor } from "./choose-route.ts";
 import { mediaFailure } from "./judge-media.ts";
@@ -15,7 +17,8 @@ export interface JudgeAgainNeeds {
   catalog: Catalog;
   commits: Pick<GroupCommit, "optedOut">;
   clock: Clock;
-  media: Pick<MediaProbe, "probe">;
+  media: Pick<MediaProbe, "look">;
+  store: Pick<InboundStore, "lastInboundAt">;
   accountOf(accountId: number): Account | null;
 }
 
@@ -24,7 +27,8 @@ interface SecondThought {
   dueAt?: number;
   extendMs?: number;
   errorCode?: keyof typeof FAILURES;
-  entry: TrailEntry;
+  /** Absent where nothing has happened that anybody would ask about. */
+  entry?: TrailEntry;
 }
 
 /** What was asked at the door so short a time ago, of a message that nothing has held since, is not asked again. */
@@ -35,7 +39,7 @@ export async function judgeAgain(needs: JudgeAgainNeeds, message: Message): Prom
   const at = needs.clock.now();
   const stopped = judgeCampaign(needs, message, at);
   if (stopped) return stopped;
-  const unfit = await judgeMedia(needs, message, at);
+  const unfit = judgeMedia(needs, message, at) ?? (await judgeSession(needs, message, at));
   if (unfit) return unfit;
   if (message.routeClass !== "PROMO") return null;
   if (!isFresh(message, at)) {
@@ -51,12 +55,30 @@ export async function judgeAgain(needs: JudgeAgainNeeds, message: Message): Prom
 
 const isFresh = ({ createdAt, dueAt }: Message, at: number): boolean => dueAt <= createdAt && at - createdAt < FRESH_MS;
 
+/** For so long after it was accepted, a message waits for what is found behind its link; after that it passes. */
+const MEDIA_WAIT_MS = 6000;
+const LOOK_AGAIN_MS = 1000;
+
 /** The door waited only a moment for a first look at the file; by now it may be known what lies there. */
-async function judgeMedia({ media }: JudgeAgainNeeds, message: Message, at: number): Promise<SecondThought | null> {
+function judgeMedia({ media }: JudgeAgainNeeds, message: Message, at: number): SecondThought | null {
   const file = mediaOf(message.content);
-  const failure = file && mediaFailure(await media.probe(file.link, file.type));
+  if (!file) return null;
+  const verdict = media.look(file.link, file.type);
+  if (verdict === null)
+    return at - message.createdAt < MEDIA_WAIT_MS ? { to: "accepted", dueAt: at + LOOK_AGAIN_MS } : null;
+  const failure = mediaFailure(verdict);
   if (!failure) return null;
   return { to: "rejected", errorCode: failure.code, entry: policyEntry(at, "media", "refused", failure.detail) };
+}
+
+/** A text in the business's own words may have waited for longer than the platform takes one. */
+async function judgeSession({ store }: JudgeAgainNeeds, message: Message, at: number): Promise<SecondThought | null> {
+  const { accountId, recipient, sender, content } = message;
+  if (!isSession(content) || isFresh(message, at)) return null;
+  const writtenAt = await store.lastInboundAt(accountId, "chatapp", recipient, sender);
+  if (isSessionOpen(writtenAt, at)) return null;
+  const detail = "The recipient has not written within 24 hours";
+  return { to: "rejected", errorCode: "SESSION_CLOSED", entry: policyEntry(at, "session", "refused", detail) };
 }
 
 /** The messages that are in some node's lanes when their campaign is paused are held here, each when its turn comes. */
@@ -86,7 +108,7 @@ function judgeHours({ catalog, accountOf }: JudgeAgainNeeds, message: Message, a
 
 const policyEntry = (
   at: number,
-  policy: "opt-out" | "quiet hours" | "media",
+  policy: "opt-out" | "quiet hours" | "media" | "session",
   verdict: "refused" | "held",
   detail: string,
 ): TrailEntry => ({ at, step: "policy", policy, verdict, detail });

@@ -9,6 +9,7 @@ import type { FloodFilter } from "../policies/flood.ts";
 import { quietUntil } from "../policies/quiet-hours.ts";
 import { zonesOf } from "../policies/zones.ts";
 import { isSimulated, quietHoursOf, routesFor } from "./choose-route.ts";
+import { fallbackOf } from "./fall-back.ts";
 
 export interface JudgeNeeds {
   clock: Clock;
@@ -58,7 +59,13 @@ export function judge(
   const { number } = recipient;
   const { channel, routeClass, sender } = draft;
   const routable = { channel, routeClass, sender, recipient: number };
-  const routes = test ? [] : routesFor(catalog, routable);
+  const fallback = fallbackOf(composed);
+  const own = test ? [] : routesFor(catalog, routable);
+  // Without a route of its own, a message goes the way of the text that was given for this case.
+  const routes =
+    own.length > 0 || test || !fallback
+      ? own
+      : routesFor(catalog, { ...routable, channel: "sms", sender: fallback.sender });
   if (!test && routes.length === 0) return [refusal("route", "NO_ROUTE", noRoute(catalog))];
   const binding =
     settings.limits === "everywhere" || routes.some(({ content }) => !isSimulated(catalog, content.carrier));

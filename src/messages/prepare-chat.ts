@@ -1,15 +1,13 @@
 import { composeChat, shapeOfChat } from "../channels/chatapp/compose.ts";
 import type { ChatDraft } from "../channels/chatapp/read.ts";
 import type { CatalogRecord } from "../model/catalog.ts";
-import { routeClassOf, type ChatContent } from "../model/chatapp.ts";
+import { isSessionOpen, routeClassOf, type ChatContent } from "../model/chatapp.ts";
 import { FAILURES, mediaOf } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Sending } from "./judge.ts";
 import { mediaFailure } from "./judge-media.ts";
 import { judgeEach, mayLearn, type Prepared, type PrepareNeeds, type Request } from "./prepare.ts";
 
-/** For how long after a user's own message the platform lets a business answer in its own words. */
-const SESSION_MS = 86_400_000;
 /** How long a request is kept for a first look at a file that nobody has looked at yet. */
 const MEDIA_WAIT_MS = 1000;
 
@@ -63,7 +61,7 @@ async function refuseClosedSession(
 ): Promise<void> {
   const [{ number }] = draft.recipients;
   const writtenAt = await store.lastInboundAt(account.id, "chatapp", number, draft.sender);
-  if (writtenAt !== null && clock.now() - writtenAt < SESSION_MS) return;
+  if (isSessionOpen(writtenAt, clock.now())) return;
   const message = "The recipient has not written to this number within 24 hours: send a template instead.";
   throw new Problem("SESSION_CLOSED", { faults: [{ parameter: "type", message }] });
 }

@@ -27,7 +27,9 @@ export async function prepareRcs(
   const fallback = composeFallback(needs, sending);
   if (learning && !dryRun) {
     if (!catalog.named("bot").has(botId)) needs.catalog.learn(account.id, "bot", botId, { title: null });
-    needs.catalog.learn(account.id, "rcsTemplate", templateName, shapeOfRcs(draft));
+    // A request without content tells nothing of a template that others have shown.
+    if (draft.content !== null || template === null)
+      needs.catalog.learn(account.id, "rcsTemplate", templateName, shapeOfRcs(draft));
   }
   // Whichever way it arrives it is paid for once, so the dearer way is.
   const segments = fallback?.segments ?? 1;
@@ -53,7 +55,8 @@ function composeFallback(needs: PrepareNeeds, sending: Sending<RcsDraft>): RcsFa
   const { sms, afterSeconds } = fallback;
   try {
     const { content, segments } = composedFor(composeNamed(needs, { ...sending, draft: sms }), 0);
-    return { sender: sms.sender, content, segments, afterSeconds };
+    const validityMs = needs.validityMs[sms.routeClass];
+    return { sender: sms.sender, content, segments, afterSeconds, validityMs };
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     const faults = problem.faults.map(({ parameter, message }) => ({ parameter: `fallback.${parameter}`, message }));

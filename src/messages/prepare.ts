@@ -2,7 +2,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { composedFor, type Composition, type Draft } from "../channels/draft.ts";
 import type { SmsRules } from "../channels/sms/read.ts";
 import type { MediaProbe } from "../egress/media-probe.ts";
-import { FAILURES, type MessageContent } from "../model/message.ts";
+import { FAILURES, type MessageContent, type RouteClass } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { InboundStore } from "../store/inbound-store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
@@ -16,6 +16,8 @@ export interface PrepareNeeds extends JudgeNeeds {
   commits: Pick<GroupCommit, "optedOut">;
   media: MediaProbe;
   smsRules: SmsRules;
+  /** How long a message may wait to be sent. */
+  validityMs: Readonly<Record<RouteClass, number>>;
   /** What stands before the code of a short link. */
   shortLinkBase(): string;
 }

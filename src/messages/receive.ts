@@ -33,7 +33,7 @@ export async function receive({ store, commits, meters, accountOf }: ReceiveNeed
     const note = said.trim().slice(0, NOTE_MAX).toWellFormed();
     await store.addOptOuts([{ accountId, number: from, source: "reply", note, createdAt: at }]);
   }
-  if (word === "start") await store.removeOptOut(accountId, from);
+  if (word === "start") await store.removeOptOut(accountId, from, at);
   await commits.inbound.add({ ...inbound, id: inbound.id ?? newId(at) });
   meters.inbound(word ?? "other").inc();
 }

@@ -4,13 +4,14 @@ import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
 import { customerStatus, isFinal, type Channel, type MessageRef } from "../model/message.ts";
 import { writeTrail } from "../model/trail.ts";
-import { NOBODY, type MessageStore, type ParkedReceipt } from "../store/store.ts";
+import { NOBODY, type MessageStore, type Move, type ParkedReceipt } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Meters } from "../work/meters.ts";
+import { asText, mayFallBack } from "./fall-back.ts";
 
 export interface ReportNeeds {
   commits: GroupCommit;
-  store: Pick<MessageStore, "replanFailover">;
+  store: Pick<MessageStore, "replanFailover" | "findMessage">;
   catalog: Catalog;
   clock: Clock;
   meters: Meters;
@@ -39,20 +40,23 @@ export async function settleParked(
 
 async function apply(needs: ReportNeeds, ref: MessageRef, receipt: Receipt, settles?: number): Promise<void> {
   const { commits, meters } = needs;
-  if (receipt.state === "read") await noteDelivery(needs, ref, receipt);
   const { accountId, requestId, n } = ref;
   const { carrier, state, errorCode: code, description } = receipt;
   const isBad = customerStatus(state) === "Failed";
   const trail = writeTrail({ at: receipt.at, step: "receipt", carrier, state, code, description });
   const note = { accountId, requestId, n, at: receipt.at, owner: NOBODY, trail, trailAlways: true };
   const settled = settles === undefined ? {} : { settles };
+  if (isBad && (await turnsToText(needs, ref, receipt, trail, settles))) {
+    meters.receipts(carrier, "failover").inc();
+    return;
+  }
   if (isBad && (await turnsToNextRoute(needs, ref, receipt))) {
     // It is no end: the next route has its turn. The step is noted by a move that is never legal.
     await commits.move.add({ ...note, to: state, carriedBy: NEVER, ...settled });
     meters.receipts(carrier, "failover").inc();
     return;
   }
-  const { moved } = await commits.move.add({
+  const change: Move = {
     ...note,
     to: state,
     // Bad news of a carrier that has been given up is no news; good news is good from wherever it comes.
@@ -67,44 +71,67 @@ async function apply(needs: ReportNeeds, ref: MessageRef, receipt: Receipt, sett
     errorCode: code,
     description,
     ...settled,
-  });
+  };
+  const moved = state === "read" ? await read(needs, change) : (await commits.move.add(change)).moved;
   meters.receipts(carrier, moved ? "moved" : "repeated").inc();
   if (moved && isFinal(state)) meters.moves(state).inc();
 }
 
-/** What is read has been delivered, also where the carrier says so later or never. */
-async function noteDelivery({ commits, meters }: ReportNeeds, ref: MessageRef, { at }: Receipt): Promise<void> {
-  const { accountId, requestId, n } = ref;
-  const { moved } = await commits.move.add({
-    accountId,
-    requestId,
-    n,
-    to: "delivered",
-    at,
-    owner: NOBODY,
-    failoverAt: null,
-    description: "Delivered to the phone",
-  });
-  if (moved) meters.moves("delivered").inc();
+/** What is read has been delivered, also where the carrier says so later or never; mostly it has said so. */
+async function read({ commits, meters }: ReportNeeds, change: Move): Promise<boolean> {
+  const { trailAlways: _, ...quietly } = change;
+  if ((await commits.move.add(quietly)).moved) return true;
+  const delivery = { ...quietly, to: "delivered", description: "Delivered to the phone", trail: "" } as const;
+  if ((await commits.move.add(delivery)).moved) meters.moves("delivered").inc();
+  return (await commits.move.add(change)).moved;
 }
 
 /** One carrier may speak of a message that has gone on by another channel since. */
 const channelFence = ({ channel }: Receipt): { channelIs?: Channel } =>
   channel === undefined ? {} : { channelIs: channel };
 
-/** No carrier has an empty name. */
-const NEVER = "";
+/** Neither a carrier nor a message that waits for one is ever called so. */
+const NEVER = "?";
+
+/** An RCS message that brought its own text for this case goes on as that text, whatever was known of its submit. */
+async function turnsToText(
+  needs: ReportNeeds,
+  ref: MessageRef,
+  receipt: Receipt,
+  trail: string,
+  settles: number | undefined,
+): Promise<boolean> {
+  const { store, commits, clock } = needs;
+  const { carrier, channel = "rcs" } = receipt;
+  if (channel !== "rcs") return false;
+  const message = await store.findMessage(ref);
+  const isTheirs = message?.channel === "rcs" && message.carrier === carrier && !isFinal(message.state);
+  if (!isTheirs || clock.now() >= message.expiresAt || !(await mayFallBack(needs, message))) return false;
+  const { accountId, requestId, n } = ref;
+  const at = clock.now();
+  const step = asText(message, at, receipt.description ?? "It was not delivered");
+  const { moved } = await commits.move.add({
+    accountId,
+    requestId,
+    n,
+    at,
+    owner: NOBODY,
+    carriedBy: carrier,
+    channelIs: "rcs",
+    ...step,
+    trail: trail + step.trail,
+    ...(settles === undefined ? {} : { settles }),
+  });
+  return moved;
+}
 
 /** Whether another route is to be tried after this receipt; then it is tried at once. */
 async function turnsToNextRoute(
   { store, catalog, clock }: ReportNeeds,
   ref: MessageRef,
-  { carrier }: Receipt,
+  { carrier, channel }: Receipt,
 ): Promise<boolean> {
-  const records = catalog.of(ref.accountId);
-  // Most accounts have no such route and send no RCS, and their store is not asked.
-  const mayTurn =
-    records.named("bot").size > 0 || records.routes.some(({ content }) => content.failoverAfterSeconds !== null);
-  if (!mayTurn) return false;
-  return store.replanFailover(ref, carrier, clock.now());
+  const { routes } = catalog.of(ref.accountId);
+  if (!routes.some(({ content }) => content.failoverAfterSeconds !== null)) return false;
+  return store.replanFailover(ref, carrier, clock.now(), channel);
 }

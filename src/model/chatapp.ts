@@ -77,6 +77,19 @@ export type ChatContent =
     }
   | { kind: "text"; text: string };
 
+/** For how long after a user's own message the platform lets a business answer in its own words. */
+const SESSION_MS = 86_400_000;
+
+export const isSessionOpen = (writtenAt: number | null, now: number): boolean =>
+  writtenAt !== null && now - writtenAt < SESSION_MS;
+
+/** Whether content is such an answer. */
+export const isSession = (content: object): boolean =>
+  "kind" in content && content.kind === "text" && !("botId" in content);
+
+/** No phone shows a longer text. Characters are UTF-16 units, as in every limit on a text. */
+export const CHAT_TEXT_MAX = 4096;
+
 /** The longest text above a message. */
 export const HEADER_TEXT_MAX = 60;
 

@@ -190,6 +190,7 @@ export const FAILURES = {
   SAME_TEXT_FLOOD: "The same text has gone to this number too often within a short time.",
   MEDIA_TYPE_UNSUPPORTED: "The file that the header links to is of another kind than the header shows.",
   MEDIA_TOO_LARGE: "The file that the header links to is larger than the platform takes.",
+  SESSION_CLOSED: "The recipient had not written for 24 hours when its turn came.",
   CANCELLED: "The message was cancelled before it was sent.",
   EXPIRED_IN_QUEUE: "The message waited longer than its validity and was not sent.",
   SUBMIT_UNCONFIRMED: "The carrier may or may not have taken the message, and no report came while it was valid.",

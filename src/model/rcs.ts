@@ -58,6 +58,8 @@ export interface RcsFallback {
   segments: number;
   /** Without a delivery within so long it is sent. */
   afterSeconds: number;
+  /** How long it may wait to be sent once it has taken the message's place. */
+  validityMs: number;
 }
 
 /** What is sent, and what a phone shows of it. */

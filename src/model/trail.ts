@@ -41,6 +41,7 @@ const POLICIES = [
   "sender",
   "schedule",
   "media",
+  "session",
 ] as const;
 export type PolicyName = (typeof POLICIES)[number];
 

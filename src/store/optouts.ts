@@ -18,16 +18,20 @@ export function createOptOutQueries({ db, isAmong }: Engine): OptOutStore {
       await db
         .insertInto("optouts")
         .values(rows)
-        .onConflict((conflict) => conflict.columns(["account_id", "number"]).doNothing())
+        // The latest counts: an answer that comes late must not undo it.
+        .onConflict((conflict) =>
+          conflict
+            .columns(["account_id", "number"])
+            .doUpdateSet((row) => ({ created_at: row.ref("excluded.created_at") }))
+            .whereRef("optouts.created_at", "<", "excluded.created_at"),
+        )
         .execute();
     },
 
-    async removeOptOut(accountId, number) {
-      const { numDeletedRows } = await db
-        .deleteFrom("optouts")
-        .where("account_id", "=", accountId)
-        .where("number", "=", number)
-        .executeTakeFirst();
+    async removeOptOut(accountId, number, before) {
+      let removal = db.deleteFrom("optouts").where("account_id", "=", accountId).where("number", "=", number);
+      if (before !== undefined) removal = removal.where("created_at", "<=", before);
+      const { numDeletedRows } = await removal.executeTakeFirst();
       return numDeletedRows > 0n;
     },
 

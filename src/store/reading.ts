@@ -112,7 +112,7 @@ export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): 
       return rows.map(storedMessageOf);
     },
 
-    async replanFailover({ accountId, requestId, n }, carrier, at) {
+    async replanFailover({ accountId, requestId, n }, carrier, at, channel) {
       const { numUpdatedRows } = await db
         .updateTable("failovers")
         .set({ due_at: at })
@@ -127,7 +127,8 @@ export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): 
               .where("account_id", "=", accountId)
               .where("request_id", "=", requestId)
               .where("n", "=", n)
-              .where("carrier", "=", carrier),
+              .where("carrier", "=", carrier)
+              .$if(channel !== undefined, (query) => query.where("channel", "=", channel ?? "")),
           ),
         )
         .executeTakeFirst();

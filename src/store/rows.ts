@@ -83,6 +83,7 @@ export interface ParkedRow {
   id: number;
   carrier: string;
   carrier_message_id: string;
+  channel: string | null;
   state: string;
   error_code: string | null;
   description: string | null;
@@ -94,6 +95,7 @@ export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
   receipt: {
     carrier: row.carrier,
     carrierMessageId: row.carrier_message_id,
+    ...(row.channel === null ? {} : { channel: row.channel as Channel }),
     state: row.state as ReceiptState,
     errorCode: row.error_code,
     description: row.description,

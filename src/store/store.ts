@@ -213,8 +213,8 @@ export interface MessageStore {
   findAnswer(accountId: number, path: string, key: string): Promise<{ bodyHash: string; response: string } | null>;
   /** Messages whose route has stayed silent for too long, oldest first. */
   listFailovers(dueBy: number, limit: number): Promise<readonly StoredMessage[]>;
-  /** Moves a planned failover to another time; false when none is planned or another carrier has the message. */
-  replanFailover(ref: MessageRef, carrier: string, at: number): Promise<boolean>;
+  /** Moves a planned failover to another time; false when none is planned, or another carrier or channel has the message. */
+  replanFailover(ref: MessageRef, carrier: string, at: number, channel?: Channel): Promise<boolean>;
   /** Some messages of a campaign that are in one of these states and due within these times, in no order. */
   listCampaignMessages(
     accountId: number,
@@ -313,7 +313,8 @@ export interface SetUpChange {
 /** Who gets no promotions. */
 export interface OptOutStore {
   addOptOuts(batch: readonly OptOut[]): Promise<void>;
-  removeOptOut(accountId: number, number: string): Promise<boolean>;
+  /** Where a time is given, only what was put on the list before it. */
+  removeOptOut(accountId: number, number: string, before?: number): Promise<boolean>;
   findOptOut(accountId: number, number: string): Promise<OptOut | null>;
   listOptOuts(accountId: number, after: string | null, limit: number): Promise<Page<OptOut, string>>;
   /** For each, whether it is on its account's list. */

@@ -131,9 +131,9 @@ function judgeDetails({ route, body }: FuzzRequest, answer: FuzzAnswer): string[
   const sent = parse(body?.toString("utf8") ?? "");
   if (!route?.body || parsed?.error?.code === "INSUFFICIENT_SCOPE") return [];
   const fields = Object.keys((route.body as { properties?: object }).properties ?? {});
-  const elsewhere: readonly string[] = [...(route.path.match(/(?<=:)\w+/g) ?? []), ...Object.keys(route.query ?? {})];
+  const elsewhere = new Set([...(route.path.match(/(?<=:)\w+/g) ?? []), ...Object.keys(route.query ?? {})]);
   return (parsed?.error?.details ?? [])
-    .filter(({ parameter }) => parameter !== "Idempotency-Key" && !elsewhere.includes(parameter))
+    .filter(({ parameter }) => parameter !== "Idempotency-Key" && !elsewhere.has(parameter))
     .filter(({ parameter }) => !names(parameter, sent, fields))
     .map(({ parameter }) => `a fault with ${JSON.stringify(parameter)}, which the body does not have`);
 }

@@ -56,8 +56,8 @@ export class Workshop {
   readonly others = new Map<string, ScriptedCarrier>();
   readonly catalog: Catalog;
   settings: AccountSettings = DEFAULT_SETTINGS;
-  /** What is found behind every link. */
-  media: Verdict = { kind: "unknown" };
+  /** What is found behind every link; null while somebody looks. */
+  media: Verdict | null = { kind: "unknown" };
   readonly needs: DispatchNeeds & FailOverNeeds;
   readonly opened: OpenStore;
 
@@ -79,7 +79,7 @@ export class Workshop {
       },
       gates: new Gates({ clock: this.clock, nodeCount: () => 1 }),
       accountOf: (id) => ({ id, name: "default", suspended: false, settings: this.settings }),
-      media: { probe: () => Promise.resolve(this.media) },
+      media: { look: () => this.media },
       clock: this.clock,
       log,
       meters: createMeters(),

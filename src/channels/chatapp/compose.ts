@@ -1,4 +1,5 @@
 import {
+  CHAT_TEXT_MAX,
   DEFAULT_LANGUAGE,
   type ChatContent,
   type ChatHeader,
@@ -25,6 +26,10 @@ export function composeChat(draft: ChatDraft, template: NamedTemplate | null): C
   if (authored) holdTo(authored, draft);
   const { language, footer, buttons, body } = authored?.content ?? UNKNOWN;
   const text = body === null ? plainTemplateText(templateName, params) : renderTemplate(storedPattern(body), params);
+  if (text.length > CHAT_TEXT_MAX) {
+    const message = `The text has ${text.length} characters with its values; at most ${CHAT_TEXT_MAX} are sent.`;
+    throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "components.body.params", message }] });
+  }
   return { kind: "template", templateName, language, header, text, footer, buttons, params };
 }
 

@@ -20,7 +20,7 @@ export function composeRcs(draft: RcsDraft, template: StoredTemplate | null): Rc
   const fileUrls = fileUrlsOf(draft.content);
   if (template === null || template.origin === "learned") {
     const kind = kindOf(draft.content);
-    const text = plainTemplateText(templateName, params);
+    const text = withinLimit(plainTemplateText(templateName, params));
     return { botId, templateName, kind, text, suggestions: [], cards: fileUrls.map(bareCard), params };
   }
   const { kind, suggestions, cards, status } = template.content;
@@ -81,7 +81,10 @@ function fillIn({ text }: RcsTemplate, params: readonly string[]): string {
     const message = `${params.length} values, and the template has ${pattern.variables} variables: give one value for each, in order.`;
     throw new Problem("PARAMS_MISMATCH", { faults: [{ parameter: "content[0].params", message }] });
   }
-  const filled = renderTemplate(pattern, params);
+  return withinLimit(renderTemplate(pattern, params));
+}
+
+function withinLimit(filled: string): string {
   if (filled.length <= RCS_TEXT_MAX) return filled;
   const message = `The text has ${filled.length} characters with its values; at most ${RCS_TEXT_MAX} are sent.`;
   throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "content[0].params", message }] });

@@ -42,6 +42,12 @@ export const ADVICE: Record<FailureCode, Advice> = {
     cause: "Only after the message was accepted did the server behind the link tell how large its file is.",
     fix: "Link to a smaller file: 5 MB for images, 16 MB for videos, 100 MB for documents.",
   },
+  SESSION_CLOSED: {
+    state: "rejected",
+    cause:
+      "A chat-app message of type `text` waited (its campaign was paused, or no carrier took it) until 24 hours had passed since the recipient's own last message.",
+    fix: "Send an approved template instead, which may be sent at any time.",
+  },
   SAME_TEXT_FLOOD: {
     state: "rejected",
     cause:

@@ -107,6 +107,7 @@ export const sendChat: SendRoute = {
   problems: [
     "INVALID_RECIPIENT",
     "UNSUPPORTED_TYPE",
+    "MESSAGE_TOO_LONG",
     "INSUFFICIENT_CREDITS",
     "SENDER_NOT_REGISTERED",
     "COUNTRY_NOT_ALLOWED",

@@ -25,6 +25,8 @@ export const channels: Migration = {
     `update catalog set content = replace(content, '"channel":"sms"', '"channel":null')
       where kind = 'route' and name = 'Everything to the simulator'`,
     // With the time in it, so that SQLite finds a campaign's messages in it alone.
+    // A receipt that came early says by which channel its message went.
+    `alter table parked_receipts add column channel text`,
     `drop index messages_of_campaign`,
     `create index messages_of_campaign on messages (account_id, campaign_name, state, due_at) where campaign_name is not null`,
   ],

@@ -113,10 +113,10 @@ const MOVE = `
     on conflict (carrier, carrier_message_id) do nothing
   ),
   settled as (delete from parked_receipts where id in (select settles from step))
-  select place, null::integer as id, null as carrier, null as carrier_message_id, null as state, null as error_code,
+  select place, null::integer as id, null as carrier, null as carrier_message_id, null as channel, null as state, null as error_code,
     null as description, null::bigint as at from moved
   union all
-  select place, id, carrier, carrier_message_id, state, parked_receipts.error_code, parked_receipts.description, parked_receipts.at
+  select place, id, carrier, carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description, parked_receipts.at
   from step join parked_receipts using (carrier, carrier_message_id)
   order by id`;
 

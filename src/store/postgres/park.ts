@@ -22,7 +22,15 @@ export async function findSubmissions(
 }
 
 const RECEIPTS = columns(
-  { carrier: "text", carrier_message_id: "text", state: "text", error_code: "text", description: "text", at: "bigint" },
+  {
+    carrier: "text",
+    carrier_message_id: "text",
+    channel: "text",
+    state: "text",
+    error_code: "text",
+    description: "text",
+    at: "bigint",
+  },
   2,
 );
 
@@ -36,8 +44,8 @@ const PARK = `
     select place, submissions.account_id, request_id, n from receipt join submissions using (carrier, carrier_message_id)
   ),
   parked as (
-    insert into parked_receipts (carrier, carrier_message_id, state, error_code, description, at, parked_at)
-    select carrier, carrier_message_id, state, error_code, description, at, $1::bigint from receipt
+    insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, parked_at)
+    select carrier, carrier_message_id, channel, state, error_code, description, at, $1::bigint from receipt
     where place not in (select place from known) order by place
     on conflict (carrier, carrier_message_id, state) do nothing
   )
@@ -47,6 +55,7 @@ export async function park(query: Query, batch: readonly Receipt[], at: number):
   const receipts = batch.map((receipt) => ({
     carrier: receipt.carrier,
     carrier_message_id: receipt.carrierMessageId,
+    channel: receipt.channel,
     state: receipt.state,
     error_code: receipt.errorCode,
     description: receipt.description,

@@ -35,8 +35,8 @@ export function createCommands(db: DatabaseSync) {
     "select account_id, request_id, n from submissions where carrier = ? and carrier_message_id = ?",
   );
   const insertParked = db.prepare(
-    `insert into parked_receipts (carrier, carrier_message_id, state, error_code, description, at, parked_at)
-     values (?, ?, ?, ?, ?, ?, ?) on conflict (carrier, carrier_message_id, state) do nothing`,
+    `insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, parked_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (carrier, carrier_message_id, state) do nothing`,
   );
   const insertPhoneMessage = db.prepare(
     `insert into phone_messages (account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at, carrier)
@@ -102,6 +102,7 @@ export function createCommands(db: DatabaseSync) {
         insertParked.run(
           receipt.carrier,
           receipt.carrierMessageId,
+          receipt.channel ?? null,
           receipt.state,
           receipt.errorCode,
           receipt.description,
