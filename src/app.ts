@@ -1,10 +1,10 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readFileSync } from "node:fs";
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { CreatedAccount } from "./accounts/create-account.ts";
 import { firstStart } from "./accounts/first-start.ts";
 import { Keyring } from "./accounts/keyring.ts";
-import { checkMasterKey, deriveKey, loadMasterKey } from "./accounts/master-key.ts";
+import { checkMasterKey, deriveKey, loadMasterKey, sealEndpoints } from "./accounts/master-key.ts";
 import type { Carrier, Carriers } from "./carriers/carrier.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
 import { Catalog } from "./catalog/catalog.ts";
@@ -17,6 +17,7 @@ import { createServer } from "./http/server.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { Locked, lockFile } from "./lib/lock-file.ts";
 import { createLog, type Log } from "./lib/log.ts";
+import { createSeal } from "./lib/seal.ts";
 import { createTurnstile } from "./lib/turnstile.ts";
 import { createFollow } from "./links/follow.ts";
 import type { AcceptNeeds } from "./messages/accept.ts";
@@ -24,15 +25,22 @@ import { settleCampaigns, type CampaignNeeds } from "./messages/campaign.ts";
 import type { DispatchNeeds } from "./messages/dispatch.ts";
 import { Dispatcher } from "./messages/dispatcher.ts";
 import { failOver, type FailOverNeeds } from "./messages/fail-over.ts";
+import type { PrepareNeeds } from "./messages/prepare.ts";
 import { receive } from "./messages/receive.ts";
 import { report, settleParked } from "./messages/report.ts";
 import type { Account } from "./model/account.ts";
 import { carrierKey, carrierNameOf, SIMULATOR } from "./model/catalog.ts";
 import { CALM } from "./model/phone.ts";
 import { FloodFilter } from "./policies/flood.ts";
+import { operatorCircle, readOperatorTable, type OperatorTable } from "./policies/operator.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
-import type { Store } from "./store/store.ts";
+import { NOBODY, type Store } from "./store/store.ts";
+import { createOtpDigest } from "./verify/code.ts";
+import { turnToNextChannel } from "./verify/next-channel.ts";
+import { clickCallbacks } from "./webhooks/click-callbacks.ts";
+import { createHerald } from "./webhooks/herald.ts";
+import { Teller, type TellerNeeds } from "./webhooks/teller.ts";
 import { claimDue } from "./work/claim.ts";
 import { Gates } from "./work/gates.ts";
 import { createGroupCommit } from "./work/group-commit.ts";
@@ -87,7 +95,23 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   await membership.join();
 
   const meters = createMeters();
-  const commits = createGroupCommit({ store, clock, log }, config);
+  const agent = createGuardedAgent({ rules: egressRules(config), clock });
+  const operators = loadOperators(config);
+  const telling: TellerNeeds = {
+    store,
+    catalog,
+    membership,
+    agent,
+    clock,
+    log,
+    meters,
+    accountOf,
+    seal: sealEndpoints(masterKey),
+    operatorOf: (number) => operatorCircle(number, operators),
+  };
+  const teller = config.roles.includes("callbacks") ? new Teller(telling) : null;
+  const herald = createHerald({ catalog, clock, teller: () => (teller ? membership.node : NOBODY) }, teller);
+  const commits = createGroupCommit({ store, clock, log, herald }, config);
   const simulator = new SimulatorCarrier({
     store,
     clock,
@@ -97,7 +121,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       accountOf(id)?.settings.chaos ??
       CALM,
   });
-  const agent = createGuardedAgent({ rules: egressRules(config), clock });
+  const otpSeal = createSeal(deriveKey(masterKey, "texts of one-time passwords"));
   const media = createMediaProbe({ agent, clock, log });
   const carriers = openCarriers(catalog, simulator);
   await catalog.refresh();
@@ -111,6 +135,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     gates,
     accountOf,
     media,
+    seal: otpSeal,
     clock,
     log,
     meters,
@@ -132,10 +157,12 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       clock,
       beatMs: silentMs / 3,
       linkLifeMs: config.linkDays * DAY_MS,
+      telling: teller,
       sending: sending && {
         claim: sending.claim,
         failOver: () => failOver(dispatching),
         settleCampaigns: () => settleCampaigns(dispatching),
+        turnToNextChannel: () => turnToNextChannel({ ...verifying, store, catalog, accountOf }),
         settleParked: (ref, parked) => settleParked(dispatching, ref, parked),
         resendOverdue: () => simulator.resendOverdue(),
       },
@@ -178,16 +205,39 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     underWay: new Set(),
   };
 
-  const links = createFollow({ store, clock, log, meters });
+  const preparing: PrepareNeeds = {
+    catalog,
+    store,
+    commits,
+    media,
+    clock,
+    flood,
+    smsRules: config,
+    validityMs,
+    shortLinkBase,
+  };
+  const digestOf = createOtpDigest(deriveKey(masterKey, "one-time passwords"));
+  const verifying = { preparing, accepting, commits, seal: otpSeal, digestOf, clock, log, meters };
+
+  const links = createFollow({
+    store,
+    clock,
+    log,
+    meters,
+    tell: { of: (batch) => clickCallbacks({ catalog, store }, batch), onStored: () => teller?.claimSoon() },
+  });
   const services: Services = {
     store,
     keyring,
     catalog,
     campaigning: { store, catalog, commits, clock },
-    preparing: { catalog, store, commits, media, clock, flood, smsRules: config, validityMs, shortLinkBase },
+    preparing,
     accepting,
+    verifying,
     smsRules: config,
     simulator,
+    telling,
+    teller,
     links,
     meters,
     bulkTurn: createTurnstile(),
@@ -222,6 +272,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       await sending?.stop();
       await simulator.stop();
       await commits.idle();
+      await teller?.stop();
       await links.idle();
       await keyring.saveUses();
       await catalog.saveLearned();
@@ -295,6 +346,20 @@ function openLanes(
       await claiming?.catch(() => undefined);
     },
   };
+}
+
+/** What whoever runs the server knows of operators and their circles. */
+function loadOperators({ operatorsFile }: Config): OperatorTable | null {
+  if (operatorsFile === null) return null;
+  let text: string;
+  try {
+    text = readFileSync(operatorsFile, "utf8");
+  } catch (error) {
+    throw new BadSetting(`HELIOGRAPH_OPERATORS_FILE: ${operatorsFile} cannot be read`, { cause: error });
+  }
+  const table = readOperatorTable(text);
+  if ("fault" in table) throw new BadSetting(`HELIOGRAPH_OPERATORS_FILE: ${table.fault}`);
+  return table;
 }
 
 const LOOPBACK_HOSTS = new Set(["127.0.0.1", "::1", "localhost"]);

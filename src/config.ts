@@ -233,6 +233,14 @@ const SETTINGS = {
     check: "a list of networks such as 10.0.0.0/8 with commas between them",
     read: readNetworks,
   }),
+  operatorsFile: setting({
+    name: "OPERATORS_FILE",
+    default: null,
+    meaning:
+      "A CSV file of `prefix,operator,circle` for `{{operatorCircle}}` in delivery reports. What it leaves open is looked up in the numbering plans; they know operators, not circles.",
+    check: "a path",
+    read: (written) => resolve(written),
+  }),
   logLevel: setting({
     name: "LOG_LEVEL",
     default: "info",
@@ -251,7 +259,8 @@ type Optional =
   | "apiKey"
   | "testApiKey"
   | "masterKey"
-  | "egressAllow";
+  | "egressAllow"
+  | "operatorsFile";
 
 /** All settings, read and checked, once. */
 export type Config = Readonly<{

@@ -21,7 +21,18 @@ import { openHouse, type Answer, type ErrorBody, type House } from "./support/ho
 type SetUp = Record<string, Record<string, unknown>[]> & { settings: Record<string, unknown> };
 type PlanBody = Plan & { applied: boolean };
 
-const PARTS = ["templates", "bots", "numbers", "senders", "carriers", "routes", "prices"];
+const PARTS = [
+  "templates",
+  "bots",
+  "numbers",
+  "senders",
+  "carriers",
+  "routes",
+  "prices",
+  "webhooks",
+  "dlr-configs",
+  "verify-configs",
+];
 const NOTHING = Object.fromEntries(PARTS.map((part) => [part, []]));
 const { chaos: _chaos, ...SETTINGS } = DEFAULT_SETTINGS;
 
@@ -80,6 +91,46 @@ const RICH = {
     },
   ],
   prices: [{ name: "Codes", routeClass: "OTP", prefix: "91", creditsPerSegment: 0 }],
+  webhooks: [
+    {
+      name: "Answers",
+      channel: "chatapp",
+      method: "POST",
+      url: "https://shop.example/chat",
+      events: ["user_message", "message_sent"],
+      enabled: false,
+    },
+  ],
+  "dlr-configs": [
+    {
+      name: "Reports",
+      provider: "simulator",
+      method: "GET",
+      url: "https://shop.example/reports?shop=1",
+      headers: [{ key: "X-Id", value: "{{messageId}}" }],
+      enabled: true,
+    },
+  ],
+  "verify-configs": [
+    {
+      name: "Login",
+      channels: [{ channel: "rcs", from: "my bot", template: "code", waitSeconds: 60 }],
+      text: "{code} for you",
+      length: 8,
+      alphabet: "digits",
+      lifeSeconds: 120,
+      checks: 3,
+      cooldownSeconds: 60,
+      sendsPer10Minutes: 3,
+      sendsPerDay: 6,
+      failuresPerHour: 5,
+      failuresPerDay: 15,
+      allowedCountries: ["IN"],
+      appHash: "FA+9qCX9VSu",
+      webOtpDomain: "shop.example",
+      testNumbers: [{ number: "15550100100", code: "12345678" }],
+    },
+  ],
 };
 
 const reversed = (setUp: object): object =>
@@ -137,7 +188,7 @@ describe.each(ENGINES)("the set-up of an account on %s", (engine) => {
     const second = await newTenant(reversed(exported));
     expect(JSON.stringify(await second.exported())).toBe(JSON.stringify(exported));
     const { applied, same, ...rest } = (await second.put(exported)).body;
-    expect([applied, same.length]).toEqual([true, 10]);
+    expect([applied, same.length]).toEqual([true, 13]);
     expect(rest).toEqual({ settings: [], made: [], changed: [], removed: [] });
   });
 
@@ -507,7 +558,7 @@ describe.each(ENGINES)("a change of set-up in the store on %s", (engine) => {
   });
 
   test("is planned and asked about anew when somebody else changed what it is about, and only then", async () => {
-    const needs = { store: open.store, clock: systemClock };
+    const needs = { store: open.store, clock: systemClock, mint: () => "sealed" };
     const isMeant = ({ name }: { name: string }): boolean => name === "default";
     const plans: Plan[] = [];
     const meanwhile = [

@@ -15,9 +15,14 @@ import { bodyOf, failuresOf, listOperations, scopeOf, successOf, type Placed } f
 import type { JsonSchema } from "../src/http/docs/publish-schema.ts";
 import { ROUTES } from "../src/http/routes.ts";
 import { newId } from "../src/lib/ids.ts";
+import { CHANNEL_EVENTS } from "../src/model/callback.ts";
 import { PROBLEMS, type ProblemCode } from "../src/model/problem.ts";
+import { DEFAULT_GUARD, prefixOf } from "../src/model/verification.ts";
+import { codeAcceptance } from "./support/codes.ts";
+import { eventually } from "./support/eventually.ts";
 import { openHouse, type House } from "./support/house.ts";
 import { plantLinks } from "./support/links.ts";
+import { openSink } from "./support/sink.ts";
 
 let house: House;
 let document: OpenApi;
@@ -120,28 +125,41 @@ describe("the OpenAPI document", () => {
     expect([...shown, ...WITHOUT_OPERATION].toSorted()).toEqual(codes().toSorted());
   });
 
-  test("shows the callbacks and says that they are planned", () => {
+  test("shows every callback with its signature, and one for each event that a webhook can ask for", () => {
     expect(listOperations(document.webhooks).map(nameOf).toSorted()).toEqual([
       "GET smsDeliveryReport",
+      "POST chatMessageSent",
+      "POST chatMessageStatus",
+      "POST chatUserMessage",
       "POST rcsMessageStatus",
       "POST rcsUserMessage",
       "POST smsDeliveryReport",
+      "POST smsLinkClick",
+      "POST smsUserMessage",
     ]);
     for (const { operation } of listOperations(document.webhooks)) {
-      expect(operation["x-status"]).toBe("planned");
-      expect(operation.description).toContain("does not push callbacks yet");
+      const headers = (operation.parameters ?? []).filter((parameter) => parameter.in === "header");
+      expect(headers.map(({ name }) => name)).toEqual(["webhook-id", "webhook-timestamp", "webhook-signature"]);
+      expect(operation.description).not.toContain("planned");
     }
+    const shown = listOperations(document.webhooks).flatMap(({ operation }) =>
+      (bodyOf(operation)?.examples ?? []).map(([, body]) => body as { channel?: string; event?: string }),
+    );
+    const events = new Set(shown.flatMap(({ channel, event }) => (event ? [`${channel} ${event}`] : [])));
+    const known = Object.entries(CHANNEL_EVENTS).flatMap(([channel, all]) => all.map((event) => `${channel} ${event}`));
+    expect([...events].toSorted()).toEqual(known.toSorted());
   });
 });
 
 describe("the examples of the document", () => {
   test("every operation has an example of what it takes and of what it answers", () => {
-    const without = everyOperation().filter(
-      ({ operation }) =>
-        (operation.requestBody && bodyOf(operation)?.examples.length === 0) ||
-        (operation["x-status"] !== "planned" && successOf(operation)?.example === undefined),
+    const unasked = everyOperation().filter(
+      ({ operation }) => operation.requestBody && bodyOf(operation)?.examples.length === 0,
     );
-    expect(without.map(nameOf)).toEqual([]);
+    const unanswered = listOperations(document.paths).filter(
+      ({ operation }) => successOf(operation)?.example === undefined,
+    );
+    expect([...unasked, ...unanswered].map(nameOf)).toEqual([]);
   });
 
   test("every example of a body and of a success fits its schema", () => {
@@ -190,7 +208,11 @@ describe("the server, asked as the reference says", () => {
       const success = successOf(placed.operation);
       if (!success || success.type !== "application/json") continue;
       for (const [name, body] of bodyOf(placed.operation)?.examples ?? [["no body", undefined]]) {
-        const { status, body: answer } = await house.ask(placed.method.toUpperCase(), await realPath(placed), body);
+        const { status, body: answer } = await house.ask(
+          placed.method.toUpperCase(),
+          await realPath(placed),
+          await realBody(placed, body),
+        );
         const faults = faultsOf(success.schema, answer);
         if (status !== Number(success.status) || faults.length > 0) {
           unlike.push({ asked: `${nameOf(placed)}: ${name}`, status, answer, faults });
@@ -385,6 +407,31 @@ describe("docs/errors.md", () => {
 });
 
 /** The path with ids that exist: of a message just sent, of a record just made. */
+async function realBody({ path }: Placed, body: unknown): Promise<unknown> {
+  if (path !== "/v1/verify/validate") return body;
+  const { id: verifyId, otp } = await realCode();
+  return { ...(body as object), verifyId, otp };
+}
+
+/** A code that was sent, as a test would read it from the phone. */
+async function realCode(): Promise<{ id: string; otp: string }> {
+  const to = "15550100100";
+  const { body } = await house.ask<{ data: string }>("POST", "/v1/verify", { configId: "default", to });
+  await house.settled(`${body.data}:1`);
+  const latest = await house.ask<{ otp: string }>("GET", `/api/simulator/otp/latest?to=${to}`);
+  return { id: body.data, otp: latest.body.otp };
+}
+
+/** A prefix that is blocked, because the only code that was sent to it a while ago has not been used. */
+async function realBlock(number: string): Promise<string> {
+  const guard = { ...DEFAULT_GUARD, judgedFrom: 1 };
+  const now = Date.now();
+  const sent = (createdAt: number, bound: boolean) => codeAcceptance({ to: [number], createdAt }, { guard, bound });
+  await house.app.store.accept([sent(now - 1_200_000, false)]);
+  await house.app.store.accept([sent(now, true)]);
+  return prefixOf(number);
+}
+
 async function realPath({ path, operation }: Placed): Promise<string> {
   const ids: Record<string, string> = { number: "15550100100" };
   // Only what is still waiting can be cancelled.
@@ -392,6 +439,9 @@ async function realPath({ path, operation }: Placed): Promise<string> {
   if (path.includes("{messageId}")) ids.messageId = (await house.send(fields)).body.data[0]?.messageId ?? "";
   if (path.startsWith("/api/simulator/phones/{number}/")) await somethingToAnswer(ids.number ?? "");
   if (path.startsWith("/api/optouts/")) await house.ask("POST", "/api/optouts", { number: ids.number });
+  if (path.includes("{verifyId}")) ids.verifyId = (await realCode()).id;
+  if (path.includes("{prefix}")) ids.prefix = await realBlock("15550600000");
+  if (path.includes("/otp/latest")) await realCode();
   if (path.includes("{id}")) ids.id = await realId(path.split("/")[2] ?? "");
   const query = (operation.parameters ?? []).filter(
     (parameter) => parameter.in === "query" && parameter.example !== undefined,
@@ -411,6 +461,9 @@ const RECORDS: Record<string, object> = {
   carriers: {},
   routes: { carrier: "simulator", enabled: false },
   prices: { creditsPerSegment: 1 },
+  // Nobody answers there, and nobody has to.
+  webhooks: { channel: "rcs", url: "http://127.0.0.1:9/", events: ["message_status"] },
+  "dlr-configs": { url: "http://127.0.0.1:9/" },
 };
 let made = 0;
 
@@ -419,6 +472,7 @@ async function realId(kind: string): Promise<string> {
   made += 1;
   const name = `number-${made}`;
   if (kind === "links") return linkId();
+  if (kind === "callbacks") return callbackId(name);
   if (kind === "inbound") {
     const { body } = await house.ask<{ id: string }>("POST", `/api/simulator/phones/15550100100/reply`, {
       to: "HELIOG",
@@ -437,6 +491,26 @@ async function realId(kind: string): Promise<string> {
     ...(kind === "prices" && { prefix: String(100 + made) }),
   });
   return body.id;
+}
+
+/** A callback that has come to its end: its endpoint said that it is gone, and was switched on again. */
+async function callbackId(name: string): Promise<string> {
+  const sink = await openSink();
+  sink.answer((_heard, response) => response.writeHead(410).end());
+  const { body } = await house.ask<{ id: string }>("POST", "/api/dlr-configs", { name, url: sink.url });
+  await house.send();
+  const path = `/api/dlr-configs/${body.id}`;
+  await eventually(
+    async () => (await house.ask<{ enabled: boolean }>("GET", path)).body.enabled,
+    (enabled) => !enabled,
+  );
+  await house.ask("PATCH", path, { enabled: true });
+  await sink.close();
+  const { body: page } = await eventually(
+    () => house.ask<{ data: { id: string }[] }>("GET", `/api/callbacks?endpointId=${body.id}&state=exhausted`),
+    (answer) => answer.body.data.length > 0,
+  );
+  return page.data[0]?.id ?? "";
 }
 
 /** Puts a message on a phone that can be answered in every way. */

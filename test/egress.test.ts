@@ -471,6 +471,67 @@ describe("the guarded agent", () => {
     );
   });
 
+  /** A server that keeps its connections, and tells how many it has and had. */
+  async function keepingServer(answer: (socket: Socket) => void) {
+    const open = new Set<Socket>();
+    const asked: string[] = [];
+    const keeping = createServer((socket) => {
+      open.add(socket);
+      socket.on("error", () => {}).on("close", () => open.delete(socket));
+      socket.on("data", (data) => {
+        asked.push(data.toString("latin1"));
+        answer(socket);
+      });
+    });
+    await new Promise<void>((resolve) => keeping.listen(0, "127.0.0.1", resolve));
+    const close = (): Promise<unknown> => new Promise((resolve) => keeping.close(resolve));
+    return { port: (keeping.address() as AddressInfo).port, open, asked, close };
+  }
+  const YES = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=30\r\n\r\n";
+
+  test("one host can have two hundred connections at a time", async () => {
+    const server = await keepingServer(() => {});
+    const agent = agentWith({ loopback: true });
+    const outcomes = Promise.all(
+      Array.from({ length: 200 }, () => outcomeOf(agent, `http://127.0.0.1:${server.port}/`)),
+    );
+    await eventually(
+      () => server.asked.length,
+      (count) => count === 200,
+    );
+    expect(server.open.size).toBe(200);
+    for (const socket of server.open) socket.write(YES);
+    expect(new Set(await outcomes)).toEqual(new Set(["200"]));
+    await agent.destroy();
+    await server.close();
+  });
+
+  test("connections to many hosts are kept for the next request up to a bound, and closed behind their request beyond it", async () => {
+    const server = await keepingServer((socket) => socket.write(YES));
+    const rules = new EgressRules({ allow: [], loopback: true });
+    const agent = createGuardedAgent({ rules, clock: systemClock, resolve: answering("127.0.0.1"), keptMax: 5 });
+    const ask = (n: number): Promise<string> => outcomeOf(agent, `http://host-${n}.example:${server.port}/`);
+    for (let n = 0; n < 20; n += 1) {
+      expect(await ask(n)).toBe("200");
+      await eventually(
+        () => server.open.size,
+        (count) => count === Math.min(n + 1, 5),
+      );
+    }
+    const kept = server.asked.filter((written) => written.includes("connection: keep-alive"));
+    expect([kept.length, server.asked.length]).toEqual([5, 20]);
+    // Those that are gone make room again.
+    for (const socket of server.open) socket.destroy();
+    await eventually(
+      () => Object.keys(agent.stats).length,
+      (count) => count === 0,
+    );
+    await ask(0);
+    expect(server.asked.at(-1)).toContain("connection: keep-alive");
+    await agent.destroy();
+    await server.close();
+  });
+
   test("hosts that were refused leave nothing behind", async () => {
     const agent = agentWith({}, answering("127.0.0.1"));
     const hosts = Array.from({ length: 500 }, (_, n) => `http://host-${n}.example:${port}/`);

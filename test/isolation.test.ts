@@ -9,6 +9,7 @@ import { ENGINES } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
 import type { Envelope, ErrorBody, MessageBody, PhoneMessageBody } from "./support/house.ts";
 import { plantLinks } from "./support/links.ts";
+import { openSink } from "./support/sink.ts";
 
 const KEYED = ROUTES.filter((route): route is KeyedRoute => route.scope !== null);
 const nameOf = ({ method, path }: Pick<KeyedRoute, "method" | "path">): string => `${method} ${path}`;
@@ -20,6 +21,9 @@ const VICTIM_TARGET = "https://victim.example/private";
 const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" };
 const CHAT = { from: "+15550177009", to: "15550100100", type: "template", templateName: "victims_own", accountId: 1 };
 const RCS = { botId: "victims-bot", number: "+15550100100", type: "TRANS", templateName: "victims-own" };
+const OTP = { configId: "victims-own", to: "15550100100" };
+const OTP_NUMBER = "15550177005";
+const BLOCKED_PREFIX = "1555017";
 const FROM_PHONE = { to: "victims-bot", channel: "rcs", accountId: 1 };
 
 /** What belongs to the one account and is tried with the key of the other. */
@@ -41,6 +45,11 @@ interface Loot {
   richMessageId: string;
   /** What a phone of it answered. */
   inboundId: string;
+  /** Something that an address of it was told. */
+  callbackId: string;
+  /** A one-time password of it, with its right code. */
+  verifyId: string;
+  otp: string;
 }
 
 interface Attempt {
@@ -60,6 +69,12 @@ const RECORDS: Record<string, { name?: string; fields: object; change: object }>
   carriers: { fields: {}, change: { messagesPerSecond: 1 } },
   routes: { fields: { carrier: "simulator", prefixes: ["3598"] }, change: { enabled: false } },
   prices: { fields: { prefix: "3598", creditsPerSegment: 9 }, change: { creditsPerSegment: 0 } },
+  "verify-configs": { fields: { length: 7 }, change: { checks: 10 } },
+  webhooks: {
+    fields: { channel: "sms", url: "http://127.0.0.1:9/", events: ["user_message"], enabled: false },
+    change: { url: "https://intruder.example/" },
+  },
+  "dlr-configs": { fields: { url: "http://127.0.0.1:9/" }, change: { url: "https://intruder.example/" } },
 };
 const VICTIM_RECORD = "victims-own";
 
@@ -85,6 +100,22 @@ const recordAttacks = (
   };
 };
 
+/** What can be done to an address that is called, besides what can be done to every record. */
+const endpointAttacks = (kind: string): typeof ATTACKS => {
+  const foreign = ({ recordIds }: Loot): string => `/api/${kind}/${recordIds[kind]}`;
+  return {
+    [`POST /api/${kind}/:id/rotate-secret`]: (loot) => [
+      { path: `${foreign(loot)}/rotate-secret`, body: { overlapHours: 0, accountId: 1 }, expected: 404 },
+    ],
+    [`POST /api/${kind}/:id/test`]: (loot) => [{ path: `${foreign(loot)}/test`, expected: 404 }],
+    [`GET /api/${kind}/:id/preview`]: (loot) => [{ path: `${foreign(loot)}/preview`, expected: 404 }],
+    [`GET /api/${kind}/:id/health`]: (loot) => [{ path: `${foreign(loot)}/health`, expected: 404 }],
+    [`POST /api/${kind}/:id/recover`]: (loot) => [
+      { path: `${foreign(loot)}/recover`, body: { since: 0, accountId: 1 }, expected: 404 },
+    ],
+  };
+};
+
 /** How each door is tried with what belongs to somebody else. A door that is not here fails the test below. */
 const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "POST /v1/sms": ({ idempotencyKey }) => [
@@ -102,6 +133,26 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "POST /v1/rcs": ({ idempotencyKey }) => [
     { path: "/v1/rcs", body: RCS, headers: { "idempotency-key": idempotencyKey }, expected: 200 },
     { path: "/v1/rcs", body: { ...RCS, accountId: 1 }, expected: 200 },
+  ],
+  "POST /v1/verify": ({ idempotencyKey }) => [
+    { path: "/v1/verify", body: OTP, headers: { "idempotency-key": idempotencyKey }, expected: 200 },
+    // To the victim's number, whose own code stays good.
+    { path: "/v1/verify", body: { ...OTP, to: OTP_NUMBER, accountId: 1 }, expected: 200 },
+  ],
+  "POST /v1/verify/validate": ({ verifyId, otp }) => [
+    { path: "/v1/verify/validate", body: { verifyId, otp, accountId: 1 }, expected: 404 },
+    { path: "/v1/verify/validate", body: { verifyId, otp: "000000" }, expected: 404 },
+  ],
+  "GET /v1/verify/:verifyId": ({ verifyId }) => [{ path: `/v1/verify/${verifyId}`, expected: 404 }],
+  "GET /api/verifications": ({ verifyId }) => [
+    { path: "/api/verifications?accountId=1", expected: 200 },
+    { path: `/api/verifications?to=${OTP_NUMBER}&state=pending&until=1`, expected: 200 },
+    { path: `/api/verifications?cursor=${verifyId.replace(/^./, "f")}&state=verified`, expected: 200 },
+  ],
+  "GET /api/verify-blocks": () => [{ path: "/api/verify-blocks?accountId=1", expected: 200 }],
+  "DELETE /api/verify-blocks/:prefix": () => [{ path: `/api/verify-blocks/${BLOCKED_PREFIX}`, expected: 404 }],
+  "GET /api/simulator/otp/latest": () => [
+    { path: `/api/simulator/otp/latest?to=${VICTIM_NUMBER}&accountId=1`, expected: 404 },
   ],
   "GET /v1/messages": ({ messageId }) => [
     { path: "/v1/messages", expected: 200 },
@@ -158,6 +209,23 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/api/campaigns/${campaignId}/cancel`, expected: 404 },
   ],
   ...Object.assign({}, ...Object.entries(RECORDS).map(([kind, of]) => recordAttacks(kind, of))),
+  ...endpointAttacks("webhooks"),
+  ...endpointAttacks("dlr-configs"),
+  "GET /api/callbacks": ({ recordIds, messageId, callbackId }) => [
+    { path: "/api/callbacks?accountId=1", expected: 200 },
+    { path: `/api/callbacks?endpointId=${recordIds["dlr-configs"]}`, expected: 200 },
+    { path: `/api/callbacks?messageId=${messageId}`, expected: 200 },
+    { path: `/api/callbacks?cursor=${callbackId.replace(/^./, "f")}`, expected: 200 },
+  ],
+  "GET /api/callbacks/:id": ({ callbackId }) => [{ path: `/api/callbacks/${callbackId}`, expected: 404 }],
+  "POST /api/callbacks/:id/resend": ({ callbackId }) => [
+    { path: `/api/callbacks/${callbackId}/resend`, expected: 404 },
+  ],
+  "GET /v1/events": ({ callbackId }) => [
+    { path: "/v1/events?accountId=1", expected: 200 },
+    { path: "/v1/events?from=0", expected: 200 },
+    { path: `/v1/events?cursor=${callbackId.slice(0, 36).replace(/.$/, "0")}`, expected: 200 },
+  ],
   "GET /api/optouts": () => [
     { path: "/api/optouts?accountId=1", expected: 200 },
     { path: `/api/optouts?cursor=${Number(VICTIM_NUMBER) - 1}`, expected: 200 },
@@ -281,8 +349,10 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
     const keys = await house.ask<{ data: { id: string }[] }>("GET", "/api/keys");
     const { requestId, codes } = await plantLinks(tenants.execute, { targets: [VICTIM_TARGET] });
     const recordIds: Record<string, string> = {};
+    const sink = await openSink();
     for (const [kind, { name = VICTIM_RECORD, fields }] of Object.entries(RECORDS)) {
-      const made = await house.ask<{ id: string }>("POST", `/api/${kind}`, { ...fields, name });
+      const own = kind === "dlr-configs" ? { ...fields, url: sink.url } : fields;
+      const made = await house.ask<{ id: string }>("POST", `/api/${kind}`, { ...own, name });
       recordIds[kind] = made.body.id;
     }
     await house.ask("POST", "/api/optouts", { number: VICTIM_NUMBER, note: VICTIM_TEXT });
@@ -334,6 +404,9 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       topUpId,
       richMessageId,
       inboundId: answered.body.id,
+      callbackId: "",
+      verifyId: "",
+      otp: "",
     };
     // What is learned is written a moment later, and must not look like somebody's change then.
     await eventually(
@@ -341,6 +414,28 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       (written) => written.includes("secret"),
     );
     await house.settled(messageId);
+    const code = await house.ask<{ data: string }>("POST", "/v1/verify", { ...OTP, to: OTP_NUMBER });
+    loot.verifyId = code.body.data;
+    await house.settled(`${loot.verifyId}:1`);
+    const latest = await house.ask<{ otp: string }>("GET", `/api/simulator/otp/latest?to=${OTP_NUMBER}`);
+    loot.otp = latest.body.otp;
+    await tenants.execute(`insert into verify_blocks (account_id, prefix, blocked_at, blocked_until, strikes, sends, verified)
+      values (1, '${BLOCKED_PREFIX}', 1, ${Date.now() + 3_600_000}, 1, 20, 0) returning prefix`);
+    // Told, and at its end: what waits would change by itself.
+    const told = await house.send({ to: "15550177004" });
+    const toldId = told.body.data[0]?.messageId ?? "";
+    const path = `/api/dlr-configs/${recordIds["dlr-configs"]}`;
+    const { body } = await eventually(
+      () => house.ask<{ data: { id: string; state: string }[] }>("GET", `/api/callbacks?messageId=${toldId}`),
+      (answer) => answer.body.data[0]?.state === "delivered",
+    );
+    loot.callbackId = body.data[0]?.id ?? "";
+    await house.ask("PATCH", path, { enabled: false });
+    await eventually(
+      async () => (await house.ask<{ lastSuccessAt: number | null }>("GET", `${path}/health`)).body.lastSuccessAt,
+      (at) => at !== null,
+    );
+    await sink.close();
   });
   afterAll(() => tenants.close());
 
@@ -358,6 +453,12 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       "catalog",
       "optouts",
       "inbound",
+      "callbacks",
+      "endpoint_health",
+      "verifications",
+      "verify_numbers",
+      "verify_tallies",
+      "verify_blocks",
       "balances",
       "ledger",
     ];
@@ -380,8 +481,9 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
         expect(answer.body).not.toContain(loot.keyId);
         expect(answer.body).not.toContain(VICTIM_NUMBER);
         expect(answer.body).not.toContain(VICTIM_TARGET);
-        for (const id of [loot.campaignId, loot.inboundId, loot.richMessageId, ...Object.values(loot.recordIds)])
-          expect(answer.body).not.toContain(id);
+        const { campaignId, inboundId, richMessageId, callbackId, recordIds } = loot;
+        const ids = [campaignId, inboundId, richMessageId, callbackId.slice(0, 36), ...Object.values(recordIds)];
+        for (const id of ids) expect(answer.body).not.toContain(id);
       }
       expect(await belongings()).toEqual(before);
     },
@@ -394,6 +496,9 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
     expect(listed.body.data.map((message) => message.messageId)).toEqual([loot.messageId]);
     const link = await tenants.house.ask<{ url: string }>("GET", `/api/links/${loot.linkCode}`);
     expect(link.body.url).toBe(VICTIM_TARGET);
+    const { verifyId, otp } = loot;
+    const verified = await tenants.house.ask("POST", "/v1/verify/validate", { verifyId, otp });
+    expect(verified.status).toBe(200);
     const answer = await tenants.house.ask<{ text: string }>("GET", `/v1/inbound/${loot.inboundId}`);
     expect(answer.body).toMatchObject({ text: VICTIM_TEXT, messageId: loot.messageId });
   });

@@ -28,6 +28,7 @@ describe("a server that is killed at any instant under load", () => {
       expect(broken).toEqual([]);
       expect(report.accepted).toBeGreaterThan(KILLS * 20);
       expect(report.unknown).toBeGreaterThan(0);
+      expect(report.reports).toBeGreaterThan(report.messages / 2);
     },
   );
 });
@@ -99,6 +100,18 @@ describe("the reconciler", () => {
     ],
     ["a message on a phone that nobody stored", "I3", { onPhones: [onPhone, { ...onPhone, messageId: "b:1" }] }],
     ["a request without an answer", "ledger", { ledger: [intent], messages: [], onPhones: [] }],
+    ["an end that the customer was not told", "I4", { reported: new Map() }],
+    ["a customer who was told another end", "I4", { reported: new Map([["a:1", ["Delivered", "Failed"]]]) }],
+    [
+      "a report of a message that is none",
+      "I4",
+      {
+        reported: new Map([
+          ["a:1", ["Delivered"]],
+          ["b:1", ["Failed"]],
+        ]),
+      },
+    ],
     ["an end that was another before", "I5", { observed: new Map([["a:1", "undelivered"]]) }],
     ["a duplicate without a kill", "I6", { onPhones: [onPhone, again], kills: [] }],
     ["more duplicates than the window", "I6", { onPhones: [onPhone, again], window: 0 }],

@@ -708,6 +708,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
         startWords: ["GO ON"],
         credits: "metered",
         refundUndelivered: true,
+        zone: "Asia/Kolkata",
         keepTextsDays: 7,
         keepMessagesDays: 7,
       };
@@ -734,6 +735,8 @@ describe.each(ENGINES)("records on %s", (engine) => {
       [{ stopWords: ["STOP", "x".repeat(31)] }, "stopWords[1]"],
       [{ startWords: ["!!"] }, "startWords[0]"],
       [{ startWords: Array.from({ length: 31 }, (_each, index) => `GO${index}`) }, "startWords"],
+      [{ zone: "Mars/Olympus" }, "zone"],
+      [{ zone: "" }, "zone"],
       [{ keepTextsDays: 0 }, "keepTextsDays"],
       [{ keepTextsDays: 401 }, "keepTextsDays"],
       [{ keepMessagesDays: 29 }, "keepMessagesDays"],

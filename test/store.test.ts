@@ -14,8 +14,10 @@ import { FunctionDriver, type Engine } from "../src/store/engine.ts";
 import { createInbound } from "../src/store/inbound.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
 import type { Tables } from "../src/store/tables.ts";
+import { callbackStoreSuite } from "./callback-store.suite.ts";
 import { inboundStoreSuite } from "./inbound-store.suite.ts";
 import { storeSuite } from "./store.suite.ts";
+import { verifyStoreSuite } from "./verify-store.suite.ts";
 import { acceptance, NOON } from "./support/acceptances.ts";
 import { ENGINES, openStore } from "./support/engines.ts";
 
@@ -25,6 +27,8 @@ describe.each(ENGINES)("the store on %s", (engine) => {
 
 describe.each(ENGINES)("what users send back, in the store on %s", (engine) => {
   inboundStoreSuite(engine);
+  callbackStoreSuite(engine);
+  verifyStoreSuite(engine);
 });
 
 describe("what users send back, in the store on sqlite", () => {

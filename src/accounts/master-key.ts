@@ -1,6 +1,8 @@
 import { createHash, hkdfSync, randomBytes } from "node:crypto";
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createRecall } from "../lib/recall.ts";
+import { createSeal, type Seal } from "../lib/seal.ts";
 import type { RecordStore } from "../store/store.ts";
 
 /** The stored data was set up under another master key. */
@@ -37,6 +39,14 @@ function makeKeyFile(file: string): void {
 /** A key for one purpose; knowing it tells nothing about the others. */
 export const deriveKey = (masterKey: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", masterKey, "heliograph", purpose, 32));
+
+const OPENED_MAX = 10_000;
+
+/** What the secrets of webhooks and delivery reports are sealed with. Each is opened once, not for every push. */
+export function sealEndpoints(masterKey: Buffer): Seal {
+  const { seal, open } = createSeal(deriveKey(masterKey, "secrets of endpoints"));
+  return { seal, open: createRecall(OPENED_MAX, open) };
+}
 
 /** Every node must have the same master key, or keys made on one would not open on another. */
 export async function checkMasterKey(store: RecordStore, masterKey: Buffer): Promise<void> {

@@ -17,6 +17,8 @@ const learnedKey = ({ accountId, kind, name }: Pick<CatalogRecord, "accountId" |
 /** Records of one kind by their names. */
 type Named<K extends CatalogKind> = Map<string, CatalogRecord<K>>;
 
+export type EndpointRecord = CatalogRecord<"webhook"> | CatalogRecord<"dlrConfig">;
+
 /** The records of one account, as sending asks for them. */
 export class AccountCatalog {
   readonly #kinds: { [K in CatalogKind]: Named<K> } = {
@@ -30,9 +32,13 @@ export class AccountCatalog {
     route: new Map(),
     price: new Map(),
     campaign: new Map(),
+    webhook: new Map(),
+    dlrConfig: new Map(),
+    verifyConfig: new Map(),
   };
   #routes: readonly CatalogRecord<"route">[] | null = null;
   #prices: readonly CatalogRecord<"price">[] | null = null;
+  #endpoints: readonly EndpointRecord[] | null = null;
 
   named<K extends CatalogKind>(kind: K): Named<K> {
     return this.#kinds[kind];
@@ -42,6 +48,15 @@ export class AccountCatalog {
     this.#kinds[record.kind].set(record.name, record);
     this.#routes = null;
     this.#prices = null;
+    this.#endpoints = null;
+  }
+
+  /** Where customers want to be called, of those that are switched on. */
+  get endpoints(): readonly EndpointRecord[] {
+    this.#endpoints ??= [...this.named("webhook").values(), ...this.named("dlrConfig").values()].filter(
+      ({ content }) => content.enabled,
+    );
+    return this.#endpoints;
   }
 
   /** Those that are switched on, first ones first. */

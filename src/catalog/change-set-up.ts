@@ -3,11 +3,13 @@ import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
 import { Problem } from "../model/problem.ts";
 import { planSetUp, type Plan } from "./plan-set-up.ts";
+import type { Mint } from "./record-kind.ts";
 import { readStanding, type SetUpStore } from "./set-up.ts";
 
 interface Needs {
   store: SetUpStore;
   clock: Clock;
+  mint: Mint;
 }
 
 /** Under load new names are learned every second or so, and each makes a plan old; so many in a row no service has. */
@@ -18,7 +20,7 @@ const TRIES_MAX = 10;
  * somebody else changed something meanwhile that makes it another plan. Null when the account is not there.
  */
 export async function changeSetUp(
-  { store, clock }: Needs,
+  { store, clock, mint }: Needs,
   isMeant: (account: Account) => boolean,
   file: unknown,
   agree: (plan: Plan) => boolean | Promise<boolean>,
@@ -27,7 +29,7 @@ export async function changeSetUp(
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const standing = await readStanding(store, isMeant);
     if (!standing) return null;
-    const { plan, change } = planSetUp(standing, file, clock.now());
+    const { plan, change } = planSetUp(standing, file, { now: clock.now(), mint });
     if (!isDeepStrictEqual(plan, agreed)) {
       if (!(await agree(plan))) return { plan, applied: false };
       agreed = plan;

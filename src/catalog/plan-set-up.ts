@@ -7,8 +7,8 @@ import { Problem, type Fault } from "../model/problem.ts";
 import type { SetUpChange } from "../store/store.ts";
 import { AccountCatalog } from "./catalog.ts";
 import { misspelt } from "./misspelt.ts";
-import { kindOf, readRecord, type Shelf } from "./read-record.ts";
-import { writtenFields, type RecordKind } from "./record-kind.ts";
+import { completeRecord, kindOf, readRecord, type Shelf } from "./read-record.ts";
+import { writtenFields, type Mint, type RecordKind } from "./record-kind.ts";
 import { refuseFaults } from "./refuse-faults.ts";
 import { authored, type Standing } from "./set-up.ts";
 import { pickSettings, readSettings, settingsShape, type Settings } from "./settings.ts";
@@ -46,13 +46,17 @@ type SetUp = Readonly<Record<string, unknown>>;
  * Reads a set-up file against what stands. Every record goes the way of its own door; everything that is wrong in the
  * whole file is told at once. Parts that the file does not have are left alone.
  */
-export function planSetUp(standing: Standing, file: unknown, now: number): { plan: Plan; change: SetUpChange } {
+export function planSetUp(
+  standing: Standing,
+  file: unknown,
+  { now, mint }: PlanNeeds,
+): { plan: Plan; change: SetUpChange } {
   const given = objectOf(file);
   const faults = unknownParts(given);
   const settings = readPart("settings", faults, () => changedSettings(standing, given["settings"]));
   const shelves = SHELVES.filter(({ many }) => given[many] !== undefined);
   const catalog = whatStays(standing, shelves);
-  const wanted = shelves.flatMap((shelf) => readShelf({ shelf, given, standing, catalog, now }, faults));
+  const wanted = shelves.flatMap((shelf) => readShelf({ shelf, given, standing, catalog, now, mint }, faults));
   refuseFaults(faults);
 
   const isWanted = ({ kind, name }: CatalogRecord): boolean => catalog.named(kind).get(name)?.origin === "authored";
@@ -158,16 +162,21 @@ function whatStays(standing: Standing, shelves: readonly Shelf[]): AccountCatalo
   return catalog;
 }
 
-interface ShelfReading {
+interface PlanNeeds {
+  now: number;
+  /** Whoever calls with a secret gets it here when a file brings them in. */
+  mint: Mint;
+}
+
+interface ShelfReading extends PlanNeeds {
   shelf: Shelf;
   given: SetUp;
   standing: Standing;
   /** What stands already when the file is read; each record joins it for those after it to be held against. */
   catalog: AccountCatalog;
-  now: number;
 }
 
-function readShelf({ shelf, given, standing, catalog, now }: ShelfReading, faults: Fault[]): Wanted[] {
+function readShelf({ shelf, given, standing, catalog, now, mint }: ShelfReading, faults: Fault[]): Wanted[] {
   const list = given[shelf.many];
   if (!Array.isArray(list) || list.length > PART_MAX) {
     const message = `${shelf.many} is an array of at most ${PART_MAX} records; leave it out to leave them alone.`;
@@ -179,7 +188,7 @@ function readShelf({ shelf, given, standing, catalog, now }: ShelfReading, fault
     const place = `${shelf.many}[${index}]`;
     const read = readPart(place, faults, () => readRecord(shelf, each, { known: null, catalog, strict: true }));
     if (!read) return [];
-    const { kind, name, content } = read;
+    const { kind, name } = read;
     const twin = places.get(`${kind.kind} ${name}`);
     if (twin !== undefined) {
       const message = `${twin} has this name already: each ${shelf.one} stands in the file once.`;
@@ -194,7 +203,7 @@ function readShelf({ shelf, given, standing, catalog, now }: ShelfReading, fault
       id: known?.id ?? newId(now),
       name,
       origin: "authored",
-      content,
+      content: completeRecord(read, known ?? null, mint),
       createdAt: known?.createdAt ?? now,
       updatedAt: now,
     };

@@ -3,7 +3,7 @@ import type { CatalogContents, CatalogKind, CatalogRecord } from "../model/catal
 import { Problem, type Fault } from "../model/problem.ts";
 import type { AccountCatalog } from "./catalog.ts";
 import { misspelt } from "./misspelt.ts";
-import { changeShape, newShape, readName, type RecordKind } from "./record-kind.ts";
+import { changeShape, newShape, readName, type Mint, type RecordKind } from "./record-kind.ts";
 import { refuseFaults } from "./refuse-faults.ts";
 
 /** Records that people find in one place: at `/api/<many>`, and under that name in a set-up file. */
@@ -54,6 +54,13 @@ export function readRecord(shelf: Shelf, body: unknown, { known, catalog, strict
   refuseFaults(faults);
   return { kind, name, content };
 }
+
+/** What was read of a record, with what nobody writes into it; `before` is the record that it takes the place of. */
+export const completeRecord = (
+  { kind, content }: Pick<ReadRecord, "kind" | "content">,
+  before: CatalogRecord | null,
+  mint: Mint,
+): ReadRecord["content"] => kind.complete?.(content, before?.content ?? null, mint) ?? content;
 
 /** The kind that a stored record is of. */
 export function kindOf({ kinds }: Shelf, record: Pick<CatalogRecord, "kind">): RecordKind {

@@ -18,11 +18,18 @@ export interface RecordKind<K extends CatalogKind = CatalogKind, F extends objec
   read(given: GivenRecord<K, F>): CatalogContents[K];
   /** The name where none is given; without this, a new record must have one. */
   nameOf?(fields: F, known: CatalogRecord<K> | null): string;
+  /** Adds what nobody writes into a record: it stays with the record, and a new one is born with its own. */
+  complete?(content: CatalogContents[K], before: CatalogContents[K] | null, mint: Mint): CatalogContents[K];
+  /** What answers show of it; everything unless given. */
+  show?(content: CatalogContents[K]): object;
   /** Refuses to remove what something else still needs. */
   keep?: { problems: readonly ProblemCode[]; refuse(record: CatalogRecord<K>, catalog: AccountCatalog): void };
   /** Always there, without a record that could be changed. */
   builtIn?: readonly Pick<CatalogRecord<K>, "name" | "content">[];
 }
+
+/** Makes a secret, sealed as it is stored. */
+export type Mint = () => string;
 
 export interface NameRule {
   /** What the name is for. */

@@ -1,5 +1,6 @@
 import { newId } from "../lib/ids.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord, RouteContent } from "../model/catalog.ts";
+import { DEFAULT_VERIFY_CONFIG } from "../model/verify-config.ts";
 import { SAMPLE_CHAT_TEMPLATES, SAMPLE_RCS_TEMPLATES } from "./sample-templates.ts";
 
 /** A route that takes every message to a carrier. */
@@ -41,5 +42,6 @@ export function sampleRecords(now: number): Omit<CatalogRecord, "accountId">[] {
     ...Object.entries(SAMPLE_CHAT_TEMPLATES).map(([name, template]) => authored("chatTemplate", name, template)),
     authored("bot", "heliograph", { title: "Heliograph" }),
     ...Object.entries(SAMPLE_RCS_TEMPLATES).map(([name, template]) => authored("rcsTemplate", name, template)),
+    authored("verifyConfig", "default", DEFAULT_VERIFY_CONFIG),
   ];
 }

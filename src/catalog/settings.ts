@@ -15,6 +15,7 @@ const DAYS_MAX = 3650;
 
 const words = (description: string): TSchema =>
   Type.Array(Type.String({ minLength: 1, maxLength: WORD_MAX }), { minItems: 1, maxItems: 30, description });
+const limit = (description: string): TSchema => Type.Integer({ minimum: 1, maximum: 10_000_000, description });
 const days = (description: string): TSchema => Type.Integer({ minimum: 1, maximum: DAYS_MAX, description });
 
 /** Every setting with what it means. */
@@ -44,11 +45,34 @@ export const settingFields: Readonly<Record<keyof Settings, TSchema>> = {
     ["real carriers", "everywhere"],
     "Where limits that guard money and people bind; on the simulator they are only noted unless it says everywhere.",
   ),
+  otpGuard: nullable(
+    Type.Object({
+      prefixPer10Minutes: limit("Unverified codes to one block of 10,000 numbers within ten minutes."),
+      prefixPerHour: limit("The same within an hour."),
+      countryPerHour: nullable(limit(""), "Unverified codes to one country within an hour; null for any number."),
+      sendsPerDay: nullable(limit(""), "Codes that the account sends in a day (UTC); null for any number."),
+      judgedFrom: limit("So many codes to a block within an hour show how many of them are used."),
+      conversionPercent: Type.Integer({
+        minimum: 0,
+        maximum: 100,
+        description: "Fewer used ones than this share, and the block of numbers is sent nothing for a while.",
+      }),
+      blockHours: Type.Integer({
+        minimum: 1,
+        maximum: 168,
+        description: "How long the first time; twice as long each time again, a week at the most.",
+      }),
+    }),
+    "What keeps one-time passwords from being pumped to numbers that earn with them; null switches it off.",
+  ),
   stopWords: words("Answers that put a recipient on the opt-out list. Case, accents and punctuation do not matter."),
   startWords: words("Answers that take a recipient off the opt-out list."),
   credits: oneOf(["unlimited", "metered"], "metered accounts send as long as their credits last."),
   refundUndelivered: Type.Boolean({
     description: "Whether a message that the network could not deliver is paid back.",
+  }),
+  zone: Type.String({
+    description: "Time zone in which times are written out in delivery reports, as in `Asia/Kolkata`.",
   }),
   keepTextsDays: days("Days after which the texts of ended messages are erased."),
   keepMessagesDays: days("Days after which ended messages are removed; at least keepTextsDays."),
@@ -69,6 +93,7 @@ export function readSettings(fields: Partial<Settings>, current: Settings): Part
   const faults: Fault[] = [];
   checkCountries(change, faults);
   checkWords(change, faults);
+  checkZone(change, faults);
   checkDays(change, current, faults);
   refuseFaults(faults);
   return change;
@@ -91,6 +116,20 @@ function checkWords({ stopWords = [], startWords = [] }: Partial<Settings>, faul
       const message = `A word is plain text of 1 to ${WORD_MAX} characters with at least one letter or digit.`;
       faults.push({ parameter: `${field}[${index}]`, message });
     });
+}
+
+function checkZone({ zone }: Partial<Settings>, faults: Fault[]): void {
+  if (zone === undefined || isZone(zone)) return;
+  faults.push({ parameter: "zone", message: "zone is the name of a time zone, like Asia/Kolkata or UTC." });
+}
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    // There is no other way to ask whether a name is known.
+    return false;
+  }
 }
 
 function checkDays(change: Partial<Settings>, current: Settings, faults: Fault[]): void {

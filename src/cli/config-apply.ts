@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
+import { checkMasterKey, loadMasterKey, sealEndpoints } from "../accounts/master-key.ts";
 import { openStore } from "../app.ts";
 import { changeSetUp } from "../catalog/change-set-up.ts";
 import { changesNothing, type Plan } from "../catalog/plan-set-up.ts";
 import { BadSetting, type Config } from "../config.ts";
 import { systemClock } from "../lib/clock.ts";
+import { createMint } from "../webhooks/mint.ts";
 import { DEFAULT_ACCOUNT, noSuchAccount } from "./account-option.ts";
 import { tellPlan } from "./tell-plan.ts";
 import type { Terminal } from "./terminal.ts";
@@ -30,12 +32,15 @@ export async function applyConfig(
   const file = await readSetUp(path);
   const store = await openStore(config, systemClock);
   try {
+    const masterKey = loadMasterKey(config.masterKey, config.dataDir);
+    await checkMasterKey(store, masterKey);
+    const mint = createMint(sealEndpoints(masterKey));
     const agree = (plan: Plan): boolean | Promise<boolean> => {
       terminal.say(tellPlan(plan));
       return !dryRun && (yes || changesNothing(plan) || terminal.confirm("Apply this?"));
     };
     const isMeant = ({ name }: { name: string }): boolean => name === account;
-    const changed = await changeSetUp({ store, clock: systemClock }, isMeant, file, agree);
+    const changed = await changeSetUp({ store, clock: systemClock, mint }, isMeant, file, agree);
     if (!changed) throw noSuchAccount(account);
     if (changed.applied) return changesNothing(changed.plan) ? "" : "Applied.";
     if (dryRun) return "Nothing was changed: this was a dry run.";

@@ -4,6 +4,7 @@ import { Problem } from "../model/problem.ts";
 import { addAccount } from "./add-account.ts";
 import { applyConfig, NotConfirmed } from "./config-apply.ts";
 import { exportConfig } from "./config-export.ts";
+import { listen } from "./listen.ts";
 import { openTerminal } from "./terminal.ts";
 
 /** The operator's door: one file per command. */
@@ -25,11 +26,17 @@ const COMMANDS = {
       "makes an account what such a file says, after showing what that means and asking; a running server knows it within seconds",
     run: applyConfig,
   },
+  listen: {
+    usage: "listen --forward-to URL [--key KEY] [--url http://127.0.0.1:8080] [--account NAME]",
+    meaning:
+      "prints what webhooks and delivery reports of the key's account are told by a running server, and tells it to URL as well, signed with a secret of its own",
+    run: listen,
+  },
 };
 
 const EXITS = [
   [0, "done, or nothing to do"],
-  [1, "failed, and may pass: the database is away"],
+  [1, "failed, and may pass: the database or the server is away"],
   [2, "asked for what cannot be: a wrong command, an unknown account, a file with faults"],
   [3, "not confirmed, so nothing was changed"],
 ] as const;
@@ -68,6 +75,9 @@ try {
     options: {
       email: { type: "string" },
       account: { type: "string" },
+      "forward-to": { type: "string" },
+      url: { type: "string" },
+      key: { type: "string" },
       "dry-run": { type: "boolean" },
       yes: { type: "boolean" },
       help: { type: "boolean" },

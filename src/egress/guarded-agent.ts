@@ -1,6 +1,6 @@
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
-import { Agent, type buildConnector } from "undici";
+import { Agent, type buildConnector, type Dispatcher } from "undici";
 import type { Clock } from "../lib/clock.ts";
 import type { EgressRules } from "./addresses.ts";
 import { createResolve, type Resolve } from "./resolve.ts";
@@ -13,9 +13,15 @@ const ADDRESSES_TRIED_MAX = 16;
 const SILENCE_LIMIT_MS = 15_000;
 const HEADERS_MAX_BYTES = 16_384;
 const RESPONSE_MAX_BYTES = 65_536;
-const CONNECTIONS_PER_ORIGIN = 10;
+/**
+ * Far more than one customer's address is ever given, since a host may be the address of many: those of them that hang
+ * must not make the others wait for a connection. How many requests run at once is decided by who makes them.
+ */
+const CONNECTIONS_PER_ORIGIN = 1024;
 /** However long a server offers to keep a connection. */
 const IDLE_MAX_MS = 60_000;
+/** While so many connections are open, those in use are closed behind their request rather than kept for the next. */
+const KEPT_MAX = 2048;
 
 /** A host that leads only to addresses that outgoing requests may not go to. Which ones is not said: that would be a map of the inside. */
 export class EgressRefused extends Error {
@@ -26,20 +32,32 @@ export class EgressRefused extends Error {
   }
 }
 
+/** A name or a server that did not answer in its time. */
+export class EgressTimeout extends Error {
+  override name = "EgressTimeout";
+}
+
 interface Needs {
   rules: EgressRules;
   clock: Clock;
   resolve?: Resolve;
+  keptMax?: number;
+}
+
+/** The connections of an agent, from the first try to the end. */
+interface Connections {
+  open: number;
 }
 
 /**
  * The one way out to addresses that customers give: every connection it opens goes to an address that the rules have
  * just passed, and not to whatever the name means when it is asked once more. It follows no redirect.
  */
-export function createGuardedAgent({ rules, clock, resolve = createResolve() }: Needs): Agent {
+export function createGuardedAgent({ rules, clock, resolve = createResolve(), keptMax = KEPT_MAX }: Needs): Agent {
   const lookup = guardedLookup(rules, clock, resolve);
-  return new Agent({
-    connect: guardedConnector(rules, clock, lookup),
+  const connections = { open: 0 };
+  const options = {
+    connect: guardedConnector(rules, clock, lookup, connections),
     connections: CONNECTIONS_PER_ORIGIN,
     pipelining: 1,
     allowH2: false,
@@ -48,10 +66,33 @@ export function createGuardedAgent({ rules, clock, resolve = createResolve() }: 
     keepAliveMaxTimeout: IDLE_MAX_MS,
     maxHeaderSize: HEADERS_MAX_BYTES,
     maxResponseSize: RESPONSE_MAX_BYTES,
-  });
+  };
+  return new ThriftyAgent(options, connections, keptMax);
 }
 
-function guardedConnector(rules: EgressRules, clock: Clock, lookup: LookupFunction): buildConnector.connector {
+/** Bounds the connections that wait unused, however many hosts there are: each host by itself would keep its own. */
+class ThriftyAgent extends Agent {
+  readonly #connections: Connections;
+  readonly #keptMax: number;
+
+  constructor(options: Agent.Options, connections: Connections, keptMax: number) {
+    super(options);
+    this.#connections = connections;
+    this.#keptMax = keptMax;
+  }
+
+  override dispatch(options: Agent.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const mayBeKept = this.#connections.open < this.#keptMax;
+    return super.dispatch(mayBeKept ? options : { ...options, reset: true }, handler);
+  }
+}
+
+function guardedConnector(
+  rules: EgressRules,
+  clock: Clock,
+  lookup: LookupFunction,
+  connections: Connections,
+): buildConnector.connector {
   return ({ hostname, port, protocol }, callback) => {
     const secure = protocol === "https:";
     if (!secure && protocol !== "http:") return callback(new EgressRefused(hostname), null);
@@ -71,8 +112,10 @@ function guardedConnector(rules: EgressRules, clock: Clock, lookup: LookupFuncti
     const socket: Socket = secure
       ? connectSecure({ ...target, servername, ALPNProtocols: ["http/1.1"] })
       : connectPlain(target);
+    connections.open += 1;
+    socket.once("close", () => (connections.open -= 1));
     const cancelLimit = clock.after(CONNECT_LIMIT_MS, () =>
-      socket.destroy(new Error(`${hostname} took no connection within ${CONNECT_LIMIT_MS} ms`)),
+      socket.destroy(new EgressTimeout(`${hostname} took no connection within ${CONNECT_LIMIT_MS} ms`)),
     );
     let settled = false;
     const settle = (error: Error | null): void => {
@@ -109,7 +152,7 @@ function guardedLookup(rules: EgressRules, clock: Clock, resolve: Resolve): Look
 function withinLimit<T>(clock: Clock, host: string, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(LOOKUP_LIMIT_MS, () =>
-      reject(new Error(`the name ${host} was not resolved within ${LOOKUP_LIMIT_MS} ms`)),
+      reject(new EgressTimeout(`the name ${host} was not resolved within ${LOOKUP_LIMIT_MS} ms`)),
     );
     answer.then(resolve, reject).finally(cancel);
   });

@@ -3,6 +3,13 @@ import type { Family } from "./route.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
+/** The answers to a request for a one-time password, and to the right one. */
+export const OTP_GENERATED = "OTP Generated Successfully!";
+export const OTP_VERIFIED = "OTP Verified Successfully!";
+
+export const otpEnvelope = (verifyId: string, message: string): string =>
+  `{"data":"${verifyId}","message":"${message}","error":null}`;
+
 export const SENT_MESSAGE = "Message Sent Successfully!";
 
 /** An answer that is JSON already. */
@@ -38,11 +45,13 @@ export interface ErrorValue {
   reference: string;
   details: readonly { parameter: string; message: string }[];
   requestId: string;
+  /** Of a one-time password: how often it may still be tried. */
+  attemptsRemaining?: number;
 }
 
 /** The body of a failure, in the shape of the operation that failed. */
 export function failureBody(problem: Problem, family: Family, baseUrl: string, requestId: string): object {
-  const { code, message, faults } = problem;
+  const { code, message, faults, echo, facts } = problem;
   const error: ErrorValue = {
     code,
     type: PROBLEMS[code].type,
@@ -51,6 +60,8 @@ export function failureBody(problem: Problem, family: Family, baseUrl: string, r
     reference: `${baseUrl}/docs/errors/${code}`,
     details: faults,
     requestId,
+    ...facts,
   };
+  if (family === "otp") return { data: echo, message, error };
   return family === "send" ? { id: null, data: [], totalCount: 0, message, error } : { message, error };
 }

@@ -17,11 +17,15 @@ export function readLimit(query: Query, faults: Fault[]): number {
 /** A moment as epoch milliseconds or as ISO 8601. */
 export function readTime(query: Query, parameter: string, faults: Fault[]): number | undefined {
   const written = query[parameter];
-  if (written === undefined) return undefined;
-  const time = /^\d{1,15}$/.test(written) ? Number(written) : Date.parse(written);
+  return written === undefined ? undefined : readMoment(written, parameter, faults);
+}
+
+/** The same where it is given in a body; 0 when it is none, which goes to `faults`. */
+export function readMoment(written: string | number, parameter: string, faults: Fault[]): number {
+  const time = /^\d{1,15}$/.test(String(written)) ? Number(written) : Date.parse(String(written));
   if (Number.isFinite(time)) return time;
   faults.push({ parameter, message: `${parameter} is a time: epoch milliseconds, or like 2026-01-31T18:00:00Z.` });
-  return undefined;
+  return 0;
 }
 
 export function refuseFaults(faults: readonly Fault[]): void {

@@ -13,6 +13,10 @@ import type { PrepareNeeds } from "../messages/prepare.ts";
 import type { Scope } from "../model/api-key.ts";
 import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
+import type { CheckNeeds } from "../verify/check.ts";
+import type { GenerateNeeds } from "../verify/generate.ts";
+import type { TellNeeds } from "../webhooks/tell.ts";
+import type { Teller } from "../webhooks/teller.ts";
 import type { Meters } from "../work/meters.ts";
 import type { JsonText } from "./envelope.ts";
 
@@ -24,8 +28,12 @@ export interface Services {
   campaigning: CampaignNeeds;
   preparing: PrepareNeeds;
   accepting: AcceptNeeds;
+  verifying: GenerateNeeds & CheckNeeds;
   smsRules: SmsRules;
   simulator: SimulatorCarrier;
+  telling: TellNeeds;
+  /** Null where this node calls nobody back. */
+  teller: Teller | null;
   links: Follow;
   meters: Meters;
   /** Resolves when it is the turn of the next large request. */
@@ -65,8 +73,8 @@ export interface SendCall {
   setHeader(name: string, value: string): void;
 }
 
-/** The body of a failure: `send` has the send envelope around it, `plain` only text and error. */
-export type Family = "send" | "plain";
+/** The body of a failure: `send` and `otp` have their envelopes around it, `plain` only text and error. */
+export type Family = "send" | "otp" | "plain";
 
 /** A parameter as the reference tells it: its meaning alone, or with a value to show. */
 export type Parameter = string | { meaning: string; example: string; required?: true };

@@ -1,10 +1,12 @@
 import { getAccount, patchAccount } from "./api/account.ts";
 import { botRoutes } from "./api/bots.ts";
+import { getCallback, listCallbacks, resendCallback } from "./api/callbacks.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./api/campaigns.ts";
 import { carrierRoutes } from "./api/carriers.ts";
 import { getConfig, putConfig } from "./api/config.ts";
 import { creditRoutes } from "./api/credits.ts";
 import { deleteKey, getKey, listKeys, patchKey, postKey, rotateKeyRoute } from "./api/keys.ts";
+import { dlrConfigRoutes } from "./api/dlr-configs.ts";
 import { getLink, listLinks } from "./api/links.ts";
 import { getOperatorMessage, listOperatorMessages } from "./api/messages.ts";
 import { numberRoutes } from "./api/numbers.ts";
@@ -21,29 +23,39 @@ import {
 } from "./api/simulator-answers.ts";
 import { getChaos, listPhoneMessages, listPhones, putChaos, waitForMessage } from "./api/simulator.ts";
 import { simulatorEvents } from "./api/simulator-events.ts";
+import { latestOtp } from "./api/simulator-otp.ts";
 import { templateRoutes } from "./api/templates.ts";
+import { liftVerifyBlock, listVerifications, listVerifyBlocks } from "./api/verifications.ts";
+import { verifyConfigRoutes } from "./api/verify-configs.ts";
+import { webhookRoutes } from "./api/webhooks.ts";
 import { docsRoutes } from "./docs/docs.ts";
 import { healthz, metrics, readyz } from "./health.ts";
 import type { Route } from "./route.ts";
 import { shortLinkRoutes } from "./short-link.ts";
 import { cancelMessages } from "./v1/cancel.ts";
 import { sendChat } from "./v1/chatapp.ts";
+import { listEvents } from "./v1/events.ts";
 import { getInbound, listInbound } from "./v1/inbound.ts";
 import { getMessage, listMessages } from "./v1/messages.ts";
 import { previewSms } from "./v1/preview.ts";
 import { sendRcs } from "./v1/rcs.ts";
 import { sendSms } from "./v1/sms.ts";
+import { generate, getVerification, validate } from "./v1/verify.ts";
 
 const OPERATIONS: readonly Route[] = [
   sendSms,
   previewSms,
   sendChat,
   sendRcs,
+  generate,
+  validate,
+  getVerification,
   listMessages,
   getMessage,
   cancelMessages,
   listInbound,
   getInbound,
+  listEvents,
   listOperatorMessages,
   getOperatorMessage,
   listKeys,
@@ -64,6 +76,15 @@ const OPERATIONS: readonly Route[] = [
   ...carrierRoutes,
   ...routeRoutes,
   ...priceRoutes,
+  ...verifyConfigRoutes,
+  listVerifications,
+  listVerifyBlocks,
+  liftVerifyBlock,
+  ...webhookRoutes,
+  ...dlrConfigRoutes,
+  listCallbacks,
+  getCallback,
+  resendCallback,
   ...optOutRoutes,
   ...creditRoutes,
   listLinks,
@@ -80,6 +101,7 @@ const OPERATIONS: readonly Route[] = [
   sendFileFromPhone,
   sendLocationFromPhone,
   waitForMessage,
+  latestOtp,
   simulatorEvents,
   getChaos,
   putChaos,

@@ -36,6 +36,9 @@ export function newId(epochMs: number): string {
 /** The smallest id of a moment, as a bound for ranges over time-ordered ids. */
 export const idFloor = (epochMs: number): string => `${timePart(epochMs)}-0000-0000-000000000000`;
 
+/** The moment that an id was made at. */
+export const timeOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
 const TIME_MAX = 2 ** 48 - 1;
 
 function timePart(epochMs: number): string {

@@ -2,22 +2,31 @@ import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import type { Callback } from "../model/callback.ts";
 import type { Click } from "../model/link.ts";
 import type { LinkHit, LinkStore } from "../store/link-store.ts";
 import { agentClassOf } from "./agent.ts";
 
+/** A click, with the link it was on. */
+interface Followed {
+  click: Click;
+  link: LinkHit;
+}
+
 /** Where a code leads. `gone`: it did, until it expired. */
-type Followed = { kind: "found"; url: string } | { kind: "gone" } | { kind: "unknown" };
+type Way = { kind: "found"; url: string } | { kind: "gone" } | { kind: "unknown" };
 
 export interface Follow {
   /** Rejects when the store is away or too many wait. */
-  follow(code: string, userAgent: string | undefined, method: string): Promise<Followed>;
+  follow(code: string, userAgent: string | undefined, method: string): Promise<Way>;
   /** Resolves once every click so far is written or given up. */
   idle(): Promise<void>;
 }
 
 interface Needs {
   store: Pick<LinkStore, "findLinks" | "recordClicks">;
+  /** What customers are to be told of clicks; absent where nobody is told anything. */
+  tell?: { of(batch: readonly Followed[]): Promise<readonly Callback[]>; onStored(): void };
   clock: Clock;
   log: Log;
   meters?: { clicks(agent: string, effect: "recorded" | "dropped"): { inc(): void } };
@@ -33,7 +42,7 @@ const GATHER_MS = 10;
  * of a click: when clicks come faster than they can be written, some are dropped and counted, and the redirects go on.
  * Codes are not kept in memory: a link is made for one person, who follows it once or twice.
  */
-export function createFollow({ store, clock, log, meters }: Needs): Follow {
+export function createFollow({ store, clock, log, meters, tell }: Needs): Follow {
   let hurried = false;
   let hurry: () => void = () => {};
 
@@ -43,7 +52,7 @@ export function createFollow({ store, clock, log, meters }: Needs): Follow {
     maxLoad: LOOKUPS_MAX,
     inFlight: 2,
   });
-  const clicks = createBatcher<Click, void>({
+  const clicks = createBatcher<Followed, void>({
     run: async (batch) => {
       const results = await write(batch);
       if (!hurried) await gather();
@@ -54,9 +63,15 @@ export function createFollow({ store, clock, log, meters }: Needs): Follow {
     inFlight: 1,
   });
 
-  async function write(batch: readonly Click[]): Promise<(void | Error)[]> {
+  async function write(batch: readonly Followed[]): Promise<(void | Error)[]> {
     try {
-      await store.recordClicks(batch);
+      const callbacks = (await tell?.of(batch)) ?? [];
+      await store.recordClicks(
+        batch.map(({ click }) => click),
+        callbacks,
+        clock.now(),
+      );
+      if (callbacks.length > 0) tell?.onStored();
       return [];
     } catch (error) {
       log.warn({ err: error, clicks: batch.length }, "clicks could not be recorded");
@@ -74,9 +89,9 @@ export function createFollow({ store, clock, log, meters }: Needs): Follow {
     });
   }
 
-  function record(click: Click): void {
+  function record(link: LinkHit, click: Click): void {
     const count = (effect: "recorded" | "dropped") => () => meters?.clicks(click.agent, effect).inc();
-    void clicks.add(click).then(count("recorded"), count("dropped"));
+    void clicks.add({ click, link }).then(count("recorded"), count("dropped"));
   }
 
   return {
@@ -85,7 +100,7 @@ export function createFollow({ store, clock, log, meters }: Needs): Follow {
       if (!link) return { kind: "unknown" };
       const at = clock.now();
       if (link.expiresAt <= at) return { kind: "gone" };
-      record({ accountId: link.accountId, code, id: newId(at), agent: agentClassOf(userAgent, method), at });
+      record(link, { accountId: link.accountId, code, id: newId(at), agent: agentClassOf(userAgent, method), at });
       return { kind: "found", url: link.url };
     },
     async idle() {

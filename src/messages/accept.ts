@@ -5,10 +5,11 @@ import { newId } from "../lib/ids.ts";
 import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
 import { PAUSED_MS } from "../model/catalog.ts";
-import { wordsOf, type Message } from "../model/message.ts";
+import { isSealed, wordsOf, type Message } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { FloodFilter } from "../policies/flood.ts";
 import { NOBODY, StorageUnavailable, type Acceptance, type MessageStore } from "../store/store.ts";
+import type { Admission, NewVerification } from "../store/verify-store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Lanes } from "../work/lanes.ts";
 import type { Membership } from "../work/membership.ts";
@@ -39,12 +40,29 @@ export interface SendRequest {
   idempotency: { path: string; key: string; body: unknown } | null;
   /** The answer to the caller, once the id of the request is known. */
   answer(requestId: string): string;
+  /** For how long what it says is good, where that is less than it may wait. */
+  validForMs?: number;
+  /** The one-time password that it sends, once its id and its time are known. */
+  verification?(requestId: string, now: number): NewVerification;
 }
 
 interface Accepted {
   answer: string;
   /** The answer is that of an earlier request with the same key. */
   replayed: boolean;
+  /** What limits on one-time passwords said of it. */
+  admission?: Admission;
+}
+
+/** Limits on one-time passwords refuse a request; whoever sent it knows what to tell its caller. */
+export class HeldBack extends Error {
+  override name = "HeldBack";
+  readonly admission: Admission;
+
+  constructor(admission: Admission) {
+    super("limits on one-time passwords refuse the request");
+    this.admission = admission;
+  }
 }
 
 /**
@@ -72,7 +90,7 @@ async function acceptOnce(
 
 async function store(
   needs: AcceptNeeds,
-  request: Pick<SendRequest, "prepared" | "answer">,
+  request: Pick<SendRequest, "prepared" | "answer" | "verification" | "validForMs">,
   idempotency: { path: string; key: string; bodyHash: string } | null,
 ): Promise<Accepted> {
   const { commits, membership, clock, meters } = needs;
@@ -81,12 +99,14 @@ async function store(
   const now = clock.now();
   const requestId = newId(now);
   const response = answer(requestId);
-  const message = messageOf(needs, prepared, requestId, now);
+  const message = messageOf(needs, prepared, requestId, now, request.validForMs);
   const count = draft.recipients.length;
   const { node } = membership;
   const isDue = message.dueAt <= now && membership.alive;
   const places = isDue && needs.sending?.lanes.reserve(draft.routeClass, count) ? needs.sending : null;
   const { recipients, links, trail } = addressEach(needs, prepared, message);
+  const verification = request.verification?.(requestId, now);
+  let admission: Admission | undefined;
   try {
     const commit = draft.routeClass === "OTP" ? commits.urgentAccept : commits.accept;
     const result = await commit.add({
@@ -96,14 +116,17 @@ async function store(
       owner: places ? node : NOBODY,
       metered: account.settings.credits === "metered",
       links,
+      ...(verification && { verification }),
       idempotency: idempotency && { ...idempotency, response },
     });
     if (result.kind === "unpaid") throw new Problem("INSUFFICIENT_CREDITS");
+    if (result.kind === "held back") throw new HeldBack(result.admission);
     if (result.kind === "code taken") return await store(needs, request, idempotency);
     if (result.kind === "replayed") {
       if (result.bodyHash !== idempotency?.bodyHash) throw new Problem("IDEMPOTENCY_MISMATCH");
       return { answer: result.response, replayed: true };
     }
+    admission = result.admission;
   } catch (error) {
     // The line may have broken during the commit: if the rows are there after all, they must not stay with a node that forgot them.
     if (error instanceof StorageUnavailable && places)
@@ -123,7 +146,7 @@ async function store(
     });
     places.dispatcher.wake();
   }
-  return { answer: response, replayed: false };
+  return { answer: response, replayed: false, ...(admission && { admission }) };
 }
 
 /** Only what was accepted counts for the filter of identical texts, not what was refused or replayed. */
@@ -133,7 +156,10 @@ function rememberTexts({ flood }: AcceptNeeds, prepared: Prepared, now: number):
   if (!sameText) return;
   draft.recipients.forEach(({ number, failure }, place) => {
     if (failure) return;
-    const words = wordsOf(composedFor(prepared, place).content);
+    const { content } = composedFor(prepared, place);
+    // No two one-time passwords are the same.
+    if (isSealed(content)) return;
+    const words = wordsOf(content);
     flood.count(account.id, number, words, sameText.windowSeconds * 1000, now);
   });
 }
@@ -160,6 +186,7 @@ function messageOf(
   prepared: Prepared,
   requestId: string,
   now: number,
+  validForMs = Number.POSITIVE_INFINITY,
 ): Acceptance["message"] {
   const { account, test, draft, catalog } = prepared.sending;
   const { content, segments } = composedFor(prepared, 0);
@@ -178,7 +205,8 @@ function messageOf(
     createdAt: now,
     dueAt: paused ? dueAt + PAUSED_MS : dueAt,
     // A text that takes its place has all of its own time left then.
-    expiresAt: dueAt + validityMs[draft.routeClass] + (fallbackOf({ content })?.afterSeconds ?? 0) * 1000,
+    expiresAt:
+      dueAt + Math.min(validityMs[draft.routeClass], validForMs) + (fallbackOf({ content })?.afterSeconds ?? 0) * 1000,
   };
 }
 

@@ -1,6 +1,15 @@
 import type { Carrier, Carriers, Outcome } from "../carriers/carrier.ts";
 import type { Log } from "../lib/log.ts";
-import { FAILURES, isFinal, messageIdOf, type Message } from "../model/message.ts";
+import type { Seal } from "../lib/seal.ts";
+import {
+  ERASED,
+  FAILURES,
+  isFinal,
+  isSealed,
+  messageIdOf,
+  type Message,
+  type MessageContent,
+} from "../model/message.ts";
 import { writeTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type Move } from "../store/store.ts";
 import type { Gates } from "../work/gates.ts";
@@ -24,6 +33,8 @@ export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media
   carriers: Carriers;
   gates: Gates;
   log: Log;
+  /** Opens what lies sealed in the store until it is sent. */
+  seal: Pick<Seal, "open">;
 }
 
 /**
@@ -126,14 +137,24 @@ const mayTryNext = (outcome: Outcome): boolean =>
 const describe = (outcome: Outcome): string => ("description" in outcome ? outcome.description : outcome.kind);
 
 /** A carrier that throws has told us nothing about the message, which is what `unknown` means. */
-async function submit({ log }: DispatchNeeds, carrier: Carrier, message: Message): Promise<Outcome> {
+async function submit({ log, seal }: DispatchNeeds, carrier: Carrier, message: Message): Promise<Outcome> {
   try {
-    return await carrier.submit(message);
+    return await carrier.submit(opened(seal, message));
   } catch (error) {
     log.warn({ err: error, carrier: carrier.name, messageId: messageIdOf(message) }, "carrier threw");
     return { kind: "unknown", description: error instanceof Error ? error.message : String(error) };
   }
 }
+
+/** A message with its words, which are in nobody's hands but the carrier's from here on. */
+function opened(seal: Pick<Seal, "open">, message: Message): Message {
+  if (!isSealed(message.content)) return message;
+  return { ...message, content: JSON.parse(seal.open(message.content.sealed)) as MessageContent };
+}
+
+/** What must not lie in the store is gone from it with the move that says that a carrier has it. */
+const erasing = ({ channel, sender, content, segments }: Message): Pick<Move, "becomes"> =>
+  isSealed(content) ? { becomes: { channel, sender, content: ERASED, segments } } : {};
 
 /**
  * Writes what the carrier answered. That it was taken is true whoever owns the row by now; anything else is ours to say
@@ -168,6 +189,8 @@ async function conclude(
         carrierMessageId,
         trailAlways: true,
         ...plan,
+        // The next route may need the words once more; then they go with the message's end.
+        ...(silentMs > 0 ? {} : erasing(message)),
       });
       return settleParked(needs, message, result.parked);
     }

@@ -59,7 +59,8 @@ async function apply(needs: ReportNeeds, ref: MessageRef, receipt: Receipt, sett
   const change: Move = {
     ...note,
     to: state,
-    // Bad news of a carrier that has been given up is no news; good news is good from wherever it comes.
+    // Bad news of a carrier that has been given up is no news; good news is good from wherever it comes, and is that one's.
+    ...(customerStatus(state) === "Delivered" ? { carrier } : {}),
     ...(isBad
       ? {
           carriedBy: carrier,

@@ -14,6 +14,20 @@ interface History {
   ledger: readonly LedgerEntry[];
   /** What the recipient sent back. */
   answers: readonly Pick<InboundMessage, "at" | "content">[];
+  /** What the customer was told of it, or is to be told. */
+  callbacks?: readonly ToldCallback[];
+}
+
+/** One thing that an endpoint is told of a message. */
+export interface ToldCallback {
+  at: number;
+  /** The endpoint's name. */
+  endpoint: string;
+  /** `message_status read` and its like. */
+  event: string;
+  /** When it is tried next; null unless it waits. */
+  nextTryAt: number | null;
+  attempts: readonly { at: number; status: number | null; reason: string | null; nextTryAt: number | null }[];
 }
 
 export const CUSTOMER_EVENTS = [
@@ -41,7 +55,7 @@ type Failover = Extract<TrailEntry, { step: "failover" }>;
 type ReceiptStep = Extract<TrailEntry, { step: "receipt" }>;
 
 /** The way of a message in a customer's words: what happened and what comes next, and nothing of how it is done. */
-export function tellCustomer({ message, clicks, answers }: Omit<History, "ledger">): CustomerEvent[] {
+export function tellCustomer({ message, clicks, answers }: Omit<History, "ledger" | "callbacks">): CustomerEvent[] {
   const trail = trailOf(message);
   return inTime([
     { at: message.createdAt, event: "accepted", detail: sizeOf(message, trail) },
@@ -58,7 +72,7 @@ export function tellCustomer({ message, clicks, answers }: Omit<History, "ledger
 }
 
 /** The way of a message in an operator's words: every step, who decided it and why, and what was said on the line. */
-export function tellOperator({ message, clicks, ledger, answers }: History): OperatorStep[] {
+export function tellOperator({ message, clicks, ledger, answers, callbacks = [] }: History): OperatorStep[] {
   const { createdAt: at, recipient, routeClass } = message;
   const trail = trailOf(message);
   const accepted = `Accepted for ${recipient} as ${routeClass}: ${sizeOf(message, trail)}`;
@@ -83,7 +97,19 @@ export function tellOperator({ message, clicks, ledger, answers }: History): Ope
     ...(end === null ? [] : [step(end, "end", endWords(message, trail))]),
     ...clicks.map((click) => step(click.at, "click", `${AGENTS[click.agent]} link ${click.k}`)),
     ...answers.map((each) => step(each.at, "reply", `The recipient ${lowerFirst(answerInWords(each.content))}`)),
+    ...callbacks.flatMap(callbackSteps),
   ]);
+}
+
+function callbackSteps({ at, endpoint, event, nextTryAt, attempts }: ToldCallback): OperatorStep[] {
+  const of = `${JSON.stringify(endpoint)} of ${event}`;
+  if (attempts.length === 0 && nextTryAt !== null)
+    return [step(at, "callback", `To tell ${of} at ${moment(nextTryAt)}`)];
+  return attempts.map((attempt) => {
+    if (attempt.reason === null) return step(attempt.at, "callback", `Told ${of}: answered ${attempt.status}`);
+    const next = attempt.nextTryAt === null ? "; it is not tried again" : nextTry(attempt.nextTryAt);
+    return step(attempt.at, "callback", `Could not tell ${of}: ${attempt.reason}${next}`);
+  });
 }
 
 /** Steps of the same moment stay in the order they are given. */

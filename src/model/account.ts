@@ -1,5 +1,6 @@
 import { OPT_OUT_WORDS } from "./opt-out.ts";
 import { CALM, type Chaos } from "./phone.ts";
+import { DEFAULT_GUARD, type PumpingGuard } from "./verification.ts";
 
 /** Who owns messages, keys and records; everything stored belongs to exactly one account. */
 export interface Account {
@@ -24,6 +25,8 @@ export interface AccountSettings {
   sameText: { max: number; windowSeconds: number } | null;
   /** Limits that guard money and people bind on real carriers; `everywhere` makes them bind on the simulator too. */
   limits: "real carriers" | "everywhere";
+  /** What keeps one-time passwords from being pumped to numbers that earn with them; null switches it off. */
+  otpGuard: PumpingGuard | null;
   /** Answers by which a recipient leaves and joins the list of who gets no promotions. */
   stopWords: readonly string[];
   startWords: readonly string[];
@@ -31,6 +34,8 @@ export interface AccountSettings {
   credits: "unlimited" | "metered";
   /** Whether a message that the network could not deliver is paid back. */
   refundUndelivered: boolean;
+  /** The time zone in which times are written out for people, as in `Asia/Kolkata`. */
+  zone: string;
   /** Days after which the texts of ended messages are erased, and after which the messages themselves are. */
   keepTextsDays: number;
   keepMessagesDays: number;
@@ -46,10 +51,12 @@ export const DEFAULT_SETTINGS: AccountSettings = {
   allowedCountries: null,
   sameText: { max: 10, windowSeconds: 60 },
   limits: "real carriers",
+  otpGuard: DEFAULT_GUARD,
   stopWords: OPT_OUT_WORDS.stop,
   startWords: OPT_OUT_WORDS.start,
   credits: "unlimited",
   refundUndelivered: false,
+  zone: "UTC",
   keepTextsDays: 30,
   keepMessagesDays: 400,
   chaos: CALM,

@@ -1,7 +1,9 @@
+import type { DlrConfigContent, WebhookContent } from "./callback.ts";
 import type { ChatTemplate } from "./chatapp.ts";
 import type { Channel, RouteClass } from "./message.ts";
 import type { Chaos } from "./phone.ts";
 import type { RcsTemplate } from "./rcs.ts";
+import type { VerifyConfigContent } from "./verify-config.ts";
 
 /** What people configure about sending: few records, held in memory on every node. */
 export interface CatalogContents {
@@ -15,6 +17,9 @@ export interface CatalogContents {
   route: RouteContent;
   price: PriceContent;
   campaign: CampaignContent;
+  webhook: WebhookContent;
+  dlrConfig: DlrConfigContent;
+  verifyConfig: VerifyConfigContent;
 }
 
 export type CatalogKind = keyof CatalogContents;

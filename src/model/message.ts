@@ -38,8 +38,14 @@ export interface ErasedContent {
   erased: true;
 }
 
+/** What must not lie readable in the store: it is opened just before it is sent, and erased once a carrier has it. */
+export interface SealedContent {
+  text: "";
+  sealed: string;
+}
+
 /** What is sent, by channel; `text` is the words of it on every one. */
-export type MessageContent = SmsContent | ChatContent | RcsContent | ErasedContent;
+export type MessageContent = SmsContent | ChatContent | RcsContent | SealedContent | ErasedContent;
 
 /** Whether content is a text message; the store keeps content as it was given, beside its channel. */
 export const isSms = (content: MessageContent): content is SmsContent => "encoding" in content;
@@ -48,6 +54,11 @@ export const isSms = (content: MessageContent): content is SmsContent => "encodi
 export const isRcs = (content: MessageContent): content is RcsContent => "botId" in content;
 
 export const isErased = (content: MessageContent): content is ErasedContent => "erased" in content;
+
+export const isSealed = (content: MessageContent): content is SealedContent => "sealed" in content;
+
+/** What is left of a text that was erased. */
+export const ERASED: ErasedContent = { text: "", erased: true };
 
 /** What makes two messages the same to whoever reads them: their words, or the template where cards hold these. */
 export const wordsOf = (content: MessageContent): string =>

@@ -58,6 +58,13 @@ export const PROBLEMS = {
     cause: "The `type` of a chat-app request is neither `template` nor `text`.",
     fix: "Send `template`, or `text` within 24 hours of the recipient's own last message.",
   },
+  OTP_INCORRECT: {
+    status: 400,
+    type: "invalid_request",
+    message: "The code is not right.",
+    cause: "The code that was submitted is not the one that was sent for this `verifyId`.",
+    fix: "Let the user type it again: `error.attemptsRemaining` says how often. With none left, ask for a new code with `POST /v1/verify`.",
+  },
   UNAUTHORIZED: {
     status: 401,
     type: "authentication",
@@ -140,6 +147,21 @@ export const PROBLEMS = {
       "The message would go to a real carrier, or the account's `records` are strict, and no bot of that id is stored.",
     fix: "Add the bot with `POST /api/bots`, or use one that is listed there. On the simulator any bot is learned.",
   },
+  CONFIG_NOT_FOUND: {
+    status: 404,
+    type: "not_found",
+    message: "There is no such verification configuration.",
+    cause:
+      "The code would go to a real carrier, or the account's `records` are strict, and no verification configuration has that name or id.",
+    fix: "Add it with `POST /api/verify-configs`, or use one that is listed there. On the simulator any is learned.",
+  },
+  VERIFICATION_NOT_FOUND: {
+    status: 404,
+    type: "not_found",
+    message: "There is no such verification.",
+    cause: "No verification of this account has that id. One of another account is answered in the same way.",
+    fix: "Use the `data` of the answer to `POST /v1/verify`, with a key of the same account.",
+  },
   MESSAGE_NOT_FOUND: {
     status: 404,
     type: "not_found",
@@ -175,6 +197,27 @@ export const PROBLEMS = {
     cause: "Two requests with the same key overlapped.",
     fix: "Wait a moment and send the same request again: it answers what the first one did.",
   },
+  OTP_ALREADY_VERIFIED: {
+    status: 409,
+    type: "conflict",
+    message: "This code has been used already.",
+    cause: "A code is good once, and an earlier request with it, or one at the same moment, was the one that counted.",
+    fix: "If that was you, the user is verified: go on. Otherwise ask for a new code with `POST /v1/verify`.",
+  },
+  OTP_EXPIRED: {
+    status: 410,
+    type: "not_found",
+    message: "The code has expired.",
+    cause: "A code is good for as long as its configuration says, five minutes unless it says otherwise.",
+    fix: "Ask for a new one with `POST /v1/verify`.",
+  },
+  OTP_SUPERSEDED: {
+    status: 410,
+    type: "not_found",
+    message: "A newer code was sent to this number.",
+    cause: "Every new code ends the one before it for the same number and configuration.",
+    fix: "Submit the newest code with the `verifyId` that came with it.",
+  },
   BODY_TOO_LARGE: {
     status: 413,
     type: "limit",
@@ -207,7 +250,7 @@ export const PROBLEMS = {
     status: 409,
     type: "conflict",
     message: "Something else still needs this record.",
-    cause: "A route leads to the carrier that was to be removed.",
+    cause: "A route or a delivery-report configuration needs the carrier that was to be removed.",
     fix: "The message names what needs it: change or remove that first.",
   },
   NOT_CANCELLABLE: {
@@ -216,6 +259,13 @@ export const PROBLEMS = {
     message: "The message can no longer be cancelled.",
     cause: "A carrier has it, or it has come to its end.",
     fix: "Only messages that wait to be sent can be cancelled. Read the message to see where it is.",
+  },
+  NOT_RESENDABLE: {
+    status: 409,
+    type: "conflict",
+    message: "The callback cannot be sent again.",
+    cause: "It still waits for its next try, or its endpoint is gone or switched off.",
+    fix: "The message says which. Wait for the next try, or switch the endpoint on with `enabled: true` and send it again.",
   },
   PARAMS_MISMATCH: {
     status: 422,
@@ -279,6 +329,22 @@ export const PROBLEMS = {
       "The key sent more requests per second than it is set to, or too many requests with bad keys came from this address.",
     fix: "Wait for the seconds in `Retry-After`, then go on more slowly.",
   },
+  OTP_SEND_LIMIT: {
+    status: 429,
+    type: "limit",
+    message: "No code is sent to this number for now.",
+    cause:
+      "The number has had a code within the cooldown or as many as it may have, too few codes to numbers like it were ever used, or the account has reached its daily cap. The message says which.",
+    fix: "Wait for the seconds in `Retry-After`. The code that was sent last stays good until it expires. Caps are fields of the verification configuration; `otpGuard` of the account holds the others, and blocked prefixes are at `/api/verify-blocks`.",
+  },
+  OTP_ATTEMPTS_EXHAUSTED: {
+    status: 429,
+    type: "limit",
+    message: "This code can no longer be tried.",
+    cause:
+      "The code was tried as often as it may be, or too many wrong codes were tried for its number within an hour or a day; a new code does not change the latter.",
+    fix: "If the code was tried too often, ask for a new one with `POST /v1/verify`. If the number was, wait for the seconds in `Retry-After`.",
+  },
   INTERNAL: {
     status: 500,
     type: "server",
@@ -314,6 +380,10 @@ interface ProblemOptions {
   message?: string;
   faults?: readonly Fault[];
   retryAfterSeconds?: number;
+  /** The id that the answer to a one-time password repeats. */
+  echo?: string | null;
+  /** Further fields of the error, which programs act on. */
+  facts?: Readonly<Record<string, number>>;
   cause?: unknown;
 }
 
@@ -323,12 +393,16 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly faults: readonly Fault[];
   readonly retryAfterSeconds: number | undefined;
+  readonly echo: string | null;
+  readonly facts: Readonly<Record<string, number>>;
 
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
     super(options.message ?? PROBLEMS[code].message, { cause: options.cause });
     this.code = code;
     this.faults = options.faults ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.echo = options.echo ?? null;
+    this.facts = options.facts ?? {};
   }
 
   get status(): number {

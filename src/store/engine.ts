@@ -21,6 +21,10 @@ export const PING = `
   insert into service (name, value) values ('ping', '1')
   on conflict (name) do update set value = cast(cast(service.value as integer) + 1 as text)`;
 
+/** Whether a node has left something behind that waits: a message, or a customer who is to be told something. */
+export const HAS_WORK = `(exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting'))
+  or exists (select 1 from callbacks where owner = nodes.id and state = 'waiting'))`;
+
 /** How long a dead node is remembered in which nothing waits any more; a process that was only asleep wakes before that. */
 export const DEAD_NODE_KEPT_MS = 86_400_000;
 

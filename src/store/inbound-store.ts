@@ -1,3 +1,4 @@
+import type { Callback } from "../model/callback.ts";
 import type { InboundMessage } from "../model/inbound.ts";
 import type { Channel, MessageRef } from "../model/message.ts";
 
@@ -14,7 +15,7 @@ export interface InboundFilter {
 /** What users send back. */
 export interface InboundStore {
   /** A message that was stored before is passed over. */
-  storeInbound(batch: readonly InboundMessage[]): Promise<void>;
+  storeInbound(batch: readonly InboundMessage[], callbacks?: readonly Callback[], at?: number): Promise<void>;
   /** When a phone last wrote to a sender; null when it never did, or so long ago that it was forgotten. */
   lastInboundAt(accountId: number, channel: Channel, from: string, to: string): Promise<number | null>;
   /** Newest first. A page may be short, even empty, before the end: each call looks at a bounded number of rows. */

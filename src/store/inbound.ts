@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import type { InboundContent, InboundMessage } from "../model/inbound.ts";
 import type { Channel } from "../model/message.ts";
+import { insertCallbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import type { InboundStore } from "./inbound-store.ts";
 import type { Tables } from "./tables.ts";
@@ -16,11 +17,11 @@ const LOOK_AT_MOST = 20_000;
  * rows are fetched: SQLite, having no statistics, takes an index only where it holds all that is asked for, and would walk
  * all that the account ever got instead.
  */
-export function createInbound({ db, rowsOf }: Engine): InboundStore {
+export function createInbound({ db, rowsOf, atomically }: Engine): InboundStore {
   const ofAccount = (accountId: number) => db.selectFrom("inbound").where("account_id", "=", accountId);
 
   return {
-    async storeInbound(batch) {
+    async storeInbound(batch, callbacks = [], at = 0) {
       const rows = rowsOf<Row>(
         {
           account_id: "integer",
@@ -35,7 +36,7 @@ export function createInbound({ db, rowsOf }: Engine): InboundStore {
         },
         batch.map(rowOf),
       );
-      await db
+      const insert = db
         .insertInto("inbound")
         .columns(["account_id", "id", "channel", "number", "sender", "content", "request_id", "n", "received_at"])
         // SQLite would take "on conflict" for a condition of a join, were there no "where" before it.
@@ -46,7 +47,8 @@ export function createInbound({ db, rowsOf }: Engine): InboundStore {
             .where(sql<boolean>`true`),
         )
         .onConflict((conflict) => conflict.columns(["account_id", "id"]).doNothing())
-        .execute();
+        .compile();
+      await atomically([insert, ...(callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, at)])]);
     },
 
     async lastInboundAt(accountId, channel, from, to) {

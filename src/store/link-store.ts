@@ -1,3 +1,4 @@
+import type { Callback } from "../model/callback.ts";
 import type { Click, ClickCounts, Link, LinkTarget, TargetRef } from "../model/link.ts";
 import type { MessageRef } from "../model/message.ts";
 
@@ -34,7 +35,7 @@ export interface LinkStore {
   /** One answer per code, in order. */
   findLinks(codes: readonly string[]): Promise<readonly (LinkHit | null)[]>;
   /** A click that was recorded before is passed over. */
-  recordClicks(batch: readonly Click[]): Promise<void>;
+  recordClicks(batch: readonly Click[], callbacks?: readonly Callback[], at?: number): Promise<void>;
   /** Newest first. A page may be short before the end: each call looks at a bounded number of links and clicks. */
   listLinkTargets(
     accountId: number,

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import { NO_CLICKS, type AgentClass, type ClickCounts, type LinkTarget } from "../model/link.ts";
+import { insertCallbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import type { ClickBucket, LinkChoice, LinkCounts, LinkHit, LinkStore } from "./link-store.ts";
 import type { Tables } from "./tables.ts";
@@ -14,7 +15,7 @@ const LOOK_AT_MOST = 100_000;
 const COUNT = sql<number>`count(*)`;
 
 /** Short links: the same queries on both engines. All but the lookup of codes is asked for by account. */
-export function createLinks({ db, isAmong, rowsOf }: Engine): LinkStore {
+export function createLinks({ db, isAmong, rowsOf, atomically }: Engine): LinkStore {
   const linksWithTargets = db
     .selectFrom("links")
     .innerJoin("link_targets", (join) =>
@@ -69,12 +70,12 @@ export function createLinks({ db, isAmong, rowsOf }: Engine): LinkStore {
       return codes.map((code) => found.get(code) ?? null);
     },
 
-    async recordClicks(batch) {
+    async recordClicks(batch, callbacks = [], dueAt = 0) {
       const clicks = rowsOf(
         { account_id: "integer", code: "text", id: "uuid", agent: "text", at: "bigint" },
         batch.map(({ accountId, code, id, agent, at }) => ({ account_id: accountId, code, id, agent, at })),
       );
-      await db
+      const insert = db
         .insertInto("clicks")
         .columns(["account_id", "code", "id", "agent", "at"])
         // SQLite would take "on conflict" for a condition of a join, were there no "where" before it.
@@ -85,7 +86,11 @@ export function createLinks({ db, isAmong, rowsOf }: Engine): LinkStore {
             .where(sql<boolean>`true`),
         )
         .onConflict((conflict) => conflict.doNothing())
-        .execute();
+        .compile();
+      await atomically([
+        insert,
+        ...(callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, dueAt)]),
+      ]);
     },
 
     async listLinkTargets(accountId, after, limit) {

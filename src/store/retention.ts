@@ -1,11 +1,10 @@
 import { sql, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
-import { WAITING_STATES, type ErasedContent } from "../model/message.ts";
+import { ERASED, WAITING_STATES } from "../model/message.ts";
 import type { Engine } from "./engine.ts";
 import type { Position, RetentionStore } from "./store.ts";
 
-/** What is left of a text that was erased. */
-const ERASED_CONTENT = JSON.stringify({ text: "", erased: true } satisfies ErasedContent);
+const ERASED_CONTENT = JSON.stringify(ERASED);
 
 const BEGINNING: Position = { requestId: idFloor(0), n: 0 };
 

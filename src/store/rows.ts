@@ -1,5 +1,6 @@
 import type { ReceiptState } from "../carriers/carrier.ts";
 import {
+  ERASED,
   FAILURES,
   ROUTE_CLASSES,
   type Channel,
@@ -106,6 +107,19 @@ export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
 /** Whether a recipient differs from the rest of its request in anything but its number. */
 export const hasOwn = ({ content, dueAt, trail }: NewRecipient): boolean =>
   content !== undefined || dueAt !== undefined || trail !== undefined;
+
+/** How content that lies sealed begins, as it is written. */
+const SEALED_PREFIX = '{"text":"","sealed":';
+
+/** Content after its message has come to its end: what was sealed is gone then, whatever brought the end about. */
+export const contentAtEnd = (content: string): string =>
+  `case when substr(${content}, 1, ${SEALED_PREFIX.length}) = '${SEALED_PREFIX}' then '${JSON.stringify(ERASED)}' else ${content} end`;
+
+/** How the content of a message in the business's own words begins, as it is written. */
+export const SESSION_PREFIX = '{"kind":"text"';
+
+export const isSession = ({ channel, content }: Pick<MessageRow, "channel" | "content">): boolean =>
+  channel === "chatapp" && content.startsWith(SESSION_PREFIX);
 
 /** The words that stand beside one of our own failure codes. */
 export const describeFailure = (code: string | null): string | null =>

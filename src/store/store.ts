@@ -1,6 +1,7 @@
 import type { Receipt } from "../carriers/carrier.ts";
 import type { Account, AccountSettings, Role } from "../model/account.ts";
 import type { ApiKey } from "../model/api-key.ts";
+import type { Callback, StatusHappening } from "../model/callback.ts";
 import type { CatalogKind, CatalogRecord } from "../model/catalog.ts";
 import type { LedgerEntry, Balance } from "../model/credits.ts";
 import type {
@@ -15,7 +16,9 @@ import type {
 import type { OptOut } from "../model/opt-out.ts";
 import type { Phone, PhoneMessage } from "../model/phone.ts";
 import type { InboundStore } from "./inbound-store.ts";
+import type { CallbackStore } from "./callback-store.ts";
 import type { LinkStore } from "./link-store.ts";
+import type { Admission, NewVerification, VerifyStore } from "./verify-store.ts";
 
 /**
  * The port to what lasts. Two engines stand behind it, SQLite and PostgreSQL, and one suite holds both to the same words.
@@ -33,6 +36,8 @@ export interface Store
     RetentionStore,
     LinkStore,
     InboundStore,
+    CallbackStore,
+    VerifyStore,
     PhoneStore {
   readonly engine: "sqlite" | "postgres";
   /** Resolves when the store can be written; rejects with `StorageUnavailable` when not. */
@@ -60,6 +65,10 @@ export interface Acceptance {
   /** Whether the credits are taken from the account's balance; without enough of them nothing is stored. */
   metered: boolean;
   links: NewLinks | null;
+  /** What customers are to be told at once, of recipients that fail at the door; due when the request was made. */
+  callbacks?: readonly Callback[];
+  /** The one-time password that its only recipient is sent. */
+  verification?: NewVerification;
   idempotency: { path: string; key: string; bodyHash: string; response: string } | null;
 }
 
@@ -90,12 +99,14 @@ export interface NewLinks {
  * - `replayed`: the idempotency key had been used; nothing was stored, and here is what was answered then.
  * - `unpaid`: the balance does not cover it; nothing was stored.
  * - `code taken`: one of the short links' codes is another link's; nothing was stored.
+ * - `held back`: limits on one-time passwords refuse it; nothing of the request was stored.
  */
 export type AcceptResult =
-  | { kind: "stored" }
+  | { kind: "stored"; admission?: Admission }
   | { kind: "replayed"; bodyHash: string; response: string }
   | { kind: "unpaid" }
-  | { kind: "code taken" };
+  | { kind: "code taken" }
+  | { kind: "held back"; admission: Admission };
 
 /** A change of state. It takes effect only from a state that may legally go there. */
 export interface Move extends MessageRef {
@@ -137,6 +148,26 @@ export interface Move extends MessageRef {
   becomes?: Pick<Message, "channel" | "sender" | "content" | "segments">;
   /** Pays the credits back even if they were spent. */
   refund?: boolean;
+  announce?: Announcement;
+}
+
+/** Who is to be told of a move, if it takes place: written down in the transaction that makes it. */
+export interface Announcement {
+  /** The node that will tell them, or `NOBODY`. */
+  owner: number;
+  /** When they are to be told. */
+  dueAt: number;
+  targets: readonly AnnouncementTarget[];
+}
+
+/** An endpoint that is told if the message goes by this channel, and by this carrier where one is named. */
+export interface AnnouncementTarget {
+  eventId: string;
+  endpointId: string;
+  kind: "status" | "sent";
+  status: StatusHappening["status"] | null;
+  channel: Channel;
+  carrier: string | null;
 }
 
 /** A receipt that came before the carrier's answer to the submit. */
@@ -149,6 +180,8 @@ export interface MoveResult {
   moved: boolean;
   /** Receipts that were waiting for the id of this submit. */
   parked: readonly ParkedReceipt[];
+  /** What this node is to tell because of it. */
+  told: readonly Callback[];
 }
 
 export interface MessageFilter {

@@ -76,6 +76,45 @@ export interface Tables {
     n: number | null;
     received_at: number;
   };
+  callbacks: CallbackRow;
+  endpoint_health: {
+    account_id: number;
+    endpoint_id: string;
+    failing_since: number | null;
+    last_success_at: number | null;
+    last_failure_at: number | null;
+    last_failure: string | null;
+  };
+  verifications: VerificationRow;
+  verify_numbers: {
+    account_id: number;
+    number: string;
+    sends: string;
+    failures: string;
+    /** Ids of verifications by the names of their configurations. */
+    latest: string;
+    touched_at: number;
+  };
+  verify_tallies: {
+    account_id: number;
+    /** `prefix` and `country` count ten minutes, `account` a day; a bucket is named by how many went before it. */
+    kind: string;
+    name: string;
+    bucket: number;
+    sends: number;
+    verified: number;
+  };
+  verify_blocks: {
+    account_id: number;
+    prefix: string;
+    blocked_at: number;
+    blocked_until: number;
+    strikes: number;
+    sends: number;
+    verified: number;
+  };
+  /** Tries at codes that an account does not have. */
+  verify_strays: { account_id: number; checks: number; last_at: number };
   phones: {
     account_id: number;
     number: string;
@@ -116,6 +155,51 @@ export interface MessageRow {
   charge_change: number;
   tried: string | null;
   trail: string | null;
+}
+
+export interface CallbackRow {
+  account_id: number;
+  event_id: string;
+  endpoint_id: string;
+  kind: string;
+  status: string | null;
+  request_id: string | null;
+  n: number | null;
+  at: number;
+  error_code: string | null;
+  description: string | null;
+  carrier: string | null;
+  facts: string;
+  state: string;
+  owner: number;
+  attempts: number;
+  due_at: number;
+  done_at: number | null;
+  log: string | null;
+}
+
+export interface VerificationRow {
+  account_id: number;
+  id: string;
+  config: string;
+  number: string;
+  country: string;
+  state: string;
+  digest: string;
+  checks: number;
+  checks_max: number;
+  bound: number;
+  failures_per_hour: number;
+  failures_per_day: number;
+  test: number;
+  created_at: number;
+  expires_at: number;
+  done_at: number | null;
+  next_at: number | null;
+  plan: string | null;
+  /** Whether it was counted as a send; one whose code is fixed was not. */
+  counted: number;
+  last_request_id: string;
 }
 
 export interface LedgerRow {

@@ -8,7 +8,9 @@ const AT_ONCE = 250;
 const REST_MS = 600_000;
 
 export interface ForgetNeeds {
-  store: RetentionStore & Pick<RecordStore, "listAccounts"> & Pick<Store, "forgetLinks" | "forgetInbound">;
+  store: RetentionStore &
+    Pick<RecordStore, "listAccounts"> &
+    Pick<Store, "forgetCallbacks" | "forgetLinks" | "forgetInbound" | "forgetVerifications">;
   clock: Clock;
   /** How long a short link leads on. */
   linkLifeMs: number;
@@ -45,6 +47,10 @@ async function* forgetAll({ store, clock, linkLifeMs }: ForgetNeeds): AsyncGener
     // A link that is still good leads on, even if nobody remembers the message it stands in.
     const links = idFloor(Math.min(messages, now - linkLifeMs));
     while ((await store.forgetLinks(id, links, AT_ONCE)) > 0) yield;
+    while ((await store.forgetCallbacks(id, texts, AT_ONCE)) === AT_ONCE) yield;
+    // What only counts is of no use once no limit looks that far back.
+    const verifications = { ended: messages, counted: now - 2 * DAY_MS };
+    while ((await store.forgetVerifications(id, verifications, AT_ONCE)) > 0) yield;
     yield;
   }
 }

@@ -3,11 +3,13 @@ import { createBatcher, type Batcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
 import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
+import type { Callback } from "../model/callback.ts";
 import type { InboundMessage } from "../model/inbound.ts";
 import type { MessageRef } from "../model/message.ts";
 import {
   StorageUnavailable,
   type Acceptance,
+  type Announcement,
   type AcceptResult,
   type MessageStore,
   type Move,
@@ -15,6 +17,7 @@ import {
   type OptOutStore,
   type Store,
 } from "../store/store.ts";
+import type { CheckResult, CodeCheck } from "../store/verify-store.ts";
 
 const NO_LIMIT = Number.POSITIVE_INFINITY;
 
@@ -30,19 +33,50 @@ export interface GroupCommit {
   park: Batcher<Receipt, MessageRef | null>;
   /** What phones sent. Unlike a receipt it does not wait for a store that is away: its carrier, or its caller, tries again. */
   inbound: Batcher<InboundMessage, void>;
+  /** Tries at one-time passwords. */
+  check: Batcher<CodeCheck, CheckResult>;
   /** A question, not a write: which of these numbers get no promotions. */
   optedOut: Batcher<{ accountId: number; numbers: readonly string[] }, readonly boolean[]>;
   /** Resolves once nothing is waiting to be written. */
   idle(): Promise<void>;
 }
 
+/** Who is told of changes: asked before a move is written, and handed what this node is to tell afterwards. */
+export interface Herald {
+  announce(move: Move): Announcement | undefined;
+  /** What is told of recipients that fail at the door. */
+  failuresOf(request: Acceptance): readonly Callback[];
+  /** What is told of something that a phone sent. */
+  answersOf(inbound: InboundMessage): readonly Callback[];
+  /** Called when callbacks have been stored that are nobody's yet. */
+  onStored(): void;
+  onTold(callbacks: readonly Callback[]): void;
+}
+
 interface Needs {
-  store: MessageStore & Pick<OptOutStore, "areOptedOut"> & Pick<Store, "storeInbound">;
+  /** Absent where nobody is told anything. */
+  herald?: Herald;
+  store: MessageStore & Pick<OptOutStore, "areOptedOut"> & Pick<Store, "storeInbound" | "checkCodes">;
   clock: Clock;
   log: Log;
 }
 
-export function createGroupCommit({ store, clock, log }: Needs, options: { acceptBacklog: number }): GroupCommit {
+/** Every change of a message passes here, so nobody can forget to tell of one. */
+function withAnnouncement(herald: Herald, step: Move): Move {
+  const announce = herald.announce(step);
+  return announce ? { ...step, announce } : step;
+}
+
+function withFailures(herald: Herald, request: Acceptance): Acceptance {
+  if (request.recipients.every(({ failure }) => failure === null)) return request;
+  const callbacks = herald.failuresOf(request);
+  return callbacks.length === 0 ? request : { ...request, callbacks };
+}
+
+export function createGroupCommit(
+  { store, clock, log, herald }: Needs,
+  options: { acceptBacklog: number },
+): GroupCommit {
   /** What has already happened outside must be written: while the store is away, the batch waits and tries again. */
   const untilWritten = <T>(write: () => Promise<T>): Promise<T> =>
     insist(
@@ -61,10 +95,19 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
     maxLoad: options.acceptBacklog,
     inFlight: 2,
   };
-  const accept = createBatcher<Acceptance, AcceptResult>({ ...accepting, run: (batch) => store.accept(batch) });
+  async function writeRequests(
+    batch: readonly Acceptance[],
+    urgent: boolean,
+  ): Promise<readonly (AcceptResult | Error)[]> {
+    const told = herald ? batch.map((request) => withFailures(herald, request)) : batch;
+    const results = await store.accept(told, urgent);
+    if (told.some(({ callbacks }) => callbacks)) herald?.onStored();
+    return results;
+  }
+  const accept = createBatcher<Acceptance, AcceptResult>({ ...accepting, run: (batch) => writeRequests(batch, false) });
   const urgentAccept = createBatcher<Acceptance, AcceptResult>({
     ...accepting,
-    run: (batch) => store.accept(batch, true),
+    run: (batch) => writeRequests(batch, true),
   });
   const moving = {
     // Whoever comes next waits for the batch before it, so a batch is no larger than what makes a commit cheap.
@@ -72,11 +115,16 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
     maxLoad: NO_LIMIT,
     inFlight: 2,
   };
-  const move = createBatcher<Move, MoveResult>({ ...moving, run: (batch) => untilWritten(() => store.move(batch)) });
-  const urgentMove = createBatcher<Move, MoveResult>({
-    ...moving,
-    run: (batch) => untilWritten(() => store.move(batch, true)),
-  });
+  async function writeMoves(batch: readonly Move[], urgent: boolean): Promise<readonly (MoveResult | Error)[]> {
+    // Announced anew at each try: the ids of events are in the order in which they are written.
+    const results = await untilWritten(() =>
+      store.move(herald ? batch.map((step) => withAnnouncement(herald, step)) : batch, urgent),
+    );
+    for (const result of results) if (!(result instanceof Error) && result.told.length > 0) herald?.onTold(result.told);
+    return results;
+  }
+  const move = createBatcher<Move, MoveResult>({ ...moving, run: (batch) => writeMoves(batch, false) });
+  const urgentMove = createBatcher<Move, MoveResult>({ ...moving, run: (batch) => writeMoves(batch, true) });
   const find = createBatcher<Receipt, MessageRef | null>({
     run: (batch) => untilWritten(() => store.findSubmissions(batch)),
     maxBatch: 500,
@@ -91,10 +139,19 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
   });
   const inbound = createBatcher<InboundMessage, void>({
     run: async (batch) => {
-      await store.storeInbound(batch);
+      const callbacks = herald ? batch.flatMap((message) => herald.answersOf(message)) : [];
+      await store.storeInbound(batch, callbacks, clock.now());
+      if (callbacks.length > 0) herald?.onStored();
       return batch.map(() => undefined);
     },
     maxBatch: 500,
+    maxLoad: options.acceptBacklog,
+    inFlight: 2,
+  });
+
+  const check = createBatcher<CodeCheck, CheckResult>({
+    run: (batch) => store.checkCodes(batch),
+    maxBatch: 300,
     maxLoad: options.acceptBacklog,
     inFlight: 2,
   });
@@ -120,9 +177,10 @@ export function createGroupCommit({ store, clock, log }: Needs, options: { accep
     find,
     park,
     inbound,
+    check,
     optedOut,
     idle: async () => {
-      const all = [accept, urgentAccept, move, urgentMove, find, park, inbound];
+      const all = [accept, urgentAccept, move, urgentMove, find, park, inbound, check];
       await Promise.all(all.map((batcher) => batcher.idle()));
     },
   };

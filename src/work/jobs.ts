@@ -21,6 +21,8 @@ interface JobNeeds extends ForgetNeeds {
   membership: Membership;
   keyring: { refresh(): Promise<void>; saveUses(): Promise<void> };
   catalog: { refresh(): Promise<void>; saveLearned(): Promise<void> };
+  /** What a node that calls customers back has to do besides. */
+  telling: { claim(): Promise<void>; recover(): Promise<void> } | null;
   /** What a node that sends has to do besides. */
   sending: {
     claim(): Promise<void>;
@@ -28,13 +30,14 @@ interface JobNeeds extends ForgetNeeds {
     resendOverdue(): Promise<void>;
     failOver(): Promise<void>;
     settleCampaigns(): Promise<void>;
+    turnToNextChannel(): Promise<void>;
   } | null;
   beatMs: number;
 }
 
 /** Everything that happens later, by itself. */
 export function listJobs(needs: JobNeeds): Job[] {
-  const { store, membership, keyring, catalog, clock, sending, beatMs } = needs;
+  const { store, membership, keyring, catalog, clock, sending, telling, beatMs } = needs;
   const always: Job[] = [
     { name: "say that this node lives", pauseMs: beatMs, run: () => membership.beat() },
     { name: "learn of changed accounts and keys", pauseMs: 2000, run: () => keyring.refresh() },
@@ -51,11 +54,19 @@ export function listJobs(needs: JobNeeds): Job[] {
     },
     { name: "erase old texts and remove old messages", pauseMs: 100, run: forgetInTurns(needs) },
   ];
-  if (!sending) return always;
+  const forCallbacks: Job[] = telling
+    ? [
+        { name: "tell customers what waits to be told", pauseMs: 500, run: () => telling.claim() },
+        { name: "take up callbacks that were lost on the way", pauseMs: 30_000, run: () => telling.recover() },
+      ]
+    : [];
+  if (!sending) return [...always, ...forCallbacks];
   return [
     ...always,
+    ...forCallbacks,
     { name: "claim what is due", pauseMs: 500, run: () => sending.claim() },
     { name: "carry campaigns through", pauseMs: 5000, run: () => sending.settleCampaigns() },
+    { name: "bring codes by their next channel", pauseMs: 500, run: () => sending.turnToNextChannel() },
     { name: "turn to the next route", pauseMs: 500, run: () => sending.failOver() },
     {
       name: "match receipts that came early",

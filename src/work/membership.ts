@@ -26,7 +26,7 @@ export class Membership {
   #heardAt = Number.NEGATIVE_INFINITY;
   readonly #needs: Needs;
   readonly #options: Options;
-  #onLost: () => void = () => {};
+  readonly #onLost: (() => void)[] = [];
 
   constructor(needs: Needs, options: Options) {
     this.#needs = needs;
@@ -54,7 +54,7 @@ export class Membership {
 
   /** Calls back at the moment at which this node, declared dead by the others, has a new id: what it held is no longer its own. */
   onLost(run: () => void): void {
-    this.#onLost = run;
+    this.#onLost.push(run);
   }
 
   async join(): Promise<void> {
@@ -64,7 +64,7 @@ export class Membership {
     this.#node = node;
     this.#heardAt = startedAt;
     // In the same turn as the id changes: what enters the lanes from now on is the new node's and must stay.
-    if (again) this.#onLost();
+    if (again) for (const run of this.#onLost) run();
     this.#dead = await this.#needs.store.bury(this.#options.silentMs);
     this.#count = await this.#needs.store.countNodes();
   }

@@ -44,10 +44,20 @@ export function createMeters() {
       help: "Messages that reached an end, by state.",
       labels: ["state"],
     }),
+    verifications: counter({
+      name: "heliograph_verifications_total",
+      help: "One-time passwords generated, and tries at them by what they were: verified, incorrect, expired and their like.",
+      labels: ["what"],
+    }),
     inbound: counter({
       name: "heliograph_inbound_total",
       help: "Messages that phones sent, by what they were: stop, start, other.",
       labels: ["word"],
+    }),
+    callbacks: counter({
+      name: "heliograph_callbacks_total",
+      help: "Attempts to tell customers something, by what became of it: delivered, waiting, exhausted, dropped.",
+      labels: ["state"],
     }),
     clicks: counter({
       name: "heliograph_link_clicks_total",

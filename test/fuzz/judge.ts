@@ -1,6 +1,7 @@
 import { Compile, type Validator } from "typebox/compile";
 import type { TSchema } from "typebox";
 import { SENT_MESSAGE, type ErrorValue } from "../../src/http/envelope.ts";
+import type { Family } from "../../src/http/route.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import type { FuzzRequest } from "./requests.ts";
@@ -23,8 +24,14 @@ export interface Envelope {
 
 const SEND = "/v1/sms";
 const SEND_PATHS = new Set([SEND, "/v1/%73ms"]);
-const isSendShaped = (path: string): boolean =>
-  SEND_PATHS.has(path) || ROUTES.some((route) => route.family === "send" && route.path === path);
+/** The fields of a failure, by family. */
+const SHAPES: Record<Family, string> = {
+  send: "data,error,id,message,totalCount",
+  otp: "data,error,message",
+  plain: "error,message",
+};
+const familyOf = (path: string): Family =>
+  SEND_PATHS.has(path) ? "send" : (ROUTES.find((route) => route.path === path)?.family ?? "plain");
 /** Node refuses these by itself, before there is a request to answer. */
 const BARE = new Set([400, 408, 417, 431]);
 
@@ -57,10 +64,10 @@ function judgeRefusal(request: FuzzRequest, { status, headers, body }: FuzzAnswe
   const parsed = parse(body);
   if (!isRecord(parsed)) return [`a ${status} whose body is no JSON object`];
   const faults: string[] = [];
-  const wanted = isSendShaped(pathOf(request)) ? "data,error,id,message,totalCount" : "error,message";
+  const wanted = SHAPES[familyOf(pathOf(request))];
   if (keysOf(parsed) !== wanted) faults.push(`a refusal with the fields ${keysOf(parsed)}`);
   if (
-    wanted.startsWith("data") &&
+    wanted === SHAPES.send &&
     (parsed["id"] !== null || JSON.stringify(parsed["data"]) !== "[]" || parsed["totalCount"] !== 0)
   )
     faults.push("a refused send whose envelope is not empty");
@@ -70,7 +77,7 @@ function judgeRefusal(request: FuzzRequest, { status, headers, body }: FuzzAnswe
 function judgeError(status: number, headers: FuzzAnswer["headers"], parsed: Record<string, unknown>): string[] {
   const { error, message } = parsed;
   if (!isRecord(error)) return ["a refusal without an error"];
-  if (keysOf(error) !== "code,details,message,parameter,reference,requestId,type")
+  if (keysOf(error).replace(/^attemptsRemaining,/, "") !== "code,details,message,parameter,reference,requestId,type")
     return [`an error with the fields ${keysOf(error)}`];
   const { code, type, parameter, details, requestId, reference } = error as unknown as ErrorValue;
   const entry = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as keyof typeof PROBLEMS] : null;

@@ -80,6 +80,7 @@ export class Workshop {
       gates: new Gates({ clock: this.clock, nodeCount: () => 1 }),
       accountOf: (id) => ({ id, name: "default", suspended: false, settings: this.settings }),
       media: { look: () => this.media },
+      seal: { open: (sealed) => sealed },
       clock: this.clock,
       log,
       meters: createMeters(),

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { observeHistories, type Histories } from "./histories.ts";
 import { seededRandom } from "./random.ts";
 import type { Findings } from "./reconcile.ts";
+import { openReportSink } from "./report-sink.ts";
 import { openTrial } from "./trial.ts";
 
 export interface KillOrders {
@@ -41,8 +42,10 @@ export async function runKills(orders: KillOrders): Promise<KillReport> {
   const killedAt: number[] = [];
   const readyMs: number[] = [];
   let histories: Histories | null = null;
+  const sink = await openReportSink();
   try {
     let server = await trial.start();
+    await sink.register(server);
     const client = trial.send([server], messagesPerSecond);
     histories = observeHistories(server.baseUrl, server.apiKey);
     for (let done = 1; done <= kills; done += 1) {
@@ -56,13 +59,14 @@ export async function runKills(orders: KillOrders): Promise<KillReport> {
       orders.onKill?.(done);
     }
     await client.stop();
-    const findings = await trial.prove(killedAt, histories.last);
+    const findings = await trial.prove(killedAt, histories.last, sink.reported);
     broken.push(...histories.broken.map((step) => `I5: ${step}`), ...findings.broken);
     const tookMs = Math.round(performance.now() - startedAt);
     return { engine: postgresUrl === null ? "sqlite" : "postgres", seed, kills, ...findings, broken, readyMs, tookMs };
   } finally {
     await histories?.stop();
     await trial.close();
+    await sink.close();
   }
 }
 

@@ -14,6 +14,8 @@ export interface Evidence {
   window: number;
   /** States as they were seen during the run, by message. */
   observed: ReadonlyMap<string, string>;
+  /** What the customer's own server was told, by message and in order; absent when it was told nothing. */
+  reported?: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface Findings {
@@ -29,6 +31,9 @@ export interface Findings {
   onPhones: number;
   duplicates: number;
   duplicatesPerKill: readonly number[];
+  /** Reports to the customer's server, and how many of them were told once more. */
+  reports: number;
+  reportsRepeated: number;
   /** Held because it is not known whether they were sent, and a second one would be worse than none. */
   heldInDoubt: number;
   byState: Record<string, number>;
@@ -92,7 +97,8 @@ export async function reconcile(evidence: Evidence): Promise<Findings> {
   const phones = await phonesByMessage(evidence.onPhones);
   const messages = await checkMessages(evidence, requests, phones, broken);
   const duplicates = checkDuplicates(evidence, messages.types, phones, broken);
-  return { ...counts, ...messages.counts, ...duplicates, onPhones: phones.size, broken };
+  const reports = checkReports(evidence, messages.ends, broken);
+  return { ...counts, ...messages.counts, ...duplicates, ...reports, onPhones: phones.size, broken };
 }
 
 function noteAccepted(request: Request, messageIds: readonly string[], broken: string[]): void {
@@ -122,12 +128,18 @@ async function checkMessages(
   requests: ReadonlyMap<string, Request>,
   phones: ReadonlyMap<string, PhoneRow[]>,
   broken: string[],
-): Promise<{ counts: Pick<Findings, "messages" | "heldInDoubt" | "byState">; types: Map<string, RouteClass> }> {
+): Promise<{
+  counts: Pick<Findings, "messages" | "heldInDoubt" | "byState">;
+  types: Map<string, RouteClass>;
+  ends: Map<string, string>;
+}> {
+  const ends = new Map<string, string>();
   const types = new Map<string, RouteClass>();
   const byState: Record<string, number> = {};
   let heldInDoubt = 0;
   for await (const row of messages) {
     types.set(row.messageId, row.type);
+    ends.set(row.messageId, row.state);
     byState[row.state] = (byState[row.state] ?? 0) + 1;
     if (row.heldInDoubt) heldInDoubt += 1;
     const request = requests.get(row.key ?? "");
@@ -146,7 +158,7 @@ async function checkMessages(
   for (const id of phones.keys()) {
     if (!types.has(id)) broken.push(`I3: ${id} lies on a phone and is no message`);
   }
-  return { counts: { messages: types.size, heldInDoubt, byState }, types };
+  return { counts: { messages: types.size, heldInDoubt, byState }, types, ends };
 }
 
 /** A message has the end that its number asks for, and lies on the phone exactly if that end says so. */
@@ -164,6 +176,36 @@ function checkEnd(row: StoredRow, onPhone: readonly PhoneRow[] | undefined, brok
     broken.push(`I1: ${name} is ${row.state} (${row.errorCode}, owner ${row.owner}), not ${EXPECTED_STATE[fate]}`);
   if (row.state === "rejected" && row.errorCode === null) broken.push(`I2: ${name} failed without a reason`);
   if (!onPhone && reachesPhone(fate)) broken.push(`I2: ${name} is ${row.state} and lies on no phone`);
+}
+
+const REPORTED_AS: Readonly<Record<string, string>> = {
+  delivered: "Delivered",
+  undelivered: "Failed",
+  expired: "Failed",
+  rejected: "Failed",
+};
+
+/** Whatever came to an end was told to the customer, with that end as the last word; what has none was not. */
+function checkReports(
+  { reported }: Evidence,
+  ends: ReadonlyMap<string, string>,
+  broken: string[],
+): Pick<Findings, "reports" | "reportsRepeated"> {
+  if (!reported) return { reports: 0, reportsRepeated: 0 };
+  let [reports, reportsRepeated] = [0, 0];
+  for (const [id, state] of ends) {
+    const wanted = REPORTED_AS[state];
+    const told = reported.get(id) ?? [];
+    reports += told.length;
+    reportsRepeated += told.length - new Set(told).size;
+    if (wanted !== undefined && told.at(-1) !== wanted)
+      broken.push(`I4: ${id} ended ${state} and the customer was told ${told.join(", ") || "nothing"}`);
+    if (wanted === undefined && told.length > 0)
+      broken.push(`I4: ${id} is ${state} and the customer was told ${told.join(", ")}`);
+  }
+  for (const id of reported.keys())
+    if (!ends.has(id)) broken.push(`I4: the customer was told of ${id}, which is no message`);
+  return { reports, reportsRepeated };
 }
 
 /** Each repetition must have a kill between it and the one before, and no kill may explain more than the window. */

@@ -44,7 +44,8 @@ const HELD = "state = 'submitting' and lane = 2 and due_at >= expires_at and own
 const UNSETTLED = `
   select (select count(*) from messages where state in ('accepted', 'submitting', 'submitted', 'enroute')
       and not (${HELD}) and not (state = 'submitted' and recipient like '%9004'))
-    + (select count(*) from phone_messages where reports_due_at is not null) as unsettled`;
+    + (select count(*) from phone_messages where reports_due_at is not null)
+    + (select count(*) from callbacks where state = 'waiting') as unsettled`;
 
 type Select = (sql: string, values?: readonly (string | number)[]) => Promise<Record<string, unknown>[]>;
 

@@ -36,7 +36,11 @@ export interface Trial {
   countAccepted(): Promise<number>;
   witness(): Promise<Witness>;
   /** Waits for everything to settle, then reconciles; `kills` are the instants that may have caused duplicates. */
-  prove(kills?: readonly number[], observed?: ReadonlyMap<string, string>): Promise<Findings & { settledMs: number }>;
+  prove(
+    kills?: readonly number[],
+    observed?: ReadonlyMap<string, string>,
+    reported?: ReadonlyMap<string, readonly string[]>,
+  ): Promise<Findings & { settledMs: number }>;
   close(): Promise<void>;
 }
 
@@ -103,10 +107,11 @@ export async function openTrial(options: TrialOptions): Promise<Trial> {
       return count;
     },
     witness,
-    async prove(kills = [], observed = new Map()) {
+    async prove(kills = [], observed = new Map(), reported) {
       const rows = await witness();
       const { tookMs: settledMs } = await untilSettled(rows, SETTLE_WITHIN_MS);
-      const evidence = { messages: rows.messages(), onPhones: rows.onPhones(), kills, window, observed };
+      const told = reported ? { reported } : {};
+      const evidence = { messages: rows.messages(), onPhones: rows.onPhones(), kills, window, observed, ...told };
       return { ...(await reconcile({ ledger: readLedger(ledger), ...evidence })), settledMs };
     },
     async close() {

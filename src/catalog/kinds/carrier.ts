@@ -44,8 +44,10 @@ export const carrier: RecordKind<"carrier", CarrierFields> = {
     problems: ["RECORD_IN_USE"],
     refuse: ({ name }, catalog) => {
       const route = [...catalog.named("route").values()].find(({ content }) => content.carrier === name);
-      if (!route) return;
-      const message = `The route ${JSON.stringify(route.name)} leads to the carrier ${JSON.stringify(name)}: change or remove it first.`;
+      const config = [...catalog.named("dlrConfig").values()].find(({ content }) => content.provider === name);
+      const [what, user] = route ? ["route", route] : ["dlr-config", config];
+      if (!user) return;
+      const message = `The ${what} ${JSON.stringify(user.name)} needs the carrier ${JSON.stringify(name)}: change or remove it first.`;
       throw new Problem("RECORD_IN_USE", { message });
     },
   },

@@ -6,15 +6,18 @@ import { readStanding, writtenSetUp } from "../../catalog/set-up.ts";
 import { pickSettings, settingsShape } from "../../catalog/settings.ts";
 import { DEFAULT_SETTINGS } from "../../model/account.ts";
 import { Problem } from "../../model/problem.ts";
+import { createMint } from "../../webhooks/mint.ts";
 import type { AuthenticCall, KeyedRoute } from "../route.ts";
 import { botTelling } from "./bots.ts";
 import { carrierTelling } from "./carriers.ts";
+import { dlrConfigTelling } from "./dlr-configs.ts";
 import { numberTelling } from "./numbers.ts";
 import { priceTelling } from "./prices.ts";
 import { newOfShelf, type Telling } from "./record-shapes.ts";
 import { routeTelling } from "./routes.ts";
 import { senderTelling } from "./senders.ts";
 import { templateTelling } from "./templates.ts";
+import { webhookTelling } from "./webhooks.ts";
 
 const TELLINGS: readonly Telling[] = [
   templateTelling,
@@ -24,6 +27,8 @@ const TELLINGS: readonly Telling[] = [
   carrierTelling,
   routeTelling,
   priceTelling,
+  webhookTelling,
+  dlrConfigTelling,
 ];
 
 const mapParts = <T>(map: (telling: Telling) => T): Record<string, T> =>
@@ -91,7 +96,7 @@ export const getConfig: KeyedRoute = {
   method: "GET",
   summary: "Export the set-up",
   description:
-    "The account's settings and all its authored records but campaigns, without ids and times and always in the same order: a file to keep in a repository.",
+    "The account's settings and all its authored records but campaigns, without ids, times and secrets and always in the same order: a file to keep in a repository.",
   response: SetUp,
   responseExample: example,
   handle: async ({ store }, { caller }) => {
@@ -106,7 +111,7 @@ export const putConfig: KeyedRoute = {
   summary: "Apply a set-up",
   description:
     "Makes the account what the file says, all of it in one transaction or nothing, and answers what that means. Parts that the file does not have are left alone; `[]` removes all authored records of a part; learned ones are never removed. " +
-    "Every record is held to the rules of its own door, and so is a carrier that a route needs. It takes effect at once here and within five seconds on every other node.",
+    "Every record is held to the rules of its own door, and so is a carrier that a route needs. Webhooks and delivery reports keep their secrets, and new ones get one that nobody has seen: `rotate-secret` shows another. It takes effect at once here and within five seconds on every other node.",
   query: { dryRun: { meaning: "`true` only answers the plan; `false` unless given.", example: "true" } },
   problems: ["RECORD_IN_USE", "OVERLOADED"],
   body: SetUp,
@@ -134,10 +139,10 @@ export const putConfig: KeyedRoute = {
     removed: [{ part: "senders", name: "OLDSHOP" }],
     same: [{ part: "senders", name: "HELIOG" }],
   },
-  handle: async ({ store, clock, catalog, keyring }, { body, query, caller }) => {
+  handle: async ({ store, clock, catalog, keyring, telling }, { body, query, caller }) => {
     const dryRun = readDryRun(query);
     const changed = await changeSetUp(
-      { store, clock },
+      { store, clock, mint: createMint(telling.seal) },
       ({ id }) => id === caller.account.id,
       body,
       () => !dryRun,

@@ -1,7 +1,10 @@
 import Type from "typebox";
-import { tellOperator } from "../../messages/tell-trail.ts";
+import { tellOperator, type ToldCallback } from "../../messages/tell-trail.ts";
 import { carrierNameOf } from "../../model/catalog.ts";
+import type { StoredCallback } from "../../store/callback-store.ts";
 import type { StoredMessage } from "../../store/store.ts";
+import { readAttempts } from "../../webhooks/attempt-log.ts";
+import { eventName } from "../../webhooks/event-json.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import {
   ANSWERS_TOLD,
@@ -13,6 +16,10 @@ import {
   messageView,
   readPage,
 } from "../v1/messages.ts";
+import { endpointIn } from "./callbacks.ts";
+
+/** How many callbacks a timeline tells, the first ones; `/api/callbacks` has them all. */
+const CALLBACKS_TOLD = 100;
 
 /** A message as its operator sees it: the carriers have names here. */
 const operatorView = (message: StoredMessage): object => ({
@@ -21,14 +28,29 @@ const operatorView = (message: StoredMessage): object => ({
   attempts: message.attempts,
 });
 
-async function getOne({ store }: Services, call: AuthenticCall): Promise<object> {
+async function getOne({ store, catalog }: Services, call: AuthenticCall): Promise<object> {
   const message = await findNamed(store, call);
-  const [clicks, ledger, answers] = await Promise.all([
+  const [clicks, ledger, answers, stored] = await Promise.all([
     store.listClicksOfMessage(message, CLICKS_TOLD),
     store.listLedgerOfMessage(message),
     store.listAnswers(message, ANSWERS_TOLD),
+    store.listCallbacksOfMessage(message, CALLBACKS_TOLD),
   ]);
-  return { ...operatorView(message), timeline: tellOperator({ message, clicks, ledger, answers }) };
+  const callbacks = stored.map((callback) => toldCallback(catalog, callback));
+  return { ...operatorView(message), timeline: tellOperator({ message, clicks, ledger, answers, callbacks }) };
+}
+
+function toldCallback(catalog: Services["catalog"], callback: StoredCallback): ToldCallback {
+  const { accountId, endpointId, happening, state, dueAt, log } = callback;
+  const status = happening.kind === "status" ? ` ${happening.status}` : "";
+  return {
+    at: happening.at,
+    // One that is gone has no name any more.
+    endpoint: endpointIn(catalog, accountId, endpointId)?.name ?? endpointId,
+    event: eventName(happening) + status,
+    nextTryAt: state === "waiting" ? dueAt : null,
+    attempts: readAttempts(log),
+  };
 }
 
 async function getList({ store }: Services, call: AuthenticCall): Promise<object> {
@@ -54,7 +76,7 @@ const OperatorMessageWithTimeline = Type.Object(
         at: Type.Integer({ description: "When, in epoch milliseconds." }),
         step: Type.String({
           description:
-            "accepted, number, policy, passed over, attempt, answer, receipt, failover, changed, credits, click, reply or end.",
+            "accepted, number, policy, passed over, attempt, answer, receipt, failover, changed, credits, click, reply, callback or end.",
         }),
         what: Type.String({ description: "What happened and why, in words." }),
         exchange: nullableString("What went over the line to the carrier, without the text."),
@@ -74,7 +96,7 @@ export const getOperatorMessage: KeyedRoute = {
   summary: "Explain one message",
   description:
     "A message with every step of its way: what each policy said, which routes were passed over and why, " +
-    "what went over the line, reports, credits, clicks and answers.",
+    "what went over the line, reports, credits, clicks, answers, and what your own addresses were told.",
   params: { messageId: { meaning: "As in the send response: `<id>:<n>`.", example: example.messageId } },
   problems: ["MESSAGE_NOT_FOUND"],
   response: OperatorMessageWithTimeline,
@@ -115,6 +137,12 @@ export const getOperatorMessage: KeyedRoute = {
         at: 1767225600220,
         step: "end",
         what: "Ended as delivered: Delivered to the phone (000)",
+        exchange: null,
+      },
+      {
+        at: 1767225600262,
+        step: "callback",
+        what: 'Told "Reports" of delivery_report delivered: answered 200',
         exchange: null,
       },
     ],

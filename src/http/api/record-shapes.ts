@@ -7,6 +7,8 @@ import type { CatalogContents, CatalogKind } from "../../model/catalog.ts";
 /** What the reference tells about the records of a shelf. */
 export interface Telling {
   shelf: Shelf;
+  /** The heading they stand under; the shelf's own name unless given. */
+  group?: string;
   /** What they are for. */
   about: string;
   /** In the order of the shelf. */
@@ -90,7 +92,7 @@ function together(
 ): TSchema {
   const title = `${prefix}${shelf.one.charAt(0).toUpperCase()}${shelf.one.slice(1)}`;
   const [only] = kinds;
-  if (kinds.length === 1) return Type.Object(fieldsOf(only), { title });
+  if (kinds.length === 1) return Type.Object(fieldsOf(only), { title: prefix + only.title });
   const branches = kinds.map((told) => {
     const { kind, title: own } = told;
     const channel = Type.Literal(kind.channel ?? "", { description: about });

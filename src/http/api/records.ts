@@ -1,18 +1,20 @@
 import Type from "typebox";
 import type { AccountCatalog } from "../../catalog/catalog.ts";
-import { kindOf, readRecord, type Shelf } from "../../catalog/read-record.ts";
-import type { RecordKind } from "../../catalog/record-kind.ts";
+import { completeRecord, kindOf, readRecord, type Shelf } from "../../catalog/read-record.ts";
+import type { Mint, RecordKind } from "../../catalog/record-kind.ts";
 import { newId } from "../../lib/ids.ts";
 import { nullable } from "../../lib/nullable.ts";
 import type { CatalogRecord } from "../../model/catalog.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
+import { createMint } from "../../webhooks/mint.ts";
 import { readLimit, refuseFaults } from "../page-query.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import { changeOfShelf, newOfShelf, viewOfShelf, type Telling, type ToldKind } from "./record-shapes.ts";
 
 export { nullable } from "../../lib/nullable.ts";
 
-const EXAMPLE_ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
+/** The id of records in examples. */
+export const EXAMPLE_ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
 const EXAMPLE_TIME = 1767225600000;
 
 /** The five doors of a shelf of records: list, read, make, change, remove. */
@@ -21,7 +23,8 @@ export function recordRoutes(telling: Telling): readonly KeyedRoute[] {
   const { one, many } = shelf;
   const path = `/api/${many}`;
   const View = viewOfShelf(telling);
-  const common = { family: "plain", scope: "manage", group: many.charAt(0).toUpperCase() + many.slice(1) } as const;
+  const { group = many.charAt(0).toUpperCase() + many.slice(1) } = telling;
+  const common = { family: "plain", scope: "manage", group } as const;
   const ofOne = {
     path: `${path}/:id`,
     params: { id: { meaning: `The ${one}'s \`id\`.`, example: EXAMPLE_ID } },
@@ -107,25 +110,27 @@ const isShared = ({ kinds }: Shelf): boolean => kinds.length > 1;
 interface Shown {
   id: string | null;
   name: string;
-  content: object;
+  content: CatalogRecord["content"];
   origin: string;
   createdAt: number | null;
   updatedAt: number | null;
 }
 
-const viewOf = (shelf: Shelf, record: CatalogRecord): object => view(kindOf(shelf, record), record);
+/** A record as it is answered. */
+export const viewOf = (shelf: Shelf, record: CatalogRecord): object => view(kindOf(shelf, record), record);
 
-const view = ({ channel }: RecordKind, { id, name, content, origin, createdAt, updatedAt }: Shown): object => ({
+const view = ({ channel, show }: RecordKind, { id, name, content, origin, createdAt, updatedAt }: Shown): object => ({
   id,
   name,
   ...(channel && { channel }),
-  ...content,
+  ...(show?.(content) ?? content),
   origin,
   createdAt,
   updatedAt,
 });
 
-const exampleOf = ({ kind, example }: ToldKind): object =>
+/** A record of the reference as it would be answered. */
+export const exampleOf = ({ kind, example }: ToldKind): object =>
   view(kind, { ...example, id: EXAMPLE_ID, origin: "authored", createdAt: EXAMPLE_TIME, updatedAt: EXAMPLE_TIME });
 
 /** The account's records as they are stored: another node may have changed them a moment ago. */
@@ -182,7 +187,8 @@ function shownOf(
   return all.filter((each) => each.name === wanted);
 }
 
-async function find(
+/** The record that a path names. */
+export async function find(
   { kinds }: Shelf,
   { catalog }: Services,
   { caller, params }: AuthenticCall,
@@ -196,9 +202,16 @@ async function find(
 }
 
 /** Makes a record; what was learned under its name becomes it. */
-async function create(shelf: Shelf, services: Services, call: AuthenticCall): Promise<CatalogRecord> {
+export async function create(
+  shelf: Shelf,
+  services: Services,
+  call: AuthenticCall,
+  mint: Mint = createMint(services.telling.seal),
+): Promise<CatalogRecord> {
   const catalog = await recordsNow(services, call);
-  const { kind, name, content } = readRecord(shelf, call.body, { known: null, catalog });
+  const read = readRecord(shelf, call.body, { known: null, catalog });
+  const { kind, name } = read;
+  const content = completeRecord(read, null, mint);
   const now = services.clock.now();
   const record: CatalogRecord = {
     accountId: call.caller.account.id,
@@ -224,8 +237,9 @@ async function change(shelf: Shelf, services: Services, call: AuthenticCall): Pr
   const catalog = services.catalog.of(known.accountId);
   // A body that is not there changes nothing, and is somebody's word for the record all the same.
   const body = call.body === undefined ? {} : call.body;
-  const { name, content } = readRecord(shelf, body, { known, catalog });
-  return author(shelf, services, call, { ...known, name, content });
+  const read = readRecord(shelf, body, { known, catalog });
+  const content = completeRecord(read, known, createMint(services.telling.seal));
+  return author(shelf, services, call, { ...known, name: read.name, content });
 }
 
 /** Writes a record that is there already, as somebody's own from now on. */

@@ -34,7 +34,6 @@ export interface Operation {
   parameters?: readonly ParameterObject[];
   requestBody?: { required: boolean; content: Content };
   responses: Record<string, ResponseObject>;
-  "x-status"?: "planned";
 }
 
 export interface ParameterObject {

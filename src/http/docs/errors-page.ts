@@ -116,7 +116,8 @@ function problemSection(site: Site, code: ProblemCode): Html {
   const places = listOperations(site.document.paths).filter(({ operation }) =>
     failuresOf(operation).some((failure) => failure.code === code),
   );
-  const family: Family = `send.${code}` in site.document.components.examples ? "send" : "plain";
+  const { examples } = site.document.components;
+  const family: Family = (["send", "otp"] as const).find((each) => `${each}.${code}` in examples) ?? "plain";
   return html`<p class="address">
       <span class="chip">HTTP ${status} ${STATUS_CODES[status]}</span>
       <span class="chip">Type <code>${type}</code></span>

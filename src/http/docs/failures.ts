@@ -27,6 +27,9 @@ const ErrorValue = Type.Object(
     requestId: Type.String({
       description: "Also in the `request-id` header. The log has it: give it to the operator.",
     }),
+    attemptsRemaining: Type.Optional(
+      Type.Integer({ description: "Of a one-time password that was wrong: how often it may still be tried." }),
+    ),
   },
   { title: "Error" },
 );
@@ -42,13 +45,27 @@ const SendFailure = Type.Object(
   { title: "SendFailure" },
 );
 
+const OtpFailure = Type.Object(
+  {
+    data: Type.Union([Type.String(), Type.Null()], {
+      description: "The `verifyId` that was submitted, where it was one; else null.",
+    }),
+    message: Type.String({ description: "The failure in words." }),
+    error: ErrorValue,
+  },
+  { title: "OtpFailure" },
+);
+
 const PlainFailure = Type.Object(
   { message: Type.String({ description: "The failure in words." }), error: ErrorValue },
   { title: "Failure" },
 );
 
 /** The shape of a failure, by family. */
-export const FAILURE_SCHEMAS = { send: SendFailure, plain: PlainFailure } as const satisfies Record<Family, object>;
+export const FAILURE_SCHEMAS = { send: SendFailure, otp: OtpFailure, plain: PlainFailure } as const satisfies Record<
+  Family,
+  object
+>;
 
 const WITH_BODY = ["INVALID_JSON", "INVALID_REQUEST", "BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const;
 const WITH_KEY = [
@@ -99,6 +116,10 @@ const SAMPLE_FAULTS: Partial<Record<ProblemCode, readonly Fault[]>> = {
       message: "The text has 1912 characters in 13 segments; at most 1600 characters and 12 segments are sent.",
     },
   ],
+  OTP_INCORRECT: [{ parameter: "otp", message: "This is not the code that was sent. 4 tries are left." }],
+  OTP_SEND_LIMIT: [
+    { parameter: "to", message: "A code was sent to this number a moment ago. Try again in 24 seconds." },
+  ],
   TOO_MANY_RECIPIENTS: [{ parameter: "to", message: "1200 recipients; a request takes at most 1000." }],
 };
 
@@ -106,4 +127,12 @@ const SAMPLE_REQUEST_ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
 
 /** An answer with that code, made by the code that makes the real ones. */
 export const sampleFailure = (code: ProblemCode, family: Family, baseUrl: string): object =>
-  failureBody(new Problem(code, { faults: SAMPLE_FAULTS[code] ?? [] }), family, baseUrl, SAMPLE_REQUEST_ID);
+  failureBody(
+    new Problem(code, {
+      faults: SAMPLE_FAULTS[code] ?? [],
+      ...(code === "OTP_INCORRECT" && { echo: SAMPLE_REQUEST_ID, facts: { attemptsRemaining: 4 } }),
+    }),
+    family,
+    baseUrl,
+    SAMPLE_REQUEST_ID,
+  );

@@ -12,6 +12,8 @@ interface Group {
   name: string;
   description: string;
   operations: Placed[];
+  /** Calls that we make, not calls to us. */
+  fromUs: boolean;
 }
 
 /** `GET /docs`: everything about the API on one page. */
@@ -77,12 +79,15 @@ function groupsOf({ document }: Site): Group[] {
     name,
     description,
     operations: operations.filter(({ operation }) => operation.tags.includes(name)),
+    fromUs: false,
   }));
   const callbacks: Group = {
     id: "callbacks",
     name: "Callbacks",
-    description: "Calls that the service makes to your URL. They are planned: this release does not push them yet.",
+    description:
+      "Calls that the service makes to your URL, set up as webhooks and delivery reports. Each is signed with the secret of its endpoint. What is not answered with a 2xx within 15 seconds is tried again, nine times over three days; what is told of one message comes in order.",
     operations: listOperations(document.webhooks),
+    fromUs: true,
   };
   return [...groups, callbacks];
 }
@@ -104,34 +109,33 @@ const sideEntry = ({ id, name, operations }: Group): Html =>
 
 const badge = (method: string): Html => html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 
-const groupSection = (site: Site, { id, name, description, operations }: Group): Html =>
+const groupSection = (site: Site, { id, name, description, operations, fromUs }: Group): Html =>
   html`<section class="group" id="${id}">
     <h2>${name}</h2>
     <p class="lead">${prose(description)}</p>
-    ${operations.map((placed) => operationArticle(site, placed))}
+    ${operations.map((placed) => operationArticle(site, placed, fromUs))}
   </section>`;
 
-function operationArticle(site: Site, placed: Placed): Html {
+function operationArticle(site: Site, placed: Placed, fromUs: boolean): Html {
   const { method, path, operation } = placed;
-  const planned = operation["x-status"] === "planned";
   const scope = scopeOf(operation);
   return html`<article class="operation" id="${operation.operationId}">
     <div class="telling">
       <h3><a href="#${operation.operationId}">${operation.summary}</a></h3>
       <p class="address">
-        ${badge(method)} <code>${planned ? "your URL" : path}</code>
+        ${badge(method)} <code>${fromUs ? "your URL" : path}</code>
         ${
-          planned
-            ? html`<span class="chip planned">Planned</span>`
+          fromUs
+            ? html`<span class="chip">Signed</span>`
             : scope === null
               ? html`<span class="chip">No key needed</span>`
               : html`<span class="chip">Scope <code>${scope}</code></span>`
         }
       </p>
       <p>${prose(operation.description)}</p>
-      ${parameterTables(operation)} ${bodyTables(site, operation)} ${failureList(site, operation)}
+      ${parameterTables(operation)} ${bodyTables(site, operation, fromUs)} ${failureList(site, operation)}
     </div>
-    <div class="samples">${planned ? callbackSamples(placed) : samples(site, placed)}</div>
+    <div class="samples">${fromUs ? callbackSamples(placed) : samples(site, placed)}</div>
   </article>`;
 }
 
@@ -154,12 +158,11 @@ const fieldOfParameter = ({ name, required, description, schema }: ParameterObje
   type: schema.enum ? schema.enum.map((value) => JSON.stringify(value)).join(", ") : "string",
 });
 
-function bodyTables({ document }: Site, operation: Operation): Html {
+function bodyTables({ document }: Site, operation: Operation, fromUs: boolean): Html {
   const { schemas } = document.components;
   const body = bodyOf(operation);
   const success = successOf(operation);
-  const incoming = operation["x-status"] === "planned";
-  return html`${body && fieldTable("Body", fieldsOf(body.schema, schemas), { fromUs: incoming })}
+  return html`${body && fieldTable("Body", fieldsOf(body.schema, schemas), { fromUs })}
   ${success && fieldTable("Answer", fieldsOf(success.schema, schemas), { fromUs: true })}`;
 }
 

@@ -6,6 +6,7 @@ import {
   CUSTOMER_STATUSES,
   customerStatus,
   isErased,
+  isSealed,
   messageIdOf,
   parseMessageId,
 } from "../../model/message.ts";
@@ -93,7 +94,7 @@ export function messageView(message: StoredMessage): object {
     sender: message.sender,
     recipient: message.recipient,
     text: message.content.text,
-    erased: isErased(message.content),
+    erased: isErased(message.content) || isSealed(message.content),
     templateName: "templateName" in message.content ? message.content.templateName : null,
     status: customerStatus(state),
     state,
@@ -121,7 +122,7 @@ export const MESSAGE_FIELDS = {
   sender: Type.String({ description: "The sender, the bot or the business number." }),
   recipient: Type.String({ description: "The phone number, without plus." }),
   text: Type.String({ description: "As it was sent; empty once it was erased, and where cards hold the words." }),
-  erased: Type.Boolean({ description: "The time for which texts are kept is over." }),
+  erased: Type.Boolean({ description: "The time for which texts are kept is over, or it was a one-time password." }),
   templateName: nullableString("The template of a chat-app or RCS message."),
   status: Type.Union(
     CUSTOMER_STATUSES.map((status) => Type.Literal(status)),

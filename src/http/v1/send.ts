@@ -20,14 +20,20 @@ interface Door<D extends Draft> {
 const BULK = 100;
 
 /** The way of every send through its door: read, prepared, accepted, answered. With an idempotency key, once. */
-export function sendThrough<D extends Draft>(door: Door<D>): SendRoute["handle"] {
+export const sendThrough = <D extends Draft>(door: Door<D>): SendRoute["handle"] =>
+  onceByKey(door.path, (services, call, idempotency) => send(door, services, call, idempotency));
+
+type Handle = (services: Services, call: SendCall, idempotency: SendRequest["idempotency"]) => Promise<JsonText>;
+
+/** Lets what an idempotency key names happen once: a repeated request is answered what the first one was. */
+export function onceByKey(path: string, handle: Handle): SendRoute["handle"] {
   return async (services, call) => {
     const { headers, body, caller, setHeader } = call;
     const key = readIdempotencyKey(headers["idempotency-key"]);
-    if (key === null) return send(door, services, call, null);
-    const idempotency = { path: door.path, key, body };
+    if (key === null) return handle(services, call, null);
+    const idempotency = { path, key, body };
     try {
-      return await send(door, services, call, idempotency);
+      return await handle(services, call, idempotency);
     } catch (error) {
       // What has become wrong since the first request (a STOP, a template, the time) does not change what was answered to it.
       const isLasting = error instanceof Problem && error.status < 500 && error.code !== "IDEMPOTENCY_MISMATCH";

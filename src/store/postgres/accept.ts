@@ -1,10 +1,12 @@
 import { FREE, HELD } from "../charge.ts";
+import { callbackRow } from "../callbacks.ts";
 import { describeFailure, hasOwn, laneOf } from "../rows.ts";
 import { NOBODY, type Acceptance, type AcceptResult, type NewRecipient } from "../store.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
-import type { Query } from "./pool.ts";
+import type { ConnectionPool, Query } from "./pool.ts";
 import { rounds } from "./rounds.ts";
+import { admitCodes } from "./verify.ts";
 
 const REQUESTS = columns({
   account_id: "integer",
@@ -48,6 +50,23 @@ const OWN = columns(
 const TARGETS = columns({ request: "integer", k: "integer", url: "text", expires_at: "bigint" }, OWN.next);
 
 const LINKS = columns({ request: "integer", n: "integer", k: "integer", code: "text" }, TARGETS.next);
+
+const CALLBACKS = columns(
+  {
+    request: "integer",
+    event_id: "uuid",
+    endpoint_id: "uuid",
+    kind: "text",
+    status: "text",
+    n: "integer",
+    at: "bigint",
+    error_code: "text",
+    description: "text",
+    carrier: "text",
+    facts: "text",
+  },
+  LINKS.next,
+);
 
 /** A request whose key another transaction is just using waits here for its end, and then either has the key or not. */
 const BEGIN = `
@@ -121,18 +140,101 @@ const ACCEPT_RICH = `${BEGIN},
     insert into links (code, account_id, request_id, n, k)
     select code, account_id, request_id, n, k
     from fresh join (select request, n, k, code from ${LINKS.rows}) as link on request = fresh.place
+  ),
+  told as (
+    insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description, carrier,
+      facts, state, owner, attempts, due_at)
+    select account_id, event_id, endpoint_id, kind, status, request_id, callback.n, at, callback.error_code, callback.description,
+      callback.carrier, facts, 'waiting', ${NOBODY}, 0, created_at
+    from fresh join (select * from ${CALLBACKS.rows}) as callback on request = fresh.place
   )
   select place from fresh`;
 
+const TAKE_KEYS = `
+  insert into idempotency (account_id, path, key, body_hash, response, created_at)
+  select account_id, path, key, body_hash, response, created_at from ${REQUESTS.rows} where key is not null
+  order by account_id, path, key
+  on conflict (account_id, path, key) do nothing
+  returning account_id, path, key`;
+
 const KEYS = columns({ account_id: "integer", path: "text", key: "text" });
+
+const GIVE_KEYS_BACK = `
+  delete from idempotency using ${KEYS.rows}
+  where idempotency.account_id = batch.account_id and idempotency.path = batch.path and idempotency.key = batch.key`;
 
 const FIND_KEYS = `
   select place, body_hash, response from ${KEYS.rows} join idempotency using (account_id, path, key)`;
 
 type Result = AcceptResult | Error;
 
+/** Stores a batch. What sends a one-time password has a way of its own, because limits have a word on it. */
+export async function accept(pool: ConnectionPool, batch: readonly Acceptance[]): Promise<Result[]> {
+  if (!batch.some(hasCode)) return acceptPlain(pool.query, batch);
+  const codes = batch.filter(hasCode);
+  const rest = batch.filter((item) => !hasCode(item));
+  const told = await acceptCodes(pool, codes);
+  const others =
+    rest.length === 0 ? [] : await acceptPlain(pool.query, rest).catch((error: Error) => rest.map(() => error));
+  return batch.map((item) => (hasCode(item) ? told.shift() : others.shift()) as Result);
+}
+
+type WithCode = Acceptance & { verification: NonNullable<Acceptance["verification"]> };
+const hasCode = (item: Acceptance): item is WithCode => item.verification !== undefined;
+
+/** Codes and their messages in one transaction; what is wrong with one undoes it, so the batch is halved until that one stands alone. */
+async function acceptCodes(pool: ConnectionPool, batch: readonly WithCode[]): Promise<Result[]> {
+  try {
+    return await pool.transaction((query) => acceptCodesTogether(query, batch));
+  } catch (error) {
+    if (!isRowFault(error)) throw error;
+    if (batch.length === 1) return [refusalOf(error)];
+    const half = batch.length >> 1;
+    const later = (part: readonly WithCode[]): Promise<Result[]> =>
+      acceptCodes(pool, part).catch((fault: Error) => part.map(() => fault));
+    return [...(await later(batch.slice(0, half))), ...(await later(batch.slice(half)))];
+  }
+}
+
+async function acceptCodesTogether(query: Query, batch: readonly WithCode[]): Promise<Result[]> {
+  const keyed = batch.filter(({ idempotency }) => idempotency);
+  const taken = keyed.length === 0 ? new Set<string>() : await takeKeys(query, keyed);
+  const isFresh = (item: Acceptance): boolean => {
+    const key = keyOf(item);
+    return key === null || taken.has(key);
+  };
+  const fresh = batch.filter(isFresh);
+  const admissions = await admitCodes(query, fresh);
+  const refused = fresh.filter((item, place) => item.idempotency && (admissions[place]?.refused.length ?? 0) > 0);
+  if (refused.length > 0) await query({ text: GIVE_KEYS_BACK, values: KEYS.values(refused.map(keyRow)) });
+  const admitted = fresh.filter((_, place) => admissions[place]?.refused.length === 0);
+  // The keys are taken already, and nothing here can take them again.
+  if (admitted.length > 0)
+    await insert(
+      query,
+      admitted.map((item) => ({ ...item, idempotency: null })),
+    );
+  const replays = batch.filter((item) => !isFresh(item));
+  const replayed = replays.length === 0 ? [] : await findReplays(query, replays);
+  const told = [...admissions];
+  return batch.map((item): Result => {
+    if (!isFresh(item))
+      return replayed.shift() ?? new Error("the key of a request was forgotten while it was asked for");
+    const admission = told.shift() as NonNullable<(typeof told)[number]>;
+    return { kind: admission.refused.length > 0 ? "held back" : "stored", admission };
+  });
+}
+
+async function takeKeys(query: Query, batch: readonly Acceptance[]): Promise<Set<string>> {
+  const { rows } = await query<{ account_id: number; path: string; key: string }>({
+    text: TAKE_KEYS,
+    values: REQUESTS.values(batch.map(requestRow)),
+  });
+  return new Set(rows.map(({ account_id, path, key }) => JSON.stringify([account_id, path, key])));
+}
+
 /** Stores a batch in one statement. A key that stands twice in it is taken by the first and replayed to the second. */
-export async function accept(query: Query, batch: readonly Acceptance[]): Promise<Result[]> {
+async function acceptPlain(query: Query, batch: readonly Acceptance[]): Promise<Result[]> {
   const results: Result[] = [];
   for (const [index, round] of rounds(batch, keyOf).entries()) {
     const items = round.map(({ item }) => item);
@@ -170,35 +272,15 @@ function refusalOf(error: Error): Result {
   return constraint === "links_pkey" ? { kind: "code taken" } : error;
 }
 
-const isRich = ({ metered, links, recipients }: Acceptance): boolean =>
-  metered || links !== null || recipients.some(hasOwn);
+const isRich = ({ metered, links, recipients, callbacks = [] }: Acceptance): boolean =>
+  metered || links !== null || callbacks.length > 0 || recipients.some(hasOwn);
 
 /** Others of the batch may be stored by now, so a failure is told to these callers and not thrown at all. */
 const acceptLater = (query: Query, batch: readonly Acceptance[]): Promise<Result[]> =>
   acceptTogether(query, batch).catch((error: Error) => batch.map(() => error));
 
 async function insert(query: Query, batch: readonly Acceptance[]): Promise<Set<number>> {
-  const requests = batch.map(({ message, owner, trail, metered, idempotency }) => ({
-    account_id: message.accountId,
-    request_id: message.requestId,
-    channel: message.channel,
-    lane: laneOf(message.routeClass),
-    test: message.test ? 1 : 0,
-    sender: message.sender,
-    content: JSON.stringify(message.content),
-    segments: message.segments,
-    campaign_name: message.campaignName,
-    owner,
-    created_at: message.createdAt,
-    due_at: message.dueAt,
-    expires_at: message.expiresAt,
-    trail,
-    metered: metered ? 1 : 0,
-    path: idempotency?.path,
-    key: idempotency?.key,
-    body_hash: idempotency?.bodyHash,
-    response: idempotency?.response,
-  }));
+  const requests = batch.map(requestRow);
   const recipients = batch.flatMap((item, place) =>
     item.recipients.map(({ number, credits, failure }, index) => ({
       request: place + 1,
@@ -220,6 +302,28 @@ async function insert(query: Query, batch: readonly Acceptance[]): Promise<Set<n
   return new Set(rows.map((row) => row.place));
 }
 
+const requestRow = ({ message, owner, trail, metered, idempotency }: Acceptance) => ({
+  account_id: message.accountId,
+  request_id: message.requestId,
+  channel: message.channel,
+  lane: laneOf(message.routeClass),
+  test: message.test ? 1 : 0,
+  sender: message.sender,
+  content: JSON.stringify(message.content),
+  segments: message.segments,
+  campaign_name: message.campaignName,
+  owner,
+  created_at: message.createdAt,
+  due_at: message.dueAt,
+  expires_at: message.expiresAt,
+  trail,
+  metered: metered ? 1 : 0,
+  path: idempotency?.path,
+  key: idempotency?.key,
+  body_hash: idempotency?.bodyHash,
+  response: idempotency?.response,
+});
+
 function richValues(batch: readonly Acceptance[]): unknown[][] {
   const own = batch.flatMap(({ recipients }, place) =>
     recipients.flatMap((recipient, index) => (hasOwn(recipient) ? [ownRow(recipient, place + 1, index + 1)] : [])),
@@ -235,7 +339,10 @@ function richValues(batch: readonly Acceptance[]): unknown[][] {
   const codes = batch.flatMap(({ links }, place) =>
     (links?.codes ?? []).map(({ code, n, k }) => ({ request: place + 1, n, k, code })),
   );
-  return [...OWN.values(own), ...TARGETS.values(targets), ...LINKS.values(codes)];
+  const told = batch.flatMap(({ callbacks = [] }, place) =>
+    callbacks.map((callback) => ({ ...callbackRow(callback), request: place + 1 })),
+  );
+  return [...OWN.values(own), ...TARGETS.values(targets), ...LINKS.values(codes), ...CALLBACKS.values(told)];
 }
 
 const ownRow = ({ content, segments, dueAt, trail }: NewRecipient, request: number, n: number) => ({
@@ -247,21 +354,28 @@ const ownRow = ({ content, segments, dueAt, trail }: NewRecipient, request: numb
   own_trail: trail,
 });
 
+const keyRow = ({ message, idempotency }: Acceptance) => ({
+  account_id: message.accountId,
+  path: idempotency?.path,
+  key: idempotency?.key,
+});
+
 async function replay(query: Query, batch: readonly Acceptance[]): Promise<Result[]> {
-  const keys = batch.map(({ message, idempotency }) => ({
-    account_id: message.accountId,
-    path: idempotency?.path,
-    key: idempotency?.key,
-  }));
-  const { rows } = await query<{ place: number; body_hash: string; response: string }>({
-    text: FIND_KEYS,
-    values: KEYS.values(keys),
-  });
-  const results: (Result | undefined)[] = [];
-  for (const row of rows)
-    results[row.place - 1] = { kind: "replayed", bodyHash: row.body_hash, response: row.response };
+  const results = await findReplays(query, batch);
   // A key that was there a moment ago and is not any more has just been forgotten: it is free.
   return Promise.all(
     batch.map(async (item, place) => results[place] ?? ((await acceptTogether(query, [item]))[0] as Result)),
   );
+}
+
+/** What was answered under the keys of these; nothing where a key has just been forgotten. */
+async function findReplays(query: Query, batch: readonly Acceptance[]): Promise<(Result | undefined)[]> {
+  const { rows } = await query<{ place: number; body_hash: string; response: string }>({
+    text: FIND_KEYS,
+    values: KEYS.values(batch.map(keyRow)),
+  });
+  const results: (Result | undefined)[] = batch.map(() => undefined);
+  for (const row of rows)
+    results[row.place - 1] = { kind: "replayed", bodyHash: row.body_hash, response: row.response };
+  return results;
 }

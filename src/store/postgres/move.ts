@@ -1,7 +1,10 @@
 import { CUSTOMER_STATUSES, bringsToEnd, movesInto, provesSubmit, statesShownAs } from "../../model/message.ts";
+import type { Callback } from "../../model/callback.ts";
 import { CHANGES, chargeAfter, chargeChange } from "../charge.ts";
-import { parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
+import { contentAtEnd, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
+import type { CallbackRow } from "../tables.ts";
+import { announcing, byEvent, TOLD_FACTS, targetColumns, targetRows } from "./announce.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
@@ -59,8 +62,8 @@ const EFFECTS = CHANGES.map(({ kind, amount, held }, index) => `(${index + 1}, '
   ", ",
 );
 
-/** The move, and everything that must change together with it, as one statement. */
-const MOVE = `
+/** The move, and everything that must change together with it, as one statement; also who is told, where anybody is. */
+const statementFor = (announced: boolean): string => `
   with step as materialized (select * from ${MOVES.rows}),
   moved as (
     update messages set state = step.to_state, owner = step.owner, due_at = coalesce(step.due_at, messages.due_at),
@@ -69,15 +72,17 @@ const MOVE = `
       tried = coalesce(step.tried, messages.tried), error_code = step.error_code, description = step.description,
       submitted_at = coalesce(messages.submitted_at, step.submitted_at), done_at = coalesce(step.done_at, messages.done_at),
       channel = coalesce(step.channel, messages.channel), sender = coalesce(step.sender, messages.sender),
-      content = coalesce(step.content, messages.content), segments = coalesce(step.segments, messages.segments),
+      content = case when step.done_at is null or step.content is not null then coalesce(step.content, messages.content)
+        else ${contentAtEnd("messages.content")} end, segments = coalesce(step.segments, messages.segments),
       trail = ${TRAIL}, charge = ${chargeAfter(CHANGE)}, charge_change = ${CHANGE}
     from step
     where ${IS_MESSAGE} and (step.owned_by is null or messages.owner = step.owned_by)
       and (step.carried_by is null or messages.carrier = step.carried_by)
       and (step.due_is is null or messages.due_at = step.due_is)
       and (step.channel_is is null or messages.channel = step.channel_is) and ${IS_LEGAL}
-    returning step.place, step.at, messages.account_id, messages.request_id, messages.n, messages.credits, messages.charge_change
-  ),
+    returning step.place, step.at, messages.account_id, messages.request_id, messages.n, messages.credits,
+      messages.charge_change${announced ? `, ${TOLD_FACTS}` : ""}
+  ),${announced ? announcing(TARGETS.rows) : ""}
   noted as (
     update messages set trail = ${TRAIL} from step
     where ${IS_MESSAGE} and step.trail_always = 1 and step.place not in (select place from moved)
@@ -114,11 +119,22 @@ const MOVE = `
   ),
   settled as (delete from parked_receipts where id in (select settles from step))
   select place, null::integer as id, null as carrier, null as carrier_message_id, null as channel, null as state, null as error_code,
-    null as description, null::bigint as at from moved
+    null as description, null::bigint as at, null::text as told from moved
   union all
-  select place, id, carrier, carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description, parked_receipts.at
-  from step join parked_receipts using (carrier, carrier_message_id)
+  select place, id, carrier, carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description,
+    parked_receipts.at, null
+  from step join parked_receipts using (carrier, carrier_message_id)${
+    announced
+      ? `
+  union all
+  select null, null, null, null, null, null, null, null, null, row_to_json(announced)::text from announced`
+      : ""
+  }
   order by id`;
+
+const TARGETS = targetColumns(MOVES.next);
+const MOVE = statementFor(false);
+const MOVE_AND_TELL = statementFor(true);
 
 /** What is wrong with one move fails the statement, so the batch is halved until that move stands alone. */
 export async function move(pool: ConnectionPool, batch: readonly Move[]): Promise<(MoveResult | Error)[]> {
@@ -139,10 +155,10 @@ async function moveTogether(pool: ConnectionPool, batch: readonly Move[]): Promi
   if (!first) return [];
   const told =
     all.length === 1 ? await moveRound(pool.query, first) : await pool.transaction((query) => moveRounds(query, all));
-  return batch.map((_, place) => told.get(place) ?? { moved: false, parked: [] });
+  return batch.map((_, place) => told.get(place) ?? { moved: false, parked: [], told: [] });
 }
 
-type Told = Map<number, { moved: boolean; parked: ParkedReceipt[] }>;
+type Told = Map<number, { moved: boolean; parked: ParkedReceipt[]; told: readonly Callback[] }>;
 
 async function moveRounds(query: Query, all: readonly (readonly Placed<Move>[])[]): Promise<Told> {
   const told: Told = new Map();
@@ -153,21 +169,34 @@ async function moveRounds(query: Query, all: readonly (readonly Placed<Move>[])[
 async function moveRound(query: Query, round: readonly Placed<Move>[]): Promise<Told> {
   // Nodes that touch the same rows touch them in the same order, and so wait for each other instead of deadlocking.
   const sorted = round.toSorted(({ item: a }, { item: b }) => compare(a.requestId, b.requestId) || a.n - b.n);
-  const { rows } = await query<({ id: null } | ParkedRow) & { place: number }>({
-    name: "move",
-    text: MOVE,
-    values: MOVES.values(sorted.map(({ item }) => rowOf(item))),
-  });
+  const moves = sorted.map(({ item }) => item);
+  const targets = targetRows(moves);
+  const values = MOVES.values(moves.map(rowOf));
+  const { rows } = await query<({ id: null } | ParkedRow) & { place: number | null; told: string | null }>(
+    targets.length === 0
+      ? { name: "move", text: MOVE, values }
+      : { name: "move and tell", text: MOVE_AND_TELL, values: [...values, ...TARGETS.values(targets)] },
+  );
+  const callbacks = byEvent(rows.flatMap((row) => (row.told === null ? [] : [JSON.parse(row.told) as CallbackRow])));
   const told: Told = new Map();
   for (const row of rows) {
-    const place = sorted[row.place - 1]?.place ?? -1;
-    const result = told.get(place) ?? { moved: false, parked: [] };
+    if (row.place === null) continue;
+    const { place, item } = sorted[row.place - 1] ?? NOWHERE;
+    const result = told.get(place) ?? { moved: false, parked: [], told: toldOf(item, callbacks) };
     told.set(place, result);
     if (row.id === null) result.moved = true;
     else result.parked.push(parkedOf(row));
   }
   return told;
 }
+
+const NOWHERE = { place: -1, item: null };
+
+/** What a move has announced. */
+const toldOf = (step: Move | null, callbacks: ReadonlyMap<string, readonly Callback[]>): Callback[] =>
+  [...new Set(step?.announce?.targets.map(({ eventId }) => eventId))].flatMap(
+    (eventId) => callbacks.get(eventId) ?? [],
+  );
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

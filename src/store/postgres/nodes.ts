@@ -1,4 +1,4 @@
-import { DEAD_NODE_KEPT_MS } from "../engine.ts";
+import { DEAD_NODE_KEPT_MS, HAS_WORK } from "../engine.ts";
 import { NOBODY, type NodeStore } from "../store.ts";
 import type { ConnectionPool } from "./pool.ts";
 
@@ -7,11 +7,10 @@ const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 
 const CLEAR = `
   delete from nodes where dead = 1 and beat_at < ${NOW} - $1::bigint
-    and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting'))`;
+    and not ${HAS_WORK}`;
 
 const LEFT_BEHIND = `
-  select id from nodes where dead = 1
-    and exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting')) order by id`;
+  select id from nodes where dead = 1 and ${HAS_WORK} order by id`;
 
 /** Who is running, told by one clock: the database's. */
 export function createNodes(pool: ConnectionPool): NodeStore {
@@ -49,6 +48,8 @@ export function createNodes(pool: ConnectionPool): NodeStore {
       pool.transaction(async (run) => {
         const text = `update messages set owner = ${NOBODY} where owner = $1 and state in ('accepted', 'scheduled', 'submitting')`;
         await run({ text, values: [node] });
+        const callbacks = `update callbacks set owner = ${NOBODY} where owner = $1 and state = 'waiting'`;
+        await run({ text: callbacks, values: [node] });
         await run({ text: "delete from nodes where id = $1", values: [node] });
       }),
 

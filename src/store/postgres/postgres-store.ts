@@ -7,6 +7,7 @@ import {
   type CompiledQuery,
   type QueryResult,
 } from "kysely";
+import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { FunctionDriver, PING, type Engine } from "../engine.ts";
@@ -18,7 +19,9 @@ import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
+import { createVerifications } from "../verifications.ts";
 import { accept } from "./accept.ts";
+import { createClaimCallbacks } from "./claim-callbacks.ts";
 import { createClaim, release } from "./claim.ts";
 import { forget } from "./forget.ts";
 import { migrate } from "./migrate.ts";
@@ -27,6 +30,7 @@ import { createNodes } from "./nodes.ts";
 import { findSubmissions, park, parkedWithMessage } from "./park.ts";
 import { markReported, receiveOnPhones } from "./phones.ts";
 import { ConnectionPool, type Statement } from "./pool.ts";
+import { checkCodes } from "./verify.ts";
 
 /** The store that any number of nodes share. Resolves once the schema is up to date. */
 export async function openPostgresStore(url: string, options: { connections?: number } = {}): Promise<Store> {
@@ -73,11 +77,15 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createReading(engine),
     ...createLinks(engine),
     ...createInbound(engine),
+    ...createCallbacks(engine),
+    ...createVerifications(engine),
     ...createNodes(pool),
 
-    accept: (batch) => accept(query, batch),
+    accept: (batch) => accept(pool, batch),
+    checkCodes: (batch) => checkCodes(pool, batch),
     move: (batch) => move(pool, batch),
     claim: createClaim(pool),
+    claimCallbacks: createClaimCallbacks(query),
     release: (node, requests) => release(query, node, requests),
     findSubmissions: (batch) => findSubmissions(query, batch),
     park: (batch, at) => park(query, batch, at),

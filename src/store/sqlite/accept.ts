@@ -3,12 +3,16 @@ import { FREE, HELD } from "../charge.ts";
 import { describeFailure, laneOf } from "../rows.ts";
 import { NOBODY, type AcceptResult, type NewLinks } from "../store.ts";
 import type { Packed } from "./packing.ts";
+import { createAdmit } from "./verify.ts";
 
 const STORED: AcceptResult = { kind: "stored" };
 const UNPAID: AcceptResult = { kind: "unpaid" };
 
 /** Said by an error, because whatever of the request is written already must be undone. */
 export const CODE_TAKEN = "code taken";
+
+/** Said by an error for the same reason. */
+export const UNPAID_CODE = "unpaid";
 
 /** Stores one request, inside the writer's transaction. */
 export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult {
@@ -34,14 +38,21 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
   const findIdempotency = db.prepare(
     "select body_hash, response from idempotency where account_id = ? and path = ? and key = ?",
   );
+  const insertCallback = db.prepare(
+    `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description, carrier,
+       facts, state, owner, attempts, due_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ${NOBODY}, 0, ?)`,
+  );
   const insertLedger = db.prepare(
     "insert into ledger (account_id, request_id, n, kind, amount, held, note, at) values (?, ?, ?, ?, ?, ?, null, ?)",
   );
 
+  const admit = createAdmit(db);
+
   function acceptOne(packed: Packed): AcceptResult {
     const [accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName] = packed;
     const [, , , , , , , , , createdAt, dueAt, expiresAt, owner, trail, metered, links, idempotency] = packed;
-    const [, , , , , , , , , , , , , , , , , numbers, credits, failures, own] = packed;
+    const [, , , , , , , , , , , , , , , , , numbers, credits, failures, own, callbacks, verification] = packed;
     if (idempotency) {
       const { path, key, bodyHash, response } = idempotency;
       const { changes } = insertIdempotency.run(accountId, path, key, bodyHash, response, createdAt);
@@ -50,7 +61,16 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
         return { kind: "replayed", bodyHash: earlier.body_hash, response: earlier.response };
       }
     }
+    const [first = ""] = numbers;
+    const sent = { accountId, requestId, number: first, createdAt, test };
+    const admission = verification ? admit({ ...sent, verification }) : undefined;
+    if (admission && admission.refused.length > 0) {
+      if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
+      return { kind: "held back", admission };
+    }
     if (metered && !holdCredits(packed)) {
+      // What the code has already changed must be undone, and so it is said by an error.
+      if (verification) throw new Error(UNPAID_CODE);
       if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
       return UNPAID;
     }
@@ -87,7 +107,8 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
       );
     }
     if (links) insertLinks(accountId, requestId, createdAt, links);
-    return STORED;
+    if (callbacks) insertCallbacks(callbacks, createdAt);
+    return admission ? { kind: "stored", admission } : STORED;
   }
 
   /** Takes what a request costs from the balance, if there is enough of it. */
@@ -106,6 +127,25 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
       insertTarget.run(accountId, requestId, index + 1, url, createdAt, links.expiresAt);
     for (const { code, n, k } of links.codes)
       if (insertLink.run(code, accountId, requestId, n, k).changes === 0) throw new Error(CODE_TAKEN);
+  }
+
+  function insertCallbacks(rows: NonNullable<Packed[21]>, dueAt: number): void {
+    for (const row of rows)
+      insertCallback.run(
+        row.account_id,
+        row.event_id,
+        row.endpoint_id,
+        row.kind,
+        row.status,
+        row.request_id,
+        row.n,
+        row.at,
+        row.error_code,
+        row.description,
+        row.carrier,
+        row.facts,
+        dueAt,
+      );
   }
 
   return acceptOne;

@@ -1,14 +1,19 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Receipt } from "../../carriers/carrier.ts";
+import type { Callback } from "../../model/callback.ts";
 import type { Message, MessageRef } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
+import type { CallbackStore } from "../callback-store.ts";
+import { callbackOf } from "../callbacks.ts";
 import { laneOf, messageOf, oldestFirst, refOf, type RefRow } from "../rows.ts";
 import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult } from "../store.ts";
-import type { MessageRow } from "../tables.ts";
-import { CODE_TAKEN, createAccept } from "./accept.ts";
+import type { CallbackRow, MessageRow } from "../tables.ts";
+import type { CheckResult, CodeCheck } from "../verify-store.ts";
+import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
 import { isStorageFault } from "./faults.ts";
 import { createMove } from "./move.ts";
 import type { Packed } from "./packing.ts";
+import { createCheck } from "./verify.ts";
 
 const FORGET_AT_ONCE = 1000;
 
@@ -31,6 +36,7 @@ export function createCommands(db: DatabaseSync) {
 
   const acceptOne = createAccept(db);
   const moveOne = createMove(db);
+  const checkOne = createCheck(db);
   const findSubmission = db.prepare(
     "select account_id, request_id, n from submissions where carrier = ? and carrier_message_id = ?",
   );
@@ -68,13 +74,20 @@ export function createCommands(db: DatabaseSync) {
       if (!("failed" in whole)) return whole;
       return batch.map((item) => {
         const result = isolated(() => acceptOne(item));
-        return "failed" in result && result.failed === CODE_TAKEN ? { kind: "code taken" } : result;
+        if (!("failed" in result)) return result;
+        if (result.failed === UNPAID_CODE) return { kind: "unpaid" };
+        return result.failed === CODE_TAKEN ? { kind: "code taken" } : result;
       });
     },
 
     move(batch: readonly Move[]): (MoveResult | { failed: string })[] {
       const whole = isolated(() => batch.map(moveOne));
       return "failed" in whole ? batch.map((item) => isolated(() => moveOne(item))) : whole;
+    },
+
+    checkCodes(batch: readonly CodeCheck[]): (CheckResult | { failed: string })[] {
+      const whole = isolated(() => batch.map(checkOne));
+      return "failed" in whole ? batch.map((item) => isolated(() => checkOne(item))) : whole;
     },
 
     claim({ node, from, routeClass, dueBy, limit }: Parameters<MessageStore["claim"]>[0]): Message[] {
@@ -85,6 +98,21 @@ export function createCommands(db: DatabaseSync) {
          returning *`,
       ).all(node, from, laneOf(routeClass), dueBy, limit) as unknown as MessageRow[];
       return rows.map(messageOf).toSorted(oldestFirst);
+    },
+
+    /** What is to be told of one message is taken in order. */
+    claimCallbacks({ node, from, dueBy, limit }: Parameters<CallbackStore["claimCallbacks"]>[0]): Callback[] {
+      const rows = prepare(
+        `update callbacks set owner = ? where (account_id, event_id, endpoint_id) in (
+           select account_id, event_id, endpoint_id from callbacks as due
+           where owner = ? and due_at <= ? and state = 'waiting' and not exists (
+             select 1 from callbacks as earlier
+             where earlier.account_id = due.account_id and earlier.request_id = due.request_id and earlier.n = due.n
+               and earlier.endpoint_id = due.endpoint_id and earlier.state = 'waiting' and earlier.event_id < due.event_id)
+           order by due_at limit ?)
+         returning *`,
+      ).all(node, from, dueBy, limit) as unknown as CallbackRow[];
+      return rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).map(callbackOf);
     },
 
     release(node: number, requests: Parameters<MessageStore["release"]>[1]): void {
@@ -151,6 +179,7 @@ export function createCommands(db: DatabaseSync) {
       prepare(
         `update messages set owner = ${NOBODY} where owner = ? and state in ('accepted', 'scheduled', 'submitting')`,
       ).run(node);
+      prepare(`update callbacks set owner = ${NOBODY} where owner = ? and state = 'waiting'`).run(node);
       prepare("delete from nodes where id = ?").run(node);
     },
 

@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { bringsToEnd, movesInto, provesSubmit, type State } from "../../model/message.ts";
+import { createAnnounce } from "./announce.ts";
 import { CHANGES, chargeAfter, chargeChange } from "../charge.ts";
-import { parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
+import { contentAtEnd, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 
@@ -33,6 +34,8 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
     "insert into ledger (account_id, request_id, n, kind, amount, held, note, at) values (?, ?, ?, ?, ?, ?, null, ?)",
   );
 
+  const announce = createAnnounce(db);
+
   /** One statement per target state: the legal origins are part of its text. */
   const moveStatements = new Map<string, StatementSync>();
   function moveStatement(to: State, refund: boolean, changes: string, fence: string): StatementSync {
@@ -41,12 +44,13 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
     if (!statement) {
       const origins = movesInto(to).map((state) => `'${state}'`);
       const change = chargeChange(`'${to}'`, refund ? "1" : "0");
+      const erasing = bringsToEnd(to) && changes === "" ? `, content = ${contentAtEnd("content")}` : "";
       statement = db.prepare(
         `update messages set state = ?, owner = ?, due_at = coalesce(?, due_at), expires_at = expires_at + ?,
            carrier = coalesce(?, carrier), attempts = attempts + ?, tried = coalesce(?, tried), error_code = ?, description = ?,
            submitted_at = coalesce(submitted_at, ?), done_at = coalesce(?, done_at),
            trail = case when length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end,
-           charge = ${chargeAfter(change)}, charge_change = ${change}${changes}
+           charge = ${chargeAfter(change)}, charge_change = ${change}${changes}${erasing}
          where account_id = ? and request_id = ? and n = ? and state in (${origins.join(", ")})${fence}
          returning charge_change, credits`,
       );
@@ -100,7 +104,8 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
       parked = (findParked.all(move.carrier, move.carrierMessageId) as unknown as ParkedRow[]).map(parkedOf);
     }
     if (move.settles !== undefined) removeParked.run(move.settles);
-    return { moved: moved !== undefined, parked };
+    const told = moved && move.announce ? announce(move, move.announce) : [];
+    return { moved: moved !== undefined, parked, told };
   }
 
   /** Writes down what the move did to the credits of the message. */

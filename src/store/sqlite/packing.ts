@@ -1,4 +1,5 @@
 import type { RouteClass, Message } from "../../model/message.ts";
+import { callbackRow } from "../callbacks.ts";
 import { hasOwn } from "../rows.ts";
 import type { Acceptance, NewRecipient } from "../store.ts";
 
@@ -30,11 +31,26 @@ export type Packed = readonly [
   failures: readonly (string | null)[] | null,
   /** Null when no recipient has anything of its own. */
   own: readonly Own[] | null,
+  /** Null when nobody is told anything. */
+  callbacks: readonly NewCallbackRow[] | null,
+  verification: Acceptance["verification"] | null,
 ];
+
+type NewCallbackRow = ReturnType<typeof callbackRow>;
 
 type Own = readonly [content: string | null, segments: number | null, dueAt: number | null, trail: string | null];
 
-export function pack({ message, recipients, trail, owner, metered, links, idempotency }: Acceptance): Packed {
+export function pack({
+  message,
+  recipients,
+  trail,
+  owner,
+  metered,
+  links,
+  idempotency,
+  callbacks = [],
+  verification,
+}: Acceptance): Packed {
   const failing = recipients.some((recipient) => recipient.failure !== null);
   return [
     message.accountId,
@@ -58,6 +74,8 @@ export function pack({ message, recipients, trail, owner, metered, links, idempo
     recipients.map((recipient) => recipient.credits),
     failing ? recipients.map((recipient) => recipient.failure) : null,
     recipients.some(hasOwn) ? recipients.map(ownOf) : null,
+    callbacks.length === 0 ? null : callbacks.map(callbackRow),
+    verification ?? null,
   ];
 }
 

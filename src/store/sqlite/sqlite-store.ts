@@ -12,9 +12,10 @@ import {
   type QueryResult,
 } from "kysely";
 import type { Clock } from "../../lib/clock.ts";
+import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
-import { DEAD_NODE_KEPT_MS, FunctionDriver, PING, type Engine } from "../engine.ts";
+import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, type Engine } from "../engine.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
@@ -24,6 +25,7 @@ import { createRetention } from "../retention.ts";
 import { parkedOf, refOf, type ParkedRow, type RefRow } from "../rows.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
+import { createVerifications } from "../verifications.ts";
 import type { Commands } from "./commands.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open.ts";
@@ -96,6 +98,8 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createReading(engine),
     ...createLinks(engine),
     ...createInbound(engine),
+    ...createCallbacks(engine),
+    ...createVerifications(engine),
 
     async accept(batch, urgent) {
       const rows = batch.reduce((sum, { recipients }) => sum + recipients.length, 0);
@@ -108,7 +112,13 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
       const results = await writer.call<Results>("move", [batch], { urgent, rows: batch.length });
       return results.map(errorOrResult);
     },
+    async checkCodes(batch) {
+      type Results = ReturnType<Commands["checkCodes"]>;
+      const results = await writer.call<Results>("checkCodes", [batch], { urgent: true, rows: batch.length });
+      return results.map(errorOrResult);
+    },
     claim: (claim) => write("claim", claim),
+    claimCallbacks: (claim) => write("claimCallbacks", claim),
     release: (node, requests) => write("release", node, requests),
     park: (batch, at) => write("park", batch, at),
     forget: (before) => write("forget", before),
@@ -151,11 +161,11 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
       await write(
         "query",
         `delete from nodes where dead = 1 and beat_at < ?
-           and not exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting'))`,
+           and not ${HAS_WORK}`,
         [clock.now() - DEAD_NODE_KEPT_MS],
       );
       const rows = await read<{ id: number }>(`select id from nodes where dead = 1
-           and exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting')) order by id`);
+           and ${HAS_WORK} order by id`);
       return rows.map((row) => row.id);
     },
     leave: (node) => write("leave", node),

@@ -1,0 +1,158 @@
+// Signed callbacks per second through everything that brings them, as a ratio to a bare undici Pool in the same run.
+// Run: npm run bench:callbacks [-- --seconds 2 --rounds 7 --inflight 64]
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Pool } from "undici";
+import { EgressRules } from "../src/egress/addresses.ts";
+import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { Courier } from "../src/webhooks/courier.ts";
+import { push } from "../src/webhooks/push.ts";
+import { newSecret, sign } from "../src/webhooks/sign.ts";
+import { record } from "./record.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "2" },
+    rounds: { type: "string", default: "7" },
+    /** Requests at once, on both sides. */
+    inflight: { type: "string", default: "64" },
+  },
+});
+const SECONDS = Number(options.seconds);
+const ROUNDS = Number(options.rounds);
+const IN_FLIGHT = Number(options.inflight);
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+const body = JSON.stringify({ messageId: "0192f0c1-7a54-7c3b-9d1e-3f5a6b7c8d9e:1", text: "x".repeat(300) }).slice(-300);
+const contentType = { "content-type": "application/json" };
+const secrets = [newSecret()];
+
+interface Measured {
+  perSecond: number;
+  /** Of this process, which sends; the sink has another. */
+  cpuMicros: number;
+}
+
+async function measured(run: (endsAt: number) => Promise<number>): Promise<Measured> {
+  const startedAt = performance.now();
+  const cpuBefore = process.cpuUsage();
+  const sent = await run(startedAt + SECONDS * 1000);
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { perSecond: sent / ((performance.now() - startedAt) / 1000), cpuMicros: (user + system) / sent };
+}
+
+/** The peer: as many loops as requests at once, each of which sends the same unsigned body again and again. */
+function bare(pool: Pool): Promise<Measured> {
+  return measured(async (endsAt) => {
+    let sent = 0;
+    const loop = async (): Promise<void> => {
+      while (performance.now() < endsAt) {
+        const answer = await pool.request({ method: "POST", path: "/hook", headers: contentType, body });
+        await answer.body.dump();
+        if (answer.statusCode !== 200) throw new Error(`the sink answered ${answer.statusCode}`);
+        sent += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, loop));
+    return sent;
+  });
+}
+
+interface CallbackJob {
+  endpointKey: string;
+  orderKey: string;
+}
+
+/** The same bodies as jobs: signed when their turn comes, kept in order, and sent through the guarded agent. */
+function courier(agent: ReturnType<typeof createGuardedAgent>, url: string): Promise<Measured> {
+  return measured(
+    (endsAt) =>
+      new Promise((resolve, reject) => {
+        let sent = 0;
+        let offered = 0;
+        const carrying = new Courier<CallbackJob>({
+          clock: systemClock,
+          async deliver({ orderKey }) {
+            const signature = sign({
+              id: orderKey,
+              timestampSeconds: Math.floor(Date.now() / 1000),
+              payload: body,
+              secrets,
+            });
+            const request = { method: "POST", url, headers: { ...contentType, ...signature }, body } as const;
+            const result = await push(agent, systemClock, request);
+            if (result.kind === "failed") reject(new Error(`a callback failed: ${result.reason}`));
+            sent += 1;
+            refill();
+            return result.kind;
+          },
+          onReturned(_jobs, reason) {
+            if (reason !== "the courier stops") reject(new Error(`callbacks were handed back: ${reason}`));
+          },
+          options: { inFlightPerEndpoint: IN_FLIGHT },
+        });
+        const refill = (): void => {
+          if (performance.now() >= endsAt) return void carrying.stop().then(() => resolve(sent), reject);
+          while (
+            carrying.size < 2 * IN_FLIGHT &&
+            carrying.offer({ endpointKey: "sink", orderKey: `message-${offered}` })
+          ) {
+            offered += 1;
+          }
+        };
+        refill();
+      }),
+  );
+}
+
+const sink = fork(join(import.meta.dirname, "sink.ts"));
+const [{ port }] = (await once(sink, "message")) as [AddressInfo];
+const origin = `http://127.0.0.1:${port}`;
+const pool = new Pool(origin, { connections: IN_FLIGHT });
+const agent = createGuardedAgent({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
+
+const rounds: { ours: Measured; theirs: Measured }[] = [];
+for (let round = 0; round <= ROUNDS; round += 1) {
+  const theirs = await bare(pool);
+  const ours = await courier(agent, `${origin}/hook`);
+  // The first one warms up.
+  if (round === 0) continue;
+  rounds.push({ ours, theirs });
+  say(
+    `  round ${round}: ${(ours.perSecond / theirs.perSecond).toFixed(2)} of the bare pool (${ours.perSecond.toFixed(0)} and ${theirs.perSecond.toFixed(0)} per s)`,
+  );
+}
+await Promise.all([pool.destroy(), agent.destroy()]);
+sink.disconnect();
+
+const result = {
+  ratioToPool: median(rounds.map(({ ours, theirs }) => ours.perSecond / theirs.perSecond)),
+  callbacksPerSecond: median(rounds.map(({ ours }) => ours.perSecond)),
+  poolPerSecond: median(rounds.map(({ theirs }) => theirs.perSecond)),
+  cpuMicros: median(rounds.map(({ ours }) => ours.cpuMicros)),
+  poolCpuMicros: median(rounds.map(({ theirs }) => theirs.cpuMicros)),
+};
+say("\nratio to bare pool   callbacks/s   pool/s   CPU µs each   pool's");
+say(
+  [
+    result.ratioToPool.toFixed(2).padStart(18),
+    result.callbacksPerSecond.toFixed(0).padStart(13),
+    result.poolPerSecond.toFixed(0).padStart(8),
+    result.cpuMicros.toFixed(1).padStart(13),
+    result.poolCpuMicros.toFixed(1).padStart(8),
+  ].join(" "),
+);
+await record("callbacks", {
+  seconds: SECONDS,
+  rounds: ROUNDS,
+  inFlight: IN_FLIGHT,
+  loadAverage: loadavg()[0],
+  results: [result],
+});

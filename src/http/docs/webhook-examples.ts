@@ -1,0 +1,118 @@
+import {
+  EVERY_PROVIDER,
+  type Happening,
+  type MessageFacts,
+  type StatusHappening,
+  type StatusWord,
+} from "../../model/callback.ts";
+import type { InboundContent } from "../../model/inbound.ts";
+import type { Channel } from "../../model/message.ts";
+import { eventBody } from "../../webhooks/event-push.ts";
+import { placeholderValues } from "../../webhooks/placeholders.ts";
+import { dlrPush } from "../../webhooks/report-push.ts";
+
+const REQUEST_ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
+export const EVENT_ID = "0198f3a2-7c60-7a1e-8a51-3f0c8e2b6d47";
+const AT = 1767225600250;
+const PHONE = "15550100100";
+const OUR_SIDE: Readonly<Record<Channel, string>> = { sms: "HELIOG", rcs: "heliograph", chatapp: "+15550100199" };
+
+const factsOf = (channel: Channel): MessageFacts => ({
+  messageId: `${REQUEST_ID}:1`,
+  channel,
+  recipient: PHONE,
+  sender: OUR_SIDE[channel],
+  credits: 1,
+  createdAt: AT - 250,
+  session: false,
+});
+
+const statusOf = (channel: Channel, status: StatusWord): StatusHappening => ({
+  kind: "status",
+  status,
+  at: AT,
+  message: factsOf(channel),
+  gateway: "simulator",
+  errorCode: status === "failed" ? "001" : "000",
+  description: status === "failed" ? "The phone could not be reached" : "Delivered to the phone",
+});
+
+/** Made by what makes the real ones, so that the reference cannot tell anything else. */
+const told = (channel: Channel, happening: Happening): object => eventBody(happening, channel, EVENT_ID) ?? {};
+
+const answered = (channel: Channel, content: InboundContent): object =>
+  told(channel, {
+    kind: "inbound",
+    at: AT,
+    inbound: {
+      accountId: 0,
+      id: EVENT_ID,
+      channel,
+      from: PHONE,
+      to: OUR_SIDE[channel],
+      content,
+      answers: { requestId: REQUEST_ID, n: 1 },
+      at: AT,
+    },
+  });
+
+const report = (status: StatusWord): StatusHappening => statusOf("sms", status);
+const FACTS = { operatorCircle: "Example Mobile", zone: "UTC" };
+
+/** What a configuration without headers is told. */
+function usual(status: StatusWord): object {
+  const config = { provider: EVERY_PROVIDER, method: "POST", url: "https://shop.example/", headers: [] } as const;
+  const push = dlrPush({ ...config, enabled: true, disabledReason: null, secrets: [] }, report(status), FACTS);
+  return JSON.parse(push?.body ?? "{}") as object;
+}
+
+/** All eleven fields. */
+export const SMS_REPORT: Readonly<Record<string, string>> = placeholderValues(report("delivered"), FACTS);
+
+export const SMS_REPORT_EXAMPLES = {
+  delivered: usual("delivered"),
+  failed: usual("failed"),
+  "with every field": SMS_REPORT,
+};
+
+export const statusExamples = (channel: Channel): Record<string, object> => ({
+  delivered: told(channel, statusOf(channel, "delivered")),
+  read: told(channel, statusOf(channel, "read")),
+});
+
+export const SENT_EXAMPLES = {
+  template: told("chatapp", { kind: "sent", at: AT, message: factsOf("chatapp") }),
+};
+
+export const CLICK_EXAMPLES = {
+  "a person": told("sms", {
+    kind: "click",
+    at: AT,
+    message: factsOf("sms"),
+    url: "https://shop.example/orders/4711",
+    code: "7Kp2mXa",
+    agent: "person",
+  }),
+};
+
+/** What users of a channel can send. */
+export function answerExamples(channel: Channel): Record<string, object> {
+  const written = { text: answered(channel, { kind: "text", text: "Thank you" }) };
+  if (channel === "sms") return written;
+  const tapped = (type: "REPLY" | "ACTION" | "DIALER", plainText: string, data: string): object =>
+    answered(channel, { kind: "suggestion", type, plainText, data });
+  const payload = {
+    mimeType: "image/jpeg",
+    fileSizeBytes: 48213,
+    fileName: "door.jpg",
+    fileUri: "https://files.example/door.jpg",
+  };
+  return {
+    ...written,
+    "reply button": tapped("REPLY", "Yes, please", "confirm-4711"),
+    link: tapped("ACTION", "Track the parcel", "track-4711"),
+    "call button": tapped("DIALER", "Call us", "+15550100199"),
+    file: answered(channel, { kind: "file", file: { category: "image", payload, thumbnail: null } }),
+    place: answered(channel, { kind: "location", latitude: 48.8584, longitude: 2.2945 }),
+  };
+}

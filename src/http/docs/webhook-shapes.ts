@@ -1,0 +1,148 @@
+import Type, { type TObject, type TSchema } from "typebox";
+import { CUSTOMER_STATUSES, type Channel } from "../../model/message.ts";
+
+const text = (description: string): TSchema => Type.String({ description });
+const millis = Type.Integer({ description: "Epoch milliseconds." });
+
+/** What a delivery report can have. */
+export const SMS_REPORT_FIELDS = {
+  messageId: text("The message, as in the send response."),
+  mobileNumber: text("The recipient's number."),
+  senderName: text("The sender id that was used."),
+  errCode: text("The code of the carrier, or one of Heliograph's own; empty when there is none."),
+  status: Type.Union(
+    CUSTOMER_STATUSES.map((status) => Type.Literal(status)),
+    { description: "The delivery status. Pending means that no report came while the message was valid." },
+  ),
+  createdAt: text("When it was submitted: epoch milliseconds, as a string."),
+  deliveredDate: text("When it was delivered: YYYY-MM-DD HH:mm:ss in the account's zone; empty when it was not."),
+  statusDescription: text("The status in words, or the reason of a failure."),
+  messageCredit: text("Credits that it took."),
+  gatewayName: text("The carrier that it went through."),
+  operatorCircle: text("The recipient's operator and service circle, as far as they are known."),
+};
+
+export const SmsDeliveryReport = Type.Partial(Type.Object(SMS_REPORT_FIELDS), { title: "SmsDeliveryReport" });
+
+/** Who of the account an event is about, by the names that each channel has. */
+const OUR_SIDE: Readonly<Record<Channel, Readonly<Record<string, TSchema>>>> = {
+  sms: { sender: text("The sender that it was sent to, or sent by.") },
+  rcs: { botId: text("The bot that sent or received it.") },
+  chatapp: {
+    botId: text("The business number, so that one receiver can read RCS and chat-app events alike."),
+    from: text("The business number that sent or received it."),
+  },
+};
+
+const NAMES: Readonly<Record<Channel, string>> = { sms: "Sms", rcs: "Rcs", chatapp: "Chat" };
+
+function eventShape(channel: Channel, event: string, fields: Readonly<Record<string, TSchema>>): TObject {
+  const words = event.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return Type.Object(
+    {
+      ...OUR_SIDE[channel],
+      channel: Type.Literal(channel, { description: "The channel it is about." }),
+      event: Type.Literal(event, { description: "What happened." }),
+      messageId: text("The message: `<id>:<n>`."),
+      ...fields,
+    },
+    { title: NAMES[channel] + words.join("") },
+  );
+}
+
+/** What users write, tap and send. */
+export const userMessageShape = (channel: Channel): TObject =>
+  eventShape(channel, "user_message", {
+    messageId: text("The message that it answers; where none is known, an id of the same form."),
+    userPhoneNumber: text("Who wrote, with plus."),
+    timestamp: millis,
+    message: Content,
+  });
+
+/** How a message fares. */
+export const messageStatusShape = (channel: Channel): TObject =>
+  eventShape(channel, "message_status", {
+    statuses: Type.Object(
+      {
+        eventId: text("Names this change of status: the `webhook-id`."),
+        status: Type.Union(
+          (["sent", "delivered", "read", "failed"] as const).map((status) => Type.Literal(status)),
+          { description: "sent: on its way. delivered: on the device. read: opened. failed: not delivered." },
+        ),
+        timestamp: Type.Integer({ description: "Epoch seconds." }),
+      },
+      { description: "The change of status." },
+    ),
+  });
+
+/** That a message went out, told by itself on the chat app. */
+export const ChatMessageSent = eventShape("chatapp", "message_sent", {
+  messageType: Type.Union([Type.Literal("template"), Type.Literal("session")], {
+    description: "session: in the business's own words, as an answer.",
+  }),
+  userPhoneNumber: text("Who it went to, with plus."),
+  timestamp: millis,
+});
+
+/** That somebody followed a short link. */
+export const SmsLinkClick = eventShape("sms", "link_click", {
+  link: Type.Object(
+    { code: text("The recipient's own code."), url: text("Where it led.") },
+    { description: "The link that was followed." },
+  ),
+  agent: Type.Union(
+    (["person", "preview", "bot"] as const).map((agent) => Type.Literal(agent)),
+    { description: "Who followed it: a person, a program that shows what is behind a link, or another program." },
+  ),
+  userPhoneNumber: text("Whose link it was, with plus."),
+  timestamp: millis,
+});
+
+const FILE = {
+  mimeType: text("Like image/jpeg."),
+  fileSizeBytes: Type.Integer({ description: "Its size." }),
+  fileName: text("As the user's phone named it."),
+  fileUri: text("Where the platform keeps it."),
+};
+
+const SuggestionResponse = Type.Object({
+  plainText: text("The label of the button."),
+  postBack: Type.Object(
+    { data: text("The button's payload; the number for a call button.") },
+    { description: "What the button carries." },
+  ),
+  type: Type.Union(
+    (["REPLY", "ACTION", "DIALER"] as const).map((type) => Type.Literal(type)),
+    { description: "REPLY: a reply button. ACTION: a link or another action. DIALER: a call button." },
+  ),
+});
+
+const UserFile = Type.Object({
+  category: text("Image, video, audio or another file."),
+  payload: Type.Object(FILE, { description: "The file itself." }),
+  thumbnail: Type.Union([Type.Object(FILE), Type.Null()], {
+    description: "A small picture of it; null when there is none.",
+  }),
+});
+
+const Content = Type.Object(
+  {
+    text: text("What the user wrote; empty when it is one of the following."),
+    suggestionResponse: Type.Union([SuggestionResponse, Type.Null()], {
+      description: "The button that was tapped; null when none was.",
+    }),
+    userFile: Type.Union([UserFile, Type.Null()], {
+      description: "A file that the user sent; null when there is none.",
+    }),
+    location: Type.Optional(
+      Type.Object(
+        {
+          latitude: Type.Number({ description: "Degrees north." }),
+          longitude: Type.Number({ description: "Degrees east." }),
+        },
+        { description: "A place that the user shared; there only then." },
+      ),
+    ),
+  },
+  { description: "What the user wrote, tapped or sent." },
+);

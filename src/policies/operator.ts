@@ -1,0 +1,121 @@
+import { isPlainText } from "../lib/plain-text.ts";
+// Which operator was given which numbers: the carrier data of Google's libphonenumber (Apache License 2.0), by calling
+// code and operator. A number that has changed its operator since still counts as the first one's.
+import operators from "./operators.json" with { type: "json" };
+
+interface Prefixes<T> {
+  rows: ReadonlyMap<string, T>;
+  /** Digits of the longest prefix. */
+  longest: number;
+}
+
+/** Prefixes of international numbers, with their operators and circles, as whoever runs the server knows them. */
+export type OperatorTable = Prefixes<OperatorRow>;
+
+interface OperatorRow {
+  operator: string;
+  circle: string;
+}
+
+/**
+ * The recipient's operator and service circle, like `Airtel, Punjab`: only the operator where the circle is not known,
+ * and nothing where neither is. The table comes first; what it leaves open, libphonenumber may know.
+ */
+export function operatorCircle(number: string, table: OperatorTable | null = null): string {
+  const row = table && longestMatch(table, number);
+  const operator = row?.operator || firstOperator(number);
+  return [operator, row?.circle ?? ""].filter((word) => word !== "").join(", ");
+}
+
+const CALLING_CODE_MAX = 3;
+const byCallingCode: Readonly<Record<string, Readonly<Record<string, string>>>> = operators;
+const unfolded = new Map<string, Prefixes<string>>();
+
+function firstOperator(number: string): string {
+  for (let digits = 1; digits <= CALLING_CODE_MAX; digits += 1) {
+    const code = number.slice(0, digits);
+    // No calling code begins with another, so the first that is found is the one.
+    if (Object.hasOwn(byCallingCode, code))
+      return longestMatch(unfolded.get(code) ?? unfold(code), number.slice(digits)) ?? "";
+  }
+  return "";
+}
+
+// A country at a time, when it is first asked about: most servers send to a few.
+function unfold(code: string): Prefixes<string> {
+  const rows = new Map(
+    Object.entries(byCallingCode[code] ?? {}).flatMap(([operator, prefixes]) =>
+      prefixes.split(" ").map((prefix) => [prefix, operator] as const),
+    ),
+  );
+  const prefixes = indexed(rows);
+  unfolded.set(code, prefixes);
+  return prefixes;
+}
+
+function longestMatch<T>({ rows, longest }: Prefixes<T>, number: string): T | undefined {
+  for (let digits = Math.min(longest, number.length); digits > 0; digits -= 1) {
+    const row = rows.get(number.slice(0, digits));
+    if (row !== undefined) return row;
+  }
+  return undefined;
+}
+
+function indexed<T>(rows: ReadonlyMap<string, T>): Prefixes<T> {
+  let longest = 0;
+  for (const prefix of rows.keys()) longest = Math.max(longest, prefix.length);
+  return { rows, longest };
+}
+
+const PREFIX = /^\+?([1-9][0-9]{0,14})$/;
+const NAME_MAX = 100;
+const CELL = /(?: *"((?:[^"]|"")*)" *|([^",]*))(,|$)/y;
+
+/**
+ * Reads a table from CSV with the columns `prefix,operator,circle`, with or without a line that says so. A prefix has its
+ * country code; a row may leave its operator or its circle empty. What is wrong is told by its line.
+ */
+export function readOperatorTable(csv: string): OperatorTable | { fault: string } {
+  const rows = new Map<string, OperatorRow>();
+  const lines = csv.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
+  let isFirst = true;
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === "") continue;
+    const cells = readCells(line);
+    const isTitle = isFirst && cells?.[0]?.toLowerCase() === "prefix";
+    isFirst = false;
+    if (isTitle) continue;
+    const fault = cells ? addRow(rows, cells) : "a quotation mark is not closed, or has something beside it.";
+    if (fault !== null) return { fault: `Line ${index + 1}: ${fault}` };
+  }
+  if (rows.size === 0) return { fault: "The table has no rows: each has a prefix, an operator and a circle." };
+  return indexed(rows);
+}
+
+function addRow(rows: Map<string, OperatorRow>, cells: readonly string[]): string | null {
+  const [written = "", operator = "", circle = "", ...rest] = cells;
+  const prefix = PREFIX.exec(written)?.[1];
+  if (prefix === undefined) return "prefix is 1 to 15 leading digits of a number with its country code, like 919876.";
+  if (rest.length > 0) return "a row has three columns: prefix, operator and circle.";
+  for (const [column, name] of Object.entries({ operator, circle }))
+    if (name.length > NAME_MAX || !isPlainText(name))
+      return `${column} is plain text of at most ${NAME_MAX} characters.`;
+  if (operator === "" && circle === "")
+    return `prefix ${prefix} has neither an operator nor a circle: give one of them.`;
+  if (rows.has(prefix)) return `prefix ${prefix} has a row already: keep one of them.`;
+  rows.set(prefix, { operator, circle });
+  return null;
+}
+
+/** The cells of a line, without the quotation marks that commas need; null where these do not pair. */
+function readCells(line: string): string[] | null {
+  const cells: string[] = [];
+  CELL.lastIndex = 0;
+  for (;;) {
+    const match = CELL.exec(line);
+    if (!match) return null;
+    const [, quoted, plain = "", end] = match;
+    cells.push((quoted?.replaceAll('""', '"') ?? plain).trim());
+    if (end === "") return cells;
+  }
+}

@@ -1,0 +1,322 @@
+import { sql, type CompiledQuery, type RawBuilder } from "kysely";
+import { idFloor } from "../lib/ids.ts";
+import {
+  messageOf,
+  type Callback,
+  type CallbackState,
+  type Happening,
+  type MessageFacts,
+  type StatusHappening,
+} from "../model/callback.ts";
+import { carrierNameOf } from "../model/catalog.ts";
+import type { CallbackRef, CallbackStore, StoredCallback } from "./callback-store.ts";
+import type { Engine } from "./engine.ts";
+import { NOBODY } from "./store.ts";
+import type { CallbackRow } from "./tables.ts";
+
+/** How many rows one call of a listing may look at. */
+const LOOK_AT_MOST = 20_000;
+/** A callback that has been through this much has a log that nobody reads to the end. */
+const LOG_MAX = 16_000;
+
+const REF = { account_id: "integer", event_id: "uuid", endpoint_id: "uuid" } as const;
+
+const NEW_COLUMNS = {
+  ...REF,
+  kind: "text",
+  status: "text",
+  request_id: "uuid",
+  n: "integer",
+  at: "bigint",
+  error_code: "text",
+  description: "text",
+  carrier: "text",
+  facts: "text",
+} as const;
+
+/** Writes down callbacks that no move announces, as nobody's. One that is there already stays as it is. */
+export function insertCallbacks(
+  { db, rowsOf }: Pick<Engine, "db" | "rowsOf">,
+  batch: readonly Callback[],
+  dueAt: number,
+): CompiledQuery {
+  const rows = rowsOf(NEW_COLUMNS, batch.map(callbackRow));
+  const columns = sql.join(Object.keys(NEW_COLUMNS).map((name) => sql.ref(name)));
+  // SQLite would take "on conflict" for a condition of a join, were there no "where" before it.
+  return sql`insert into callbacks (${columns}, state, owner, attempts, due_at)
+    select ${columns}, 'waiting', ${sql.lit(NOBODY)}, 0, ${sql.lit(dueAt)} from ${rows} as batch where true
+    on conflict (account_id, event_id, endpoint_id) do nothing`.compile(db);
+}
+
+/** What customers are told: the same queries on both engines, but for the claim. Everything is asked for by account. */
+export function createCallbacks({ db, atomically, rowsOf }: Engine): Omit<CallbackStore, "claimCallbacks"> {
+  const ofAccount = (accountId: number) => db.selectFrom("callbacks").where("account_id", "=", accountId);
+  const isRef = (source: string): RawBuilder<boolean> =>
+    sql`callbacks.account_id = ${sql.ref(`${source}.account_id`)} and callbacks.event_id = ${sql.ref(`${source}.event_id`)}
+      and callbacks.endpoint_id = ${sql.ref(`${source}.endpoint_id`)}`;
+
+  return {
+    storeCallbacks: (batch, dueAt) => atomically([insertCallbacks({ db, rowsOf }, batch, dueAt)]),
+
+    async settleCallbacks(batch) {
+      const rows = rowsOf(
+        {
+          ...REF,
+          owned_by: "integer",
+          state: "text",
+          at: "bigint",
+          due_at: "bigint",
+          attempted: "integer",
+          log: "text",
+          request_id: "uuid",
+          n: "integer",
+        },
+        batch.map((item) => ({
+          ...refRow(item),
+          owned_by: item.ownedBy,
+          state: item.state,
+          at: item.at,
+          due_at: item.dueAt,
+          attempted: item.attempted ? 1 : 0,
+          log: item.log,
+          request_id: item.message?.requestId ?? null,
+          n: item.message?.n ?? null,
+        })),
+      );
+      const settle = sql`update callbacks set state = step.state, owner = ${sql.lit(NOBODY)}, attempts = callbacks.attempts + step.attempted,
+          due_at = case when step.attempted = 0 and callbacks.due_at > step.due_at then callbacks.due_at else step.due_at end,
+          done_at = case when step.state = 'waiting' then null else step.at end,
+          log = case when length(coalesce(callbacks.log, '')) < ${sql.lit(LOG_MAX)}
+            then nullif(coalesce(callbacks.log, '') || step.log, '') else callbacks.log end
+        from ${rows} as step where ${isRef("step")} and callbacks.owner = step.owned_by and callbacks.state = 'waiting'`;
+      // What is to be told of the same message later comes after it.
+      const holdBack = sql`update callbacks set due_at = step.due_at
+        from ${rows} as step where step.state = 'waiting' and callbacks.account_id = step.account_id
+          and callbacks.request_id = step.request_id and callbacks.n = step.n and callbacks.endpoint_id = step.endpoint_id
+          and callbacks.state = 'waiting' and callbacks.event_id > step.event_id and callbacks.due_at < step.due_at`;
+      const waits = batch.some(({ state, message }) => state === "waiting" && message !== null);
+      await atomically([settle.compile(db), ...(waits ? [holdBack.compile(db)] : [])]);
+    },
+
+    async findCallback({ accountId, eventId, endpointId }) {
+      const row = await ofAccount(accountId)
+        .selectAll()
+        .where("event_id", "=", eventId)
+        .where("endpoint_id", "=", endpointId)
+        .executeTakeFirst();
+      return row ? storedCallbackOf(row) : null;
+    },
+
+    async listCallbacks(accountId, { endpointId, state, from, to }, after, limit) {
+      let window = ofAccount(accountId).select(["event_id", "endpoint_id", "state"]);
+      if (from !== undefined) window = window.where("event_id", ">=", idFloor(from));
+      if (to !== undefined) window = window.where("event_id", "<", idFloor(to));
+      if (after) window = window.where(sql<boolean>`(event_id, endpoint_id) < (${after.eventId}, ${after.endpointId})`);
+      window = window.orderBy("event_id", "desc").orderBy("endpoint_id", "desc").limit(LOOK_AT_MOST);
+      let found = db.selectFrom(window.as("seen")).select(["event_id", "endpoint_id"]);
+      if (endpointId) found = found.where("endpoint_id", "=", endpointId);
+      if (state) found = found.where("state", "=", state);
+      const page = found.orderBy("event_id", "desc").orderBy("endpoint_id", "desc").limit(limit);
+      const rows = await ofAccount(accountId)
+        .selectAll()
+        .where(sql<boolean>`(event_id, endpoint_id) in (${page})`)
+        .orderBy("event_id", "desc")
+        .orderBy("endpoint_id", "desc")
+        .execute();
+      const last = rows.at(-1);
+      if (last && rows.length === limit) return { rows: rows.map(storedCallbackOf), next: positionOf(last) };
+      const edge = await window
+        .clearSelect()
+        .select(["event_id", "endpoint_id"])
+        .clearLimit()
+        .limit(1)
+        .offset(LOOK_AT_MOST - 1)
+        .executeTakeFirst();
+      return { rows: rows.map(storedCallbackOf), next: edge ? positionOf(edge) : null };
+    },
+
+    async listCallbacksOfMessage({ accountId, requestId, n }, limit) {
+      const page = ofAccount(accountId)
+        .select(["event_id", "endpoint_id"])
+        .where("request_id", "=", requestId)
+        .where("n", "=", n)
+        .orderBy("event_id")
+        .limit(limit);
+      const rows = await ofAccount(accountId)
+        .selectAll()
+        .where(sql<boolean>`(event_id, endpoint_id) in (${page})`)
+        .orderBy("event_id")
+        .execute();
+      return rows.map(storedCallbackOf);
+    },
+
+    async listEvents(accountId, after, limit) {
+      let page = ofAccount(accountId).select([
+        "event_id",
+        sql<string>`min(cast(endpoint_id as text))`.as("endpoint_id"),
+      ]);
+      if (after) page = page.where("event_id", ">", after);
+      const first = page.groupBy("event_id").orderBy("event_id").limit(limit);
+      const rows = await ofAccount(accountId)
+        .selectAll()
+        // As text, because PostgreSQL knows no least of several UUIDs.
+        .where(sql<boolean>`(event_id, cast(endpoint_id as text)) in (${first})`)
+        .orderBy("event_id")
+        .execute();
+      return rows.map(callbackOf);
+    },
+
+    async resendCallback({ accountId, eventId, endpointId }, at) {
+      const { numUpdatedRows } = await db
+        .updateTable("callbacks")
+        .set({ state: "waiting", owner: NOBODY, attempts: 0, due_at: at, done_at: null })
+        .where("account_id", "=", accountId)
+        .where("event_id", "=", eventId)
+        .where("endpoint_id", "=", endpointId)
+        // What waits for its next try is tried now; what a node has in hand is being tried already.
+        .where((row) => row.or([row("state", "!=", "waiting"), row("owner", "=", NOBODY)]))
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    async resendFailed(accountId, endpointId, since, at, limit) {
+      const failed = ofAccount(accountId)
+        .select("event_id")
+        .where("event_id", ">=", idFloor(since))
+        .where("endpoint_id", "=", endpointId)
+        .where(hasFailed)
+        .orderBy("event_id")
+        .limit(limit);
+      const { numUpdatedRows } = await db
+        .updateTable("callbacks")
+        .set({ state: "waiting", owner: NOBODY, attempts: 0, due_at: at, done_at: null })
+        .where("account_id", "=", accountId)
+        .where("endpoint_id", "=", endpointId)
+        .where("event_id", "in", failed)
+        .where(hasFailed)
+        .executeTakeFirst();
+      return Number(numUpdatedRows);
+    },
+
+    async findHealth(accountId, endpointId) {
+      const row = await db
+        .selectFrom("endpoint_health")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("endpoint_id", "=", endpointId)
+        .executeTakeFirst();
+      if (!row) return null;
+      return {
+        failingSince: row.failing_since,
+        lastSuccessAt: row.last_success_at,
+        lastFailureAt: row.last_failure_at,
+        lastFailure: row.last_failure,
+      };
+    },
+
+    async noteHealth(accountId, endpointId, { failingSince, lastSuccessAt, lastFailureAt, lastFailure }) {
+      const health = {
+        failing_since: failingSince,
+        last_success_at: lastSuccessAt,
+        last_failure_at: lastFailureAt,
+        last_failure: lastFailure,
+      };
+      await db
+        .insertInto("endpoint_health")
+        .values({ account_id: accountId, endpoint_id: endpointId, ...health })
+        .onConflict((conflict) => conflict.columns(["account_id", "endpoint_id"]).doUpdateSet(health))
+        .execute();
+    },
+
+    async forgetCallbacks(accountId, before, limit) {
+      const old = ofAccount(accountId)
+        .select(["event_id", "endpoint_id"])
+        .where("event_id", "<", idFloor(before))
+        .where("state", "!=", "waiting")
+        .orderBy("event_id")
+        .limit(limit);
+      const { numDeletedRows } = await db
+        .deleteFrom("callbacks")
+        .where("account_id", "=", accountId)
+        .where(sql<boolean>`(event_id, endpoint_id) in (${old})`)
+        .executeTakeFirst();
+      return Number(numDeletedRows);
+    },
+  };
+}
+
+/** As it stands in the index of what failed: only then does SQLite see that the index holds them all. */
+const hasFailed = sql<boolean>`state in ('exhausted', 'dropped')`;
+
+const positionOf = (row: Pick<CallbackRow, "event_id" | "endpoint_id">) => ({
+  eventId: row.event_id,
+  endpointId: row.endpoint_id,
+});
+
+const refRow = ({ accountId, eventId, endpointId }: CallbackRef) => ({
+  account_id: accountId,
+  event_id: eventId,
+  endpoint_id: endpointId,
+});
+
+/** A new callback as its row, but for whose it is and when it is due. */
+export function callbackRow(
+  callback: Callback,
+): Omit<CallbackRow, "state" | "owner" | "attempts" | "due_at" | "done_at" | "log"> {
+  const { happening } = callback;
+  const message = messageOf(happening);
+  return {
+    ...refRow(callback),
+    kind: happening.kind,
+    request_id: message?.requestId ?? null,
+    n: message?.n ?? null,
+    at: happening.at,
+    ...changeOf(happening),
+    facts: JSON.stringify(factsOf(happening)),
+  };
+}
+
+/** What changed with a status has columns of its own, because the statement that moves a message writes them. */
+const changeOf = (happening: Happening): Pick<CallbackRow, "status" | "error_code" | "description" | "carrier"> =>
+  happening.kind === "status"
+    ? {
+        status: happening.status,
+        error_code: happening.errorCode,
+        description: happening.description,
+        carrier: happening.gateway,
+      }
+    : { status: null, error_code: null, description: null, carrier: null };
+
+const factsOf = (happening: Happening): object =>
+  happening.kind === "status" || happening.kind === "sent" ? happening.message : happening;
+
+function happeningOf({ kind, status, at, error_code, description, carrier, facts }: CallbackRow): Happening {
+  const told = JSON.parse(facts) as unknown;
+  if (kind === "sent") return { kind, at, message: told as MessageFacts };
+  if (kind !== "status") return told as Happening;
+  return {
+    kind,
+    status: status as StatusHappening["status"],
+    at,
+    message: told as MessageFacts,
+    gateway: carrierNameOf(carrier ?? ""),
+    errorCode: error_code,
+    description,
+  };
+}
+
+export const callbackOf = (row: CallbackRow): Callback => ({
+  accountId: row.account_id,
+  eventId: row.event_id,
+  endpointId: row.endpoint_id,
+  happening: happeningOf(row),
+  attempts: row.attempts,
+});
+
+const storedCallbackOf = (row: CallbackRow): StoredCallback => ({
+  ...callbackOf(row),
+  state: row.state as CallbackState,
+  dueAt: row.due_at,
+  doneAt: row.done_at,
+  log: row.log,
+});

@@ -1,0 +1,69 @@
+import type { Migration } from "./migration.ts";
+
+/**
+ * One-time passwords and what guards them: the verifications, what was sent to and tried at each number, how many sends
+ * of each prefix and country were verified, and which prefixes are blocked.
+ */
+export const verify: Migration = {
+  name: "0006-verify",
+  statements: ({ uuid, time, clustered }) => [
+    `create table verifications (
+      account_id integer not null,
+      id ${uuid} not null,
+      config text not null,
+      number text not null,
+      country text not null,
+      state text not null,
+      digest text not null,
+      checks integer not null,
+      checks_max integer not null,
+      bound integer not null,
+      failures_per_hour integer not null,
+      failures_per_day integer not null,
+      test integer not null,
+      created_at ${time} not null,
+      expires_at ${time} not null,
+      done_at ${time},
+      next_at ${time},
+      plan text,
+      counted integer not null,
+      last_request_id ${uuid} not null,
+      primary key (account_id, id)
+    )${clustered}`,
+    `create index verifications_next on verifications (next_at) where next_at is not null`,
+    `create table verify_numbers (
+      account_id integer not null,
+      number text not null,
+      sends text not null,
+      failures text not null,
+      -- The last verification under each configuration: no index has to be kept to find the one that a new code ends.
+      latest text not null,
+      touched_at ${time} not null,
+      primary key (account_id, number)
+    )${clustered}`,
+    `create table verify_tallies (
+      account_id integer not null,
+      kind text not null,
+      name text not null,
+      bucket integer not null,
+      sends integer not null,
+      verified integer not null,
+      primary key (account_id, kind, name, bucket)
+    )${clustered}`,
+    `create table verify_blocks (
+      account_id integer not null,
+      prefix text not null,
+      blocked_at ${time} not null,
+      blocked_until ${time} not null,
+      strikes integer not null,
+      sends integer not null,
+      verified integer not null,
+      primary key (account_id, prefix)
+    )${clustered}`,
+    `create table verify_strays (
+      account_id integer primary key,
+      checks integer not null,
+      last_at ${time} not null
+    )${clustered}`,
+  ],
+};

@@ -1,0 +1,24 @@
+import { callbackOf } from "../callbacks.ts";
+import type { CallbackStore } from "../callback-store.ts";
+import type { CallbackRow } from "../tables.ts";
+import type { Query } from "./pool.ts";
+
+/** Rows that another claim has its hand on are passed over; what is to be told of one message is taken in order. */
+const CLAIM = `
+  update callbacks set owner = $1 from (
+    select account_id, event_id, endpoint_id from callbacks as due
+    where owner = $2 and due_at <= $3 and state = 'waiting' and not exists (
+      select 1 from callbacks as earlier
+      where earlier.account_id = due.account_id and earlier.request_id = due.request_id and earlier.n = due.n
+        and earlier.endpoint_id = due.endpoint_id and earlier.state = 'waiting' and earlier.event_id < due.event_id)
+    order by due_at limit $4 for update skip locked
+  ) as due
+  where callbacks.account_id = due.account_id and callbacks.event_id = due.event_id and callbacks.endpoint_id = due.endpoint_id
+  returning callbacks.*`;
+
+export const createClaimCallbacks =
+  (query: Query): CallbackStore["claimCallbacks"] =>
+  async ({ node, from, dueBy, limit }) => {
+    const { rows } = await query<CallbackRow>({ text: CLAIM, values: [node, from, dueBy, limit] });
+    return rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).map(callbackOf);
+  };

@@ -1,0 +1,250 @@
+import { sql, type RawBuilder } from "kysely";
+import { idFloor, timeOf } from "../lib/ids.ts";
+import {
+  BUCKET_MS,
+  dayOf,
+  HOUR_MS,
+  MOMENT_DIGITS,
+  oldestBucket,
+  stateAt,
+  type FailureCaps,
+  type Verification,
+  type VerificationState,
+} from "../model/verification.ts";
+import type { Engine } from "./engine.ts";
+import type { VerificationRow } from "./tables.ts";
+import type { CheckResult, StoredBlock, VerifyStore } from "./verify-store.ts";
+
+/** How many rows one call of a listing may look at: a filter that matches little would otherwise walk the whole table. */
+const LOOK_AT_MOST = 20_000;
+
+/** Verifications as people look at them: the same queries on both engines. What decides a try is each engine's own. */
+export function createVerifications({ db, atomically }: Engine): Omit<VerifyStore, "checkCodes"> {
+  const ofAccount = (accountId: number) => db.selectFrom("verifications").where("account_id", "=", accountId);
+
+  return {
+    async findVerification(accountId, id) {
+      const row = await ofAccount(accountId).selectAll().where("id", "=", id).executeTakeFirst();
+      return row ? verificationOf(row) : null;
+    },
+
+    async findVerificationOf(accountId, requestId) {
+      const own = await ofAccount(accountId).selectAll().where("id", "=", requestId).executeTakeFirst();
+      if (own) return verificationOf(own);
+      // A later channel's request was made while the code was good, which is never for long.
+      const row = await ofAccount(accountId)
+        .selectAll()
+        .where("id", "<", requestId)
+        .where("id", ">", idFloor(timeOf(requestId) - HOUR_MS))
+        .where("last_request_id", "=", requestId)
+        .executeTakeFirst();
+      return row ? verificationOf(row) : null;
+    },
+
+    async listVerifications(accountId, { state, number, config, from, to }, now, after, limit) {
+      let window = ofAccount(accountId).select(["id", "state", "number", "config", "expires_at"]);
+      if (from !== undefined) window = window.where("id", ">=", idFloor(from));
+      if (to !== undefined) window = window.where("id", "<", idFloor(to));
+      if (after) window = window.where("id", "<", after);
+      window = window.orderBy("id", "desc").limit(LOOK_AT_MOST);
+      let found = db.selectFrom(window.as("seen")).select("id");
+      if (number) found = found.where("number", "=", number);
+      if (config) found = found.where("config", "=", config);
+      if (state) found = found.where(isInState(state, now));
+      const page = found.orderBy("id", "desc").limit(limit);
+      const rows = await ofAccount(accountId).selectAll().where("id", "in", page).orderBy("id", "desc").execute();
+      const last = rows.at(-1);
+      if (last && rows.length === limit) return { rows: rows.map(verificationOf), next: last.id };
+      const edge = await window
+        .clearSelect()
+        .select("id")
+        .clearLimit()
+        .limit(1)
+        .offset(LOOK_AT_MOST - 1)
+        .executeTakeFirst();
+      return { rows: rows.map(verificationOf), next: edge?.id ?? null };
+    },
+
+    async countConversion(accountId, at) {
+      const row = await db
+        .selectFrom("verify_tallies")
+        .select([
+          sql<number>`cast(coalesce(sum(sends), 0) as integer)`.as("sends"),
+          sql<number>`cast(coalesce(sum(verified), 0) as integer)`.as("verified"),
+        ])
+        .where("account_id", "=", accountId)
+        .where("kind", "=", "account")
+        .where("name", "=", "")
+        .where("bucket", ">=", dayOf(at) - 1)
+        .executeTakeFirstOrThrow();
+      return row;
+    },
+
+    async listBlocks(accountId, now) {
+      const rows = await db
+        .selectFrom("verify_blocks")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("blocked_until", ">", now)
+        .orderBy("blocked_at", "desc")
+        .limit(1000)
+        .execute();
+      return rows.map(blockOf);
+    },
+
+    async liftBlock(accountId, prefix, now) {
+      const { numUpdatedRows } = await db
+        .updateTable("verify_blocks")
+        .set({ blocked_until: now, strikes: 0 })
+        .where("account_id", "=", accountId)
+        .where("prefix", "=", prefix)
+        .where("blocked_until", ">", now)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      await atomically([
+        db
+          .deleteFrom("verify_tallies")
+          .where("account_id", "=", accountId)
+          .where("kind", "=", "prefix")
+          .where("name", "=", prefix)
+          .where("bucket", ">=", oldestBucket(now))
+          .compile(),
+      ]);
+      return true;
+    },
+
+    async listNextChannels(dueBy, limit) {
+      const rows = await db
+        .selectFrom("verifications")
+        .selectAll()
+        .where("next_at", "<=", dueBy)
+        .orderBy("next_at")
+        .limit(limit)
+        .execute();
+      return rows.flatMap((row) =>
+        row.plan === null || row.next_at === null
+          ? []
+          : [
+              {
+                verification: verificationOf(row),
+                plan: row.plan,
+                at: row.next_at,
+                lastRequestId: row.last_request_id,
+              },
+            ],
+      );
+    },
+
+    async planNext({ accountId, id }, was, next, lastRequestId) {
+      const { numUpdatedRows } = await db
+        .updateTable("verifications")
+        .set({ next_at: next?.at ?? null, plan: next?.plan ?? null, last_request_id: lastRequestId })
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        .where("next_at", "=", was)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    async forgetVerifications(accountId, { ended, counted }, limit) {
+      const old = await db
+        .deleteFrom("verifications")
+        .where("account_id", "=", accountId)
+        .where(
+          "id",
+          "in",
+          ofAccount(accountId).select("id").where("id", "<", idFloor(ended)).orderBy("id").limit(limit),
+        )
+        .executeTakeFirst();
+      const numbers = await db
+        .deleteFrom("verify_numbers")
+        .where("account_id", "=", accountId)
+        .where("number", "in", (row) =>
+          row
+            .selectFrom("verify_numbers")
+            .select("number")
+            .where("account_id", "=", accountId)
+            .where("touched_at", "<", counted)
+            .limit(limit),
+        )
+        .where("touched_at", "<", counted)
+        .executeTakeFirst();
+      const tallies = await db
+        .deleteFrom("verify_tallies")
+        .where("account_id", "=", accountId)
+        .where(sql<boolean>`(kind, name, bucket) in (select kind, name, bucket from verify_tallies
+          where account_id = ${accountId} and bucket < case kind when 'account' then cast(${dayOf(counted)} as integer)
+            else cast(${Math.floor(counted / BUCKET_MS)} as integer) end limit ${limit})`)
+        .executeTakeFirst();
+      return Number(old.numDeletedRows) + Number(numbers.numDeletedRows) + Number(tallies.numDeletedRows);
+    },
+  };
+}
+
+/** Whether rows are in a state at a time; nobody writes it down when one expires. */
+function isInState(state: VerificationState, now: number): RawBuilder<boolean> {
+  if (state === "pending") return sql`state = 'pending' and expires_at > ${now}`;
+  if (state === "expired") return sql`(state = 'expired' or (state = 'pending' and expires_at <= ${now}))`;
+  return sql`state = ${state}`;
+}
+
+const verificationOf = (row: VerificationRow): Verification => ({
+  accountId: row.account_id,
+  id: row.id,
+  config: row.config,
+  number: row.number,
+  country: row.country,
+  state: row.state as VerificationState,
+  digest: row.digest,
+  checks: row.checks,
+  checksMax: row.checks_max,
+  test: row.test === 1,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  doneAt: row.done_at,
+});
+
+interface BlockRow {
+  prefix: string;
+  blocked_at: number;
+  blocked_until: number;
+  strikes: number;
+  sends: number;
+  verified: number;
+}
+
+export const blockOf = (row: BlockRow): StoredBlock => ({
+  prefix: row.prefix,
+  blockedAt: row.blocked_at,
+  until: row.blocked_until,
+  strikes: row.strikes,
+  sends: row.sends,
+  verified: row.verified,
+});
+
+/** What a try that changed nothing is told, by what the row is now. */
+export function refusedCheck(
+  row: Pick<VerificationRow, "state" | "expires_at">,
+  blockedUntil: number | null,
+  at: number,
+): CheckResult {
+  const state = stateAt(row.state as VerificationState, row.expires_at, at);
+  if (state !== "pending") return { kind: "ended", state, expiresAt: row.expires_at };
+  return { kind: "blocked", until: blockedUntil ?? at };
+}
+
+export const failureCapsOf = (row: Pick<VerificationRow, "failures_per_hour" | "failures_per_day">): FailureCaps => ({
+  failuresPerHour: row.failures_per_hour,
+  failuresPerDay: row.failures_per_day,
+});
+
+/** The moment in this place of a log, counted from the newest, as both engines' SQL reads it; empty when there is none. */
+export const momentIn = (log: string, place: string): string =>
+  `substr(${log}, ${MOMENT_DIGITS} * (${place} - 1) + 1, ${MOMENT_DIGITS})`;
+
+/** Makes a verification the latest of its number under a configuration, and gives the one that was. */
+export function takePlace(latest: string, config: string, id: string): { before: string | null; latest: string } {
+  const byConfig = new Map(Object.entries(JSON.parse(latest) as Record<string, string>));
+  const before = byConfig.get(config) ?? null;
+  return { before, latest: JSON.stringify(Object.fromEntries(byConfig.set(config, id))) };
+}

@@ -1,0 +1,116 @@
+import type {
+  FailureCaps,
+  PrefixBlock,
+  PumpingGuard,
+  SendCaps,
+  SendRefusal,
+  Verification,
+  VerificationState,
+} from "../model/verification.ts";
+
+/** A code that a request sends: stored in the transaction that stores its message, or not at all. */
+export interface NewVerification extends FailureCaps {
+  config: string;
+  country: string;
+  /** What the code is recognised by; it says nothing about the code to whoever has only the store. */
+  digest: string;
+  checksMax: number;
+  expiresAt: number;
+  /** Whether limits refuse, or are only noted. */
+  bound: boolean;
+  /** What a number may be sent; null where nobody is sent anything, because its code is fixed. */
+  caps: SendCaps | null;
+  guard: PumpingGuard | null;
+  /** The way to the next channel, sealed, with its time; null when there is none. */
+  next: { plan: string; at: number } | null;
+}
+
+/** One try at a code. */
+export interface CodeCheck {
+  accountId: number;
+  id: string;
+  /** Of what was tried. */
+  digest: string;
+  at: number;
+}
+
+/**
+ * - `incorrect`: counted; with none remaining the verification is used up.
+ * - `blocked`: too many wrong tries at codes of the number, whatever this one was; not counted.
+ * - `unknown`: the account has no such verification.
+ */
+export type CheckResult =
+  | { kind: "verified" }
+  | { kind: "incorrect"; remaining: number }
+  | { kind: "blocked"; until: number }
+  | { kind: "ended"; state: Exclude<VerificationState, "pending">; expiresAt: number }
+  | { kind: "unknown" };
+
+export interface VerificationFilter {
+  state?: VerificationState;
+  number?: string;
+  config?: string;
+  /** Epoch ms, inclusive. */
+  from?: number;
+  /** Epoch ms, exclusive. */
+  to?: number;
+}
+
+export interface StoredBlock extends PrefixBlock {
+  prefix: string;
+}
+
+/** A verification whose code goes on by another channel unless it has arrived. */
+export interface DueNext {
+  verification: Verification;
+  /** Sealed. */
+  plan: string;
+  at: number;
+  /** The request that sent it last. */
+  lastRequestId: string;
+}
+
+/** One-time passwords. They are made by `accept`, with the message that carries them. */
+export interface VerifyStore {
+  /**
+   * Decides tries, each in one conditional statement: of any number of right ones on any number of nodes exactly one is
+   * `verified`. A try at a code that is unknown is written down too, so that it takes as long as any other.
+   */
+  checkCodes(batch: readonly CodeCheck[]): Promise<readonly (CheckResult | Error)[]>;
+  findVerification(accountId: number, id: string): Promise<Verification | null>;
+  /** The verification whose code a request brought, by its first channel or a later one. */
+  findVerificationOf(accountId: number, requestId: string): Promise<Verification | null>;
+  /** Newest first. A page may be short, even empty, before the end: each call looks at a bounded number of rows. */
+  listVerifications(
+    accountId: number,
+    filter: VerificationFilter,
+    now: number,
+    after: string | null,
+    limit: number,
+  ): Promise<{ rows: Verification[]; next: string | null }>;
+  /** Sends and how many of them were verified, on the day of `at` and the day before. */
+  countConversion(accountId: number, at: number): Promise<{ sends: number; verified: number }>;
+  listBlocks(accountId: number, now: number): Promise<readonly StoredBlock[]>;
+  /** Ends a block; false when there is none. What was sent before no longer counts against the prefix. */
+  liftBlock(accountId: number, prefix: string, now: number): Promise<boolean>;
+  listNextChannels(dueBy: number, limit: number): Promise<readonly DueNext[]>;
+  /** Sets what comes next, if it is still due at `was`; false when another node was faster. */
+  planNext(
+    verification: Pick<Verification, "accountId" | "id">,
+    was: number,
+    next: { at: number; plan: string } | null,
+    lastRequestId: string,
+  ): Promise<boolean>;
+  /** Removes old verifications and all that only counted them; says how many rows went. */
+  forgetVerifications(accountId: number, before: { ended: number; counted: number }, limit: number): Promise<number>;
+}
+
+/** What became of a code that limits had a word on. */
+export interface Admission {
+  /** Those that refused it, where they bind. */
+  refused: readonly SendRefusal[];
+  /** Those that would have, where they do not. */
+  noted: readonly SendRefusal[];
+  /** A prefix that was blocked at this moment. */
+  blocked: StoredBlock | null;
+}

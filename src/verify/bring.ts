@@ -1,0 +1,112 @@
+import type { SmsDraft } from "../channels/sms/read.ts";
+import type { Seal } from "../lib/seal.ts";
+import { isSimulated, routesFor } from "../messages/choose-route.ts";
+import { prepareChat } from "../messages/prepare-chat.ts";
+import { prepareRcs } from "../messages/prepare-rcs.ts";
+import { prepareSms } from "../messages/prepare-sms.ts";
+import type { Prepared, PrepareNeeds } from "../messages/prepare.ts";
+import type { Account } from "../model/account.ts";
+import type { VerifyChannel, VerifyConfigContent } from "../model/verify-config.ts";
+import { composedFor, type Draft, type SoleRecipient } from "../channels/draft.ts";
+import { minutesOf, renderOtp } from "./render.ts";
+
+/** Whom a code is brought to. */
+export interface Bringing {
+  account: Account;
+  /** By the simulator alone. */
+  test: boolean;
+  number: string;
+  written: string | null;
+  config: VerifyConfigContent;
+}
+
+export interface BringNeeds {
+  preparing: PrepareNeeds;
+  /** What texts are sealed with until a carrier has them. */
+  seal: Pick<Seal, "seal">;
+}
+
+/** The message that brings a code by one channel, prepared as any other, with its words sealed. Next: src/messages/accept.ts */
+export async function prepareOtp(
+  { preparing, seal }: BringNeeds,
+  bringing: Bringing,
+  way: VerifyChannel,
+  code: string,
+): Promise<Prepared> {
+  const { account, test } = bringing;
+  const request = { account, test, dryRun: false };
+  const prepared = await prepareBy(preparing, request, bringing, way, code);
+  const { content, segments } = composedFor(prepared, 0);
+  const sealed = { text: "" as const, sealed: seal.seal(JSON.stringify(content)) };
+  return { ...prepared, shared: { content: sealed, segments }, each: [] };
+}
+
+function prepareBy(
+  preparing: PrepareNeeds,
+  request: { account: Account; test: boolean; dryRun: boolean },
+  bringing: Bringing,
+  way: VerifyChannel,
+  code: string,
+): Promise<Prepared> {
+  const { number, written, config } = bringing;
+  const recipients: SoleRecipient = [{ number, written, failure: null }];
+  const common = { sender: way.from, routeClass: "OTP", campaignName: null, sendAt: null } as const;
+  const catalog = preparing.catalog.of(request.account.id);
+  if (way.channel === "rcs") {
+    const template = way.template ?? "";
+    const params = valuesFor(catalog.named("rcsTemplate").get(template)?.content.variables, config, code);
+    const draft = {
+      ...common,
+      channel: "rcs",
+      recipients,
+      templateName: template,
+      content: { params },
+      fallback: null,
+    } as const;
+    return prepareRcs(preparing, { ...request, draft });
+  }
+  if (way.channel === "chatapp") {
+    const template = way.template ?? "";
+    const params = valuesFor(catalog.named("chatTemplate").get(template)?.content.variables, config, code);
+    const draft = {
+      ...common,
+      channel: "chatapp",
+      kind: "template",
+      recipients,
+      templateName: template,
+      header: null,
+      params,
+    } as const;
+    return prepareChat(preparing, { ...request, draft });
+  }
+  const custom =
+    way.template === null
+      ? null
+      : valuesFor(catalog.named("template").get(way.template)?.content.variables, config, code);
+  const draft: SmsDraft = {
+    ...common,
+    channel: "sms",
+    recipients: recipients.map((recipient) => ({ ...recipient, custom: null })),
+    text: way.template === null ? renderOtp(config, code) : null,
+    templateId: way.template,
+    custom,
+    targets: null,
+  };
+  return prepareSms(preparing, { ...request, draft });
+}
+
+/** A template takes the code, and how long it is valid where it has room for two. */
+const valuesFor = (variables: number | undefined, { lifeSeconds }: VerifyConfigContent, code: string): string[] =>
+  variables === 2 ? [code, minutesOf(lifeSeconds)] : [code];
+
+/** Whether limits that guard money and people refuse here: on real carriers, or wherever the account wants them to. */
+export function isBinding({ sending: { account, test, catalog, draft } }: { sending: Prepared["sending"] }): boolean {
+  if (account.settings.limits === "everywhere") return true;
+  if (test) return false;
+  const { channel, routeClass, sender }: Draft = draft;
+  return draft.recipients.some(({ number }) =>
+    routesFor(catalog, { channel, routeClass, sender, recipient: number }).some(
+      ({ content }) => !isSimulated(catalog, content.carrier),
+    ),
+  );
+}

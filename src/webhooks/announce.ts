@@ -1,0 +1,86 @@
+import type { AccountCatalog, Catalog, EndpointRecord } from "../catalog/catalog.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { EVERY_PROVIDER, eventOf, type Callback, type Happening, type StatusWord } from "../model/callback.ts";
+import { carrierKey } from "../model/catalog.ts";
+import { customerStatus, type Channel, type State } from "../model/message.ts";
+import type { Announcement, AnnouncementTarget, Move } from "../store/store.ts";
+
+export interface AnnounceNeeds {
+  catalog: Catalog;
+  clock: Clock;
+  /** The node that tells what it announces, or nobody's number where this node calls no one. */
+  teller(): number;
+}
+
+/** Who is to be told if a move takes place; undefined when nobody wants to know. */
+export function announcementOf(
+  { catalog, clock, teller }: AnnounceNeeds,
+  { accountId, to }: Move,
+): Announcement | undefined {
+  const records = catalog.of(accountId);
+  if (records.endpoints.length === 0) return undefined;
+  const targets = targetsFor(records, accountId, to, clock.now());
+  return targets.length === 0 ? undefined : { owner: teller(), dueAt: clock.now(), targets };
+}
+
+function targetsFor(records: AccountCatalog, accountId: number, to: State, now: number): AnnouncementTarget[] {
+  const targets: AnnouncementTarget[] = [];
+  for (const channel of TOLD_CHANNELS) {
+    const status = statusWord(channel, to);
+    if (status === null) continue;
+    // One event for all who are told of it; on the chat app it comes after the one that says the message was sent.
+    const sent = status === "sent" && channel === "chatapp" ? newId(now) : null;
+    const eventId = newId(now);
+    for (const endpoint of records.endpoints) {
+      const common = { endpointId: endpoint.id, channel, carrier: carrierOf(endpoint, accountId) };
+      if (sent !== null && asksFor(endpoint, channel, "sent"))
+        targets.push({ ...common, eventId: sent, kind: "sent", status: null });
+      if (asksFor(endpoint, channel, "status")) targets.push({ ...common, eventId, kind: "status", status });
+    }
+  }
+  return targets;
+}
+
+const TOLD_CHANNELS: readonly Channel[] = ["sms", "rcs", "chatapp"];
+
+/** What coming to a state is to the customers of a channel; null when it is no news to them. */
+function statusWord(channel: Channel, to: State): StatusWord | null {
+  if (customerStatus(to) === "Failed") return "failed";
+  if (to === "delivered") return "delivered";
+  if (channel === "sms") return to === "unknown" ? "unknown" : null;
+  if (to === "submitted") return "sent";
+  return to === "read" ? "read" : null;
+}
+
+/** Whether an endpoint wants to be told of such a thing on a channel. */
+function asksFor({ kind, content }: EndpointRecord, channel: Channel, what: Happening["kind"]): boolean {
+  if (kind === "dlrConfig") return channel === "sms" && what === "status";
+  const wanted = content as EndpointRecord["content"] & { channel: Channel; events: readonly string[] };
+  return wanted.channel === channel && wanted.events.includes(eventOf({ kind: what }));
+}
+
+function carrierOf({ kind, content }: EndpointRecord, accountId: number): string | null {
+  const provider = kind === "dlrConfig" && "provider" in content ? content.provider : EVERY_PROVIDER;
+  return provider === EVERY_PROVIDER ? null : carrierKey(accountId, provider);
+}
+
+/** Whether anybody in an account wants to be told of such a thing. */
+export const isAskedFor = (catalog: Catalog, accountId: number, channel: Channel, what: Happening["kind"]): boolean =>
+  catalog.of(accountId).endpoints.some((endpoint) => asksFor(endpoint, channel, what));
+
+/** What is to be told to whom of something that no move of a message brings about: an answer, a click. */
+export function callbacksFor(
+  { catalog }: Pick<AnnounceNeeds, "catalog">,
+  accountId: number,
+  eventId: string,
+  channel: Channel,
+  happening: Happening,
+): Callback[] {
+  return catalog
+    .of(accountId)
+    .endpoints.filter(
+      (endpoint) => asksFor(endpoint, channel, happening.kind) && carrierOf(endpoint, accountId) === null,
+    )
+    .map(({ id }) => ({ accountId, eventId, endpointId: id, happening, attempts: 0 }));
+}

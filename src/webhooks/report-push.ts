@@ -1,0 +1,49 @@
+import {
+  EVERY_PROVIDER,
+  type DlrConfigContent,
+  type Happening,
+  type Push,
+  type StatusWord,
+} from "../model/callback.ts";
+import { readPlaceholder, type Placeholder } from "../model/placeholder.ts";
+import { placeholderValues, type ReportFacts } from "./placeholders.ts";
+import { postJson } from "./post-json.ts";
+import { headerValue, queryValue } from "./wire-text.ts";
+
+/** What a configuration without pairs is told. */
+const USUAL: readonly Placeholder[] = [
+  "messageId", "mobileNumber", "senderName", "errCode", "status", "createdAt", "deliveredDate", "statusDescription",
+]; // prettier-ignore
+
+/**
+ * What ends the wait for a text message, each a word of its own to the customer. That a carrier has taken it is no news:
+ * it is Pending since it was accepted.
+ */
+const REPORTED: ReadonlySet<StatusWord> = new Set(["delivered", "failed", "unknown"]);
+
+/** The delivery report of a text message, as a configuration has it; null where it is not to be told. */
+export function dlrPush(config: DlrConfigContent, happening: Happening, facts: ReportFacts): Push | null {
+  if (happening.kind !== "status" || happening.message.channel !== "sms") return null;
+  if (!REPORTED.has(happening.status)) return null;
+  if (config.provider !== EVERY_PROVIDER && config.provider !== happening.gateway) return null;
+
+  const values = placeholderValues(happening, facts);
+  const pairs = config.headers.flatMap(({ key, value }) => {
+    const placeholder = readPlaceholder(value);
+    return placeholder === null ? [] : [{ key, placeholder }];
+  });
+  const headers = Object.fromEntries(pairs.map(({ key, placeholder }) => [key, headerValue(values[placeholder])]));
+  const fields = pairs.length === 0 ? USUAL : new Set(pairs.map(({ placeholder }) => placeholder));
+  const report = [...fields].map((field) => [field, values[field]] as const);
+  if (config.method === "POST") return postJson(config.url, Object.fromEntries(report), headers);
+  const query = report.map(([field, value]) => `${field}=${queryValue(value)}`).join("&");
+  return { method: "GET", url: withQuery(config.url, query), headers, body: null };
+}
+
+/** Written by the parser that the request goes through as well, so that what is signed is what is sent. */
+function withQuery(address: string, query: string): string {
+  const url = new URL(address);
+  url.search = url.search === "" ? query : `${url.search}&${query}`;
+  url.hash = "";
+  return url.href;
+}

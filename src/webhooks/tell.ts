@@ -1,0 +1,117 @@
+import type { Dispatcher } from "undici";
+import type { Catalog, EndpointRecord } from "../catalog/catalog.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { Account } from "../model/account.ts";
+import { messageOf, type Callback, type Happening, type Push } from "../model/callback.ts";
+import type { Settlement } from "../store/callback-store.ts";
+import { writeAttempt } from "./attempt-log.ts";
+import { webhookPush } from "./event-push.ts";
+import type { ReportFacts } from "./placeholders.ts";
+import { push, type PushResult } from "./push.ts";
+import { dlrPush } from "./report-push.ts";
+import { isBusy, nextTryAt, readRetryAfter } from "./schedule.ts";
+import { sign, signedPayload } from "./sign.ts";
+
+export interface TellNeeds {
+  catalog: Catalog;
+  agent: Dispatcher;
+  clock: Clock;
+  seal: Seal;
+  accountOf(accountId: number): Account | null;
+  /** The recipient's operator and circle, as far as anybody knows. */
+  operatorOf(number: string): string;
+}
+
+/** What became of telling one endpoint one thing. */
+interface Told {
+  /** Null when nothing was sent, because nobody wants to know any more. */
+  result: PushResult | null;
+  endpoint: EndpointRecord | null;
+  settlement: Omit<Settlement, "ownedBy">;
+}
+
+/** Tells one endpoint one thing: makes its form of it, signs it, sends it, and says what is to be written down. */
+export async function tell(needs: TellNeeds, callback: Callback): Promise<Told> {
+  let endpoint = endpointOf(needs, callback);
+  let request = endpoint && requestFor(needs, endpoint, callback);
+  if (!request) {
+    // Another node may have changed it a moment ago.
+    await needs.catalog.refresh();
+    endpoint = endpointOf(needs, callback);
+    request = endpoint && requestFor(needs, endpoint, callback);
+  }
+  if (!endpoint || !request) {
+    const reason = endpoint ? "its endpoint no longer asks for such events" : "its endpoint is gone, or switched off";
+    return { result: null, endpoint: null, settlement: drop(needs, callback, reason) };
+  }
+  const result = await push(needs.agent, needs.clock, request);
+  return { result, endpoint, settlement: settlementOf(needs, callback, result) };
+}
+
+const endpointOf = (
+  { catalog }: Pick<TellNeeds, "catalog">,
+  { accountId, endpointId }: Callback,
+): EndpointRecord | null => catalog.of(accountId).endpoints.find(({ id }) => id === endpointId) ?? null;
+
+/** The request that tells an endpoint of something, signed; null when it does not want to know. */
+export function requestFor(needs: TellNeeds, { kind, content }: EndpointRecord, callback: Callback): Push | null {
+  const { accountId, eventId, happening } = callback;
+  const bare =
+    kind === "dlrConfig"
+      ? dlrPush(content, happening, reportFacts(needs, accountId, happening))
+      : webhookPush(content, happening, eventId);
+  if (!bare) return null;
+  const now = needs.clock.now();
+  const secrets = content.secrets
+    .filter(({ until }) => until === null || until > now)
+    .map(({ sealed }) => needs.seal.open(sealed));
+  const signature = sign({
+    id: eventId,
+    timestampSeconds: Math.floor(now / 1000),
+    payload: signedPayload(bare),
+    secrets,
+  });
+  return { ...bare, headers: { ...bare.headers, ...signature } };
+}
+
+/** What a delivery report tells besides what happened. */
+export function reportFacts(
+  { accountOf, operatorOf }: Pick<TellNeeds, "accountOf" | "operatorOf">,
+  accountId: number,
+  happening: Happening,
+): ReportFacts {
+  const number = happening.kind === "status" ? happening.message.recipient : "";
+  return { operatorCircle: operatorOf(number), zone: accountOf(accountId)?.settings.zone ?? "UTC" };
+}
+
+function settlementOf({ clock }: TellNeeds, callback: Callback, result: PushResult): Omit<Settlement, "ownedBy"> {
+  const at = clock.now();
+  const common = { ...refOf(callback), at, attempted: true };
+  if (result.kind === "delivered")
+    return { ...common, state: "delivered", dueAt: at, log: writeAttempt({ at, ...result, nextTryAt: null }) };
+  const next = result.gone
+    ? null
+    : nextTryAt({
+        attempts: callback.attempts + 1,
+        now: at,
+        retryAfterMs: readRetryAfter(result.retryAfter, at),
+        busy: isBusy(result),
+        random: Math.random,
+      });
+  const log = writeAttempt({ at, ...result, nextTryAt: next });
+  return { ...common, state: next === null ? "exhausted" : "waiting", dueAt: next ?? at, log };
+}
+
+function drop({ clock }: TellNeeds, callback: Callback, reason: string): Omit<Settlement, "ownedBy"> {
+  const at = clock.now();
+  const log = writeAttempt({ at, ms: 0, status: null, reason, excerpt: "", nextTryAt: null });
+  return { ...refOf(callback), at, attempted: false, state: "dropped", dueAt: at, log };
+}
+
+const refOf = ({ accountId, eventId, endpointId, happening }: Callback) => ({
+  accountId,
+  eventId,
+  endpointId,
+  message: messageOf(happening),
+});

@@ -1,0 +1,32 @@
+import { DEFAULT_VERIFY_CONFIG } from "../../src/model/verify-config.ts";
+import type { Acceptance } from "../../src/store/store.ts";
+import type { NewVerification } from "../../src/store/verify-store.ts";
+import { acceptance } from "./acceptances.ts";
+
+/** What the right code of every verification here is recognised by. */
+export const DIGEST = "the right one";
+
+/** A request that sends a code, as it reaches the store. */
+export function codeAcceptance(
+  changes: Parameters<typeof acceptance>[0] = {},
+  verification: Partial<NewVerification> = {},
+): Acceptance {
+  const request = acceptance({ routeClass: "OTP", ...changes });
+  return {
+    ...request,
+    verification: {
+      config: "default",
+      country: "US",
+      digest: DIGEST,
+      checksMax: 5,
+      failuresPerHour: 10,
+      failuresPerDay: 30,
+      expiresAt: request.message.createdAt + 300_000,
+      bound: false,
+      caps: DEFAULT_VERIFY_CONFIG,
+      guard: null,
+      next: null,
+      ...verification,
+    },
+  };
+}

@@ -1,0 +1,217 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { startApp } from "../src/app.ts";
+import { readConfig } from "../src/config.ts";
+import { createLog } from "../src/lib/log.ts";
+import { newKeySecret } from "../src/model/api-key.ts";
+import { freshDatabase } from "./support/databases.ts";
+import { ENGINES } from "./support/engines.ts";
+import { eventually } from "./support/eventually.ts";
+import { openMovedHouse, type MovedHouse } from "./support/moved-house.ts";
+
+const BOT = { channel: "rcs", from: "heliograph", template: "otp-rcs", waitSeconds: 20 };
+const CHAT = { channel: "chatapp", from: "+15550100199", template: "otp_chat", waitSeconds: 30 };
+const SMS = { channel: "sms", from: "HELIOG" };
+
+describe.each(ENGINES)("the channels of a verification on %s", (engine) => {
+  let house: MovedHouse;
+  beforeAll(async () => {
+    house = await openMovedHouse(engine);
+    const body = "Your code is {{1}}";
+    await house.ask("POST", "/api/templates", { channel: "rcs", name: "otp-rcs", kind: "text", text: body });
+    await house.ask("POST", "/api/templates", {
+      channel: "chatapp",
+      name: "otp_chat",
+      category: "authentication",
+      body,
+    });
+    await house.ask("POST", "/api/verify-configs", { name: "three", channels: [BOT, CHAT, SMS] });
+  });
+  afterAll(() => house.close());
+
+  /** In small steps, because a job has one turn in each. */
+  async function pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 2500) await house.travel(2500);
+  }
+  const send = async (to: string): Promise<string> =>
+    (await house.ask<{ data: string }>("POST", "/v1/verify", { configId: "three", to })).body.data;
+  const onPhone = async (to: string): Promise<{ channel: string; text: string }[]> =>
+    (await house.onPhone(to)).toReversed() as unknown as { channel: string; text: string }[];
+  const codesIn = (messages: readonly { text: string }[]): (string | undefined)[] =>
+    messages.map(({ text }) => /\d{6}/.exec(text)?.[0]);
+
+  test("a code that arrives by the first channel goes no further", async () => {
+    const to = "15550700100";
+    const id = await send(to);
+    await pass(120_000);
+    const seen = await onPhone(to);
+    expect(seen.map(({ channel }) => channel)).toEqual(["rcs"]);
+    expect((await house.message(`${id}:1`)).status).toBe("Delivered");
+  });
+
+  test("without a delivery the same code goes on by each channel in turn, and is good from any of them", async () => {
+    // Numbers that end so are never reported on.
+    const to = "15550709004";
+    const id = await send(to);
+    await pass(10_000);
+    const channels = async (): Promise<string[]> => (await onPhone(to)).map(({ channel }) => channel);
+    expect(await channels()).toEqual(["rcs"]);
+    await pass(15_000);
+    expect(await channels()).toEqual(["rcs", "chatapp"]);
+    await pass(35_000);
+    expect(await channels()).toEqual(["rcs", "chatapp", "sms"]);
+    await pass(100_000);
+    const seen = await onPhone(to);
+    expect(seen).toHaveLength(3);
+    expect(new Set(codesIn(seen)).size).toBe(1);
+    const latest = await house.ask<{ otp: string; verifyId: string }>("GET", `/api/simulator/otp/latest?to=${to}`);
+    expect(latest.body).toMatchObject({ verifyId: id, otp: codesIn(seen)[0] });
+    const { status } = await house.ask("POST", "/v1/verify/validate", { verifyId: id, otp: latest.body.otp });
+    expect(status).toBe(200);
+  });
+
+  test("a number that is not on a channel gets the code by the one it is on", async () => {
+    const to = "15550709009";
+    const id = await send(to);
+    await pass(60_000);
+    const seen = await onPhone(to);
+    expect(seen.map(({ channel }) => channel)).toEqual(["sms"]);
+    const { status } = await house.ask("POST", "/v1/verify/validate", { verifyId: id, otp: codesIn(seen)[0] });
+    expect(status).toBe(200);
+  });
+
+  test("a code that was verified, or superseded, goes no further", async () => {
+    const to = "15550719004";
+    const first = await send(to);
+    const second = await send(to);
+    await pass(5000);
+    const codes = (await house.onPhone(to)).filter(({ messageId }) => messageId.startsWith(second));
+    const { status } = await house.ask("POST", "/v1/verify/validate", { verifyId: second, otp: codesIn(codes)[0] });
+    expect([first === second, status]).toEqual([false, 200]);
+    await pass(300_000);
+    expect(await onPhone(to)).toHaveLength(2);
+    expect(await house.rows("select id from verifications where plan is not null")).toEqual([]);
+  });
+});
+
+/** Every row of every table, but for what lies on the simulated phones: that is where a code is to be read. */
+const TABLES = [
+  "messages", "verifications", "verify_numbers", "verify_tallies", "idempotency", "callbacks", "inbound", "catalog",
+  "ledger", "submissions", "accounts", "api_keys",
+]; // prettier-ignore
+
+describe.each(ENGINES)("a code on %s", (engine) => {
+  test(
+    "is nowhere but on the phone: not in the log, not in the store, not in any other answer",
+    { timeout: 60_000 },
+    async () => {
+      const dataDir = await mkdtemp(join(tmpdir(), "heliograph-otp-"));
+      const database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
+      const key = newKeySecret("live");
+      const lines: string[] = [];
+      const app = await startApp(
+        readConfig({
+          HELIOGRAPH_PORT: "0",
+          HELIOGRAPH_DATA_DIR: dataDir,
+          HELIOGRAPH_LOG_LEVEL: "debug",
+          HELIOGRAPH_API_KEY: key,
+          ...(database ? { HELIOGRAPH_DATABASE_URL: database.url } : {}),
+        }),
+        { log: createLog("debug", { write: (line) => void lines.push(line) }) },
+      );
+      const answers: string[] = [];
+      const ask = async (method: string, path: string, body?: object): Promise<string> => {
+        const response = await fetch(app.url + path, {
+          method,
+          headers: { apikey: key, ...(body && { "content-type": "application/json" }) },
+          ...(body && { body: JSON.stringify(body) }),
+        });
+        const text = await response.text();
+        if (!path.startsWith("/api/simulator")) answers.push(text);
+        return text;
+      };
+      const rows = await openRows(database?.url ?? null, dataDir);
+      const stored = async (): Promise<string> => {
+        const all: unknown[] = [];
+        for (const table of TABLES) all.push(await rows.of(table));
+        return JSON.stringify(all);
+      };
+
+      await ask("POST", "/api/verify-configs", { name: "canary", length: 10, alphabet: "letters and digits" });
+      // While the carrier is down the message waits, with its text sealed.
+      await ask("PUT", "/api/simulator/chaos", { down: true });
+      const to = "15559876543";
+      const { data: id } = JSON.parse(await ask("POST", "/v1/verify", { configId: "canary", to })) as { data: string };
+      const waiting = await stored();
+      expect(waiting).toContain("sealed");
+      await ask("PUT", "/api/simulator/chaos", { down: false });
+      const otp = await eventually(
+        async () => (JSON.parse(await ask("GET", `/api/simulator/otp/latest?to=${to}`)) as { otp?: string }).otp ?? "",
+        (code) => code !== "",
+        20_000,
+      );
+      expect(otp).toMatch(/^[2-9A-Z]{10}$/);
+      expect(waiting).not.toContain(otp);
+      await eventually(
+        () => rows.of("messages"),
+        (messages) => JSON.stringify(messages).includes("delivered"),
+      );
+      await ask("POST", "/v1/verify/validate", { verifyId: id, otp: "ZZZZZZZZZZ" });
+      for (const path of [`/v1/messages/${id}:1`, `/api/messages/${id}:1`, "/v1/messages", "/api/messages"])
+        await ask("GET", path);
+      for (const path of [`/v1/verify/${id}`, "/api/verifications", "/api/config", "/metrics"]) await ask("GET", path);
+      const sent = await stored();
+      expect(sent).not.toContain("sealed");
+      await ask("POST", "/v1/verify/validate", { verifyId: id, otp });
+      for (const text of [sent, await stored(), lines.join(""), ...answers]) expect(text).not.toContain(otp);
+      await rows.close();
+      await app.stop();
+      await rm(dataDir, { recursive: true });
+      await database?.drop();
+    },
+  );
+});
+
+test("the file of a code that has not been sent holds nothing of its text", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "heliograph-otp-"));
+  const key = newKeySecret("live");
+  const app = await startApp(
+    readConfig({
+      HELIOGRAPH_PORT: "0",
+      HELIOGRAPH_DATA_DIR: dataDir,
+      HELIOGRAPH_LOG_LEVEL: "silent",
+      HELIOGRAPH_API_KEY: key,
+      HELIOGRAPH_ROLES: "api",
+    }),
+  );
+  const ask = (path: string, body: object): Promise<Response> =>
+    fetch(app.url + path, {
+      method: "POST",
+      headers: { apikey: key, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  await ask("/api/verify-configs", { name: "canary", text: "{code} {code}" });
+  for (let sent = 0; sent < 50; sent += 1) await ask("/v1/verify", { configId: "canary", to: "15550100100" });
+  const files = await readdir(dataDir);
+  for (const file of files) expect(await readFile(join(dataDir, file), "latin1")).not.toMatch(/\b(\d{6}) \1\b/);
+  expect(files).toContain("heliograph.db-wal");
+  await app.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+async function openRows(
+  url: string | null,
+  dataDir: string,
+): Promise<{ of(table: string): Promise<unknown[]>; close(): Promise<void> }> {
+  if (url === null) {
+    const file = new DatabaseSync(join(dataDir, "heliograph.db"), { timeout: 10_000 });
+    return { of: async (table) => file.prepare(`select * from ${table}`).all(), close: async () => file.close() };
+  }
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return { of: async (table) => (await client.query(`select * from ${table}`)).rows, close: () => client.end() };
+}

@@ -1,0 +1,116 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { systemClock } from "../src/lib/clock.ts";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../src/store/store.ts";
+import { NOON } from "./support/acceptances.ts";
+import { freshDatabase } from "./support/databases.ts";
+import { ENGINES, type EngineName } from "./support/engines.ts";
+import { codeAcceptance, DIGEST } from "./support/codes.ts";
+
+/** The whole campaign has 1,000: `HELIOGRAPH_RACE_ROUNDS=1000 npm test -- test/verify-race.test.ts`. */
+const ROUNDS = Number(process.env["HELIOGRAPH_RACE_ROUNDS"] ?? 30);
+const PARALLEL = 100;
+
+interface Nodes {
+  stores: readonly [Store, Store];
+  close(): Promise<void>;
+}
+
+/** Two nodes on one database, each with connections and writers of its own. */
+async function openNodes(engine: EngineName): Promise<Nodes> {
+  if (engine === "postgres") {
+    const database = await freshDatabase(inject("postgresUrl"));
+    const stores = [await openPostgresStore(database.url), await openPostgresStore(database.url)] as const;
+    return {
+      stores,
+      close: async () => {
+        for (const store of stores) await store.close();
+        await database.drop();
+      },
+    };
+  }
+  const folder = await mkdtemp(join(tmpdir(), "heliograph-race-"));
+  const path = join(folder, "store.db");
+  const stores = [openSqliteStore(path, systemClock), openSqliteStore(path, systemClock)] as const;
+  return {
+    stores,
+    close: async () => {
+      for (const store of stores) await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+describe.each(ENGINES)("tries at one code at the same moment on %s", (engine) => {
+  let nodes: Nodes;
+  beforeAll(async () => {
+    nodes = await openNodes(engine);
+  });
+  afterAll(() => nodes.close());
+
+  const storeOf = (index: number): Store => nodes.stores[index % 2 === 0 ? 0 : 1];
+
+  /** Every try is a write of its own, on either node: none is put in order by a queue before the store. */
+  async function tryAll(id: string, digests: readonly string[]): Promise<string[]> {
+    const results = await Promise.all(
+      digests.map((digest, index) => storeOf(index).checkCodes([{ accountId: 1, id, digest, at: NOON + 1 }])),
+    );
+    return results.map((result) => {
+      const [only] = result;
+      if (!only || only instanceof Error) throw only ?? new Error("no result");
+      return only.kind;
+    });
+  }
+
+  test(`exactly one of ${PARALLEL} right ones is verified, every time`, { timeout: 600_000 }, async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const sent = codeAcceptance({ to: [String(15_550_400_000 + round)] });
+      expect(await storeOf(round).accept([sent])).toMatchObject([{ kind: "stored" }]);
+      const kinds = await tryAll(
+        sent.message.requestId,
+        Array.from({ length: PARALLEL }, () => DIGEST),
+      );
+      expect(kinds.filter((kind) => kind === "verified")).toHaveLength(1);
+      expect(kinds.filter((kind) => kind === "ended")).toHaveLength(PARALLEL - 1);
+    }
+  });
+
+  test("no more of the wrong ones are compared than a code may be tried", async () => {
+    const sent = codeAcceptance({ to: ["15550499999"] });
+    await nodes.stores[0].accept([sent]);
+    const kinds = await tryAll(
+      sent.message.requestId,
+      Array.from({ length: PARALLEL }, (_, index) => `wrong ${index}`),
+    );
+    expect(kinds.filter((kind) => kind === "incorrect")).toHaveLength(5);
+  });
+
+  test("no more wrong ones are compared for a number than it may have in an hour, over many codes", async () => {
+    const number = "15550499998";
+    const codes = Array.from({ length: 10 }, (_, index) =>
+      codeAcceptance({ to: [number] }, { config: `config ${index}`, bound: true, caps: null }),
+    );
+    for (const code of codes) expect(await nodes.stores[0].accept([code])).toMatchObject([{ kind: "stored" }]);
+    const kinds = await Promise.all(
+      codes.flatMap(({ message }) =>
+        Array.from({ length: 5 }, (_, index) =>
+          storeOf(index).checkCodes([{ accountId: 1, id: message.requestId, digest: `wrong ${index}`, at: NOON + 1 }]),
+        ),
+      ),
+    );
+    const compared = kinds.flat().filter((result) => "kind" in result && result.kind === "incorrect");
+    expect(compared).toHaveLength(10);
+  });
+
+  test("of codes asked for at the same moment, exactly one is left to be verified", async () => {
+    const number = "15550499997";
+    const codes = Array.from({ length: 20 }, () => codeAcceptance({ to: [number] }));
+    await Promise.all(codes.map((code, index) => storeOf(index).accept([code])));
+    const kinds = await Promise.all(codes.map(({ message }) => tryAll(message.requestId, [DIGEST])));
+    expect(kinds.flat().filter((kind) => kind === "verified")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { newId } from "../src/lib/ids.ts";
+import { DAY_MS, DEFAULT_GUARD, HOUR_MS, MINUTE_MS, VERIFICATION_STATES } from "../src/model/verification.ts";
+import type { AcceptResult, Acceptance, Store } from "../src/store/store.ts";
+import type { CheckResult, NewVerification } from "../src/store/verify-store.ts";
+import { NOON } from "./support/acceptances.ts";
+import { codeAcceptance, DIGEST } from "./support/codes.ts";
+import { openStore, type EngineName, type OpenStore } from "./support/engines.ts";
+
+const NUMBER = "15550800001";
+
+/** What every store says of one-time passwords. */
+export function verifyStoreSuite(engine: EngineName): void {
+  describe(`one-time passwords in the ${engine} store`, () => {
+    let opened: OpenStore;
+    let store: Store;
+    beforeEach(async () => {
+      opened = await openStore(engine);
+      store = opened.store;
+    });
+    afterEach(() => opened.discard());
+
+    const accept = async (request: Acceptance): Promise<AcceptResult> => {
+      const [result] = await store.accept([request]);
+      if (!result || result instanceof Error) throw result ?? new Error("no result");
+      return result;
+    };
+    const sent = async (
+      changes: Parameters<typeof codeAcceptance>[0] = {},
+      verification: Partial<NewVerification> = {},
+    ): Promise<string> => {
+      const request = codeAcceptance({ to: [NUMBER], ...changes }, verification);
+      expect(await accept(request)).toMatchObject({ kind: "stored" });
+      return request.message.requestId;
+    };
+    const check = async (id: string, digest: string, at = NOON + 1000, accountId = 1): Promise<CheckResult> => {
+      const [result] = await store.checkCodes([{ accountId, id, digest, at }]);
+      if (!result || result instanceof Error) throw result ?? new Error("no result");
+      return result;
+    };
+    const stateOf = async (id: string): Promise<string | undefined> => (await store.findVerification(1, id))?.state;
+    const bound = { bound: true, guard: DEFAULT_GUARD } as const;
+
+    test("a code is stored with its message, or neither is", async () => {
+      const id = await sent();
+      expect(await store.findVerification(1, id)).toMatchObject({ id, number: NUMBER, state: "pending", checks: 0 });
+      expect(await store.findMessage({ accountId: 1, requestId: id, n: 1 })).not.toBeNull();
+      const refused = codeAcceptance({ to: [NUMBER], createdAt: NOON + 1 }, bound);
+      expect(await accept(refused)).toMatchObject({
+        kind: "held back",
+        admission: { refused: [{ limit: "otp cooldown", until: NOON + 30_000 }] },
+      });
+      const { requestId } = refused.message;
+      expect(await store.findVerification(1, requestId)).toBeNull();
+      expect(await store.findMessage({ accountId: 1, requestId, n: 1 })).toBeNull();
+      expect(await stateOf(id)).toBe("pending");
+    });
+
+    test("a code that cannot be paid for is not stored, does not count and ends no other", async () => {
+      const id = await sent();
+      const unpaid = codeAcceptance({ to: [NUMBER], createdAt: NOON + HOUR_MS, metered: true, accountId: 1 }, bound);
+      await opened.execute("insert into balances (account_id, balance, held) values (1, 0, 0) returning account_id");
+      expect(await accept(unpaid)).toEqual({ kind: "unpaid" });
+      expect(await store.findVerification(1, unpaid.message.requestId)).toBeNull();
+      expect(await stateOf(id)).toBe("pending");
+      expect(await store.countConversion(1, NOON)).toEqual({ sends: 1, verified: 0 });
+    });
+
+    test("a repeated request is answered as the first was, and ends nothing", async () => {
+      const idempotency = { path: "/v1/verify", key: "k", bodyHash: "h", response: "the first answer" };
+      const id = await sent({ idempotency });
+      const again = codeAcceptance({ to: [NUMBER], idempotency: { ...idempotency, response: "another" } });
+      expect(await accept(again)).toEqual({ kind: "replayed", bodyHash: "h", response: "the first answer" });
+      expect(await stateOf(id)).toBe("pending");
+    });
+
+    test("in one batch each code counts for those after it", async () => {
+      const requests = [NUMBER, NUMBER, "15550800002"].map((to) => codeAcceptance({ to: [to] }, bound));
+      const results = (await store.accept(requests)) as AcceptResult[];
+      expect(results.map(({ kind }) => kind)).toEqual(["stored", "held back", "stored"]);
+    });
+
+    test("of two codes for a number in one batch the last one counts", async () => {
+      const [first, second] = [codeAcceptance({ to: [NUMBER] }), codeAcceptance({ to: [NUMBER] })] as const;
+      await store.accept([first, second]);
+      expect([await stateOf(first.message.requestId), await stateOf(second.message.requestId)]).toEqual([
+        "superseded",
+        "pending",
+      ]);
+    });
+
+    test("a try is told what it is about, and nothing to who has no part in it", async () => {
+      const id = await sent();
+      expect(await check(id, DIGEST, NOON + 1000, 2)).toEqual({ kind: "unknown" });
+      expect(await check(newId(NOON), DIGEST)).toEqual({ kind: "unknown" });
+      expect(await check(id, "wrong")).toEqual({ kind: "incorrect", remaining: 4 });
+      expect(await check(id, DIGEST)).toEqual({ kind: "verified" });
+      expect(await check(id, DIGEST)).toMatchObject({ kind: "ended", state: "verified" });
+      const late = await sent();
+      expect(await check(late, DIGEST, NOON + 300_000)).toMatchObject({ kind: "ended", state: "expired" });
+    });
+
+    test("tries at one code in one batch are decided in their order", async () => {
+      const id = await sent();
+      const tries = ["a", "b", DIGEST, DIGEST].map((digest) => ({ accountId: 1, id, digest, at: NOON + 1 }));
+      const results = (await store.checkCodes(tries)) as CheckResult[];
+      expect(results.map(({ kind }) => kind)).toEqual(["incorrect", "incorrect", "verified", "ended"]);
+    });
+
+    test("failures of a number are forgotten after an hour, to the millisecond", async () => {
+      const caps = { ...bound, guard: null, caps: null, checksMax: 10, failuresPerHour: 2 };
+      const id = await sent({}, { ...caps, expiresAt: NOON + DAY_MS });
+      for (const at of [NOON, NOON + 10]) expect(await check(id, "wrong", at)).toMatchObject({ kind: "incorrect" });
+      expect(await check(id, DIGEST, NOON + 20)).toEqual({ kind: "blocked", until: NOON + HOUR_MS });
+      expect(await check(id, "wrong", NOON + HOUR_MS - 1)).toMatchObject({ kind: "blocked" });
+      expect(await check(id, "wrong", NOON + HOUR_MS)).toMatchObject({ kind: "incorrect" });
+      expect(await check(id, DIGEST, NOON + HOUR_MS + 1)).toEqual({ kind: "blocked", until: NOON + HOUR_MS + 10 });
+    });
+
+    test("verifications are listed newest first, by state, number, configuration and time", async () => {
+      const ids: string[] = [];
+      for (let index = 0; index < 4; index += 1)
+        ids.push(
+          await sent({ to: [`1555080010${index}`], createdAt: NOON + index * 60_000 }, { config: `c${index % 2}` }),
+        );
+      await check(ids[3] ?? "", DIGEST, NOON + 200_000);
+      const list = async (filter: Parameters<Store["listVerifications"]>[1], now = NOON + 200_000) =>
+        (await store.listVerifications(1, filter, now, null, 50)).rows.map(({ id }) => ids.indexOf(id));
+      expect(await list({})).toEqual([3, 2, 1, 0]);
+      expect(await list({ state: "verified" })).toEqual([3]);
+      expect(await list({ state: "pending" })).toEqual([2, 1, 0]);
+      expect(await list({ state: "expired" }, NOON + 330_000)).toEqual([0]);
+      expect(await list({ config: "c1" })).toEqual([3, 1]);
+      expect(await list({ number: "15550800102" })).toEqual([2]);
+      expect(await list({ from: NOON + 60_000, to: NOON + 180_000 })).toEqual([2, 1]);
+      const first = await store.listVerifications(1, {}, NOON, null, 3);
+      const rest = await store.listVerifications(1, {}, NOON, first.next, 3);
+      expect(rest.rows.map(({ id }) => id)).toEqual([ids[0]]);
+      expect((await store.listVerifications(2, {}, NOON, null, 50)).rows).toEqual([]);
+      for (const state of VERIFICATION_STATES) expect(await list({ state })).toBeDefined();
+    });
+
+    test("sends and verified ones are counted, and a code that is fixed is not", async () => {
+      const [used] = [await sent(), await sent({ to: ["15550800002"] })];
+      const fixed = await sent({ to: ["15550800003"] }, { caps: null });
+      await check(used, DIGEST);
+      await check(fixed, DIGEST);
+      // The second was superseded by nothing, and the first was used.
+      expect(await store.countConversion(1, NOON)).toEqual({ sends: 2, verified: 1 });
+    });
+
+    test("a prefix is blocked by what was sent to it, and twice as long the next time", async () => {
+      const attack = async (from: number): Promise<AcceptResult> => {
+        for (let index = 0; index < 20; index += 1)
+          await accept(codeAcceptance({ to: [`1555081${1000 + index}`], createdAt: from }, bound));
+        return accept(codeAcceptance({ to: ["15550811999"], createdAt: from + 20 * MINUTE_MS }, bound));
+      };
+      expect(await attack(NOON)).toMatchObject({
+        kind: "held back",
+        admission: { blocked: { strikes: 1, sends: 20 } },
+      });
+      const [block] = await store.listBlocks(1, NOON + 21 * MINUTE_MS);
+      expect(block).toMatchObject({ prefix: "1555081", until: NOON + 20 * MINUTE_MS + 12 * HOUR_MS });
+      expect(await store.listBlocks(2, NOON)).toEqual([]);
+      const later = (block?.until ?? 0) + DAY_MS;
+      expect(await attack(later)).toMatchObject({
+        kind: "held back",
+        admission: { blocked: { strikes: 2, until: later + 20 * MINUTE_MS + 24 * HOUR_MS } },
+      });
+      expect(await store.liftBlock(1, "1555081", later + 21 * MINUTE_MS)).toBe(true);
+      expect(await store.liftBlock(1, "1555081", later + 21 * MINUTE_MS)).toBe(false);
+      const after = codeAcceptance({ to: ["15550811998"], createdAt: later + 22 * MINUTE_MS }, bound);
+      expect(await accept(after)).toMatchObject({ kind: "stored" });
+    });
+
+    test("what comes next is taken up once, and ends with the verification", async () => {
+      const next = { plan: "sealed", at: NOON + 20_000 };
+      const id = await sent({}, { next });
+      expect(await store.listNextChannels(NOON + 19_999, 10)).toEqual([]);
+      const [due] = await store.listNextChannels(NOON + 20_000, 10);
+      expect(due).toMatchObject({ plan: "sealed", at: next.at, lastRequestId: id, verification: { id } });
+      const ref = { accountId: 1, id };
+      const other = newId(NOON + 30_000);
+      expect(await store.planNext(ref, next.at, { plan: "more", at: NOON + 40_000 }, other)).toBe(true);
+      expect(await store.planNext(ref, next.at, null, id)).toBe(false);
+      expect(await store.findVerificationOf(1, other)).toMatchObject({ id });
+      expect(await store.findVerificationOf(1, id)).toMatchObject({ id });
+      expect(await store.findVerificationOf(2, other)).toBeNull();
+      await check(id, DIGEST);
+      expect(await store.listNextChannels(NOON + DAY_MS, 10)).toEqual([]);
+    });
+
+    test("what is old is forgotten, a bounded number at a time", async () => {
+      const old = await sent();
+      const young = await sent({ to: ["15550800002"], createdAt: NOON + DAY_MS });
+      const before = { ended: NOON + HOUR_MS, counted: NOON + HOUR_MS };
+      let gone = 0;
+      for (let now = -1; now !== 0; gone += now) now = await store.forgetVerifications(1, before, 1);
+      expect(gone).toBeGreaterThanOrEqual(4);
+      expect(await store.findVerification(1, old)).toBeNull();
+      expect(await store.findVerification(1, young)).not.toBeNull();
+      expect(await opened.execute("select number from verify_numbers")).toEqual([{ number: "15550800002" }]);
+    });
+  });
+}
