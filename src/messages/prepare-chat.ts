@@ -34,7 +34,7 @@ export async function prepareChat(
   if (learning && !dryRun) {
     if (!catalog.named("number").has(draft.sender))
       needs.catalog.learn(account.id, "number", draft.sender, { title: null });
-    if (draft.kind === "template")
+    if (draft.kind === "template" && template?.origin !== "authored")
       needs.catalog.learn(account.id, "chatTemplate", draft.templateName, shapeOfChat(draft));
   }
   const composition = { shared: { content, segments: 1 }, each: [], warning: null };

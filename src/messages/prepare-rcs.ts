@@ -28,7 +28,7 @@ export async function prepareRcs(
   if (learning && !dryRun) {
     if (!catalog.named("bot").has(botId)) needs.catalog.learn(account.id, "bot", botId, { title: null });
     // A request without content tells nothing of a template that others have shown.
-    if (draft.content !== null || template === null)
+    if (template === null || (template.origin === "learned" && draft.content !== null))
       needs.catalog.learn(account.id, "rcsTemplate", templateName, shapeOfRcs(draft));
   }
   // Whichever way it arrives it is paid for once, so the dearer way is.
