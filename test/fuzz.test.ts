@@ -8,8 +8,8 @@ import { openHouse, type ErrorBody, type House, type MessageBody } from "./suppo
 
 const MEMORY_MAX_MB = 700;
 
-/** A new seed each time; the one that found something is printed and can be played again. */
-const seed = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000_007);
+/** The same every time, so that a failure is the change's own; `npm run fuzz` goes looking with new ones. */
+const seed = Number(process.env["FUZZ_SEED"] ?? 747_850_741);
 
 describe(`requests made from seed ${seed}`, () => {
   test(

@@ -223,6 +223,10 @@ describe.each(ENGINES)("POST /v1/sms, the further kinds, on %s", (engine) => {
       expect(await sentText(short("no token", ["https://a.example"], false))).toBe("no token");
     });
 
+    test("a target that is no address is 400 also where shortenUrl is false", async () => {
+      expect(await refusal(short("no token", ["http:/a.example"], false))).toMatchObject({ status: 400 });
+    });
+
     test.each([
       ["javascript:alert(1)"],
       ["ftp://a.example/"],

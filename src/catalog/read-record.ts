@@ -1,4 +1,5 @@
 import { shapeChecker } from "../lib/shape.ts";
+import { isObject } from "../lib/plain-object.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord } from "../model/catalog.ts";
 import { Problem, type Fault } from "../model/problem.ts";
 import type { AccountCatalog } from "./catalog.ts";
@@ -70,7 +71,7 @@ export function kindOf({ kinds }: Shelf, record: Pick<CatalogRecord, "kind">): R
 }
 
 function objectOf({ one }: Shelf, value: unknown): Fields {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+  if (isObject(value)) return value;
   throw new Problem("INVALID_REQUEST", { faults: [{ parameter: "", message: `A ${one} is a JSON object.` }] });
 }
 

@@ -8,7 +8,7 @@ import { PAUSED_MS } from "../model/catalog.ts";
 import { isSealed, wordsOf, type Message } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { FloodFilter } from "../policies/flood.ts";
-import { NOBODY, StorageUnavailable, type Acceptance, type MessageStore } from "../store/store.ts";
+import { isAway, NOBODY, type Acceptance, type MessageStore } from "../store/store.ts";
 import type { Admission, NewVerification } from "../store/verify-store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Lanes } from "../work/lanes.ts";
@@ -129,8 +129,7 @@ async function store(
     admission = result.admission;
   } catch (error) {
     // The line may have broken during the commit: if the rows are there after all, they must not stay with a node that forgot them.
-    if (error instanceof StorageUnavailable && places)
-      void releaseLater(needs, node, { accountId: account.id, requestId });
+    if (isAway(error) && places) void releaseLater(needs, node, { accountId: account.id, requestId });
     throw error;
   } finally {
     places?.lanes.giveBack(draft.routeClass, count);
@@ -219,7 +218,6 @@ async function releaseLater(
   request: { accountId: number; requestId: string },
 ): Promise<void> {
   await new Promise<void>((resolve) => clock.after(RELEASE_PAUSE_MS, resolve));
-  const isAway = (error: unknown): boolean => error instanceof StorageUnavailable;
   try {
     await insist(clock, isAway, () => messages.release(node, [request]));
   } catch (error) {

@@ -16,7 +16,7 @@ import type { Gates } from "../work/gates.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Membership } from "../work/membership.ts";
 import { candidatesFor, type Candidate } from "./choose-route.ts";
-import { asText, fallbackDueAt, fallbackOf, mayFallBack } from "./fall-back.ts";
+import { asText, fallbackDueAt, fallbackOf, mayFallBack, notPastFallback } from "./fall-back.ts";
 import { judgeAgain, type JudgeAgainNeeds } from "./judge-again.ts";
 import { settleParked, type ReportNeeds } from "./report.ts";
 
@@ -201,7 +201,7 @@ async function conclude(
         return;
       }
       const { code: errorCode, description } = outcome;
-      if (await mayFallBack(needs, message)) return turnToText(needs, message, node, description, move);
+      if (await mayFallBack(needs, message)) return turnToText(needs, message, node, description, move.trail);
       const { moved } = await commits.move.add({ ...move, to: "rejected", ownedBy: node, errorCode, description });
       if (moved) meters.moves("rejected").inc();
       return;
@@ -227,18 +227,10 @@ async function turnToText(
   message: Message,
   node: number,
   reason: string,
-  answered: Partial<Move> = {},
+  answer = "",
 ): Promise<void> {
-  const at = clock.now();
-  const step = asText(message, at, reason);
-  await commits.move.add({
-    ...refOf(message),
-    ...step,
-    at,
-    owner: NOBODY,
-    ownedBy: node,
-    trail: (answered.trail ?? "") + step.trail,
-  });
+  const step = asText(message, clock.now(), reason);
+  await commits.move.add({ ...step, ownedBy: node, trail: answer + step.trail });
 }
 
 /** When the message is looked at again. One in doubt that must not be sent twice waits for its receipt as long as it is valid. */
@@ -247,12 +239,6 @@ function nextTryOf(message: Message, outcome: Outcome, repeats: boolean, at: num
     return notPastFallback(message, at, message.expiresAt);
   const pauseMs = outcome.kind === "busy" ? (outcome.retryAfterMs ?? retryPauseMs(message)) : retryPauseMs(message);
   return notPastFallback(message, at, at + pauseMs);
-}
-
-/** A text that is to take the message's place does not wait for a long pause to end. */
-function notPastFallback(message: Message, at: number, nextTryAt: number): number {
-  const fallbackAt = fallbackDueAt(message);
-  return fallbackAt !== null && fallbackAt > at ? Math.min(nextTryAt, fallbackAt) : nextTryAt;
 }
 
 function answerOf(carrier: Carrier, outcome: Outcome, at: number, nextTryAt: number): TrailEntry {

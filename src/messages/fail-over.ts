@@ -56,20 +56,9 @@ async function turn(needs: FailOverNeeds, message: StoredMessage): Promise<void>
 
 /** A text that was given for this case goes before any other route. */
 async function turnToText({ commits }: FailOverNeeds, message: StoredMessage, at: number): Promise<void> {
-  const { accountId, requestId, n } = message;
-  const carrier = message.carrier ?? "";
   const news = newsOf(message);
   const reason = (news?.step === "receipt" ? news.description : null) ?? "No delivery in time";
-  await commits.move.add({
-    accountId,
-    requestId,
-    n,
-    at,
-    owner: NOBODY,
-    carriedBy: carrier,
-    channelIs: "rcs",
-    ...asText(message, at, reason),
-  });
+  await commits.move.add({ ...asText(message, at, reason), carriedBy: message.carrier ?? "" });
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { isRcs, type Message } from "../model/message.ts";
 import type { RcsFallback } from "../model/rcs.ts";
 import { writeTrail } from "../model/trail.ts";
-import type { Move } from "../store/store.ts";
+import { NOBODY, type Move } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import { routesFor } from "./choose-route.ts";
 
@@ -17,6 +17,16 @@ export const fallbackOf = ({ content }: Pick<Message, "content">): RcsFallback |
 export function fallbackDueAt(message: Pick<Message, "content" | "expiresAt">): number | null {
   const fallback = fallbackOf(message);
   return fallback && message.expiresAt - fallback.validityMs;
+}
+
+/** A text that is to take the message's place does not wait for a long pause to end. */
+export function notPastFallback(
+  message: Pick<Message, "content" | "expiresAt">,
+  at: number,
+  nextTryAt: number,
+): number {
+  const fallbackAt = fallbackDueAt(message);
+  return fallbackAt !== null && fallbackAt > at ? Math.min(nextTryAt, fallbackAt) : nextTryAt;
 }
 
 export interface FallBackNeeds {
@@ -46,16 +56,20 @@ export async function mayFallBack({ catalog, commits }: FallBackNeeds, message: 
  * The step by which a message goes on as a text: as good as new, under its own id, with the credits it has already.
  * Next: src/work/claim.ts
  */
-export function asText(
-  message: Pick<Message, "content" | "carrier">,
-  at: number,
-  reason: string,
-): Pick<Move, "to" | "dueAt" | "carrier" | "tried" | "failoverAt" | "becomes"> & { trail: string } {
+export function asText(message: Message, at: number, reason: string): Move & { trail: string } {
   const fallback = fallbackOf(message);
   if (!fallback) throw new Error("a message without a fallback cannot become a text");
+  const { accountId, requestId, n } = message;
   const { sender, content, segments } = fallback;
   return {
+    accountId,
+    requestId,
+    n,
     to: "accepted",
+    at,
+    owner: NOBODY,
+    // Another channel's news may come at the same moment.
+    channelIs: "rcs",
     dueAt: at,
     // Nothing that its carrier says of it but a delivery counts any more, and every route is open to the text.
     carrier: "",

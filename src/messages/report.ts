@@ -108,18 +108,10 @@ async function turnsToText(
   const message = await store.findMessage(ref);
   const isTheirs = message?.channel === "rcs" && message.carrier === carrier && !isFinal(message.state);
   if (!isTheirs || clock.now() >= message.expiresAt || !(await mayFallBack(needs, message))) return false;
-  const { accountId, requestId, n } = ref;
-  const at = clock.now();
-  const step = asText(message, at, receipt.description ?? "It was not delivered");
+  const step = asText(message, clock.now(), receipt.description ?? "It was not delivered");
   const { moved } = await commits.move.add({
-    accountId,
-    requestId,
-    n,
-    at,
-    owner: NOBODY,
-    carriedBy: carrier,
-    channelIs: "rcs",
     ...step,
+    carriedBy: carrier,
     trail: trail + step.trail,
     ...(settles === undefined ? {} : { settles }),
   });

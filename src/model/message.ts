@@ -206,3 +206,7 @@ export const FAILURES = {
   EXPIRED_IN_QUEUE: "The message waited longer than its validity and was not sent.",
   SUBMIT_UNCONFIRMED: "The carrier may or may not have taken the message, and no report came while it was valid.",
 } as const;
+
+/** The words that stand beside one of these codes; null for a carrier's own. */
+export const describeFailure = (code: string | null): string | null =>
+  code === null ? null : (FAILURES[code as keyof typeof FAILURES] ?? null);

@@ -9,13 +9,12 @@ import {
   type StatusHappening,
 } from "../model/callback.ts";
 import { carrierNameOf } from "../model/catalog.ts";
+import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { CallbackRef, CallbackStore, StoredCallback } from "./callback-store.ts";
 import type { Engine } from "./engine.ts";
 import { NOBODY } from "./store.ts";
 import type { CallbackRow } from "./tables.ts";
 
-/** How many rows one call of a listing may look at. */
-const LOOK_AT_MOST = 20_000;
 /** A callback that has been through this much has a log that nobody reads to the end. */
 const LOG_MAX = 16_000;
 
@@ -125,13 +124,7 @@ export function createCallbacks({ db, atomically, rowsOf }: Engine): Omit<Callba
         .execute();
       const last = rows.at(-1);
       if (last && rows.length === limit) return { rows: rows.map(storedCallbackOf), next: positionOf(last) };
-      const edge = await window
-        .clearSelect()
-        .select(["event_id", "endpoint_id"])
-        .clearLimit()
-        .limit(1)
-        .offset(LOOK_AT_MOST - 1)
-        .executeTakeFirst();
+      const edge = await edgeOf<Pick<CallbackRow, "event_id" | "endpoint_id">>(window, ["event_id", "endpoint_id"]);
       return { rows: rows.map(storedCallbackOf), next: edge ? positionOf(edge) : null };
     },
 

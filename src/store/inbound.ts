@@ -3,14 +3,12 @@ import { idFloor } from "../lib/ids.ts";
 import type { InboundContent, InboundMessage } from "../model/inbound.ts";
 import type { Channel } from "../model/message.ts";
 import { insertCallbacks } from "./callbacks.ts";
+import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
 import type { InboundStore } from "./inbound-store.ts";
 import type { Tables } from "./tables.ts";
 
 type Row = Tables["inbound"];
-
-/** How many rows one call of a listing may look at: a filter that matches little would otherwise walk the whole table. */
-const LOOK_AT_MOST = 20_000;
 
 /**
  * What users send back: the same queries on both engines. Everything is asked for by account, and ids are found before the
@@ -82,13 +80,7 @@ export function createInbound({ db, rowsOf, atomically }: Engine): InboundStore 
 
       const last = rows.at(-1);
       if (last && rows.length === limit) return { rows: rows.map(inboundOf), next: last.id };
-      const edge = await window
-        .clearSelect()
-        .select("id")
-        .clearLimit()
-        .limit(1)
-        .offset(LOOK_AT_MOST - 1)
-        .executeTakeFirst();
+      const edge = await edgeOf<{ id: string }>(window, ["id"]);
       return { rows: rows.map(inboundOf), next: edge?.id ?? null };
     },
 

@@ -1,15 +1,11 @@
 import { sql } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import { statesShownAs, WAITING_STATES } from "../model/message.ts";
+import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
 import { phoneMessageOf, storedMessageOf } from "./rows.ts";
 import type { MessageStore, PhoneStore } from "./store.ts";
-
-/**
- * How many rows one call of a listing may look at. A filter that matches little would otherwise walk the whole table:
- * there is no index on recipients, because every accepted message would pay for it.
- */
-const LOOK_AT_MOST = 20_000;
+import type { MessageRow } from "./tables.ts";
 
 type Reading = Pick<
   MessageStore,
@@ -59,13 +55,7 @@ export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): 
       const last = rows.at(-1);
       if (last && rows.length === limit)
         return { rows: rows.map(storedMessageOf), next: { requestId: last.request_id, n: last.n } };
-      const edge = await window
-        .clearSelect()
-        .select(["request_id", "n"])
-        .clearLimit()
-        .limit(1)
-        .offset(LOOK_AT_MOST - 1)
-        .executeTakeFirst();
+      const edge = await edgeOf<Pick<MessageRow, "request_id" | "n">>(window, ["request_id", "n"]);
       return { rows: rows.map(storedMessageOf), next: edge ? { requestId: edge.request_id, n: edge.n } : null };
     },
 

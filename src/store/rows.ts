@@ -1,7 +1,6 @@
 import type { ReceiptState } from "../carriers/carrier.ts";
 import {
   ERASED,
-  FAILURES,
   ROUTE_CLASSES,
   type Channel,
   type Message,
@@ -120,9 +119,5 @@ export const SESSION_PREFIX = '{"kind":"text"';
 
 export const isSession = ({ channel, content }: Pick<MessageRow, "channel" | "content">): boolean =>
   channel === "chatapp" && content.startsWith(SESSION_PREFIX);
-
-/** The words that stand beside one of our own failure codes. */
-export const describeFailure = (code: string | null): string | null =>
-  code === null ? null : (FAILURES[code as keyof typeof FAILURES] ?? null);
 
 export const oldestFirst = (a: Message, b: Message): number => a.dueAt - b.dueAt;

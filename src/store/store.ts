@@ -50,6 +50,9 @@ export class StorageUnavailable extends Error {
   override name = "StorageUnavailable";
 }
 
+/** Whether a write failed in a way that may pass, so that it is worth trying again. */
+export const isAway = (error: unknown): boolean => error instanceof StorageUnavailable;
+
 /** The owner of a row that nobody has taken. */
 export const NOBODY = 0;
 

@@ -11,12 +11,10 @@ import {
   type Verification,
   type VerificationState,
 } from "../model/verification.ts";
+import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
 import type { VerificationRow } from "./tables.ts";
 import type { CheckResult, StoredBlock, VerifyStore } from "./verify-store.ts";
-
-/** How many rows one call of a listing may look at: a filter that matches little would otherwise walk the whole table. */
-const LOOK_AT_MOST = 20_000;
 
 /** Verifications as people look at them: the same queries on both engines. What decides a try is each engine's own. */
 export function createVerifications({ db, atomically }: Engine): Omit<VerifyStore, "checkCodes"> {
@@ -55,13 +53,7 @@ export function createVerifications({ db, atomically }: Engine): Omit<VerifyStor
       const rows = await ofAccount(accountId).selectAll().where("id", "in", page).orderBy("id", "desc").execute();
       const last = rows.at(-1);
       if (last && rows.length === limit) return { rows: rows.map(verificationOf), next: last.id };
-      const edge = await window
-        .clearSelect()
-        .select("id")
-        .clearLimit()
-        .limit(1)
-        .offset(LOOK_AT_MOST - 1)
-        .executeTakeFirst();
+      const edge = await edgeOf<{ id: string }>(window, ["id"]);
       return { rows: rows.map(verificationOf), next: edge?.id ?? null };
     },
 

@@ -1,5 +1,6 @@
 import { numberOf, isSpeltOut, printable, type Numbers } from "../channels/written-number.ts";
 import { isUuid } from "../lib/ids.ts";
+import { isObject } from "../lib/plain-object.ts";
 import { isPlainText } from "../lib/plain-text.ts";
 import { Problem, type Fault } from "../model/problem.ts";
 
@@ -87,6 +88,6 @@ const echoOf = (verifyId: unknown): string | null =>
   typeof verifyId === "string" && isUuid(verifyId.toLowerCase()) ? verifyId : null;
 
 function fieldsOf(body: unknown): Fields {
-  if (typeof body === "object" && body !== null && !Array.isArray(body)) return body as Fields;
+  if (isObject(body)) return body;
   throw new Problem("INVALID_REQUEST", { faults: [{ parameter: "", message: "The body must be a JSON object." }] });
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { EVERY_PROVIDER, eventOf, type Callback, type Happening, type StatusWord } from "../model/callback.ts";
 import { carrierKey } from "../model/catalog.ts";
-import { customerStatus, type Channel, type State } from "../model/message.ts";
+import { CHANNELS, customerStatus, type Channel, type State } from "../model/message.ts";
 import type { Announcement, AnnouncementTarget, Move } from "../store/store.ts";
 
 export interface AnnounceNeeds {
@@ -26,7 +26,7 @@ export function announcementOf(
 
 function targetsFor(records: AccountCatalog, accountId: number, to: State, now: number): AnnouncementTarget[] {
   const targets: AnnouncementTarget[] = [];
-  for (const channel of TOLD_CHANNELS) {
+  for (const channel of CHANNELS) {
     const status = statusWord(channel, to);
     if (status === null) continue;
     // One event for all who are told of it; on the chat app it comes after the one that says the message was sent.
@@ -42,8 +42,6 @@ function targetsFor(records: AccountCatalog, accountId: number, to: State, now: 
   return targets;
 }
 
-const TOLD_CHANNELS: readonly Channel[] = ["sms", "rcs", "chatapp"];
-
 /** What coming to a state is to the customers of a channel; null when it is no news to them. */
 function statusWord(channel: Channel, to: State): StatusWord | null {
   if (customerStatus(to) === "Failed") return "failed";
@@ -56,12 +54,11 @@ function statusWord(channel: Channel, to: State): StatusWord | null {
 /** Whether an endpoint wants to be told of such a thing on a channel. */
 function asksFor({ kind, content }: EndpointRecord, channel: Channel, what: Happening["kind"]): boolean {
   if (kind === "dlrConfig") return channel === "sms" && what === "status";
-  const wanted = content as EndpointRecord["content"] & { channel: Channel; events: readonly string[] };
-  return wanted.channel === channel && wanted.events.includes(eventOf({ kind: what }));
+  return content.channel === channel && content.events.includes(eventOf({ kind: what }));
 }
 
 function carrierOf({ kind, content }: EndpointRecord, accountId: number): string | null {
-  const provider = kind === "dlrConfig" && "provider" in content ? content.provider : EVERY_PROVIDER;
+  const provider = kind === "dlrConfig" ? content.provider : EVERY_PROVIDER;
   return provider === EVERY_PROVIDER ? null : carrierKey(accountId, provider);
 }
 

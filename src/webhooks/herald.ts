@@ -1,6 +1,6 @@
 import { newId } from "../lib/ids.ts";
 import type { Callback, StatusHappening } from "../model/callback.ts";
-import { FAILURES, messageIdOf } from "../model/message.ts";
+import { describeFailure, messageIdOf } from "../model/message.ts";
 import type { Acceptance, NewRecipient } from "../store/store.ts";
 import type { Herald } from "../work/group-commit.ts";
 import { announcementOf, callbacksFor, type AnnounceNeeds } from "./announce.ts";
@@ -47,6 +47,6 @@ function failureOf(message: Acceptance["message"], { number, failure }: NewRecip
     },
     gateway: "",
     errorCode: failure,
-    description: FAILURES[failure as keyof typeof FAILURES] ?? null,
+    description: describeFailure(failure),
   };
 }

@@ -87,7 +87,7 @@ export function reportFacts(
 
 function settlementOf({ clock }: TellNeeds, callback: Callback, result: PushResult): Omit<Settlement, "ownedBy"> {
   const at = clock.now();
-  const common = { ...refOf(callback), at, attempted: true };
+  const common = { ...settledRef(callback), at, attempted: true };
   if (result.kind === "delivered")
     return { ...common, state: "delivered", dueAt: at, log: writeAttempt({ at, ...result, nextTryAt: null }) };
   const next = result.gone
@@ -106,10 +106,11 @@ function settlementOf({ clock }: TellNeeds, callback: Callback, result: PushResu
 function drop({ clock }: TellNeeds, callback: Callback, reason: string): Omit<Settlement, "ownedBy"> {
   const at = clock.now();
   const log = writeAttempt({ at, ms: 0, status: null, reason, excerpt: "", nextTryAt: null });
-  return { ...refOf(callback), at, attempted: false, state: "dropped", dueAt: at, log };
+  return { ...settledRef(callback), at, attempted: false, state: "dropped", dueAt: at, log };
 }
 
-const refOf = ({ accountId, eventId, endpointId, happening }: Callback) => ({
+/** What names a callback when something is written down about it. */
+export const settledRef = ({ accountId, eventId, endpointId, happening }: Callback) => ({
   accountId,
   eventId,
   endpointId,

@@ -4,12 +4,12 @@ import type { Log } from "../lib/log.ts";
 import { messageIdOf } from "../model/message.ts";
 import { messageOf, type Callback } from "../model/callback.ts";
 import type { CallbackStore, Settlement } from "../store/callback-store.ts";
-import { NOBODY, StorageUnavailable } from "../store/store.ts";
+import { isAway, NOBODY } from "../store/store.ts";
 import type { Membership } from "../work/membership.ts";
 import type { Meters } from "../work/meters.ts";
 import { Courier, type EndpointHealth, type ReturnReason } from "./courier.ts";
 import { HealthWatch, type HealthNeeds } from "./health-watch.ts";
-import { tell, type TellNeeds } from "./tell.ts";
+import { settledRef, tell, type TellNeeds } from "./tell.ts";
 
 export interface TellerNeeds extends TellNeeds, HealthNeeds {
   store: CallbackStore & HealthNeeds["store"];
@@ -74,7 +74,6 @@ export class Teller {
       this.#courier.clear();
       this.#held.clear();
     });
-    const isAway = (error: unknown): boolean => error instanceof StorageUnavailable;
     this.#settlements = createBatcher<Settlement, void>({
       run: async (batch) => {
         await insist(needs.clock, isAway, () => needs.store.settleCallbacks(batch));
@@ -88,7 +87,7 @@ export class Teller {
 
   /** Takes what this node has just written down to be told. Next: src/webhooks/tell.ts */
   take(callbacks: readonly Callback[]): void {
-    this.#offer(callbacks, (job) => this.#leaving.has(orderOf(job)) || this.#failedLately(job));
+    this.#offer(callbacks, (job) => this.#failedLately(job));
   }
 
   /** Takes what waits in the store and is due: what did not fit, what is tried again, what a dead node left behind. */
@@ -112,7 +111,7 @@ export class Teller {
       for (let step = 0; step < STEPS_PER_CLAIM && this.#courier.size < JOBS_MAX / 2; step += 1) {
         const { node } = membership;
         const due = await store.claimCallbacks({ node, from, dueBy: clock.now(), limit: CLAIM_AT_ONCE });
-        if (membership.node === node) this.#offer(due, (job) => this.#leaving.has(orderOf(job)));
+        if (membership.node === node) this.#offer(due);
         // What is being put back is written down before more is taken.
         if (due.length < CLAIM_AT_ONCE || this.#leaving.size > LEAVING_MAX) break;
       }
@@ -125,10 +124,10 @@ export class Teller {
     if (!membership.alive) return;
     const { node } = membership;
     const own = await store.claimCallbacks({ node, from: node, dueBy: clock.now() - LOST_MS, limit: CLAIM_AT_ONCE });
-    if (membership.node === node) this.#offer(own, (job) => this.#leaving.has(orderOf(job)));
+    if (membership.node === node) this.#offer(own);
   }
 
-  #offer(callbacks: readonly Callback[], isHeldUp: (job: Job) => boolean): void {
+  #offer(callbacks: readonly Callback[], isHeldUp: (job: Job) => boolean = () => false): void {
     const { node } = this.#needs.membership;
     const refused: Job[] = [];
     const overtaking: Job[] = [];
@@ -137,7 +136,7 @@ export class Teller {
       if (this.#held.has(key)) continue;
       this.#held.add(key);
       const job = jobOf(callback, node);
-      if (isHeldUp(job)) overtaking.push(job);
+      if (this.#leaving.has(orderOf(job)) || isHeldUp(job)) overtaking.push(job);
       else if (!this.#courier.offer(job)) refused.push(job);
     }
     if (overtaking.length > 0) this.#putBack(overtaking, "one before it failed");
@@ -202,14 +201,10 @@ export class Teller {
     const { clock, log } = this.#needs;
     const at = clock.now();
     for (const job of jobs) {
-      const { accountId, eventId, endpointId, happening } = job.callback;
       const order = orderOf(job);
       this.#leaving.set(order, (this.#leaving.get(order) ?? 0) + 1);
       const settlement: Settlement = {
-        accountId,
-        eventId,
-        endpointId,
-        message: messageOf(happening),
+        ...settledRef(job.callback),
         ownedBy: job.node,
         state: "waiting",
         at,

@@ -7,7 +7,7 @@ import type { Callback } from "../model/callback.ts";
 import type { InboundMessage } from "../model/inbound.ts";
 import type { MessageRef } from "../model/message.ts";
 import {
-  StorageUnavailable,
+  isAway,
   type Acceptance,
   type Announcement,
   type AcceptResult,
@@ -82,7 +82,7 @@ export function createGroupCommit(
     insist(
       clock,
       (error) => {
-        if (!(error instanceof StorageUnavailable)) return false;
+        if (!isAway(error)) return false;
         log.warn({ err: error }, "store is away, a write waits");
         return true;
       },

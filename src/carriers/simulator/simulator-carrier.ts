@@ -17,7 +17,7 @@ import {
   type MessageContent,
 } from "../../model/message.ts";
 import type { Chaos, PhoneMessage } from "../../model/phone.ts";
-import { StorageUnavailable, type PhoneStore } from "../../store/store.ts";
+import { isAway, type PhoneStore } from "../../store/store.ts";
 import type { Carrier, Inbound, OnInbound, OnReceipt, Outcome, Receipt } from "../carrier.ts";
 import { fateOf, readReport, type FatedReport } from "./fate.ts";
 
@@ -73,7 +73,6 @@ export class SimulatorCarrier implements Carrier {
     this.#random = needs.random ?? Math.random;
     this.arrivals.setMaxListeners(0);
     // The phones live in our own store. While it is away their network is slow, not broken, so nothing is ever in doubt.
-    const isAway = (error: unknown): boolean => error instanceof StorageUnavailable;
     this.#received = batchOf((batch) => insist(needs.clock, isAway, () => needs.store.receiveOnPhones(batch)));
     this.#reported = batchOf((batch) => needs.store.markReported(batch));
     this.#due = new DelayQueue(needs.clock, (reports) => {

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/plain-object.ts";
 import { isShowable } from "../../lib/plain-text.ts";
 import {
   HEADER_TEXT_MAX,
@@ -43,7 +44,7 @@ const PARAMS_MAX = 50;
 const PARAM_MAX = 1024;
 const TEXT_MAX = 4096;
 
-type Fields = Record<string, unknown>;
+type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the body of a chat-app request. Every fault is found before any is reported, and names its field and what it
@@ -85,8 +86,7 @@ const BAD_NUMBER: Fault = {
   message: "Write the number internationally: country code first, 7 to 15 digits, with or without a plus.",
 };
 
-const objectOf = (value: unknown): Fields | null =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+const objectOf = (value: unknown): Fields | null => (isObject(value) ? value : null);
 
 /** What the rest of the body is read as: a template, unless a free text is meant. */
 function readKind(value: unknown, faults: Fault[]): ChatDraft["kind"] {

@@ -1,4 +1,5 @@
 import type { Fault } from "../../model/problem.ts";
+import { isObject } from "../../lib/plain-object.ts";
 import {
   CARDS_MAX,
   RCS_KINDS,
@@ -38,9 +39,6 @@ export function checkRcsTemplate(given: unknown, faults: Fault[]): RcsTemplate {
   const cards = hasCards ? readCards(kind, given.cards, faults) : withoutCards(given.cards, faults);
   return { kind, text, variables, suggestions, cards, status };
 }
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A kind that is none is guessed from the rest, so that the rest can be held against something. */
 function readKind({ kind, suggestions, cards }: Fields, faults: Fault[]): RcsKind {

@@ -1,11 +1,12 @@
-import { isPossiblePhoneNumber } from "libphonenumber-js/max";
 import type { AccountSettings } from "../../model/account.ts";
+import { isObject } from "../../lib/plain-object.ts";
 import type { RouteClass } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { CARDS_MAX, RCS_TEXT_MAX } from "../../model/rcs.ts";
 import { readCampaignName } from "../campaign-name.ts";
 import type { Draft, SoleRecipient } from "../draft.ts";
+import { numberOf } from "../written-number.ts";
 import { readSms, type SmsDraft, type SmsRules } from "../sms/read.ts";
 import { isPlainText, isShowable } from "../../lib/plain-text.ts";
 import { ADDRESS_MAX, isWebAddress } from "./wording.ts";
@@ -60,7 +61,7 @@ export function readRcs(body: unknown, numbers: Numbers): RcsDraft {
   const routeClass = readRouteClass(body.type, faults);
   const campaignName = readCampaignName(body.campaignName, faults);
   const content = readContent(body.content, faults);
-  const number = written === null ? null : numberOf(written.value, numbers);
+  const number = written === null ? null : numberWithPlus(written.value, numbers);
   const recipient = `+${number ?? ""}`;
   const fallback = readFallback(body.fallback, { routeClass, campaignName, recipient }, faults);
   const badNumber = written !== null && number === null ? [malformed(written.parameter)] : [];
@@ -78,9 +79,6 @@ export function readRcs(body: unknown, numbers: Numbers): RcsDraft {
     fallback,
   };
 }
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** `number` and `from` are two names of one field, because the API has been documented with both. */
 function readRecipient({ number, from }: Fields, faults: Fault[]): { parameter: string; value: string } | null {
@@ -102,11 +100,9 @@ function isSameNumber(a: unknown, b: unknown): boolean {
   return number !== null && number === readNumber(b);
 }
 
-function numberOf(written: string, { numbers }: Numbers): string | null {
-  const number = written.includes("+") ? readNumber(written) : null;
-  if (number === null || numbers === "lenient") return number;
-  return isPossiblePhoneNumber(`+${number}`) ? number : null;
-}
+/** The plus is asked for, so there is no other way to write a number than internationally. */
+const numberWithPlus = (written: string, { numbers }: Numbers): string | null =>
+  written.includes("+") ? numberOf(written, { numbers, defaultRegion: null }) : null;
 
 const malformed = (parameter: string): Fault => ({
   parameter,

@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/plain-object.ts";
 import { isPlainText, isShowable } from "../../lib/plain-text.ts";
 import { ROUTE_CLASSES, type RouteClass } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
@@ -45,10 +46,9 @@ const SEND_AHEAD_MAX_MS = 30 * 86_400_000;
  * Next: src/messages/prepare-sms.ts
  */
 export function readSms(body: unknown, rules: SmsRules, numbers: Numbers, now: number): SmsDraft {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+  if (!isObject(body))
     throw new Problem("INVALID_REQUEST", { faults: [{ parameter: "", message: "The body must be a JSON object." }] });
-  }
-  const fields = body as Record<string, unknown>;
+  const fields = body;
   const faults: Fault[] = [];
   const sender = readSender(fields.sender, faults);
   const routeClass = readRouteClass(fields.type, faults);
@@ -169,7 +169,7 @@ function readTargets(value: unknown, faults: Fault[]): readonly string[] | null 
     });
     return null;
   }
-  if (!shortenUrl) return [];
+  if (!shortenUrl && targetUrl === undefined) return [];
   if (!Array.isArray(targetUrl) || targetUrl.length > TARGETS_MAX) {
     faults.push({
       parameter: "shortenUrlData.targetUrl",
@@ -177,7 +177,7 @@ function readTargets(value: unknown, faults: Fault[]): readonly string[] | null 
     });
     return null;
   }
-  return targetUrl.map((each: unknown, index) => {
+  const targets = targetUrl.map((each: unknown, index) => {
     const target = typeof each === "string" && each.length <= TARGET_MAX ? readTarget(each) : null;
     if (target === null)
       faults.push({
@@ -186,6 +186,7 @@ function readTargets(value: unknown, faults: Fault[]): readonly string[] | null 
       });
     return target ?? "";
   });
+  return shortenUrl ? targets : [];
 }
 
 /** As the redirect will say it; a user name in an address is only ever there to deceive. */

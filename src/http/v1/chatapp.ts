@@ -2,7 +2,15 @@ import Type from "typebox";
 import { readChat } from "../../channels/chatapp/read.ts";
 import { prepareChat } from "../../messages/prepare-chat.ts";
 import type { SendRoute } from "../route.ts";
-import { CampaignName, SEND_DESCRIPTION, SEND_HEADERS, SendResponse, sendThrough, sentExample } from "./send.ts";
+import {
+  CampaignName,
+  SEND_DESCRIPTION,
+  SEND_HEADERS,
+  SEND_PROBLEMS,
+  SendResponse,
+  sendThrough,
+  sentExample,
+} from "./send.ts";
 
 const PATH = "/v1/chatapp";
 
@@ -105,20 +113,12 @@ export const sendChat: SendRoute = {
     SEND_DESCRIPTION,
   headers: SEND_HEADERS,
   problems: [
-    "INVALID_RECIPIENT",
+    ...SEND_PROBLEMS,
     "UNSUPPORTED_TYPE",
-    "MESSAGE_TOO_LONG",
-    "INSUFFICIENT_CREDITS",
-    "SENDER_NOT_REGISTERED",
-    "COUNTRY_NOT_ALLOWED",
-    "RECIPIENT_OPTED_OUT",
     "SESSION_CLOSED",
-    "TEMPLATE_NOT_FOUND",
-    "PARAMS_MISMATCH",
     "TEMPLATE_KIND_MISMATCH",
     "MEDIA_TYPE_UNSUPPORTED",
     "MEDIA_TOO_LARGE",
-    "OVERLOADED",
   ],
   body: ChatRequest,
   checkBody: false,

@@ -2,7 +2,15 @@ import Type from "typebox";
 import { readRcs } from "../../channels/rcs/read.ts";
 import { prepareRcs } from "../../messages/prepare-rcs.ts";
 import type { SendRoute } from "../route.ts";
-import { CampaignName, SEND_DESCRIPTION, SEND_HEADERS, SendResponse, sendThrough, sentExample } from "./send.ts";
+import {
+  CampaignName,
+  SEND_DESCRIPTION,
+  SEND_HEADERS,
+  SEND_PROBLEMS,
+  SendResponse,
+  sendThrough,
+  sentExample,
+} from "./send.ts";
 
 const PATH = "/v1/rcs";
 
@@ -94,20 +102,7 @@ export const sendRcs: SendRoute = {
     "Accepts a message for one recipient; its kind is the stored template's with the shape of `content`. The answer comes once the message is on disk. " +
     SEND_DESCRIPTION,
   headers: SEND_HEADERS,
-  problems: [
-    "INVALID_RECIPIENT",
-    "MESSAGE_TOO_LONG",
-    "INSUFFICIENT_CREDITS",
-    "SENDER_NOT_REGISTERED",
-    "COUNTRY_NOT_ALLOWED",
-    "RECIPIENT_OPTED_OUT",
-    "TEMPLATE_NOT_FOUND",
-    "BOT_NOT_FOUND",
-    "PARAMS_MISMATCH",
-    "TEMPLATE_KIND_MISMATCH",
-    "TEXT_TEMPLATE_MISMATCH",
-    "OVERLOADED",
-  ],
+  problems: [...SEND_PROBLEMS, "BOT_NOT_FOUND", "TEMPLATE_KIND_MISMATCH", "TEXT_TEMPLATE_MISMATCH"],
   body: RcsRequest,
   checkBody: false,
   requestExamples: {

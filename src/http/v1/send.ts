@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { Draft } from "../../channels/draft.ts";
 import { accept, earlierAnswer, type SendRequest } from "../../messages/accept.ts";
 import { notedPolicies, refuseSingle, type Prepared, type Request } from "../../messages/prepare.ts";
-import { Problem } from "../../model/problem.ts";
+import { Problem, type ProblemCode } from "../../model/problem.ts";
 import { SENT_MESSAGE, sendEnvelope, type JsonText } from "../envelope.ts";
 import type { SendCall, SendRoute, Services } from "../route.ts";
 
@@ -94,6 +94,19 @@ export const SEND_HEADERS = {
     example: "order-4711-shipped",
   },
 };
+
+/** What can be wrong with a send on every channel. */
+export const SEND_PROBLEMS = [
+  "INVALID_RECIPIENT",
+  "MESSAGE_TOO_LONG",
+  "INSUFFICIENT_CREDITS",
+  "SENDER_NOT_REGISTERED",
+  "COUNTRY_NOT_ALLOWED",
+  "RECIPIENT_OPTED_OUT",
+  "TEMPLATE_NOT_FOUND",
+  "PARAMS_MISMATCH",
+  "OVERLOADED",
+] as const satisfies readonly ProblemCode[];
 
 export const CampaignName = Type.Optional(
   Type.String({ minLength: 1, maxLength: 100, description: "Groups messages, to be counted, paused and cancelled." }),

@@ -2,7 +2,15 @@ import Type from "typebox";
 import { readSms } from "../../channels/sms/read.ts";
 import { prepareSms } from "../../messages/prepare-sms.ts";
 import type { SendRoute } from "../route.ts";
-import { CampaignName, SEND_DESCRIPTION, SEND_HEADERS, sendThrough, sentExample, SmsSendResponse } from "./send.ts";
+import {
+  CampaignName,
+  SEND_DESCRIPTION,
+  SEND_HEADERS,
+  SEND_PROBLEMS,
+  sendThrough,
+  sentExample,
+  SmsSendResponse,
+} from "./send.ts";
 
 const PATH = "/v1/sms";
 
@@ -61,7 +69,7 @@ export const SmsRequest = Type.Object(
         {
           shortenUrl: Type.Boolean({ description: "Whether to shorten." }),
           targetUrl: Type.Optional(
-            Type.Array(Type.String({ format: "uri" }), {
+            Type.Array(Type.String({ pattern: "^[Hh][Tt][Tt][Pp][Ss]?://", maxLength: 2000 }), {
               maxItems: 10,
               description: "http and https addresses; the k-th `{SORT}` in the text takes the code for the k-th.",
             }),
@@ -99,20 +107,7 @@ export const sendSms: SendRoute = {
   summary: "Send SMS",
   description: `Accepts a message for one or many recipients. The answer comes once the messages are on disk. ${SEND_DESCRIPTION}`,
   headers: SEND_HEADERS,
-  problems: [
-    "INVALID_RECIPIENT",
-    "MESSAGE_TOO_LONG",
-    "INSUFFICIENT_CREDITS",
-    "SENDER_NOT_REGISTERED",
-    "COUNTRY_NOT_ALLOWED",
-    "RECIPIENT_OPTED_OUT",
-    "TEMPLATE_NOT_FOUND",
-    "TOO_MANY_RECIPIENTS",
-    "PARAMS_MISMATCH",
-    "TEXT_TEMPLATE_MISMATCH",
-    "SHORT_LINK_MISMATCH",
-    "OVERLOADED",
-  ],
+  problems: [...SEND_PROBLEMS, "TOO_MANY_RECIPIENTS", "TEXT_TEMPLATE_MISMATCH", "SHORT_LINK_MISMATCH"],
   body: SmsRequest,
   checkBody: false,
   requestExamples: {

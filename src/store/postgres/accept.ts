@@ -1,6 +1,7 @@
 import { FREE, HELD } from "../charge.ts";
 import { callbackRow } from "../callbacks.ts";
-import { describeFailure, hasOwn, laneOf } from "../rows.ts";
+import { describeFailure } from "../../model/message.ts";
+import { hasOwn, laneOf } from "../rows.ts";
 import { NOBODY, type Acceptance, type AcceptResult, type NewRecipient } from "../store.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { FREE, HELD } from "../charge.ts";
-import { describeFailure, laneOf } from "../rows.ts";
+import { describeFailure } from "../../model/message.ts";
+import { laneOf } from "../rows.ts";
 import { NOBODY, type AcceptResult, type NewLinks } from "../store.ts";
 import type { Packed } from "./packing.ts";
 import { createAdmit } from "./verify.ts";
