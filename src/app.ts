@@ -37,7 +37,7 @@ import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { NOBODY, type Store } from "./store/store.ts";
 import { createOtpDigest } from "./verify/code.ts";
-import { turnToNextChannel } from "./verify/next-channel.ts";
+import { takeUpDue } from "./verify/take-up.ts";
 import { clickCallbacks } from "./webhooks/click-callbacks.ts";
 import { createHerald } from "./webhooks/herald.ts";
 import { Teller, type TellerNeeds } from "./webhooks/teller.ts";
@@ -162,7 +162,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
         claim: sending.claim,
         failOver: () => failOver(dispatching),
         settleCampaigns: () => settleCampaigns(dispatching),
-        turnToNextChannel: () => turnToNextChannel({ ...verifying, store, catalog, accountOf }),
+        takeUpVerifications: () => takeUpDue({ ...verifying, store, catalog, accountOf, herald }),
         settleParked: (ref, parked) => settleParked(dispatching, ref, parked),
         resendOverdue: () => simulator.resendOverdue(),
       },

@@ -245,6 +245,34 @@ describe.each(ENGINES)("callbacks on %s", (engine) => {
     ]);
   });
 
+  test("a webhook for verifications is told when one begins and how it ends, in order, and never the code", async () => {
+    const events = ["verification_status"];
+    await author(house, "webhooks", { name: "sign-ins", channel: "verify", url: sink.url, events });
+    const to = "15550100177";
+    const begin = async (): Promise<string> =>
+      (await house.ask<{ data: string }>("POST", "/v1/verify", { configId: "default", to })).body.data;
+    const first = await begin();
+    const second = await begin();
+    const { body } = await eventually(
+      () => house.ask<{ otp: string; verifyId: string }>("GET", `/api/simulator/otp/latest?to=${to}`),
+      (latest) => latest.body.verifyId === second,
+    );
+    await house.ask("POST", "/v1/verify/validate", { verifyId: second, otp: "wrong-1" });
+    await house.ask("POST", "/v1/verify/validate", { verifyId: second, otp: body.otp });
+    const heard = (await sink.until(4)).map((one) => bodyOf(one));
+    const told = (id: string): unknown[] =>
+      heard.filter(({ verifyId }) => verifyId === id).map(({ status, attempts }) => [status, attempts]);
+    expect(told(first)).toEqual([["pending", 0], ["superseded", 0]]); // prettier-ignore
+    expect(told(second)).toEqual([["pending", 0], ["verified", 2]]); // prettier-ignore
+    expect(heard.at(-1)).toMatchObject({
+      channel: "verify",
+      configId: "default",
+      userPhoneNumber: `+${to}`,
+      test: false,
+    });
+    expect(JSON.stringify(heard)).not.toContain(body.otp);
+  });
+
   test("an endpoint that is switched off, or asks for other events, is told nothing", async () => {
     const off = await author(house, "webhooks", {
       name: "off",

@@ -136,6 +136,7 @@ describe("the OpenAPI document", () => {
       "POST smsDeliveryReport",
       "POST smsLinkClick",
       "POST smsUserMessage",
+      "POST verifyVerificationStatus",
     ]);
     for (const { operation } of listOperations(document.webhooks)) {
       const headers = (operation.parameters ?? []).filter((parameter) => parameter.in === "header");

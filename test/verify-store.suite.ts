@@ -176,8 +176,8 @@ export function verifyStoreSuite(engine: EngineName): void {
     test("what comes next is taken up once, and ends with the verification", async () => {
       const next = { plan: "sealed", at: NOON + 20_000 };
       const id = await sent({}, { next });
-      expect(await store.listNextChannels(NOON + 19_999, 10)).toEqual([]);
-      const [due] = await store.listNextChannels(NOON + 20_000, 10);
+      expect(await store.listDueVerifications(NOON + 19_999, 10)).toEqual([]);
+      const [due] = await store.listDueVerifications(NOON + 20_000, 10);
       expect(due).toMatchObject({ plan: "sealed", at: next.at, lastRequestId: id, verification: { id } });
       const ref = { accountId: 1, id };
       const other = newId(NOON + 30_000);
@@ -187,7 +187,32 @@ export function verifyStoreSuite(engine: EngineName): void {
       expect(await store.findVerificationOf(1, id)).toMatchObject({ id });
       expect(await store.findVerificationOf(2, other)).toBeNull();
       await check(id, DIGEST);
-      expect(await store.listNextChannels(NOON + DAY_MS, 10)).toEqual([]);
+      expect(await store.listDueVerifications(NOON + DAY_MS, 10)).toEqual([]);
+    });
+
+    test.each([
+      ["is verified", "verified", (id: string) => check(id, DIGEST)],
+      ["is used up", "exhausted", (id: string) => check(id, "wrong")],
+      ["is superseded", "superseded", () => sent({ createdAt: NOON + 1000 })],
+      ["expires", "expired", () => Promise.resolve()],
+    ] as const)("one that is followed is due once more when it %s, and told of once", async (_, state, end) => {
+      const id = await sent({}, { followed: true, checksMax: 1, expiresAt: NOON + 60_000 });
+      await end(id);
+      const due = (await store.listDueVerifications(NOON + 60_000, 10)).find((each) => each.verification.id === id);
+      expect(due).toMatchObject({ followed: true, plan: null });
+      if (!due) return;
+      expect(await store.takeUp(due, NOON + 90_000, NOON + 60_000)).toBe(state);
+      expect(await store.takeUp(due, NOON + 90_000, NOON + 60_000)).toBeNull();
+      await store.tellEnd(due.verification, NOON + 90_000, [], NOON + 60_000);
+      expect(await store.listDueVerifications(NOON + DAY_MS, 10)).toEqual([]);
+      expect(await store.findVerification(1, id)).toMatchObject({ state });
+    });
+
+    test("one that nobody follows is not due at its end", async () => {
+      const id = await sent();
+      await check(id, DIGEST);
+      await sent({ to: ["15550800002"] });
+      expect(await store.listDueVerifications(NOON + DAY_MS, 10)).toEqual([]);
     });
 
     test("what is old is forgotten, a bounded number at a time", async () => {

@@ -8,6 +8,7 @@ import {
   EVERY_PROVIDER,
   eventOf,
   STATUS_WORDS,
+  type WebhookChannel,
   WEBHOOK_EVENTS,
   type DlrConfigContent,
   type Happening,
@@ -24,6 +25,7 @@ import { CHANNELS, type Channel } from "../src/model/message.ts";
 import { checkHeaderPair, checkHeaderPairs, PLACEHOLDERS, readPlaceholder } from "../src/model/placeholder.ts";
 import type { Fault } from "../src/model/problem.ts";
 import { suggestionResponse } from "../src/model/rcs.ts";
+import { VERIFICATION_STATES } from "../src/model/verification.ts";
 import { webhookPush } from "../src/webhooks/event-push.ts";
 import { placeholderValues } from "../src/webhooks/placeholders.ts";
 import { dlrPush } from "../src/webhooks/report-push.ts";
@@ -89,7 +91,7 @@ const click: Happening = {
   agent: "person",
 };
 
-const webhook = (channel: Channel, events: readonly WebhookEvent[] = WEBHOOK_EVENTS): WebhookContent => ({
+const webhook = (channel: WebhookChannel, events: readonly WebhookEvent[] = WEBHOOK_EVENTS): WebhookContent => ({
   channel,
   method: "POST",
   url: "https://shop.example/hook",
@@ -118,7 +120,7 @@ const present = (push: Push | null): Push => {
   if (!push) throw new Error("nothing is pushed");
   return push;
 };
-const told = (channel: Channel, happening: Happening): Record<string, unknown> =>
+const told = (channel: WebhookChannel, happening: Happening): Record<string, unknown> =>
   JSON.parse(present(webhookPush(webhook(channel), happening, EVENT_ID)).body ?? "") as Record<string, unknown>;
 const reported = (settings: Partial<DlrConfigContent>, happening: Happening = status("sms", "delivered")): Push =>
   present(dlrPush(config(settings), happening, REPORT_FACTS));
@@ -360,13 +362,42 @@ describe("SMS webhooks", () => {
     });
   });
 
+  test("verification_status: what became of which verification, in the words of its state", () => {
+    const verification = { id: INBOUND_ID, config: "default", number: "15550100100", checks: 3, test: false } as const;
+    for (const state of VERIFICATION_STATES)
+      expect(told("verify", { kind: "verification", at: AT, verification: { ...verification, state } })).toEqual({
+        channel: "verify",
+        event: "verification_status",
+        verifyId: INBOUND_ID,
+        configId: "default",
+        status: state,
+        attempts: 3,
+        test: false,
+        timestamp: AT,
+        userPhoneNumber: "+15550100100",
+      });
+  });
+
   test("the status of a text message goes to delivery reports and not to webhooks", () => {
     for (const word of STATUS_WORDS) expect(webhookPush(webhook("sms"), status("sms", word), EVENT_ID)).toBeNull();
   });
 });
 
 describe("every happening", () => {
-  const happenings = [status("rcs", "sent"), { kind: "sent", at: AT, message: facts("chatapp") }, click] as const;
+  const verification = {
+    id: INBOUND_ID,
+    config: "default",
+    number: "1",
+    state: "pending",
+    checks: 0,
+    test: true,
+  } as const;
+  const happenings = [
+    status("rcs", "sent"),
+    { kind: "sent", at: AT, message: facts("chatapp") },
+    click,
+    { kind: "verification", at: AT, verification },
+  ] as const;
 
   test("it is one event, and each event is one kind of happening", () => {
     const events = [...happenings, inbound("sms", text("Hi"))].map(eventOf);

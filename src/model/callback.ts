@@ -1,6 +1,7 @@
 import type { InboundMessage } from "./inbound.ts";
 import type { AgentClass } from "./link.ts";
-import { parseMessageId, type Channel, type MessageRef } from "./message.ts";
+import { CHANNELS, parseMessageId, type Channel, type MessageRef } from "./message.ts";
+import type { Verification } from "./verification.ts";
 
 /** What a customer can be told about the status of a message. */
 export const STATUS_WORDS = ["sent", "delivered", "read", "failed", "unknown"] as const;
@@ -34,7 +35,15 @@ export type Happening =
       url: string;
       code: string;
       agent: AgentClass;
-    };
+    }
+  | VerificationHappening;
+
+/** A verification was begun, or has come to its end. */
+export interface VerificationHappening {
+  kind: "verification";
+  at: number;
+  verification: Pick<Verification, "id" | "config" | "number" | "state" | "checks" | "test">;
+}
 
 export interface StatusHappening {
   kind: "status";
@@ -49,14 +58,25 @@ export interface StatusHappening {
 }
 
 /** Events that a webhook can ask for. */
-export const WEBHOOK_EVENTS = ["user_message", "message_status", "message_sent", "link_click"] as const;
+export const WEBHOOK_EVENTS = [
+  "user_message",
+  "message_status",
+  "message_sent",
+  "link_click",
+  "verification_status",
+] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
+/** What a webhook can be told about. A verification may go by several channels and is none of them. */
+export const WEBHOOK_CHANNELS = [...CHANNELS, "verify"] as const;
+export type WebhookChannel = (typeof WEBHOOK_CHANNELS)[number];
+
 /** What a webhook of each channel can ask for. The status of a text message goes to delivery reports instead. */
-export const CHANNEL_EVENTS: Readonly<Record<Channel, readonly WebhookEvent[]>> = {
+export const CHANNEL_EVENTS: Readonly<Record<WebhookChannel, readonly WebhookEvent[]>> = {
   sms: ["user_message", "link_click"],
   rcs: ["user_message", "message_status"],
   chatapp: ["user_message", "message_status", "message_sent"],
+  verify: ["verification_status"],
 };
 
 const EVENT_OF: Readonly<Record<Happening["kind"], WebhookEvent>> = {
@@ -64,6 +84,7 @@ const EVENT_OF: Readonly<Record<Happening["kind"], WebhookEvent>> = {
   sent: "message_sent",
   inbound: "user_message",
   click: "link_click",
+  verification: "verification_status",
 };
 
 /** The event under which webhooks are told of a happening: each kind of happening is one event and no other. */
@@ -71,7 +92,7 @@ export const eventOf = ({ kind }: Pick<Happening, "kind">): WebhookEvent => EVEN
 
 /** Where callbacks of a channel go. */
 export interface WebhookContent {
-  channel: Channel;
+  channel: WebhookChannel;
   method: "POST";
   url: string;
   events: readonly WebhookEvent[];
@@ -138,6 +159,7 @@ export interface Callback {
 export function messageOf(happening: Happening): Pick<MessageRef, "requestId" | "n"> | null {
   if (happening.kind === "inbound") return happening.inbound.answers;
   if (happening.kind === "click") return null;
+  if (happening.kind === "verification") return { requestId: happening.verification.id, n: 1 };
   return parseMessageId(happening.message.messageId);
 }
 

@@ -200,6 +200,8 @@ export interface VerificationRow {
   /** Whether it was counted as a send; one whose code is fixed was not. */
   counted: number;
   last_request_id: string;
+  /** Whether somebody is to be told of its end. */
+  followed: number;
 }
 
 export interface LedgerRow {

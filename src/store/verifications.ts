@@ -11,13 +11,14 @@ import {
   type Verification,
   type VerificationState,
 } from "../model/verification.ts";
+import { insertCallbacks } from "./callbacks.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
 import type { VerificationRow } from "./tables.ts";
 import type { CheckResult, StoredBlock, VerifyStore } from "./verify-store.ts";
 
 /** Verifications as people look at them: the same queries on both engines. What decides a try is each engine's own. */
-export function createVerifications({ db, atomically }: Engine): Omit<VerifyStore, "checkCodes"> {
+export function createVerifications({ db, atomically, rowsOf }: Engine): Omit<VerifyStore, "checkCodes"> {
   const ofAccount = (accountId: number) => db.selectFrom("verifications").where("account_id", "=", accountId);
 
   return {
@@ -105,7 +106,7 @@ export function createVerifications({ db, atomically }: Engine): Omit<VerifyStor
       return true;
     },
 
-    async listNextChannels(dueBy, limit) {
+    async listDueVerifications(dueBy, limit) {
       const rows = await db
         .selectFrom("verifications")
         .selectAll()
@@ -114,17 +115,35 @@ export function createVerifications({ db, atomically }: Engine): Omit<VerifyStor
         .limit(limit)
         .execute();
       return rows.flatMap((row) =>
-        row.plan === null || row.next_at === null
+        row.next_at === null
           ? []
           : [
               {
                 verification: verificationOf(row),
                 plan: row.plan,
+                followed: row.followed === 1,
                 at: row.next_at,
                 lastRequestId: row.last_request_id,
               },
             ],
       );
+    },
+
+    async takeUp({ verification: { accountId, id }, at }, until, now) {
+      const isExpired = sql<boolean>`state = 'pending' and expires_at <= ${sql.lit(now)}`;
+      const row = await db
+        .updateTable("verifications")
+        .set({
+          next_at: until,
+          state: sql<string>`case when ${isExpired} then 'expired' else state end`,
+          done_at: sql<number | null>`case when ${isExpired} then expires_at else done_at end`,
+        })
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        .where("next_at", "=", at)
+        .returning("state")
+        .executeTakeFirst();
+      return row ? (row.state as VerificationState) : null;
     },
 
     async planNext({ accountId, id }, was, next, lastRequestId) {
@@ -136,6 +155,18 @@ export function createVerifications({ db, atomically }: Engine): Omit<VerifyStor
         .where("next_at", "=", was)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
+    },
+
+    async tellEnd({ accountId, id }, was, callbacks, now) {
+      const end = db
+        .updateTable("verifications")
+        .set({ next_at: null, plan: null })
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        .where("next_at", "=", was)
+        .compile();
+      const told = callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, now)];
+      await atomically([end, ...told]);
     },
 
     async forgetVerifications(accountId, { ended, counted }, limit) {

@@ -1,3 +1,4 @@
+import type { Callback } from "../model/callback.ts";
 import type {
   FailureCaps,
   PrefixBlock,
@@ -23,6 +24,8 @@ export interface NewVerification extends FailureCaps {
   guard: PumpingGuard | null;
   /** The way to the next channel, sealed, with its time; null when there is none. */
   next: { plan: string; at: number } | null;
+  /** Whether somebody is to be told of its end; then it is due once more when it has come to it. */
+  followed?: boolean;
 }
 
 /** One try at a code. */
@@ -60,11 +63,12 @@ export interface StoredBlock extends PrefixBlock {
   prefix: string;
 }
 
-/** A verification whose code goes on by another channel unless it has arrived. */
-export interface DueNext {
+/** A verification with which there is something to do: its code goes on by another channel, or its end is to be told. */
+export interface DueVerification {
   verification: Verification;
-  /** Sealed. */
-  plan: string;
+  /** The way to the next channel, sealed; null when there is none left. */
+  plan: string | null;
+  followed: boolean;
   at: number;
   /** The request that sent it last. */
   lastRequestId: string;
@@ -93,14 +97,26 @@ export interface VerifyStore {
   listBlocks(accountId: number, now: number): Promise<readonly StoredBlock[]>;
   /** Ends a block; false when there is none. What was sent before no longer counts against the prefix. */
   liftBlock(accountId: number, prefix: string, now: number): Promise<boolean>;
-  listNextChannels(dueBy: number, limit: number): Promise<readonly DueNext[]>;
+  listDueVerifications(dueBy: number, limit: number): Promise<readonly DueVerification[]>;
+  /**
+   * Takes up one that is due, until a time at which another node may; gives its state, or null when another node was
+   * faster. One that nobody used in time is expired from then on.
+   */
+  takeUp(due: DueVerification, until: number, now: number): Promise<VerificationState | null>;
   /** Sets what comes next, if it is still due at `was`; false when another node was faster. */
   planNext(
     verification: Pick<Verification, "accountId" | "id">,
     was: number,
-    next: { at: number; plan: string } | null,
+    next: { at: number; plan: string | null } | null,
     lastRequestId: string,
   ): Promise<boolean>;
+  /** Stores who is told of an end, and that nothing comes after it. */
+  tellEnd(
+    verification: Pick<Verification, "accountId" | "id">,
+    was: number,
+    callbacks: readonly Callback[],
+    now: number,
+  ): Promise<void>;
   /** Removes old verifications and all that only counted them; says how many rows went. */
   forgetVerifications(accountId: number, before: { ended: number; counted: number }, limit: number): Promise<number>;
 }

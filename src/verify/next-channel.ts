@@ -1,24 +1,25 @@
-import type { Catalog } from "../catalog/catalog.ts";
 import type { Seal } from "../lib/seal.ts";
 import { accept } from "../messages/accept.ts";
 import type { Account } from "../model/account.ts";
 import { customerStatus } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
+import type { VerifyConfigContent } from "../model/verify-config.ts";
 import type { MessageStore } from "../store/store.ts";
-import type { DueNext, VerifyStore } from "../store/verify-store.ts";
+import type { DueVerification } from "../store/verify-store.ts";
 import { prepareOtp } from "./bring.ts";
 import type { GenerateNeeds } from "./generate.ts";
 
 export interface NextChannelNeeds extends GenerateNeeds {
-  store: Pick<VerifyStore, "listNextChannels" | "planNext"> & Pick<MessageStore, "findMessage">;
-  catalog: Catalog;
+  store: Pick<MessageStore, "findMessage">;
   seal: Seal;
-  accountOf(accountId: number): Account | null;
 }
 
-const AT_ONCE = 200;
-/** Whoever takes one up has so long to see it through; then another node may. */
-const LEASE_MS = 30_000;
+/** What there is to do with a verification after its channel had its turn. */
+export interface NextStep {
+  /** Null when every channel has had its turn, or the code has arrived. */
+  later: { at: number; plan: string } | null;
+  lastRequestId: string;
+}
 
 /** What lies sealed with a verification that may go on by another channel. */
 interface Plan {
@@ -27,33 +28,25 @@ interface Plan {
   place: number;
 }
 
-/** Codes that have not arrived in time go on by the next channel of their configuration. Next: src/messages/accept.ts */
-export async function turnToNextChannel(needs: NextChannelNeeds): Promise<void> {
-  const due = await needs.store.listNextChannels(needs.clock.now(), AT_ONCE);
-  await Promise.all(due.map((each) => turn(needs, each)));
-}
-
-async function turn(needs: NextChannelNeeds, due: DueNext): Promise<void> {
-  const { store, clock, catalog, accountOf, log } = needs;
-  const { verification, plan, at, lastRequestId } = due;
-  const { accountId, id } = verification;
+/** Brings a code that has not arrived in time by the next channel of its configuration. Next: src/messages/accept.ts */
+export async function turnToNextChannel(
+  needs: NextChannelNeeds,
+  account: Account,
+  config: VerifyConfigContent | undefined,
+  { verification, plan, lastRequestId }: DueVerification,
+): Promise<NextStep> {
+  const { store, clock, log } = needs;
   const now = clock.now();
-  const lease = now + LEASE_MS;
-  if (!(await store.planNext(verification, at, { at: lease, plan }, lastRequestId))) return;
-  const account = accountOf(accountId);
-  const config = catalog.of(accountId).named("verifyConfig").get(verification.config)?.content;
-  const message = await store.findMessage({ accountId, requestId: lastRequestId, n: 1 });
-  const arrived = message !== null && customerStatus(message.state) === "Delivered";
+  const done: NextStep = { later: null, lastRequestId };
+  if (plan === null) return done;
   const { code, place } = JSON.parse(needs.seal.open(plan)) as Plan;
   const way = config?.channels[place];
-  if (!account || !config || !way || arrived || verification.state !== "pending" || verification.expiresAt <= now) {
-    await store.planNext(verification, lease, null, lastRequestId);
-    return;
-  }
-  const { number, test } = verification;
+  const message = await store.findMessage({ accountId: account.id, requestId: lastRequestId, n: 1 });
+  if (!config || !way || (message !== null && customerStatus(message.state) === "Delivered")) return done;
+  const { id, number, test } = verification;
+  const next = needs.seal.seal(JSON.stringify({ code, place: place + 1 } satisfies Plan));
   try {
-    const bringing = { account, test, number, written: null, config };
-    const prepared = await prepareOtp(needs, bringing, way, code);
+    const prepared = await prepareOtp(needs, { account, test, number, written: null, config }, way, code);
     const { answer } = await accept(needs.accepting, {
       prepared,
       idempotency: null,
@@ -61,17 +54,12 @@ async function turn(needs: NextChannelNeeds, due: DueNext): Promise<void> {
       validForMs: verification.expiresAt - now,
     });
     const isLast = place + 1 >= config.channels.length;
-    const next = { code, place: place + 1 } satisfies Plan;
-    const later = { at: now + way.waitSeconds * 1000, plan: needs.seal.seal(JSON.stringify(next)) };
-    await store.planNext(verification, lease, isLast ? null : later, answer);
+    return { later: isLast ? null : { at: now + way.waitSeconds * 1000, plan: next }, lastRequestId: answer };
   } catch (error) {
     // A channel whose template or bot is gone is passed over, and the one after it has its turn.
     if (!(error instanceof Problem)) throw error;
-    log.warn(
-      { accountId, verifyId: id, channel: way.channel, code: error.code },
-      "channel of a verification passed over",
-    );
-    const next = { code, place: place + 1 } satisfies Plan;
-    await store.planNext(verification, lease, { at: now, plan: needs.seal.seal(JSON.stringify(next)) }, lastRequestId);
+    const skipped = { accountId: account.id, verifyId: id, channel: way.channel, code: error.code };
+    log.warn(skipped, "channel of a verification passed over");
+    return { later: { at: now, plan: next }, lastRequestId };
   }
 }

@@ -1,7 +1,14 @@
 import type { AccountCatalog, Catalog, EndpointRecord } from "../catalog/catalog.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import { EVERY_PROVIDER, eventOf, type Callback, type Happening, type StatusWord } from "../model/callback.ts";
+import {
+  EVERY_PROVIDER,
+  eventOf,
+  type Callback,
+  type Happening,
+  type StatusWord,
+  type WebhookChannel,
+} from "../model/callback.ts";
 import { carrierKey } from "../model/catalog.ts";
 import { CHANNELS, customerStatus, type Channel, type State } from "../model/message.ts";
 import type { Announcement, AnnouncementTarget, Move } from "../store/store.ts";
@@ -52,7 +59,7 @@ function statusWord(channel: Channel, to: State): StatusWord | null {
 }
 
 /** Whether an endpoint wants to be told of such a thing on a channel. */
-function asksFor({ kind, content }: EndpointRecord, channel: Channel, what: Happening["kind"]): boolean {
+function asksFor({ kind, content }: EndpointRecord, channel: WebhookChannel, what: Happening["kind"]): boolean {
   if (kind === "dlrConfig") return channel === "sms" && what === "status";
   return content.channel === channel && content.events.includes(eventOf({ kind: what }));
 }
@@ -63,15 +70,19 @@ function carrierOf({ kind, content }: EndpointRecord, accountId: number): string
 }
 
 /** Whether anybody in an account wants to be told of such a thing. */
-export const isAskedFor = (catalog: Catalog, accountId: number, channel: Channel, what: Happening["kind"]): boolean =>
-  catalog.of(accountId).endpoints.some((endpoint) => asksFor(endpoint, channel, what));
+export const isAskedFor = (
+  catalog: Catalog,
+  accountId: number,
+  channel: WebhookChannel,
+  what: Happening["kind"],
+): boolean => catalog.of(accountId).endpoints.some((endpoint) => asksFor(endpoint, channel, what));
 
-/** What is to be told to whom of something that no move of a message brings about: an answer, a click. */
+/** What is to be told to whom of something that no move of a message brings about: an answer, a click, a verification. */
 export function callbacksFor(
   { catalog }: Pick<AnnounceNeeds, "catalog">,
   accountId: number,
   eventId: string,
-  channel: Channel,
+  channel: WebhookChannel,
   happening: Happening,
 ): Callback[] {
   return catalog

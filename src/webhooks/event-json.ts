@@ -1,5 +1,5 @@
-import { eventOf, messageOf, type Callback, type Happening } from "../model/callback.ts";
-import { messageIdOf, type Channel } from "../model/message.ts";
+import { eventOf, messageOf, type Callback, type Happening, type WebhookChannel } from "../model/callback.ts";
+import { messageIdOf } from "../model/message.ts";
 import { channelOf, eventBody } from "./event-push.ts";
 import { placeholderValues } from "./placeholders.ts";
 import { writeJson } from "./post-json.ts";
@@ -8,7 +8,7 @@ import { reportFacts, type TellNeeds } from "./tell.ts";
 /** An event by itself, whoever is told of it and in whatever form. */
 export interface EventJson {
   eventId: string;
-  channel: Channel;
+  channel: WebhookChannel;
   event: string;
   /** Epoch milliseconds. */
   at: number;

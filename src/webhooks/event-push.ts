@@ -1,6 +1,14 @@
-import { CHANNEL_EVENTS, eventOf, type Happening, type Push, type WebhookContent } from "../model/callback.ts";
+import {
+  CHANNEL_EVENTS,
+  eventOf,
+  type Happening,
+  type Push,
+  type VerificationHappening,
+  type WebhookChannel,
+  type WebhookContent,
+} from "../model/callback.ts";
 import type { InboundContent, InboundMessage, UserFile } from "../model/inbound.ts";
-import { messageIdOf, type Channel } from "../model/message.ts";
+import { messageIdOf } from "../model/message.ts";
 import { postJson } from "./post-json.ts";
 
 /** What a webhook is told of a happening; null where it did not ask for such events, or there is nothing to tell. */
@@ -14,15 +22,17 @@ export function webhookPush(webhook: WebhookContent, happening: Happening, event
 }
 
 /** The channel whose webhooks are told of a happening. */
-export function channelOf(happening: Happening): Channel {
+export function channelOf(happening: Happening): WebhookChannel {
   if (happening.kind === "inbound") return happening.inbound.channel;
+  if (happening.kind === "verification") return "verify";
   // Only text messages have short links.
   return happening.kind === "click" ? "sms" : happening.message.channel;
 }
 
 /** What a webhook of a channel is told of a happening, whichever events it asks for; null where there is nothing to tell. */
-export function eventBody(happening: Happening, channel: Channel, eventId: string): object | null {
+export function eventBody(happening: Happening, channel: WebhookChannel, eventId: string): object | null {
   if (happening.kind === "inbound") return userMessage(happening.inbound);
+  if (happening.kind === "verification") return verificationStatus(happening);
   const { at, message } = happening;
   const { messageId, recipient, sender } = message;
   const about = { ...ourSide(channel, sender), channel, event: eventOf(happening) };
@@ -42,9 +52,25 @@ export function eventBody(happening: Happening, channel: Channel, eventId: strin
  * Who of the account it is about, by the name that requests of the channel have for it. The chat app has `botId` as well:
  * its events have the shapes of RCS, so that one receiver can read both.
  */
-function ourSide(channel: Channel, name: string): object {
+function ourSide(channel: WebhookChannel, name: string): object {
   if (channel === "rcs") return { botId: name };
   return channel === "chatapp" ? { botId: name, from: name } : { sender: name };
+}
+
+/** In the words of `GET /v1/verify/{verifyId}`. */
+function verificationStatus({ at, verification }: VerificationHappening): object {
+  const { id, config, number, state, checks, test } = verification;
+  return {
+    channel: "verify",
+    event: "verification_status",
+    verifyId: id,
+    configId: config,
+    status: state,
+    attempts: checks,
+    test,
+    timestamp: at,
+    userPhoneNumber: `+${number}`,
+  };
 }
 
 function userMessage({ id, channel, from, to, content, answers, at }: InboundMessage): object {

@@ -3,7 +3,7 @@ import type { Callback, StatusHappening } from "../model/callback.ts";
 import { describeFailure, messageIdOf } from "../model/message.ts";
 import type { Acceptance, NewRecipient } from "../store/store.ts";
 import type { Herald } from "../work/group-commit.ts";
-import { announcementOf, callbacksFor, type AnnounceNeeds } from "./announce.ts";
+import { announcementOf, callbacksFor, isAskedFor, type AnnounceNeeds } from "./announce.ts";
 import type { Teller } from "./teller.ts";
 
 /** Knows who is to be told of what is being written; whoever tells them takes over once it is on disk. Next: src/webhooks/teller.ts */
@@ -11,6 +11,11 @@ export function createHerald(needs: AnnounceNeeds, teller: Pick<Teller, "take" |
   return {
     announce: (move) => announcementOf(needs, move),
     failuresOf: (request) => failuresOf(needs, request),
+    followsVerifications: (accountId) => isAskedFor(needs.catalog, accountId, "verify", "verification"),
+    verificationOf: (accountId, verification, at) => {
+      const happening = { kind: "verification", at, verification } as const;
+      return callbacksFor(needs, accountId, newId(at), "verify", happening);
+    },
     answersOf: (inbound) => {
       const { accountId, id, channel, at } = inbound;
       return callbacksFor(needs, accountId, id, channel, { kind: "inbound", at, inbound });

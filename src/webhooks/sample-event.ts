@@ -5,6 +5,7 @@ import {
   type Callback,
   type Happening,
   type MessageFacts,
+  type WebhookChannel,
   type WebhookContent,
   type WebhookEvent,
 } from "../model/callback.ts";
@@ -28,7 +29,8 @@ export function sampleFor(endpoint: EndpointRecord, event: WebhookEvent | null, 
 
 const firstEvent = ({ events }: WebhookContent): WebhookEvent => events[0] ?? "user_message";
 
-function happeningOf(channel: Channel, event: WebhookEvent, accountId: number, at: number): Happening {
+function happeningOf(channel: WebhookChannel, event: WebhookEvent, accountId: number, at: number): Happening {
+  if (channel === "verify") return verified(at);
   const message = factsOf(channel, at);
   switch (event) {
     case "message_status":
@@ -55,6 +57,12 @@ function happeningOf(channel: Channel, event: WebhookEvent, accountId: number, a
       };
   }
 }
+
+const verified = (at: number): Happening => ({
+  kind: "verification",
+  at,
+  verification: { id: newId(at), config: "default", number: RECIPIENT, state: "verified", checks: 1, test: false },
+});
 
 const delivered = (channel: Channel, at: number, gateway: string): Happening => ({
   kind: "status",

@@ -3,7 +3,7 @@ import { createBatcher, type Batcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
 import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
-import type { Callback } from "../model/callback.ts";
+import type { Callback, VerificationHappening } from "../model/callback.ts";
 import type { InboundMessage } from "../model/inbound.ts";
 import type { MessageRef } from "../model/message.ts";
 import {
@@ -46,6 +46,14 @@ export interface Herald {
   announce(move: Move): Announcement | undefined;
   /** What is told of recipients that fail at the door. */
   failuresOf(request: Acceptance): readonly Callback[];
+  /** Whether anybody wants to be told what becomes of an account's verifications. */
+  followsVerifications(accountId: number): boolean;
+  /** What is told of a verification that was begun or has ended. */
+  verificationOf(
+    accountId: number,
+    verification: VerificationHappening["verification"],
+    at: number,
+  ): readonly Callback[];
   /** What is told of something that a phone sent. */
   answersOf(inbound: InboundMessage): readonly Callback[];
   /** Called when callbacks have been stored that are nobody's yet. */
@@ -71,6 +79,24 @@ function withFailures(herald: Herald, request: Acceptance): Acceptance {
   if (request.recipients.every(({ failure }) => failure === null)) return request;
   const callbacks = herald.failuresOf(request);
   return callbacks.length === 0 ? request : { ...request, callbacks };
+}
+
+/** A verification that somebody follows is told of at once, and marked so that its end is told of too. */
+function withFollowers(herald: Herald, request: Acceptance): Acceptance {
+  const { message, recipients, verification, callbacks = [] } = request;
+  const [recipient] = recipients;
+  if (!verification || !recipient || !herald.followsVerifications(message.accountId)) return request;
+  const { accountId, requestId: id, test, createdAt } = message;
+  const begun = {
+    id,
+    config: verification.config,
+    number: recipient.number,
+    state: "pending",
+    checks: 0,
+    test,
+  } as const;
+  const told = herald.verificationOf(accountId, begun, createdAt);
+  return { ...request, callbacks: [...callbacks, ...told], verification: { ...verification, followed: true } };
 }
 
 export function createGroupCommit(
@@ -99,7 +125,7 @@ export function createGroupCommit(
     batch: readonly Acceptance[],
     urgent: boolean,
   ): Promise<readonly (AcceptResult | Error)[]> {
-    const told = herald ? batch.map((request) => withFailures(herald, request)) : batch;
+    const told = herald ? batch.map((request) => withFollowers(herald, withFailures(herald, request))) : batch;
     const results = await store.accept(told, urgent);
     if (told.some(({ callbacks }) => callbacks)) herald?.onStored();
     return results;

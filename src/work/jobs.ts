@@ -30,7 +30,7 @@ interface JobNeeds extends ForgetNeeds {
     resendOverdue(): Promise<void>;
     failOver(): Promise<void>;
     settleCampaigns(): Promise<void>;
-    turnToNextChannel(): Promise<void>;
+    takeUpVerifications(): Promise<void>;
   } | null;
   beatMs: number;
 }
@@ -66,7 +66,11 @@ export function listJobs(needs: JobNeeds): Job[] {
     ...forCallbacks,
     { name: "claim what is due", pauseMs: 500, run: () => sending.claim() },
     { name: "carry campaigns through", pauseMs: 5000, run: () => sending.settleCampaigns() },
-    { name: "bring codes by their next channel", pauseMs: 500, run: () => sending.turnToNextChannel() },
+    {
+      name: "bring codes by their next channel, tell what became of others",
+      pauseMs: 500,
+      run: () => sending.takeUpVerifications(),
+    },
     { name: "turn to the next route", pauseMs: 500, run: () => sending.failOver() },
     {
       name: "match receipts that came early",

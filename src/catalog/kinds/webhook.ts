@@ -1,19 +1,24 @@
 import Type from "typebox";
-import { CHANNEL_EVENTS, WEBHOOK_EVENTS, type WebhookContent } from "../../model/callback.ts";
-import { CHANNELS, type Channel } from "../../model/message.ts";
+import {
+  CHANNEL_EVENTS,
+  WEBHOOK_CHANNELS,
+  WEBHOOK_EVENTS,
+  type WebhookChannel,
+  type WebhookContent,
+} from "../../model/callback.ts";
 import type { Fault } from "../../model/problem.ts";
 import type { RecordKind } from "../record-kind.ts";
 import { checkUrl, completeEndpoint, enabled, INCOMPLETE, showEndpoint, url, type EndpointFields } from "./endpoint.ts";
 import { oneOf } from "./words.ts";
 
-const choices = CHANNELS.map((channel) => `${channel}: ${CHANNEL_EVENTS[channel].join(", ")}`).join("; ");
+const choices = WEBHOOK_CHANNELS.map((channel) => `${channel}: ${CHANNEL_EVENTS[channel].join(", ")}`).join("; ");
 
 /** Where the events of a channel are told. */
 export const webhook: RecordKind<"webhook", EndpointFields<WebhookContent>> = {
   kind: "webhook",
   name: { meaning: "For people, and in the log of callbacks." },
   fields: {
-    channel: oneOf(CHANNELS, "The channel whose events it is told."),
+    channel: oneOf(WEBHOOK_CHANNELS, "The channel whose events it is told; verify for those of one-time passwords."),
     method: Type.Literal("POST", { description: "How it is called: POST, which it is unless given." }),
     url,
     events: Type.Array(oneOf(WEBHOOK_EVENTS, "One event."), {
@@ -35,7 +40,7 @@ export const webhook: RecordKind<"webhook", EndpointFields<WebhookContent>> = {
   show: showEndpoint,
 };
 
-function checkEvents(channel: Channel, events: WebhookContent["events"], faults: Fault[]): void {
+function checkEvents(channel: WebhookChannel, events: WebhookContent["events"], faults: Fault[]): void {
   const known = CHANNEL_EVENTS[channel];
   events.forEach((event, index) => {
     if (known.includes(event)) return;

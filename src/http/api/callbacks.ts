@@ -154,7 +154,9 @@ const fields = {
   eventId: Type.String({ description: "Names what happened: the `webhook-id` of every try." }),
   endpointId: Type.String({ description: "The webhook or dlr-config that is told." }),
   endpoint: nullable(Type.String(), "Its name; null when it is gone."),
-  event: Type.String({ description: "delivery_report, message_status, message_sent, user_message or link_click." }),
+  event: Type.String({
+    description: "delivery_report, message_status, message_sent, user_message, link_click or verification_status.",
+  }),
   status: nullable(Type.String(), "Of a status, which: sent, delivered, read, failed, or unknown."),
   messageId: nullable(Type.String(), "The message that it is about; null where that is not known."),
   happenedAt: Type.Integer({ description: "When it happened, in epoch milliseconds." }),

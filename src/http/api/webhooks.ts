@@ -49,6 +49,12 @@ export const webhookTelling: Telling = {
       url: "https://shop.example/texts",
       events: ["user_message", "link_click"],
     },
+    "who was verified": {
+      channel: "verify",
+      name: "Sign-ins",
+      url: "https://shop.example/sign-ins",
+      events: ["verification_status"],
+    },
   },
   changeExamples: { "on again": { enabled: true }, "another address": { url: "https://shop.example/new" } },
 };

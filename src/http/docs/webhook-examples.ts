@@ -4,6 +4,7 @@ import {
   type MessageFacts,
   type StatusHappening,
   type StatusWord,
+  type WebhookChannel,
 } from "../../model/callback.ts";
 import type { InboundContent } from "../../model/inbound.ts";
 import type { Channel } from "../../model/message.ts";
@@ -38,7 +39,7 @@ const statusOf = (channel: Channel, status: StatusWord): StatusHappening => ({
 });
 
 /** Made by what makes the real ones, so that the reference cannot tell anything else. */
-const told = (channel: Channel, happening: Happening): object => eventBody(happening, channel, EVENT_ID) ?? {};
+const told = (channel: WebhookChannel, happening: Happening): object => eventBody(happening, channel, EVENT_ID) ?? {};
 
 const answered = (channel: Channel, content: InboundContent): object =>
   told(channel, {
@@ -92,6 +93,21 @@ export const CLICK_EXAMPLES = {
     url: "https://shop.example/orders/4711",
     code: "7Kp2mXa",
     agent: "person",
+  }),
+};
+
+export const VERIFICATION_EXAMPLES = {
+  "the code was typed in": told("verify", {
+    kind: "verification",
+    at: AT,
+    verification: {
+      id: "01a1dd78-41f9-7000-9a8e-5f0f6f1a2b3c",
+      config: "default",
+      number: "15550100100",
+      state: "verified",
+      checks: 1,
+      test: false,
+    },
   }),
 };
 

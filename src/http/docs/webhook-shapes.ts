@@ -1,5 +1,6 @@
 import Type, { type TObject, type TSchema } from "typebox";
 import { CUSTOMER_STATUSES, type Channel } from "../../model/message.ts";
+import { VERIFICATION_STATES } from "../../model/verification.ts";
 
 const text = (description: string): TSchema => Type.String({ description });
 const millis = Type.Integer({ description: "Epoch milliseconds." });
@@ -97,6 +98,28 @@ export const SmsLinkClick = eventShape("sms", "link_click", {
   userPhoneNumber: text("Whose link it was, with plus."),
   timestamp: millis,
 });
+
+/** That a verification was begun, or has come to its end. */
+export const VerifyVerificationStatus = Type.Object(
+  {
+    channel: Type.Literal("verify", { description: "Not one channel: a code may go by several." }),
+    event: Type.Literal("verification_status", { description: "What happened." }),
+    verifyId: text("The verification, as in the answer that began it."),
+    configId: text("The name of its configuration."),
+    status: Type.Union(
+      VERIFICATION_STATES.map((state) => Type.Literal(state)),
+      {
+        description:
+          "pending: a code is on its way. verified: it was typed in. expired: it was not, in time. exhausted: wrong ones were, too often. superseded: a newer code took its place.",
+      },
+    ),
+    attempts: Type.Integer({ description: "How often a code was tried." }),
+    test: Type.Boolean({ description: "Whether it was for the simulator only." }),
+    timestamp: millis,
+    userPhoneNumber: text("Whose number it is, with plus."),
+  },
+  { title: "VerifyVerificationStatus" },
+);
 
 const FILE = {
   mimeType: text("Like image/jpeg."),

@@ -8,6 +8,7 @@ import {
   SENT_EXAMPLES,
   SMS_REPORT,
   SMS_REPORT_EXAMPLES,
+  VERIFICATION_EXAMPLES,
   statusExamples,
 } from "./webhook-examples.ts";
 import {
@@ -16,6 +17,7 @@ import {
   SMS_REPORT_FIELDS,
   SmsDeliveryReport,
   SmsLinkClick,
+  VerifyVerificationStatus,
   userMessageShape,
 } from "./webhook-shapes.ts";
 
@@ -63,6 +65,12 @@ export function describeWebhooks(schemas: SharedSchemas): Record<string, PathIte
       ["SMS link click", "A short link of a text message was followed."],
       SmsLinkClick,
       CLICK_EXAMPLES,
+    ),
+    verifyVerificationStatus: post(
+      "VerifyVerificationStatus",
+      ["Verification status", "A one-time password was made, or has come to its end."],
+      VerifyVerificationStatus,
+      VERIFICATION_EXAMPLES,
     ),
     rcsMessageStatus: post(
       "RcsMessageStatus",

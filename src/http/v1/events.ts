@@ -36,7 +36,9 @@ const EventView = Type.Object(
   {
     eventId: Type.String({ description: "The `webhook-id` under which it is pushed." }),
     channel: Type.String({ description: `${CHANNELS.join(", ")}.` }),
-    event: Type.String({ description: "delivery_report, message_status, message_sent, user_message or link_click." }),
+    event: Type.String({
+      description: "delivery_report, message_status, message_sent, user_message, link_click or verification_status.",
+    }),
     at: Type.Integer({ description: "When it happened, in epoch milliseconds." }),
     payload: Type.Object(
       {},

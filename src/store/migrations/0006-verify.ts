@@ -28,6 +28,7 @@ export const verify: Migration = {
       plan text,
       counted integer not null,
       last_request_id ${uuid} not null,
+      followed integer not null,
       primary key (account_id, id)
     )${clustered}`,
     `create index verifications_next on verifications (next_at) where next_at is not null`,

@@ -104,6 +104,7 @@ const CODES = columns({
   next_at: "bigint",
   plan: "text",
   counted: "integer",
+  followed: "integer",
   before: "uuid",
 });
 
@@ -112,14 +113,16 @@ const PUT_CODES = `
   with code as (select * from ${CODES.rows}),
   ended as (
     update verifications set state = case when verifications.expires_at <= code.created_at then 'expired' else 'superseded' end,
-      done_at = code.created_at, next_at = null, plan = null
+      done_at = code.created_at, plan = null,
+      next_at = case when verifications.followed = 1 then code.created_at end
     from code where verifications.account_id = code.account_id and verifications.id = code.before
       and verifications.state = 'pending'
   )
   insert into verifications (account_id, id, config, number, country, state, digest, checks, checks_max, bound,
-    failures_per_hour, failures_per_day, test, created_at, expires_at, done_at, next_at, plan, counted, last_request_id)
+    failures_per_hour, failures_per_day, test, created_at, expires_at, done_at, next_at, plan, counted, last_request_id,
+    followed)
   select account_id, id, config, number, country, state, digest, 0, checks_max, bound, failures_per_hour, failures_per_day, test,
-    created_at, expires_at, done_at, next_at, plan, counted, id from code`;
+    created_at, expires_at, done_at, next_at, plan, counted, id, followed from code`;
 
 /** A request with the code that it sends. */
 type WithCode = Acceptance & { verification: NewVerification };
@@ -358,12 +361,20 @@ function codeRows(batch: readonly WithCode[], numbers: Map<string, NumberRow>) {
       created_at: message.createdAt,
       expires_at: verification.expiresAt,
       done_at: isLast ? null : message.createdAt,
-      next_at: isLast ? verification.next?.at : null,
+      next_at: dueAt(item, isLast),
       plan: isLast ? verification.next?.plan : null,
       counted: verification.caps ? 1 : 0,
+      followed: verification.followed ? 1 : 0,
       before,
     };
   });
+}
+
+/** When there is something to do with a new code: with one that ends as it begins, at once. */
+function dueAt({ message, verification }: WithCode, isLast: boolean): number | null {
+  const { next, followed, expiresAt } = verification;
+  if (!isLast) return followed ? message.createdAt : null;
+  return next?.at ?? (followed ? expiresAt : null);
 }
 
 const CHECKS = columns({
@@ -398,8 +409,8 @@ const CHECK = `
       state = case when verifications.digest = turn.digest then 'verified'
         when verifications.checks + 1 >= verifications.checks_max then 'exhausted' else 'pending' end,
       done_at = case when verifications.digest = turn.digest or verifications.checks + 1 >= verifications.checks_max then turn.at end,
-      next_at = case when verifications.digest = turn.digest or verifications.checks + 1 >= verifications.checks_max then null
-        else verifications.next_at end,
+      next_at = case when verifications.digest = turn.digest or verifications.checks + 1 >= verifications.checks_max
+        then case when verifications.followed = 1 then turn.at end else verifications.next_at end,
       plan = case when verifications.digest = turn.digest or verifications.checks + 1 >= verifications.checks_max then null
         else verifications.plan end
     from turn

@@ -69,13 +69,15 @@ export function createAdmit(db: DatabaseSync): (sent: Sent) => Admission {
      on conflict (account_id, number) do update set sends = excluded.sends, latest = excluded.latest, touched_at = excluded.touched_at`,
   );
   const supersede = db.prepare(
-    `update verifications set state = case when expires_at <= ? then 'expired' else 'superseded' end, done_at = ?, next_at = null, plan = null
+    `update verifications set state = case when expires_at <= ? then 'expired' else 'superseded' end, done_at = ?,
+       next_at = case when followed = 1 then ? end, plan = null
      where account_id = ? and id = ? and state = 'pending'`,
   );
   const insert = db.prepare(
     `insert into verifications (account_id, id, config, number, country, state, digest, checks, checks_max, bound, failures_per_hour,
-       failures_per_day, test, created_at, expires_at, next_at, plan, counted, last_request_id)
-     values (?, ?, ?, ?, ?, 'pending', ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       failures_per_day, test, created_at, expires_at, next_at, plan, counted, last_request_id,
+       followed)
+     values (?, ?, ?, ?, ?, 'pending', ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 
   function trafficOf({ accountId, number, createdAt, verification: { country } }: Sent, sends: string): Traffic {
@@ -113,13 +115,13 @@ export function createAdmit(db: DatabaseSync): (sent: Sent) => Admission {
 
   return (sent) => {
     const { accountId, requestId, number, createdAt, test, verification } = sent;
-    const { config, country, caps, next } = verification;
+    const { config, country, caps, next, followed = false } = verification;
     const known = findNumber.get(accountId, number) as { sends: string; latest: string } | undefined;
     const sends = known?.sends ?? "";
     const admission = judge(sent, sends);
     if (admission.refused.length > 0) return admission;
     const { before, latest } = takePlace(known?.latest ?? "{}", config, requestId);
-    if (before !== null) supersede.run(createdAt, createdAt, accountId, before);
+    if (before !== null) supersede.run(createdAt, createdAt, createdAt, accountId, before);
     const counted = caps ? addMoment(sends, createdAt) : sends;
     putNumber.run(accountId, number, counted, latest, createdAt);
     if (caps) tally({ accountId, number, country, at: createdAt }, 1, 0);
@@ -137,10 +139,11 @@ export function createAdmit(db: DatabaseSync): (sent: Sent) => Admission {
       test ? 1 : 0,
       createdAt,
       verification.expiresAt,
-      next?.at ?? null,
+      next?.at ?? (followed ? verification.expiresAt : null),
       next?.plan ?? null,
       caps ? 1 : 0,
       requestId,
+      followed ? 1 : 0,
     );
     return admission;
   };
@@ -160,7 +163,7 @@ export function createCheck(db: DatabaseSync): (check: CodeCheck) => CheckResult
     `update verifications set checks = checks + 1,
        state = case when digest = ? then 'verified' when checks + 1 >= checks_max then 'exhausted' else 'pending' end,
        done_at = case when digest = ? or checks + 1 >= checks_max then ? end,
-       next_at = case when digest = ? or checks + 1 >= checks_max then null else next_at end,
+       next_at = case when digest = ? or checks + 1 >= checks_max then case when followed = 1 then ? end else next_at end,
        plan = case when digest = ? or checks + 1 >= checks_max then null else plan end
      where account_id = ? and id = ? and state = 'pending' and expires_at > ? and exists (
        select 1 from verify_numbers as numbers
@@ -181,7 +184,7 @@ export function createCheck(db: DatabaseSync): (check: CodeCheck) => CheckResult
 
   return ({ accountId, id, digest, at }) => {
     const ago = [momentText(at - HOUR_MS), momentText(at - DAY_MS)];
-    const values = [digest, digest, at, digest, digest, accountId, id, at, ...ago];
+    const values = [digest, digest, at, digest, at, digest, accountId, id, at, ...ago];
     const decided = decide.get(...values) as unknown as Checked | undefined;
     if (decided) {
       const { state, number, country, checks, checks_max: max, created_at: sentAt } = decided;

@@ -1,0 +1,47 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Account } from "../model/account.ts";
+import type { DueVerification, VerifyStore } from "../store/verify-store.ts";
+import type { Herald } from "../work/group-commit.ts";
+import { turnToNextChannel, type NextChannelNeeds } from "./next-channel.ts";
+
+export interface TakeUpNeeds extends NextChannelNeeds {
+  store: NextChannelNeeds["store"] & Pick<VerifyStore, "listDueVerifications" | "takeUp" | "planNext" | "tellEnd">;
+  catalog: Catalog;
+  herald: Pick<Herald, "verificationOf" | "onStored">;
+  accountOf(accountId: number): Account | null;
+}
+
+const AT_ONCE = 200;
+/** Whoever takes one up has so long to see it through; then another node may. */
+const LEASE_MS = 30_000;
+
+/** Does with verifications what is due: a code goes on by its next channel, an end is told to whoever follows it. */
+export async function takeUpDue(needs: TakeUpNeeds): Promise<void> {
+  for (;;) {
+    const due = await needs.store.listDueVerifications(needs.clock.now(), AT_ONCE);
+    await Promise.all(due.map((each) => takeUp(needs, each)));
+    if (due.length < AT_ONCE) return;
+  }
+}
+
+async function takeUp(needs: TakeUpNeeds, due: DueVerification): Promise<void> {
+  const { store, clock, catalog, accountOf, herald } = needs;
+  const { verification, followed } = due;
+  const { accountId, config, expiresAt } = verification;
+  const now = clock.now();
+  const lease = now + LEASE_MS;
+  const state = await store.takeUp(due, lease, now);
+  if (state === null) return;
+  const account = accountOf(accountId);
+  if (state !== "pending" || !account) {
+    const at = verification.doneAt ?? Math.min(now, expiresAt);
+    const callbacks = followed ? herald.verificationOf(accountId, { ...verification, state }, at) : [];
+    await store.tellEnd(verification, lease, callbacks, now);
+    if (callbacks.length > 0) herald.onStored();
+    return;
+  }
+  const content = catalog.of(accountId).named("verifyConfig").get(config)?.content;
+  const { later, lastRequestId } = await turnToNextChannel(needs, account, content, due);
+  const end = followed ? { at: expiresAt, plan: null } : null;
+  await store.planNext(verification, lease, later ?? end, lastRequestId);
+}
