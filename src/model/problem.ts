@@ -397,7 +397,11 @@ export class Problem extends Error {
   readonly facts: Readonly<Record<string, number>>;
 
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
+    // An answer, not an accident: nobody reads where it was made, and finding that out takes longer than the answer.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(options.message ?? PROBLEMS[code].message, { cause: options.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.faults = options.faults ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;

@@ -30,7 +30,7 @@ export function sampleFor(endpoint: EndpointRecord, event: WebhookEvent | null, 
 const firstEvent = ({ events }: WebhookContent): WebhookEvent => events[0] ?? "user_message";
 
 function happeningOf(channel: WebhookChannel, event: WebhookEvent, accountId: number, at: number): Happening {
-  if (channel === "verify") return verified(at);
+  if (channel === "verify" || event === "verification_status") return verified(at);
   const message = factsOf(channel, at);
   switch (event) {
     case "message_status":
