@@ -2,7 +2,15 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { install } from "./install.mjs";
-import { continueWithPinnedNode, fail, nodeRunsServer, pinnedNodeIsAnother, root, runToEnd } from "./pinned-node.mjs";
+import {
+  compiled,
+  continueWithPinnedNode,
+  fail,
+  nodeRunsServer,
+  pinnedNodeIsAnother,
+  root,
+  runToEnd,
+} from "./pinned-node.mjs";
 
 const vitestArgs = process.argv.slice(2);
 const startedAt = Date.now();
@@ -38,7 +46,11 @@ async function runTests() {
   const report = join(folder, "report.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-    const passed = await step("vitest", ["run", ...reporters, ...vitestArgs], { HELIOGRAPH_CHROMIUM: chromium() });
+    const passed = await step("vitest", ["run", ...reporters, ...vitestArgs], {
+      HELIOGRAPH_CHROMIUM: chromium(),
+      // The tests start the server some hundred times.
+      NODE_COMPILE_CACHE: compiled,
+    });
     const counts = countTests(report);
     if (!passed && counts.failed === 0) {
       process.stdout.write("\nvitest failed outside of the tests, see above; this counts as one failure.\n");

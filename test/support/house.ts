@@ -105,6 +105,7 @@ export async function openHouse(
     HELIOGRAPH_LOG_LEVEL: "silent",
     HELIOGRAPH_API_KEY: key,
     HELIOGRAPH_TEST_API_KEY: testKey,
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
     ...(database ? { HELIOGRAPH_DATABASE_URL: database.url } : {}),
     ...given.env,
   };

@@ -93,7 +93,8 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 }
 
 function spawnServer(entry: string, env: Record<string, string>) {
-  const inherited = { PATH: process.env["PATH"], HOME: process.env["HOME"], TMPDIR: process.env["TMPDIR"] };
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  const inherited = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE };
   const child = spawn(process.execPath, [entry], {
     cwd: ROOT,
     // Not the whole environment: a developer's own HELIOGRAPH_ settings must not reach the tests.

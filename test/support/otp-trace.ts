@@ -1,0 +1,66 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/model/verification.ts";
+
+/** One code that is asked for, and when it is typed in; null when it never is. */
+export interface TracedCode {
+  to: string;
+  country: string;
+  at: number;
+  usedAt: number | null;
+  /** Asked for while the carrier was slow. */
+  slow: boolean;
+}
+
+const LIFE_MS = 300_000;
+const DAYS = 2;
+/** On the second morning the carrier takes minutes. */
+const SLOW = { from: DAY_MS + 6 * HOUR_MS, until: DAY_MS + 9 * HOUR_MS };
+const CONVERSION = 0.6;
+
+/**
+ * Two days of honest users, six in ten of whom use their code. Half live in a town whose numbers lie close together, the
+ * others all over a country, so that new prefixes appear all the time. Now and then fifteen people with neighbouring
+ * numbers sign up within a minute, one prefix is busy for hours, and on the second morning the carrier is slow: codes take
+ * one to five minutes, some come too late, and half of those who wait long ask again, which ends their first code.
+ */
+export function honestTrace(start: number, length: number, seed: number): TracedCode[] {
+  const random = seeded(seed);
+  const codes: TracedCode[] = [];
+  const digits = (count: number): string => String(Math.floor(random() * 10 ** count)).padStart(count, "0");
+
+  function ask(to: string, country: string, at: number, isAgain = false): void {
+    const slow = at - start >= SLOW.from && at - start < SLOW.until;
+    const delayMs = slow ? (1 + random() * 4) * MINUTE_MS : (3 + random() * 12) * 1000;
+    const typedAfterMs = delayMs + (5 + random() * 40) * 1000;
+    const isPatient = delayMs < 90_000 || isAgain || random() < 0.5;
+    const isUsed = random() < CONVERSION && isPatient && typedAfterMs < LIFE_MS;
+    codes.push({ to, country, at, usedAt: isUsed ? at + typedAfterMs : null, slow });
+    if (!isPatient) ask(to, country, at + 90_000, true);
+  }
+
+  const busy = Math.floor(length * 0.05);
+  const crowds = Math.floor(length / 1000);
+  const townPrefixes = Math.max(1, Math.floor(length / 1000));
+  for (let index = 0; index < length - busy - crowds * 15; index += 1) {
+    const at = start + random() * DAYS * DAY_MS;
+    if (random() < 0.5) ask(`352621${String(index % townPrefixes).padStart(3, "0")}${digits(4)}`, "LU", at);
+    else ask(`919${digits(9)}`, "IN", at);
+  }
+  for (let crowd = 0; crowd < crowds; crowd += 1) {
+    const at = start + random() * DAYS * DAY_MS;
+    for (let index = 0; index < 15; index += 1)
+      ask(`447700${String(crowd).padStart(3, "0")}${digits(4)}`, "GB", at + random() * MINUTE_MS);
+  }
+  const busySpan = Math.min(12 * HOUR_MS, busy * 15_000);
+  for (let index = 0; index < busy; index += 1)
+    ask(`4930${digits(4)}`, "DE", start + DAY_MS + (index * busySpan) / busy);
+  return codes.toSorted((a, b) => a.at - b.at);
+}
+
+/** The same numbers in every run. */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+    return state / 4_294_967_296;
+  };
+}
