@@ -38,6 +38,7 @@ import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { NOBODY, type Store } from "./store/store.ts";
 import { createOtpDigest } from "./verify/code.ts";
 import { takeUpDue } from "./verify/take-up.ts";
+import { watchCountries } from "./verify/watch-countries.ts";
 import { clickCallbacks } from "./webhooks/click-callbacks.ts";
 import { createHerald } from "./webhooks/herald.ts";
 import { Teller, type TellerNeeds } from "./webhooks/teller.ts";
@@ -163,6 +164,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
         failOver: () => failOver(dispatching),
         settleCampaigns: () => settleCampaigns(dispatching),
         takeUpVerifications: () => takeUpDue({ ...verifying, store, catalog, accountOf, herald }),
+        watchCountries: watchCountries({ store, clock, log, meters }),
         settleParked: (ref, parked) => settleParked(dispatching, ref, parked),
         resendOverdue: () => simulator.resendOverdue(),
       },

@@ -17,7 +17,7 @@ import { ROUTES } from "../src/http/routes.ts";
 import { newId } from "../src/lib/ids.ts";
 import { CHANNEL_EVENTS } from "../src/model/callback.ts";
 import { PROBLEMS, type ProblemCode } from "../src/model/problem.ts";
-import { DEFAULT_GUARD, prefixOf } from "../src/model/verification.ts";
+import { DEFAULT_GUARD, prefixOf } from "../src/model/pumping.ts";
 import { codeAcceptance } from "./support/codes.ts";
 import { eventually } from "./support/eventually.ts";
 import { openHouse, type House } from "./support/house.ts";
@@ -425,11 +425,11 @@ async function realCode(): Promise<{ id: string; otp: string }> {
 
 /** A prefix that is blocked, because the only code that was sent to it a while ago has not been used. */
 async function realBlock(number: string): Promise<string> {
-  const guard = { ...DEFAULT_GUARD, judgedFrom: 1 };
+  const guard = { ...DEFAULT_GUARD, prefixUnused: 1 };
   const now = Date.now();
-  const sent = (createdAt: number, bound: boolean) => codeAcceptance({ to: [number], createdAt }, { guard, bound });
-  await house.app.store.accept([sent(now - 1_200_000, false)]);
-  await house.app.store.accept([sent(now, true)]);
+  const sent = (createdAt: number) => codeAcceptance({ to: [number], createdAt }, { guard, bound: true });
+  await house.app.store.accept([sent(now - 1_200_000)]);
+  await house.app.store.accept([sent(now)]);
   return prefixOf(number);
 }
 

@@ -419,8 +419,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
     await house.settled(`${loot.verifyId}:1`);
     const latest = await house.ask<{ otp: string }>("GET", `/api/simulator/otp/latest?to=${OTP_NUMBER}`);
     loot.otp = latest.body.otp;
-    await tenants.execute(`insert into verify_blocks (account_id, prefix, blocked_at, blocked_until, strikes, sends, verified)
-      values (1, '${BLOCKED_PREFIX}', 1, ${Date.now() + 3_600_000}, 1, 20, 0) returning prefix`);
+    await tenants.execute(`insert into verify_prefixes (account_id, prefix, blocked_at, blocked_until, strikes, sends)
+      values (1, '${BLOCKED_PREFIX}', 1, ${Date.now() + 3_600_000}, 1, 20) returning prefix`);
     // Told, and at its end: what waits would change by itself.
     const told = await house.send({ to: "15550177004" });
     const toldId = told.body.data[0]?.messageId ?? "";
@@ -458,7 +458,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       "verifications",
       "verify_numbers",
       "verify_tallies",
-      "verify_blocks",
+      "verify_prefixes",
       "balances",
       "ledger",
     ];

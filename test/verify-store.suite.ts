@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
-import { DAY_MS, DEFAULT_GUARD, HOUR_MS, MINUTE_MS, VERIFICATION_STATES } from "../src/model/verification.ts";
+import { DEFAULT_GUARD } from "../src/model/pumping.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, VERIFICATION_STATES } from "../src/model/verification.ts";
 import type { AcceptResult, Acceptance, Store } from "../src/store/store.ts";
 import type { CheckResult, NewVerification } from "../src/store/verify-store.ts";
 import { NOON } from "./support/acceptances.ts";
@@ -149,28 +150,82 @@ export function verifyStoreSuite(engine: EngineName): void {
       expect(await store.countConversion(1, NOON)).toEqual({ sends: 2, verified: 1 });
     });
 
-    test("a prefix is blocked by what was sent to it, and twice as long the next time", async () => {
-      const attack = async (from: number): Promise<AcceptResult> => {
-        for (let index = 0; index < 20; index += 1)
-          await accept(codeAcceptance({ to: [`1555081${1000 + index}`], createdAt: from }, bound));
-        return accept(codeAcceptance({ to: ["15550811999"], createdAt: from + 20 * MINUTE_MS }, bound));
+    test("a prefix is blocked by what was sent to it, and after that a few codes suffice, for twice as long", async () => {
+      const attack = async (from: number): Promise<{ stored: number; last: AcceptResult }> => {
+        let stored = 0;
+        for (let index = 0; index < 25; index += 1) {
+          const { kind } = await accept(codeAcceptance({ to: [`1555081${1000 + index}`], createdAt: from }, bound));
+          stored += kind === "stored" ? 1 : 0;
+        }
+        const after = codeAcceptance({ to: ["15550811999"], createdAt: from + 20 * MINUTE_MS }, bound);
+        return { stored, last: await accept(after) };
       };
       expect(await attack(NOON)).toMatchObject({
-        kind: "held back",
-        admission: { blocked: { strikes: 1, sends: 20 } },
+        stored: 20,
+        last: { kind: "held back", admission: { blocked: { strikes: 1, sends: 20, verified: 0 } } },
       });
       const [block] = await store.listBlocks(1, NOON + 21 * MINUTE_MS);
       expect(block).toMatchObject({ prefix: "1555081", until: NOON + 20 * MINUTE_MS + 12 * HOUR_MS });
       expect(await store.listBlocks(2, NOON)).toEqual([]);
-      const later = (block?.until ?? 0) + DAY_MS;
+      const later = (block?.until ?? 0) + 2 * DAY_MS;
       expect(await attack(later)).toMatchObject({
-        kind: "held back",
-        admission: { blocked: { strikes: 2, until: later + 20 * MINUTE_MS + 24 * HOUR_MS } },
+        stored: 3,
+        last: {
+          kind: "held back",
+          admission: { blocked: { strikes: 2, sends: 3, until: later + 20 * MINUTE_MS + 24 * HOUR_MS } },
+        },
       });
       expect(await store.liftBlock(1, "1555081", later + 21 * MINUTE_MS)).toBe(true);
       expect(await store.liftBlock(1, "1555081", later + 21 * MINUTE_MS)).toBe(false);
-      const after = codeAcceptance({ to: ["15550811998"], createdAt: later + 22 * MINUTE_MS }, bound);
-      expect(await accept(after)).toMatchObject({ kind: "stored" });
+      expect(await attack(later + 2 * DAY_MS)).toMatchObject({ stored: 20, last: { kind: "held back" } });
+    });
+
+    test("a code that is used pays for five, and for no more than a prefix may owe", async () => {
+      const number = (index: number): string => `1555083${1000 + index}`;
+      const send = async (index: number): Promise<{ kind: string; id: string }> => {
+        const request = codeAcceptance({ to: [number(index)] }, bound);
+        return { kind: (await accept(request)).kind, id: request.message.requestId };
+      };
+      const kindsOf = async (from: number, count: number): Promise<string[]> => {
+        const kinds = [];
+        for (let index = from; index < from + count; index += 1) kinds.push((await send(index)).kind);
+        return kinds;
+      };
+      const ids = [];
+      for (let index = 0; index < 20; index += 1) ids.push((await send(index)).id);
+      expect(await kindsOf(20, 1)).toEqual(["held back"]);
+      await check(ids[0] ?? "", DIGEST);
+      expect(await kindsOf(20, 6)).toEqual([...Array.from({ length: 5 }, () => "stored"), "held back"]);
+      for (const id of ids.slice(1)) await check(id, DIGEST);
+      expect((await kindsOf(30, 50)).filter((kind) => kind === "stored")).toHaveLength(40);
+    });
+
+    test("where limits do not bind, prefixes owe nothing", async () => {
+      for (let index = 0; index < 25; index += 1)
+        await sent({ to: [`1555084${1000 + index}`] }, { guard: DEFAULT_GUARD });
+      const later = { createdAt: NOON + HOUR_MS, to: ["15550842000"] };
+      expect(await accept(codeAcceptance(later, bound))).toMatchObject({ kind: "stored", admission: { noted: [] } });
+    });
+
+    test("sends are counted by day and country, and by hour for as long as is asked", async () => {
+      const used = await sent({ to: ["35262100000"] }, { country: "LU" });
+      await sent({ to: ["35262100001"], createdAt: NOON + 2 * HOUR_MS }, { country: "LU" });
+      await sent({ to: ["447700900000"], createdAt: NOON + 2 * HOUR_MS }, { country: "GB" });
+      await check(used, DIGEST);
+      const now = NOON + 2 * HOUR_MS + MINUTE_MS;
+      const { today, countries } = await store.countTraffic(1, now);
+      expect(today).toBe(3);
+      expect(countries.toSorted((a, b) => (a.country < b.country ? -1 : 1))).toEqual([
+        { country: "GB", sends: 1, verified: 0 },
+        { country: "LU", sends: 1, verified: 0 },
+      ]);
+      const hours = await store.countCountryHours(1, NOON - DAY_MS, now + HOUR_MS);
+      expect(hours.filter(({ country }) => country === "LU").toSorted((a, b) => a.hour - b.hour)).toEqual([
+        { country: "LU", hour: NOON / HOUR_MS, sends: 1, verified: 1 },
+        { country: "LU", hour: NOON / HOUR_MS + 2, sends: 1, verified: 0 },
+      ]);
+      expect(await store.countCountryHours(1, NOON + HOUR_MS, NOON + 2 * HOUR_MS)).toEqual([]);
+      expect(await store.countTraffic(2, now)).toEqual({ today: 0, countries: [] });
     });
 
     test("what comes next is taken up once, and ends with the verification", async () => {
@@ -218,13 +273,18 @@ export function verifyStoreSuite(engine: EngineName): void {
     test("what is old is forgotten, a bounded number at a time", async () => {
       const old = await sent();
       const young = await sent({ to: ["15550800002"], createdAt: NOON + DAY_MS });
-      const before = { ended: NOON + HOUR_MS, counted: NOON + HOUR_MS };
+      await sent({ to: ["15550810001"] }, bound);
+      await sent({ to: ["15550820001"], createdAt: NOON + DAY_MS }, bound);
+      const hourLater = NOON + HOUR_MS;
+      const before = { ended: hourLater, numbers: hourLater, tallies: hourLater, prefixes: hourLater };
       let gone = 0;
       for (let now = -1; now !== 0; gone += now) now = await store.forgetVerifications(1, before, 1);
-      expect(gone).toBeGreaterThanOrEqual(4);
+      expect(gone).toBeGreaterThanOrEqual(6);
       expect(await store.findVerification(1, old)).toBeNull();
       expect(await store.findVerification(1, young)).not.toBeNull();
-      expect(await opened.execute("select number from verify_numbers")).toEqual([{ number: "15550800002" }]);
+      const numbers = await opened.execute("select number from verify_numbers order by number");
+      expect(numbers).toEqual([{ number: "15550800002" }, { number: "15550820001" }]);
+      expect(await opened.execute("select prefix from verify_prefixes")).toEqual([{ prefix: "1555082" }]);
     });
   });
 }

@@ -47,15 +47,15 @@ export const settingFields: Readonly<Record<keyof Settings, TSchema>> = {
   ),
   otpGuard: nullable(
     Type.Object({
-      prefixPer10Minutes: limit("Unverified codes to one block of 10,000 numbers within ten minutes."),
-      prefixPerHour: limit("The same within an hour."),
-      countryPerHour: nullable(limit(""), "Unverified codes to one country within an hour; null for any number."),
+      prefixUnused: limit(
+        "Codes that one block of 10,000 numbers may owe. Every code sent to it is owed, and one that is used pays for several; what is still owed after five minutes has the block of numbers sent nothing for a while.",
+      ),
+      countryPerHour: nullable(limit(""), "The same for one country within an hour; null for any number."),
       sendsPerDay: nullable(limit(""), "Codes that the account sends in a day (UTC); null for any number."),
-      judgedFrom: limit("So many codes to a block within an hour show how many of them are used."),
       conversionPercent: Type.Integer({
-        minimum: 0,
+        minimum: 1,
         maximum: 100,
-        description: "Fewer used ones than this share, and the block of numbers is sent nothing for a while.",
+        description: "The share of codes that must be used: at 20 one that is used pays for five, itself among them.",
       }),
       blockHours: Type.Integer({
         minimum: 1,

@@ -1,6 +1,6 @@
 import { OPT_OUT_WORDS } from "./opt-out.ts";
 import { CALM, type Chaos } from "./phone.ts";
-import { DEFAULT_GUARD, type PumpingGuard } from "./verification.ts";
+import { DEFAULT_GUARD, type PumpingGuard } from "./pumping.ts";
 
 /** Who owns messages, keys and records; everything stored belongs to exactly one account. */
 export interface Account {

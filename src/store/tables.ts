@@ -97,22 +97,14 @@ export interface Tables {
   };
   verify_tallies: {
     account_id: number;
-    /** `prefix` and `country` count ten minutes, `account` a day; a bucket is named by how many went before it. */
+    /** `country` counts ten minutes, `account` a day; a bucket is named by how many went before it. */
     kind: string;
     name: string;
     bucket: number;
     sends: number;
     verified: number;
   };
-  verify_blocks: {
-    account_id: number;
-    prefix: string;
-    blocked_at: number;
-    blocked_until: number;
-    strikes: number;
-    sends: number;
-    verified: number;
-  };
+  verify_prefixes: PrefixRow;
   /** Tries at codes that an account does not have. */
   verify_strays: { account_id: number; checks: number; last_at: number };
   phones: {
@@ -199,9 +191,27 @@ export interface VerificationRow {
   plan: string | null;
   /** Whether it was counted as a send; one whose code is fixed was not. */
   counted: number;
+  /** For how many codes it pays when it is used; 0 where none is owed. */
+  pays: number;
   last_request_id: string;
   /** Whether somebody is to be told of its end. */
   followed: number;
+}
+
+/** What a block of numbers owes, and whether it is blocked. */
+export interface PrefixRow {
+  account_id: number;
+  prefix: string;
+  owed: number;
+  slot: number;
+  slot_sends: number;
+  before_sends: number;
+  sends: number;
+  verified: number;
+  sent_at: number;
+  blocked_at: number;
+  blocked_until: number;
+  strikes: number;
 }
 
 export interface LedgerRow {

@@ -1,11 +1,9 @@
 import { sql, type RawBuilder } from "kysely";
 import { idFloor, timeOf } from "../lib/ids.ts";
+import { bucketOf, dayOf } from "../model/pumping.ts";
 import {
-  BUCKET_MS,
-  dayOf,
   HOUR_MS,
   MOMENT_DIGITS,
-  oldestBucket,
   stateAt,
   type FailureCaps,
   type Verification,
@@ -15,10 +13,15 @@ import { insertCallbacks } from "./callbacks.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
 import type { VerificationRow } from "./tables.ts";
-import type { CheckResult, StoredBlock, VerifyStore } from "./verify-store.ts";
+import type { CheckResult, VerifyStore } from "./verify-store.ts";
+
+type VerificationStore = Omit<
+  VerifyStore,
+  "checkCodes" | "countConversion" | "countTraffic" | "countCountryHours" | "listBlocks" | "liftBlock"
+>;
 
 /** Verifications as people look at them: the same queries on both engines. What decides a try is each engine's own. */
-export function createVerifications({ db, atomically, rowsOf }: Engine): Omit<VerifyStore, "checkCodes"> {
+export function createVerifications({ db, atomically, rowsOf }: Engine): VerificationStore {
   const ofAccount = (accountId: number) => db.selectFrom("verifications").where("account_id", "=", accountId);
 
   return {
@@ -56,54 +59,6 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Omit<Ve
       if (last && rows.length === limit) return { rows: rows.map(verificationOf), next: last.id };
       const edge = await edgeOf<{ id: string }>(window, ["id"]);
       return { rows: rows.map(verificationOf), next: edge?.id ?? null };
-    },
-
-    async countConversion(accountId, at) {
-      const row = await db
-        .selectFrom("verify_tallies")
-        .select([
-          sql<number>`cast(coalesce(sum(sends), 0) as integer)`.as("sends"),
-          sql<number>`cast(coalesce(sum(verified), 0) as integer)`.as("verified"),
-        ])
-        .where("account_id", "=", accountId)
-        .where("kind", "=", "account")
-        .where("name", "=", "")
-        .where("bucket", ">=", dayOf(at) - 1)
-        .executeTakeFirstOrThrow();
-      return row;
-    },
-
-    async listBlocks(accountId, now) {
-      const rows = await db
-        .selectFrom("verify_blocks")
-        .selectAll()
-        .where("account_id", "=", accountId)
-        .where("blocked_until", ">", now)
-        .orderBy("blocked_at", "desc")
-        .limit(1000)
-        .execute();
-      return rows.map(blockOf);
-    },
-
-    async liftBlock(accountId, prefix, now) {
-      const { numUpdatedRows } = await db
-        .updateTable("verify_blocks")
-        .set({ blocked_until: now, strikes: 0 })
-        .where("account_id", "=", accountId)
-        .where("prefix", "=", prefix)
-        .where("blocked_until", ">", now)
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n) return false;
-      await atomically([
-        db
-          .deleteFrom("verify_tallies")
-          .where("account_id", "=", accountId)
-          .where("kind", "=", "prefix")
-          .where("name", "=", prefix)
-          .where("bucket", ">=", oldestBucket(now))
-          .compile(),
-      ]);
-      return true;
     },
 
     async listDueVerifications(dueBy, limit) {
@@ -169,17 +124,16 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Omit<Ve
       await atomically([end, ...told]);
     },
 
-    async forgetVerifications(accountId, { ended, counted }, limit) {
-      const old = await db
+    async forgetVerifications(accountId, { ended, numbers, tallies, prefixes }, limit) {
+      const ofVerifications = db
         .deleteFrom("verifications")
         .where("account_id", "=", accountId)
         .where(
           "id",
           "in",
           ofAccount(accountId).select("id").where("id", "<", idFloor(ended)).orderBy("id").limit(limit),
-        )
-        .executeTakeFirst();
-      const numbers = await db
+        );
+      const ofNumbers = db
         .deleteFrom("verify_numbers")
         .where("account_id", "=", accountId)
         .where("number", "in", (row) =>
@@ -187,19 +141,31 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Omit<Ve
             .selectFrom("verify_numbers")
             .select("number")
             .where("account_id", "=", accountId)
-            .where("touched_at", "<", counted)
+            .where("touched_at", "<", numbers)
             .limit(limit),
         )
-        .where("touched_at", "<", counted)
-        .executeTakeFirst();
-      const tallies = await db
-        .deleteFrom("verify_tallies")
-        .where("account_id", "=", accountId)
+        .where("touched_at", "<", numbers);
+      const ofTallies = db.deleteFrom("verify_tallies").where("account_id", "=", accountId)
         .where(sql<boolean>`(kind, name, bucket) in (select kind, name, bucket from verify_tallies
-          where account_id = ${accountId} and bucket < case kind when 'account' then cast(${dayOf(counted)} as integer)
-            else cast(${Math.floor(counted / BUCKET_MS)} as integer) end limit ${limit})`)
-        .executeTakeFirst();
-      return Number(old.numDeletedRows) + Number(numbers.numDeletedRows) + Number(tallies.numDeletedRows);
+          where account_id = ${accountId} and bucket < case kind when 'account' then cast(${dayOf(tallies)} as integer)
+            else cast(${bucketOf(tallies)} as integer) end limit ${limit})`);
+      const ofPrefixes = db
+        .deleteFrom("verify_prefixes")
+        .where("account_id", "=", accountId)
+        .where("prefix", "in", (row) =>
+          row
+            .selectFrom("verify_prefixes")
+            .select("prefix")
+            .where("account_id", "=", accountId)
+            .where("sent_at", "<", prefixes)
+            .where("blocked_until", "<", prefixes)
+            .limit(limit),
+        )
+        .where("sent_at", "<", prefixes);
+      let gone = 0;
+      for (const old of [ofVerifications, ofNumbers, ofTallies, ofPrefixes])
+        gone += Number((await old.executeTakeFirst()).numDeletedRows);
+      return gone;
     },
   };
 }
@@ -225,24 +191,6 @@ const verificationOf = (row: VerificationRow): Verification => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   doneAt: row.done_at,
-});
-
-interface BlockRow {
-  prefix: string;
-  blocked_at: number;
-  blocked_until: number;
-  strikes: number;
-  sends: number;
-  verified: number;
-}
-
-export const blockOf = (row: BlockRow): StoredBlock => ({
-  prefix: row.prefix,
-  blockedAt: row.blocked_at,
-  until: row.blocked_until,
-  strikes: row.strikes,
-  sends: row.sends,
-  verified: row.verified,
 });
 
 /** What a try that changed nothing is told, by what the row is now. */

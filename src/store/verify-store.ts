@@ -1,13 +1,8 @@
 import type { Callback } from "../model/callback.ts";
-import type {
-  FailureCaps,
-  PrefixBlock,
-  PumpingGuard,
-  SendCaps,
-  SendRefusal,
-  Verification,
-  VerificationState,
-} from "../model/verification.ts";
+import type { CountryHour } from "../model/country-alert.ts";
+import type { PrefixBlock, PumpingGuard } from "../model/pumping.ts";
+import type { SendRefusal } from "../model/send-limits.ts";
+import type { FailureCaps, SendCaps, Verification, VerificationState } from "../model/verification.ts";
 
 /** A code that a request sends: stored in the transaction that stores its message, or not at all. */
 export interface NewVerification extends FailureCaps {
@@ -21,6 +16,7 @@ export interface NewVerification extends FailureCaps {
   bound: boolean;
   /** What a number may be sent; null where nobody is sent anything, because its code is fixed. */
   caps: SendCaps | null;
+  /** Against pumping; where limits do not bind, prefixes owe nothing. */
   guard: PumpingGuard | null;
   /** The way to the next channel, sealed, with its time; null when there is none. */
   next: { plan: string; at: number } | null;
@@ -74,6 +70,21 @@ export interface DueVerification {
   lastRequestId: string;
 }
 
+/** Sends to a country, and how many of them were verified. */
+interface CountryCount {
+  country: string;
+  sends: number;
+  verified: number;
+}
+
+/** Before which time what is of no more use: verifications, and what only counts for limits or tells what is usual. */
+interface OldVerifications {
+  ended: number;
+  numbers: number;
+  tallies: number;
+  prefixes: number;
+}
+
 /** One-time passwords. They are made by `accept`, with the message that carries them. */
 export interface VerifyStore {
   /**
@@ -94,6 +105,10 @@ export interface VerifyStore {
   ): Promise<{ rows: Verification[]; next: string | null }>;
   /** Sends and how many of them were verified, on the day of `at` and the day before. */
   countConversion(accountId: number, at: number): Promise<{ sends: number; verified: number }>;
+  /** What limits count now: sends of the day, and what went to each country within the hour. */
+  countTraffic(accountId: number, now: number): Promise<{ today: number; countries: readonly CountryCount[] }>;
+  /** What went to each country in each hour from one time on, until another. */
+  countCountryHours(accountId: number, from: number, until: number): Promise<readonly CountryHour[]>;
   listBlocks(accountId: number, now: number): Promise<readonly StoredBlock[]>;
   /** Ends a block; false when there is none. What was sent before no longer counts against the prefix. */
   liftBlock(accountId: number, prefix: string, now: number): Promise<boolean>;
@@ -118,7 +133,7 @@ export interface VerifyStore {
     now: number,
   ): Promise<void>;
   /** Removes old verifications and all that only counted them; says how many rows went. */
-  forgetVerifications(accountId: number, before: { ended: number; counted: number }, limit: number): Promise<number>;
+  forgetVerifications(accountId: number, before: OldVerifications, limit: number): Promise<number>;
 }
 
 /** What became of a code that limits had a word on. */

@@ -6,7 +6,7 @@ import type { Account } from "../model/account.ts";
 import type { CatalogRecord } from "../model/catalog.ts";
 import { FAILURES } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
-import type { SendLimit } from "../model/verification.ts";
+import type { SendLimit } from "../model/send-limits.ts";
 import { DEFAULT_VERIFY_CONFIG } from "../model/verify-config.ts";
 import { countryOf } from "../policies/country.ts";
 import type { Admission } from "../store/verify-store.ts";
@@ -152,6 +152,7 @@ function refusalOf(
     log.warn({ accountId: account.id, country, sends, verified, until, strikes }, "prefix blocked for pumping");
     meters.verifications("prefix blocked").inc();
   }
+  for (const { limit } of refused) meters.verifications(limit).inc();
   const longest = refused.toSorted((a, b) => b.until - a.until)[0];
   if (!longest) throw new Error("a code was held back for no reason");
   const retryAfterSeconds = secondsUntil(longest.until, clock.now());

@@ -48,9 +48,9 @@ async function* forgetAll({ store, clock, linkLifeMs }: ForgetNeeds): AsyncGener
     const links = idFloor(Math.min(messages, now - linkLifeMs));
     while ((await store.forgetLinks(id, links, AT_ONCE)) > 0) yield;
     while ((await store.forgetCallbacks(id, texts, AT_ONCE)) === AT_ONCE) yield;
-    // What only counts is of no use once no limit looks that far back.
-    const verifications = { ended: messages, counted: now - 2 * DAY_MS };
-    while ((await store.forgetVerifications(id, verifications, AT_ONCE)) > 0) yield;
+    // What only counts is of no use once nobody looks that far back.
+    const counts = { numbers: now - 2 * DAY_MS, tallies: now - 9 * DAY_MS, prefixes: now - 30 * DAY_MS };
+    while ((await store.forgetVerifications(id, { ended: messages, ...counts }, AT_ONCE)) > 0) yield;
     yield;
   }
 }

@@ -31,6 +31,7 @@ interface JobNeeds extends ForgetNeeds {
     failOver(): Promise<void>;
     settleCampaigns(): Promise<void>;
     takeUpVerifications(): Promise<void>;
+    watchCountries(): Promise<void>;
   } | null;
   beatMs: number;
 }
@@ -70,6 +71,11 @@ export function listJobs(needs: JobNeeds): Job[] {
       name: "bring codes by their next channel, tell what became of others",
       pauseMs: 500,
       run: () => sending.takeUpVerifications(),
+    },
+    {
+      name: "watch in which countries codes are used",
+      pauseMs: 300_000,
+      run: () => sending.watchCountries(),
     },
     { name: "turn to the next route", pauseMs: 500, run: () => sending.failOver() },
     {

@@ -46,8 +46,14 @@ export function createMeters() {
     }),
     verifications: counter({
       name: "heliograph_verifications_total",
-      help: "One-time passwords generated, and tries at them by what they were: verified, incorrect, expired and their like.",
+      help: "One-time passwords generated or held back, by the limit that did it, and tries at them by what they were: verified, incorrect, expired and their like.",
       labels: ["what"],
+    }),
+    countryAlerts: new Gauge({
+      name: "heliograph_verify_country_alerts",
+      help: "Accounts in which fewer one-time passwords are used in a country than should be, by country.",
+      labelNames: ["country"],
+      registers,
     }),
     inbound: counter({
       name: "heliograph_inbound_total",

@@ -15,17 +15,27 @@ const DAYS = 2;
 /** On the second morning the carrier takes minutes. */
 const SLOW = { from: DAY_MS + 6 * HOUR_MS, until: DAY_MS + 9 * HOUR_MS };
 const CONVERSION = 0.6;
+const CROWD = 12;
 
 /**
  * Two days of honest users, six in ten of whom use their code. Half live in a town whose numbers lie close together, the
- * others all over a country, so that new prefixes appear all the time. Now and then fifteen people with neighbouring
+ * others all over a country, so that new prefixes appear all the time. Now and then a dozen people with neighbouring
  * numbers sign up within a minute, one prefix is busy for hours, and on the second morning the carrier is slow: codes take
  * one to five minutes, some come too late, and half of those who wait long ask again, which ends their first code.
  */
 export function honestTrace(start: number, length: number, seed: number): TracedCode[] {
   const random = seeded(seed);
   const codes: TracedCode[] = [];
-  const digits = (count: number): string => String(Math.floor(random() * 10 ** count)).padStart(count, "0");
+  const taken = new Set<string>();
+  /** A number with this beginning that nobody else has. */
+  function numberIn(beginning: string, digits: number): string {
+    for (;;) {
+      const number = beginning + String(Math.floor(random() * 10 ** digits)).padStart(digits, "0");
+      if (taken.has(number)) continue;
+      taken.add(number);
+      return number;
+    }
+  }
 
   function ask(to: string, country: string, at: number, isAgain = false): void {
     const slow = at - start >= SLOW.from && at - start < SLOW.until;
@@ -40,19 +50,19 @@ export function honestTrace(start: number, length: number, seed: number): Traced
   const busy = Math.floor(length * 0.05);
   const crowds = Math.floor(length / 1000);
   const townPrefixes = Math.max(1, Math.floor(length / 1000));
-  for (let index = 0; index < length - busy - crowds * 15; index += 1) {
+  for (let index = 0; index < length - busy - crowds * CROWD; index += 1) {
     const at = start + random() * DAYS * DAY_MS;
-    if (random() < 0.5) ask(`352621${String(index % townPrefixes).padStart(3, "0")}${digits(4)}`, "LU", at);
-    else ask(`919${digits(9)}`, "IN", at);
+    if (random() < 0.5) ask(numberIn(`352621${String(index % townPrefixes).padStart(3, "0")}`, 4), "LU", at);
+    else ask(numberIn("919", 9), "IN", at);
   }
   for (let crowd = 0; crowd < crowds; crowd += 1) {
     const at = start + random() * DAYS * DAY_MS;
-    for (let index = 0; index < 15; index += 1)
-      ask(`447700${String(crowd).padStart(3, "0")}${digits(4)}`, "GB", at + random() * MINUTE_MS);
+    for (let index = 0; index < CROWD; index += 1)
+      ask(numberIn(`447700${String(crowd).padStart(3, "0")}`, 4), "GB", at + random() * MINUTE_MS);
   }
   const busySpan = Math.min(12 * HOUR_MS, busy * 15_000);
   for (let index = 0; index < busy; index += 1)
-    ask(`4930${digits(4)}`, "DE", start + DAY_MS + (index * busySpan) / busy);
+    ask(numberIn("4930", 4), "DE", start + DAY_MS + (index * busySpan) / busy);
   return codes.toSorted((a, b) => a.at - b.at);
 }
 

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { isUuid } from "../../lib/ids.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
+import { DEFAULT_GUARD, owedOf } from "../../model/pumping.ts";
 import {
   maskNumber,
   stateAt,
@@ -10,6 +11,7 @@ import {
   type VerificationState,
 } from "../../model/verification.ts";
 import type { StoredBlock, VerificationFilter } from "../../store/verify-store.ts";
+import { alertsOf } from "../../verify/watch-countries.ts";
 import { readLimit, readTime, refuseFaults } from "../page-query.ts";
 import type { AuthenticCall, KeyedRoute } from "../route.ts";
 
@@ -158,10 +160,42 @@ const BlockView = Type.Object(
     blockedAt: Type.Integer({ description: "Epoch milliseconds." }),
     until: Type.Integer({ description: "When codes are sent there again." }),
     strikes: Type.Integer({ description: "How often it was blocked in a row." }),
-    sends: Type.Integer({ description: "Codes that had been sent there within the hour." }),
+    sends: Type.Integer({
+      description: "Codes that were sent since the prefix owed nothing, or since its last block.",
+    }),
     verified: Type.Integer({ description: "Codes among them that were used." }),
   },
   { title: "VerifyBlock" },
+);
+
+const AlertView = Type.Object(
+  {
+    country: Type.String({ description: "Two letters, or unknown." }),
+    sent: Type.Integer({ description: "Codes within the last 24 hours." }),
+    verified: Type.Integer({ description: "Codes among them that were used." }),
+    conversion: Type.Integer({ description: "Their share in percent." }),
+    usual: Type.Union([Type.Integer(), Type.Null()], {
+      description: "The share in the seven days before; null when fewer than 50 codes were sent in them.",
+    }),
+    since: Type.Integer({ description: "The hour from which on most used codes are missing, in epoch milliseconds." }),
+  },
+  { title: "CountryAlert" },
+);
+
+const UsageView = Type.Object(
+  {
+    today: Type.Integer({ description: "Codes that the account has sent today (UTC); `sendsPerDay` is the most." }),
+    countries: Type.Array(
+      Type.Object({
+        country: Type.String({ description: "Two letters, or unknown." }),
+        owed: Type.Integer({
+          description: "Codes of the last hour that are not paid for; `countryPerHour` is the most.",
+        }),
+      }),
+      { description: "Countries that owe something, the most first." },
+    ),
+  },
+  { title: "VerifyUsage", description: "What the other limits of `otpGuard` count now." },
 );
 
 const blockExample = {
@@ -179,12 +213,33 @@ export const listVerifyBlocks: KeyedRoute = {
   path: "/api/verify-blocks",
   summary: "List blocked prefixes",
   description:
-    "Blocks of numbers that no codes are sent to for now, because too few were used; newest first. What it takes is the `otpGuard` of the account.",
-  response: Type.Object({ data: Type.Array(BlockView, { description: "Every block that stands." }) }),
-  responseExample: { data: [blockExample] },
-  handle: async ({ store, clock }, { caller }) => ({
-    data: (await store.listBlocks(caller.account.id, clock.now())).map(blockView),
+    "Blocks of numbers that no codes are sent to for now, because too few were used; newest first. What it takes is the `otpGuard` of the account. " +
+    "Beside them, countries to be looked at: of at least 50 codes in the last 24 hours fewer were used than `conversionPercent`, or well under what is usual there.",
+  response: Type.Object({
+    data: Type.Array(BlockView, { description: "Every block that stands." }),
+    alerts: Type.Array(AlertView, { description: "Countries in which few codes are used. They are not blocked." }),
+    usage: UsageView,
   }),
+  responseExample: {
+    data: [blockExample],
+    alerts: [{ country: "UZ", sent: 240, verified: 31, conversion: 13, usual: 58, since: 1767214800000 }],
+    usage: { today: 5120, countries: [{ country: "UZ", owed: 85 }] },
+  },
+  handle: async ({ store, clock }, { caller: { account } }) => {
+    const now = clock.now();
+    const [blocks, alerts, { today, countries }] = await Promise.all([
+      store.listBlocks(account.id, now),
+      alertsOf({ store, clock }, account),
+      store.countTraffic(account.id, now),
+    ]);
+    const guard = account.settings.otpGuard ?? DEFAULT_GUARD;
+    const owing = countries.map(({ country, ...counts }) => ({ country, owed: owedOf([counts], guard) }));
+    return {
+      data: blocks.map(blockView),
+      alerts,
+      usage: { today, countries: owing.filter(({ owed }) => owed > 0).toSorted((a, b) => b.owed - a.owed) },
+    };
+  },
 };
 
 export const liftVerifyBlock: KeyedRoute = {

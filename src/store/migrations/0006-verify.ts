@@ -27,6 +27,7 @@ export const verify: Migration = {
       next_at ${time},
       plan text,
       counted integer not null,
+      pays integer not null,
       last_request_id ${uuid} not null,
       followed integer not null,
       primary key (account_id, id)
@@ -51,14 +52,19 @@ export const verify: Migration = {
       verified integer not null,
       primary key (account_id, kind, name, bucket)
     )${clustered}`,
-    `create table verify_blocks (
+    `create table verify_prefixes (
       account_id integer not null,
       prefix text not null,
-      blocked_at ${time} not null,
-      blocked_until ${time} not null,
-      strikes integer not null,
-      sends integer not null,
-      verified integer not null,
+      owed integer not null default 0,
+      slot integer not null default 0,
+      slot_sends integer not null default 0,
+      before_sends integer not null default 0,
+      sends integer not null default 0,
+      verified integer not null default 0,
+      sent_at ${time} not null default 0,
+      blocked_at ${time} not null default 0,
+      blocked_until ${time} not null default 0,
+      strikes integer not null default 0,
       primary key (account_id, prefix)
     )${clustered}`,
     `create table verify_strays (

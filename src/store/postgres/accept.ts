@@ -7,7 +7,7 @@ import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
 import { rounds } from "./rounds.ts";
-import { admitCodes } from "./verify.ts";
+import { admitCodes } from "./admit-codes.ts";
 
 const REQUESTS = columns({
   account_id: "integer",

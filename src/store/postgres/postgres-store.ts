@@ -20,6 +20,7 @@ import { createRetention } from "../retention.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
 import { createVerifications } from "../verifications.ts";
+import { createVerifyGuard } from "../verify-guard.ts";
 import { accept } from "./accept.ts";
 import { createClaimCallbacks } from "./claim-callbacks.ts";
 import { createClaim, release } from "./claim.ts";
@@ -30,7 +31,7 @@ import { createNodes } from "./nodes.ts";
 import { findSubmissions, park, parkedWithMessage } from "./park.ts";
 import { markReported, receiveOnPhones } from "./phones.ts";
 import { ConnectionPool, type Statement } from "./pool.ts";
-import { checkCodes } from "./verify.ts";
+import { checkCodes } from "./check-codes.ts";
 
 /** The store that any number of nodes share. Resolves once the schema is up to date. */
 export async function openPostgresStore(url: string, options: { connections?: number } = {}): Promise<Store> {
@@ -79,6 +80,7 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createInbound(engine),
     ...createCallbacks(engine),
     ...createVerifications(engine),
+    ...createVerifyGuard(engine),
     ...createNodes(pool),
 
     accept: (batch) => accept(pool, batch),

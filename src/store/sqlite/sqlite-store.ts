@@ -26,6 +26,7 @@ import { parkedOf, refOf, type ParkedRow, type RefRow } from "../rows.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
 import { createVerifications } from "../verifications.ts";
+import { createVerifyGuard } from "../verify-guard.ts";
 import type { Commands } from "./commands.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open.ts";
@@ -100,6 +101,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createInbound(engine),
     ...createCallbacks(engine),
     ...createVerifications(engine),
+    ...createVerifyGuard(engine),
 
     async accept(batch, urgent) {
       const rows = batch.reduce((sum, { recipients }) => sum + recipients.length, 0);

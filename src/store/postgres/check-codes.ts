@@ -1,0 +1,203 @@
+import { BUCKET_MS } from "../../model/pumping.ts";
+import {
+  allowedAgainAt,
+  DAY_MS,
+  failureRates,
+  HOUR_MS,
+  MOMENT_DIGITS,
+  MOMENTS_KEPT,
+  momentText,
+} from "../../model/verification.ts";
+import type { VerificationRow } from "../tables.ts";
+import { failureCapsOf, momentIn, refusedCheck } from "../verifications.ts";
+import type { CheckResult, CodeCheck } from "../verify-store.ts";
+import { columns } from "./columns.ts";
+import type { ConnectionPool, Query } from "./pool.ts";
+import { rounds, type Placed } from "./rounds.ts";
+import { rowKey } from "./row-key.ts";
+
+const CHECKS = columns({
+  account_id: "integer",
+  id: "uuid",
+  digest: "text",
+  at: "bigint",
+  moment: "text",
+  hour_ago: "text",
+  day_ago: "text",
+});
+
+const IS_WITHIN = (cap: string, ago: string): string =>
+  `turn.rank <= verifications.${cap} and ${momentIn("turn.failures", `verifications.${cap} - turn.rank + 1`)} <= turn.${ago}`;
+
+/**
+ * The tries and everything that changes with them, as one statement. The number's row is locked first: whoever tries at
+ * the same number waits and then sees every failure before it. The verification's own condition is judged again by what
+ * a concurrent try has left behind, so exactly one right try finds it pending.
+ */
+const CHECK = `
+  with asked as materialized (select * from ${CHECKS.rows}),
+  locked as materialized (
+    select asked.*, numbers.number, numbers.failures
+    from asked join verifications as code on code.account_id = asked.account_id and code.id = asked.id
+      join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.number = code.number
+    order by numbers.account_id, numbers.number for update of numbers
+  ),
+  turn as (select *, cast(row_number() over (partition by account_id, number order by place) as integer) as rank from locked),
+  decided as (
+    update verifications set checks = verifications.checks + 1,
+      state = case when verifications.digest = turn.digest then 'verified'
+        when verifications.checks + 1 >= verifications.checks_max then 'exhausted' else 'pending' end,
+      done_at = case when verifications.digest = turn.digest or verifications.checks + 1 >= verifications.checks_max then turn.at end,
+      next_at = case when verifications.digest = turn.digest or verifications.checks + 1 >= verifications.checks_max
+        then case when verifications.followed = 1 then turn.at end else verifications.next_at end,
+      plan = case when verifications.digest = turn.digest or verifications.checks + 1 >= verifications.checks_max then null
+        else verifications.plan end
+    from turn
+    where verifications.account_id = turn.account_id and verifications.id = turn.id and verifications.state = 'pending'
+      and verifications.expires_at > turn.at
+      and (verifications.bound = 0 or (${IS_WITHIN("failures_per_hour", "hour_ago")} and ${IS_WITHIN("failures_per_day", "day_ago")}))
+    returning turn.place, turn.moment, verifications.account_id, verifications.number, verifications.country, verifications.state,
+      verifications.checks, verifications.checks_max, verifications.created_at, verifications.counted, verifications.pays
+  ),
+  failed as (
+    update verify_numbers set failures = substr(wrong.moments || verify_numbers.failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT})
+    from (
+      select account_id, number, string_agg(moment, '' order by moment desc) as moments from decided
+      where state <> 'verified' group by account_id, number
+    ) as wrong
+    where verify_numbers.account_id = wrong.account_id and verify_numbers.number = wrong.number
+  ),
+  verified as (
+    select account_id, left(number, -4) as prefix, country, created_at, pays from decided where state = 'verified' and counted = 1
+  ),
+  paid as (
+    insert into verify_prefixes (account_id, prefix, owed, verified)
+    select account_id, prefix, -sum(pays), count(*) from verified where pays > 0
+    group by account_id, prefix order by account_id, prefix
+    on conflict (account_id, prefix) do update
+      set owed = verify_prefixes.owed + excluded.owed, verified = verify_prefixes.verified + excluded.verified
+    returning 1
+  ),
+  counted as (
+    insert into verify_tallies (account_id, kind, name, bucket, sends, verified)
+    select account_id, kind, name, cast(bucket as integer), 0, count(*) from (
+      select account_id, 'country' as kind, country as name, created_at / ${BUCKET_MS} as bucket from verified
+      union all select account_id, 'account', '', created_at / ${DAY_MS} from verified
+    ) as each
+    -- Prefixes come before tallies and tallies before strays, in every statement, so that no two wait for each other.
+    where (select count(*) from paid) >= 0
+    group by account_id, kind, name, bucket order by account_id, kind desc, name, bucket
+    on conflict (account_id, kind, name, bucket) do update set verified = verify_tallies.verified + excluded.verified
+    returning 1
+  ),
+  stray as (
+    insert into verify_strays (account_id, checks, last_at)
+    select account_id, count(*), max(at) from asked where place not in (select place from decided)
+      and (select count(*) from counted) >= 0 group by account_id order by account_id
+    on conflict (account_id) do update set checks = verify_strays.checks + excluded.checks, last_at = excluded.last_at
+    returning 1
+  ),
+  -- A wrong code changes a number as well, so what is about no number changes that of nobody.
+  failed_nobody as (
+    insert into verify_numbers (account_id, number, sends, failures, latest, touched_at)
+    select account_id, '', '', string_agg(moment, '' order by moment desc), '{}', max(at) from asked
+    where place not in (select place from decided) and (select count(*) from stray) >= 0 group by account_id order by account_id
+    on conflict (account_id, number) do update set touched_at = excluded.touched_at,
+      failures = substr(excluded.failures || verify_numbers.failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT})
+  )
+  select asked.place, decided.state, decided.checks, decided.checks_max, locked.place is not null as known
+  from asked left join decided using (place) left join locked using (place)`;
+
+/** Takes all that several statements of a transaction will change, in the order in which others take it. */
+const LOCK_CHECKS = `
+  with asked as materialized (select distinct account_id, id from ${CHECKS.rows}),
+  locked as materialized (
+    select code.account_id, left(code.number, -4) as prefix, code.country, code.created_at, code.counted, code.pays
+    from asked join verifications as code on code.account_id = asked.account_id and code.id = asked.id
+      join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.number = code.number
+    order by numbers.account_id, numbers.number for update of numbers
+  ),
+  prefixes as (
+    insert into verify_prefixes (account_id, prefix)
+    select distinct account_id, prefix from locked where pays > 0 order by account_id, prefix
+    on conflict (account_id, prefix) do update set owed = verify_prefixes.owed
+    returning 1
+  )
+  insert into verify_tallies (account_id, kind, name, bucket, sends, verified)
+  select account_id, kind, name, cast(bucket as integer), 0, 0 from (
+    select account_id, 'country' as kind, country as name, created_at / ${BUCKET_MS} as bucket from locked where counted = 1
+    union all select account_id, 'account', '', created_at / ${DAY_MS} from locked where counted = 1
+  ) as each where (select count(*) from prefixes) >= 0
+  group by account_id, kind, name, bucket order by account_id, kind desc, name, bucket
+  on conflict (account_id, kind, name, bucket) do update set sends = verify_tallies.sends`;
+
+const LOOK = `
+  select place, state, expires_at, bound, failures_per_hour, failures_per_day, failures
+  from ${CHECKS.rows} join verifications as code on code.account_id = batch.account_id and code.id = batch.id
+    join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.number = code.number`;
+
+/** What became of a try; without a state where nothing was decided. */
+type CheckRow = { place: number; known: boolean } & (
+  | Pick<VerificationRow, "state" | "checks" | "checks_max">
+  | { state: null }
+);
+
+type LookRow = Pick<VerificationRow, "state" | "expires_at" | "bound" | "failures_per_hour" | "failures_per_day"> & {
+  place: number;
+  failures: string;
+};
+
+/** Decides tries at codes; a batch that names a code more than once takes a transaction, in which they are tried in turn. */
+export async function checkCodes(pool: ConnectionPool, batch: readonly CodeCheck[]): Promise<CheckResult[]> {
+  const all = rounds(batch, ({ accountId, id }) => rowKey(accountId, id));
+  const results: CheckResult[] = [];
+  const [only, ...more] = all;
+  if (!only) return results;
+  const work = async (query: Query): Promise<void> => {
+    for (const round of all) for (const [place, result] of await checkRound(query, round)) results[place] = result;
+  };
+  if (more.length === 0) await work(pool.query);
+  else
+    await pool.transaction(async (query) => {
+      await query({ name: "otp lock", text: LOCK_CHECKS, values: CHECKS.values(batch.map(checkRow)) });
+      await work(query);
+    });
+  return results;
+}
+
+async function checkRound(query: Query, round: readonly Placed<CodeCheck>[]): Promise<[number, CheckResult][]> {
+  const values = CHECKS.values(round.map(({ item }) => checkRow(item)));
+  const { rows } = await query<CheckRow>({ name: "otp check", text: CHECK, values });
+  const told = new Map(rows.map((row) => [row.place, row]));
+  // What nobody knows is not looked for again: a second question would take time that tells it apart.
+  const mustLook = rows.some(({ state, known }) => state === null && known);
+  const refused = mustLook ? await lookAt(query, values) : new Map<number, LookRow>();
+  return round.map(({ place, item }, index) => {
+    const row = told.get(index + 1);
+    if (row && row.state !== null) {
+      const remaining = row.checks_max - row.checks;
+      return [place, row.state === "verified" ? { kind: "verified" } : { kind: "incorrect", remaining }];
+    }
+    const found = refused.get(index + 1);
+    if (!found) return [place, { kind: "unknown" }];
+    const rates = failureRates(failureCapsOf(found));
+    const until = found.bound === 1 ? allowedAgainAt(found.failures, rates, item.at) : null;
+    return [place, refusedCheck(found, until, item.at)];
+  });
+}
+
+/** In a statement of its own, because the first one shows rows as they were before it. */
+async function lookAt(query: Query, values: unknown[][]): Promise<Map<number, LookRow>> {
+  const { rows } = await query<LookRow>({ name: "otp look", text: LOOK, values });
+  return new Map(rows.map((row) => [row.place, row]));
+}
+
+const checkRow = ({ accountId, id, digest, at }: CodeCheck) => ({
+  account_id: accountId,
+  id,
+  digest,
+  at,
+  moment: momentText(at),
+  hour_ago: momentText(at - HOUR_MS),
+  day_ago: momentText(at - DAY_MS),
+});

@@ -1,0 +1,78 @@
+import type { PumpingGuard } from "../../model/pumping.ts";
+import type { Acceptance } from "../store.ts";
+import type { NewVerification } from "../verify-store.ts";
+import { columns } from "./columns.ts";
+import type { Query } from "./pool.ts";
+import { rowKey } from "./row-key.ts";
+
+/** A request with the code that it sends. */
+export type WithCode = Acceptance & { verification: NewVerification };
+
+/** Whether its prefix owes a code: on the simulator there is nothing to earn. */
+export const isOwed = (item: WithCode): item is WithCode & { verification: { guard: PumpingGuard } } =>
+  item.verification.caps !== null && item.verification.guard !== null && item.verification.bound;
+
+const NUMBERS = columns({
+  account_id: "integer",
+  number: "text",
+  sends: "text",
+  latest: "text",
+  touched_at: "bigint",
+});
+
+/** The rows of the numbers are there from now on and ours until the commit: whoever else sends to them waits. */
+const LOCK_NUMBERS = `
+  insert into verify_numbers (account_id, number, sends, failures, latest, touched_at)
+  select account_id, number, '', '', '{}', touched_at from ${NUMBERS.rows} order by account_id, number
+  on conflict (account_id, number) do update set touched_at = excluded.touched_at
+  returning account_id, number, sends, latest`;
+
+const PUT_SENDS = `
+  update verify_numbers set sends = batch.sends, latest = batch.latest from ${NUMBERS.rows}
+  where verify_numbers.account_id = batch.account_id and verify_numbers.number = batch.number`;
+
+export interface NumberRow {
+  account_id: number;
+  number: string;
+  sends: string;
+  latest: string;
+  touched_at: number;
+}
+
+/** Whom a code is sent to. */
+export const numberOf = ({ recipients }: Acceptance): string => recipients[0]?.number ?? "";
+
+const byNumber = (a: NumberRow, b: NumberRow): number =>
+  a.account_id - b.account_id || (a.number < b.number ? -1 : a.number > b.number ? 1 : 0);
+
+/** Locks the numbers of a batch, in order, and gives them as they are. */
+export async function lockNumbers(query: Query, batch: readonly WithCode[]): Promise<Map<string, NumberRow>> {
+  const rows = new Map<string, NumberRow>();
+  for (const item of batch) {
+    const { accountId, createdAt } = item.message;
+    const number = numberOf(item);
+    rows.set(rowKey(accountId, number), {
+      account_id: accountId,
+      number,
+      sends: "",
+      latest: "{}",
+      touched_at: createdAt,
+    });
+  }
+  const { rows: known } = await query<Omit<NumberRow, "touched_at">>({
+    name: "otp numbers",
+    text: LOCK_NUMBERS,
+    values: NUMBERS.values([...rows.values()]),
+  });
+  for (const { account_id, number, sends, latest } of known) {
+    const row = rows.get(rowKey(account_id, number));
+    if (row) Object.assign(row, { sends, latest });
+  }
+  return rows;
+}
+
+/** Writes what was sent to numbers that are locked. */
+export async function putSends(query: Query, numbers: Iterable<NumberRow>): Promise<void> {
+  const rows = [...numbers].toSorted(byNumber);
+  await query({ name: "otp sends", text: PUT_SENDS, values: NUMBERS.values(rows) });
+}

@@ -1,0 +1,114 @@
+import { sql } from "kysely";
+import { BUCKET_MS, dayOf, oldestBucket, type PrefixLedger } from "../model/pumping.ts";
+import { HOUR_MS } from "../model/verification.ts";
+import type { Engine } from "./engine.ts";
+import type { PrefixRow } from "./tables.ts";
+import type { VerifyStore } from "./verify-store.ts";
+
+type GuardStore = Pick<
+  VerifyStore,
+  "countConversion" | "countTraffic" | "countCountryHours" | "listBlocks" | "liftBlock"
+>;
+
+const BUCKETS_PER_HOUR = HOUR_MS / BUCKET_MS;
+const total = (column: "sends" | "verified") => sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as integer)`;
+
+/** What guards against pumping, as people look at it: the same queries on both engines. */
+export function createVerifyGuard({ db }: Engine): GuardStore {
+  const tallies = (accountId: number, kind: "country" | "account") =>
+    db.selectFrom("verify_tallies").where("account_id", "=", accountId).where("kind", "=", kind);
+
+  return {
+    countConversion: (accountId, at) =>
+      tallies(accountId, "account")
+        .select([total("sends").as("sends"), total("verified").as("verified")])
+        .where("name", "=", "")
+        .where("bucket", ">=", dayOf(at) - 1)
+        .executeTakeFirstOrThrow(),
+
+    async countTraffic(accountId, now) {
+      const day = await tallies(accountId, "account")
+        .select(["sends", "verified"])
+        .where("name", "=", "")
+        .where("bucket", "=", dayOf(now))
+        .executeTakeFirst();
+      const countries = await tallies(accountId, "country")
+        .select(["name as country", total("sends").as("sends"), total("verified").as("verified")])
+        .where("bucket", ">=", oldestBucket(now))
+        .groupBy("name")
+        .execute();
+      return { today: day?.sends ?? 0, countries };
+    },
+
+    countCountryHours: (accountId, from, until) =>
+      tallies(accountId, "country")
+        .select([
+          "name as country",
+          sql<number>`bucket / ${sql.lit(BUCKETS_PER_HOUR)}`.as("hour"),
+          total("sends").as("sends"),
+          total("verified").as("verified"),
+        ])
+        .where("bucket", ">=", Math.floor(from / BUCKET_MS))
+        .where("bucket", "<", Math.floor(until / BUCKET_MS))
+        .groupBy(["name", "hour"])
+        .execute(),
+
+    async listBlocks(accountId, now) {
+      const rows = await db
+        .selectFrom("verify_prefixes")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("blocked_until", ">", now)
+        .orderBy("blocked_at", "desc")
+        .limit(1000)
+        .execute();
+      return rows.map((row) => ({
+        prefix: row.prefix,
+        blockedAt: row.blocked_at,
+        until: row.blocked_until,
+        strikes: row.strikes,
+        sends: row.sends,
+        verified: row.verified,
+      }));
+    },
+
+    async liftBlock(accountId, prefix, now) {
+      const { numUpdatedRows } = await db
+        .updateTable("verify_prefixes")
+        .set({ owed: 0, slot_sends: 0, before_sends: 0, blocked_until: now, strikes: 0 })
+        .where("account_id", "=", accountId)
+        .where("prefix", "=", prefix)
+        .where("blocked_until", ">", now)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+  };
+}
+
+export const ledgerOf = (row: Omit<PrefixRow, "account_id" | "prefix">): PrefixLedger => ({
+  owed: row.owed,
+  slot: row.slot,
+  slotSends: row.slot_sends,
+  beforeSends: row.before_sends,
+  sends: row.sends,
+  verified: row.verified,
+  sentAt: row.sent_at,
+  blockedAt: row.blocked_at,
+  blockedUntil: row.blocked_until,
+  strikes: row.strikes,
+});
+
+export const prefixRow = (accountId: number, prefix: string, ledger: PrefixLedger): PrefixRow => ({
+  account_id: accountId,
+  prefix,
+  owed: ledger.owed,
+  slot: ledger.slot,
+  slot_sends: ledger.slotSends,
+  before_sends: ledger.beforeSends,
+  sends: ledger.sends,
+  verified: ledger.verified,
+  sent_at: ledger.sentAt,
+  blocked_at: ledger.blockedAt,
+  blocked_until: ledger.blockedUntil,
+  strikes: ledger.strikes,
+});
