@@ -224,7 +224,7 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "GET /v1/events": ({ callbackId }) => [
     { path: "/v1/events?accountId=1", expected: 200 },
     { path: "/v1/events?from=0", expected: 200 },
-    { path: `/v1/events?cursor=${callbackId.slice(0, 36).replace(/.$/, "0")}`, expected: 200 },
+    { path: `/v1/events?cursor=${callbackId.slice(0, 24)}000000000000`, expected: 200 },
   ],
   "GET /api/optouts": () => [
     { path: "/api/optouts?accountId=1", expected: 200 },
