@@ -30,6 +30,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/store/": ["src/carriers/carrier.ts", "src/model/", "src/lib/"],
   "src/model/": ["src/lib/"],
   "src/lib/": [],
+  "src/smpp/": [],
 }; // prettier-ignore
 
 const roomOf = (file: string): string | undefined =>
@@ -70,6 +71,16 @@ describe("the house", () => {
       .flatMap(importsOf)
       .filter((target) => /^src\/(store|carriers)\/\w+\//.test(target));
     expect(new Set(adapters.map((target) => dirname(target)))).toEqual(new Set(["src/carriers/simulator"]));
+  });
+
+  test("the SMPP room could be published alone: it needs nothing but Node, and has no word of this house", () => {
+    const room = files.filter((file) => file.startsWith("src/smpp/"));
+    expect(room.length).toBeGreaterThan(10);
+    const packages = room.flatMap((file) =>
+      [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*"([^."][^"]*)"/g)].map((match) => match[1] ?? ""),
+    );
+    expect(packages.filter((name) => !name.startsWith("node:"))).toEqual([]);
+    expect(room.filter((file) => /heliograph/i.test(textOf(file)))).toEqual([]);
   });
 
   test("nothing below the entry reads the environment, and only the entry ends the process", () => {
