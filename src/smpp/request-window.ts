@@ -38,6 +38,8 @@ interface Needs {
   /** The time that time-outs are counted in. */
   now: () => number;
   size: number;
+  /** The one that was used last; none unless said otherwise. */
+  sequence?: number;
 }
 
 /** The requests of one side: those that wait for their answers, and behind them those that wait for a place. */
@@ -45,13 +47,14 @@ export class RequestWindow {
   size: number;
   readonly #outbox: Outbox;
   readonly #now: () => number;
-  #sequence = 0;
+  #sequence: number;
   /** In the order in which they were sent, which is the order in which they time out. */
   readonly #waiting = new Map<number, Waiting>();
   #queue: Queued[] = [];
 
-  constructor({ outbox, now, size }: Needs) {
+  constructor({ outbox, now, size, sequence = 0 }: Needs) {
     this.size = size;
+    this.#sequence = sequence;
     this.#outbox = outbox;
     this.#now = now;
   }
