@@ -6,6 +6,8 @@ import { firstStart } from "./accounts/first-start.ts";
 import { Keyring } from "./accounts/keyring.ts";
 import { checkMasterKey, deriveKey, loadMasterKey, sealEndpoints } from "./accounts/master-key.ts";
 import type { Carrier, Carriers } from "./carriers/carrier.ts";
+import type { Alphabet } from "./carriers/smpp/coding.ts";
+import { assemble } from "./carriers/smpp/reassemble.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { BadSetting, type Config } from "./config.ts";
@@ -27,12 +29,14 @@ import { Dispatcher } from "./messages/dispatcher.ts";
 import { failOver, type FailOverNeeds } from "./messages/fail-over.ts";
 import type { PrepareNeeds } from "./messages/prepare.ts";
 import { receive } from "./messages/receive.ts";
-import { report, settleParked } from "./messages/report.ts";
+import { receiveRests, type ReceivePartsNeeds } from "./messages/receive-parts.ts";
+import { matchParked, report, settleParked } from "./messages/report.ts";
 import type { Account } from "./model/account.ts";
 import { carrierKey, carrierNameOf, SIMULATOR } from "./model/catalog.ts";
 import { CALM } from "./model/phone.ts";
 import { FloodFilter } from "./policies/flood.ts";
 import { operatorCircle, readOperatorTable, type OperatorTable } from "./policies/operator.ts";
+import type { KeptText } from "./store/inbound-store.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { NOBODY, type Store } from "./store/store.ts";
@@ -141,8 +145,9 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     meters,
   };
   const sending = config.roles.includes("dispatch") ? openLanes(dispatching, config, store) : null;
+  const receiving: ReceivePartsNeeds = { store, commits, meters, clock, accountOf, wordsOf };
   simulator.hear(
-    (inbound) => receive({ store, commits, meters, accountOf }, inbound),
+    (inbound) => receive(receiving, inbound),
     (receipt) => report(dispatching, receipt),
   );
   if (sending) await simulator.start((receipt) => report(dispatching, receipt));
@@ -164,6 +169,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
         settleCampaigns: () => settleCampaigns(dispatching),
         turnToNextChannel: () => turnToNextChannel({ ...verifying, store, catalog, accountOf }),
         settleParked: (ref, parked) => settleParked(dispatching, ref, parked),
+        matchParked: (parked) => matchParked(dispatching, parked),
+        receiveRests: () => receiveRests(receiving),
         resendOverdue: () => simulator.resendOverdue(),
       },
     }),
@@ -299,6 +306,14 @@ function openCarriers(catalog: Catalog, simulator: SimulatorCarrier): Carriers {
     find: (accountId, name) => (name === SIMULATOR ? simulator : (lines.get(carrierKey(accountId, name)) ?? null)),
   };
 }
+
+/** The words of a text that came in parts, with a mark where one is missing. */
+const wordsOf = ({ parts, total, alphabet }: KeptText): string =>
+  assemble(
+    parts.map(({ octets, ...part }) => ({ ...part, bytes: octets, total, reference: 0 })),
+    alphabet as Alphabet,
+    "…",
+  )?.text ?? "";
 
 /** The lanes with who fills and who empties them. */
 function openLanes(

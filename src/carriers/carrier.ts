@@ -10,7 +10,12 @@ import type { Channel, Message, MessageRef, State } from "../model/message.ts";
  * - `unknown`: the line broke before the answer came; it may or may not have been taken.
  */
 export type Outcome = (
-  | { kind: "taken"; carrierMessageId: string }
+  | {
+      kind: "taken";
+      carrierMessageId: string;
+      /** The ids of all parts, in order and the first among them, where it went as several: each has receipts of its own. */
+      partIds?: readonly string[];
+    }
   | { kind: "busy"; retryAfterMs?: number }
   | { kind: "refused"; fault: "message" | "carrier"; code: string; description: string }
   | { kind: "down"; description: string }
@@ -29,7 +34,14 @@ export type ReceiptState = Extract<
 export interface Receipt {
   carrier: string;
   carrierMessageId: string;
-  /** Our own message, where the carrier echoes it: then the receipt is matched even if the answer to the submit was lost. */
+  /** Other spellings of the same id, the likeliest first. They are tried on a miss, and count only for `recipient`. */
+  otherIds?: readonly string[];
+  /** The phone that it is about, as the carrier writes its number. */
+  recipient?: string;
+  /**
+   * Our own message, where the carrier echoes it: then the receipt is matched even if the answer to the submit was lost.
+   * It speaks for the whole message, so never where that has gone as several parts.
+   */
   ref?: MessageRef;
   /** The channel it went by, where one carrier has several. */
   channel?: Channel;
@@ -46,6 +58,29 @@ export type OnReceipt = (receipt: Receipt) => Promise<void>;
 /** Resolves once what the phone sent is on disk; only then may a carrier acknowledge it. */
 export type OnInbound = (inbound: Inbound) => Promise<void>;
 
+/** Resolves once the part is on disk; the text is received when its last part has come. */
+export type OnInboundPart = (part: InboundPart) => Promise<void>;
+
+/** One part of a text that a phone sent as several. It is kept in octets: a character may begin in one and end in the next. */
+export interface InboundPart {
+  accountId: number;
+  /** The carrier's name in the whole service: two may hear of the same phone. */
+  carrier: string;
+  from: string;
+  to: string;
+  /** By which the phone tells its long texts apart. */
+  reference: number;
+  total: number;
+  /** From 1. */
+  index: number;
+  octets: Buffer;
+  dataCoding: number;
+  /** What the carrier takes an octet for when the coding names nothing else. */
+  alphabet: string;
+  /** When it came, by our clock. */
+  at: number;
+}
+
 /** What a phone sent, as its carrier hands it over. */
 export interface Inbound extends Omit<InboundMessage, "id"> {
   /** A carrier that may repeat itself names each message, the same way every time: a UUID of the moment it came. */
@@ -60,6 +95,8 @@ export interface Carrier {
   /** Whether it makes sense to hand it anything now. */
   isUp(): boolean;
   submit(message: Message): Promise<Outcome>;
+  /** Told that a receipt's id was known in another spelling, so that the next ones can come in that one at once. */
+  learned?(receipt: Receipt, knownAs: string): void;
   /** Begins to hand over receipts. */
   start(onReceipt: OnReceipt): Promise<void>;
   /** Stops handing over receipts; what was not handed over comes after the next start. */

@@ -180,19 +180,25 @@ async function conclude(
   };
   switch (outcome.kind) {
     case "taken": {
-      const { carrierMessageId } = outcome;
+      const { carrierMessageId, partIds } = outcome;
+      const parted = isParted(partIds) ? { partIds } : {};
       const silentMs = (fallbackOf(message)?.afterSeconds ?? route?.content.failoverAfterSeconds ?? 0) * 1000;
       const plan = silentMs > 0 ? { failoverAt: at + silentMs } : {};
       const result = await movesFor(needs, message).add({
         ...move,
         to: "submitted",
         carrierMessageId,
+        ...parted,
         trailAlways: true,
         ...plan,
         // The next route may need the words once more; then they go with the message's end.
         ...(silentMs > 0 ? {} : erasing(message)),
       });
-      return settleParked(needs, message, result.parked);
+      return settleParked(
+        needs,
+        parted.partIds ? { ...refOf(message), parts: parted.partIds.length } : message,
+        result.parked,
+      );
     }
     case "refused": {
       // A carrier that refuses a repeat for its own reasons says nothing about the first try: its receipt may still come.
@@ -220,6 +226,10 @@ async function conclude(
       await commits.move.add({ ...move, to: "submitting", ownedBy: node, dueAt: nextTryAt });
   }
 }
+
+/** A carrier that gives all parts the same id reports on the whole. */
+const isParted = (ids: readonly string[] | undefined): ids is readonly string[] =>
+  ids !== undefined && new Set(ids).size > 1;
 
 /** An RCS message that will not arrive as such goes on as the text that was given for this case. */
 async function turnToText(
@@ -250,7 +260,9 @@ function answerOf(carrier: Carrier, outcome: Outcome, at: number, nextTryAt: num
     outcome: outcome.kind,
     ...("code" in outcome ? { code: outcome.code } : {}),
     ...("description" in outcome ? { description: outcome.description } : {}),
-    ...("carrierMessageId" in outcome ? { carrierMessageId: outcome.carrierMessageId } : {}),
+    ...("carrierMessageId" in outcome
+      ? { carrierMessageId: (outcome.partIds ?? [outcome.carrierMessageId]).join(", ") }
+      : {}),
     ...(outcome.exchange === undefined ? {} : { exchange: outcome.exchange }),
     ...(ended ? {} : { nextTryAt }),
   };

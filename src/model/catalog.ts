@@ -125,5 +125,11 @@ export const SIMULATOR = "simulator";
 export const carrierKey = (accountId: number, name: string): string =>
   name === SIMULATOR ? name : `${accountId}/${name}`;
 
+/** The account whose carrier it is; null for the one that is everybody's. */
+export const accountOfCarrier = (key: string): number | null => {
+  const digits = /^(\d+)\//.exec(key)?.[1];
+  return digits === undefined ? null : Number(digits);
+};
+
 /** The name that its account gave it. */
 export const carrierNameOf = (key: string): string => key.slice(key.indexOf("/") + 1);

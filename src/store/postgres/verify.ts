@@ -22,7 +22,7 @@ import { blockOf, failureCapsOf, momentIn, refusedCheck, takePlace } from "../ve
 import type { Admission, CheckResult, CodeCheck, NewVerification, StoredBlock } from "../verify-store.ts";
 import { columns } from "./columns.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
-import { rounds, type Placed } from "./rounds.ts";
+import { rounds, type Placed } from "../rounds.ts";
 
 const NUMBERS = columns({
   account_id: "integer",
