@@ -241,6 +241,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     preparing,
     accepting,
     verifying,
+    reporting: dispatching,
     smsRules: config,
     simulator,
     telling,

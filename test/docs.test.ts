@@ -473,6 +473,7 @@ async function realId(kind: string): Promise<string> {
   const name = `number-${made}`;
   if (kind === "links") return linkId();
   if (kind === "callbacks") return callbackId(name);
+  if (kind === "receipts") return receiptId(name);
   if (kind === "inbound") {
     const { body } = await house.ask<{ id: string }>("POST", `/api/simulator/phones/15550100100/reply`, {
       to: "HELIOG",
@@ -511,6 +512,14 @@ async function callbackId(name: string): Promise<string> {
     (answer) => answer.body.data.length > 0,
   );
   return page.data[0]?.id ?? "";
+}
+
+/** A receipt of an id that nobody knows. */
+async function receiptId(carrierMessageId: string): Promise<string> {
+  const receipt = { state: "delivered", errorCode: null, description: null, at: Date.now() } as const;
+  await house.app.store.park([{ ...receipt, carrier: "1/north", carrierMessageId }], Date.now());
+  const { body } = await house.ask<{ data: { id: string }[] }>("GET", "/api/receipts?limit=1");
+  return body.data[0]?.id ?? "";
 }
 
 /** Puts a message on a phone that can be answered in every way. */

@@ -10,6 +10,7 @@ import type { Follow } from "../links/follow.ts";
 import type { AcceptNeeds } from "../messages/accept.ts";
 import type { CampaignNeeds } from "../messages/campaign.ts";
 import type { PrepareNeeds } from "../messages/prepare.ts";
+import type { ReportNeeds } from "../messages/report.ts";
 import type { Scope } from "../model/api-key.ts";
 import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
@@ -29,6 +30,7 @@ export interface Services {
   preparing: PrepareNeeds;
   accepting: AcceptNeeds;
   verifying: GenerateNeeds & CheckNeeds;
+  reporting: ReportNeeds;
   smsRules: SmsRules;
   simulator: SimulatorCarrier;
   telling: TellNeeds;

@@ -12,6 +12,7 @@ import { getOperatorMessage, listOperatorMessages } from "./api/messages.ts";
 import { numberRoutes } from "./api/numbers.ts";
 import { optOutRoutes } from "./api/optouts.ts";
 import { priceRoutes } from "./api/prices.ts";
+import { receiptRoutes } from "./api/receipts.ts";
 import { routeRoutes } from "./api/routes.ts";
 import { senderRoutes } from "./api/senders.ts";
 import {
@@ -86,6 +87,7 @@ const OPERATIONS: readonly Route[] = [
   getCallback,
   resendCallback,
   ...optOutRoutes,
+  ...receiptRoutes,
   ...creditRoutes,
   listLinks,
   getLink,

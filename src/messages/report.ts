@@ -52,17 +52,20 @@ export async function settleParked(
   for (const { id, receipt } of parked) await apply(needs, ref, receipt, id);
 }
 
-/** Looks once more which messages parked receipts are about, and applies those that are known; says how many were. */
-export async function matchParked(needs: ReportNeeds, parked: readonly ParkedReceipt[]): Promise<number> {
+/** Looks once more which messages parked receipts are about, and applies those of which that is known now. */
+export function matchParked(
+  needs: ReportNeeds,
+  parked: readonly ParkedReceipt[],
+): Promise<readonly (MessageRef | null)[]> {
   const { commits } = needs;
-  const matched = parked.map(async ({ id, receipt }) => {
+  const matches = parked.map(async ({ id, receipt }) => {
     const known = await commits.find.add(receipt);
     const respelled = known || !receipt.otherIds ? null : await commits.findRespelled.add(receipt);
     if (known) await apply(needs, known, receipt, id);
     if (respelled) await applyRespelled(needs, respelled, receipt, id);
-    return known !== null || respelled !== null;
+    return known ?? respelled?.submission ?? null;
   });
-  return (await Promise.all(matched)).filter(Boolean).length;
+  return Promise.all(matches);
 }
 
 /** Its carrier is told, so that the next receipt comes in the spelling that is known. */

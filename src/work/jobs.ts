@@ -33,7 +33,7 @@ interface JobNeeds extends ForgetNeeds {
     failOver(): Promise<void>;
     settleCampaigns(): Promise<void>;
     turnToNextChannel(): Promise<void>;
-    matchParked(parked: readonly ParkedReceipt[]): Promise<number>;
+    matchParked(parked: readonly ParkedReceipt[]): Promise<unknown>;
     receiveRests(): Promise<void>;
   } | null;
   beatMs: number;
