@@ -46,7 +46,7 @@ function wallOf(digits: string, yearDigits: 2 | 4): number {
   const [month, day, hour, minute, second] = [pair(0), pair(2), pair(4), pair(6), pair(8)];
   const wall = Date.UTC(year, month - 1, day, hour, minute, second);
   const same = new Date(wall);
-  const holds =
-    same.getUTCMonth() === month - 1 && same.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
+  // An hour that cannot be makes another day of it; a minute or a second may not.
+  const holds = same.getUTCMonth() === month - 1 && same.getUTCDate() === day && minute < 60 && second < 60;
   return holds ? wall : Number.NaN;
 }

@@ -56,8 +56,7 @@ function sarElements(tlvs: readonly Tlv[]): HeaderElement[] {
  */
 export function assemble(parts: readonly IncomingPart[], alphabet: Alphabet, gap?: string): Decoded | null {
   const total = parts[0]?.total ?? 0;
-  const byIndex = new Map<number, IncomingPart>();
-  for (const part of parts) if (!byIndex.has(part.index)) byIndex.set(part.index, part);
+  const byIndex = new Map(parts.map((part) => [part.index, part]));
   if (total === 0 || (gap === undefined && byIndex.size < total)) return null;
 
   let text = "";
