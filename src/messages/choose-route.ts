@@ -49,7 +49,8 @@ export interface Candidate {
   carrier: Carrier;
 }
 
-interface Choice {
+/** The ways that a message could go now. */
+export interface Choice {
   /** In the order they are to be tried. */
   usable: readonly Candidate[];
   passedOver: readonly PassedOver[];
