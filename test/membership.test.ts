@@ -19,6 +19,7 @@ function scripted(): { store: NodeStore; dead: Set<number>; finishBurial(): void
     },
     leave: async () => {},
     countNodes: async () => 1,
+    placeOf: async () => ({ count: 1, rank: 0 }),
   };
   return {
     store,
@@ -37,7 +38,7 @@ test("a node declared dead gives up what it held at the moment it has its new id
   const nodes = scripted();
   const membership = new Membership(
     { store: nodes.store, clock: new MovedClock(), log: createLog("silent") },
-    { alone: false, silentMs: 30_000 },
+    { alone: false, silentMs: 30_000, sends: true },
   );
   const losses: number[] = [];
   membership.onLost(() => losses.push(membership.node));
@@ -57,7 +58,7 @@ test("a node declared dead gives up what it held at the moment it has its new id
 test("a node that is not heard of for too long counts itself out, and in again when it is heard", async () => {
   const clock = new MovedClock();
   const { store } = scripted();
-  const membership = new Membership({ store, clock, log: createLog("silent") }, { alone: false, silentMs: 30_000 });
+  const membership = new Membership({ store, clock, log: createLog("silent") }, { alone: false, silentMs: 30_000, sends: true });
   await membership.join();
   clock.advance(30_000);
   expect(membership.alive).toBe(false);

@@ -92,6 +92,8 @@ export interface Carrier {
   readonly name: string;
   /** Contracted speed over all nodes together; null means as fast as it goes. */
   readonly messagesPerSecond: number | null;
+  /** How many messages it can have in hand at once on this node; any number where it does not say. */
+  readonly capacity?: number;
   /** Whether it makes sense to hand it anything now. */
   isUp(): boolean;
   submit(message: Message): Promise<Outcome>;
@@ -99,8 +101,44 @@ export interface Carrier {
   learned?(receipt: Receipt, knownAs: string): void;
   /** Begins to hand over receipts. */
   start(onReceipt: OnReceipt): Promise<void>;
-  /** Stops handing over receipts; what was not handed over comes after the next start. */
+  /**
+   * Takes nothing more, waits a while for the answers to what it has taken, and stops handing over receipts; what was not
+   * handed over comes after the next start.
+   */
   stop(): Promise<void>;
+  /** Told when this node's share of the line has changed. */
+  onShare?(): void;
+  /** How the line is on this node; absent where there is nothing to tell. */
+  state?(): CarrierState;
+}
+
+/** How a line is, as one node sees it. */
+export interface CarrierState {
+  binds: readonly BindState[];
+  /** Submits answered in the last second. */
+  submitsPerSecond: number;
+  /** How fast it may be sent to now, on this node; null for as fast as it goes. */
+  speed: number | null;
+  /** Nothing is sent before this time, because the carrier asked for it; null when it did not. */
+  pausedUntil: number | null;
+  /** How often the carrier answered something else than yes, by its code. */
+  errors: Readonly<Record<string, number>>;
+  lastError: { at: number; code: string; description: string } | null;
+  /** How its receipts spell ids, where that was learned. */
+  learnedIdForm: string | null;
+}
+
+export interface BindState {
+  as: "transceiver" | "transmitter" | "receiver";
+  state: "connecting" | "bound" | "refused" | "waiting" | "closing";
+  /** In the state. */
+  since: number;
+  /** Why it is not bound, in words; null when it is. */
+  reason: string | null;
+  /** When it is tried again; null when nothing is waited for. */
+  nextTryAt: number | null;
+  /** Submits that wait for their answer. */
+  inFlight: number;
 }
 
 /** The lines that are there, by account and the name that routes use. */

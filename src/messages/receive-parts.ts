@@ -1,8 +1,7 @@
 import type { InboundPart } from "../carriers/carrier.ts";
 import type { Clock } from "../lib/clock.ts";
 import { idOf } from "../lib/ids.ts";
-import { givenReference } from "../store/inbound-parts.ts";
-import type { InboundStore, KeptText } from "../store/inbound-store.ts";
+import { givenReference, type InboundStore, type KeptText } from "../store/inbound-store.ts";
 import { receive, type ReceiveNeeds } from "./receive.ts";
 
 export interface ReceivePartsNeeds extends ReceiveNeeds {

@@ -3,6 +3,7 @@ import type { ChatTemplate } from "./chatapp.ts";
 import type { Channel, RouteClass } from "./message.ts";
 import type { Chaos } from "./phone.ts";
 import type { RcsTemplate } from "./rcs.ts";
+import type { SmppLine } from "./smpp-line.ts";
 import type { VerifyConfigContent } from "./verify-config.ts";
 
 /** What people configure about sending: few records, held in memory on every node. */
@@ -69,13 +70,26 @@ export interface SenderContent {
   dltEntityId: string | null;
 }
 
-/** A line to a network. The simulator called `simulator` is always there and has no record. */
-export interface CarrierContent {
-  adapter: "simulator";
+/** A line to a network, by what it speaks. The simulator called `simulator` is always there and has no record. */
+export type CarrierContent = SimulatedLine | SmppCarrierContent;
+
+interface AnyLine {
   /** Contracted speed, over all nodes together; null means as fast as it goes. */
   messagesPerSecond: number | null;
-  /** How a simulated carrier misbehaves; null takes the account's. */
+}
+
+interface SimulatedLine extends AnyLine {
+  adapter: "simulator";
+  /** How it misbehaves; null takes the account's. */
   chaos: Chaos | null;
+  smpp?: null;
+}
+
+/** Carries text messages only. */
+export interface SmppCarrierContent extends AnyLine {
+  adapter: "smpp";
+  chaos: null;
+  smpp: SmppLine;
 }
 
 /** Which messages go to which carrier. An empty list matches everything. */

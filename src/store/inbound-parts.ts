@@ -1,13 +1,10 @@
 import { sql, type RawBuilder } from "kysely";
 import { newId } from "../lib/ids.ts";
 import type { Engine } from "./engine.ts";
-import type { InboundStore, KeptText, TextKey } from "./inbound-store.ts";
+import { AGAIN, type InboundStore, type KeptText, type TextKey } from "./inbound-store.ts";
 import type { Tables } from "./tables.ts";
 
 type Row = Tables["inbound_parts"];
-
-/** Stands between a reference and what sets it apart once its phone has used it again. */
-const AGAIN = "~";
 
 /** The parts of long texts that phones send: the same queries on both engines. */
 export function createInboundParts({
@@ -113,6 +110,3 @@ const textOf = (key: TextKey, rows: readonly Row[]): KeptText => ({
   })),
   firstAt: Math.min(...rows.map(({ at }) => at)),
 });
-
-/** The reference as the phone gave it. */
-export const givenReference = ({ reference }: Pick<TextKey, "reference">): string => reference.split(AGAIN, 1)[0] ?? "";

@@ -23,6 +23,12 @@ export interface TextKey {
   total: number;
 }
 
+/** Stands between a reference and what sets it apart once its phone has used it again. */
+export const AGAIN = "~";
+
+/** The reference as the phone gave it. */
+export const givenReference = ({ reference }: Pick<TextKey, "reference">): string => reference.split(AGAIN, 1)[0] ?? "";
+
 /** What there is of a long text. */
 export interface KeptText extends TextKey {
   alphabet: string;

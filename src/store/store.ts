@@ -329,8 +329,11 @@ export interface MessageStore {
 
 /** Who is running. Times are the store's own, so that clocks of different machines need not agree. */
 export interface NodeStore {
-  /** Registers a running process under a fresh id. `alone`: no other process can be running, so all others are dead. */
-  join(options: { alone: boolean }): Promise<number>;
+  /**
+   * Registers a running process under a fresh id. `alone`: no other process can be running, so all others are dead.
+   * `sends`: whether it has a share in the lines to carriers; it does unless told otherwise.
+   */
+  join(options: { alone: boolean; sends?: boolean }): Promise<number>;
   /** Says that the node lives; false when the others have declared it dead. */
   beat(node: number): Promise<boolean>;
   /** Declares dead who has been silent for so long; gives the dead nodes that have left waiting rows behind. */
@@ -338,6 +341,8 @@ export interface NodeStore {
   /** Ends a node in order: its rows are nobody's, at once. */
   leave(node: number): Promise<void>;
   countNodes(): Promise<number>;
+  /** How many living nodes send, and how many of them joined before this one. */
+  placeOf(node: number): Promise<{ count: number; rank: number }>;
 }
 
 interface User {

@@ -28,7 +28,7 @@ export interface Tables {
     revoked_at: number | null;
     last_used_at: number | null;
   };
-  nodes: { id: Generated<number>; beat_at: number; dead: number };
+  nodes: { id: Generated<number>; beat_at: number; dead: number; sends: number };
   messages: MessageRow;
   catalog: {
     account_id: number;

@@ -35,6 +35,7 @@ interface JobNeeds extends ForgetNeeds {
     turnToNextChannel(): Promise<void>;
     matchParked(parked: readonly ParkedReceipt[]): Promise<unknown>;
     receiveRests(): Promise<void>;
+    divideLines(): void;
   } | null;
   beatMs: number;
 }
@@ -93,6 +94,11 @@ export function listJobs(needs: JobNeeds): Job[] {
           after = page.next;
         } while (after !== null);
       },
+    },
+    {
+      name: "divide the lines to carriers among the nodes",
+      pauseMs: 1000,
+      run: async () => sending.divideLines(),
     },
     { name: "receive long texts that lack a part", pauseMs: 60_000, run: () => sending.receiveRests() },
     { name: "repeat simulated reports that were lost", pauseMs: 5000, run: () => sending.resendOverdue() },

@@ -68,7 +68,7 @@ export class Workshop {
     const { store } = opened;
     this.catalog = new Catalog({ store, clock: this.clock });
     const commits = createGroupCommit({ store, clock: this.clock, log }, { acceptBacklog: 1000 });
-    const membership = new Membership({ store, clock: this.clock, log }, { alone: true, silentMs: 30_000 });
+    const membership = new Membership({ store, clock: this.clock, log }, { alone: true, silentMs: 30_000, sends: true });
     this.needs = {
       commits,
       store,

@@ -2,7 +2,7 @@ import type { Migration } from "./migration.ts";
 
 /**
  * What real carriers need: an id and a fate for each part of a long message, receipts that are kept with all that could still
- * tell which message they are about, and the parts of long texts that phones send.
+ * tell which message they are about, the parts of long texts that phones send, and which nodes share the lines.
  */
 export const carriers: Migration = {
   name: "0008-carriers",
@@ -13,6 +13,7 @@ export const carriers: Migration = {
     `alter table submissions add column state text`,
     `alter table submissions add column error_code text`,
     `alter table submissions add column description text`,
+    `alter table nodes add column sends integer not null default 1`,
     // What is parked already came by simulated lines, which are everybody's.
     `alter table parked_receipts add column account_id integer`,
     `alter table parked_receipts add column other_ids text`,

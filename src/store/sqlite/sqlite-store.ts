@@ -15,7 +15,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
-import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, type Engine } from "../engine.ts";
+import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, PLACE, type Engine } from "../engine.ts";
 import { createInboundParts } from "../inbound-parts.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
@@ -148,9 +148,10 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
       return rows.map((row) => ({ ...parkedOf(row), ref: submissionOf(row) }));
     },
 
-    async join({ alone }) {
+    async join({ alone, sends = true }) {
       if (alone) await write("query", "update nodes set dead = 1", []);
-      const { rows } = await write("query", "insert into nodes (beat_at) values (?) returning id", [clock.now()]);
+      const values = [clock.now(), sends ? 1 : 0];
+      const { rows } = await write("query", "insert into nodes (beat_at, sends) values (?, ?) returning id", values);
       return (rows[0] as { id: number }).id;
     },
     async beat(node) {
@@ -176,6 +177,10 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     async countNodes() {
       const rows = await read<{ alive: number }>("select count(*) as alive from nodes where dead = 0");
       return rows[0]?.alive ?? 0;
+    },
+    async placeOf(node) {
+      const rows = await read<{ count: number; rank: number }>(PLACE, node);
+      return rows[0] ?? { count: 0, rank: 0 };
     },
 
     async ping() {
