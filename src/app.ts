@@ -37,7 +37,7 @@ import { matchParked, report, settleParked } from "./messages/report.ts";
 import type { Account } from "./model/account.ts";
 import { carrierKey, carrierNameOf, type CatalogRecord, type SmppCarrierContent } from "./model/catalog.ts";
 import { CALM } from "./model/phone.ts";
-import { SMPP_DEFAULTS } from "./model/smpp-line.ts";
+import { openedLine } from "./model/smpp-line.ts";
 import { FloodFilter } from "./policies/flood.ts";
 import { operatorCircle, readOperatorTable, type OperatorTable } from "./policies/operator.ts";
 import type { KeptText } from "./store/inbound-store.ts";
@@ -269,6 +269,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     reporting: dispatching,
     smsRules: config,
     simulator,
+    carriers,
+    binding: speaking,
     telling,
     teller,
     links,
@@ -321,15 +323,10 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
 type SpeakNeeds = Omit<SmppCarrierNeeds, keyof ReturnType<typeof lineOf> | keyof LiveLine>;
 
 /** What is a line's own, with its secrets opened. */
-const lineOf = (
-  { accountId, name }: CatalogRecord<"carrier">,
-  { smpp: { secrets, ...settings } }: SmppCarrierContent,
-  { open }: Seal,
-) => ({
+const lineOf = ({ accountId, name }: CatalogRecord<"carrier">, { smpp }: SmppCarrierContent, { open }: Seal) => ({
   name: carrierKey(accountId, name),
   accountId,
-  settings: { ...SMPP_DEFAULTS, ...settings },
-  secrets: { password: open(secrets.password), tlsKey: secrets.tlsKey === null ? null : open(secrets.tlsKey) },
+  ...openedLine(smpp, open),
 });
 
 /** The words of a text that came in parts, with a mark where one is missing. */

@@ -443,6 +443,7 @@ async function realPath({ path, operation }: Placed): Promise<string> {
   if (path.includes("{prefix}")) ids.prefix = await realBlock("15550600000");
   if (path.includes("/otp/latest")) await realCode();
   if (path.includes("{id}")) ids.id = await realId(path.split("/")[2] ?? "");
+  if (path === "/api/carriers/{id}/test") ids.id = await smppLine();
   const query = (operation.parameters ?? []).filter(
     (parameter) => parameter.in === "query" && parameter.example !== undefined,
   );
@@ -492,6 +493,14 @@ async function realId(kind: string): Promise<string> {
     ...(kind === "prices" && { prefix: String(100 + made) }),
   });
   return body.id;
+}
+
+/** A line to where nobody answers, which is an answer too. */
+async function smppLine(): Promise<string> {
+  made += 1;
+  const smpp = { host: "127.0.0.1", port: 9, systemId: "shop", password: "secret" };
+  const line = { name: `number-${made}`, adapter: "smpp", smpp };
+  return (await house.ask<{ id: string }>("POST", "/api/carriers", line)).body.id;
 }
 
 /** A callback that has come to its end: its endpoint said that it is gone, and was switched on again. */

@@ -213,6 +213,12 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   ...Object.assign({}, ...Object.entries(RECORDS).map(([kind, of]) => recordAttacks(kind, of))),
   ...endpointAttacks("webhooks"),
   ...endpointAttacks("dlr-configs"),
+  "GET /api/carriers/:id/state": ({ recordIds }) => [
+    { path: `/api/carriers/${recordIds["carriers"]}/state`, expected: 404 },
+  ],
+  "POST /api/carriers/:id/test": ({ recordIds }) => [
+    { path: `/api/carriers/${recordIds["carriers"]}/test`, body: { accountId: 1 }, expected: 404 },
+  ],
   "GET /api/callbacks": ({ recordIds, messageId, callbackId }) => [
     { path: "/api/callbacks?accountId=1", expected: 200 },
     { path: `/api/callbacks?endpointId=${recordIds["dlr-configs"]}`, expected: 200 },

@@ -33,6 +33,7 @@ interface Line {
   record: CarrierRecord;
   carrier: Carrier;
   isStarted: boolean;
+  isEnding: boolean;
   /** Settles once the line in whose place it came has ended and it has been started itself. */
   begun: Promise<void>;
   /** What it was last told. */
@@ -69,6 +70,7 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
       record,
       carrier: made(key, record, live),
       isStarted: false,
+      isEnding: false,
       begun: after,
       share: shareOf(record.content, place()),
     };
@@ -87,7 +89,7 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
   }
 
   async function begin(line: Line): Promise<void> {
-    if (!onReceipt || line.isStarted) return;
+    if (!onReceipt || line.isStarted || line.isEnding) return;
     line.isStarted = true;
     try {
       await line.carrier.start(onReceipt);
@@ -96,7 +98,9 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
     }
   }
 
-  function end({ carrier, begun }: Line): Promise<void> {
+  function end(line: Line): Promise<void> {
+    const { carrier, begun } = line;
+    line.isEnding = true;
     const ended = begun
       .then(() => carrier.stop())
       .catch((error: unknown) => log.warn({ err: error, carrier: carrier.name }, "carrier did not end in order"))

@@ -24,6 +24,8 @@ export function createOpenAddress({
     new Promise((give, refuse) => {
       // Nobody looks up what is an address already.
       if (isIP(host) !== 0) return rules.isOpen(host) ? give(host) : refuse(new EgressRefused(host));
-      lookup(host, {}, (error, address) => (error ? refuse(error) : give(String(address))));
+      lookup(host, { all: false }, (error, address) =>
+        typeof address === "string" && !error ? give(address) : refuse(error ?? new EgressRefused(host)),
+      );
     });
 }

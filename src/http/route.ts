@@ -2,6 +2,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import type { Credential, Keyring } from "../accounts/keyring.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Carriers } from "../carriers/carrier.ts";
+import type { SmppCarrierNeeds } from "../carriers/smpp/needs.ts";
 import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
 import type { SmsRules } from "../channels/sms/read.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -33,6 +35,9 @@ export interface Services {
   reporting: ReportNeeds;
   smsRules: SmsRules;
   simulator: SimulatorCarrier;
+  carriers: Carriers;
+  /** What of the house a try to bind needs. */
+  binding: Pick<SmppCarrierNeeds, "addressOf" | "clock">;
   telling: TellNeeds;
   /** Null where this node calls nobody back. */
   teller: Teller | null;

@@ -3,6 +3,7 @@ import { botRoutes } from "./api/bots.ts";
 import { getCallback, listCallbacks, resendCallback } from "./api/callbacks.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./api/campaigns.ts";
 import { carrierRoutes } from "./api/carriers.ts";
+import { carrierStateRoutes } from "./api/carrier-state.ts";
 import { getConfig, putConfig } from "./api/config.ts";
 import { creditRoutes } from "./api/credits.ts";
 import { deleteKey, getKey, listKeys, patchKey, postKey, rotateKeyRoute } from "./api/keys.ts";
@@ -75,6 +76,7 @@ const OPERATIONS: readonly Route[] = [
   ...numberRoutes,
   ...senderRoutes,
   ...carrierRoutes,
+  ...carrierStateRoutes,
   ...routeRoutes,
   ...priceRoutes,
   ...verifyConfigRoutes,

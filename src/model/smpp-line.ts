@@ -123,6 +123,15 @@ export interface SmppReceiptTlv {
   field: "operator" | "circle";
 }
 
+/** A stored line as it is spoken on; one of an earlier release has the defaults of what that could not know. */
+export const openedLine = (
+  { secrets: { password, tlsKey }, ...settings }: SmppLine,
+  open: (sealed: string) => string,
+): { settings: SmppSettings; secrets: SmppSecrets } => ({
+  settings: { ...SMPP_DEFAULTS, ...settings },
+  secrets: { password: open(password), tlsKey: tlsKey === null ? null : open(tlsKey) },
+});
+
 /** `auto` tries every spelling and learns; `exact` takes ids as they are; any other says what is made of a receipt's id. */
 export const SMPP_ID_FORMS: readonly string[] = [
   "auto",

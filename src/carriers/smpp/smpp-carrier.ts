@@ -1,11 +1,11 @@
 import type { Message } from "../../model/message.ts";
-import type { SmppSecrets, SmppSettings } from "../../model/smpp-line.ts";
 import type { BindOptions } from "../../smpp/client.ts";
 import type { BindCommand } from "../../smpp/pdu.ts";
 import { responseTo } from "../../smpp/respond.ts";
 import type { Answer, Incoming } from "../../smpp/session.ts";
 import { STATUS } from "../../smpp/status.ts";
 import type { BindState, Carrier, CarrierState, OnReceipt, Outcome, Receipt } from "../carrier.ts";
+import { bindOptionsOf } from "./bind-options.ts";
 import { hear } from "./hear.ts";
 import { Line, type LineState } from "./line.ts";
 import { Lines } from "./lines.ts";
@@ -127,22 +127,10 @@ class SmppCarrier implements Carrier {
     });
   }
 
-  #bindOptions(as: BindCommand, host: string): BindOptions {
-    const { settings, secrets, clock, log } = this.#needs;
-    const { port, tls, systemId, systemType, window, responseSeconds, enquireSeconds } = settings;
+  #bindOptions(as: BindCommand, address: string): BindOptions {
+    const { log } = this.#needs;
     return {
-      host,
-      port,
-      as,
-      systemId,
-      password: secrets.password,
-      systemType,
-      addressRange: { ton: 0, npi: 0, address: settings.addressRange },
-      window,
-      responseTimeoutMs: responseSeconds * 1000,
-      enquireAfterMs: enquireSeconds * 1000,
-      clock,
-      ...(tls && { tls: tlsOptions(tls, settings.host, secrets) }),
+      ...bindOptionsOf(this.#needs, as, address),
       onRequest: (pdu) => this.#hear(pdu),
       // Without what it was about: it may hold numbers and texts.
       onOddity: ({ kind }) => log.warn({ carrier: this.name, oddity: kind }, "carrier said something odd"),
@@ -201,18 +189,6 @@ class SmppCarrier implements Carrier {
     return "The carrier is not bound";
   }
 }
-
-/** The certificate is the host's, although we connect to its address. */
-const tlsOptions = (
-  { ca, servername, cert }: NonNullable<SmppSettings["tls"]>,
-  host: string,
-  { tlsKey }: SmppSecrets,
-): NonNullable<BindOptions["tls"]> => ({
-  servername: servername ?? host,
-  ...(ca !== null && { ca }),
-  ...(cert !== null && { cert }),
-  ...(tlsKey !== null && { key: tlsKey }),
-});
 
 function wordsOf(outcome: Outcome): string {
   if (outcome.kind === "taken") return `taken ${(outcome.partIds ?? [outcome.carrierMessageId]).join(" ")}`;

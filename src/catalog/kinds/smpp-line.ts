@@ -221,7 +221,7 @@ const pick = (fields: object): object =>
 
 /** A field that is misspelt would leave the line as it is without a word, and somebody in search of the reason. */
 function checkNames(fields: object, faults: Fault[]): void {
-  for (const name of misspelt(fields as Readonly<Record<string, unknown>>, (field) => Object.hasOwn(given, field)))
+  for (const name of misspelt(fields, (field) => Object.hasOwn(given, field)))
     faults.push({ parameter: `${PARAMETER}.${name}`, message: "A line over SMPP has no such field." });
 }
 
@@ -321,10 +321,11 @@ export function completeLine({ given: plain = {}, ...line }: ReadLine, before: S
   return { ...line, secrets: { password: password ?? "", tlsKey: tlsKey ?? null } };
 }
 
-const sealed = (text: string, kept: string | null | undefined, mint: Mint): string =>
-  kept && mint.open(kept) === text ? kept : mint.seal(text);
+const sealed = (plain: string, kept: string | null | undefined, mint: Mint): string =>
+  kept && mint.open(kept) === plain ? kept : mint.seal(plain);
 
 /** A line without its secrets; one that an earlier release stored has the defaults of what it could not know. */
-export function showLine({ secrets: _, given: __, ...line }: ReadLine): SmppSettings {
+export function showLine(stored: SmppLine): SmppSettings {
+  const { secrets: _, ...line } = stored;
   return { ...SMPP_DEFAULTS, ...line };
 }
