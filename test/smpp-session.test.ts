@@ -73,6 +73,22 @@ describe("requests", () => {
     expect(far.pieces).toBe(2);
   });
 
+  test("one that is asked for with a callback is settled by it, at once where the session is over", async () => {
+    const { session, far } = openLine();
+    const seen: Outcome[] = [];
+    session.ask(message, (outcome) => seen.push(outcome));
+    expect(seen).toEqual([]);
+    await far.next();
+    far.say(taken("a"), 1);
+    await settle();
+    session.destroy();
+    session.ask(message, (outcome) => seen.push(outcome));
+    expect(seen).toEqual([
+      { kind: "answer", pdu: taken("a") },
+      { kind: "closed", wasWritten: false },
+    ]);
+  });
+
   test("more than fits a chunk goes out in order, long ones among short ones", async () => {
     const { session, far } = openLine({ window: 1000 });
     const long = submitSm({ tlvs: [{ tag: 0x0424, value: Buffer.alloc(60_000, 0x61) }] });
@@ -155,9 +171,10 @@ describe("time", () => {
   test("a request that is not answered in time is given up, and its late answer is told with its sequence", async () => {
     const { session, far, clock, oddities } = openLine({ responseTimeoutMs: 5000, enquireAfterMs: null });
     const first = session.request(message);
+    await far.next();
     clock.advance(3000);
     const second = session.request(message);
-    await far.take(2);
+    await far.next();
     clock.advance(1999);
     expect(await now(first)).toBe(pending);
     clock.advance(1001);

@@ -1,5 +1,5 @@
-import { commandOf, isResponseId } from "./commands.ts";
-import { LAYOUTS } from "./layouts/layouts.ts";
+import { isResponseId } from "./commands.ts";
+import { layoutOf } from "./layouts/layouts.ts";
 import { HEADER_LENGTH } from "./lengths.ts";
 import type { Pdu } from "./pdu.ts";
 import { PduReader } from "./pdu-reader.ts";
@@ -28,13 +28,13 @@ export function decode(octets: Buffer, start = 0, end = octets.length): Decoded 
   }
   const commandId = octets.readUInt32BE(start + 4);
   const sequence = octets.readUInt32BE(start + 12);
-  const command = commandOf(commandId);
-  if (command === undefined) {
+  const layout = layoutOf(commandId);
+  if (!layout) {
     const reason = `there is no command 0x${commandId.toString(16).padStart(8, "0")}`;
     return { kind: "malformed", commandId, sequence, status: STATUS.ESME_RINVCMDID, reason };
   }
   const reader = new PduReader(octets, start + HEADER_LENGTH, end, isResponseId(commandId));
-  const pdu = LAYOUTS[command].read(reader, octets.readUInt32BE(start + 8));
+  const pdu = layout.read(reader, octets.readUInt32BE(start + 8));
   if (reader.fault) return { kind: "malformed", commandId, sequence, ...reader.fault };
   return { kind: "pdu", sequence, pdu };
 }

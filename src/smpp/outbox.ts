@@ -1,9 +1,10 @@
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { encodeInto, lengthOf } from "./encode.ts";
 import type { Pdu } from "./pdu.ts";
 
-/** Room for about a hundred messages; small enough that a thousand idle sessions can have one each. */
-const CHUNK_LENGTH = 16_384;
+/** Room for some two hundred messages; small enough that a thousand idle sessions can have one each. */
+const CHUNK_LENGTH = 32_768;
 
 /**
  * Gathers what a session says in one turn of the event loop and writes it at once: a write costs far more than a PDU.
@@ -48,6 +49,11 @@ export class Outbox {
     return this.#putDown(octets.length);
   }
 
+  /** Another number for each write: what is put in under the same one leaves together. */
+  get flight(): number {
+    return this.#flushed;
+  }
+
   /** Whether the socket has had it, so that it may have reached the other side. */
   isWritten(put: number): boolean {
     return put <= this.#flushed;
@@ -57,9 +63,12 @@ export class Outbox {
     this.#scheduled = false;
     if (this.#filled === this.#written || !this.#socket.writable) return;
     this.#socket.write(this.#chunk.subarray(this.#written, this.#filled));
-    // What is written is never written over: the socket may hold on to it.
-    this.#written = this.#filled;
     this.#flushed = this.#puts;
+    // A real socket that has passed on everything holds nothing of the chunk any more, so its place is used again; any
+    // other stream may hand the same octets on to whoever reads it, and what was written is left alone.
+    const isFree = this.#socket instanceof Socket && this.#socket.writableLength === 0;
+    this.#written = isFree ? 0 : this.#filled;
+    this.#filled = this.#written;
   };
 
   #makeRoom(length: number): void {
@@ -75,7 +84,8 @@ export class Outbox {
     this.#puts += 1;
     if (!this.#scheduled) {
       this.#scheduled = true;
-      setImmediate(this.flush);
+      // Behind everything that this turn has set off; an immediate would cost another look at all sockets.
+      process.nextTick(this.flush);
     }
     return this.#puts;
   }

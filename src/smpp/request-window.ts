@@ -51,6 +51,9 @@ export class RequestWindow {
   /** In the order in which they were sent, which is the order in which they time out. */
   readonly #waiting = new Map<number, Waiting>();
   #queue: Queued[] = [];
+  /** When the requests of this flight are sent: the clock is asked once for all of them. */
+  #flight = -1;
+  #sentAt = 0;
 
   constructor({ outbox, now, size, sequence = 0 }: Needs) {
     this.size = size;
@@ -85,7 +88,16 @@ export class RequestWindow {
   send(pdu: Request, settle: Settle): void {
     const sequence = this.nextSequence();
     const put = this.#outbox.put(pdu, sequence);
-    this.#waiting.set(sequence, { expects: RESPONSE_COMMANDS[pdu.command], settle, sentAt: this.#now(), put });
+    this.#waiting.set(sequence, { expects: RESPONSE_COMMANDS[pdu.command], settle, sentAt: this.#sentNow(), put });
+  }
+
+  #sentNow(): number {
+    const { flight } = this.#outbox;
+    if (flight !== this.#flight) {
+      this.#flight = flight;
+      this.#sentAt = this.#now();
+    }
+    return this.#sentAt;
   }
 
   // It is encoded now, so that a mistake in it is its caller's and not that of whoever makes room.
@@ -99,9 +111,10 @@ export class RequestWindow {
   pump(): void {
     const count = Math.min(this.size - this.#waiting.size, this.#queue.length);
     if (count <= 0 || this.#outbox.blocked) return;
-    const sentAt = this.#now();
-    for (const { sequence, octets, expects, settle } of this.#queue.splice(0, count))
-      this.#waiting.set(sequence, { expects, settle, sentAt, put: this.#outbox.putOctets(octets) });
+    for (const { sequence, octets, expects, settle } of this.#queue.splice(0, count)) {
+      const put = this.#outbox.putOctets(octets);
+      this.#waiting.set(sequence, { expects, settle, sentAt: this.#sentNow(), put });
+    }
   }
 
   /** False when no request waits for this response. */

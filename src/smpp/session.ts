@@ -136,10 +136,16 @@ export class Session {
 
   /** Asks, now or when there is a place in the window. Rejects a PDU that cannot be written, and nothing else. */
   request<Asked extends Request>(pdu: Asked): Promise<Outcome<ResponseOf<Asked["command"]>>> {
-    return new Promise((resolve) => {
-      if (this.isOpen) this.#requests.ask(pdu, resolve as Settle);
-      else resolve({ kind: "closed", wasWritten: false });
-    });
+    return new Promise((resolve) => this.ask(pdu, resolve));
+  }
+
+  /**
+   * The same without a promise, for whoever has one of its own: `settle` is called once, and never before this returns
+   * unless the session is over. Throws where `request` rejects.
+   */
+  ask<Asked extends Request>(pdu: Asked, settle: (outcome: Outcome<ResponseOf<Asked["command"]>>) => void): void {
+    if (this.isOpen) this.#requests.ask(pdu, settle as Settle);
+    else settle({ kind: "closed", wasWritten: false });
   }
 
   /** Says what is never answered. */
@@ -181,6 +187,7 @@ export class Session {
       this.#outbox.put({ command: "generic_nack", status: STATUS.ESME_RINVCMDLEN }, 0);
       this.#close({ reason: "unframeable" });
     }
+    this.#listenIfFit();
     this.#afterSettling();
   };
 
@@ -190,7 +197,7 @@ export class Session {
     if (decoded.kind === "malformed") return this.#onMalformed(decoded);
     const { pdu, sequence } = decoded;
     if ("status" in pdu) this.#onResponse(pdu, sequence);
-    else if (pdu.command === "enquire_link") this.#say({ command: "enquire_link_resp", status: 0 }, sequence);
+    else if (pdu.command === "enquire_link") this.#outbox.put({ command: "enquire_link_resp", status: 0 }, sequence);
     else if (pdu.command === "unbind") this.#onUnbind(sequence);
     else this.#onRequest(pdu, sequence);
   };
@@ -207,8 +214,8 @@ export class Session {
     if (!isResponseId(commandId)) {
       const command = commandOf(commandId);
       const isAnswerable = command !== undefined && command in RESPONSE_COMMANDS;
-      if (isAnswerable) this.#say(responseTo({ command: command as Request["command"] }, { status }), sequence);
-      else this.#say({ command: "generic_nack", status }, sequence);
+      if (isAnswerable) this.#outbox.put(responseTo({ command: command as Request["command"] }, { status }), sequence);
+      else this.#outbox.put({ command: "generic_nack", status }, sequence);
     }
     this.#options.onOddity?.(malformed, this);
   }
@@ -240,20 +247,16 @@ export class Session {
     try {
       if (answer.command !== RESPONSE_COMMANDS[asked.command] && answer.command !== "generic_nack")
         throw new TypeError(`${asked.command} was answered with ${answer.command}; responseTo makes the right one`);
-      this.#say(answer, sequence);
+      this.#outbox.put(answer, sequence);
     } catch (error) {
       this.#onHandlerFailed(asked, sequence, error);
     }
   }
 
   #onHandlerFailed(asked: Incoming, sequence: number, error: unknown): void {
-    if (!isNotice(asked) && !this.#isOver) this.#say(responseTo(asked, { status: STATUS.ESME_RSYSERR }), sequence);
+    if (!isNotice(asked) && !this.#isOver)
+      this.#outbox.put(responseTo(asked, { status: STATUS.ESME_RSYSERR }), sequence);
     this.#options.onOddity?.({ kind: "handler failed", pdu: asked, error }, this);
-  }
-
-  #say(response: Response, sequence: number): void {
-    this.#outbox.put(response, sequence);
-    this.#listenIfFit();
   }
 
   #onUnbind(sequence: number): void {
@@ -263,7 +266,7 @@ export class Session {
     this.#leave(
       () => this.#unanswered === 0,
       () => {
-        this.#say({ command: "unbind_resp", status: 0 }, sequence);
+        this.#outbox.put({ command: "unbind_resp", status: 0 }, sequence);
         this.#close({ reason: "unbound", by: "peer" });
       },
     );

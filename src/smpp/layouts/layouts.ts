@@ -1,4 +1,4 @@
-import type { Command } from "../commands.ts";
+import { COMMAND_IDS, type Command } from "../commands.ts";
 import type { Pdu } from "../pdu.ts";
 import { bindLayout, bindRespLayout, outbind } from "./binds.ts";
 import { alertNotification, cancelSm, querySm, querySmResp, replaceSm } from "./later.ts";
@@ -51,3 +51,10 @@ const TABLE: { readonly [Name in Command]: Layout<PduOf<Name>> } = {
 
 /** The same, for whoever has a PDU or a name of which the compiler knows only that it is one. */
 export const LAYOUTS = TABLE as { readonly [Name in Command]: Layout<Pdu> };
+
+const BY_ID = new Map<number, Layout<Pdu>>(
+  (Object.keys(TABLE) as Command[]).map((command) => [COMMAND_IDS[command], LAYOUTS[command]]),
+);
+
+/** Undefined for an id that SMPP 3.4 does not know. */
+export const layoutOf = (commandId: number): Layout<Pdu> | undefined => BY_ID.get(commandId);
