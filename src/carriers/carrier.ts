@@ -96,6 +96,8 @@ export interface Carrier {
   readonly capacity?: number;
   /** Whether it makes sense to hand it anything now. */
   isUp(): boolean;
+  /** Whether other nodes have all of the line: what is meant for it is left to them, and takes no other route. */
+  isElsewhere?(): boolean;
   submit(message: Message): Promise<Outcome>;
   /** Told that a receipt's id was known in another spelling, so that the next ones can come in that one at once. */
   learned?(receipt: Receipt, knownAs: string): void;

@@ -61,6 +61,10 @@ class SmppCarrier implements Carrier {
     return this.#lines.window > 0;
   }
 
+  isElsewhere(): boolean {
+    return this.#needs.share().connections === 0;
+  }
+
   async submit(message: Message): Promise<Outcome> {
     const { settings, clock } = this.#needs;
     const now = clock.now();
