@@ -76,20 +76,20 @@ export interface SmppTls {
 }
 
 export const SMPP_BINDS = ["transceiver", "transmitter and receiver"] as const;
-export type SmppBindAs = (typeof SMPP_BINDS)[number];
+type SmppBindAs = (typeof SMPP_BINDS)[number];
 
 export const SMPP_ALPHABETS = ["gsm7", "latin1", "ascii"] as const;
-export type SmppAlphabet = (typeof SMPP_ALPHABETS)[number];
+type SmppAlphabet = (typeof SMPP_ALPHABETS)[number];
 
 export const SMPP_LONG_MESSAGES = ["udh8", "udh16", "sar", "payload"] as const;
-export type SmppLongMessages = (typeof SMPP_LONG_MESSAGES)[number];
+type SmppLongMessages = (typeof SMPP_LONG_MESSAGES)[number];
 
-export interface SmppAddressType {
+interface SmppAddressType {
   ton: number;
   npi: number;
 }
 
-export interface SmppAddresses {
+interface SmppAddresses {
   /** Of a sender with letters. */
   alphanumeric: SmppAddressType;
   /** Of a sender that is a short number. */
@@ -104,10 +104,10 @@ export interface SmppAddresses {
 }
 
 export const SMPP_STATUS_MEANINGS = ["retry", "refuse", "carrier"] as const;
-export type SmppStatusMeaning = (typeof SMPP_STATUS_MEANINGS)[number];
+type SmppStatusMeaning = (typeof SMPP_STATUS_MEANINGS)[number];
 
 export const SMPP_TLV_TYPES = ["octets", "cstring", "uint8", "uint16", "uint32"] as const;
-export type SmppTlvType = (typeof SMPP_TLV_TYPES)[number];
+type SmppTlvType = (typeof SMPP_TLV_TYPES)[number];
 
 export const SMPP_TLV_SOURCES = ["template.dltEntityId", "template.dltContentId", "chainHash"] as const;
 

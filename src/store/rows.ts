@@ -79,7 +79,7 @@ export interface RefRow {
   n: number;
 }
 
-export const refOf = (row: RefRow): MessageRef => ({ accountId: row.account_id, requestId: row.request_id, n: row.n });
+const refOf = (row: RefRow): MessageRef => ({ accountId: row.account_id, requestId: row.request_id, n: row.n });
 
 /** What a carrier's id names; that it names one part of several is said only where it does. */
 export const submissionOf = (row: RefRow & { parts: number }): Submission =>

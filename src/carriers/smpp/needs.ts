@@ -31,7 +31,7 @@ export interface LineShare {
 }
 
 /** What is counted of lines. */
-export interface SmppMeters {
+interface SmppMeters {
   /** Answers of a carrier that were not yes, and binds that failed, by code. */
   carrierErrors(carrier: string, code: string): { inc(): void };
 }
