@@ -9,7 +9,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const SMPP_3_4 = 0x34;
 
 /** What TLS may be told. Certificates are verified unless `rejectUnauthorized` is set to false. */
-export type TlsOptions = Pick<
+type TlsOptions = Pick<
   ConnectionOptions,
   "ca" | "cert" | "key" | "passphrase" | "servername" | "rejectUnauthorized" | "minVersion"
 >;

@@ -96,7 +96,7 @@ export interface DeliverSm extends ShortMessage {
   readonly command: "deliver_sm";
 }
 
-export interface SubmitMulti extends Omit<ShortMessage, "destination"> {
+interface SubmitMulti extends Omit<ShortMessage, "destination"> {
   readonly command: "submit_multi";
   readonly destinations: readonly Destination[];
 }
@@ -133,7 +133,7 @@ interface MessageIdResp<Name extends "submit_sm_resp" | "deliver_sm_resp" | "dat
   readonly tlvs: readonly Tlv[];
 }
 
-export interface QuerySm {
+interface QuerySm {
   readonly command: "query_sm";
   readonly messageId: string;
   readonly source: Address;
@@ -150,7 +150,7 @@ export interface QuerySmResp {
   readonly tlvs: readonly Tlv[];
 }
 
-export interface CancelSm {
+interface CancelSm {
   readonly command: "cancel_sm";
   readonly serviceType: string;
   readonly messageId: string;
@@ -159,7 +159,7 @@ export interface CancelSm {
   readonly tlvs: readonly Tlv[];
 }
 
-export interface ReplaceSm {
+interface ReplaceSm {
   readonly command: "replace_sm";
   readonly messageId: string;
   readonly source: Address;
@@ -171,14 +171,14 @@ export interface ReplaceSm {
   readonly tlvs: readonly Tlv[];
 }
 
-export interface Outbind {
+interface Outbind {
   readonly command: "outbind";
   readonly systemId: string;
   readonly password: string;
   readonly tlvs: readonly Tlv[];
 }
 
-export interface AlertNotification {
+interface AlertNotification {
   readonly command: "alert_notification";
   readonly source: Address;
   readonly esme: Address;

@@ -21,7 +21,7 @@ export type Verdict =
     }
   | { readonly kind: "refused"; readonly status: number };
 
-export interface Peer {
+interface Peer {
   readonly address: string;
   readonly port: number;
 }

@@ -13,7 +13,6 @@ const text = (words: string): Buffer => Buffer.from(words, "latin1");
 const octets = (hex: string): Buffer => Buffer.from(hex, "hex");
 const acme = { ton: 5, npi: 0, address: "ACME" };
 const phone = { ton: 1, npi: 1, address: "919876543210" };
-const nobody = { ton: 0, npi: 0, address: "" };
 
 const bindFields = {
   systemId: "esme",
@@ -295,10 +294,10 @@ export const GOLDENS: readonly Golden[] = [
     pdu: {
       command: "alert_notification",
       source: phone,
-      esme: nobody,
+      esme: acme,
       tlvs: [{ tag: 0x0422, value: octets("00") }],
     },
-    hex: "00000027 00000102 00000000 0000000b 01 01 39313938373635343332313000 00 00 00 0422 0001 00",
+    hex: "0000002b 00000102 00000000 0000000b 01 01 39313938373635343332313000 05 00 41434d4500 0422 0001 00",
   },
   {
     title: "enquire_link",
