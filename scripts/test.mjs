@@ -86,6 +86,7 @@ async function provideProgrammes() {
   const programmes = [
     { name: "the PostgreSQL server", aptPackage: "postgresql", find: postgresBinaries },
     { name: "Chromium", aptPackage: "chromium", find: chromium },
+    { name: "tshark", aptPackage: "tshark", find: () => inPath("tshark") },
   ];
   if (process.platform === "linux") {
     programmes.push({ name: "strace", aptPackage: "strace", find: () => inPath("strace") });

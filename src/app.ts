@@ -5,19 +5,25 @@ import type { CreatedAccount } from "./accounts/create-account.ts";
 import { firstStart } from "./accounts/first-start.ts";
 import { Keyring } from "./accounts/keyring.ts";
 import { checkMasterKey, deriveKey, loadMasterKey, sealEndpoints } from "./accounts/master-key.ts";
-import type { Carrier, Carriers } from "./carriers/carrier.ts";
+import { openCarriers, type LiveLine } from "./carriers/open-carriers.ts";
+import type { Alphabet } from "./carriers/smpp/coding.ts";
+import type { CreateSmppCarrier, SmppCarrierNeeds } from "./carriers/smpp/needs.ts";
+import { assemble } from "./carriers/smpp/reassemble.ts";
+import { createSmppCarrier } from "./carriers/smpp/smpp-carrier.ts";
+import { tryBind } from "./carriers/smpp/try-bind.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { BadSetting, type Config } from "./config.ts";
 import { EgressRules } from "./egress/addresses.ts";
 import { createGuardedAgent } from "./egress/guarded-agent.ts";
 import { createMediaProbe } from "./egress/media-probe.ts";
+import { createOpenAddress } from "./egress/open-address.ts";
 import type { Services } from "./http/route.ts";
 import { createServer } from "./http/server.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { Locked, lockFile } from "./lib/lock-file.ts";
 import { createLog, type Log } from "./lib/log.ts";
-import { createSeal } from "./lib/seal.ts";
+import { createSeal, type Seal } from "./lib/seal.ts";
 import { createTurnstile } from "./lib/turnstile.ts";
 import { createFollow } from "./links/follow.ts";
 import type { AcceptNeeds } from "./messages/accept.ts";
@@ -27,12 +33,15 @@ import { Dispatcher } from "./messages/dispatcher.ts";
 import { failOver, type FailOverNeeds } from "./messages/fail-over.ts";
 import type { PrepareNeeds } from "./messages/prepare.ts";
 import { receive } from "./messages/receive.ts";
-import { report, settleParked } from "./messages/report.ts";
+import { receivePart, receiveRests, type ReceivePartsNeeds } from "./messages/receive-parts.ts";
+import { matchParked, report, settleParked } from "./messages/report.ts";
 import type { Account } from "./model/account.ts";
-import { carrierKey, carrierNameOf, SIMULATOR } from "./model/catalog.ts";
+import { carrierKey, carrierNameOf, type CatalogRecord, type SmppCarrierContent } from "./model/catalog.ts";
 import { CALM } from "./model/phone.ts";
+import { openedLine } from "./model/smpp-line.ts";
 import { FloodFilter } from "./policies/flood.ts";
 import { operatorCircle, readOperatorTable, type OperatorTable } from "./policies/operator.ts";
+import type { KeptText } from "./store/inbound-store.ts";
 import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { NOBODY, type Store } from "./store/store.ts";
@@ -71,6 +80,8 @@ const FLOOD_ENTRIES = 200_000;
 interface Given {
   clock?: Clock;
   log?: Log;
+  /** Makes lines over SMPP; a test may have them end in itself. */
+  createSmpp?: CreateSmppCarrier;
   /** Told when the store has broken in a way that only a new process mends. */
   onBroken?: (error: Error) => void;
 }
@@ -79,6 +90,7 @@ interface Given {
 export async function startApp(config: Config, given: Given = {}): Promise<App> {
   const clock = given.clock ?? systemClock;
   const log = given.log ?? createLog(config.logLevel);
+  const { createSmpp = createSmppCarrier } = given;
   if (!config.databaseUrl && !config.roles.includes("dispatch"))
     log.warn("this node does not send, and on SQLite no other can: messages wait until a start with the role dispatch");
   const unlock = lockDataDir(config);
@@ -92,12 +104,14 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const catalog = new Catalog({ store, clock });
 
   const silentMs = config.nodeSilentSeconds * 1000;
-  const membership = new Membership({ store, clock, log }, { alone: store.engine === "sqlite", silentMs });
+  const sends = config.roles.includes("dispatch");
+  const membership = new Membership({ store, clock, log }, { alone: store.engine === "sqlite", silentMs, sends });
   await membership.join();
 
   const meters = createMeters();
   const agent = createGuardedAgent({ rules: egressRules(config), clock });
   const operators = loadOperators(config);
+  const seal = sealEndpoints(masterKey);
   const telling: TellerNeeds = {
     store,
     catalog,
@@ -107,7 +121,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     log,
     meters,
     accountOf,
-    seal: sealEndpoints(masterKey),
+    seal,
     operatorOf: (number) => operatorCircle(number, operators),
   };
   const teller = config.roles.includes("callbacks") ? new Teller(telling) : null;
@@ -124,7 +138,26 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   });
   const otpSeal = createSeal(deriveKey(masterKey, "texts of one-time passwords"));
   const media = createMediaProbe({ agent, clock, log });
-  const carriers = openCarriers(catalog, simulator);
+  const receiving: ReceivePartsNeeds = { store, commits, meters, clock, accountOf, wordsOf };
+  const speaking: SpeakNeeds = {
+    addressOf: createOpenAddress({ rules: egressRules(config), clock }),
+    onInbound: (inbound) => receive(receiving, inbound),
+    onInboundPart: (part) => receivePart(receiving, part),
+    clock,
+    log,
+    meters,
+  };
+  const carriers = openCarriers({
+    simulator,
+    records: () => catalog.all("carrier"),
+    create: (record, live) =>
+      record.content.adapter === "simulator"
+        ? simulator.line(record.accountId, { name: carrierKey(record.accountId, record.name), ...record.content })
+        : createSmpp({ ...speaking, ...live, ...lineOf(record, record.content, seal) }),
+    place: () => (membership.sends ? membership : null),
+    log,
+  });
+  catalog.onChange(() => carriers.refresh());
   await catalog.refresh();
   const gates = new Gates({ clock, nodeCount: () => membership.count });
   const dispatching: DispatchNeeds & FailOverNeeds & CampaignNeeds = {
@@ -141,12 +174,9 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     log,
     meters,
   };
-  const sending = config.roles.includes("dispatch") ? openLanes(dispatching, config, store) : null;
-  simulator.hear(
-    (inbound) => receive({ store, commits, meters, accountOf }, inbound),
-    (receipt) => report(dispatching, receipt),
-  );
-  if (sending) await simulator.start((receipt) => report(dispatching, receipt));
+  const sending = sends ? openLanes(dispatching, config, store) : null;
+  simulator.hear(speaking.onInbound, (receipt) => report(dispatching, receipt));
+  if (sending) await carriers.start((receipt) => report(dispatching, receipt));
 
   const jobs = startJobs(
     { clock, log },
@@ -166,6 +196,9 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
         takeUpVerifications: () => takeUpDue({ ...verifying, store, catalog, accountOf, herald }),
         watchCountries: watchCountries({ store, clock, log, meters }),
         settleParked: (ref, parked) => settleParked(dispatching, ref, parked),
+        matchParked: (parked) => matchParked(dispatching, parked),
+        divideLines: () => carriers.divide(),
+        receiveRests: () => receiveRests(receiving),
         resendOverdue: () => simulator.resendOverdue(),
       },
     }),
@@ -236,8 +269,11 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     preparing,
     accepting,
     verifying,
+    reporting: dispatching,
     smsRules: config,
     simulator,
+    carriers,
+    tryLine: (line) => tryBind({ ...speaking, ...line }),
     telling,
     teller,
     links,
@@ -272,7 +308,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       clearTimeout(cut);
       await jobs.stop();
       await sending?.stop();
-      await simulator.stop();
+      await carriers.stop();
       await commits.idle();
       await teller?.stop();
       await links.idle();
@@ -286,21 +322,23 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   };
 }
 
-/** The lines that the accounts have, made anew whenever their records change. */
-function openCarriers(catalog: Catalog, simulator: SimulatorCarrier): Carriers {
-  let lines = new Map<string, Carrier>();
-  catalog.onChange(() => {
-    lines = new Map(
-      catalog.all("carrier").map(({ accountId, name, content: { messagesPerSecond } }) => {
-        const key = carrierKey(accountId, name);
-        return [key, simulator.line(accountId, { name: key, messagesPerSecond })];
-      }),
-    );
-  });
-  return {
-    find: (accountId, name) => (name === SIMULATOR ? simulator : (lines.get(carrierKey(accountId, name)) ?? null)),
-  };
-}
+/** What is the same for all lines over SMPP. */
+type SpeakNeeds = Omit<SmppCarrierNeeds, keyof ReturnType<typeof lineOf> | keyof LiveLine>;
+
+/** What is a line's own, with its secrets opened. */
+const lineOf = ({ accountId, name }: CatalogRecord<"carrier">, { smpp }: SmppCarrierContent, { open }: Seal) => ({
+  name: carrierKey(accountId, name),
+  accountId,
+  ...openedLine(smpp, open),
+});
+
+/** The words of a text that came in parts, with a mark where one is missing. */
+const wordsOf = ({ parts, total, alphabet }: KeptText): string =>
+  assemble(
+    parts.map(({ octets, ...part }) => ({ ...part, bytes: octets, total, reference: 0 })),
+    alphabet as Alphabet,
+    "…",
+  )?.text ?? "";
 
 /** The lanes with who fills and who empties them. */
 function openLanes(

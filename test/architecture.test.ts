@@ -11,9 +11,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/main.ts": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/store/", "src/lib/"],
   "src/welcome.ts": ["src/accounts/create-account.ts"],
   "src/app.ts": ["src/"],
-  "src/cli/": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/catalog/", "src/model/", "src/lib/", "src/webhooks/mint.ts", "src/webhooks/sign.ts", "src/webhooks/post-json.ts", "src/webhooks/event-json.ts"],
+  "src/cli/": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/catalog/", "src/model/", "src/lib/", "src/webhooks/mint.ts", "src/webhooks/sign.ts", "src/webhooks/post-json.ts", "src/webhooks/event-json.ts", "src/smsc/"],
   "src/config.ts": ["src/lib/"],
-  "src/http/": ["package.json", "src/accounts/", "src/catalog/", "src/links/", "src/messages/", "src/webhooks/", "src/verify/", "src/channels/", "src/carriers/simulator/", "src/work/meters.ts", "src/store/store.ts", "src/store/link-store.ts", "src/store/inbound-store.ts", "src/store/callback-store.ts", "src/store/verify-store.ts", "src/model/", "src/lib/"],
+  "src/http/": ["package.json", "src/accounts/", "src/catalog/", "src/links/", "src/messages/", "src/webhooks/", "src/verify/", "src/channels/", "src/carriers/carrier.ts", "src/carriers/simulator/", "src/work/meters.ts", "src/store/store.ts", "src/store/link-store.ts", "src/store/inbound-store.ts", "src/store/callback-store.ts", "src/store/verify-store.ts", "src/model/", "src/lib/"],
   "src/accounts/": ["src/catalog/samples.ts", "src/store/store.ts", "src/model/", "src/lib/"],
   "src/catalog/": ["src/channels/", "src/store/store.ts", "src/model/", "src/lib/"],
   "src/egress/": ["src/model/", "src/lib/"],
@@ -24,12 +24,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/webhooks/": ["src/catalog/catalog.ts", "src/egress/guarded-agent.ts", "src/work/", "src/store/store.ts", "src/store/callback-store.ts", "src/model/", "src/lib/"],
   "src/work/": ["src/carriers/carrier.ts", "src/store/store.ts", "src/store/verify-store.ts", "src/model/", "src/lib/"],
   "src/channels/": ["src/model/", "src/lib/"],
-  "src/carriers/": ["src/store/store.ts", "src/model/", "src/lib/"],
-  "src/store/sqlite/": ["src/store/engine.ts", "src/store/callbacks.ts", "src/store/callback-store.ts", "src/store/catalog.ts", "src/store/charge.ts", "src/store/credits.ts", "src/store/inbound.ts", "src/store/inbound-store.ts", "src/store/links.ts", "src/store/link-store.ts", "src/store/optouts.ts", "src/store/reading.ts", "src/store/records.ts", "src/store/retention.ts", "src/store/rows.ts", "src/store/store.ts", "src/store/tables.ts", "src/store/verifications.ts", "src/store/verify-guard.ts", "src/store/verify-store.ts", "src/store/migrations/", "src/carriers/carrier.ts", "src/model/", "src/lib/"],
-  "src/store/postgres/": ["src/store/engine.ts", "src/store/callbacks.ts", "src/store/callback-store.ts", "src/store/catalog.ts", "src/store/charge.ts", "src/store/credits.ts", "src/store/inbound.ts", "src/store/inbound-store.ts", "src/store/links.ts", "src/store/link-store.ts", "src/store/optouts.ts", "src/store/reading.ts", "src/store/records.ts", "src/store/retention.ts", "src/store/rows.ts", "src/store/store.ts", "src/store/tables.ts", "src/store/verifications.ts", "src/store/verify-guard.ts", "src/store/verify-store.ts", "src/store/migrations/", "src/carriers/carrier.ts", "src/model/", "src/lib/"],
+  "src/smsc/": ["src/smpp/", "src/carriers/simulator/fate.ts", "src/model/", "src/lib/"],
+  "src/carriers/": ["src/store/store.ts", "src/smpp/", "src/model/", "src/lib/"],
+  "src/store/sqlite/": ["src/store/engine.ts", "src/store/callbacks.ts", "src/store/callback-store.ts", "src/store/catalog.ts", "src/store/charge.ts", "src/store/credits.ts", "src/store/inbound.ts", "src/store/inbound-parts.ts", "src/store/inbound-store.ts", "src/store/links.ts", "src/store/link-store.ts", "src/store/optouts.ts", "src/store/reading.ts", "src/store/records.ts", "src/store/retention.ts", "src/store/rounds.ts", "src/store/rows.ts", "src/store/store.ts", "src/store/submissions.ts", "src/store/tables.ts", "src/store/verifications.ts", "src/store/verify-guard.ts", "src/store/verify-store.ts", "src/store/migrations/", "src/carriers/carrier.ts", "src/model/", "src/lib/"],
+  "src/store/postgres/": ["src/store/engine.ts", "src/store/callbacks.ts", "src/store/callback-store.ts", "src/store/catalog.ts", "src/store/charge.ts", "src/store/credits.ts", "src/store/inbound.ts", "src/store/inbound-parts.ts", "src/store/inbound-store.ts", "src/store/links.ts", "src/store/link-store.ts", "src/store/optouts.ts", "src/store/reading.ts", "src/store/records.ts", "src/store/retention.ts", "src/store/rounds.ts", "src/store/rows.ts", "src/store/store.ts", "src/store/submissions.ts", "src/store/tables.ts", "src/store/verifications.ts", "src/store/verify-guard.ts", "src/store/verify-store.ts", "src/store/migrations/", "src/carriers/carrier.ts", "src/model/", "src/lib/"],
   "src/store/": ["src/carriers/carrier.ts", "src/model/", "src/lib/"],
   "src/model/": ["src/lib/"],
   "src/lib/": [],
+  "src/smpp/": [],
 }; // prettier-ignore
 
 const roomOf = (file: string): string | undefined =>
@@ -70,6 +72,16 @@ describe("the house", () => {
       .flatMap(importsOf)
       .filter((target) => /^src\/(store|carriers)\/\w+\//.test(target));
     expect(new Set(adapters.map((target) => dirname(target)))).toEqual(new Set(["src/carriers/simulator"]));
+  });
+
+  test("the SMPP room could be published alone: it needs nothing but Node, and has no word of this house", () => {
+    const room = files.filter((file) => file.startsWith("src/smpp/"));
+    expect(room.length).toBeGreaterThan(10);
+    const packages = room.flatMap((file) =>
+      [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*"([^."][^"]*)"/g)].map((match) => match[1] ?? ""),
+    );
+    expect(packages.filter((name) => !name.startsWith("node:"))).toEqual([]);
+    expect(room.filter((file) => /heliograph/i.test(textOf(file)))).toEqual([]);
   });
 
   test("nothing below the entry reads the environment, and only the entry ends the process", () => {

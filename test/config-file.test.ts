@@ -71,8 +71,14 @@ const RICH = {
   numbers: [{ name: "+15550100111", title: null }],
   senders: [{ name: "MYSHOP", dltEntityId: "1101" }],
   carriers: [
-    { name: "calm", adapter: "simulator", messagesPerSecond: 5, chaos: null },
-    { name: "wild", adapter: "simulator", messagesPerSecond: null, chaos: { ...CALM, deliveredPercent: 50 } },
+    { name: "calm", adapter: "simulator", messagesPerSecond: 5, chaos: null, smpp: null },
+    {
+      name: "wild",
+      adapter: "simulator",
+      messagesPerSecond: null,
+      chaos: { ...CALM, deliveredPercent: 50 },
+      smpp: null,
+    },
   ],
   routes: [
     {
@@ -132,6 +138,9 @@ const RICH = {
     },
   ],
 };
+
+/** Seals nothing. */
+const PLAIN = { seal: (text: string) => text, open: (sealed: string) => sealed };
 
 const reversed = (setUp: object): object =>
   Object.fromEntries(
@@ -558,7 +567,7 @@ describe.each(ENGINES)("a change of set-up in the store on %s", (engine) => {
   });
 
   test("is planned and asked about anew when somebody else changed what it is about, and only then", async () => {
-    const needs = { store: open.store, clock: systemClock, mint: () => "sealed" };
+    const needs = { store: open.store, clock: systemClock, mint: { ...PLAIN, make: () => "sealed" } };
     const isMeant = ({ name }: { name: string }): boolean => name === "default";
     const plans: Plan[] = [];
     const meanwhile = [

@@ -30,6 +30,26 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
     });
   });
 
+  test("what is meant for a line that other nodes have is left to them: nothing is tried, and no other route taken", async () => {
+    const [line, second] = [shop.addCarrier("north"), shop.addCarrier("south")];
+    shop.route("Everything to the simulator", { carrier: "north", priority: 1 });
+    shop.route("Second choice", { carrier: "south", priority: 2 });
+    line.elsewhere = true;
+    line.up = false;
+    const message = await shop.accept();
+    await shop.dispatch(message);
+    expect(await shop.read(message)).toMatchObject({ state: "accepted", attempts: 0, trail: null });
+    shop.clock.advance(500);
+    const [again] = await shop.claim();
+    expect(again).toMatchObject({ requestId: message.requestId });
+    expect(second.submitted).toEqual([]);
+    // The line has come to this node, or this is the node that has it.
+    line.elsewhere = false;
+    line.up = true;
+    if (again) await shop.dispatch(again);
+    expect(line.submitted).toHaveLength(1);
+  });
+
   test("a refused message is rejected with the carrier's code and never tried again", async () => {
     const message = await shop.accept();
     shop.carrier.answer = () => ({

@@ -444,6 +444,7 @@ async function realPath({ path, operation }: Placed): Promise<string> {
   if (path.includes("{prefix}")) ids.prefix = await realBlock("15550600000");
   if (path.includes("/otp/latest")) await realCode();
   if (path.includes("{id}")) ids.id = await realId(path.split("/")[2] ?? "");
+  if (path === "/api/carriers/{id}/test") ids.id = await smppLine();
   const query = (operation.parameters ?? []).filter(
     (parameter) => parameter.in === "query" && parameter.example !== undefined,
   );
@@ -474,6 +475,7 @@ async function realId(kind: string): Promise<string> {
   const name = `number-${made}`;
   if (kind === "links") return linkId();
   if (kind === "callbacks") return callbackId(name);
+  if (kind === "receipts") return receiptId(name);
   if (kind === "inbound") {
     const { body } = await house.ask<{ id: string }>("POST", `/api/simulator/phones/15550100100/reply`, {
       to: "HELIOG",
@@ -494,6 +496,14 @@ async function realId(kind: string): Promise<string> {
   return body.id;
 }
 
+/** A line to where nobody answers, which is an answer too. */
+async function smppLine(): Promise<string> {
+  made += 1;
+  const smpp = { host: "127.0.0.1", port: 9, systemId: "shop", password: "secret" };
+  const line = { name: `number-${made}`, adapter: "smpp", smpp };
+  return (await house.ask<{ id: string }>("POST", "/api/carriers", line)).body.id;
+}
+
 /** A callback that has come to its end: its endpoint said that it is gone, and was switched on again. */
 async function callbackId(name: string): Promise<string> {
   const sink = await openSink();
@@ -512,6 +522,14 @@ async function callbackId(name: string): Promise<string> {
     (answer) => answer.body.data.length > 0,
   );
   return page.data[0]?.id ?? "";
+}
+
+/** A receipt of an id that nobody knows. */
+async function receiptId(carrierMessageId: string): Promise<string> {
+  const receipt = { state: "delivered", errorCode: null, description: null, at: Date.now() } as const;
+  await house.app.store.park([{ ...receipt, carrier: "1/north", carrierMessageId }], Date.now());
+  const { body } = await house.ask<{ data: { id: string }[] }>("GET", "/api/receipts?limit=1");
+  return body.data[0]?.id ?? "";
 }
 
 /** Puts a message on a phone that can be answered in every way. */

@@ -50,6 +50,8 @@ interface Loot {
   /** A one-time password of it, with its right code. */
   verifyId: string;
   otp: string;
+  /** A receipt of a carrier of it that matches no message. */
+  receiptId: string;
 }
 
 interface Attempt {
@@ -211,6 +213,12 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   ...Object.assign({}, ...Object.entries(RECORDS).map(([kind, of]) => recordAttacks(kind, of))),
   ...endpointAttacks("webhooks"),
   ...endpointAttacks("dlr-configs"),
+  "GET /api/carriers/:id/state": ({ recordIds }) => [
+    { path: `/api/carriers/${recordIds["carriers"]}/state`, expected: 404 },
+  ],
+  "POST /api/carriers/:id/test": ({ recordIds }) => [
+    { path: `/api/carriers/${recordIds["carriers"]}/test`, body: { accountId: 1 }, expected: 404 },
+  ],
   "GET /api/callbacks": ({ recordIds, messageId, callbackId }) => [
     { path: "/api/callbacks?accountId=1", expected: 200 },
     { path: `/api/callbacks?endpointId=${recordIds["dlr-configs"]}`, expected: 200 },
@@ -226,6 +234,18 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: "/v1/events?from=0", expected: 200 },
     { path: `/v1/events?cursor=${callbackId.slice(0, 24)}000000000000`, expected: 200 },
   ],
+  "GET /api/receipts": ({ receiptId }) => [
+    { path: "/api/receipts?accountId=1", expected: 200 },
+    { path: `/api/receipts?carrier=${VICTIM_RECORD}`, expected: 200 },
+    { path: `/api/receipts?cursor=${Number(receiptId) + 1}`, expected: 200 },
+  ],
+  "POST /api/receipts/replay": ({ receiptId }) => [
+    { path: "/api/receipts/replay", body: { accountId: 1 }, expected: 200 },
+    { path: "/api/receipts/replay", body: { carrier: VICTIM_RECORD }, expected: 200 },
+    { path: "/api/receipts/replay", body: { cursor: String(Number(receiptId) + 1) }, expected: 200 },
+  ],
+  "POST /api/receipts/:id/replay": ({ receiptId }) => [{ path: `/api/receipts/${receiptId}/replay`, expected: 404 }],
+  "DELETE /api/receipts/:id": ({ receiptId }) => [{ path: `/api/receipts/${receiptId}`, expected: 404 }],
   "GET /api/optouts": () => [
     { path: "/api/optouts?accountId=1", expected: 200 },
     { path: `/api/optouts?cursor=${Number(VICTIM_NUMBER) - 1}`, expected: 200 },
@@ -407,6 +427,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       callbackId: "",
       verifyId: "",
       otp: "",
+      receiptId: await plantReceipt(),
     };
     // What is learned is written a moment later, and must not look like somebody's change then.
     await eventually(
@@ -439,6 +460,13 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
   });
   afterAll(() => tenants.close());
 
+  async function plantReceipt(): Promise<string> {
+    const { store } = tenants.house.app;
+    const receipt = { carrier: `1/${VICTIM_RECORD}`, carrierMessageId: "victims-id", recipient: VICTIM_NUMBER };
+    await store.park([{ ...receipt, state: "expired", errorCode: null, description: VICTIM_TEXT, at: 1 }], Date.now());
+    return String((await store.listParked({ accountId: 1 }, null, 1)).rows[0]?.id);
+  }
+
   /** Everything of the first account that another could show or change. */
   async function belongings(): Promise<unknown> {
     const tables = [
@@ -461,6 +489,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       "verify_prefixes",
       "balances",
       "ledger",
+      "parked_receipts",
     ];
     const rows = [await tenants.execute("select * from accounts where id = 1")];
     for (const table of tables)

@@ -19,6 +19,7 @@ function scripted(): { store: NodeStore; dead: Set<number>; finishBurial(): void
     },
     leave: async () => {},
     countNodes: async () => 1,
+    placeOf: async () => ({ count: 1, rank: 0 }),
   };
   return {
     store,
@@ -37,7 +38,7 @@ test("a node declared dead gives up what it held at the moment it has its new id
   const nodes = scripted();
   const membership = new Membership(
     { store: nodes.store, clock: new MovedClock(), log: createLog("silent") },
-    { alone: false, silentMs: 30_000 },
+    { alone: false, silentMs: 30_000, sends: true },
   );
   const losses: number[] = [];
   membership.onLost(() => losses.push(membership.node));
@@ -54,10 +55,31 @@ test("a node declared dead gives up what it held at the moment it has its new id
   expect(losses, "and only once: what came into the lanes since then stays").toEqual([2]);
 });
 
+test("a node takes its place with every beat, and has none while it is not heard of", async () => {
+  const clock = new MovedClock();
+  const { store } = scripted();
+  let place = { count: 1, rank: 0 };
+  const needs = { store: { ...store, placeOf: async () => place }, clock, log: createLog("silent") };
+  const membership = new Membership(needs, { alone: false, silentMs: 30_000, sends: true });
+  await membership.join();
+  expect([membership.count, membership.rank, membership.sends]).toEqual([1, 0, true]);
+  place = { count: 3, rank: 2 };
+  await membership.beat();
+  expect([membership.count, membership.rank]).toEqual([3, 2]);
+  clock.advance(30_000);
+  expect(membership.sends).toBe(false);
+  const reader = new Membership(needs, { alone: false, silentMs: 30_000, sends: false });
+  await reader.join();
+  expect([reader.alive, reader.sends]).toEqual([true, false]);
+});
+
 test("a node that is not heard of for too long counts itself out, and in again when it is heard", async () => {
   const clock = new MovedClock();
   const { store } = scripted();
-  const membership = new Membership({ store, clock, log: createLog("silent") }, { alone: false, silentMs: 30_000 });
+  const membership = new Membership(
+    { store, clock, log: createLog("silent") },
+    { alone: false, silentMs: 30_000, sends: true },
+  );
   await membership.join();
   clock.advance(30_000);
   expect(membership.alive).toBe(false);

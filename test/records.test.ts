@@ -39,7 +39,12 @@ const KINDS: [kind: string, body: object, shown: object, change: object][] = [
   ["bots", {}, { title: null }, { title: "Shop" }],
   ["numbers", { title: "Shop" }, {}, { title: null }],
   ["senders", {}, { dltEntityId: null }, { dltEntityId: "1101" }],
-  ["carriers", { messagesPerSecond: 5 }, { adapter: "simulator", chaos: null }, { messagesPerSecond: null }],
+  [
+    "carriers",
+    { messagesPerSecond: 5 },
+    { adapter: "simulator", chaos: null, smpp: null },
+    { messagesPerSecond: null },
+  ],
   [
     "routes",
     { carrier: "simulator", prefixes: ["3598"] },
@@ -370,6 +375,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
         adapter: "simulator",
         messagesPerSecond: null,
         chaos: null,
+        smpp: null,
         origin: "built-in",
         createdAt: null,
         updatedAt: null,
@@ -390,7 +396,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
     });
 
     test.each([
-      [{ adapter: "smpp" }, "adapter"],
+      [{ adapter: "carrier pigeon" }, "adapter"],
       [{ messagesPerSecond: 0 }, "messagesPerSecond"],
       [{ messagesPerSecond: 100_001 }, "messagesPerSecond"],
       [{ messagesPerSecond: 1.5 }, "messagesPerSecond"],

@@ -593,6 +593,26 @@ export function storeSuite(engine: EngineName): void {
       expect(await store.beat(node)).toBe(true);
     });
 
+    it("gives the living nodes that send their places, in the order in which they joined", async () => {
+      const first = await store.join({ alone: false });
+      await store.join({ alone: false, sends: false });
+      const [second, third] = [await store.join({ alone: false }), await store.join({ alone: false, sends: true })];
+      const places = () => Promise.all([first, second, third].map((node) => store.placeOf(node)));
+      expect(await places()).toEqual([
+        { count: 3, rank: 0 },
+        { count: 3, rank: 1 },
+        { count: 3, rank: 2 },
+      ]);
+      await silence(first);
+      await store.bury(30_000);
+      expect((await places()).slice(1)).toEqual([
+        { count: 2, rank: 0 },
+        { count: 2, rank: 1 },
+      ]);
+      await store.leave(second);
+      expect(await store.placeOf(third)).toEqual({ count: 1, rank: 0 });
+    });
+
     it("names no dead node that has left nothing behind", async () => {
       const dead = await store.join({ alone: false });
       await silence(dead);

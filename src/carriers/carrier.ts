@@ -10,7 +10,12 @@ import type { Channel, Message, MessageRef, State } from "../model/message.ts";
  * - `unknown`: the line broke before the answer came; it may or may not have been taken.
  */
 export type Outcome = (
-  | { kind: "taken"; carrierMessageId: string }
+  | {
+      kind: "taken";
+      carrierMessageId: string;
+      /** The ids of all parts, in order and the first among them, where it went as several: each has receipts of its own. */
+      partIds?: readonly string[];
+    }
   | { kind: "busy"; retryAfterMs?: number }
   | { kind: "refused"; fault: "message" | "carrier"; code: string; description: string }
   | { kind: "down"; description: string }
@@ -29,7 +34,14 @@ export type ReceiptState = Extract<
 export interface Receipt {
   carrier: string;
   carrierMessageId: string;
-  /** Our own message, where the carrier echoes it: then the receipt is matched even if the answer to the submit was lost. */
+  /** Other spellings of the same id, the likeliest first. They are tried on a miss, and count only for `recipient`. */
+  otherIds?: readonly string[];
+  /** The phone that it is about, as the carrier writes its number. */
+  recipient?: string;
+  /**
+   * Our own message, where the carrier echoes it: then the receipt is matched even if the answer to the submit was lost.
+   * It speaks for the whole message, so never where that has gone as several parts.
+   */
   ref?: MessageRef;
   /** The channel it went by, where one carrier has several. */
   channel?: Channel;
@@ -46,6 +58,29 @@ export type OnReceipt = (receipt: Receipt) => Promise<void>;
 /** Resolves once what the phone sent is on disk; only then may a carrier acknowledge it. */
 export type OnInbound = (inbound: Inbound) => Promise<void>;
 
+/** Resolves once the part is on disk; the text is received when its last part has come. */
+export type OnInboundPart = (part: InboundPart) => Promise<void>;
+
+/** One part of a text that a phone sent as several. It is kept in octets: a character may begin in one and end in the next. */
+export interface InboundPart {
+  accountId: number;
+  /** The carrier's name in the whole service: two may hear of the same phone. */
+  carrier: string;
+  from: string;
+  to: string;
+  /** By which the phone tells its long texts apart. */
+  reference: number;
+  total: number;
+  /** From 1. */
+  index: number;
+  octets: Buffer;
+  dataCoding: number;
+  /** What the carrier takes an octet for when the coding names nothing else. */
+  alphabet: string;
+  /** When it came, by our clock. */
+  at: number;
+}
+
 /** What a phone sent, as its carrier hands it over. */
 export interface Inbound extends Omit<InboundMessage, "id"> {
   /** A carrier that may repeat itself names each message, the same way every time: a UUID of the moment it came. */
@@ -57,13 +92,66 @@ export interface Carrier {
   readonly name: string;
   /** Contracted speed over all nodes together; null means as fast as it goes. */
   readonly messagesPerSecond: number | null;
+  /** How many messages it can have in hand at once on this node; any number where it does not say. */
+  readonly capacity?: number;
   /** Whether it makes sense to hand it anything now. */
   isUp(): boolean;
+  /** Whether other nodes have all of the line: what is meant for it is left to them, and takes no other route. */
+  isElsewhere?(): boolean;
   submit(message: Message): Promise<Outcome>;
+  /** Told that a receipt's id was known in another spelling, so that the next ones can come in that one at once. */
+  learned?(receipt: Receipt, knownAs: string): void;
   /** Begins to hand over receipts. */
   start(onReceipt: OnReceipt): Promise<void>;
-  /** Stops handing over receipts; what was not handed over comes after the next start. */
+  /**
+   * Takes nothing more, waits a while for the answers to what it has taken, and stops handing over receipts; what was not
+   * handed over comes after the next start.
+   */
   stop(): Promise<void>;
+  /** Told when this node's share of the line has changed. */
+  onShare?(): void;
+  /** How the line is on this node; absent where there is nothing to tell. */
+  state?(): CarrierState;
+}
+
+/** How a line is, as one node sees it. */
+export interface CarrierState {
+  binds: readonly BindState[];
+  /** Submits answered in the last second. */
+  submitsPerSecond: number;
+  /** How fast it may be sent to now, on this node; null for as fast as it goes. */
+  speed: number | null;
+  /** Nothing is sent before this time, because the carrier asked for it; null when it did not. */
+  pausedUntil: number | null;
+  /** How often the carrier answered something else than yes, by its code. */
+  errors: Readonly<Record<string, number>>;
+  lastError: { at: number; code: string; description: string } | null;
+  /** How its receipts spell ids, where that was learned. */
+  learnedIdForm: string | null;
+}
+
+export interface BindState {
+  as: "transceiver" | "transmitter" | "receiver";
+  state: "connecting" | "bound" | "refused" | "waiting" | "closing";
+  /** In the state. */
+  since: number;
+  /** Why it is not bound, in words; null when it is. */
+  reason: string | null;
+  /** When it is tried again; null when nothing is waited for. */
+  nextTryAt: number | null;
+  /** Submits that wait for their answer. */
+  inFlight: number;
+}
+
+/** What became of a try to bind a line, for people. */
+export interface LineTrial {
+  outcome: "bound" | "refused" | "unreachable";
+  description: string;
+  /** The carrier's code; null where it gave none. */
+  code: string | null;
+  /** What the carrier calls itself; null when it did not say. */
+  systemId: string | null;
+  ms: number;
 }
 
 /** The lines that are there, by account and the name that routes use. */

@@ -189,6 +189,9 @@ function readShelf({ shelf, given, standing, catalog, now, mint }: ShelfReading,
     const read = readPart(place, faults, () => readRecord(shelf, each, { known: null, catalog, strict: true }));
     if (!read) return [];
     const { kind, name } = read;
+    const known = standing.catalog.named(kind.kind).get(name);
+    const content = readPart(place, faults, () => completeRecord(read, known ?? null, mint));
+    if (!content) return [];
     const twin = places.get(`${kind.kind} ${name}`);
     if (twin !== undefined) {
       const message = `${twin} has this name already: each ${shelf.one} stands in the file once.`;
@@ -196,14 +199,13 @@ function readShelf({ shelf, given, standing, catalog, now, mint }: ShelfReading,
       return [];
     }
     places.set(`${kind.kind} ${name}`, place);
-    const known = standing.catalog.named(kind.kind).get(name);
     const record: CatalogRecord = {
       accountId: standing.account.id,
       kind: kind.kind,
       id: known?.id ?? newId(now),
       name,
       origin: "authored",
-      content: completeRecord(read, known ?? null, mint),
+      content,
       createdAt: known?.createdAt ?? now,
       updatedAt: now,
     };
@@ -215,8 +217,15 @@ function readShelf({ shelf, given, standing, catalog, now, mint }: ShelfReading,
 const authoredOn = ({ kinds }: Shelf, catalog: AccountCatalog): CatalogRecord[] =>
   kinds.flatMap(({ kind }) => authored(catalog, kind));
 
-const changedFields = ({ kind, record, known }: Wanted): FieldChange[] =>
-  known ? differences(writtenFields(kind, known.content), writtenFields(kind, record.content)) : [];
+function changedFields({ kind, record, known }: Wanted): FieldChange[] {
+  if (!known) return [];
+  const shown = differences(writtenFields(kind, known.content), writtenFields(kind, record.content));
+  const isSame = isDeepStrictEqual(kind.hidden?.(known.content), kind.hidden?.(record.content));
+  return isSame ? shown : [...shown, { field: "secrets", from: HIDDEN, to: HIDDEN }];
+}
+
+/** Stands for what nobody is shown. */
+const HIDDEN = "***";
 
 const differences = (from: SetUp, to: SetUp): FieldChange[] =>
   Object.keys(to)

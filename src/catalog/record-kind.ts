@@ -22,14 +22,21 @@ export interface RecordKind<K extends CatalogKind = CatalogKind, F extends objec
   complete?(content: CatalogContents[K], before: CatalogContents[K] | null, mint: Mint): CatalogContents[K];
   /** What answers show of it; everything unless given. */
   show?(content: CatalogContents[K]): object;
+  /** What of it people gave and nobody is shown, only whether it is another. */
+  hidden?(content: CatalogContents[K]): unknown;
   /** Refuses to remove what something else still needs. */
   keep?: { problems: readonly ProblemCode[]; refuse(record: CatalogRecord<K>, catalog: AccountCatalog): void };
   /** Always there, without a record that could be changed. */
   builtIn?: readonly Pick<CatalogRecord<K>, "name" | "content">[];
 }
 
-/** Makes a secret, sealed as it is stored. */
-export type Mint = () => string;
+/** Makes secrets, and seals them as they are stored. */
+export interface Mint {
+  /** A new one, sealed. */
+  make(): string;
+  seal(text: string): string;
+  open(sealed: string): string;
+}
 
 export interface NameRule {
   /** What the name is for. */
@@ -98,8 +105,11 @@ export function writtenRecord(kind: RecordKind, { name, content }: Pick<CatalogR
 }
 
 /** The fields of a record that people give, in the order in which its kind names them. */
-export function writtenFields({ fields, defaults }: RecordKind, content: object): Readonly<Record<string, unknown>> {
+export function writtenFields(
+  { fields, defaults, show }: RecordKind,
+  content: CatalogContents[CatalogKind],
+): Readonly<Record<string, unknown>> {
   // A field that a later release added has its default until somebody changes it.
-  const all: Record<string, unknown> = { ...defaults, ...content };
+  const all: Record<string, unknown> = { ...defaults, ...(show?.(content) ?? content) };
   return Object.fromEntries(Object.keys(fields).map((field) => [field, all[field]]));
 }

@@ -123,7 +123,8 @@ function checkZone({ zone }: Partial<Settings>, faults: Fault[]): void {
   faults.push({ parameter: "zone", message: "zone is the name of a time zone, like Asia/Kolkata or UTC." });
 }
 
-function isZone(name: string): boolean {
+/** Whether a time zone has this name. */
+export function isZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {

@@ -5,6 +5,7 @@ import { addAccount } from "./add-account.ts";
 import { applyConfig, NotConfirmed } from "./config-apply.ts";
 import { exportConfig } from "./config-export.ts";
 import { listen } from "./listen.ts";
+import { smsc } from "./smsc.ts";
 import { openTerminal } from "./terminal.ts";
 
 /** The operator's door: one file per command. */
@@ -31,6 +32,12 @@ const COMMANDS = {
     meaning:
       "prints what webhooks and delivery reports of the key's account are told by a running server, and tells it to URL as well, signed with a secret of its own",
     run: listen,
+  },
+  smsc: {
+    usage: "smsc [--port 2775] [--host 127.0.0.1] [--set NAME=VALUE]... [--tls-cert FILE --tls-key FILE]",
+    meaning:
+      "a simulated SMSC for whatever speaks SMPP: the last four digits of a number script its fate, and it misbehaves as it is told",
+    run: smsc,
   },
 };
 
@@ -78,6 +85,11 @@ try {
       "forward-to": { type: "string" },
       url: { type: "string" },
       key: { type: "string" },
+      host: { type: "string" },
+      port: { type: "string" },
+      set: { type: "string", multiple: true },
+      "tls-cert": { type: "string" },
+      "tls-key": { type: "string" },
       "dry-run": { type: "boolean" },
       yes: { type: "boolean" },
       help: { type: "boolean" },

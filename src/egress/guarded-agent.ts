@@ -131,7 +131,7 @@ function guardedConnector(
 }
 
 /** Gives a socket only addresses that are open, so that the check and the connection cannot see different answers. */
-function guardedLookup(rules: EgressRules, clock: Clock, resolve: Resolve): LookupFunction {
+export function guardedLookup(rules: EgressRules, clock: Clock, resolve: Resolve): LookupFunction {
   return (host, options, give) => {
     withinLimit(clock, host, resolve(host)).then(
       (answers) => {

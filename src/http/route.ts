@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import type { Credential, Keyring } from "../accounts/keyring.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Carriers, LineTrial } from "../carriers/carrier.ts";
 import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
 import type { SmsRules } from "../channels/sms/read.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -10,6 +11,8 @@ import type { Follow } from "../links/follow.ts";
 import type { AcceptNeeds } from "../messages/accept.ts";
 import type { CampaignNeeds } from "../messages/campaign.ts";
 import type { PrepareNeeds } from "../messages/prepare.ts";
+import type { ReportNeeds } from "../messages/report.ts";
+import type { SmppSecrets, SmppSettings } from "../model/smpp-line.ts";
 import type { Scope } from "../model/api-key.ts";
 import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
@@ -29,8 +32,12 @@ export interface Services {
   preparing: PrepareNeeds;
   accepting: AcceptNeeds;
   verifying: GenerateNeeds & CheckNeeds;
+  reporting: ReportNeeds;
   smsRules: SmsRules;
   simulator: SimulatorCarrier;
+  carriers: Carriers;
+  /** Binds a line once and says what happened. */
+  tryLine(line: { settings: SmppSettings; secrets: SmppSecrets }): Promise<LineTrial>;
   telling: TellNeeds;
   /** Null where this node calls nobody back. */
   teller: Teller | null;

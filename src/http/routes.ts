@@ -3,6 +3,7 @@ import { botRoutes } from "./api/bots.ts";
 import { getCallback, listCallbacks, resendCallback } from "./api/callbacks.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./api/campaigns.ts";
 import { carrierRoutes } from "./api/carriers.ts";
+import { carrierStateRoutes } from "./api/carrier-state.ts";
 import { getConfig, putConfig } from "./api/config.ts";
 import { creditRoutes } from "./api/credits.ts";
 import { deleteKey, getKey, listKeys, patchKey, postKey, rotateKeyRoute } from "./api/keys.ts";
@@ -12,6 +13,7 @@ import { getOperatorMessage, listOperatorMessages } from "./api/messages.ts";
 import { numberRoutes } from "./api/numbers.ts";
 import { optOutRoutes } from "./api/optouts.ts";
 import { priceRoutes } from "./api/prices.ts";
+import { receiptRoutes } from "./api/receipts.ts";
 import { routeRoutes } from "./api/routes.ts";
 import { senderRoutes } from "./api/senders.ts";
 import {
@@ -74,6 +76,7 @@ const OPERATIONS: readonly Route[] = [
   ...numberRoutes,
   ...senderRoutes,
   ...carrierRoutes,
+  ...carrierStateRoutes,
   ...routeRoutes,
   ...priceRoutes,
   ...verifyConfigRoutes,
@@ -86,6 +89,7 @@ const OPERATIONS: readonly Route[] = [
   getCallback,
   resendCallback,
   ...optOutRoutes,
+  ...receiptRoutes,
   ...creditRoutes,
   listLinks,
   getLink,

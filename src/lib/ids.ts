@@ -1,4 +1,4 @@
-import { randomFillSync } from "node:crypto";
+import { hash, randomFillSync } from "node:crypto";
 
 const POOL_BYTES = 4096;
 const pool = Buffer.alloc(POOL_BYTES);
@@ -31,6 +31,13 @@ export function newId(epochMs: number): string {
   random[2] = ((random[2] ?? 0) & 0x3f) | 0x80;
   const rest = random.toString("hex");
   return `${moment}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8)}`;
+}
+
+/** The id of something that happened at a moment and may be told again: the same words give the same id. */
+export function idOf(epochMs: number, words: string): string {
+  const digest = hash("sha256", words);
+  const variant = (8 + (Number.parseInt(digest.charAt(3), 16) & 3)).toString(16);
+  return `${timePart(epochMs)}-7${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`;
 }
 
 /** The smallest id of a moment, as a bound for ranges over time-ordered ids. */

@@ -49,13 +49,18 @@ export interface Candidate {
   carrier: Carrier;
 }
 
-interface Choice {
+/** The ways that a message could go now. */
+export interface Choice {
   /** In the order they are to be tried. */
   usable: readonly Candidate[];
   passedOver: readonly PassedOver[];
+  /** Whether the first choice is a line that other nodes have. */
+  elsewhere: boolean;
   /** Whether a promotion in doubt may be sent again. */
   repeats: boolean;
 }
+
+const ELSEWHERE = "Other nodes have the line";
 
 /**
  * The carriers that could take a message now. Routes of a lower priority number come first; among equals the draw is by weight.
@@ -68,9 +73,10 @@ export function candidatesFor(
 ): Choice {
   if (message.test) {
     const carrier = carriers.find(message.accountId, SIMULATOR);
-    return { usable: carrier ? [{ route: null, carrier }] : [], passedOver: [], repeats: false };
+    return { usable: carrier ? [{ route: null, carrier }] : [], passedOver: [], elsewhere: false, repeats: false };
   }
   const usable: Candidate[] = [];
+  let elsewhere = false;
   const passedOver: PassedOver[] = [];
   const routes = routesFor(catalog.of(message.accountId), message);
   for (const route of routes.length > 1 ? drawn(routes) : routes) {
@@ -82,16 +88,20 @@ export function candidatesFor(
         ? "Another carrier may have the message"
         : !carrier
           ? "There is no such carrier"
-          : carrier.isUp()
-            ? null
-            : "The carrier is down";
+          : carrier.isElsewhere?.()
+            ? ELSEWHERE
+            : carrier.isUp()
+              ? null
+              : "The carrier is down";
+    if (reason === ELSEWHERE && usable.length === 0) elsewhere = true;
     if (reason === null && carrier) usable.push({ route, carrier });
     else passedOver.push({ route: route.name, carrier: name, reason: reason ?? "" });
   }
   // Whoever has waited for a carrier's turn does not draw another one.
   const waitedFor = usable.findIndex(({ carrier }) => carrier.name === admittedTo);
   if (waitedFor > 0) usable.unshift(...usable.splice(waitedFor, 1));
-  return { usable, passedOver, repeats: routes[0]?.content.repeatPromotionsInDoubt ?? false };
+  if (waitedFor >= 0) elsewhere = false;
+  return { usable, passedOver, elsewhere, repeats: routes[0]?.content.repeatPromotionsInDoubt ?? false };
 }
 
 /** By priority; among equals at random, each as often as its weight says. */

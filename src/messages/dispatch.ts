@@ -15,7 +15,7 @@ import { NOBODY, type Move } from "../store/store.ts";
 import type { Gates } from "../work/gates.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Membership } from "../work/membership.ts";
-import { candidatesFor, type Candidate } from "./choose-route.ts";
+import { candidatesFor, type Candidate, type Choice } from "./choose-route.ts";
 import { asText, fallbackDueAt, fallbackOf, mayFallBack, notPastFallback } from "./fall-back.ts";
 import { judgeAgain, type JudgeAgainNeeds } from "./judge-again.ts";
 import { settleParked, type ReportNeeds } from "./report.ts";
@@ -24,6 +24,8 @@ import { settleParked, type ReportNeeds } from "./report.ts";
 const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
 
 const ASK_AGAIN_MS = 1000;
+/** How long a message stays out of this node's hands when it is others' to send. */
+const LEFT_TO_OTHERS_MS = 500;
 /** A carrier that stays down is noted on the trail so often, and then only waited for. */
 const NOTED_TRIES = 5;
 
@@ -46,13 +48,28 @@ export async function dispatch(
   message: Message,
   admittedTo: string | null = null,
 ): Promise<void> {
+  const passed = admittedTo === null ? [] : [admittedTo];
+  try {
+    await judgeAndSend(needs, message, admittedTo, passed);
+  } finally {
+    for (const carrier of passed) needs.gates.leave(carrier);
+  }
+}
+
+/** Every carrier whose gate the message passes on the way is added to `passed`. */
+async function judgeAndSend(
+  needs: DispatchNeeds,
+  message: Message,
+  admittedTo: string | null,
+  passed: string[],
+): Promise<void> {
   const { membership, gates, clock, log } = needs;
   const now = clock.now();
   const { node } = membership;
   const inDoubt = message.state === "submitting";
 
   if (now >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
-  const { usable, passedOver, repeats } = candidatesFor(needs, message, admittedTo);
+  const { usable, passedOver, elsewhere, repeats } = candidatesFor(needs, message, admittedTo);
   // Its carrier has been busy, down or silent about it for as long as whoever sent it wanted to wait.
   const isOverdue = message.attempts > 0 && now >= (fallbackDueAt(message) ?? Infinity);
   if (isOverdue && (await mayFallBack(needs, message))) return turnToText(needs, message, node, "Not sent in time");
@@ -68,10 +85,15 @@ export async function dispatch(
   if (second) return stopShort(needs, message, node, second);
   if (clock.now() >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
 
+  // Nobody's again, so that a node that has the line may take it; nothing has been tried.
+  if (elsewhere) return wait(needs, message, node, clock.now() + LEFT_TO_OTHERS_MS);
   const [first] = usable;
   if (!first) return waitForRoute(needs, message, node, passedOver);
-  if (first.carrier.name !== admittedTo && !gates.admit(first.carrier, message)) return;
-  return tryEach(needs, message, node, usable, passedOver, repeats);
+  if (first.carrier.name !== admittedTo) {
+    if (!gates.admit(first.carrier, message)) return;
+    passed.push(first.carrier.name);
+  }
+  return tryEach(needs, message, node, { usable, passedOver, repeats, passed });
 }
 
 /** Leaves a message as it is until a later time: nothing has been done with it. */
@@ -88,18 +110,19 @@ async function tryEach(
   needs: DispatchNeeds,
   message: Message,
   node: number,
-  candidates: readonly Candidate[],
-  before: readonly PassedOver[],
-  repeats: boolean,
+  { usable, passedOver: before, repeats, passed }: Omit<Choice, "elsewhere"> & { passed: string[] },
 ): Promise<void> {
   const { membership, gates, clock, meters } = needs;
   const inDoubt = message.state === "submitting";
   const passedOver = [...before];
-  for (const [place, candidate] of candidates.entries()) {
+  for (const [place, candidate] of usable.entries()) {
     const { carrier, route } = candidate;
     const at = clock.now();
     // The first has passed its gate; the next one's contracted speed counts as well.
-    if (place > 0 && !gates.passes(carrier)) return putBack(needs, message, node, at + ASK_AGAIN_MS);
+    if (place > 0) {
+      if (!gates.passes(carrier)) return putBack(needs, message, node, at + ASK_AGAIN_MS);
+      passed.push(carrier.name);
+    }
     const entry: TrailEntry = {
       at,
       step: "attempt",
@@ -124,7 +147,7 @@ async function tryEach(
     if (place === 0) meters.queueMs(message.routeClass).observe(clock.now() - message.dueAt);
     const outcome = await submit(needs, carrier, message);
     meters.outcomes(carrier.name, outcome.kind).inc();
-    const isLast = place === candidates.length - 1;
+    const isLast = place === usable.length - 1;
     if (isLast || !mayTryNext(outcome)) return conclude(needs, message, node, candidate, outcome, repeats);
     passedOver.push({ route: route?.name ?? "", carrier: carrier.name, reason: describe(outcome) });
   }
@@ -180,19 +203,25 @@ async function conclude(
   };
   switch (outcome.kind) {
     case "taken": {
-      const { carrierMessageId } = outcome;
+      const { carrierMessageId, partIds } = outcome;
+      const parted = isParted(partIds) ? { partIds } : {};
       const silentMs = (fallbackOf(message)?.afterSeconds ?? route?.content.failoverAfterSeconds ?? 0) * 1000;
       const plan = silentMs > 0 ? { failoverAt: at + silentMs } : {};
       const result = await movesFor(needs, message).add({
         ...move,
         to: "submitted",
         carrierMessageId,
+        ...parted,
         trailAlways: true,
         ...plan,
         // The next route may need the words once more; then they go with the message's end.
         ...(silentMs > 0 ? {} : erasing(message)),
       });
-      return settleParked(needs, message, result.parked);
+      return settleParked(
+        needs,
+        parted.partIds ? { ...refOf(message), parts: parted.partIds.length } : message,
+        result.parked,
+      );
     }
     case "refused": {
       // A carrier that refuses a repeat for its own reasons says nothing about the first try: its receipt may still come.
@@ -220,6 +249,10 @@ async function conclude(
       await commits.move.add({ ...move, to: "submitting", ownedBy: node, dueAt: nextTryAt });
   }
 }
+
+/** A carrier that gives all parts the same id reports on the whole. */
+const isParted = (ids: readonly string[] | undefined): ids is readonly string[] =>
+  ids !== undefined && new Set(ids).size > 1;
 
 /** An RCS message that will not arrive as such goes on as the text that was given for this case. */
 async function turnToText(
@@ -250,7 +283,9 @@ function answerOf(carrier: Carrier, outcome: Outcome, at: number, nextTryAt: num
     outcome: outcome.kind,
     ...("code" in outcome ? { code: outcome.code } : {}),
     ...("description" in outcome ? { description: outcome.description } : {}),
-    ...("carrierMessageId" in outcome ? { carrierMessageId: outcome.carrierMessageId } : {}),
+    ...("carrierMessageId" in outcome
+      ? { carrierMessageId: (outcome.partIds ?? [outcome.carrierMessageId]).join(", ") }
+      : {}),
     ...(outcome.exchange === undefined ? {} : { exchange: outcome.exchange }),
     ...(ended ? {} : { nextTryAt }),
   };

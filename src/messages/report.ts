@@ -1,18 +1,28 @@
-import type { Receipt } from "../carriers/carrier.ts";
+import type { Carriers, Receipt } from "../carriers/carrier.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
+import { carrierNameOf } from "../model/catalog.ts";
 import { customerStatus, isFinal, type Channel, type MessageRef } from "../model/message.ts";
 import { writeTrail } from "../model/trail.ts";
-import { NOBODY, type MessageStore, type Move, type ParkedReceipt } from "../store/store.ts";
+import {
+  NOBODY,
+  type MessageStore,
+  type Move,
+  type ParkedReceipt,
+  type Respelled,
+  type Submission,
+} from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Meters } from "../work/meters.ts";
 import { asText, mayFallBack } from "./fall-back.ts";
+import { judgeParts } from "./judge-parts.ts";
 
 export interface ReportNeeds {
   commits: GroupCommit;
   store: Pick<MessageStore, "replanFailover" | "findMessage">;
   catalog: Catalog;
+  carriers: Carriers;
   clock: Clock;
   meters: Meters;
   accountOf(accountId: number): Account | null;
@@ -24,26 +34,62 @@ export interface ReportNeeds {
  */
 export async function report(needs: ReportNeeds, receipt: Receipt): Promise<void> {
   const { commits, meters } = needs;
-  const ref = receipt.ref ?? (await commits.find.add(receipt)) ?? (await commits.park.add(receipt));
-  if (ref) return apply(needs, ref, receipt);
+  const known = receipt.ref ?? (await commits.find.add(receipt));
+  if (known) return apply(needs, known, receipt);
+  const respelled = receipt.otherIds?.length ? await commits.findRespelled.add(receipt) : null;
+  if (respelled) return applyRespelled(needs, respelled, receipt);
+  const late = await commits.park.add(receipt);
+  if (late) return apply(needs, late, receipt);
   meters.receipts(receipt.carrier, "parked").inc();
 }
 
 /** Applies receipts that had come early; each is removed in the same commit that it takes effect in. */
 export async function settleParked(
   needs: ReportNeeds,
-  ref: MessageRef,
+  ref: Submission,
   parked: readonly ParkedReceipt[],
 ): Promise<void> {
   for (const { id, receipt } of parked) await apply(needs, ref, receipt, id);
 }
 
-async function apply(needs: ReportNeeds, ref: MessageRef, receipt: Receipt, settles?: number): Promise<void> {
+/** Looks once more which messages parked receipts are about, and applies those of which that is known now. */
+export function matchParked(
+  needs: ReportNeeds,
+  parked: readonly ParkedReceipt[],
+): Promise<readonly (MessageRef | null)[]> {
+  const { commits } = needs;
+  const matches = parked.map(async ({ id, receipt }) => {
+    const known = await commits.find.add(receipt);
+    const respelled = known || !receipt.otherIds ? null : await commits.findRespelled.add(receipt);
+    if (known) await apply(needs, known, receipt, id);
+    if (respelled) await applyRespelled(needs, respelled, receipt, id);
+    return known ?? respelled?.submission ?? null;
+  });
+  return Promise.all(matches);
+}
+
+/** Its carrier is told, so that the next receipt comes in the spelling that is known. */
+function applyRespelled(
+  needs: ReportNeeds,
+  { submission, knownAs }: Respelled,
+  receipt: Receipt,
+  settles?: number,
+): Promise<void> {
+  const carrier = needs.carriers.find(submission.accountId, carrierNameOf(receipt.carrier));
+  carrier?.learned?.(receipt, knownAs);
+  return apply(needs, submission, { ...receipt, carrierMessageId: knownAs }, settles);
+}
+
+async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles?: number): Promise<void> {
   const { commits, meters } = needs;
   const { accountId, requestId, n } = ref;
+  // What is said of one part is judged with the others; it may be judged again, so a crash between the two steps costs nothing.
+  const judged = ref.parts === undefined ? null : judgeParts(await commits.part.add(said), said);
+  const receipt = judged ? { ...said, ...judged.whole } : said;
   const { carrier, state, errorCode: code, description } = receipt;
   const isBad = customerStatus(state) === "Failed";
-  const trail = writeTrail({ at: receipt.at, step: "receipt", carrier, state, code, description });
+  const part = judged ? { part: judged.part } : {};
+  const trail = writeTrail({ at: receipt.at, step: "receipt", carrier, state, code, description, ...part });
   const note = { accountId, requestId, n, at: receipt.at, owner: NOBODY, trail, trailAlways: true };
   const settled = settles === undefined ? {} : { settles };
   if (isBad && (await turnsToText(needs, ref, receipt, trail, settles))) {

@@ -281,7 +281,7 @@ function wordsOf(entry: TrailEntry): string {
     case "answer":
       return `Carrier ${nameOf(entry)} ${answerWords(entry)}`;
     case "receipt":
-      return `Carrier ${nameOf(entry)} reports ${entry.state}${reason(entry.description, entry.code)}`;
+      return `Carrier ${nameOf(entry)} reports ${partWords(entry)}${entry.state}${reason(entry.description, entry.code)}`;
     case "failover":
       return turnWords(entry);
     case "changed":
@@ -291,6 +291,9 @@ function wordsOf(entry: TrailEntry): string {
 }
 
 const nameOf = ({ carrier }: { carrier: string }): string => `"${carrierNameOf(carrier)}"`;
+
+const partWords = ({ part }: ReceiptStep): string =>
+  part ? `part ${part.index} of ${part.total} as ${part.state}, which makes all of it ` : "";
 
 function turnWords(entry: Failover): string {
   const why = lowerFirst(entry.reason);

@@ -3,6 +3,7 @@ import type { ChatTemplate } from "./chatapp.ts";
 import type { Channel, RouteClass } from "./message.ts";
 import type { Chaos } from "./phone.ts";
 import type { RcsTemplate } from "./rcs.ts";
+import type { SmppLine } from "./smpp-line.ts";
 import type { VerifyConfigContent } from "./verify-config.ts";
 
 /** What people configure about sending: few records, held in memory on every node. */
@@ -69,13 +70,26 @@ export interface SenderContent {
   dltEntityId: string | null;
 }
 
-/** A line to a network. The simulator called `simulator` is always there and has no record. */
-export interface CarrierContent {
-  adapter: "simulator";
+/** A line to a network, by what it speaks. The simulator called `simulator` is always there and has no record. */
+export type CarrierContent = SimulatedLine | SmppCarrierContent;
+
+interface AnyLine {
   /** Contracted speed, over all nodes together; null means as fast as it goes. */
   messagesPerSecond: number | null;
-  /** How a simulated carrier misbehaves; null takes the account's. */
+}
+
+interface SimulatedLine extends AnyLine {
+  adapter: "simulator";
+  /** How it misbehaves; null takes the account's. */
   chaos: Chaos | null;
+  smpp?: null;
+}
+
+/** Carries text messages only. */
+export interface SmppCarrierContent extends AnyLine {
+  adapter: "smpp";
+  chaos: null;
+  smpp: SmppLine;
 }
 
 /** Which messages go to which carrier. An empty list matches everything. */
@@ -124,6 +138,12 @@ export const SIMULATOR = "simulator";
 /** A carrier's name in the whole service: two accounts may call theirs the same. */
 export const carrierKey = (accountId: number, name: string): string =>
   name === SIMULATOR ? name : `${accountId}/${name}`;
+
+/** The account whose carrier it is; null for the one that is everybody's. */
+export const accountOfCarrier = (key: string): number | null => {
+  const digits = /^(\d+)\//.exec(key)?.[1];
+  return digits === undefined ? null : Number(digits);
+};
 
 /** The name that its account gave it. */
 export const carrierNameOf = (key: string): string => key.slice(key.indexOf("/") + 1);

@@ -19,7 +19,16 @@ export type TrailEntry = { at: number } & (
       exchange?: string;
       nextTryAt?: number;
     }
-  | { step: "receipt"; carrier: string; state: State; code: string | null; description: string | null }
+  | {
+      step: "receipt";
+      carrier: string;
+      /** What the message is by it. */
+      state: State;
+      code: string | null;
+      description: string | null;
+      /** The part of a long message that it speaks of, and what that part is. */
+      part?: { index: number; total: number; state: State };
+    }
   | {
       step: "failover";
       carrier: string;

@@ -25,6 +25,10 @@ export const PING = `
 export const HAS_WORK = `(exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting'))
   or exists (select 1 from callbacks where owner = nodes.id and state = 'waiting'))`;
 
+/** The living nodes that send, and those of them that joined before one. */
+export const PLACE = `select count(*) as count, coalesce(sum(case when id < ? then 1 else 0 end), 0) as rank
+  from nodes where dead = 0 and sends = 1`;
+
 /** How long a dead node is remembered in which nothing waits any more; a process that was only asleep wakes before that. */
 export const DEAD_NODE_KEPT_MS = 86_400_000;
 

@@ -1,3 +1,4 @@
+import type { InboundPart } from "../carriers/carrier.ts";
 import type { Callback } from "../model/callback.ts";
 import type { InboundMessage } from "../model/inbound.ts";
 import type { Channel, MessageRef } from "../model/message.ts";
@@ -10,6 +11,30 @@ export interface InboundFilter {
   since?: number;
   /** Epoch ms, exclusive. */
   until?: number;
+}
+
+/** What tells one long text from all others, for as long as its phone does not use the reference again. */
+export interface TextKey {
+  accountId: number;
+  carrier: string;
+  from: string;
+  to: string;
+  reference: string;
+  total: number;
+}
+
+/** Stands between a reference and what sets it apart once its phone has used it again. */
+export const AGAIN = "~";
+
+/** The reference as the phone gave it. */
+export const givenReference = ({ reference }: Pick<TextKey, "reference">): string => reference.split(AGAIN, 1)[0] ?? "";
+
+/** What there is of a long text. */
+export interface KeptText extends TextKey {
+  alphabet: string;
+  /** In their order. */
+  parts: readonly Pick<InboundPart, "index" | "octets" | "dataCoding">[];
+  firstAt: number;
 }
 
 /** What users send back. */
@@ -25,6 +50,14 @@ export interface InboundStore {
     after: string | null,
     limit: number,
   ): Promise<{ rows: InboundMessage[]; next: string | null }>;
+  /** Keeps one part of a long text, once; gives the text when all its parts are there, and again when one is repeated. */
+  keepInboundPart(part: InboundPart): Promise<KeptText | null>;
+  /** The text has been received: its parts stay for a while only so that a repeated one is known as such. */
+  endInboundParts(key: TextKey, at: number): Promise<void>;
+  /** Texts of which a part came before a time and that have not been received. */
+  listIncompleteTexts(before: number, limit: number): Promise<readonly KeptText[]>;
+  /** Removes the parts of texts that were received before a time. */
+  forgetInboundParts(before: number): Promise<void>;
   findInbound(accountId: number, id: string): Promise<InboundMessage | null>;
   /** What answers one message, oldest first. */
   listAnswers(ref: MessageRef, limit: number): Promise<readonly InboundMessage[]>;

@@ -4,6 +4,7 @@ import type { InboundContent, InboundMessage } from "../model/inbound.ts";
 import type { Channel } from "../model/message.ts";
 import { insertCallbacks } from "./callbacks.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
+import type { createInboundParts } from "./inbound-parts.ts";
 import type { Engine } from "./engine.ts";
 import type { InboundStore } from "./inbound-store.ts";
 import type { Tables } from "./tables.ts";
@@ -15,7 +16,11 @@ type Row = Tables["inbound"];
  * rows are fetched: SQLite, having no statistics, takes an index only where it holds all that is asked for, and would walk
  * all that the account ever got instead.
  */
-export function createInbound({ db, rowsOf, atomically }: Engine): InboundStore {
+export function createInbound({
+  db,
+  rowsOf,
+  atomically,
+}: Engine): Omit<InboundStore, keyof ReturnType<typeof createInboundParts>> {
   const ofAccount = (accountId: number) => db.selectFrom("inbound").where("account_id", "=", accountId);
 
   return {

@@ -1,4 +1,6 @@
-import type { ReceiptState } from "../carriers/carrier.ts";
+import type { Selectable } from "kysely";
+import type { Receipt, ReceiptState } from "../carriers/carrier.ts";
+import { accountOfCarrier } from "../model/catalog.ts";
 import {
   ERASED,
   ROUTE_CLASSES,
@@ -10,8 +12,8 @@ import {
   type State,
 } from "../model/message.ts";
 import type { PhoneMessage } from "../model/phone.ts";
-import type { NewRecipient, ParkedReceipt, StoredMessage } from "./store.ts";
-import type { MessageRow, PhoneMessageRow } from "./tables.ts";
+import type { NewRecipient, ParkedReceipt, StoredMessage, Submission, UnmatchedReceipt } from "./store.ts";
+import type { MessageRow, ParkedRow as StoredParkedRow, PhoneMessageRow } from "./tables.ts";
 
 /** Lanes are numbered in the order they are served. */
 export const laneOf = (routeClass: RouteClass): number => ROUTE_CLASSES.indexOf(routeClass);
@@ -77,18 +79,17 @@ export interface RefRow {
   n: number;
 }
 
-export const refOf = (row: RefRow): MessageRef => ({ accountId: row.account_id, requestId: row.request_id, n: row.n });
+const refOf = (row: RefRow): MessageRef => ({ accountId: row.account_id, requestId: row.request_id, n: row.n });
 
-export interface ParkedRow {
-  id: number;
-  carrier: string;
-  carrier_message_id: string;
-  channel: string | null;
-  state: string;
-  error_code: string | null;
-  description: string | null;
-  at: number;
-}
+/** What a carrier's id names; that it names one part of several is said only where it does. */
+export const submissionOf = (row: RefRow & { parts: number }): Submission =>
+  row.parts > 1 ? { ...refOf(row), parts: row.parts } : refOf(row);
+
+export type ParkedRow = Selectable<
+  Omit<StoredParkedRow, "parked_at" | "account_id" | "other_ids" | "recipient"> &
+    // What is matched already has no use for these.
+    Partial<Pick<StoredParkedRow, "other_ids" | "recipient">>
+>;
 
 export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
   id: row.id,
@@ -100,7 +101,28 @@ export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
     errorCode: row.error_code,
     description: row.description,
     at: row.at,
+    ...(row.other_ids ? { otherIds: JSON.parse(row.other_ids) as string[] } : {}),
+    ...(row.recipient ? { recipient: row.recipient } : {}),
   },
+});
+
+export const unmatchedOf = (row: Selectable<StoredParkedRow>): UnmatchedReceipt => ({
+  ...parkedOf(row),
+  parkedAt: row.parked_at,
+});
+
+/** What of a receipt is kept with it until it is known which message it is about. */
+export const parkedRow = (receipt: Receipt) => ({
+  carrier: receipt.carrier,
+  carrier_message_id: receipt.carrierMessageId,
+  channel: receipt.channel ?? null,
+  state: receipt.state,
+  error_code: receipt.errorCode,
+  description: receipt.description,
+  at: receipt.at,
+  account_id: accountOfCarrier(receipt.carrier),
+  other_ids: receipt.otherIds?.length ? JSON.stringify(receipt.otherIds) : null,
+  recipient: receipt.recipient ?? null,
 });
 
 /** Whether a recipient differs from the rest of its request in anything but its number. */

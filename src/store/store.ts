@@ -133,6 +133,8 @@ export interface Move extends MessageRef {
   carrier?: string;
   /** Set when the carrier took it: receipts will name this id. */
   carrierMessageId?: string;
+  /** The ids of all its parts in order, where there is more than one. */
+  partIds?: readonly string[];
   /** Counts one more try. */
   attempt?: boolean;
   errorCode?: string | null;
@@ -173,10 +175,53 @@ export interface AnnouncementTarget {
   carrier: string | null;
 }
 
+/** A message as a carrier's id names it. */
+export interface Submission extends MessageRef {
+  /** How many parts it has gone as; absent where it is one. */
+  parts?: number;
+}
+
+/** A message that a carrier's id names in another spelling. */
+export interface Respelled {
+  submission: Submission;
+  /** The id as the carrier spelled it in its answer to the submit. */
+  knownAs: string;
+}
+
+/** What a receipt says of one part of a message. */
+export type PartReport = Pick<Receipt, "carrier" | "carrierMessageId" | "state" | "errorCode" | "description">;
+
+/** What has become of one part. */
+export interface Part {
+  index: number;
+  total: number;
+  carrierMessageId: string;
+  /** Null while nothing is known of it. */
+  state: Receipt["state"] | null;
+  errorCode: string | null;
+  description: string | null;
+}
+
 /** A receipt that came before the carrier's answer to the submit. */
 export interface ParkedReceipt {
   id: number;
   receipt: Receipt;
+}
+
+/** A parked receipt as its account sees it. */
+export interface UnmatchedReceipt extends ParkedReceipt {
+  parkedAt: number;
+}
+
+/** Which parked receipts: of one account or all, of one carrier or all. */
+export interface ParkedFilter {
+  accountId?: number;
+  /** By its name in the whole service. */
+  carrier?: string;
+  /** Only those whose id could be spelled otherwise. */
+  respelled?: boolean;
+  /** Epoch ms, inclusive: only those parked since then. */
+  since?: number;
 }
 
 export interface MoveResult {
@@ -231,11 +276,27 @@ export interface MessageStore {
   release(node: number, requests: readonly Pick<MessageRef, "accountId" | "requestId">[]): Promise<void>;
   findSubmissions(
     batch: readonly Pick<Receipt, "carrier" | "carrierMessageId">[],
-  ): Promise<readonly (MessageRef | null)[]>;
+  ): Promise<readonly (Submission | null)[]>;
+  /** The same by the other spellings of their ids: the first that names a message to the receipt's own number. */
+  findRespelled(
+    batch: readonly Pick<Receipt, "carrier" | "otherIds" | "recipient">[],
+  ): Promise<readonly (Respelled | null)[]>;
   /** Keeps receipts that match no submit; gives back the message where one matches after all. */
-  park(batch: readonly Receipt[], at: number): Promise<readonly (MessageRef | null)[]>;
+  park(batch: readonly Receipt[], at: number): Promise<readonly (Submission | null)[]>;
   /** Parked receipts whose submit has become known. */
-  parkedWithMessage(limit: number): Promise<readonly (ParkedReceipt & { ref: MessageRef })[]>;
+  parkedWithMessage(limit: number): Promise<readonly (ParkedReceipt & { ref: Submission })[]>;
+  /** Newest first, from the one before `after` on. */
+  listParked(
+    filter: ParkedFilter,
+    after: number | null,
+    limit: number,
+  ): Promise<{ rows: readonly UnmatchedReceipt[]; next: number | null }>;
+  findParked(accountId: number, id: number): Promise<UnmatchedReceipt | null>;
+  removeParked(accountId: number, id: number): Promise<boolean>;
+  /** Writes down what became of parts of long messages, never backwards. */
+  reportParts(batch: readonly PartReport[]): Promise<void>;
+  /** For each, all parts that were submitted with the one of this id, in order. */
+  listParts(batch: readonly Pick<PartReport, "carrier" | "carrierMessageId">[]): Promise<readonly (readonly Part[])[]>;
   findMessage(ref: MessageRef): Promise<StoredMessage | null>;
   /** Newest first. A page may be short, even empty, before the end: each call looks at a bounded number of rows. */
   listMessages(
@@ -268,8 +329,11 @@ export interface MessageStore {
 
 /** Who is running. Times are the store's own, so that clocks of different machines need not agree. */
 export interface NodeStore {
-  /** Registers a running process under a fresh id. `alone`: no other process can be running, so all others are dead. */
-  join(options: { alone: boolean }): Promise<number>;
+  /**
+   * Registers a running process under a fresh id. `alone`: no other process can be running, so all others are dead.
+   * `sends`: whether it has a share in the lines to carriers; it does unless told otherwise.
+   */
+  join(options: { alone: boolean; sends?: boolean }): Promise<number>;
   /** Says that the node lives; false when the others have declared it dead. */
   beat(node: number): Promise<boolean>;
   /** Declares dead who has been silent for so long; gives the dead nodes that have left waiting rows behind. */
@@ -277,6 +341,8 @@ export interface NodeStore {
   /** Ends a node in order: its rows are nobody's, at once. */
   leave(node: number): Promise<void>;
   countNodes(): Promise<number>;
+  /** How many living nodes send, and how many of them joined before this one. */
+  placeOf(node: number): Promise<{ count: number; rank: number }>;
 }
 
 interface User {

@@ -28,7 +28,7 @@ export interface Tables {
     revoked_at: number | null;
     last_used_at: number | null;
   };
-  nodes: { id: Generated<number>; beat_at: number; dead: number };
+  nodes: { id: Generated<number>; beat_at: number; dead: number; sends: number };
   messages: MessageRow;
   catalog: {
     account_id: number;
@@ -40,7 +40,21 @@ export interface Tables {
     created_at: number;
     updated_at: number;
   };
-  submissions: { carrier: string; carrier_message_id: string; account_id: number; request_id: string; n: number };
+  submissions: {
+    carrier: string;
+    carrier_message_id: string;
+    account_id: number;
+    request_id: string;
+    n: number;
+    part: number;
+    parts: number;
+    /** The first part's id, which all parts of one submit share; null where there is only one. */
+    whole: string | null;
+    state: string | null;
+    error_code: string | null;
+    description: string | null;
+  };
+  parked_receipts: ParkedRow;
   idempotency: {
     account_id: number;
     path: string;
@@ -75,6 +89,22 @@ export interface Tables {
     request_id: string | null;
     n: number | null;
     received_at: number;
+  };
+  inbound_parts: {
+    account_id: number;
+    carrier: string;
+    number: string;
+    sender: string;
+    /** With a suffix once the phone has used it again for another text. */
+    reference: string;
+    total: number;
+    part: number;
+    /** In base64. */
+    octets: string;
+    data_coding: number;
+    alphabet: string;
+    at: number;
+    done_at: number | null;
   };
   callbacks: CallbackRow;
   endpoint_health: {
@@ -147,6 +177,22 @@ export interface MessageRow {
   charge_change: number;
   tried: string | null;
   trail: string | null;
+}
+
+export interface ParkedRow {
+  id: Generated<number>;
+  carrier: string;
+  carrier_message_id: string;
+  channel: string | null;
+  state: string;
+  error_code: string | null;
+  description: string | null;
+  at: number;
+  parked_at: number;
+  /** Whose line it came by; null where the line is everybody's. */
+  account_id: number | null;
+  other_ids: string | null;
+  recipient: string | null;
 }
 
 export interface CallbackRow {

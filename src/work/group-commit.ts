@@ -5,7 +5,6 @@ import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
 import type { Callback, VerificationHappening } from "../model/callback.ts";
 import type { InboundMessage } from "../model/inbound.ts";
-import type { MessageRef } from "../model/message.ts";
 import {
   isAway,
   type Acceptance,
@@ -15,7 +14,11 @@ import {
   type Move,
   type MoveResult,
   type OptOutStore,
+  type Part,
+  type PartReport,
+  type Respelled,
   type Store,
+  type Submission,
 } from "../store/store.ts";
 import type { CheckResult, CodeCheck } from "../store/verify-store.ts";
 
@@ -29,8 +32,12 @@ export interface GroupCommit {
   move: Batcher<Move, MoveResult>;
   /** The same for passwords, which do not wait behind a batch of promotions. */
   urgentMove: Batcher<Move, MoveResult>;
-  find: Batcher<Receipt, MessageRef | null>;
-  park: Batcher<Receipt, MessageRef | null>;
+  find: Batcher<Receipt, Submission | null>;
+  /** The same by the other spellings of its id. */
+  findRespelled: Batcher<Receipt, Respelled | null>;
+  park: Batcher<Receipt, Submission | null>;
+  /** What a receipt says of one part; gives all parts as they are afterwards. */
+  part: Batcher<PartReport, readonly Part[]>;
   /** What phones sent. Unlike a receipt it does not wait for a store that is away: its carrier, or its caller, tries again. */
   inbound: Batcher<InboundMessage, void>;
   /** Tries at one-time passwords. */
@@ -151,13 +158,29 @@ export function createGroupCommit(
   }
   const move = createBatcher<Move, MoveResult>({ ...moving, run: (batch) => writeMoves(batch, false) });
   const urgentMove = createBatcher<Move, MoveResult>({ ...moving, run: (batch) => writeMoves(batch, true) });
-  const find = createBatcher<Receipt, MessageRef | null>({
+  const find = createBatcher<Receipt, Submission | null>({
     run: (batch) => untilWritten(() => store.findSubmissions(batch)),
     maxBatch: 500,
     maxLoad: NO_LIMIT,
     inFlight: 2,
   });
-  const park = createBatcher<Receipt, MessageRef | null>({
+  const findRespelled = createBatcher<Receipt, Respelled | null>({
+    run: (batch) => untilWritten(() => store.findRespelled(batch)),
+    maxBatch: 100,
+    maxLoad: NO_LIMIT,
+    inFlight: 2,
+  });
+  const part = createBatcher<PartReport, readonly Part[]>({
+    run: async (batch) => {
+      await untilWritten(() => store.reportParts(batch));
+      // A question of its own after the commit: of two nodes that hear of two parts at once, the later one sees both.
+      return untilWritten(() => store.listParts(batch));
+    },
+    maxBatch: 300,
+    maxLoad: NO_LIMIT,
+    inFlight: 2,
+  });
+  const park = createBatcher<Receipt, Submission | null>({
     run: (batch) => untilWritten(() => store.park(batch, clock.now())),
     maxBatch: 500,
     maxLoad: NO_LIMIT,
@@ -201,12 +224,14 @@ export function createGroupCommit(
     move,
     urgentMove,
     find,
+    findRespelled,
     park,
+    part,
     inbound,
     check,
     optedOut,
     idle: async () => {
-      const all = [accept, urgentAccept, move, urgentMove, find, park, inbound, check];
+      const all = [accept, urgentAccept, move, urgentMove, find, findRespelled, park, part, inbound, check];
       await Promise.all(all.map((batcher) => batcher.idle()));
     },
   };

@@ -9,6 +9,8 @@ const HOUR_MS = 3_600_000;
 const IDEMPOTENCY_KEPT_MS = 24 * HOUR_MS;
 const PARKED_KEPT_MS = 7 * 24 * HOUR_MS;
 const PARKED_AT_ONCE = 500;
+/** Within so long the answer to a submit has come, even where the store was away. */
+const ANSWERED_WITHIN_MS = HOUR_MS;
 
 interface Job {
   name: string;
@@ -32,6 +34,9 @@ interface JobNeeds extends ForgetNeeds {
     settleCampaigns(): Promise<void>;
     takeUpVerifications(): Promise<void>;
     watchCountries(): Promise<void>;
+    matchParked(parked: readonly ParkedReceipt[]): Promise<unknown>;
+    receiveRests(): Promise<void>;
+    divideLines(): void;
   } | null;
   beatMs: number;
 }
@@ -86,6 +91,26 @@ export function listJobs(needs: JobNeeds): Job[] {
           await sending.settleParked(parked.ref, [parked]);
       },
     },
+    {
+      name: "match receipts that came early in another spelling",
+      pauseMs: 5000,
+      run: async () => {
+        // Whoever has waited longer than any answer takes is looked at when somebody asks for it.
+        const filter = { respelled: true, since: clock.now() - ANSWERED_WITHIN_MS };
+        let after: number | null = null;
+        do {
+          const page = await store.listParked(filter, after, PARKED_AT_ONCE);
+          await sending.matchParked(page.rows);
+          after = page.next;
+        } while (after !== null);
+      },
+    },
+    {
+      name: "divide the lines to carriers among the nodes",
+      pauseMs: 1000,
+      run: async () => sending.divideLines(),
+    },
+    { name: "receive long texts that lack a part", pauseMs: 60_000, run: () => sending.receiveRests() },
     { name: "repeat simulated reports that were lost", pauseMs: 5000, run: () => sending.resendOverdue() },
   ];
 }

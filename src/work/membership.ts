@@ -13,6 +13,8 @@ interface Options {
   alone: boolean;
   /** After so much silence a node counts as dead and its rows may be taken. */
   silentMs: number;
+  /** Whether it has a share in the lines to carriers. */
+  sends: boolean;
 }
 
 /**
@@ -22,7 +24,7 @@ interface Options {
 export class Membership {
   #node = NOBODY;
   #dead: readonly number[] = [];
-  #count = 1;
+  #place = { count: 1, rank: 0 };
   #heardAt = Number.NEGATIVE_INFINITY;
   readonly #needs: Needs;
   readonly #options: Options;
@@ -42,9 +44,19 @@ export class Membership {
     return this.#dead;
   }
 
-  /** How many nodes share the work, as far as this one has heard. */
+  /** How many nodes share the sending, as far as this one has heard. */
   get count(): number {
-    return this.#count;
+    return this.#place.count;
+  }
+
+  /** How many of them come before this one, so that each takes its own share of what cannot be halved. */
+  get rank(): number {
+    return this.#place.rank;
+  }
+
+  /** Whether this node is one of them now. */
+  get sends(): boolean {
+    return this.#options.sends && this.alive;
   }
 
   /** Whether the rows of this node are still its own. */
@@ -59,14 +71,14 @@ export class Membership {
 
   async join(): Promise<void> {
     const startedAt = this.#needs.clock.monotonic();
-    const node = await this.#needs.store.join({ alone: this.#options.alone });
+    const { alone, sends } = this.#options;
+    const node = await this.#needs.store.join({ alone, sends });
     const again = this.#node !== NOBODY;
     this.#node = node;
     this.#heardAt = startedAt;
     // In the same turn as the id changes: what enters the lanes from now on is the new node's and must stay.
     if (again) for (const run of this.#onLost) run();
-    this.#dead = await this.#needs.store.bury(this.#options.silentMs);
-    this.#count = await this.#needs.store.countNodes();
+    await this.#lookAround();
   }
 
   /** Says that this node lives and looks who does not. */
@@ -75,12 +87,16 @@ export class Membership {
     const sentAt = clock.monotonic();
     if (await store.beat(this.#node)) {
       this.#heardAt = sentAt;
-      this.#dead = await store.bury(this.#options.silentMs);
-      this.#count = await store.countNodes();
-      return;
+      return this.#lookAround();
     }
     log.warn({ node: this.#node }, "node was declared dead and joins again");
     await this.join();
+  }
+
+  async #lookAround(): Promise<void> {
+    const { store } = this.#needs;
+    this.#dead = await store.bury(this.#options.silentMs);
+    this.#place = await store.placeOf(this.#node);
   }
 
   async leave(): Promise<void> {

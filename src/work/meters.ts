@@ -39,6 +39,11 @@ export function createMeters() {
       help: "Delivery receipts by carrier and what they did: moved, repeated, parked, failover.",
       labels: ["carrier", "effect"],
     }),
+    carrierErrors: counter({
+      name: "heliograph_carrier_errors_total",
+      help: "Answers of carriers that were not yes, and binds that failed, by carrier and code.",
+      labels: ["carrier", "code"],
+    }),
     moves: counter({
       name: "heliograph_messages_ended_total",
       help: "Messages that reached an end, by state.",

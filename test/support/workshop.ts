@@ -28,7 +28,9 @@ export class ScriptedCarrier implements Carrier {
   readonly name: string;
   messagesPerSecond: number | null = null;
   up = true;
+  elsewhere = false;
   readonly submitted: Message[] = [];
+  learned: NonNullable<Carrier["learned"]> = () => {};
   answer: (message: Message) => Outcome | Promise<Outcome> = () => ({ kind: "taken", carrierMessageId: newId(0) });
 
   constructor(name = "scripted") {
@@ -37,6 +39,9 @@ export class ScriptedCarrier implements Carrier {
 
   isUp(): boolean {
     return this.up;
+  }
+  isElsewhere(): boolean {
+    return this.elsewhere;
   }
   async submit(message: Message): Promise<Outcome> {
     this.submitted.push(message);
@@ -67,7 +72,10 @@ export class Workshop {
     const { store } = opened;
     this.catalog = new Catalog({ store, clock: this.clock });
     const commits = createGroupCommit({ store, clock: this.clock, log }, { acceptBacklog: 1000 });
-    const membership = new Membership({ store, clock: this.clock, log }, { alone: true, silentMs: 30_000 });
+    const membership = new Membership(
+      { store, clock: this.clock, log },
+      { alone: true, silentMs: 30_000, sends: true },
+    );
     this.needs = {
       commits,
       store,

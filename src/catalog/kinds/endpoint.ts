@@ -41,7 +41,7 @@ export const completeEndpoint = <C extends WebhookContent | DlrConfigContent>(
 ): C => ({
   ...content,
   disabledReason: content.enabled ? null : (before?.disabledReason ?? null),
-  secrets: before?.secrets ?? [{ sealed: mint(), until: null }],
+  secrets: before?.secrets ?? [{ sealed: mint.make(), until: null }],
 });
 
 /** Everything but the secrets, which are shown once. */

@@ -74,6 +74,7 @@ export const route: RecordKind<"route", RouteFields> = {
     const { channel, routeClasses, prefixes, senders, carrier, priority, weight, enabled } = fields;
     const { failoverAfterSeconds, repeatPromotionsInDoubt } = fields;
     if (named.has("carrier")) checkCarrier(carrier, catalog, faults);
+    if (named.has("carrier") || named.has("channel")) checkChannel(channel, carrier, catalog, faults);
     checkPrefixes(prefixes, faults);
     return {
       channel,
@@ -95,6 +96,12 @@ function checkCarrier(carrier: string, catalog: AccountCatalog, faults: Fault[])
   if (carrier === SIMULATOR || catalog.named("carrier").has(carrier)) return;
   const message = `There is no carrier ${JSON.stringify(carrier)}: make it at /api/carriers first, or use ${SIMULATOR}.`;
   faults.push({ parameter: "carrier", message });
+}
+
+function checkChannel(channel: Channel | null, carrier: string, catalog: AccountCatalog, faults: Fault[]): void {
+  if (channel === "sms" || catalog.named("carrier").get(carrier)?.content.adapter !== "smpp") return;
+  const message = `The carrier ${JSON.stringify(carrier)} speaks SMPP, which carries text messages only: give the channel "sms".`;
+  faults.push({ parameter: "channel", message });
 }
 
 function checkPrefixes(prefixes: readonly string[], faults: Fault[]): void {

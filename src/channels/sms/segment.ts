@@ -1,4 +1,4 @@
-import { septetsOf } from "./gsm7.ts";
+import { septetsOf } from "../../lib/gsm7.ts";
 
 export type Encoding = "gsm7" | "ucs2";
 

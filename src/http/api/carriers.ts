@@ -1,4 +1,5 @@
 import { carrier } from "../../catalog/kinds/carrier.ts";
+import { smppShown } from "../../catalog/kinds/smpp-line.ts";
 import { carriers } from "../../catalog/shelves.ts";
 import { nullable } from "../../lib/nullable.ts";
 import type { Telling } from "./record-shapes.ts";
@@ -9,13 +10,14 @@ import { ChaosView } from "./simulator.ts";
 export const carrierTelling: Telling = {
   shelf: carriers,
   about:
-    "Lines to networks, which routes lead to. `simulator` is always there and cannot be changed; every other one that uses the adapter `simulator` is a simulated line of its own, to try out several.",
+    "Lines to networks, which routes lead to. `simulator` is always there and cannot be changed; every other one that uses the adapter `simulator` is a simulated line of its own, to try out several. One that uses the adapter `smpp` is bound to a carrier of text messages; its password is sealed and never shown.",
   kinds: [
     {
       kind: carrier,
       title: "Carrier",
       shown: {
         chaos: nullable(ChaosView, "How a simulated line misbehaves; null is as the account's simulator does."),
+        smpp: nullable(smppShown, "How a line over SMPP is bound and spoken on; null for a simulated one."),
       },
       example: { name: "line-2", content: { adapter: "simulator", messagesPerSecond: 50, chaos: null } },
     },
@@ -23,6 +25,28 @@ export const carrierTelling: Telling = {
   createExamples: {
     "a line with a speed": { name: "line-2", messagesPerSecond: 50 },
     "a bad line": { name: "bad-line", chaos: { deliveredPercent: 50, throttledPercent: 20 } },
+    "a line over SMPP": {
+      name: "north",
+      adapter: "smpp",
+      messagesPerSecond: 100,
+      smpp: { host: "smpp.north.example", systemId: "shop", password: "secret", connections: 2 },
+    },
+    "one to India over TLS": {
+      name: "india",
+      adapter: "smpp",
+      smpp: {
+        host: "smpp.india.example",
+        port: 3550,
+        tls: {},
+        systemId: "shop",
+        password: "secret",
+        zone: "Asia/Kolkata",
+        tlvs: [
+          { tag: "0x1400", type: "octets", source: "template.dltEntityId" },
+          { tag: "0x1401", type: "octets", source: "template.dltContentId" },
+        ],
+      },
+    },
   },
   changeExamples: { "as fast as it goes": { messagesPerSecond: null }, "an outage": { chaos: { down: true } } },
 };

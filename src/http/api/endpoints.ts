@@ -120,7 +120,8 @@ async function make({ shelf }: Telling, services: Services, call: AuthenticCall)
     const catalog = services.catalog.of(call.caller.account.id);
     refuseFaults([...faultsOf(() => readRecord(shelf, call.body, { known: null, catalog })), ...faults]);
   }
-  const record = await create(shelf, services, call, () => services.telling.seal.seal(secret));
+  const { seal, open } = services.telling.seal;
+  const record = await create(shelf, services, call, { make: () => seal(secret), seal, open });
   call.reply.code(201);
   return { ...viewOf(shelf, record), secret };
 }

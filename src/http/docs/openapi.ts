@@ -30,6 +30,7 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   Routes: "Which messages go to which carrier, in which order, and when not.",
   Prices: "Credits per segment, by type and prefix.",
   "Opt-outs": "Numbers that get no promotions.",
+  Receipts: "Receipts of carriers that match no message.",
   Credits: "What a metered account has, and where it went.",
   "Short links": "Addresses that were shortened in texts, and who followed them.",
   "API keys": "Keys for programs: what each may do, from where, how fast and until when.",

@@ -6,7 +6,7 @@ import { NOBODY, type Acceptance, type AcceptResult, type NewRecipient } from ".
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
-import { rounds } from "./rounds.ts";
+import { rounds } from "../rounds.ts";
 import { admitCodes } from "./admit-codes.ts";
 
 const REQUESTS = columns({

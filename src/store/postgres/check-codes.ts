@@ -13,7 +13,7 @@ import { failureCapsOf, momentIn, refusedCheck } from "../verifications.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { columns } from "./columns.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
-import { rounds, type Placed } from "./rounds.ts";
+import { rounds, type Placed } from "../rounds.ts";
 import { rowKey } from "./row-key.ts";
 
 const CHECKS = columns({

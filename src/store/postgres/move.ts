@@ -7,8 +7,9 @@ import type { CallbackRow } from "../tables.ts";
 import { announcing, byEvent, TOLD_FACTS, targetColumns, targetRows } from "./announce.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
-import type { ConnectionPool, Query } from "./pool.ts";
-import { rounds, type Placed } from "./rounds.ts";
+import type { ConnectionPool, Query, Statement } from "./pool.ts";
+import { pieceColumns, pieceRows } from "./pieces.ts";
+import { rounds, type Placed } from "../rounds.ts";
 
 const MOVES = columns({
   account_id: "integer",
@@ -62,8 +63,11 @@ const EFFECTS = CHANGES.map(({ kind, amount, held }, index) => `(${index + 1}, '
   ", ",
 );
 
-/** The move, and everything that must change together with it, as one statement; also who is told, where anybody is. */
-const statementFor = (announced: boolean): string => `
+/**
+ * The move, and everything that must change together with it, as one statement; also who is told, where anybody is, and the
+ * ids of parts, where there are any.
+ */
+const statementFor = ({ announced, parted }: { announced?: string; parted?: string }): string => `
   with step as materialized (select * from ${MOVES.rows}),
   moved as (
     update messages set state = step.to_state, owner = step.owner, due_at = coalesce(step.due_at, messages.due_at),
@@ -82,7 +86,12 @@ const statementFor = (announced: boolean): string => `
       and (step.channel_is is null or messages.channel = step.channel_is) and ${IS_LEGAL}
     returning step.place, step.at, messages.account_id, messages.request_id, messages.n, messages.credits,
       messages.charge_change${announced ? `, ${TOLD_FACTS}` : ""}
-  ),${announced ? announcing(TARGETS.rows) : ""}
+  ),${announced ? announcing(announced) : ""}${
+    parted
+      ? `
+  piece as materialized (select * from ${parted}),`
+      : ""
+  }
   noted as (
     update messages set trail = ${TRAIL} from step
     where ${IS_MESSAGE} and step.trail_always = 1 and step.place not in (select place from moved)
@@ -111,9 +120,16 @@ const statementFor = (announced: boolean): string => `
       and failovers.account_id = step.account_id and failovers.request_id = step.request_id and failovers.n = step.n
   ),
   submitted as (
-    insert into submissions (carrier, carrier_message_id, account_id, request_id, n)
-    select carrier, carrier_message_id, account_id, request_id, n from step
-    where carrier is not null and carrier_message_id is not null
+    insert into submissions (carrier, carrier_message_id, account_id, request_id, n${parted ? ", part, parts, whole" : ""})
+    select carrier, carrier_message_id, account_id, request_id, n${parted ? ", 1 as part, 1 as parts, null::text as whole" : ""} from step
+    where carrier is not null and carrier_message_id is not null${
+      parted
+        ? `
+    union all
+    select piece.carrier, piece.carrier_message_id, account_id, request_id, n, part, parts, whole
+    from piece join step on step.place = step_place`
+        : ""
+    }
     order by carrier, carrier_message_id
     on conflict (carrier, carrier_message_id) do nothing
   ),
@@ -123,7 +139,7 @@ const statementFor = (announced: boolean): string => `
   union all
   select place, id, carrier, carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description,
     parked_receipts.at, null
-  from step join parked_receipts using (carrier, carrier_message_id)${
+  from ${parted ? ASKED_BY_PART : "step"} join parked_receipts using (carrier, carrier_message_id)${
     announced
       ? `
   union all
@@ -132,9 +148,37 @@ const statementFor = (announced: boolean): string => `
   }
   order by id`;
 
+/** Receipts may have come for any of the parts. */
+const ASKED_BY_PART = `(select place, carrier, carrier_message_id from step
+    union all select step_place, carrier, carrier_message_id from piece) as asked`;
+
 const TARGETS = targetColumns(MOVES.next);
-const MOVE = statementFor(false);
-const MOVE_AND_TELL = statementFor(true);
+const PIECES = pieceColumns(MOVES.next);
+const PIECES_AFTER_TARGETS = pieceColumns(TARGETS.next);
+
+/** What is seldom needed costs nothing where it is not. */
+const MOVE = statementFor({});
+const MOVE_AND_TELL = statementFor({ announced: TARGETS.rows });
+const MOVE_PARTS = statementFor({ parted: PIECES.rows });
+const MOVE_PARTS_AND_TELL = statementFor({ announced: TARGETS.rows, parted: PIECES_AFTER_TARGETS.rows });
+
+function statementOf(moves: readonly Move[]): Statement {
+  const targets = targetRows(moves);
+  const pieces = pieceRows(moves);
+  const values = MOVES.values(moves.map(rowOf));
+  if (pieces.length === 0)
+    return targets.length === 0
+      ? { name: "move", text: MOVE, values }
+      : { name: "move and tell", text: MOVE_AND_TELL, values: [...values, ...TARGETS.values(targets)] };
+  const parts = PIECES.values(pieces);
+  return targets.length === 0
+    ? { name: "move parts", text: MOVE_PARTS, values: [...values, ...parts] }
+    : {
+        name: "move parts and tell",
+        text: MOVE_PARTS_AND_TELL,
+        values: [...values, ...TARGETS.values(targets), ...parts],
+      };
+}
 
 /** What is wrong with one move fails the statement, so the batch is halved until that move stands alone. */
 export async function move(pool: ConnectionPool, batch: readonly Move[]): Promise<(MoveResult | Error)[]> {
@@ -170,12 +214,8 @@ async function moveRound(query: Query, round: readonly Placed<Move>[]): Promise<
   // Nodes that touch the same rows touch them in the same order, and so wait for each other instead of deadlocking.
   const sorted = round.toSorted(({ item: a }, { item: b }) => compare(a.requestId, b.requestId) || a.n - b.n);
   const moves = sorted.map(({ item }) => item);
-  const targets = targetRows(moves);
-  const values = MOVES.values(moves.map(rowOf));
   const { rows } = await query<({ id: null } | ParkedRow) & { place: number | null; told: string | null }>(
-    targets.length === 0
-      ? { name: "move", text: MOVE, values }
-      : { name: "move and tell", text: MOVE_AND_TELL, values: [...values, ...TARGETS.values(targets)] },
+    statementOf(moves),
   );
   const callbacks = byEvent(rows.flatMap((row) => (row.told === null ? [] : [JSON.parse(row.told) as CallbackRow])));
   const told: Told = new Map();
@@ -213,7 +253,8 @@ const rowOf = (step: Move) => ({
   due_at: step.dueAt,
   extend_ms: step.extendMs ?? 0,
   carrier: step.carrier,
-  carrier_message_id: step.carrierMessageId,
+  // Those of parts have rows of their own.
+  carrier_message_id: step.partIds ? null : step.carrierMessageId,
   attempts: step.attempt ? 1 : 0,
   error_code: step.errorCode,
   description: step.description,

@@ -1,4 +1,4 @@
-import { DEAD_NODE_KEPT_MS, HAS_WORK } from "../engine.ts";
+import { DEAD_NODE_KEPT_MS, HAS_WORK, PLACE } from "../engine.ts";
 import { NOBODY, type NodeStore } from "../store.ts";
 import type { ConnectionPool } from "./pool.ts";
 
@@ -17,11 +17,12 @@ export function createNodes(pool: ConnectionPool): NodeStore {
   const { query } = pool;
 
   return {
-    join: ({ alone }) =>
+    join: ({ alone, sends = true }) =>
       pool.transaction(async (run) => {
         if (alone) await run({ text: "update nodes set dead = 1" });
         const { rows } = await run<{ id: number }>({
-          text: `insert into nodes (beat_at) values (${NOW}) returning id`,
+          text: `insert into nodes (beat_at, sends) values (${NOW}, $1) returning id`,
+          values: [sends ? 1 : 0],
         });
         return rows[0]?.id ?? NOBODY;
       }),
@@ -56,6 +57,11 @@ export function createNodes(pool: ConnectionPool): NodeStore {
     async countNodes() {
       const { rows } = await query<{ alive: number }>({ text: "select count(*) as alive from nodes where dead = 0" });
       return rows[0]?.alive ?? 0;
+    },
+
+    async placeOf(node) {
+      const { rows } = await query<{ count: number; rank: number }>({ text: PLACE.replace("?", "$1"), values: [node] });
+      return rows[0] ?? { count: 0, rank: 0 };
     },
   };
 }

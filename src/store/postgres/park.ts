@@ -1,23 +1,22 @@
 import type { Receipt } from "../../carriers/carrier.ts";
-import type { MessageRef } from "../../model/message.ts";
-import { parkedOf, refOf, type ParkedRow, type RefRow } from "../rows.ts";
-import type { MessageStore, ParkedReceipt } from "../store.ts";
+import { parkedOf, parkedRow, submissionOf, type ParkedRow, type RefRow } from "../rows.ts";
+import type { MessageStore, ParkedReceipt, Submission } from "../store.ts";
 import { columns } from "./columns.ts";
 import type { Query } from "./pool.ts";
 
 const IDS = columns({ carrier: "text", carrier_message_id: "text" });
 
 const FIND = `
-  select place, account_id, request_id, n from ${IDS.rows} join submissions using (carrier, carrier_message_id)`;
+  select place, account_id, request_id, n, parts from ${IDS.rows} join submissions using (carrier, carrier_message_id)`;
 
 export async function findSubmissions(
   query: Query,
   batch: Parameters<MessageStore["findSubmissions"]>[0],
-): Promise<(MessageRef | null)[]> {
+): Promise<(Submission | null)[]> {
   const values = IDS.values(
     batch.map((wanted) => ({ carrier: wanted.carrier, carrier_message_id: wanted.carrierMessageId })),
   );
-  const { rows } = await query<RefRow & { place: number }>({ name: "find submissions", text: FIND, values });
+  const { rows } = await query<FoundRow>({ name: "find submissions", text: FIND, values });
   return inPlaces(batch.length, rows);
 }
 
@@ -30,6 +29,9 @@ const RECEIPTS = columns(
     error_code: "text",
     description: "text",
     at: "bigint",
+    account_id: "integer",
+    other_ids: "text",
+    recipient: "text",
   },
   2,
 );
@@ -41,41 +43,37 @@ const RECEIPTS = columns(
 const PARK = `
   with receipt as materialized (select * from ${RECEIPTS.rows}),
   known as (
-    select place, submissions.account_id, request_id, n from receipt join submissions using (carrier, carrier_message_id)
+    select place, submissions.account_id, request_id, n, parts from receipt join submissions using (carrier, carrier_message_id)
   ),
   parked as (
-    insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, parked_at)
-    select carrier, carrier_message_id, channel, state, error_code, description, at, $1::bigint from receipt
+    insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, parked_at,
+      account_id, other_ids, recipient)
+    select carrier, carrier_message_id, channel, state, error_code, description, at, $1::bigint, account_id, other_ids, recipient
+    from receipt
     where place not in (select place from known) order by place
     on conflict (carrier, carrier_message_id, state) do nothing
   )
   select * from known`;
 
-export async function park(query: Query, batch: readonly Receipt[], at: number): Promise<(MessageRef | null)[]> {
-  const receipts = batch.map((receipt) => ({
-    carrier: receipt.carrier,
-    carrier_message_id: receipt.carrierMessageId,
-    channel: receipt.channel,
-    state: receipt.state,
-    error_code: receipt.errorCode,
-    description: receipt.description,
-    at: receipt.at,
-  }));
-  const { rows } = await query<RefRow & { place: number }>({ text: PARK, values: [at, ...RECEIPTS.values(receipts)] });
+export async function park(query: Query, batch: readonly Receipt[], at: number): Promise<(Submission | null)[]> {
+  const values = [at, ...RECEIPTS.values(batch.map(parkedRow))];
+  const { rows } = await query<FoundRow>({ text: PARK, values });
   return inPlaces(batch.length, rows);
 }
 
 const PARKED_WITH_MESSAGE = `
-  select parked_receipts.*, account_id, request_id, n
+  select parked_receipts.*, submissions.account_id, request_id, n, parts
   from parked_receipts join submissions using (carrier, carrier_message_id) order by id limit $1`;
 
-export async function parkedWithMessage(query: Query, limit: number): Promise<(ParkedReceipt & { ref: MessageRef })[]> {
-  const { rows } = await query<ParkedRow & RefRow>({ text: PARKED_WITH_MESSAGE, values: [limit] });
-  return rows.map((row) => ({ ...parkedOf(row), ref: refOf(row) }));
+export async function parkedWithMessage(query: Query, limit: number): Promise<(ParkedReceipt & { ref: Submission })[]> {
+  const { rows } = await query<ParkedRow & FoundRow>({ text: PARKED_WITH_MESSAGE, values: [limit] });
+  return rows.map((row) => ({ ...parkedOf(row), ref: submissionOf(row) }));
 }
 
-function inPlaces(length: number, rows: readonly (RefRow & { place: number })[]): (MessageRef | null)[] {
-  const refs: (MessageRef | null)[] = Array.from({ length }, () => null);
-  for (const row of rows) refs[row.place - 1] = refOf(row);
-  return refs;
+type FoundRow = RefRow & { place: number; parts: number };
+
+function inPlaces(length: number, rows: readonly FoundRow[]): (Submission | null)[] {
+  const found: (Submission | null)[] = Array.from({ length }, () => null);
+  for (const row of rows) found[row.place - 1] = submissionOf(row);
+  return found;
 }

@@ -11,6 +11,7 @@ import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { FunctionDriver, PING, type Engine } from "../engine.ts";
+import { createInboundParts } from "../inbound-parts.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
@@ -18,6 +19,7 @@ import { createReading } from "../reading.ts";
 import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
 import type { Store } from "../store.ts";
+import { createSubmissions } from "../submissions.ts";
 import type { Tables } from "../tables.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";
@@ -76,8 +78,10 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createCreditQueries(engine),
     ...createRetention(engine),
     ...createReading(engine),
+    ...createSubmissions(engine),
     ...createLinks(engine),
     ...createInbound(engine),
+    ...createInboundParts(engine),
     ...createCallbacks(engine),
     ...createVerifications(engine),
     ...createVerifyGuard(engine),

@@ -1,12 +1,12 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Receipt } from "../../carriers/carrier.ts";
 import type { Callback } from "../../model/callback.ts";
-import type { Message, MessageRef } from "../../model/message.ts";
+import type { Message } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import type { CallbackStore } from "../callback-store.ts";
 import { callbackOf } from "../callbacks.ts";
-import { laneOf, messageOf, oldestFirst, refOf, type RefRow } from "../rows.ts";
-import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult } from "../store.ts";
+import { laneOf, messageOf, oldestFirst, parkedRow, submissionOf, type RefRow } from "../rows.ts";
+import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult, type Submission } from "../store.ts";
 import type { CallbackRow, MessageRow } from "../tables.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
@@ -38,11 +38,12 @@ export function createCommands(db: DatabaseSync) {
   const moveOne = createMove(db);
   const checkOne = createCheck(db);
   const findSubmission = db.prepare(
-    "select account_id, request_id, n from submissions where carrier = ? and carrier_message_id = ?",
+    "select account_id, request_id, n, parts from submissions where carrier = ? and carrier_message_id = ?",
   );
   const insertParked = db.prepare(
-    `insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, parked_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (carrier, carrier_message_id, state) do nothing`,
+    `insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, account_id,
+       other_ids, recipient, parked_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (carrier, carrier_message_id, state) do nothing`,
   );
   const insertPhoneMessage = db.prepare(
     `insert into phone_messages (account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at, carrier)
@@ -123,20 +124,14 @@ export function createCommands(db: DatabaseSync) {
       for (const { accountId, requestId } of requests) statement.run(accountId, requestId, node);
     },
 
-    park(batch: readonly Receipt[], at: number): (MessageRef | null)[] {
+    park(batch: readonly Receipt[], at: number): (Submission | null)[] {
       return batch.map((receipt) => {
-        const row = findSubmission.get(receipt.carrier, receipt.carrierMessageId) as RefRow | undefined;
-        if (row) return refOf(row);
-        insertParked.run(
-          receipt.carrier,
-          receipt.carrierMessageId,
-          receipt.channel ?? null,
-          receipt.state,
-          receipt.errorCode,
-          receipt.description,
-          receipt.at,
-          at,
-        );
+        const row = findSubmission.get(receipt.carrier, receipt.carrierMessageId) as
+          | (RefRow & { parts: number })
+          | undefined;
+        if (row) return submissionOf(row);
+        // In the order of its columns.
+        insertParked.run(...Object.values(parkedRow(receipt)), at);
         return null;
       });
     },

@@ -26,6 +26,10 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
     `insert into submissions (carrier, carrier_message_id, account_id, request_id, n) values (?, ?, ?, ?, ?)
      on conflict (carrier, carrier_message_id) do nothing`,
   );
+  const insertPart = db.prepare(
+    `insert into submissions (carrier, carrier_message_id, account_id, request_id, n, part, parts, whole)
+     values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (carrier, carrier_message_id) do nothing`,
+  );
   const findParked = db.prepare(
     "select * from parked_receipts where carrier = ? and carrier_message_id = ? order by id",
   );
@@ -98,14 +102,24 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
     else if (move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
     if (move.failoverAt) planFailover.run(accountId, requestId, n, move.failoverAt, accountId, requestId, n);
     if (moved && move.failoverAt === null) endFailover.run(accountId, requestId, n);
-    let parked: ParkedReceipt[] = [];
-    if (move.carrier !== undefined && move.carrierMessageId !== undefined) {
-      insertSubmission.run(move.carrier, move.carrierMessageId, accountId, requestId, n);
-      parked = (findParked.all(move.carrier, move.carrierMessageId) as unknown as ParkedRow[]).map(parkedOf);
-    }
+    const parked = noteSubmission(move);
     if (move.settles !== undefined) removeParked.run(move.settles);
     const told = moved && move.announce ? announce(move, move.announce) : [];
     return { moved: moved !== undefined, parked, told };
+  }
+
+  /** Writes down the ids under which a carrier took it; gives the receipts that had come for them, in their order. */
+  function noteSubmission({ accountId, requestId, n, carrier, carrierMessageId, partIds }: Move): ParkedReceipt[] {
+    if (carrier === undefined || carrierMessageId === undefined) return [];
+    const parkedFor = (id: string): ParkedReceipt[] =>
+      (findParked.all(carrier, id) as unknown as ParkedRow[]).map(parkedOf);
+    if (!partIds) {
+      insertSubmission.run(carrier, carrierMessageId, accountId, requestId, n);
+      return parkedFor(carrierMessageId);
+    }
+    for (const [place, id] of partIds.entries())
+      insertPart.run(carrier, id, accountId, requestId, n, place + 1, partIds.length, partIds[0] ?? null);
+    return partIds.flatMap(parkedFor).toSorted((a, b) => a.id - b.id);
   }
 
   /** Writes down what the move did to the credits of the message. */

@@ -15,15 +15,17 @@ import type { Clock } from "../../lib/clock.ts";
 import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
-import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, type Engine } from "../engine.ts";
+import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, PLACE, type Engine } from "../engine.ts";
+import { createInboundParts } from "../inbound-parts.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
 import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
-import { parkedOf, refOf, type ParkedRow, type RefRow } from "../rows.ts";
+import { parkedOf, submissionOf, type ParkedRow, type RefRow } from "../rows.ts";
 import type { Store } from "../store.ts";
+import { createSubmissions } from "../submissions.ts";
 import type { Tables } from "../tables.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";
@@ -97,8 +99,10 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createCreditQueries(engine),
     ...createRetention(engine),
     ...createReading(engine),
+    ...createSubmissions(engine),
     ...createLinks(engine),
     ...createInbound(engine),
+    ...createInboundParts(engine),
     ...createCallbacks(engine),
     ...createVerifications(engine),
     ...createVerifyGuard(engine),
@@ -128,27 +132,28 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     markReported: (batch) => writer.call("markReported", [batch], { rows: batch.length }),
 
     async findSubmissions(batch) {
-      const rows = await read<RefRow & { place: number }>(
-        `select wanted.key as place, account_id, request_id, n from json_each(?) as wanted
+      const rows = await read<RefRow & { place: number; parts: number }>(
+        `select wanted.key as place, account_id, request_id, n, parts from json_each(?) as wanted
          join submissions on carrier = wanted.value ->> 0 and carrier_message_id = wanted.value ->> 1`,
         JSON.stringify(batch.map(({ carrier, carrierMessageId }) => [carrier, carrierMessageId])),
       );
-      const found = new Map(rows.map((row) => [row.place, refOf(row)]));
+      const found = new Map(rows.map((row) => [row.place, submissionOf(row)]));
       return batch.map((_, place) => found.get(place) ?? null);
     },
 
     async parkedWithMessage(limit) {
-      const rows = await read<ParkedRow & RefRow>(
-        `select parked_receipts.*, account_id, request_id, n from parked_receipts join submissions using (carrier, carrier_message_id)
-         order by id limit ?`,
+      const rows = await read<ParkedRow & RefRow & { parts: number }>(
+        `select parked_receipts.*, submissions.account_id, request_id, n, parts
+         from parked_receipts join submissions using (carrier, carrier_message_id) order by id limit ?`,
         limit,
       );
-      return rows.map((row) => ({ ...parkedOf(row), ref: refOf(row) }));
+      return rows.map((row) => ({ ...parkedOf(row), ref: submissionOf(row) }));
     },
 
-    async join({ alone }) {
+    async join({ alone, sends = true }) {
       if (alone) await write("query", "update nodes set dead = 1", []);
-      const { rows } = await write("query", "insert into nodes (beat_at) values (?) returning id", [clock.now()]);
+      const values = [clock.now(), sends ? 1 : 0];
+      const { rows } = await write("query", "insert into nodes (beat_at, sends) values (?, ?) returning id", values);
       return (rows[0] as { id: number }).id;
     },
     async beat(node) {
@@ -174,6 +179,10 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     async countNodes() {
       const rows = await read<{ alive: number }>("select count(*) as alive from nodes where dead = 0");
       return rows[0]?.alive ?? 0;
+    },
+    async placeOf(node) {
+      const rows = await read<{ count: number; rank: number }>(PLACE, node);
+      return rows[0] ?? { count: 0, rank: 0 };
     },
 
     async ping() {

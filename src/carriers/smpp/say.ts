@@ -1,0 +1,107 @@
+import type { Clock } from "../../lib/clock.ts";
+import type { SubmitSm } from "../../smpp/pdu.ts";
+import type { Outcome as Answered } from "../../smpp/request-window.ts";
+import type { Session } from "../../smpp/session.ts";
+import type { Outcome } from "../carrier.ts";
+import { judgeSubmit, type StatusPolicy, type SubmitVerdict } from "./status.ts";
+
+/** A part that the carrier cannot take at this moment is said again so often, because its siblings have been taken. */
+const TRIES = 5;
+
+/** What became of one part. */
+type Said =
+  | { kind: "taken"; id: string }
+  | Exclude<SubmitVerdict, { kind: "taken" }>
+  /** Certainly not taken: it was never written. */
+  | { kind: "unsaid" }
+  | { kind: "unknown"; description: string };
+
+interface SayNeeds {
+  clock: Clock;
+  policy: StatusPolicy;
+  /** Told of every answer to a submit. */
+  onVerdict(verdict: SubmitVerdict): void;
+}
+
+/** Says all parts of a message on one bind, in order, and makes one outcome of the answers. */
+export async function say(needs: SayNeeds, session: Session, submits: readonly SubmitSm[]): Promise<Outcome> {
+  const [only, ...more] = submits;
+  if (only && more.length === 0) return outcomeOf(session, await sayPart(needs, session, only));
+  const said = await Promise.all(submits.map((submit) => sayPart(needs, session, submit)));
+  if (said.some(({ kind }) => kind === "taken")) await sayAgain(needs, session, submits, said);
+  return together(session, said);
+}
+
+async function sayPart({ policy, onVerdict }: SayNeeds, session: Session, submit: SubmitSm): Promise<Said> {
+  const answered: Answered = await session.request(submit);
+  if (answered.kind === "closed")
+    return answered.wasWritten
+      ? { kind: "unknown", description: "The connection ended before the answer came" }
+      : { kind: "unsaid" };
+  if (answered.kind === "timeout") return { kind: "unknown", description: "The carrier did not answer in time" };
+  const { pdu } = answered;
+  const verdict = judgeSubmit(pdu.status, policy);
+  onVerdict(verdict);
+  if (verdict.kind !== "taken") return verdict;
+  const id = pdu.command === "submit_sm_resp" ? pdu.messageId : "";
+  return id === "" ? { kind: "unknown", description: "The carrier took it and gave it no id" } : { kind: "taken", id };
+}
+
+/** Without its other parts, what was taken of a message is of no use to anybody. */
+async function sayAgain(needs: SayNeeds, session: Session, submits: readonly SubmitSm[], said: Said[]): Promise<void> {
+  for (const [place, submit] of submits.entries()) {
+    for (let tries = 1; tries < TRIES; tries += 1) {
+      const part = said[place];
+      if (part?.kind !== "busy") break;
+      await new Promise<void>((resolve) => void needs.clock.after(part.retryAfterMs, resolve));
+      said[place] = await sayPart(needs, session, submit);
+    }
+  }
+}
+
+/** Taken when all parts are. In doubt when some may have been: receipts of those that were cannot make it whole. */
+function together(session: Session, said: readonly Said[]): Outcome {
+  const ids = said.flatMap((part) => (part.kind === "taken" ? [part.id] : []));
+  const [first] = ids;
+  if (first !== undefined && ids.length === said.length)
+    return { kind: "taken", carrierMessageId: first, partIds: ids };
+  const refused = said.findIndex(({ kind }) => kind === "refused");
+  const part = said[refused];
+  if (part?.kind === "refused") {
+    const { fault, code, description } = part;
+    // Another carrier would send again what this one has of it.
+    const blame = ids.length > 0 ? "message" : fault;
+    return {
+      kind: "refused",
+      fault: blame,
+      code,
+      description: `Part ${refused + 1} of ${said.length}: ${description}`,
+    };
+  }
+  const doubtful = said.find(({ kind }) => kind === "unknown");
+  if (doubtful) return outcomeOf(session, doubtful);
+  if (ids.length > 0) return { kind: "unknown", description: "The carrier took some of its parts and not the others" };
+  return outcomeOf(session, said.find(({ kind }) => kind !== "taken") ?? { kind: "unsaid" });
+}
+
+function outcomeOf(session: Session, said: Said): Outcome {
+  switch (said.kind) {
+    case "taken":
+      return { kind: "taken", carrierMessageId: said.id };
+    case "busy":
+      return { kind: "busy", retryAfterMs: said.retryAfterMs };
+    case "refused": {
+      const { fault, code, description } = said;
+      return { kind: "refused", fault, code, description };
+    }
+    case "session":
+      // The bind is not what it seemed; a new one is made at once.
+      session.destroy();
+      return { kind: "down", description: said.description };
+    case "unsaid":
+      return { kind: "down", description: "The connection ended before it was sent" };
+    case "unknown":
+    default:
+      return said;
+  }
+}

@@ -1,0 +1,220 @@
+import type { Message } from "../../model/message.ts";
+import type { BindOptions } from "../../smpp/client.ts";
+import type { BindCommand } from "../../smpp/pdu.ts";
+import { responseTo } from "../../smpp/respond.ts";
+import type { Answer, Incoming } from "../../smpp/session.ts";
+import { STATUS } from "../../smpp/status.ts";
+import type { BindState, Carrier, CarrierState, OnReceipt, Outcome, Receipt } from "../carrier.ts";
+import { bindOptionsOf } from "./bind-options.ts";
+import { hear } from "./hear.ts";
+import { Line, type LineState } from "./line.ts";
+import { Lines } from "./lines.ts";
+import { canonical, learn } from "./message-id.ts";
+import type { CreateSmppCarrier, SmppCarrierNeeds } from "./needs.ts";
+import { References } from "./parts.ts";
+import { say } from "./say.ts";
+import { fullSpeed, pauseLeftMs, perSecondAt, queueFull, throttled, withContract } from "./speed.ts";
+import type { SubmitVerdict } from "./status.ts";
+import { submitsOf } from "./submits.ts";
+import { Tally } from "./tally.ts";
+
+/** In hand besides what waits for an answer: being written down before, or after. Else the line would idle meanwhile. */
+const IN_HAND_PER_WINDOW = 2;
+
+/** A carrier that speaks SMPP: its binds, what is said on them, and what is heard. */
+export const createSmppCarrier: CreateSmppCarrier = (needs) => new SmppCarrier(needs);
+
+class SmppCarrier implements Carrier {
+  readonly name: string;
+  readonly #needs: SmppCarrierNeeds;
+  readonly #lines: Lines;
+  readonly #references: References;
+  readonly #tally = new Tally();
+  #speed;
+  #learnedIdForm: string | null = null;
+  #onReceipt: OnReceipt | null = null;
+
+  constructor(needs: SmppCarrierNeeds) {
+    this.name = needs.name;
+    this.#needs = needs;
+    this.#references = new References(Math.random);
+    this.#speed = fullSpeed(needs.messagesPerSecond());
+    const isPair = needs.settings.bindAs === "transmitter and receiver";
+    this.#lines = new Lines({
+      binds: isPair ? ["bind_transmitter", "bind_receiver"] : ["bind_transceiver"],
+      open: (as) => this.#openLine(as),
+    });
+  }
+
+  /** The contracted speed, or less for a while after the carrier has asked for it. */
+  get messagesPerSecond(): number | null {
+    const { clock, messagesPerSecond } = this.#needs;
+    this.#speed = withContract(this.#speed, messagesPerSecond(), clock.now());
+    return perSecondAt(this.#speed, clock.now());
+  }
+
+  get capacity(): number {
+    return pauseLeftMs(this.#speed, this.#needs.clock.now()) > 0 ? 0 : this.#lines.window * IN_HAND_PER_WINDOW;
+  }
+
+  isUp(): boolean {
+    return this.#lines.window > 0;
+  }
+
+  isElsewhere(): boolean {
+    return this.#needs.share().connections === 0;
+  }
+
+  async submit(message: Message): Promise<Outcome> {
+    const { settings, clock } = this.#needs;
+    const now = clock.now();
+    const submits = submitsOf(message, settings, this.#references, now);
+    if ("code" in submits) return { kind: "refused", fault: "message", ...submits };
+    const session = this.#lines.pick();
+    if (!session) return { kind: "down", description: this.#whyDown() };
+    const said = await say(
+      { clock, policy: settings.statusPolicy, onVerdict: (verdict) => this.#onVerdict(verdict) },
+      session,
+      submits,
+    );
+    const [first] = submits;
+    const asked = `submit_sm to=${"*".repeat(8)}${message.recipient.slice(-4)} from=${message.sender} data_coding=${first?.dataCoding ?? 0} parts=${submits.length}`;
+    return { ...said, exchange: `${asked} → ${wordsOf(said)}` };
+  }
+
+  learned({ carrierMessageId, otherIds = [] }: Receipt, knownAs: string): void {
+    // Any spelling of the same id leads to the others.
+    const form =
+      [carrierMessageId, ...otherIds].map((id) => learn(knownAs, id)).find((found) => found !== null) ?? null;
+    if (form === null || form === this.#learnedIdForm) return;
+    this.#learnedIdForm = form;
+    this.#needs.log.info({ carrier: this.name, form }, "receipts of the carrier spell ids in another way: learned");
+  }
+
+  start(onReceipt: OnReceipt): Promise<void> {
+    this.#onReceipt = onReceipt;
+    this.onShare();
+    return Promise.resolve();
+  }
+
+  onShare(): void {
+    if (this.#onReceipt) this.#lines.resize(this.#needs.share().connections);
+  }
+
+  async stop(): Promise<void> {
+    await this.#lines.stop();
+    this.#onReceipt = null;
+  }
+
+  state(): CarrierState {
+    const now = this.#needs.clock.now();
+    return {
+      binds: this.#lines.states().map(({ as, state, session }) => bindState(as, state, session?.pending ?? 0)),
+      submitsPerSecond: this.#tally.perSecond(now),
+      speed: this.messagesPerSecond,
+      pausedUntil: pauseLeftMs(this.#speed, now) > 0 ? now + pauseLeftMs(this.#speed, now) : null,
+      errors: this.#tally.errors,
+      lastError: this.#tally.lastError,
+      learnedIdForm: this.#learnedIdForm,
+    };
+  }
+
+  #openLine(as: BindCommand): Line {
+    const { name, clock, log, settings, addressOf, meters } = this.#needs;
+    return new Line({
+      name,
+      clock,
+      log,
+      // Looked up for every bind: a carrier that moves is followed, and it may never move to where we must not go.
+      options: async () => this.#bindOptions(as, await addressOf(settings.host)),
+      onRefused: (code) => meters.carrierErrors(name, code).inc(),
+    });
+  }
+
+  #bindOptions(as: BindCommand, address: string): BindOptions {
+    const { log } = this.#needs;
+    return {
+      ...bindOptionsOf(this.#needs, as, address),
+      onRequest: (pdu) => this.#hear(pdu),
+      // Without what it was about: it may hold numbers and texts.
+      onOddity: ({ kind }) => log.warn({ carrier: this.name, oddity: kind }, "carrier said something odd"),
+    };
+  }
+
+  /** Acknowledges after the commit; what could not be kept, the carrier is to bring again later. */
+  async #hear(pdu: Incoming): Promise<Answer> {
+    if (pdu.command !== "deliver_sm" && pdu.command !== "data_sm") {
+      if (pdu.command === "outbind" || pdu.command === "alert_notification") return null;
+      return responseTo(pdu, { status: STATUS.ESME_RINVCMDID });
+    }
+    const { accountId, settings, clock, log, onInbound, onInboundPart } = this.#needs;
+    const onReceipt = this.#onReceipt;
+    if (!onReceipt) return responseTo(pdu, { status: STATUS.ESME_RX_T_APPN });
+    const form = this.#learnedIdForm ?? settings.idForm;
+    const spell = (id: string): string => canonical(id, form);
+    try {
+      const hearing = {
+        accountId,
+        carrier: this.name,
+        settings,
+        clock,
+        log,
+        spell,
+        onReceipt,
+        onInbound,
+        onInboundPart,
+      };
+      await hear(hearing, pdu);
+      return responseTo(pdu, {});
+    } catch (error) {
+      log.warn({ err: error, carrier: this.name }, "what the carrier delivered could not be kept, it will come again");
+      return responseTo(pdu, { status: STATUS.ESME_RX_T_APPN });
+    }
+  }
+
+  #onVerdict(verdict: SubmitVerdict): void {
+    const now = this.#needs.clock.now();
+    this.#tally.answered(now);
+    if (verdict.kind === "taken") return;
+    this.#tally.failed(now, verdict.code, verdict.description);
+    this.#needs.meters.carrierErrors(this.name, verdict.code).inc();
+    if (verdict.kind === "busy" && verdict.cause === "throttled")
+      this.#speed = throttled(this.#speed, now, this.#tally.perSecond(now));
+    if (verdict.kind === "busy" && verdict.cause === "queue full") this.#speed = queueFull(this.#speed, now);
+    if (verdict.kind === "refused" && verdict.alarm)
+      this.#needs.log.error(
+        { carrier: this.name, code: verdict.code },
+        `carrier refuses messages: ${verdict.description}`,
+      );
+  }
+
+  #whyDown(): string {
+    for (const { state } of this.#lines.states()) if (state.kind === "waiting") return state.reason;
+    return "The carrier is not bound";
+  }
+}
+
+function wordsOf(outcome: Outcome): string {
+  if (outcome.kind === "taken") return `taken ${(outcome.partIds ?? [outcome.carrierMessageId]).join(" ")}`;
+  if (outcome.kind === "refused") return `refused ${outcome.code}`;
+  return outcome.kind === "unknown" ? "nothing" : outcome.kind;
+}
+
+const BIND_NAMES: Readonly<Record<BindCommand, BindState["as"]>> = {
+  bind_transceiver: "transceiver",
+  bind_transmitter: "transmitter",
+  bind_receiver: "receiver",
+};
+
+function bindState(as: BindCommand, state: LineState, inFlight: number): BindState {
+  const { since } = state;
+  const common = { as: BIND_NAMES[as], since, inFlight, reason: null, nextTryAt: null };
+  if (state.kind === "waiting")
+    return {
+      ...common,
+      state: state.code === null ? "waiting" : "refused",
+      reason: state.code === null ? state.reason : `${state.reason} (${state.code})`,
+      nextTryAt: state.until,
+    };
+  return { ...common, state: state.kind === "closed" ? "closing" : state.kind };
+}

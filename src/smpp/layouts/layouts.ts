@@ -1,0 +1,60 @@
+import { COMMAND_IDS, type Command } from "../commands.ts";
+import type { Pdu } from "../pdu.ts";
+import { bindLayout, bindRespLayout, outbind } from "./binds.ts";
+import { alertNotification, cancelSm, querySm, querySmResp, replaceSm } from "./later.ts";
+import type { Layout, PduOf } from "./layout.ts";
+import { dataSm, messageLayout, takenLayout } from "./messages.ts";
+import { submitMulti, submitMultiResp } from "./multi.ts";
+
+/** What has a header and nothing else. Whatever stands behind it is not looked at. */
+const bare = <Said extends Pdu>(read: (status: number) => Said): Layout<Said> => ({
+  length: () => 0,
+  write: () => {},
+  read: (_reader, status) => read(status),
+});
+
+type BareResponse = PduOf<"cancel_sm_resp" | "replace_sm_resp" | "unbind_resp" | "enquire_link_resp" | "generic_nack">;
+
+const bareResponse = <Name extends BareResponse["command"]>(command: Name): Layout<PduOf<Name>> =>
+  bare<BareResponse>((status) => ({ command, status })) as Layout<PduOf<Name>>;
+
+/** Every command has its layout here; the compiler counts them. */
+const TABLE: { readonly [Name in Command]: Layout<PduOf<Name>> } = {
+  submit_sm: messageLayout("submit_sm"),
+  submit_sm_resp: takenLayout("submit_sm_resp"),
+  deliver_sm: messageLayout("deliver_sm"),
+  deliver_sm_resp: takenLayout("deliver_sm_resp"),
+  data_sm: dataSm,
+  data_sm_resp: takenLayout("data_sm_resp"),
+  submit_multi: submitMulti,
+  submit_multi_resp: submitMultiResp,
+  query_sm: querySm,
+  query_sm_resp: querySmResp,
+  cancel_sm: cancelSm,
+  cancel_sm_resp: bareResponse("cancel_sm_resp"),
+  replace_sm: replaceSm,
+  replace_sm_resp: bareResponse("replace_sm_resp"),
+  bind_receiver: bindLayout("bind_receiver"),
+  bind_receiver_resp: bindRespLayout("bind_receiver_resp"),
+  bind_transmitter: bindLayout("bind_transmitter"),
+  bind_transmitter_resp: bindRespLayout("bind_transmitter_resp"),
+  bind_transceiver: bindLayout("bind_transceiver"),
+  bind_transceiver_resp: bindRespLayout("bind_transceiver_resp"),
+  outbind,
+  unbind: bare(() => ({ command: "unbind" })),
+  unbind_resp: bareResponse("unbind_resp"),
+  enquire_link: bare(() => ({ command: "enquire_link" })),
+  enquire_link_resp: bareResponse("enquire_link_resp"),
+  alert_notification: alertNotification,
+  generic_nack: bareResponse("generic_nack"),
+};
+
+/** The same, for whoever has a PDU or a name of which the compiler knows only that it is one. */
+export const LAYOUTS = TABLE as { readonly [Name in Command]: Layout<Pdu> };
+
+const BY_ID = new Map<number, Layout<Pdu>>(
+  (Object.keys(TABLE) as Command[]).map((command) => [COMMAND_IDS[command], LAYOUTS[command]]),
+);
+
+/** Undefined for an id that SMPP 3.4 does not know. */
+export const layoutOf = (commandId: number): Layout<Pdu> | undefined => BY_ID.get(commandId);

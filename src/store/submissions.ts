@@ -1,0 +1,172 @@
+import { sql } from "kysely";
+import { CUSTOMER_STATUSES, movesInto, statesShownAs } from "../model/message.ts";
+import type { Engine } from "./engine.ts";
+import { rounds } from "./rounds.ts";
+import { submissionOf, unmatchedOf } from "./rows.ts";
+import type { MessageStore, Part, PartReport, Respelled } from "./store.ts";
+import type { Tables } from "./tables.ts";
+
+/** A part that nothing is known of has been submitted; from there it goes where a message may go. */
+const IS_LEGAL = sql.raw<boolean>(
+  `case batch.state ${CUSTOMER_STATUSES.flatMap(statesShownAs)
+    .map((to) => `when '${to}' then coalesce(submissions.state, 'submitted') in (${listed(movesInto(to))})`)
+    .join(" ")} end`,
+);
+
+/** Numbers that carriers write without their country's code are told by their end; shorter ends say too little. */
+const NUMBER_MIN = 7;
+
+type Queries = Pick<
+  MessageStore,
+  "findRespelled" | "listParked" | "findParked" | "removeParked" | "reportParts" | "listParts"
+>;
+
+/** What carriers' ids name, where they name one part of several, or are spelled in other ways, or name nothing known. */
+export function createSubmissions({ db, rowsOf }: Engine): Queries {
+  return {
+    async findRespelled(batch) {
+      const asked = batch.flatMap(({ carrier, otherIds = [], recipient = "" }, place) => {
+        const number = numberOf(recipient);
+        if (number.length < NUMBER_MIN) return [];
+        return otherIds.map((id, rank) => ({ place, rank, carrier, id, number }));
+      });
+      if (asked.length === 0) return batch.map(() => null);
+      const types = { place: "integer", rank: "integer", carrier: "text", id: "text", number: "text" } as const;
+      const rows = await db
+        .selectFrom(rowsOf<(typeof asked)[number]>(types, asked).as("batch"))
+        .innerJoin("submissions", (join) =>
+          join
+            .onRef("submissions.carrier", "=", "batch.carrier")
+            .onRef("submissions.carrier_message_id", "=", "batch.id"),
+        )
+        .innerJoin("messages", (join) =>
+          join
+            .onRef("messages.account_id", "=", "submissions.account_id")
+            .onRef("messages.request_id", "=", "submissions.request_id")
+            .onRef("messages.n", "=", "submissions.n"),
+        )
+        .where(
+          sql<boolean>`substr(messages.recipient, length(messages.recipient) - length(batch.number) + 1) = batch.number`,
+        )
+        .select(["batch.place", "submissions.carrier_message_id as known_as", "submissions.parts"])
+        .select(["submissions.account_id", "submissions.request_id", "submissions.n"])
+        .orderBy("batch.rank", "desc")
+        .execute();
+      const found = new Map<number, Respelled>();
+      // The likeliest spelling comes last and stands.
+      for (const row of rows) found.set(row.place, { submission: submissionOf(row), knownAs: row.known_as });
+      return batch.map((_, place) => found.get(place) ?? null);
+    },
+
+    async listParked({ accountId, carrier, respelled, since }, after, limit) {
+      let query = db.selectFrom("parked_receipts").selectAll();
+      if (accountId !== undefined) query = query.where("account_id", "=", accountId);
+      if (carrier !== undefined) query = query.where("carrier", "=", carrier);
+      if (respelled) query = query.where("other_ids", "is not", null);
+      if (since !== undefined) query = query.where("parked_at", ">=", since);
+      if (after !== null) query = query.where("id", "<", after);
+      const rows = await query.orderBy("id", "desc").limit(limit).execute();
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      return { rows: rows.map(unmatchedOf), next: last?.id ?? null };
+    },
+
+    async findParked(accountId, id) {
+      const row = await db
+        .selectFrom("parked_receipts")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      return row ? unmatchedOf(row) : null;
+    },
+
+    async removeParked(accountId, id) {
+      const { numDeletedRows } = await db
+        .deleteFrom("parked_receipts")
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+
+    async reportParts(batch) {
+      for (const round of rounds(batch, keyOf)) {
+        // Nodes that touch the same rows touch them in the same order, and so wait for each other instead of deadlocking.
+        const reports = round
+          .map(({ item }) => item)
+          .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+          .map(reportRow);
+        const types = {
+          carrier: "text",
+          carrier_message_id: "text",
+          state: "text",
+          error_code: "text",
+          description: "text",
+        } as const;
+        await db
+          .updateTable("submissions")
+          .from(rowsOf<ReturnType<typeof reportRow>>(types, reports).as("batch"))
+          .set((row) => ({
+            state: row.ref("batch.state"),
+            error_code: row.ref("batch.error_code"),
+            description: row.ref("batch.description"),
+          }))
+          .whereRef("submissions.carrier", "=", "batch.carrier")
+          .whereRef("submissions.carrier_message_id", "=", "batch.carrier_message_id")
+          .where(IS_LEGAL)
+          .execute();
+      }
+    },
+
+    async listParts(batch) {
+      const asked = batch.map(({ carrier, carrierMessageId: id }, place) => ({ place, carrier, id }));
+      const types = { place: "integer", carrier: "text", id: "text" } as const;
+      const rows = await db
+        .selectFrom(rowsOf<(typeof asked)[number]>(types, asked).as("batch"))
+        .innerJoin("submissions as named", (join) =>
+          join.onRef("named.carrier", "=", "batch.carrier").onRef("named.carrier_message_id", "=", "batch.id"),
+        )
+        .innerJoin("submissions as each", (join) =>
+          join
+            .onRef("each.account_id", "=", "named.account_id")
+            .onRef("each.request_id", "=", "named.request_id")
+            .onRef("each.n", "=", "named.n")
+            .onRef("each.carrier", "=", "named.carrier")
+            .onRef("each.whole", "=", "named.whole"),
+        )
+        .selectAll("each")
+        .select("batch.place")
+        .orderBy("each.part")
+        .execute();
+      const found = batch.map((): Part[] => []);
+      for (const row of rows) found[row.place]?.push(partOf(row));
+      return found;
+    },
+  };
+}
+
+const partOf = (row: Tables["submissions"]): Part => ({
+  index: row.part,
+  total: row.parts,
+  carrierMessageId: row.carrier_message_id,
+  state: row.state as Part["state"],
+  errorCode: row.error_code,
+  description: row.description,
+});
+
+const reportRow = (report: PartReport) => ({
+  carrier: report.carrier,
+  carrier_message_id: report.carrierMessageId,
+  state: report.state,
+  error_code: report.errorCode,
+  description: report.description,
+});
+
+const keyOf = ({ carrier, carrierMessageId }: PartReport): string => `${carrier} ${carrierMessageId}`;
+
+/** Digits, without what stands before a number that is dialled. */
+const numberOf = (written: string): string => written.replace(/\D/g, "").replace(/^0+/, "");
+
+function listed(states: readonly string[]): string {
+  return states.map((state) => `'${state}'`).join(", ");
+}

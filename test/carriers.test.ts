@@ -1,0 +1,350 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ID_FORMS } from "../src/carriers/smpp/message-id.ts";
+import { USUAL_ADDRESSES } from "../src/carriers/smpp/addresses.ts";
+import { USUAL_PRIORITIES } from "../src/carriers/smpp/validity.ts";
+import { SMPP_DEFAULTS, SMPP_ID_FORMS } from "../src/model/smpp-line.ts";
+import { deliverSm, type SubmitSm } from "../src/smpp/pdu.ts";
+import { responseTo } from "../src/smpp/respond.ts";
+import { listen, type SmppServer } from "../src/smpp/server.ts";
+import { STATUS } from "../src/smpp/status.ts";
+import { openTenants, type Tenants } from "./fuzz/tenants.ts";
+import { ENGINES } from "./support/engines.ts";
+import { eventually } from "./support/eventually.ts";
+import type { Answer, ErrorBody, House } from "./support/house.ts";
+
+interface Body {
+  id: string;
+  name: string;
+  adapter: string;
+  smpp: Record<string, unknown> | null;
+  error: ErrorBody;
+}
+
+interface StateBody {
+  up: boolean;
+  binds: { as: string; state: string; reason: string | null; inFlight: number }[];
+  learnedIdForm: string | null;
+}
+
+const PASSWORD = "correct-horse";
+const LINE = { host: "127.0.0.1", port: 9, systemId: "shop", password: PASSWORD };
+
+test("the defaults of a line are what the rules of SMPP call usual, and its id forms are all that there are", () => {
+  expect(SMPP_DEFAULTS.addresses).toEqual(USUAL_ADDRESSES);
+  expect(SMPP_DEFAULTS.priorities).toEqual(USUAL_PRIORITIES);
+  expect(SMPP_ID_FORMS).toEqual(["auto", "exact", ...ID_FORMS.filter((form) => form !== "as given")]);
+});
+
+/** An SMSC that gives ids in hex, reports them in decimal, and can be told whom to refuse. */
+async function openSmsc(): Promise<{ server: SmppServer; taken: SubmitSm[]; report(id: number, to: string): void }> {
+  const taken: SubmitSm[] = [];
+  let ids = 0xa0;
+  const server = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    systemId: "SMSC",
+    onBind: (bind) =>
+      bind.password === PASSWORD
+        ? {
+            kind: "welcome",
+            onRequest: (pdu) => {
+              if (pdu.command !== "submit_sm") return null;
+              taken.push(pdu);
+              ids += 1;
+              return responseTo(pdu, { messageId: ids.toString(16) });
+            },
+          }
+        : { kind: "refused", status: STATUS.ESME_RINVPASWD },
+  });
+  return {
+    server,
+    taken,
+    report: (id, to) => {
+      const [session] = server.sessions;
+      const text = `id:${String(id).padStart(10, "0")} sub:001 dlvrd:001 stat:DELIVRD err:000 text:`;
+      void session?.request(
+        deliverSm({
+          source: { ton: 1, npi: 1, address: to },
+          destination: { ton: 5, npi: 0, address: "HELIOG" },
+          esmClass: 0x04,
+          shortMessage: Buffer.from(text, "latin1"),
+        }),
+      );
+    },
+  };
+}
+
+describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
+  let tenants: Tenants;
+  let house: House;
+  beforeAll(async () => {
+    tenants = await openTenants(engine);
+    house = tenants.house;
+  });
+  afterAll(() => tenants.close());
+
+  let count = 0;
+  const make = (smpp: object = {}, more: object = {}): Promise<Answer<Body>> => {
+    count += 1;
+    return house.ask("POST", "/api/carriers", {
+      name: `line-${count}`,
+      adapter: "smpp",
+      smpp: { ...LINE, ...smpp },
+      ...more,
+    });
+  };
+  const stateOf = async (id: string): Promise<StateBody> =>
+    (await house.ask<StateBody>("GET", `/api/carriers/${id}/state`)).body;
+
+  test("has the settings that most carriers take where nothing else is said", async () => {
+    const { status, body } = await make();
+    const { password: _, ...given } = LINE;
+    expect(status).toBe(201);
+    expect(body.smpp).toEqual({ ...SMPP_DEFAULTS, ...given });
+  });
+
+  test("keeps what a change does not name, field by field", async () => {
+    const tlvs = [{ tag: "0x1400", type: "octets", source: "template.dltEntityId" }];
+    const { body: made } = await make({ window: 50, tlvs, addresses: { shortCode: { ton: 6, npi: 0 } } });
+    const change = {
+      addresses: { plus: true },
+      tls: { servername: "smsc.example" },
+      statusPolicy: { "0x45": "retry" },
+    };
+    const { body } = await house.ask<Body>("PATCH", `/api/carriers/${made.id}`, { smpp: change });
+    expect(body.smpp).toMatchObject({
+      window: 50,
+      tlvs: [{ tag: 0x1400, type: "octets", source: "template.dltEntityId" }],
+      addresses: { ...SMPP_DEFAULTS.addresses, shortCode: { ton: 6, npi: 0 }, plus: true },
+      tls: { ca: null, servername: "smsc.example", cert: null },
+      statusPolicy: { "0x45": "retry" },
+    });
+    const cleared = await house.ask<Body>("PATCH", `/api/carriers/${made.id}`, { smpp: { tls: null } });
+    expect(cleared.body.smpp).toMatchObject({ tls: null, window: 50 });
+  });
+
+  test("shows its password nowhere, and has it sealed in the store", async () => {
+    const { body: made } = await make({ tlsKey: "a private key" });
+    const answers = [
+      made,
+      (await house.ask("GET", `/api/carriers/${made.id}`)).body,
+      (await house.ask("GET", "/api/carriers?limit=200")).body,
+      (await house.ask("GET", "/api/config")).body,
+      (await house.ask("PATCH", `/api/carriers/${made.id}`, { messagesPerSecond: 5 })).body,
+      await stateOf(made.id),
+    ];
+    const stored = await tenants.execute("select * from catalog");
+    for (const each of [...answers, stored]) {
+      expect(JSON.stringify(each)).not.toContain(PASSWORD);
+      expect(JSON.stringify(each)).not.toContain("a private key");
+    }
+    for (const each of answers) expect(JSON.stringify(each)).not.toContain("sealed");
+    expect(JSON.stringify(await house.ask("DELETE", `/api/carriers/${made.id}`))).not.toContain(PASSWORD);
+  });
+
+  test.each([
+    [{ host: "" }, "smpp.host"],
+    [{ host: "smpp://carrier.example" }, "smpp.host"],
+    [{ systemId: "" }, "smpp.systemId"],
+    [{ systemId: "sixteen letters!" }, "smpp.systemId"],
+    [{ systemId: "日本" }, "smpp.systemId"],
+    [{ password: "日本" }, "smpp.password"],
+    [{ port: 0 }, "smpp.port"],
+    [{ connections: 0 }, "smpp.connections"],
+    [{ zone: "Mars/Olympus" }, "smpp.zone"],
+    [{ alphabet: "ebcdic" }, "smpp.alphabet"],
+    [{ idForm: "guessed" }, "smpp.idForm"],
+    [{ tls: { ca: "no certificate" } }, "smpp.tls.ca"],
+    [{ statusPolicy: { much: "retry" } }, "smpp.statusPolicy"],
+    [{ tlvs: [{ tag: "0x14000", type: "octets", source: "chainHash" }] }, "smpp.tlvs[0].tag"],
+    [{ tlvs: [{ tag: 1, type: "octets", source: "chainHash" }] }, "smpp.tlvs[0].source"],
+    [{ tlvs: [{ tag: 1, type: "uint8", source: { literal: "256" } }] }, "smpp.tlvs[0].source"],
+    [{ senders: [""] }, "smpp.senders[0]"],
+    [{ pasword: "typo" }, "smpp.pasword"],
+  ])("with %j is refused, by the field", async (smpp, parameter) => {
+    const { status, body } = await make(smpp);
+    expect([status, body.error?.parameter]).toEqual([400, parameter]);
+  });
+
+  test("needs a password once, and none again", async () => {
+    const without = await make({ password: undefined });
+    expect([without.status, without.body.error.parameter]).toEqual([400, "smpp.password"]);
+    const { body: made } = await make({ password: "" });
+    expect((await house.ask("PATCH", `/api/carriers/${made.id}`, { smpp: { port: 10 } })).status).toBe(200);
+  });
+
+  test("is no simulated line, and a simulated line is none of SMPP", async () => {
+    const chaotic = await make({}, { chaos: { down: true } });
+    expect([chaotic.status, chaotic.body.error.parameter]).toEqual([400, "chaos"]);
+    const simulated = await make({}, { adapter: "simulator" });
+    expect([simulated.status, simulated.body.error.parameter]).toEqual([400, "smpp"]);
+  });
+
+  test("takes no route of another channel, and becomes none while such a route leads to it", async () => {
+    const { body: line } = await make();
+    for (const channel of [null, "rcs", undefined]) {
+      const route = { name: `wrong ${channel}`, carrier: line.name, ...(channel === undefined ? {} : { channel }) };
+      const { status, body } = await house.ask<Body>("POST", "/api/routes", route);
+      expect([status, body.error.parameter]).toEqual([400, "channel"]);
+      expect(body.error.details[0]?.message).toContain("text messages only");
+    }
+    const made = await house.ask<Body>("POST", "/api/routes", {
+      name: `right ${line.name}`,
+      carrier: line.name,
+      channel: "sms",
+      enabled: false,
+    });
+    expect(made.status).toBe(201);
+    const widened = await house.ask<Body>("PATCH", `/api/routes/${made.body.id}`, { channel: null });
+    expect([widened.status, widened.body.error.parameter]).toEqual([400, "channel"]);
+
+    const simulated = await house.ask<Body>("POST", "/api/carriers", { name: `sim-${count}` });
+    await house.ask("POST", "/api/routes", {
+      name: `to ${simulated.body.name}`,
+      carrier: simulated.body.name,
+      enabled: false,
+    });
+    const turned = await house.ask<Body>("PATCH", `/api/carriers/${simulated.body.id}`, {
+      adapter: "smpp",
+      smpp: LINE,
+    });
+    expect([turned.status, turned.body.error.parameter]).toEqual([400, "adapter"]);
+  });
+
+  describe("in a set-up file", () => {
+    interface PlanBody {
+      made: { name: string }[];
+      changed: { name: string; fields: object[] }[];
+      same: { name: string }[];
+      error?: ErrorBody;
+    }
+    type SetUp = { carriers: { name: string; smpp: object }[] };
+    const apply = async (carriers: object[]): Promise<PlanBody> =>
+      (await house.ask<PlanBody>("PUT", "/api/config", { carriers })).body;
+    const exported = async (): Promise<SetUp["carriers"]> =>
+      (await house.ask<SetUp>("GET", "/api/config")).body.carriers;
+
+    test("stands without its password and keeps it: what is exported and applied again is the same", async () => {
+      await make();
+      const before = await exported();
+      const plan = await apply(before);
+      expect([plan.made, plan.changed]).toEqual([[], []]);
+      expect(plan.same).toHaveLength(before.length);
+      expect(await exported()).toEqual(before);
+    });
+
+    test("takes a password, tells that it is another without telling which, and changes nothing the second time", async () => {
+      const { body: line } = await make();
+      const others = (await exported()).filter(({ name }) => name !== line.name);
+      const own = (await exported()).filter(({ name }) => name === line.name);
+      const withPassword = [
+        ...others,
+        ...own.map((each) => ({ ...each, smpp: { ...each.smpp, password: "another" } })),
+      ];
+      const plan = await apply(withPassword);
+      expect(plan.changed).toEqual([
+        { part: "carriers", name: line.name, fields: [{ field: "secrets", from: "***", to: "***" }] },
+      ]);
+      expect((await apply(withPassword)).changed).toEqual([]);
+    });
+
+    test("needs its password where it is new", async () => {
+      const { password: _, ...bare } = LINE;
+      const carriers = [...(await exported()), { name: "brand-new", adapter: "smpp", smpp: bare }];
+      const { error } = await apply(carriers);
+      expect(error?.parameter).toBe(`carriers[${carriers.length - 1}].smpp.password`);
+    });
+  });
+
+  describe("with a carrier at the other end", () => {
+    let smsc: Awaited<ReturnType<typeof openSmsc>>;
+    beforeAll(async () => {
+      smsc = await openSmsc();
+    });
+    afterAll(() => smsc.server.close());
+    const there = () => ({ port: smsc.server.port });
+
+    test("a try to bind says in words what happened, with what is stored or what is given", async () => {
+      const { body: line } = await make(there());
+      const tried = (body?: object) => house.ask("POST", `/api/carriers/${line.id}/test`, body);
+      expect((await tried()).body).toMatchObject({ outcome: "bound", code: null, systemId: "SMSC" });
+      expect((await tried({ smpp: { password: "wrong" } })).body).toMatchObject({
+        outcome: "refused",
+        code: "0x0000000E",
+        description: "The carrier does not take this password",
+      });
+      expect((await tried({ smpp: { port: 9 } })).body).toMatchObject({
+        outcome: "unreachable",
+        description: expect.stringContaining("ECONNREFUSED"),
+      });
+      const wrong = await house.ask<Body>("POST", `/api/carriers/${line.id}/test`, { smpp: { port: 0 } });
+      expect([wrong.status, wrong.body.error.parameter]).toEqual([400, "smpp.port"]);
+      expect((await tried()).body, "and nothing of it was stored").toMatchObject({ outcome: "bound" });
+      await house.ask("DELETE", `/api/carriers/${line.id}`);
+    });
+
+    test("a simulated line has nothing to try, and tells that it is up", async () => {
+      const { body } = await house.ask<Body>("POST", "/api/carriers", { name: `simulated-${count}` });
+      const tried = await house.ask<Body>("POST", `/api/carriers/${body.id}/test`, {});
+      expect([tried.status, tried.body.error.code]).toEqual([400, "INVALID_REQUEST"]);
+      expect(await stateOf(body.id)).toMatchObject({ adapter: "simulator", up: true, binds: [] });
+    });
+
+    test("a line shows how its binds are, follows its record, and ends with it", async () => {
+      const { body: line } = await make({ ...there(), password: "wrong", connections: 2 });
+      const refused = await eventually(
+        () => stateOf(line.id),
+        ({ binds }) => binds.length === 2 && binds.every(({ state }) => state === "refused"),
+      );
+      expect(refused).toMatchObject({ adapter: "smpp", up: false, nodes: 1 });
+      expect(refused.binds[0]?.reason).toContain("password");
+      await house.ask("PATCH", `/api/carriers/${line.id}`, { smpp: { password: PASSWORD } });
+      const bound = await eventually(
+        () => stateOf(line.id),
+        ({ binds }) => binds.length === 2 && binds.every(({ state }) => state === "bound"),
+      );
+      expect(bound.up).toBe(true);
+      expect(smsc.server.sessions.size).toBe(2);
+      await house.ask("DELETE", `/api/carriers/${line.id}`);
+      await eventually(
+        () => smsc.server.sessions.size,
+        (size) => size === 0,
+      );
+    });
+
+    test("a long message is delivered when the receipts of all its parts have come, though they spell ids otherwise", async () => {
+      const { body: line } = await make(there());
+      const route = { name: `by ${line.name}`, carrier: line.name, channel: "sms", prefixes: ["35988"], priority: 1 };
+      const { body: made } = await house.ask<Body>("POST", "/api/routes", route);
+      await eventually(
+        () => stateOf(line.id),
+        ({ up }) => up,
+      );
+      await house.ask("POST", "/api/senders", { name: "PARTS" });
+      const to = "359888123456";
+      const sent = await house.send({ sender: "PARTS", to, text: "x".repeat(400) });
+      const messageId = sent.body.data[0]?.messageId ?? "";
+      const taken = await eventually(
+        () => smsc.taken.filter(({ destination }) => destination.address === to),
+        (parts) => parts.length === 3,
+      );
+      expect(taken).toHaveLength(3);
+      const first = 0xa1;
+      await eventually(
+        () => house.message(messageId),
+        ({ state }) => state === "submitted",
+      );
+      smsc.report(first + 1, to);
+      await eventually(
+        () => house.message(messageId),
+        ({ statusDescription }) => statusDescription === "1 of 3 parts delivered",
+      );
+      smsc.report(first, to);
+      smsc.report(first + 2, to);
+      expect(await house.settled(messageId)).toMatchObject({ status: "Delivered" });
+      expect((await stateOf(line.id)).learnedIdForm).toBe("from decimal to hex, in lower case");
+      await house.ask("DELETE", `/api/routes/${made.id}`);
+      await house.ask("DELETE", `/api/carriers/${line.id}`);
+    });
+  });
+});

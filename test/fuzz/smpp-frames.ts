@@ -1,0 +1,222 @@
+import { COMMAND_IDS } from "../../src/smpp/commands.ts";
+import { decode } from "../../src/smpp/decode.ts";
+import { encode } from "../../src/smpp/encode.ts";
+import { Framer } from "../../src/smpp/framer.ts";
+import { PDU_LENGTH_MAX } from "../../src/smpp/lengths.ts";
+import type { Pdu } from "../../src/smpp/pdu.ts";
+import { describeStatus } from "../../src/smpp/status.ts";
+import { GOLDENS, octetsOf } from "../support/smpp-goldens.ts";
+import { Random } from "./random.ts";
+
+export interface FramePlan {
+  seed: number;
+  frames: number;
+  /** The first stream, to play one of an earlier run again. */
+  from?: number;
+  onProgress?: (report: FrameReport) => void;
+}
+
+export interface FrameReport {
+  streams: number;
+  frames: number;
+  pdus: number;
+  malformed: number;
+  unframeable: number;
+  violations: string[];
+}
+
+const FRAMES_PER_STREAM_MAX = 40;
+const VIOLATIONS_MAX = 20;
+const PROGRESS_EVERY = 2000;
+
+/** Sends streams of random, mutated and cut frames through framer and decoder, and says which promises were broken. */
+export function fuzzFrames({ seed, frames, from = 0, onProgress }: FramePlan): FrameReport {
+  const report: FrameReport = { streams: 0, frames: 0, pdus: 0, malformed: 0, unframeable: 0, violations: [] };
+  while (report.frames < frames && report.violations.length < VIOLATIONS_MAX) {
+    const index = from + report.streams;
+    const random = Random.of(seed, index);
+    const stream = makeStream(random, Math.min(FRAMES_PER_STREAM_MAX, frames - report.frames));
+    try {
+      readStream(random, stream, report);
+    } catch (error) {
+      report.violations.push(`seed ${seed}, stream ${index}: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+    report.streams += 1;
+    report.frames += stream.frames;
+    if (report.streams % PROGRESS_EVERY === 0) onProgress?.(report);
+  }
+  return report;
+}
+
+export interface Stream {
+  octets: Buffer;
+  frames: number;
+}
+
+const SEEDS = GOLDENS.map(octetsOf);
+const IDS = Object.values(COMMAND_IDS);
+/** Chance by the bulk: one octet at a time would take most of the run. */
+const NOISE = Buffer.from(Uint8Array.from({ length: 131_072 }, noise(4711)));
+
+function noise(seed: number): () => number {
+  const random = new Random(seed);
+  return () => random.below(256);
+}
+
+/** So many frames at most, one behind the other. */
+export function makeStream(random: Random, framesMax: number): Stream {
+  const frames = Array.from({ length: 1 + random.below(framesMax) }, () => makeFrame(random));
+  return { octets: Buffer.concat(frames), frames: frames.length };
+}
+
+function makeFrame(random: Random): Buffer {
+  const kind = random.next();
+  if (kind < 0.2) return randomFrame(random);
+  const octets = kind < 0.25 ? splice(random) : Buffer.from(random.pick(SEEDS));
+  const mutated = kind < 0.3 ? octets : mutate(random, octets);
+  // Most lengths are right, or few frames would be read behind the first one.
+  mutated.writeUInt32BE(random.chance(0.995) ? mutated.length : random.pick(NASTY_LENGTHS));
+  return mutated;
+}
+
+const NASTY_LENGTHS = [0, 3, 4, 15, 16, 17, PDU_LENGTH_MAX, PDU_LENGTH_MAX + 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
+
+/** Nothing but noise behind a header that may be right. */
+function randomFrame(random: Random): Buffer {
+  const length = random.chance(0.01) ? 16 + random.below(PDU_LENGTH_MAX - 16) : 16 + random.below(200);
+  const from = random.below(NOISE.length - length);
+  const octets = Buffer.from(NOISE.subarray(from, from + length));
+  if (random.chance(0.999)) octets.writeUInt32BE(length);
+  if (random.chance(0.9)) octets.writeUInt32BE(random.pick(IDS), 4);
+  return octets;
+}
+
+/** The beginning of one PDU and the end of another. */
+function splice(random: Random): Buffer {
+  const first = random.pick(SEEDS);
+  const second = random.pick(SEEDS);
+  const head = first.subarray(0, 16 + random.below(first.length - 15));
+  return Buffer.concat([head, second.subarray(random.below(second.length))]);
+}
+
+const NASTY = [0x00, 0x01, 0x7f, 0x80, 0xfe, 0xff];
+
+function mutate(random: Random, given: Buffer): Buffer {
+  let octets = given;
+  for (let count = 1 + random.below(4); count > 0; count -= 1) {
+    const at = 4 + random.below(octets.length - 4);
+    const how = random.below(6);
+    if (how === 0) octets[at] = random.pick(NASTY);
+    else if (how === 1) octets[at] = (octets[at] ?? 0) ^ (1 << random.below(8));
+    else if (how === 2) octets = octets.subarray(0, Math.max(16, at));
+    else if (how === 3) octets = Buffer.concat([octets.subarray(0, at), NOISE.subarray(at, at + random.below(40)), octets.subarray(at)]);
+    else if (how === 4) octets = Buffer.concat([octets, tlvNoise(random)]);
+    else octets = without(octets, Math.max(16, at), 1 + random.below(8));
+  }
+  return octets;
+} // prettier-ignore
+
+const without = (octets: Buffer, at: number, count: number): Buffer =>
+  Buffer.concat([octets.subarray(0, at), octets.subarray(at + count)]);
+
+/** A parameter, as long as it says or not. */
+function tlvNoise(random: Random): Buffer {
+  const value = NOISE.subarray(0, random.below(30));
+  const octets = Buffer.alloc(4 + value.length);
+  octets.writeUInt16BE(random.below(0x10000));
+  octets.writeUInt16BE(random.chance(0.7) ? value.length : random.below(0x10000), 2);
+  value.copy(octets, 4);
+  return octets;
+}
+
+/** Where the frames lie, found in the plainest way there is. */
+export function expectedFrames(octets: Buffer): { ends: number[]; broken: boolean } {
+  const ends: number[] = [];
+  let at = 0;
+  while (octets.length - at >= 4) {
+    const length = octets.readUInt32BE(at);
+    if (length < 16 || length > PDU_LENGTH_MAX) return { ends, broken: true };
+    if (at + length > octets.length) break;
+    at += length;
+    ends.push(at);
+  }
+  return { ends, broken: false };
+}
+
+function readStream(random: Random, { octets }: Stream, report: FrameReport): void {
+  const { ends, broken } = expectedFrames(octets);
+  let found = 0;
+  const framer = new Framer((bytes, start, end) => {
+    const from = ends[found - 1] ?? 0;
+    const to = ends[found] ?? Number.NaN;
+    if (bytes.compare(octets, from, to, start, end) !== 0) throw new Error(`frame ${found} is not what was sent`);
+    found += 1;
+    judgeFrame(bytes, start, end, report);
+  });
+  let result: string = "read";
+  for (const piece of cut(random, octets)) {
+    result = framer.read(piece);
+    if (result === "unframeable") break;
+  }
+  if (found !== ends.length) throw new Error(`${found} frames were found of ${ends.length}`);
+  if ((result === "unframeable") !== broken)
+    throw new Error(`the framer said ${result}, with a wrong length: ${broken}`);
+  if (broken) report.unframeable += 1;
+}
+
+/** A stream in pieces: whole, octet by octet, or cut anywhere. */
+export function* cut(random: Random, octets: Buffer): Generator<Buffer> {
+  const way = random.next();
+  const most = way < 0.3 ? octets.length : way < 0.35 ? 1 : way < 0.6 ? 8 : 300;
+  for (let at = 0; at < octets.length;) {
+    const length = most === octets.length ? most : 1 + random.below(most);
+    yield octets.subarray(at, at + length);
+    at += length;
+  }
+}
+
+function judgeFrame(bytes: Buffer, start: number, end: number, report: FrameReport): void {
+  const decoded = decode(bytes, start, end);
+  if (decoded.sequence !== bytes.readUInt32BE(start + 12)) throw new Error("the sequence is another");
+  if (decoded.kind === "pdu") {
+    report.pdus += 1;
+    judgePdu(decoded.pdu, bytes, start, end);
+    return;
+  }
+  report.malformed += 1;
+  if (decoded.commandId !== bytes.readUInt32BE(start + 4)) throw new Error("the command is another");
+  if (decoded.status === 0 || describeStatus(decoded.status).name.startsWith("0x"))
+    throw new Error(`it would be answered with ${decoded.status}`);
+  if (decoded.reason === "") throw new Error("there is no reason");
+}
+
+/** What was read is what stands there: written again it gives the same octets, or those that a sloppy sender meant. */
+function judgePdu(pdu: Pdu, bytes: Buffer, start: number, end: number): void {
+  if (COMMAND_IDS[pdu.command] !== bytes.readUInt32BE(start + 4)) throw new Error("the command is another");
+  if ("shortMessage" in pdu && pdu.shortMessage.length > 254) throw new Error("the text is too long");
+  if ("tlvs" in pdu && pdu.tlvs.reduce((sum, { value }) => sum + value.length + 4, 0) > end - start)
+    throw new Error("the parameters are longer than the PDU");
+  const written = writtenAgain(pdu, bytes.readUInt32BE(start + 12));
+  if (!written) return;
+  if (!("status" in pdu) && !isBare(pdu)) {
+    // The status in the header of a request is read as zero.
+    if (written.compare(bytes, start + 16, end, 16) !== 0) throw new Error(`${pdu.command} is written differently`);
+    return;
+  }
+  const again = decode(written);
+  if (again.kind !== "pdu" || !encode(again.pdu, again.sequence).equals(written))
+    throw new Error(`${pdu.command} is read differently once it is written`);
+}
+
+const isBare = (pdu: Pdu): boolean => !("tlvs" in pdu);
+
+/** Null for what a peer may say and we may not: strings that are longer than their fields. */
+function writtenAgain(pdu: Pdu, sequence: number): Buffer | null {
+  try {
+    return encode(pdu, sequence);
+  } catch (error) {
+    const mayBe = "status" in pdu || "password" in pdu;
+    if (error instanceof RangeError && mayBe) return null;
+    throw error;
+  }
+}

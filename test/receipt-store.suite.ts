@@ -1,0 +1,225 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Receipt, ReceiptState } from "../src/carriers/carrier.ts";
+import type { MessageRef } from "../src/model/message.ts";
+import { NOBODY, type Move, type MoveResult, type Part, type Store } from "../src/store/store.ts";
+import { acceptance, NOON } from "./support/acceptances.ts";
+import { openStore, type EngineName, type OpenStore } from "./support/engines.ts";
+
+const NORTH = "1/north";
+
+/** What every engine promises of carriers' ids: of parts, in other spellings, and of nothing that is known. */
+export function receiptStoreSuite(engine: EngineName): void {
+  let opened: OpenStore;
+  let store: Store;
+  beforeEach(async () => {
+    opened = await openStore(engine);
+    store = opened.store;
+  });
+  afterEach(() => opened.discard());
+
+  const receipt = (carrierMessageId: string, more: Partial<Receipt> = {}): Receipt => ({
+    carrier: NORTH,
+    carrierMessageId,
+    state: "delivered",
+    errorCode: null,
+    description: null,
+    at: NOON,
+    ...more,
+  });
+
+  async function stored(to = "33612345678", accountId = 1): Promise<MessageRef> {
+    const item = acceptance({ to: [to], accountId });
+    await store.accept([item]);
+    return { accountId, requestId: item.message.requestId, n: 1 };
+  }
+
+  async function moveOne(ref: MessageRef, step: Partial<Move> & Pick<Move, "to">): Promise<MoveResult> {
+    const [result] = await store.move([{ ...ref, at: NOON, owner: NOBODY, ...step }]);
+    if (!result || result instanceof Error) throw result ?? new Error("no result");
+    return result;
+  }
+
+  async function taken(ids: readonly string[], to?: string, carrier = NORTH): Promise<MessageRef> {
+    const ref = await stored(to);
+    await moveOne(ref, { to: "submitting" });
+    const parts = ids.length > 1 ? { partIds: ids } : {};
+    await moveOne(ref, { to: "submitted", carrier, carrierMessageId: ids[0] ?? "", ...parts });
+    return ref;
+  }
+
+  const statesOf = async (id: string): Promise<Part["state"][]> =>
+    ((await store.listParts([receipt(id)]))[0] ?? []).map(({ state }) => state);
+  const say = (id: string, state: ReceiptState, errorCode: string | null = null) =>
+    receipt(id, { state, errorCode, description: `It is ${state}` });
+
+  describe("a message of several parts", () => {
+    it("is found by the id of each of them, with how many there are", async () => {
+      const ref = await taken(["A1", "A2", "A3"]);
+      const alone = await taken(["B1"]);
+      expect(await store.findSubmissions(["A1", "A3", "B1", "C1"].map((id) => receipt(id)))).toEqual([
+        { ...ref, parts: 3 },
+        { ...ref, parts: 3 },
+        alone,
+        null,
+      ]);
+      expect(await store.park([receipt("A2")], NOON)).toEqual([{ ...ref, parts: 3 }]);
+    });
+
+    it("is handed the receipts that had come for any of its parts, in their order", async () => {
+      const ref = await stored();
+      const other = await stored("33600000001");
+      await store.park([receipt("A3"), receipt("B1"), receipt("A1"), receipt("X")], NOON);
+      for (const each of [ref, other]) await moveOne(each, { to: "submitting" });
+      const results = await store.move([
+        {
+          ...ref,
+          at: NOON,
+          owner: NOBODY,
+          to: "submitted",
+          carrier: NORTH,
+          carrierMessageId: "A1",
+          partIds: ["A1", "A2", "A3"],
+        },
+        { ...other, at: NOON, owner: NOBODY, to: "submitted", carrier: NORTH, carrierMessageId: "B1" },
+      ]);
+      const ids = results.map((result) =>
+        result instanceof Error ? result : result.parked.map((parked) => parked.receipt.carrierMessageId),
+      );
+      expect(ids).toEqual([["A3", "A1"], ["B1"]]);
+      const matched = await store.parkedWithMessage(10);
+      expect(matched.map((each) => [each.receipt.carrierMessageId, each.ref])).toEqual([
+        ["A3", { ...ref, parts: 3 }],
+        ["B1", other],
+        ["A1", { ...ref, parts: 3 }],
+      ]);
+    });
+
+    it("remembers what became of each part, and of parts of another submit on their own", async () => {
+      const ref = await taken(["A1", "A2"]);
+      await moveOne(ref, { to: "submitted", carrier: NORTH, carrierMessageId: "B1", partIds: ["B1", "B2"] });
+      await store.reportParts([say("A2", "undelivered", "017"), say("B1", "delivered")]);
+      expect(await store.listParts([receipt("A1"), receipt("B2"), receipt("nothing")])).toEqual([
+        [
+          { index: 1, total: 2, carrierMessageId: "A1", state: null, errorCode: null, description: null },
+          {
+            index: 2,
+            total: 2,
+            carrierMessageId: "A2",
+            state: "undelivered",
+            errorCode: "017",
+            description: "It is undelivered",
+          },
+        ],
+        [
+          {
+            index: 1,
+            total: 2,
+            carrierMessageId: "B1",
+            state: "delivered",
+            errorCode: null,
+            description: "It is delivered",
+          },
+          { index: 2, total: 2, carrierMessageId: "B2", state: null, errorCode: null, description: null },
+        ],
+        [],
+      ]);
+    });
+
+    it("takes no part backwards, whether the reports come one by one or together", async () => {
+      await taken(["A1", "A2"]);
+      await store.reportParts([
+        say("A1", "enroute"),
+        say("A1", "delivered"),
+        say("A1", "enroute"),
+        say("A2", "expired"),
+      ]);
+      expect(await statesOf("A1")).toEqual(["delivered", "expired"]);
+      await store.reportParts([say("A1", "undelivered")]);
+      await store.reportParts([say("A2", "undelivered"), say("A2", "delivered")]);
+      expect(await statesOf("A1")).toEqual(["delivered", "delivered"]);
+    });
+
+    it("goes with all its parts when it is forgotten", async () => {
+      await taken(["A1", "A2"]);
+      await opened.execute("update messages set state = 'delivered', done_at = 1");
+      await store.removeMessages(1, NOON + 1, null, 10);
+      expect(await store.findSubmissions([receipt("A1"), receipt("A2")])).toEqual([null, null]);
+    });
+  });
+
+  describe("ids in another spelling", () => {
+    it("name the message to the receipt's own number, by the likeliest spelling", async () => {
+      const ref = await taken(["ff"], "33612345678");
+      const long = await taken(["255", "256"], "33612345678");
+      const asked = (otherIds: string[], recipient?: string) =>
+        receipt("0255", { otherIds, ...(recipient ? { recipient } : {}) });
+      expect(
+        await store.findRespelled([
+          asked(["ff", "255"], "33612345678"),
+          asked(["255", "ff"], "+33612345678"),
+          asked(["fe", "FF", "ff"], "0612345678"),
+          asked(["ff"], "33612345679"),
+          asked(["ff"], "5678"),
+          asked(["ff"]),
+          asked([], "33612345678"),
+          { ...asked(["ff"], "33612345678"), carrier: "2/north" },
+        ]),
+      ).toEqual([
+        { submission: ref, knownAs: "ff" },
+        { submission: { ...long, parts: 2 }, knownAs: "255" },
+        { submission: ref, knownAs: "ff" },
+        null,
+        null,
+        null,
+        null,
+        null,
+      ]);
+    });
+  });
+
+  describe("receipts that match nothing", () => {
+    const unmatched = async (filter: Parameters<Store["listParked"]>[0]): Promise<string[]> =>
+      (await store.listParked(filter, null, 100)).rows.map((row) => row.receipt.carrierMessageId);
+
+    it("are kept with all that could still tell what they are about", async () => {
+      const early = receipt("A1", {
+        otherIds: ["a1", "161"],
+        recipient: "33612345678",
+        channel: "sms",
+        errorCode: "7",
+      });
+      await store.park([early], NOON + 5);
+      const { rows, next } = await store.listParked({ accountId: 1 }, null, 10);
+      expect(rows).toEqual([{ id: expect.any(Number), receipt: early, parkedAt: NOON + 5 }]);
+      expect(next).toBeNull();
+      expect(await store.findParked(1, rows[0]?.id ?? 0)).toEqual(rows[0]);
+    });
+
+    it("are listed newest first, a page at a time, by carrier, spelling and time", async () => {
+      await store.park([receipt("A1"), receipt("A2", { carrier: "1/south" })], NOON);
+      await store.park([receipt("A3", { otherIds: ["a3"] })], NOON + 1);
+      expect(await unmatched({ accountId: 1 })).toEqual(["A3", "A2", "A1"]);
+      expect(await unmatched({ accountId: 1, carrier: "1/south" })).toEqual(["A2"]);
+      expect(await unmatched({ respelled: true })).toEqual(["A3"]);
+      expect(await unmatched({ since: NOON + 1 })).toEqual(["A3"]);
+      const first = await store.listParked({ accountId: 1 }, null, 2);
+      const second = await store.listParked({ accountId: 1 }, first.next, 2);
+      expect([...first.rows, ...second.rows].map((row) => row.receipt.carrierMessageId)).toEqual(["A3", "A2", "A1"]);
+      expect(second.next).toBeNull();
+    });
+
+    it("are an account's own: another neither sees nor removes them, even one whose number begins the same", async () => {
+      await store.park([receipt("A1", { carrier: "1/north" }), receipt("B1", { carrier: "12/north" })], NOON);
+      await store.park([receipt("S", { carrier: "simulator" })], NOON);
+      expect(await unmatched({ accountId: 1 })).toEqual(["A1"]);
+      expect(await unmatched({ accountId: 12 })).toEqual(["B1"]);
+      const [own] = (await store.listParked({ accountId: 1 }, null, 1)).rows;
+      const id = own?.id ?? 0;
+      expect(await store.findParked(12, id)).toBeNull();
+      expect(await store.removeParked(12, id)).toBe(false);
+      expect(await store.removeParked(1, id)).toBe(true);
+      expect(await store.removeParked(1, id)).toBe(false);
+      expect(await unmatched({ accountId: 1 })).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,315 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Carrier, Inbound, InboundPart, Receipt } from "../src/carriers/carrier.ts";
+import { createSmppCarrier } from "../src/carriers/smpp/smpp-carrier.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { newId } from "../src/lib/ids.ts";
+import { createLog } from "../src/lib/log.ts";
+import type { Message, RouteClass } from "../src/model/message.ts";
+import { SMPP_DEFAULTS, type SmppSettings } from "../src/model/smpp-line.ts";
+import type { SubmitSm } from "../src/smpp/pdu.ts";
+import { Smsc } from "../src/smsc/smsc.ts";
+import type { Whims } from "../src/smsc/whims.ts";
+import { carrierSuite } from "./carrier.suite.ts";
+import { eventually } from "./support/eventually.ts";
+
+const QUICK = { delayMs: 5 } as const;
+
+interface Trial {
+  smsc: Smsc;
+  carrier: Carrier;
+  taken: { submit: SubmitSm; id: string }[];
+  receipts: Receipt[];
+  inbound: Inbound[];
+  parts: InboundPart[];
+  take(receipt: Receipt): Promise<void>;
+  bound(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A carrier over SMPP with a simulated SMSC at the other end of a real connection. */
+async function openTrial(
+  whims: Partial<Whims> = {},
+  settings: Partial<SmppSettings> = {},
+  share = { connections: 1 },
+): Promise<Trial> {
+  const taken: Trial["taken"] = [];
+  const smsc = await Smsc.open({
+    host: "127.0.0.1",
+    port: 0,
+    clock: systemClock,
+    whims: { ...QUICK, systemId: "esme", password: "secret", ...whims },
+    // What lies in the buffer that was read is gone a moment later.
+    onTaken: (submit, id) => taken.push({ submit: { ...submit, shortMessage: Buffer.from(submit.shortMessage) }, id }),
+  });
+  const receipts: Receipt[] = [];
+  const inbound: Inbound[] = [];
+  const parts: InboundPart[] = [];
+  const carrier = createSmppCarrier({
+    name: "1/line",
+    accountId: 1,
+    settings: { ...SMPP_DEFAULTS, host: "127.0.0.1", systemId: "esme", ...settings, port: settings.port ?? smsc.port },
+    secrets: { password: "secret", tlsKey: null },
+    share: () => ({ connections: share.connections, ratePerSecond: null }),
+    messagesPerSecond: () => null,
+    addressOf: (host) => Promise.resolve(host),
+    onInbound: async (message) => void inbound.push(message),
+    onInboundPart: async (part) => void parts.push(part),
+    clock: systemClock,
+    log: createLog("silent"),
+    meters: { carrierErrors: () => ({ inc: () => {} }) },
+  });
+  const bound = async (): Promise<void> => {
+    await eventually(() => carrier.isUp(), Boolean);
+  };
+  return {
+    smsc,
+    carrier,
+    taken,
+    receipts,
+    inbound,
+    parts,
+    take: async (receipt) => void receipts.push(receipt),
+    bound,
+    async close() {
+      await carrier.stop();
+      await smsc.close();
+    },
+  };
+}
+
+const messageTo = (recipient: string, changes: Partial<Message> = {}): Message => ({
+  accountId: 1,
+  requestId: newId(Date.now()),
+  n: 1,
+  channel: "sms",
+  routeClass: "TRANS",
+  test: false,
+  sender: "HELIOG",
+  recipient,
+  content: { text: "Hello", encoding: "gsm7", flash: false },
+  segments: 1,
+  credits: 1,
+  campaignName: null,
+  tried: [],
+  carrier: null,
+  state: "submitting",
+  attempts: 0,
+  createdAt: Date.now(),
+  dueAt: Date.now(),
+  expiresAt: Date.now() + 600_000,
+  ...changes,
+});
+
+const LONG = "Dear customer, ".repeat(30);
+const long = (to = "15550100100"): Message =>
+  messageTo(to, { content: { text: LONG, encoding: "gsm7", flash: false }, segments: 3 });
+
+describe("a carrier over SMPP keeps a carrier's promises", () => {
+  carrierSuite(async () => {
+    const trial = await openTrial();
+    const { carrier } = trial;
+    const start = carrier.start.bind(carrier);
+    carrier.start = async (onReceipt) => {
+      await start(onReceipt);
+      await trial.bound();
+    };
+    return {
+      carrier,
+      deliverable: () => messageTo("15550100100"),
+      undeliverable: () => messageTo("15550109001"),
+      refusable: () => messageTo("15550109003"),
+      // The other end is in real time, and repeats by itself what was not taken.
+      letReportsCome: () => Promise.resolve(),
+      close: trial.close,
+    };
+  });
+});
+
+describe("a carrier over SMPP", () => {
+  let trial: Trial;
+  const open = async (...given: Parameters<typeof openTrial>): Promise<Trial> => {
+    trial = await openTrial(...given);
+    await trial.carrier.start(trial.take);
+    await trial.bound();
+    return trial;
+  };
+  beforeEach(() => {
+    trial = undefined as never;
+  });
+  afterEach(() => trial?.close());
+
+  test("says who, to whom, how long it is worth it and how urgent it is", async () => {
+    const { carrier, taken } = await open();
+    const classes: RouteClass[] = ["OTP", "TRANS", "PROMO"];
+    for (const routeClass of classes) await carrier.submit(messageTo("15550100100", { routeClass }));
+    expect(taken.map(({ submit }) => submit.priorityFlag)).toEqual([2, 1, 0]);
+    expect(taken[0]?.submit).toMatchObject({
+      source: { ton: 5, npi: 0, address: "HELIOG" },
+      destination: { ton: 1, npi: 1, address: "15550100100" },
+      registeredDelivery: 1,
+      dataCoding: 0,
+      validityPeriod: expect.stringMatching(/^0000000[01]\d{4}000R$/),
+    });
+    expect(taken[0]?.submit.shortMessage.toString("latin1")).toBe("Hello");
+  });
+
+  test("takes a long message as parts with an id each, all on one bind and in order", async () => {
+    const { carrier, taken } = await open({}, { connections: 3 }, { connections: 3 });
+    const outcome = await carrier.submit(long());
+    const ids = taken.map(({ id }) => id);
+    expect(outcome).toMatchObject({ kind: "taken", carrierMessageId: ids[0], partIds: ids });
+    expect(taken.map(({ submit }) => submit.shortMessage[5])).toEqual([1, 2, 3]);
+    expect(taken.every(({ submit }) => (submit.esmClass & 0x40) !== 0)).toBe(true);
+  });
+
+  test("a part that is throttled is said again, because the others have been taken", async () => {
+    const { carrier, smsc } = await open({ messagesPerSecond: 2 });
+    const outcome = await carrier.submit(long());
+    expect(outcome.kind).toBe("taken");
+    expect(smsc.counts.throttled).toBeGreaterThan(0);
+  });
+
+  test("throttling halves the speed, and the carrier has room again afterwards", async () => {
+    const { carrier } = await open({ throttledPercent: 100 });
+    expect(carrier.messagesPerSecond).toBeNull();
+    expect(await carrier.submit(messageTo("15550100100"))).toMatchObject({ kind: "busy" });
+    expect(carrier.messagesPerSecond).toBeGreaterThan(0);
+  });
+
+  test("is down while nobody listens, with the reason, and bound again by itself when somebody does", async () => {
+    const { carrier, smsc } = await open({}, { responseSeconds: 1 });
+    const { port } = smsc;
+    await smsc.close();
+    await eventually(
+      () => carrier.isUp(),
+      (up) => !up,
+    );
+    const outcome = await carrier.submit(messageTo("15550100100"));
+    expect(outcome).toMatchObject({ kind: "down", description: expect.stringMatching(/./) });
+    const again = await Smsc.open({ host: "127.0.0.1", port, clock: systemClock, whims: QUICK });
+    await trial.bound();
+    expect(await carrier.submit(messageTo("15550100100"))).toMatchObject({ kind: "taken" });
+    await carrier.stop();
+    await again.close();
+  });
+
+  test("a wrong password is told in words, with the time of the next try, and alarms", async () => {
+    trial = await openTrial({ password: "another" });
+    const { carrier, take } = trial;
+    await carrier.start(take);
+    const bind = await eventually(
+      () => carrier.state?.().binds[0],
+      (found) => found?.state === "refused",
+    );
+    expect(bind).toMatchObject({ reason: expect.stringContaining("password"), nextTryAt: expect.any(Number) });
+    expect((bind?.nextTryAt ?? 0) - (bind?.since ?? 0)).toBeGreaterThanOrEqual(60_000);
+    expect(carrier.isUp()).toBe(false);
+  });
+
+  test("an answer that never comes leaves the message in doubt", async () => {
+    const { carrier } = await open({ silentPercent: 100 }, { responseSeconds: 1 });
+    expect(await carrier.submit(messageTo("15550100100"))).toMatchObject({ kind: "unknown" });
+  });
+
+  test("a line that is cut in the middle leaves what was sent in doubt, and what was not as it was", async () => {
+    const { carrier, smsc } = await open({ hangUpAfter: 3 }, { window: 3 });
+    const outcomes = await Promise.all(Array.from({ length: 12 }, () => carrier.submit(messageTo("15550100100"))));
+    const kinds = outcomes.map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "taken")).toHaveLength(3);
+    expect(kinds.every((kind) => ["taken", "unknown", "down"].includes(kind))).toBe(true);
+    // Whatever the other end has, nobody is told that it has not.
+    expect(kinds.filter((kind) => kind === "taken" || kind === "unknown").length).toBeGreaterThanOrEqual(
+      smsc.counts.taken,
+    );
+  });
+
+  test.each([
+    ["hex", "decimal"],
+    ["decimal", "hex"],
+    ["decimal", "padded"],
+    ["HEX", "hex"],
+    ["uuid", "uuid"],
+  ] as const)(
+    "ids that are %s in answers and %s in receipts: receipts name the spelling once it is learned",
+    async (idForm, receiptIdForm) => {
+      const { carrier, receipts } = await open({ idForm, receiptIdForm });
+      const first = await carrier.submit(messageTo("15550100100"));
+      const [early] = await eventually(
+        () => receipts,
+        (seen) => seen.length === 1,
+      );
+      const id = first.kind === "taken" ? first.carrierMessageId : "";
+      expect([early?.carrierMessageId, ...(early?.otherIds ?? [])]).toContain(id);
+      expect(early?.recipient).toBe("15550100100");
+      if (early && early.carrierMessageId !== id) carrier.learned?.(early, id);
+      const second = await carrier.submit(messageTo("15550100100"));
+      const [, late] = await eventually(
+        () => receipts,
+        (seen) => seen.length === 2,
+      );
+      expect(late?.carrierMessageId).toBe(second.kind === "taken" ? second.carrierMessageId : "");
+    },
+  );
+
+  test("a receipt on another bind is the same carrier's", async () => {
+    const { carrier, receipts } = await open({}, { bindAs: "transmitter and receiver" });
+    await eventually(
+      () => trial.smsc.sessions,
+      (sessions) => sessions === 2,
+    );
+    await carrier.submit(messageTo("15550100100"));
+    await eventually(
+      () => receipts,
+      (seen) => seen.length === 1,
+    );
+    expect(carrier.state?.().binds.map(({ as, state }) => [as, state])).toEqual([
+      ["transmitter", "bound"],
+      ["receiver", "bound"],
+    ]);
+  });
+
+  test("what a phone sends is handed over in its own words", async () => {
+    const { smsc, inbound } = await open();
+    smsc.text("15550100100", "HELIOG", "STOP ☂");
+    const [message] = await eventually(
+      () => inbound,
+      (seen) => seen.length === 1,
+    );
+    expect(message).toMatchObject({
+      accountId: 1,
+      channel: "sms",
+      from: "15550100100",
+      to: "HELIOG",
+      content: { kind: "text", text: "STOP ☂" },
+    });
+  });
+
+  test("binds come and go with the node's share, and what is under way is answered first", async () => {
+    const share = { connections: 3 };
+    const { carrier, smsc } = await open({ answerAfterMs: 50 }, { connections: 3 }, share);
+    await eventually(
+      () => smsc.sessions,
+      (sessions) => sessions === 3,
+    );
+    const under = Promise.all(Array.from({ length: 20 }, () => carrier.submit(messageTo("15550100100"))));
+    share.connections = 1;
+    carrier.onShare?.();
+    expect((await under).every(({ kind }) => kind === "taken")).toBe(true);
+    await eventually(
+      () => smsc.sessions,
+      (sessions) => sessions === 1,
+    );
+  });
+
+  test("stop unbinds once the answers are there, and loses none of them", async () => {
+    const { carrier, smsc } = await open({ answerAfterMs: 100 });
+    const under = Promise.all(Array.from({ length: 10 }, () => carrier.submit(messageTo("15550100100"))));
+    await eventually(
+      () => smsc.counts.submits,
+      (submits) => submits === 10,
+    );
+    await carrier.stop();
+    expect((await under).map(({ kind }) => kind)).toEqual(Array.from({ length: 10 }, () => "taken"));
+    expect(smsc.sessions).toBe(0);
+  });
+});

@@ -1,0 +1,536 @@
+import { duplexPair, type Duplex } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { Outbox } from "../src/smpp/outbox.ts";
+import { deliverSm, submitSm, type Pdu } from "../src/smpp/pdu.ts";
+import { RequestWindow, type Outcome } from "../src/smpp/request-window.ts";
+import { responseTo } from "../src/smpp/respond.ts";
+import { Session, type Answer, type Incoming, type SessionEnd } from "../src/smpp/session.ts";
+import { STATUS } from "../src/smpp/status.ts";
+import { openLine, settle } from "./support/smpp-line.ts";
+
+const message = submitSm({ destination: { ton: 1, npi: 1, address: "15550100100" }, shortMessage: Buffer.from("hi") });
+const inbound = deliverSm({ shortMessage: Buffer.from("hi") });
+const taken = (messageId: string, status = 0): Pdu => ({ command: "submit_sm_resp", status, messageId, tlvs: [] });
+const pending = Symbol("pending");
+
+/** What a promise has come to by now. */
+async function now<T>(promise: Promise<T>): Promise<T | typeof pending> {
+  await settle();
+  return Promise.race([promise, Promise.resolve(pending)]);
+}
+
+describe("requests", () => {
+  test("each gets the response with its sequence, in whatever order they come", async () => {
+    const { session, far } = openLine();
+    const outcomes = [session.request(message), session.request(message), session.request(message)];
+    expect((await far.take(3)).map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    far.sayTogether([taken("c"), 3], [taken("a"), 1]);
+    far.say(taken("b", STATUS.ESME_RTHROTTLED), 2);
+    expect(await Promise.all(outcomes)).toEqual([
+      { kind: "answer", pdu: taken("a") },
+      { kind: "answer", pdu: taken("b", STATUS.ESME_RTHROTTLED) },
+      { kind: "answer", pdu: taken("c") },
+    ]);
+  });
+
+  test("a generic_nack is an answer too", async () => {
+    const { session, far } = openLine();
+    const outcome = session.request(message);
+    await far.next();
+    far.say({ command: "generic_nack", status: STATUS.ESME_RINVCMDID }, 1);
+    expect(await outcome).toEqual({ kind: "answer", pdu: { command: "generic_nack", status: STATUS.ESME_RINVCMDID } });
+  });
+
+  test("a response of another command, or to nothing, settles nothing and is told", async () => {
+    const { session, far, oddities } = openLine();
+    const outcome = session.request(message);
+    await far.next();
+    const wrong: Pdu = { command: "deliver_sm_resp", status: 0, messageId: "", tlvs: [] };
+    far.sayTogether([wrong, 1], [taken("x"), 77]);
+    expect(await now(outcome)).toBe(pending);
+    expect(oddities).toEqual([
+      { kind: "stray", sequence: 1, pdu: wrong },
+      { kind: "stray", sequence: 77, pdu: taken("x") },
+    ]);
+  });
+
+  test("sequences begin at 1 and come back to it after 0x7FFFFFFF", () => {
+    const [socket] = duplexPair();
+    const window = new RequestWindow({ outbox: new Outbox(socket), now: () => 0, size: 1, sequence: 0x7fff_fffd });
+    expect([1, 2, 3, 4].map(() => window.nextSequence())).toEqual([0x7fff_fffe, 0x7fff_ffff, 1, 2]);
+  });
+
+  test("all requests of one turn go out in one write, and so do all answers", async () => {
+    const { session, far } = openLine({
+      window: 100,
+      onRequest: (pdu) => (pdu.command === "deliver_sm" ? responseTo(pdu) : null),
+    });
+    for (let index = 0; index < 50; index += 1) void session.request(message);
+    await far.take(50);
+    expect(far.pieces).toBe(1);
+    far.sayTogether(...Array.from({ length: 50 }, (_, index): [Pdu, number] => [inbound, index]));
+    await far.take(50);
+    expect(far.pieces).toBe(2);
+  });
+
+  test("one that is asked for with a callback is settled by it, at once where the session is over", async () => {
+    const { session, far } = openLine();
+    const seen: Outcome[] = [];
+    session.ask(message, (outcome) => seen.push(outcome));
+    expect(seen).toEqual([]);
+    await far.next();
+    far.say(taken("a"), 1);
+    await settle();
+    session.destroy();
+    session.ask(message, (outcome) => seen.push(outcome));
+    expect(seen).toEqual([
+      { kind: "answer", pdu: taken("a") },
+      { kind: "closed", wasWritten: false },
+    ]);
+  });
+
+  test("more than fits a chunk goes out in order, long ones among short ones", async () => {
+    const { session, far } = openLine({ window: 1000 });
+    const long = submitSm({ tlvs: [{ tag: 0x0424, value: Buffer.alloc(60_000, 0x61) }] });
+    for (let index = 0; index < 600; index += 1) void session.request(index % 100 === 50 ? long : message);
+    const heard = await far.take(600);
+    expect(heard.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 600 }, (_, index) => index + 1));
+    expect(heard.filter(({ pdu }) => pdu.command === "submit_sm" && pdu.tlvs.length === 1)).toHaveLength(6);
+  });
+
+  test("one that cannot be written rejects, whether there is room for it or not, and harms no other", async () => {
+    const { session, far } = openLine({ window: 2 });
+    const bad = submitSm({ serviceType: "too long" });
+    await expect(session.request(bad)).rejects.toThrow("serviceType has 8 characters; it takes 5");
+    const good = [session.request(message), session.request(message)];
+    await expect(session.request(bad)).rejects.toThrow(RangeError);
+    const [first, second] = await far.take(2);
+    far.sayTogether([taken("a"), first?.sequence ?? 0], [taken("b"), second?.sequence ?? 0]);
+    expect((await Promise.all(good)).map(({ kind }) => kind)).toEqual(["answer", "answer"]);
+    expect([session.pending, session.queued]).toEqual([0, 0]);
+  });
+});
+
+describe("the window", () => {
+  test("no more requests wait for answers than it holds; the others are queued where everybody can see it", async () => {
+    const { session, far } = openLine({ window: 2 });
+    expect(session.free).toBe(2);
+    const outcomes = [1, 2, 3, 4].map(() => session.request(message));
+    await settle();
+    expect([far.heard.length, session.pending, session.queued, session.free]).toEqual([2, 2, 2, 0]);
+    far.say(taken("a"), 1);
+    await settle();
+    expect([far.heard.length, session.pending, session.queued, session.free]).toEqual([3, 2, 1, 0]);
+    far.sayTogether([taken("b"), 2], [taken("c"), 3]);
+    await settle();
+    far.say(taken("d"), 4);
+    expect(await Promise.all(outcomes)).toEqual(["a", "b", "c", "d"].map((id) => ({ kind: "answer", pdu: taken(id) })));
+    expect([session.pending, session.queued, session.free]).toEqual([0, 0, 2]);
+  });
+
+  test("who waits for a place is told once for all that became free together", async () => {
+    const told: number[] = [];
+    const { session, far } = openLine({ window: 3, onFree: ({ free }) => told.push(free) });
+    for (let index = 0; index < 3; index += 1) void session.request(message);
+    await far.take(3);
+    far.sayTogether([taken("a"), 1], [taken("b"), 2]);
+    await settle();
+    far.say(taken("c"), 3);
+    await settle();
+    expect(told).toEqual([2, 3]);
+  });
+
+  test("a caller that fills it whenever it is told keeps it full and never queues", async () => {
+    let sent = 0;
+    let most = 0;
+    const fill = (session: Session): void => {
+      while (session.free > 0 && sent < 100) {
+        sent += 1;
+        void session.request(message);
+      }
+      most = Math.max(most, session.pending);
+    };
+    const { session, far } = openLine({ window: 7, onFree: fill });
+    fill(session);
+    for (let answered = 0; answered < 100; answered += 1) far.say(taken("x"), (await far.next()).sequence);
+    await settle();
+    expect([sent, most, session.queued, session.pending]).toEqual([100, 7, 0, 0]);
+  });
+
+  test("it can be made larger while requests wait for a place", async () => {
+    const { session, far } = openLine({ window: 1 });
+    for (let index = 0; index < 3; index += 1) void session.request(message);
+    await settle();
+    session.window = 3;
+    expect((await far.take(3)).length).toBe(3);
+    expect(session.queued).toBe(0);
+  });
+});
+
+describe("time", () => {
+  test("a request that is not answered in time is given up, and its late answer is told with its sequence", async () => {
+    const { session, far, clock, oddities } = openLine({ responseTimeoutMs: 5000, enquireAfterMs: null });
+    const first = session.request(message);
+    await far.next();
+    clock.advance(3000);
+    const second = session.request(message);
+    await far.next();
+    clock.advance(1999);
+    expect(await now(first)).toBe(pending);
+    clock.advance(1001);
+    expect(await first).toEqual({ kind: "timeout", sequence: 1 });
+    expect(await now(second)).toBe(pending);
+    far.sayTogether([taken("late"), 1], [taken("b"), 2]);
+    expect(await second).toEqual({ kind: "answer", pdu: taken("b") });
+    expect(oddities).toEqual([{ kind: "stray", sequence: 1, pdu: taken("late") }]);
+  });
+
+  test("a place that is freed by a time-out is told, and taken by what is queued", async () => {
+    let told = 0;
+    const { session, far, clock } = openLine({
+      window: 1,
+      responseTimeoutMs: 5000,
+      enquireAfterMs: null,
+      onFree: () => (told += 1),
+    });
+    void session.request(message);
+    const second = session.request(message);
+    await far.next();
+    clock.advance(6000);
+    expect((await far.next()).sequence).toBe(2);
+    far.say(taken("b"), 2);
+    expect(await second).toEqual({ kind: "answer", pdu: taken("b") });
+    expect(told).toBe(2);
+  });
+
+  test("what is queued has its whole time from when it is sent", async () => {
+    const { session, far, clock } = openLine({ window: 1, responseTimeoutMs: 5000, enquireAfterMs: null });
+    void session.request(message);
+    const second = session.request(message);
+    await far.next();
+    clock.advance(6000);
+    await far.next();
+    clock.advance(3000);
+    expect(await now(second)).toBe(pending);
+  });
+
+  test("after silence the other side is asked; whatever it says is a sign of life", async () => {
+    const { session, far, clock } = openLine({ enquireAfterMs: 30_000, responseTimeoutMs: 10_000 });
+    clock.advance(29_000);
+    await settle();
+    expect(far.heard).toEqual([]);
+    clock.advance(1000);
+    expect(await far.next()).toEqual({ kind: "pdu", sequence: 1, pdu: { command: "enquire_link" } });
+    far.say({ command: "enquire_link_resp", status: 0 }, 1);
+    await settle();
+    clock.advance(29_000);
+    await settle();
+    expect(far.heard).toHaveLength(1);
+    clock.advance(1000);
+    await far.next();
+    far.say({ command: "enquire_link" }, 1);
+    await settle();
+    clock.advance(29_000);
+    await settle();
+    expect(session.isOpen).toBe(true);
+    expect(far.heard.map(({ pdu }) => pdu.command)).toEqual(["enquire_link", "enquire_link", "enquire_link_resp"]);
+  });
+
+  test("a side that leaves two enquiries unanswered is gone", async () => {
+    const { session, far, clock } = openLine({ enquireAfterMs: 30_000, responseTimeoutMs: 10_000 });
+    clock.advance(49_000);
+    await settle();
+    expect([session.isOpen, far.heard.length]).toEqual([true, 2]);
+    clock.advance(1000);
+    expect(await session.closed).toEqual({ reason: "silent" });
+  });
+
+  test("with null nobody is asked", async () => {
+    const { session, far, clock } = openLine({ enquireAfterMs: null });
+    clock.advance(3_600_000);
+    await settle();
+    expect([session.isOpen, far.heard]).toEqual([true, []]);
+  });
+
+  test("an answer to an enquiry is nothing odd, and takes no place in the window", async () => {
+    const { session, far, clock, oddities } = openLine({ window: 1, enquireAfterMs: 30_000 });
+    clock.advance(30_000);
+    await far.next();
+    expect(session.free).toBe(1);
+    far.say({ command: "enquire_link_resp", status: 0 }, 1);
+    await settle();
+    expect(oddities).toEqual([]);
+  });
+});
+
+describe("requests of the other side", () => {
+  test("are answered with their own sequence, when the handler has its answer", async () => {
+    const answers: ((answer: Answer) => void)[] = [];
+    const { far } = openLine({ onRequest: () => new Promise<Answer>((resolve) => answers.push(resolve)) });
+    far.sayTogether([inbound, 50], [inbound, 60]);
+    await settle();
+    answers[1]?.(responseTo(inbound, { status: STATUS.ESME_RX_T_APPN }));
+    expect(await far.next()).toMatchObject({ sequence: 60, pdu: { command: "deliver_sm_resp", status: 0x64 } });
+    answers[0]?.(responseTo(inbound));
+    expect(await far.next()).toMatchObject({ sequence: 50, pdu: { command: "deliver_sm_resp", status: 0 } });
+  });
+
+  test("enquire_link is answered without the handler", async () => {
+    const asked: Incoming[] = [];
+    const { far } = openLine({ onRequest: (pdu) => (asked.push(pdu), null) });
+    far.say({ command: "enquire_link" }, 9);
+    expect(await far.next()).toMatchObject({ sequence: 9, pdu: { command: "enquire_link_resp", status: 0 } });
+    expect(asked).toEqual([]);
+  });
+
+  test.each<[string, (pdu: Incoming) => Answer | Promise<Answer>]>([
+    ["throws", () => { throw new Error("broken"); }],
+    ["rejects", () => Promise.reject(new Error("broken"))],
+    ["gives another command's answer", () => taken("x") as Answer],
+    ["gives an answer that cannot be written", () => responseTo(inbound, { messageId: "x".repeat(65) })],
+  ])("one whose handler %s is answered with a system error, and told", async (_how, onRequest) => {
+    const { session, far, oddities } = openLine({ onRequest });
+    far.say(inbound, 5);
+    expect(await far.next()).toMatchObject({ sequence: 5, pdu: { command: "deliver_sm_resp", status: STATUS.ESME_RSYSERR } });
+    expect(oddities).toMatchObject([{ kind: "handler failed", pdu: { command: "deliver_sm" } }]);
+    expect(session.isOpen).toBe(true);
+  }); // prettier-ignore
+
+  test("null leaves one without an answer", async () => {
+    const { session, far } = openLine({ onRequest: () => null });
+    far.say(inbound, 5);
+    await settle();
+    expect([far.heard, session.isOpen]).toEqual([[], true]);
+  });
+
+  test("notices reach the handler and are never answered", async () => {
+    const seen: string[] = [];
+    const { session, far } = openLine({
+      onRequest: (pdu) => {
+        seen.push(pdu.command);
+        throw new Error("broken");
+      },
+    });
+    const nobody = { ton: 0, npi: 0, address: "" };
+    far.say({ command: "alert_notification", source: nobody, esme: nobody, tlvs: [] }, 1);
+    far.say({ command: "outbind", systemId: "smsc", password: "", tlvs: [] }, 2);
+    await settle();
+    expect([seen, far.heard]).toEqual([["alert_notification", "outbind"], []]);
+    session.notify({ command: "outbind", systemId: "us", password: "", tlvs: [] });
+    expect(await far.next()).toMatchObject({ sequence: 1, pdu: { command: "outbind" } });
+  });
+
+  test("an unknown command is nacked with its sequence; an unknown response is not answered", async () => {
+    const { session, far, oddities } = openLine();
+    far.sayOctets("00000010 00000111 00000000 00000042  00000010 80000111 00000000 00000043");
+    expect(await far.next()).toMatchObject({ sequence: 0x42, pdu: { command: "generic_nack", status: 3 } });
+    await settle();
+    expect([far.heard.length, session.isOpen]).toEqual([1, true]);
+    expect(oddities.map(({ kind }) => kind)).toEqual(["malformed", "malformed"]);
+  });
+
+  test("a malformed request is answered with its response and the status for it, and the next one is read", async () => {
+    const { far } = openLine();
+    far.sayOctets("00000012 00000004 00000000 00000042 0005");
+    expect(await far.next()).toMatchObject({ sequence: 0x42, pdu: { command: "submit_sm_resp", status: 2 } });
+    far.sayOctets("00000011 0000000b 00000000 00000043 41");
+    expect(await far.next()).toMatchObject({ sequence: 0x43, pdu: { command: "generic_nack", status: 2 } });
+    far.say({ command: "enquire_link" }, 1);
+    expect(await far.next()).toMatchObject({ pdu: { command: "enquire_link_resp" } });
+  });
+
+  test.each(["00000000", "0000000f", "00010401", "ffffffff"])(
+    "a length of 0x%s ends the session after the nack that says so",
+    async (length) => {
+      const { session, far } = openLine();
+      const outcome = session.request(message);
+      await far.next();
+      far.sayOctets(`00000010 00000015 00000000 00000001 ${length} 00000015`);
+      expect((await far.take(2)).map(({ sequence, pdu }) => [sequence, pdu])).toEqual([
+        [1, { command: "enquire_link_resp", status: 0 }],
+        [0, { command: "generic_nack", status: STATUS.ESME_RINVCMDLEN }],
+      ]);
+      await far.ended();
+      expect(await session.closed).toEqual({ reason: "unframeable" });
+      expect(await outcome).toEqual({ kind: "closed", wasWritten: true });
+    },
+  );
+});
+
+describe("too much at once", () => {
+  test("a handler that is a thousand behind is not given more until it catches up, and time stands still", async () => {
+    const answers: ((answer: Answer) => void)[] = [];
+    const { session, far, clock } = openLine({
+      responseTimeoutMs: 5000,
+      enquireAfterMs: 10_000,
+      onRequest: () => new Promise<Answer>((resolve) => answers.push(resolve)),
+    });
+    const outcome = session.request(message);
+    await far.next();
+    for (let sent = 0; sent < 1500; sent += 1) far.say(inbound, sent + 1);
+    far.say(taken("a"), 1);
+    await settle();
+    expect(answers.length).toBeLessThan(1500);
+    clock.advance(600_000);
+    await settle();
+    expect([session.isOpen, session.pending]).toEqual([true, 1]);
+    while (answers.length > 0) {
+      for (const answer of answers.splice(0)) answer(responseTo(inbound));
+      await settle();
+    }
+    expect(await outcome).toEqual({ kind: "answer", pdu: taken("a") });
+    expect((await far.take(1500)).length).toBe(1500);
+  });
+
+  test("a side that does not read is sent no further requests until it does", async () => {
+    const { session, far } = openLine({ window: 10_000, enquireAfterMs: null });
+    far.socket.pause();
+    const long = submitSm({ tlvs: [{ tag: 0x0424, value: Buffer.alloc(50_000) }] });
+    void session.request(long);
+    await settle();
+    for (let index = 0; index < 20; index += 1) void session.request(long);
+    await settle();
+    expect(session.pending).toBeLessThan(10);
+    expect(session.pending + session.queued).toBe(21);
+    far.socket.resume();
+    await far.take(21);
+    expect([session.pending, session.queued]).toEqual([21, 0]);
+  });
+
+  test("answers that nobody takes stop the reading before they fill the memory", async () => {
+    const { far } = openLine({ enquireAfterMs: null });
+    far.socket.pause();
+    const enquiries = Buffer.concat(
+      Array.from({ length: 1000 }, () => Buffer.from("00000010000000150000000000000001", "hex")),
+    );
+    let said = 0;
+    for (; said < 1000; said += 1) {
+      if (!far.socket.write(enquiries)) await settle();
+      if (far.socket.writableNeedDrain) break;
+    }
+    expect(said).toBeGreaterThan(60);
+    expect(said).toBeLessThan(100);
+    far.socket.resume();
+    await settle();
+    expect(far.socket.writableNeedDrain).toBe(false);
+  });
+});
+
+describe("the end", () => {
+  test("unbind waits for the answers that are due, hands back what was not sent, and closes", async () => {
+    const { session, far } = openLine({ window: 1 });
+    const sent = session.request(message);
+    const queued = session.request(message);
+    await far.next();
+    const over = session.unbind();
+    expect(await queued).toEqual({ kind: "closed", wasWritten: false });
+    expect(await session.request(message)).toEqual({ kind: "closed", wasWritten: false });
+    await settle();
+    expect([far.heard.length, session.free, session.isOpen]).toEqual([1, 0, false]);
+    far.say(taken("a"), 1);
+    expect(await sent).toEqual({ kind: "answer", pdu: taken("a") });
+    const unbind = await far.next();
+    expect(unbind.pdu).toEqual({ command: "unbind" });
+    far.say({ command: "unbind_resp", status: 0 }, unbind.sequence);
+    expect(await over).toEqual({ reason: "unbound", by: "us" });
+    await far.ended();
+    expect(far.heard).toHaveLength(2);
+  });
+
+  test("unbind waits neither for ever for answers nor for its own", async () => {
+    const { session, far, clock } = openLine({ enquireAfterMs: null });
+    const outcome = session.request(message);
+    await far.next();
+    const over = session.unbind();
+    clock.advance(10_000);
+    expect((await far.next()).pdu).toEqual({ command: "unbind" });
+    clock.advance(5000);
+    expect(await over).toEqual({ reason: "unbound", by: "us" });
+    expect(await outcome).toEqual({ kind: "closed", wasWritten: true });
+    await far.ended();
+  });
+
+  test("whoever unbinds gets the answers that are due before the answer to unbind", async () => {
+    let answer: (answer: Answer) => void = () => {};
+    const { session, far } = openLine({ onRequest: () => new Promise<Answer>((resolve) => (answer = resolve)) });
+    const ours = session.request(message);
+    await far.next();
+    far.sayTogether([inbound, 1], [{ command: "unbind" }, 2]);
+    await settle();
+    expect([far.heard.length, session.isOpen]).toEqual([1, false]);
+    answer(responseTo(inbound));
+    expect((await far.take(2)).map(({ sequence, pdu }) => [sequence, pdu.command])).toEqual([
+      [1, "deliver_sm_resp"],
+      [2, "unbind_resp"],
+    ]);
+    await far.ended();
+    expect(await session.closed).toEqual({ reason: "unbound", by: "peer" });
+    expect(await ours).toEqual({ kind: "closed", wasWritten: true });
+  });
+
+  test.each<[string, (session: Session, near: Duplex, other: Duplex) => void, SessionEnd]>([
+    ["the other side hangs up", (_session, _near, other) => other.destroy(), { reason: "hung up" }],
+    ["it is destroyed", (session) => session.destroy(), { reason: "destroyed" }],
+    ["the socket fails", (_session, near) => near.destroy(new Error("reset")), { reason: "failed", error: new Error("reset") }],
+  ])("when %s, every request has its outcome first, and the end is told once", async (_how, end, told) => {
+    const [near, other] = duplexPair();
+    const session = new Session(near, { window: 1, onRequest: () => null });
+    const seen: (Outcome | SessionEnd)[] = [];
+    void session.request(message).then((outcome) => seen.push(outcome));
+    void session.request(message).then((outcome) => seen.push(outcome));
+    void session.closed.then((closed) => seen.push(closed));
+    await settle();
+    end(session, near, other);
+    await session.closed;
+    session.destroy();
+    expect(await session.unbind()).toEqual(told);
+    await settle();
+    expect(seen).toEqual([{ kind: "closed", wasWritten: true }, { kind: "closed", wasWritten: false }, told]);
+    expect([session.isOpen, session.pending, session.queued, session.free]).toEqual([false, 0, 0, 0]);
+    expect(await session.request(message)).toEqual({ kind: "closed", wasWritten: false });
+  }); // prettier-ignore
+
+  test("what was said in the turn in which it is destroyed was not written", async () => {
+    const { session, far } = openLine();
+    const first = session.request(message);
+    await far.next();
+    const second = session.request(message);
+    session.destroy();
+    expect([await first, await second]).toEqual([
+      { kind: "closed", wasWritten: true },
+      { kind: "closed", wasWritten: false },
+    ]);
+    await settle();
+    expect(far.heard).toHaveLength(1);
+  });
+
+  test("an answer that is ready after the end goes nowhere", async () => {
+    let answer: (answer: Answer) => void = () => {};
+    const { session, far, oddities } = openLine({
+      onRequest: () => new Promise<Answer>((resolve) => (answer = resolve)),
+    });
+    far.say(inbound, 1);
+    await settle();
+    session.destroy();
+    answer(responseTo(inbound));
+    await settle();
+    expect([far.heard, oddities]).toEqual([[], []]);
+  });
+
+  test("nothing is left running when it is over", async () => {
+    const { session, far, clock } = openLine({ enquireAfterMs: 1000 });
+    session.destroy();
+    clock.advance(3_600_000);
+    await settle();
+    expect(far.heard).toEqual([]);
+  });
+
+  test("a socket that is gone already makes a session that is over", async () => {
+    const [near] = duplexPair();
+    near.destroy();
+    await settle();
+    const session = new Session(near, { onRequest: () => null });
+    expect(await session.closed).toEqual({ reason: "hung up" });
+    expect(await session.request(message)).toEqual({ kind: "closed", wasWritten: false });
+  });
+});
