@@ -10,7 +10,7 @@ import { STATUS } from "../src/smpp/status.ts";
 import { openTenants, type Tenants } from "./fuzz/tenants.ts";
 import { ENGINES } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
-import type { Answer, ErrorBody, House } from "./support/house.ts";
+import { openHouse, type Answer, type ErrorBody, type House } from "./support/house.ts";
 
 interface Body {
   id: string;
@@ -346,5 +346,36 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       await house.ask("DELETE", `/api/routes/${made.id}`);
       await house.ask("DELETE", `/api/carriers/${line.id}`);
     });
+  });
+});
+
+describe("a line that two nodes share", { timeout: 90_000 }, () => {
+  test("has its binds divided between them, and all of them on the one that is left", async () => {
+    const smsc = await openSmsc();
+    const env = { HELIOGRAPH_MASTER_KEY: "a master key that both have", HELIOGRAPH_NODE_SILENT_SECONDS: "3" };
+    const one = await openHouse("postgres", { env });
+    const shared = { ...env, HELIOGRAPH_DATABASE_URL: one.env["HELIOGRAPH_DATABASE_URL"] ?? "" };
+    const two = await openHouse("sqlite", { env: shared });
+    const smpp = { ...LINE, port: smsc.server.port, connections: 3 };
+    const { body: line } = await one.ask<Body>("POST", "/api/carriers", { name: "north", adapter: "smpp", smpp });
+    const bindsOf = async (house: House): Promise<number> => {
+      const path = `/api/carriers/${line.id}/state`;
+      const { status, body } = await house.ask<StateBody>("GET", path, undefined, { apikey: one.key });
+      return status === 200 ? body.binds.filter(({ state }) => state === "bound").length : 0;
+    };
+    await eventually(
+      async () => [await bindsOf(one), await bindsOf(two)],
+      ([first, second]) => first === 2 && second === 1,
+      30_000,
+    );
+    expect(smsc.server.sessions.size).toBe(3);
+    await two.close();
+    await eventually(
+      () => bindsOf(one),
+      (binds) => binds === 3,
+      30_000,
+    );
+    await one.close();
+    await smsc.server.close();
   });
 });

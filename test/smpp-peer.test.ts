@@ -493,6 +493,40 @@ describe("their client and our server", () => {
 });
 
 describe("our client and our server", () => {
+  test.each(["plain", "TLS"])("nothing is mixed up when more is said than a %s line takes at once", async (kind) => {
+    const { ca, cert, key } = issueCertificates();
+    const payloadOf = (index: number): Buffer => Buffer.alloc((index * 7919) % 60_000, index % 251);
+    const wrong: string[] = [];
+    const { server } = await ourServer({
+      ...(kind === "TLS" ? { tls: { cert, key } } : {}),
+      answer: async (pdu) => {
+        if (pdu.command !== "submit_sm") return null;
+        const index = Number(pdu.destination.address);
+        const payload = findTlv(pdu.tlvs, "message_payload");
+        // Later than the octets after it have been read, so that what is looked at has to have stayed as it was.
+        await new Promise((resolve) => setImmediate(resolve));
+        if (!payload?.equals(payloadOf(index))) wrong.push(pdu.destination.address);
+        return responseTo(pdu, { messageId: pdu.destination.address });
+      },
+    });
+    const session = await ourClient(server.port, { window: 200, ...(kind === "TLS" ? { tls: { ca } } : {}) });
+    const outcomes = await Promise.all(
+      Array.from({ length: 1000 }, (_, index) =>
+        session.request(
+          submitSm({
+            destination: { ton: 1, npi: 1, address: String(index) },
+            tlvs: [tlv("message_payload", payloadOf(index))],
+          }),
+        ),
+      ),
+    );
+    const ids = outcomes.map(
+      (outcome) => outcome.kind === "answer" && "messageId" in outcome.pdu && outcome.pdu.messageId,
+    );
+    expect(wrong).toEqual([]);
+    expect(ids).toEqual(Array.from({ length: 1000 }, (_, index) => String(index)));
+  });
+
   test("a client certificate is asked for and verified", async () => {
     const { ca, cert, key } = issueCertificates();
     const { server } = await ourServer({ tls: { cert, key, ca, requestCert: true, rejectUnauthorized: true } });

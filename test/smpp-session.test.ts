@@ -6,6 +6,7 @@ import { RequestWindow, type Outcome } from "../src/smpp/request-window.ts";
 import { responseTo } from "../src/smpp/respond.ts";
 import { Session, type Answer, type Incoming, type SessionEnd } from "../src/smpp/session.ts";
 import { STATUS } from "../src/smpp/status.ts";
+import { MovedClock } from "./support/moved-clock.ts";
 import { openLine, settle } from "./support/smpp-line.ts";
 
 const message = submitSm({ destination: { ton: 1, npi: 1, address: "15550100100" }, shortMessage: Buffer.from("hi") });
@@ -157,6 +158,20 @@ describe("the window", () => {
     expect([sent, most, session.queued, session.pending]).toEqual([100, 7, 0, 0]);
   });
 
+  test("whoever asks again from a callback stands behind those that wait", async () => {
+    const { session, far } = openLine({ window: 1 });
+    const named = (text: string) => submitSm({ shortMessage: Buffer.from(text) });
+    session.ask(named("first"), () => session.ask(named("third"), () => {}));
+    session.ask(named("second"), () => {});
+    const texts: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { pdu, sequence } = await far.next();
+      texts.push(pdu.command === "submit_sm" ? pdu.shortMessage.toString() : pdu.command);
+      far.say(taken("x"), sequence);
+    }
+    expect(texts).toEqual(["first", "second", "third"]);
+  });
+
   test("it can be made larger while requests wait for a place", async () => {
     const { session, far } = openLine({ window: 1 });
     for (let index = 0; index < 3; index += 1) void session.request(message);
@@ -175,9 +190,9 @@ describe("time", () => {
     clock.advance(3000);
     const second = session.request(message);
     await far.next();
-    clock.advance(1999);
+    clock.advance(1000);
     expect(await now(first)).toBe(pending);
-    clock.advance(1001);
+    clock.advance(1000);
     expect(await first).toEqual({ kind: "timeout", sequence: 1 });
     expect(await now(second)).toBe(pending);
     far.sayTogether([taken("late"), 1], [taken("b"), 2]);
@@ -243,6 +258,16 @@ describe("time", () => {
     expect([session.isOpen, far.heard.length]).toEqual([true, 2]);
     clock.advance(1000);
     expect(await session.closed).toEqual({ reason: "silent" });
+  });
+
+  test("an enquiry that was missed is forgotten once something is heard", async () => {
+    const { session, far, clock } = openLine({ enquireAfterMs: 30_000, responseTimeoutMs: 10_000 });
+    for (let round = 0; round < 5; round += 1) {
+      clock.advance(45_000);
+      far.say({ command: "enquire_link" }, round + 1);
+      await settle();
+    }
+    expect(session.isOpen).toBe(true);
   });
 
   test("with null nobody is asked", async () => {
@@ -390,11 +415,15 @@ describe("too much at once", () => {
     await settle();
     for (let index = 0; index < 20; index += 1) void session.request(long);
     await settle();
-    expect(session.pending).toBeLessThan(10);
-    expect(session.pending + session.queued).toBe(21);
+    const { pending: sent } = session;
+    expect(sent).toBeLessThan(10);
+    expect(session.queued).toBe(21 - sent);
+    far.say(taken("a"), 1);
+    await settle();
+    expect([session.pending, session.queued]).toEqual([sent - 1, 21 - sent]);
     far.socket.resume();
     await far.take(21);
-    expect([session.pending, session.queued]).toEqual([21, 0]);
+    expect([session.pending, session.queued]).toEqual([20, 0]);
   });
 
   test("answers that nobody takes stop the reading before they fill the memory", async () => {
@@ -435,6 +464,40 @@ describe("the end", () => {
     expect(await over).toEqual({ reason: "unbound", by: "us" });
     await far.ended();
     expect(far.heard).toHaveLength(2);
+  });
+
+  test("unbind waits for what the handler still has to answer", async () => {
+    let answer: (answer: Answer) => void = () => {};
+    const { session, far } = openLine({ onRequest: () => new Promise<Answer>((resolve) => (answer = resolve)) });
+    far.say(inbound, 7);
+    await settle();
+    void session.unbind();
+    await settle();
+    expect(far.heard).toEqual([]);
+    answer(responseTo(inbound));
+    expect((await far.take(2)).map(({ pdu }) => pdu.command)).toEqual(["deliver_sm_resp", "unbind"]);
+  });
+
+  test("what is said in the turn in which the other side unbinds counts as written", async () => {
+    const { session, far } = openLine();
+    const outcomes: Outcome[] = [];
+    session.ask(message, () => session.ask(message, (outcome) => outcomes.push(outcome)));
+    await far.next();
+    far.sayTogether([taken("a"), 1], [{ command: "unbind" }, 9]);
+    expect((await far.take(2)).map(({ pdu }) => pdu.command)).toEqual(["submit_sm", "unbind_resp"]);
+    expect(outcomes).toEqual([{ kind: "closed", wasWritten: true }]);
+  });
+
+  test("a connection that the other side does not close in its turn is cut", async () => {
+    const [near, other] = duplexPair({ allowHalfOpen: true });
+    const clock = new MovedClock();
+    const session = new Session(near, { clock, onRequest: () => null });
+    other.resume().write(Buffer.from("00000010000000060000000000000001", "hex"));
+    expect(await session.closed).toEqual({ reason: "unbound", by: "peer" });
+    await settle();
+    expect(near.destroyed).toBe(false);
+    clock.advance(1000);
+    expect(near.destroyed).toBe(true);
   });
 
   test("unbind waits neither for ever for answers nor for its own", async () => {

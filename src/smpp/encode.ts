@@ -1,27 +1,41 @@
-import { COMMAND_IDS } from "./commands.ts";
-import { LAYOUTS } from "./layouts/layouts.ts";
+import { LAYOUTS, type Entry } from "./layouts/layouts.ts";
 import { HEADER_LENGTH, PDU_LENGTH_MAX } from "./lengths.ts";
 import type { Pdu } from "./pdu.ts";
 import { PduWriter } from "./pdu-writer.ts";
 
 /** The octets of a PDU. Throws a RangeError that names the field where one cannot hold what it is given. */
 export function encode(pdu: Pdu, sequence: number): Buffer {
-  const octets = Buffer.allocUnsafe(lengthOf(pdu));
-  encodeInto(octets, 0, octets.length, pdu, sequence);
+  const layout = LAYOUTS[pdu.command];
+  const length = lengthOf(layout, pdu);
+  const octets = Buffer.allocUnsafe(length);
+  write(octets, 0, length, layout, pdu, sequence);
   return octets;
 }
 
-/** How many octets it takes, header and all. */
-export const lengthOf = (pdu: Pdu): number => HEADER_LENGTH + LAYOUTS[pdu.command].length(pdu);
+/**
+ * For whoever gathers PDUs: writes one at `at` and says how many octets it took. Where there is no room for it nothing
+ * is written, and what it would take comes back as a negative number.
+ */
+export function encodeInto(octets: Buffer, at: number, pdu: Pdu, sequence: number): number {
+  const layout = LAYOUTS[pdu.command];
+  const length = lengthOf(layout, pdu);
+  if (length > octets.length - at) return -length;
+  write(octets, at, length, layout, pdu, sequence);
+  return length;
+}
 
-/** For whoever gathers PDUs: writes one at `at`, where there must be room for its `length`. */
-export function encodeInto(octets: Buffer, at: number, length: number, pdu: Pdu, sequence: number): void {
+function lengthOf(layout: Entry, pdu: Pdu): number {
+  const length = HEADER_LENGTH + layout.length(pdu);
   if (length > PDU_LENGTH_MAX)
     throw new RangeError(`${pdu.command} has ${length} octets; a PDU takes ${PDU_LENGTH_MAX}, so shorten it`);
+  return length;
+}
+
+function write(octets: Buffer, at: number, length: number, layout: Entry, pdu: Pdu, sequence: number): void {
   const writer = new PduWriter(octets, at);
   writer.uint32(length);
-  writer.uint32(COMMAND_IDS[pdu.command]);
+  writer.uint32(layout.id);
   writer.uint32("status" in pdu ? pdu.status : 0);
   writer.uint32(sequence);
-  LAYOUTS[pdu.command].write(writer, pdu);
+  layout.write(writer, pdu);
 }

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { encodeInto, lengthOf } from "./encode.ts";
+import { encodeInto } from "./encode.ts";
 import type { Pdu } from "./pdu.ts";
 
 /** Room for some two hundred messages; small enough that a thousand idle sessions can have one each. */
@@ -36,9 +36,11 @@ export class Outbox {
 
   /** Says the how-manieth it is, for `isWritten`. Throws where the PDU cannot be written, and changes nothing then. */
   put(pdu: Pdu, sequence: number): number {
-    const length = lengthOf(pdu);
-    this.#makeRoom(length);
-    encodeInto(this.#chunk, this.#filled, length, pdu, sequence);
+    let length = encodeInto(this.#chunk, this.#filled, pdu, sequence);
+    if (length < 0) {
+      this.#makeRoom(-length);
+      length = encodeInto(this.#chunk, this.#filled, pdu, sequence);
+    }
     return this.#putDown(length);
   }
 
@@ -74,6 +76,7 @@ export class Outbox {
   #makeRoom(length: number): void {
     if (this.#chunk.length - this.#filled >= length) return;
     this.flush();
+    if (this.#chunk.length - this.#filled >= length) return;
     this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_LENGTH, length));
     this.#written = 0;
     this.#filled = 0;

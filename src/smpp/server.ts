@@ -62,8 +62,6 @@ export async function listen(options: ServerOptions): Promise<SmppServer> {
   };
   const server: Server = options.tls ? createSecure(options.tls, accept) : createPlain(accept);
   if (options.connectionsMax !== undefined) server.maxConnections = options.connectionsMax;
-  // Somebody who cannot speak TLS is nobody's error.
-  server.on("tlsClientError", () => {});
   server.listen(options.port, options.host);
   await once(server, "listening");
   return {

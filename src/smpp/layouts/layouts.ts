@@ -49,12 +49,17 @@ const TABLE: { readonly [Name in Command]: Layout<PduOf<Name>> } = {
   generic_nack: bareResponse("generic_nack"),
 };
 
-/** The same, for whoever has a PDU or a name of which the compiler knows only that it is one. */
-export const LAYOUTS = TABLE as { readonly [Name in Command]: Layout<Pdu> };
+/** A layout with the id that stands in the header before it. */
+export interface Entry extends Layout<Pdu> {
+  readonly id: number;
+}
 
-const BY_ID = new Map<number, Layout<Pdu>>(
-  (Object.keys(TABLE) as Command[]).map((command) => [COMMAND_IDS[command], LAYOUTS[command]]),
-);
+/** The same, for whoever has a PDU or a name of which the compiler knows only that it is one. */
+export const LAYOUTS = Object.fromEntries(
+  Object.entries(TABLE).map(([command, layout]) => [command, { ...layout, id: COMMAND_IDS[command as Command] }]),
+) as { readonly [Name in Command]: Entry };
+
+const BY_ID = new Map(Object.values(LAYOUTS).map((entry) => [entry.id, entry]));
 
 /** Undefined for an id that SMPP 3.4 does not know. */
-export const layoutOf = (commandId: number): Layout<Pdu> | undefined => BY_ID.get(commandId);
+export const layoutOf = (commandId: number): Entry | undefined => BY_ID.get(commandId);
