@@ -369,7 +369,7 @@ describe("the pages", () => {
   });
 
   test("the first page shows the first command and no key", async () => {
-    const { text } = await open("/");
+    const { text } = await open("/docs/start");
     const placed = listOperations(document.paths).find((found) => nameOf(found) === "POST /v1/sms") as Placed;
     expect(plain(text)).toContain(
       curlOf({ ...placed, baseUrl: house.url, body: bodyOf(placed.operation)?.examples[0]?.[1] }),

@@ -28,6 +28,7 @@ import { templateRoutes } from "./api/templates.ts";
 import { liftVerifyBlock, listVerifications, listVerifyBlocks } from "./api/verifications.ts";
 import { verifyConfigRoutes } from "./api/verify-configs.ts";
 import { webhookRoutes } from "./api/webhooks.ts";
+import { dashboardRoutes } from "./dashboard/dashboard.ts";
 import { docsRoutes } from "./docs/docs.ts";
 import { healthz, metrics, readyz } from "./health.ts";
 import type { Route } from "./route.ts";
@@ -111,4 +112,9 @@ const OPERATIONS: readonly Route[] = [
 ];
 
 /** Everything that enters. A door that is not in this table does not exist; the reference at `/docs` is made from it. */
-export const ROUTES: readonly Route[] = [...OPERATIONS, ...docsRoutes(OPERATIONS), ...shortLinkRoutes];
+export const ROUTES: readonly Route[] = [
+  ...OPERATIONS,
+  ...docsRoutes(OPERATIONS),
+  ...dashboardRoutes,
+  ...shortLinkRoutes,
+];

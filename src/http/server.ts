@@ -5,6 +5,7 @@ import type { Credential } from "../accounts/keyring.ts";
 import { Problem } from "../model/problem.ts";
 import { authenticate, BadKeyCounter, type Admission } from "./authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
+import { asksForPage, sendDashboard } from "./dashboard/page.ts";
 import { JSON_TYPE } from "./envelope.ts";
 import { putExpressDoorBefore } from "./express-door.ts";
 import { failureOf } from "./failure.ts";
@@ -68,7 +69,11 @@ export function createServer(services: Services, options: Options): FastifyInsta
   // What leads nowhere is refused before a byte of its body is read.
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
-    fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
+    const nowhere = (): void => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
+    if (!options.answersRequests || !asksForPage(request)) return nowhere();
+    sendDashboard(services, reply).then((sent) => {
+      if (!sent) nowhere();
+    }, done);
   });
 
   for (const route of routes) addRoute(app, services, route, admission, fail);
