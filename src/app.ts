@@ -4,7 +4,9 @@ import { join } from "node:path";
 import type { CreatedAccount } from "./accounts/create-account.ts";
 import { firstStart } from "./accounts/first-start.ts";
 import { Keyring } from "./accounts/keyring.ts";
+import type { LogInNeeds } from "./accounts/log-in.ts";
 import { checkMasterKey, deriveKey, loadMasterKey, sealEndpoints } from "./accounts/master-key.ts";
+import { createPeopleSecrets } from "./accounts/people-secrets.ts";
 import type { Carrier, Carriers } from "./carriers/carrier.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
 import { Catalog } from "./catalog/catalog.ts";
@@ -17,6 +19,7 @@ import { createServer } from "./http/server.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { Locked, lockFile } from "./lib/lock-file.ts";
 import { createLog, type Log } from "./lib/log.ts";
+import { MinuteCounter } from "./lib/minute-counter.ts";
 import { createSeal } from "./lib/seal.ts";
 import { createTurnstile } from "./lib/turnstile.ts";
 import { createFollow } from "./links/follow.ts";
@@ -62,7 +65,8 @@ export interface App {
 /** How long a stop waits for requests under way; whoever has not asked, or not read, by then is cut off. */
 const LAST_ANSWERS_MS = 3000;
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Texts and numbers that the filter of identical texts remembers, on each node for itself. */
 const FLOOD_ENTRIES = 200_000;
@@ -226,9 +230,18 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     meters,
     tell: { of: (batch) => clickCallbacks({ catalog, store }, batch), onStored: () => teller?.claimSoon() },
   });
+  const people: LogInNeeds = {
+    store,
+    clock,
+    log,
+    secrets: createPeopleSecrets(masterKey),
+    sessionLimits: { idleMs: config.sessionIdleHours * HOUR_MS, lifeMs: config.sessionDays * DAY_MS },
+    tries: new MinuteCounter(),
+  };
   const services: Services = {
     store,
     keyring,
+    people,
     catalog,
     campaigning: { store, catalog, commits, clock },
     preparing,

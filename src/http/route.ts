@@ -1,6 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
-import type { Credential, Keyring } from "../accounts/keyring.ts";
+import type { Caller } from "../accounts/caller.ts";
+import type { Keyring } from "../accounts/keyring.ts";
+import type { LogInNeeds } from "../accounts/log-in.ts";
+import type { OpenSession } from "../accounts/sessions.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
 import type { SmsRules } from "../channels/sms/read.ts";
@@ -10,6 +13,7 @@ import type { Follow } from "../links/follow.ts";
 import type { AcceptNeeds } from "../messages/accept.ts";
 import type { CampaignNeeds } from "../messages/campaign.ts";
 import type { PrepareNeeds } from "../messages/prepare.ts";
+import type { Role } from "../model/account.ts";
 import type { Scope } from "../model/api-key.ts";
 import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
@@ -24,6 +28,7 @@ import type { JsonText } from "./envelope.ts";
 export interface Services {
   store: Store;
   keyring: Keyring;
+  people: LogInNeeds;
   catalog: Catalog;
   campaigning: CampaignNeeds;
   preparing: PrepareNeeds;
@@ -59,9 +64,14 @@ export interface Call {
   query: Readonly<Record<string, string | undefined>>;
 }
 
-/** A request whose key has been checked. */
+/** A request whose key or session has been checked. */
 export interface AuthenticCall extends Call {
-  caller: Credential;
+  caller: Caller;
+}
+
+/** A request of a person. */
+export interface PersonalCall extends AuthenticCall {
+  caller: Caller & { session: OpenSession };
 }
 
 /** What a send needs to know of its request; any door can give it. */
@@ -69,7 +79,7 @@ export interface SendCall {
   /** Those that a handler may want; the express door reads no others. */
   headers: { readonly "idempotency-key": string | string[] | undefined };
   body: unknown;
-  caller: Credential;
+  caller: Caller;
   setHeader(name: string, value: string): void;
 }
 
@@ -108,9 +118,11 @@ interface Documented {
   responseExample: unknown;
 }
 
-/** A door that asks for a key with a scope. */
+/** A door that asks for a key with a scope, or for a person with a role. */
 export interface KeyedRoute extends Documented {
   scope: Scope;
+  /** The role that a person needs at the least, where it is another than the method says: see `roleOf`. */
+  role?: Role;
   handle(services: Services, call: AuthenticCall): Promise<unknown>;
 }
 
@@ -120,11 +132,25 @@ export interface OpenRoute extends Documented {
   handle(services: Services, call: Call): Promise<unknown>;
 }
 
+/** A door for people alone, about themselves: whoever is logged in may pass. */
+export interface PersonalRoute extends Documented {
+  scope: null;
+  personal: true;
+  handle(services: Services, call: PersonalCall): Promise<unknown>;
+}
+
 /** A door for sends: ordinary requests to it take the express door, without the framework. */
 export interface SendRoute extends Documented {
   scope: Scope;
+  role?: Role;
   express: true;
   handle(services: Services, call: SendCall): Promise<JsonText>;
 }
 
-export type Route = KeyedRoute | SendRoute | OpenRoute;
+export type ProtectedRoute = KeyedRoute | SendRoute;
+export type Route = ProtectedRoute | PersonalRoute | OpenRoute;
+
+export const isPersonal = (route: Route): route is PersonalRoute => "personal" in route;
+
+/** Who may pass: who looks needs to be a viewer, who changes something a member, unless the route says otherwise. */
+export const roleOf = ({ method, role }: ProtectedRoute): Role => role ?? (method === "GET" ? "viewer" : "member");

@@ -14,6 +14,7 @@ import { optOutRoutes } from "./api/optouts.ts";
 import { priceRoutes } from "./api/prices.ts";
 import { routeRoutes } from "./api/routes.ts";
 import { senderRoutes } from "./api/senders.ts";
+import { getSession, logInRoute, logOutRoute } from "./api/session.ts";
 import {
   readOnPhone,
   replyFromPhone,
@@ -59,6 +60,9 @@ const OPERATIONS: readonly Route[] = [
   listEvents,
   listOperatorMessages,
   getOperatorMessage,
+  logInRoute,
+  getSession,
+  logOutRoute,
   listKeys,
   postKey,
   getKey,

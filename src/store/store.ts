@@ -1,5 +1,5 @@
 import type { Receipt } from "../carriers/carrier.ts";
-import type { Account, AccountSettings, Role } from "../model/account.ts";
+import type { Account, AccountSettings } from "../model/account.ts";
 import type { ApiKey } from "../model/api-key.ts";
 import type { Callback, StatusHappening } from "../model/callback.ts";
 import type { CatalogKind, CatalogRecord } from "../model/catalog.ts";
@@ -15,9 +15,12 @@ import type {
 } from "../model/message.ts";
 import type { OptOut } from "../model/opt-out.ts";
 import type { Phone, PhoneMessage } from "../model/phone.ts";
+import type { NewUser } from "../model/user.ts";
+import type { AuditStore } from "./audit-store.ts";
 import type { InboundStore } from "./inbound-store.ts";
 import type { CallbackStore } from "./callback-store.ts";
 import type { LinkStore } from "./link-store.ts";
+import type { UserStore } from "./user-store.ts";
 import type { Admission, NewVerification, VerifyStore } from "./verify-store.ts";
 
 /**
@@ -38,6 +41,8 @@ export interface Store
     InboundStore,
     CallbackStore,
     VerifyStore,
+    UserStore,
+    AuditStore,
     PhoneStore {
   readonly engine: "sqlite" | "postgres";
   /** Resolves when the store can be written; rejects with `StorageUnavailable` when not. */
@@ -279,19 +284,10 @@ export interface NodeStore {
   countNodes(): Promise<number>;
 }
 
-interface User {
-  accountId: number;
-  id: string;
-  email: string;
-  passwordHash: string;
-  role: Role;
-  createdAt: number;
-}
-
 export interface NewAccount {
   name: string;
   createdAt: number;
-  owner: Omit<User, "accountId">;
+  owner: NewUser;
   keys: readonly Omit<ApiKey, "accountId">[];
   phones: readonly { number: string; name: string }[];
   catalog: readonly Omit<CatalogRecord, "accountId">[];
@@ -315,7 +311,6 @@ export interface RecordStore {
     change: Partial<Pick<ApiKey, "name" | "scopes" | "allowedIps" | "requestsPerSecond" | "expiresAt" | "revokedAt">>,
   ): Promise<boolean>;
   touchKeys(used: readonly Pick<ApiKey, "accountId" | "id" | "lastUsedAt">[]): Promise<void>;
-  findUser(email: string): Promise<User | null>;
   /** Writes a value of the whole service once; gives the value that stands. */
   settle(name: string, value: string): Promise<string>;
 }

@@ -5,14 +5,11 @@ export interface Tables {
   service: { name: string; value: string };
   revisions: { topic: string; revision: number };
   accounts: { id: Generated<number>; name: string; suspended: number; settings: string; created_at: number };
-  users: {
-    account_id: number;
-    id: string;
-    email: string;
-    password_hash: string;
-    role: string;
-    created_at: number;
-  };
+  users: UserRow;
+  recovery_codes: { account_id: number; user_id: string; digest: string };
+  sessions: { digest: string; account_id: number; user_id: string; created_at: number; seen_at: number };
+  login_failures: { digest: string; failures: number; last_at: number; locked_until: number };
+  audit: AuditRow;
   api_keys: {
     account_id: number;
     id: string;
@@ -123,6 +120,35 @@ export interface Tables {
     last_message_at: number | null;
   };
   phone_messages: PhoneMessageRow;
+}
+
+export interface UserRow {
+  account_id: number;
+  id: string;
+  email: string;
+  name: Generated<string>;
+  password_hash: string;
+  role: string;
+  disabled: Generated<number>;
+  password_due: Generated<number>;
+  created_at: number;
+  last_login_at: Generated<number | null>;
+  totp_secret: Generated<string | null>;
+  totp_next: Generated<string | null>;
+  totp_step: Generated<number | null>;
+}
+
+export interface AuditRow {
+  account_id: number;
+  id: string;
+  actor_kind: string;
+  actor_id: string | null;
+  actor_name: string | null;
+  action: string;
+  kind: string;
+  record_id: string | null;
+  record_name: string | null;
+  address: string;
 }
 
 export interface MessageRow {

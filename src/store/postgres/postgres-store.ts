@@ -7,6 +7,7 @@ import {
   type CompiledQuery,
   type QueryResult,
 } from "kysely";
+import { createAudit } from "../audit.ts";
 import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
@@ -19,6 +20,7 @@ import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
+import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import { accept } from "./accept.ts";
 import { createClaimCallbacks } from "./claim-callbacks.ts";
@@ -79,6 +81,8 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createInbound(engine),
     ...createCallbacks(engine),
     ...createVerifications(engine),
+    ...createUsers(engine),
+    ...createAudit(engine),
     ...createNodes(pool),
 
     accept: (batch) => accept(pool, batch),

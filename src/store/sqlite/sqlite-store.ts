@@ -12,6 +12,7 @@ import {
   type QueryResult,
 } from "kysely";
 import type { Clock } from "../../lib/clock.ts";
+import { createAudit } from "../audit.ts";
 import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
@@ -25,6 +26,7 @@ import { createRetention } from "../retention.ts";
 import { parkedOf, refOf, type ParkedRow, type RefRow } from "../rows.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
+import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import type { Commands } from "./commands.ts";
 import { migrate } from "./migrate.ts";
@@ -100,6 +102,8 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createInbound(engine),
     ...createCallbacks(engine),
     ...createVerifications(engine),
+    ...createUsers(engine),
+    ...createAudit(engine),
 
     async accept(batch, urgent) {
       const rows = batch.reduce((sum, { recipients }) => sum + recipients.length, 0);
