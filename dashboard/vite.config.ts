@@ -41,7 +41,7 @@ export default defineConfig({
   html: { cspNonce: "STYLE_NONCE" },
   plugins: [react(), compressed()],
   build: {
-    target: "es2023",
+    target: ["chrome123", "firefox121", "safari17.5"],
     assetsInlineLimit: 0,
     // For the test that measures the first load.
     manifest: true,

@@ -1,4 +1,10 @@
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from "@mantine/core";
+import {
+  createTheme,
+  defaultVariantColorsResolver,
+  type CSSVariablesResolver,
+  type MantineColorsTuple,
+  type VariantColorsResolver,
+} from "@mantine/core";
 
 type Shade = MantineColorsTuple;
 
@@ -18,13 +24,18 @@ const SANS =
   'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif';
 const MONO = 'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
+/** In the dark, what is filled is bright, and the words on it are dark; Mantine would decide that once for both. */
+function filledInBothSchemes(input: Parameters<VariantColorsResolver>[0]): ReturnType<VariantColorsResolver> {
+  const resolved = defaultVariantColorsResolver(input);
+  return input.variant === "filled" ? { ...resolved, color: "var(--mantine-primary-color-contrast)" } : resolved;
+}
+
 /** The look of everything, the same as that of the reference at /docs. Colours other than these are not used. */
 export const theme = createTheme({
   colors: COLORS,
   primaryColor: "sun",
   primaryShade: { light: 7, dark: 4 },
-  autoContrast: true,
-  luminanceThreshold: 0.35,
+  variantColorResolver: filledInBothSchemes,
   black: "#1e1a15",
   fontFamily: SANS,
   fontFamilyMonospace: MONO,
@@ -33,7 +44,8 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
-    Badge: { defaultProps: { variant: "light", radius: "sm", tt: "none", fw: 600 } },
+    Badge: { defaultProps: { variant: "light", radius: "sm", tt: "none", fw: 600, miw: "max-content" } },
+    Anchor: { defaultProps: { underline: "always" } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: true } } },
     Paper: { defaultProps: { withBorder: true, p: "lg" } },
     Loader: { defaultProps: { type: "dots" } },
@@ -51,6 +63,7 @@ export const cssVariables: CSSVariablesResolver = () => {
     "--mantine-color-error": red[7],
     "--mantine-color-anchor": sun[7],
     "--mantine-color-default-border": gray[3],
+    "--mantine-primary-color-contrast": "#ffffff",
     "--heliograph-wash": gray[0],
     "--heliograph-line": gray[2],
     "--heliograph-screen": "#f6f2ec",
@@ -62,6 +75,7 @@ export const cssVariables: CSSVariablesResolver = () => {
     "--mantine-color-error": red[3],
     "--mantine-color-anchor": sun[4],
     "--mantine-color-default-border": dark[4],
+    "--mantine-primary-color-contrast": gray[9],
     "--heliograph-wash": dark[8],
     "--heliograph-line": dark[5],
     "--heliograph-screen": "#12110f",

@@ -1,4 +1,4 @@
-import { Avatar, Menu, Text, UnstyledButton } from "@mantine/core";
+import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from "@mantine/core";
 import { IconLogout } from "@tabler/icons-react";
 import { useLocation } from "wouter";
 import { ACCOUNT_NAV } from "./nav.ts";
@@ -12,8 +12,9 @@ export function UserMenu() {
   return (
     <Menu position="bottom-end" width={230}>
       <Menu.Target>
-        <UnstyledButton aria-label={`Account of ${user.email}`}>
-          <Avatar size={34} radius="xl" color="sun" name={user.name || user.email} />
+        <UnstyledButton>
+          <VisuallyHidden>Account of {user.email}</VisuallyHidden>
+          <Avatar size={34} radius="xl" color="sun" name={user.name || user.email} aria-hidden />
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

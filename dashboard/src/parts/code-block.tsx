@@ -20,11 +20,11 @@ export function CodeBlock({ code, heading = "Code", copied }: Props) {
         </Text>
         <CopyButton value={copied ?? code} label="Copy" />
       </Group>
-      <section className={classes.scroll} tabIndex={0} aria-label={heading}>
+      <div className={classes.scroll} tabIndex={0} role="group" aria-label={heading}>
         <pre className={classes.pre}>
           <code>{code}</code>
         </pre>
-      </section>
+      </div>
     </figure>
   );
 }

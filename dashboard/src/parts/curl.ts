@@ -22,7 +22,10 @@ export function curlOf({ method, path, body, apiKey }: Request): string {
     apiKey ? `  -H ${quoted(`apikey: ${apiKey}`)}` : `  -H "apikey: ${KEY_VARIABLE}"`,
   ];
   if (body !== undefined) {
-    lines.push("  -H 'Content-Type: application/json'", `  -d ${quoted(JSON.stringify(body, null, 2))}`);
+    lines.push(
+      "  -H 'Content-Type: application/json'",
+      `  -d ${quoted(JSON.stringify(body, null, 2).replaceAll("\n", "\n  "))}`,
+    );
   }
   return lines.join(" \\\n");
 }

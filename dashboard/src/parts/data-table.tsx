@@ -45,7 +45,7 @@ export function DataTable<T>(props: Props<T>) {
   if (rows.length === 0 && !hasMore) return <Paper>{empty}</Paper>;
   return (
     <Paper p={0} className={classes.frame}>
-      <section className={classes.scroll} tabIndex={0} aria-label={label}>
+      <div className={classes.scroll} tabIndex={0} role="group" aria-label={label}>
         <Table verticalSpacing="sm" horizontalSpacing="md" highlightOnHover={onRow !== undefined}>
           <Table.Thead>
             <Table.Tr>
@@ -68,7 +68,7 @@ export function DataTable<T>(props: Props<T>) {
             ))}
           </Table.Tbody>
         </Table>
-      </section>
+      </div>
       {hasMore && (
         <Center p="md">
           <Button variant="default" loading={loadingMore ?? false} onClick={more}>
