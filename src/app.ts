@@ -151,6 +151,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   );
   if (sending) await simulator.start((receipt) => report(dispatching, receipt));
 
+  const sessionLimits = { idleMs: config.sessionIdleHours * HOUR_MS, lifeMs: config.sessionDays * DAY_MS };
   const jobs = startJobs(
     { clock, log },
     listJobs({
@@ -161,6 +162,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       clock,
       beatMs: silentMs / 3,
       linkLifeMs: config.linkDays * DAY_MS,
+      sessionLimits,
+      auditMs: config.auditDays * DAY_MS,
       telling: teller,
       sending: sending && {
         claim: sending.claim,
@@ -235,7 +238,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     clock,
     log,
     secrets: createPeopleSecrets(masterKey),
-    sessionLimits: { idleMs: config.sessionIdleHours * HOUR_MS, lifeMs: config.sessionDays * DAY_MS },
+    sessionLimits,
     tries: new MinuteCounter(),
   };
   const services: Services = {

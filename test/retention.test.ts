@@ -20,6 +20,12 @@ import { MovedClock } from "./support/moved-clock.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+const KEPT = {
+  linkLifeMs: 90 * DAY_MS,
+  sessionLimits: { idleMs: DAY_MS / 2, lifeMs: 7 * DAY_MS },
+  auditMs: 400 * DAY_MS,
+};
+
 describe.each(ENGINES)("retention on %s", (engine) => {
   let opened: OpenStore;
   let store: Store;
@@ -270,7 +276,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
           },
         },
         clock,
-        linkLifeMs: 90 * DAY_MS,
+        ...KEPT,
       });
       await turn();
       expect(looked).toEqual([250]);
@@ -296,7 +302,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
           },
         },
         clock,
-        linkLifeMs: 90 * DAY_MS,
+        ...KEPT,
       });
       await expect(turn()).rejects.toThrow("away");
       await turn();
@@ -332,7 +338,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
           },
         },
         clock,
-        linkLifeMs: 90 * DAY_MS,
+        ...KEPT,
       });
       await turn();
       expect(gone).toEqual([250]);
@@ -347,7 +353,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
       await opened.execute(`update accounts set settings = '{"keepMessagesDays":5}'`);
       await plantLinks(opened.execute, { createdAt: clock.now() - 10 * DAY_MS });
       const all = async (linkLifeMs: number): Promise<void> => {
-        const turn = forgetInTurns({ store, clock, linkLifeMs });
+        const turn = forgetInTurns({ store, clock, ...KEPT, linkLifeMs });
         for (let turns = 0; turns < 20; turns += 1) await turn();
       };
       await all(30 * DAY_MS);

@@ -17,6 +17,7 @@ import type { Tables } from "../src/store/tables.ts";
 import { callbackStoreSuite } from "./callback-store.suite.ts";
 import { inboundStoreSuite } from "./inbound-store.suite.ts";
 import { storeSuite } from "./store.suite.ts";
+import { userStoreSuite } from "./user-store.suite.ts";
 import { verifyStoreSuite } from "./verify-store.suite.ts";
 import { acceptance, NOON } from "./support/acceptances.ts";
 import { ENGINES, openStore } from "./support/engines.ts";
@@ -29,6 +30,7 @@ describe.each(ENGINES)("what users send back, in the store on %s", (engine) => {
   inboundStoreSuite(engine);
   callbackStoreSuite(engine);
   verifyStoreSuite(engine);
+  userStoreSuite(engine);
 });
 
 describe("what users send back, in the store on sqlite", () => {

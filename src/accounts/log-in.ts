@@ -65,11 +65,7 @@ export async function logIn(needs: LogInNeeds, wish: LogInWish): Promise<{ token
 }
 
 /** Whether a code is good: of this moment and not used before, or one of the recovery codes. */
-export async function passesSecondFactor(
-  { store, clock, secrets }: SessionNeeds,
-  user: User,
-  code: string,
-): Promise<boolean> {
+async function passesSecondFactor({ store, clock, secrets }: SessionNeeds, user: User, code: string): Promise<boolean> {
   if (user.totpSecret === null) return false;
   const recovery = readRecoveryCode(code);
   if (recovery !== null) return store.useRecoveryCode(user, secrets.recoveryDigest(user.id, recovery));
@@ -86,10 +82,12 @@ export async function confirmPassword(needs: LogInNeeds, user: User, password: s
   await needs.store.clearAttempts([attempts]);
 }
 
-/** Ends a session, with or without whoever opened it. */
-export async function logOut(needs: LogInNeeds, session: OpenSession, address: string): Promise<void> {
-  await needs.store.removeSession(session.digest);
-  await tell(needs, "logout", session.user, address);
+/** Asks for a code once more, as the door does. */
+export async function confirmSecondFactor(needs: LogInNeeds, user: User, code: string): Promise<void> {
+  const attempts = needs.secrets.attemptDigest(user.email, SECOND_FACTOR);
+  await beginTry(needs, attempts);
+  if (!(await passesSecondFactor(needs, user, code))) throw new Problem("TOTP_INCORRECT");
+  await needs.store.clearAttempts([attempts]);
 }
 
 /** Counts a try, or says how long there is none. */
@@ -115,11 +113,12 @@ const tell = (needs: LogInNeeds, action: DoorAction, user: User | null, address:
     kind: "session",
     recordId: null,
     recordName: user?.email ?? null,
+    fields: [],
     address,
   });
 
 const actorOf = (user: User | null, action: DoorAction): Actor =>
-  user && (action === "login" || action === "logout")
+  user && action === "login"
     ? { kind: "user", id: user.id, name: user.email }
     : { kind: "nobody", id: null, name: null };
 

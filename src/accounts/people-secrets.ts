@@ -13,6 +13,8 @@ export interface PeopleSecrets {
   recoveryDigest(userId: string, code: string): string;
   /** Of the secrets that authenticator apps have too. */
   totpSeal: Seal;
+  /** Of places in listings that are phone numbers, for those who do not see them. */
+  cursorSeal: Seal;
 }
 
 export function createPeopleSecrets(masterKey: Buffer): PeopleSecrets {
@@ -27,5 +29,6 @@ export function createPeopleSecrets(masterKey: Buffer): PeopleSecrets {
     attemptDigest: hmac("tries to log in"),
     recoveryDigest: hmac("recovery codes"),
     totpSeal: createSeal(deriveKey(masterKey, "secrets of second factors")),
+    cursorSeal: createSeal(deriveKey(masterKey, "places in listings")),
   };
 }

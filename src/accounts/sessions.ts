@@ -38,13 +38,17 @@ export async function openSession(needs: SessionNeeds, user: User): Promise<{ to
 }
 
 /** The session of a token, from the store each time, so that what has ended opens nowhere; null for everything that is none. */
-export async function findSession(needs: SessionNeeds, token: string): Promise<OpenSession | null> {
+export async function findSession(
+  needs: SessionNeeds,
+  token: string,
+  use: { slides: boolean },
+): Promise<OpenSession | null> {
   const { store, clock, secrets } = needs;
   const found = await store.findSession(secrets.sessionDigest(token));
   const now = clock.now();
   if (!found || found.user.disabled || endOf(needs, found.session) <= now) return null;
   const { session, user } = found;
-  if (now - session.seenAt < TOUCH_MS) return sessionOf(needs, session, user, token);
+  if (!use.slides || now - session.seenAt < TOUCH_MS) return sessionOf(needs, session, user, token);
   await store.touchSession(session.digest, now);
   return sessionOf(needs, { ...session, seenAt: now }, user, token);
 }

@@ -18,7 +18,8 @@ export async function admitPerson(
   request: Asked,
   token: string,
 ): Promise<Caller> {
-  const session = await findSession(services.people, token);
+  // A page that is only left open follows a stream, and must not keep its session alive for ever.
+  const session = await findSession(services.people, token, { slides: !isStream(route) });
   const account = session && services.keyring.account(session.user.accountId);
   if (!session || !account) throw new Problem("LOGIN_REQUIRED");
   if (request.method !== "GET" && request.method !== "HEAD") {
@@ -34,6 +35,8 @@ export async function admitPerson(
   if (mayAs(caller.role, asked)) return caller;
   throw new Problem("INSUFFICIENT_ROLE", { message: `This is for the role ${asked}, and yours is ${caller.role}.` });
 }
+
+const isStream = ({ contentType }: ProtectedRoute | PersonalRoute): boolean => contentType === "text/event-stream";
 
 function refuseForgery(header: string | string[] | undefined, { csrfToken }: OpenSession): void {
   // Digests have one length, whatever was sent.

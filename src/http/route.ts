@@ -15,6 +15,7 @@ import type { CampaignNeeds } from "../messages/campaign.ts";
 import type { PrepareNeeds } from "../messages/prepare.ts";
 import type { Role } from "../model/account.ts";
 import type { Scope } from "../model/api-key.ts";
+import type { DoorAction } from "../model/audit.ts";
 import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
 import type { CheckNeeds } from "../verify/check.ts";
@@ -112,6 +113,8 @@ interface Documented {
   /** Whether the body is checked against its schema before the handler runs; a door that reads by itself says false. */
   checkBody?: boolean;
   requestExamples?: Readonly<Record<string, unknown>>;
+  /** What the log of changes calls it, where that is not its method and path; false where nothing is changed by it. */
+  audit?: DoorAction | false;
   /** The type of a success that is not JSON. */
   contentType?: string;
   response: TSchema | null;

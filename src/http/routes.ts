@@ -1,4 +1,5 @@
 import { getAccount, patchAccount } from "./api/account.ts";
+import { listAudit } from "./api/audit.ts";
 import { botRoutes } from "./api/bots.ts";
 import { getCallback, listCallbacks, resendCallback } from "./api/callbacks.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./api/campaigns.ts";
@@ -14,6 +15,7 @@ import { optOutRoutes } from "./api/optouts.ts";
 import { priceRoutes } from "./api/prices.ts";
 import { routeRoutes } from "./api/routes.ts";
 import { senderRoutes } from "./api/senders.ts";
+import { sessionSecurityRoutes } from "./api/session-security.ts";
 import { getSession, logInRoute, logOutRoute } from "./api/session.ts";
 import {
   readOnPhone,
@@ -27,6 +29,7 @@ import { simulatorEvents } from "./api/simulator-events.ts";
 import { latestOtp } from "./api/simulator-otp.ts";
 import { templateRoutes } from "./api/templates.ts";
 import { liftVerifyBlock, listVerifications, listVerifyBlocks } from "./api/verifications.ts";
+import { userRoutes } from "./api/users.ts";
 import { verifyConfigRoutes } from "./api/verify-configs.ts";
 import { webhookRoutes } from "./api/webhooks.ts";
 import { dashboardRoutes } from "./dashboard/dashboard.ts";
@@ -63,6 +66,9 @@ const OPERATIONS: readonly Route[] = [
   logInRoute,
   getSession,
   logOutRoute,
+  ...sessionSecurityRoutes,
+  ...userRoutes,
+  listAudit,
   listKeys,
   postKey,
   getKey,

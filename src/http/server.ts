@@ -1,17 +1,21 @@
 import { createServer as createHttpServer, METHODS } from "node:http";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { writeDown } from "../accounts/audit.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { MinuteCounter } from "../lib/minute-counter.ts";
 import { Problem } from "../model/problem.ts";
 import { admitPerson } from "./admit-person.ts";
+import { auditEntryOf } from "./audit-entry.ts";
 import { authenticate, type Admission } from "./authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
 import { asksForPage, sendDashboard } from "./dashboard/page.ts";
 import { JSON_TYPE } from "./envelope.ts";
 import { putExpressDoorBefore } from "./express-door.ts";
 import { failureOf } from "./failure.ts";
+import { hideNumbers, openCursor, seesLess } from "./hide-numbers.ts";
 import { readJson } from "./read-json.ts";
+import { callerOf, setCaller } from "./request-caller.ts";
 import {
   isPersonal,
   type Family,
@@ -119,26 +123,34 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, admiss
     onRequest: isOpen(route)
       ? []
       : async (request, reply) => {
-          (request as Authentic).caller = await admit(services, admission, route, request, reply);
+          setCaller(request, await admit(services, admission, route, request, reply));
         },
     handler: async (request, reply) => {
       if (request.body instanceof Error) throw request.body;
+      const caller = callerOf(request);
+      const less = seesLess(caller);
+      const { cursorSeal } = services.people.secrets;
+      const query = singleValues(request.query as Record<string, string | string[]>, route);
       const call = {
         request,
         reply,
-        caller: (request as Authentic).caller as PersonalCall["caller"],
+        caller: caller as PersonalCall["caller"],
         headers: { "idempotency-key": request.headers["idempotency-key"] },
         setHeader: (name: string, value: string) => void reply.header(name, value),
         body: request.body === undefined && route.body ? missingBody(route) : request.body,
         params: request.params as Record<string, string>,
-        query: singleValues(request.query as Record<string, string | string[]>, route),
+        query: less ? { ...query, cursor: openCursor(query.cursor, cursorSeal) } : query,
       };
       check?.(call.body);
       const answer =
         "express" in route ? (await route.handle(services, call)).text : await route.handle(services, call);
+      if (!isOpen(route) && caller) {
+        const entry = auditEntryOf(route, caller, { ...call, answer, address: request.ip });
+        if (entry) await writeDown(services.people, entry);
+      }
       letGoOnStop(services, reply);
       if (!reply.hasHeader("content-type")) reply.type(JSON_TYPE);
-      return answer;
+      return less && answer !== reply ? hideNumbers(answer, cursorSeal) : answer;
     },
   });
 }
@@ -159,8 +171,6 @@ async function admit(
   void reply.header("cache-control", "no-store");
   return admitPerson(services, route, { method, headers }, token ?? "");
 }
-
-type Authentic = FastifyRequest & { caller: Caller };
 
 const isOpen = (route: Route): route is OpenRoute => route.scope === null && !isPersonal(route);
 

@@ -18,6 +18,8 @@ export interface AuditEntry {
   kind: string;
   recordId: string | null;
   recordName: string | null;
+  /** Which fields the request had; never what they held. */
+  fields: readonly string[];
   /** Where the request came from. */
   address: string;
 }

@@ -61,6 +61,7 @@ const rowOf = (entry: AuditEntry): AuditRow => ({
   kind: entry.kind,
   record_id: entry.recordId,
   record_name: entry.recordName,
+  fields: JSON.stringify(entry.fields),
   address: entry.address,
 });
 
@@ -72,5 +73,6 @@ const entryOf = (row: AuditRow): AuditEntry => ({
   kind: row.kind,
   recordId: row.record_id,
   recordName: row.record_name,
+  fields: JSON.parse(row.fields) as string[],
   address: row.address,
 });

@@ -148,6 +148,7 @@ export interface AuditRow {
   kind: string;
   record_id: string | null;
   record_name: string | null;
+  fields: string;
   address: string;
 }
 

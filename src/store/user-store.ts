@@ -37,7 +37,6 @@ export interface UserStore {
   useTotpStep(ref: UserRef, step: number): Promise<boolean>;
   /** True once for each code. */
   useRecoveryCode(ref: UserRef, digest: string): Promise<boolean>;
-  countRecoveryCodes(ref: UserRef): Promise<number>;
   removeTotp(ref: UserRef): Promise<void>;
 
   /**

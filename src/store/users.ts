@@ -218,16 +218,6 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
       return numDeletedRows === 1n;
     },
 
-    async countRecoveryCodes(ref) {
-      const row = await db
-        .selectFrom("recovery_codes")
-        .select((row) => row.fn.countAll<number | string>().as("count"))
-        .where("account_id", "=", ref.accountId)
-        .where("user_id", "=", ref.id)
-        .executeTakeFirstOrThrow();
-      return Number(row.count);
-    },
-
     async removeTotp(ref) {
       await atomically([
         update(ref).set({ totp_secret: null, totp_next: null, totp_step: null }).compile(),

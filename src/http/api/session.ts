@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { logIn, logOut } from "../../accounts/log-in.ts";
+import { logIn } from "../../accounts/log-in.ts";
 import type { OpenSession } from "../../accounts/sessions.ts";
 import type { Account } from "../../model/account.ts";
 import { ROLES } from "../../model/user.ts";
@@ -122,12 +122,13 @@ export const logOutRoute: PersonalRoute = {
   ...common,
   personal: true,
   method: "DELETE",
+  audit: "logout",
   summary: "Log out",
   description: "Ends the session, on every node at once.",
   response: Type.Object({ ended: Type.Literal(true, { description: "Always true." }) }),
   responseExample: { ended: true },
-  handle: async ({ people, baseUrl }, { caller, request, reply }) => {
-    await logOut(people, caller.session, request.ip);
+  handle: async ({ people, baseUrl }, { caller, reply }) => {
+    await people.store.removeSession(caller.session.digest);
     void reply.header("set-cookie", endedCookie(baseUrl()));
     return { ended: true };
   },

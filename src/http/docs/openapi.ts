@@ -35,6 +35,7 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   "API keys": "Keys for programs: what each may do, from where, how fast and until when.",
   "Set-up": "All that is configured, as one file that can live in a repository.",
   Login: "Sessions of people who use the dashboard, and their second factor. Programs use keys.",
+  Users: "Who may log in to the account, and who changed what in it.",
   Account: "Settings that hold for all keys of an account.",
   Simulator: "Phones that exist only here. Every message that is sent to them can be read back.",
   Health: "For load balancers and monitoring. No key is needed.",

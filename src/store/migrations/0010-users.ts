@@ -45,6 +45,7 @@ export const users: Migration = {
       kind text not null,
       record_id text,
       record_name text,
+      fields text not null,
       address text not null,
       primary key (account_id, id)
     )${clustered}`,
