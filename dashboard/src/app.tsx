@@ -9,6 +9,7 @@ import { SessionProvider, useSessionQuery } from "./session.tsx";
 import { cssVariables, theme } from "./theme.ts";
 
 const Login = lazy(() => import("./pages/login.tsx"));
+const NewPassword = lazy(() => import("./pages/new-password.tsx"));
 const Shell = lazy(() => import("./shell.tsx"));
 
 const RETRIES = 2;
@@ -53,6 +54,7 @@ function Gate() {
     );
   if (session === undefined) return <Waiting />;
   if (session === null) return <Login />;
+  if (session.user.passwordDue) return <NewPassword session={session} />;
   return (
     <SessionProvider session={session}>
       <Shell />

@@ -100,8 +100,18 @@ export const NAV: readonly NavEntry[] = [
     label: "Operations",
     icon: IconHeartbeat,
     children: [
-      { label: "Callback deliveries", icon: IconWebhook, path: "/operations/callbacks", keywords: "webhook attempts resend" },
-      { label: "Carriers and routes", icon: IconRoute, path: "/operations/carriers", keywords: "prices smpp binds health" },
+      {
+        label: "Callback deliveries",
+        icon: IconWebhook,
+        path: "/operations/callbacks",
+        keywords: "webhook attempts resend",
+      },
+      {
+        label: "Carriers and routes",
+        icon: IconRoute,
+        path: "/operations/carriers",
+        keywords: "prices smpp binds health",
+      },
       { label: "Opt-outs", icon: IconBan, path: "/operations/opt-outs", keywords: "stop unsubscribe" },
       { label: "Credits", icon: IconCoins, path: "/operations/credits", keywords: "balance ledger" },
       { label: "System", icon: IconHeartbeat, path: "/operations/system", keywords: "health nodes queue depth" },

@@ -42,5 +42,5 @@ export const PAGES: readonly PageEntry[] = [
   page("/account/keys", placeholder),
   page("/account/users", placeholder),
   page("/account/audit", placeholder),
-  page("/account/me", placeholder),
+  page("/account/me", () => import("./pages/me/me.tsx")),
 ];

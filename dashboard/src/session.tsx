@@ -5,13 +5,16 @@ import { api, ApiError, get, setCsrfToken, whenSignedOut } from "./api.ts";
 export type Role = "owner" | "member" | "viewer";
 
 export interface Session {
-  user: { id: string; email: string; name: string; role: Role };
-  account: { id: string; name: string };
+  user: { id: string; email: string; name: string; role: Role; totp: boolean; passwordDue: boolean };
+  account: { id: number; name: string };
   csrfToken: string;
   expiresAt: number;
 }
 
-const SESSION = ["session"];
+export const SESSION = ["session"];
+
+/** Whether the server saw no session when it sent this page; asking again would only fill the log of the browser. */
+const isStranger = (): boolean => document.querySelector<HTMLMetaElement>("meta[name=visitor]")?.content === "stranger";
 
 /** Who is signed in: null for nobody, undefined while that is being asked. */
 export function useSessionQuery(): { session: Session | null | undefined; error: Error | null; retry: () => void } {
@@ -29,6 +32,7 @@ export function useSessionQuery(): { session: Session | null | undefined; error:
       }
     },
     staleTime: Number.POSITIVE_INFINITY,
+    ...(isStranger() ? { initialData: null } : {}),
   });
   useEffect(() => {
     whenSignedOut(() => client.setQueryData(SESSION, null));

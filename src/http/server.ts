@@ -87,7 +87,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
     if (!request.is404) return done();
     const nowhere = (): void => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
     if (!options.answersRequests || !asksForPage(request)) return nowhere();
-    sendDashboard(services, reply).then((sent) => {
+    sendDashboard(services, request, reply).then((sent) => {
       if (!sent) nowhere();
     }, done);
   });

@@ -21,9 +21,6 @@ import { ErrorState } from "../parts/error-state.tsx";
 import { useSignIn } from "../session.tsx";
 import classes from "./login.module.css";
 
-/** Codes by which the server asks for the second factor, or says that it was wrong. */
-const ASKS_FOR_TOTP = new Set(["TOTP_REQUIRED", "TOTP_INCORRECT"]);
-
 /** The way in: address, password, and the code of the authenticator where somebody has set one up. */
 export default function Login() {
   useDocumentTitle("Sign in · Heliograph");
@@ -46,7 +43,7 @@ export default function Login() {
       await signIn({ email: email.trim(), password, ...(totp === "" ? {} : { totp: totp.replaceAll(/\s/g, "") }) });
     } catch (problem) {
       setBusy(false);
-      const asksForTotp = problem instanceof ApiError && ASKS_FOR_TOTP.has(problem.code);
+      const asksForTotp = problem instanceof ApiError && problem.code === "TOTP_REQUIRED";
       if (asksForTotp) setWithTotp(true);
       // Being asked for the code for the first time is the next step and no failure.
       setError(asksForTotp && !withTotp ? null : (problem as Error));
@@ -87,8 +84,7 @@ export default function Login() {
               {withTotp && (
                 <TextInput
                   label="Code from your authenticator"
-                  description="Six digits, a new one every 30 seconds."
-                  inputMode="numeric"
+                  description="Six digits, a new one every 30 seconds; or one of your recovery codes."
                   autoComplete="one-time-code"
                   autoFocus
                   {...form.getInputProps("totp")}

@@ -34,8 +34,8 @@ export const dashboardRoutes: readonly OpenRoute[] = [
   {
     ...common,
     path: "/",
-    handle: async (services, { reply }) => {
-      if (!(await sendDashboard(services, reply))) reply.redirect(`${services.baseUrl()}/docs/start`);
+    handle: async (services, { request, reply }) => {
+      if (!(await sendDashboard(services, request, reply))) reply.redirect(`${services.baseUrl()}/docs/start`);
       return reply;
     },
   },

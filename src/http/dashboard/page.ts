@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Services } from "../route.ts";
+import { readSessionToken } from "../session-cookie.ts";
 import { readBuilt } from "./built-file.ts";
 
 /** What the build leaves where the nonce of the page belongs. */
 const NONCE_PLACE = /STYLE_NONCE/g;
+/** Scripts cannot see the cookie: who comes without one is told so, and need not ask. */
+const VISITOR_PLACE = '<meta name="visitor" content="known" />';
 const BASE_PLACE = '<base href="/" />';
 
 /**
@@ -18,12 +21,23 @@ const policyWith = (nonce: string): string =>
   "base-uri 'self'; form-action 'self'; frame-ancestors 'none'";
 
 /** Answers with the dashboard, whatever its address within it is; false where none has been built. */
-export async function sendDashboard({ baseUrl }: Services, reply: FastifyReply): Promise<boolean> {
+export async function sendDashboard(
+  { baseUrl }: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<boolean> {
   const page = await readBuilt("", "index.html");
   if (!page) return false;
   const nonce = randomBytes(16).toString("base64");
   const { pathname } = new URL(`${baseUrl()}/`);
-  const text = page.toString("utf8").replace(NONCE_PLACE, nonce).replace(BASE_PLACE, `<base href="${pathname}" />`);
+  const text = page
+    .toString("utf8")
+    .replace(NONCE_PLACE, nonce)
+    .replace(BASE_PLACE, `<base href="${pathname}" />`)
+    .replace(
+      VISITOR_PLACE,
+      readSessionToken(request.headers.cookie) ? VISITOR_PLACE : '<meta name="visitor" content="stranger" />',
+    );
   await reply
     .type("text/html; charset=utf-8")
     // The nonce is good once, and a newer build is found at once.
