@@ -429,7 +429,7 @@ describe.each(ENGINES)("people on %s", (engine) => {
         [ann.email, "logout", null],
         [ann.email, "login", ann.email],
         [null, "login locked", ann.email],
-        ...Array(4).fill([null, "login failed", ann.email]),
+        ...Array.from({ length: 4 }, () => [null, "login failed", ann.email]),
       ]);
       expect(found.at(-1)?.address).toBe(from["x-forwarded-for"]);
       const rows = JSON.stringify(await tenants.execute("select * from audit"));
@@ -476,7 +476,8 @@ describe.each(ENGINES)("people on %s", (engine) => {
 
 /** Base 32 as an app reads it. */
 function decode(text: string): Buffer {
-  const bits = [...text].map((sign) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(sign).toString(2).padStart(5, "0"));
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+  const bits = Array.from(text, (sign) => alphabet.indexOf(sign).toString(2).padStart(5, "0"));
   const bytes = bits.join("").match(/.{8}/g) ?? [];
   return Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)));
 }
