@@ -64,6 +64,12 @@ export const NAV: readonly NavEntry[] = [
             path: "/message-app/utility-manager/dlr-push-configuration",
             keywords: "delivery report callback add configuration",
           },
+          {
+            label: "Webhook",
+            icon: IconWebhook,
+            path: "/message-app/utility-manager/webhook",
+            keywords: "sms incoming texts clicks add webhook",
+          },
         ],
       },
     ],
@@ -94,6 +100,18 @@ export const NAV: readonly NavEntry[] = [
     children: [
       { label: "Numbers", icon: IconDeviceMobileMessage, path: "/chat-app/numbers", keywords: "business number" },
       { label: "Templates", icon: IconFileText, path: "/chat-app/templates", keywords: "chat app header buttons" },
+      {
+        label: "Utility",
+        icon: IconTool,
+        children: [
+          {
+            label: "Webhook",
+            icon: IconWebhook,
+            path: "/chat-app/utility/webhook",
+            keywords: "callback events add webhook",
+          },
+        ],
+      },
     ],
   },
   {

@@ -1,8 +1,7 @@
-import { Alert, Anchor, Button, Grid, Group, Paper, SegmentedControl, Select, Stack, Text } from "@mantine/core";
+import { Button, Grid, Group, Paper, SegmentedControl, Select, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { IconCheck, IconSend } from "@tabler/icons-react";
+import { IconSend } from "@tabler/icons-react";
 import { useState } from "react";
-import { Link } from "wouter";
 import { get, post, type Page } from "../../api.ts";
 import type { Sent, Template } from "../../api-types.ts";
 import { CHANNELS } from "../../parts/channel.tsx";
@@ -13,6 +12,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Bubble } from "../../parts/phone/bubble.tsx";
 import { Flash } from "../../parts/phone/flash.tsx";
 import { PhoneFrame } from "../../parts/phone/phone-frame.tsx";
+import { SentNote } from "../../parts/sent-note.tsx";
 import { useMay } from "../../session.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { requestOf } from "./body.ts";
@@ -77,7 +77,7 @@ function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }
                 maxDropdownHeight={400}
               />
               <Fields kind={kind} draft={draft} change={change} templates={templates} template={template} />
-              {kind.channel === "sms" && (
+              {kind.channel === "sms" && mayWrite && (
                 <SegmentCounter body={body} onText={kind.writesText && ((text) => change({ text }))} />
               )}
               {send.error && <ErrorState error={send.error} title="The message was not sent" />}
@@ -110,24 +110,5 @@ function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }
         </Grid.Col>
       </Grid>
     </>
-  );
-}
-
-function SentNote({ sent }: { sent: Sent }) {
-  const [first] = sent.data;
-  if (!first) return null;
-  const more = sent.totalCount - 1;
-  return (
-    <Alert color="green" icon={<IconCheck aria-hidden />} title="It is on its way" data-sent={first.messageId}>
-      <Group gap="lg">
-        <Anchor component={Link} href={`/messages/${first.messageId}`} size="sm" c="inherit">
-          See what becomes of it
-        </Anchor>
-        <Anchor component={Link} href={`/phones/${first.recipient.replace("+", "")}`} size="sm" c="inherit">
-          See it on the phone
-        </Anchor>
-        {more > 0 && <Text size="sm">and {more} more</Text>}
-      </Group>
-    </Alert>
   );
 }
