@@ -1,4 +1,8 @@
+import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPeopleSecrets } from "../src/accounts/people-secrets.ts";
+import { startApp } from "../src/app.ts";
+import { readConfig } from "../src/config.ts";
 import { ENGINES } from "./support/engines.ts";
 import { openHouse, type ErrorBody, type House } from "./support/house.ts";
 import { MovedClock } from "./support/moved-clock.ts";
@@ -7,6 +11,7 @@ import { askBare, cookieOf, logIn, type Person, type SessionBody } from "./suppo
 const EMAIL = "owner@example.com";
 const PASSWORD = "correct horse battery";
 const HOUR_MS = 3_600_000;
+const MASTER_KEY = "a master key that the test knows";
 
 type Failure = { error: ErrorBody };
 
@@ -14,7 +19,11 @@ describe.each(ENGINES)("sessions on %s", (engine) => {
   let house: House;
   let clock: MovedClock;
   const owner = { email: EMAIL, password: PASSWORD };
-  const env = { HELIOGRAPH_ADMIN_EMAIL: "Owner@Example.com", HELIOGRAPH_ADMIN_PASSWORD: PASSWORD };
+  const env = {
+    HELIOGRAPH_ADMIN_EMAIL: "Owner@Example.com",
+    HELIOGRAPH_ADMIN_PASSWORD: PASSWORD,
+    HELIOGRAPH_MASTER_KEY: MASTER_KEY,
+  };
 
   beforeAll(async () => {
     clock = new MovedClock();
@@ -111,15 +120,6 @@ describe.each(ENGINES)("sessions on %s", (engine) => {
     expect(await codeOf(ask("GET", "/api/session", undefined, { cookie: chosen }))).toBe("401 LOGIN_REQUIRED");
   });
 
-  test("the store holds no token, and no password", async () => {
-    const person = await logIn(house.url, owner);
-    const token = person.cookie.split("=")[1] ?? "";
-    const { session } = (await house.app.store.findSession(token)) ?? {};
-    expect(session).toBeUndefined();
-    const user = await house.app.store.findUser(EMAIL);
-    expect(JSON.stringify(user)).not.toContain(PASSWORD);
-  });
-
   test("a session that is used goes on until its seventh day is over", async () => {
     const person = await logIn(house.url, owner);
     const openedAt = clock.now();
@@ -197,6 +197,40 @@ describe.each(ENGINES)("sessions on %s", (engine) => {
       const foreign = ask<Failure>("POST", "/api/session", owner, { origin: "https://evil.example" });
       expect(await codeOf(foreign)).toBe("403 CSRF_REFUSED");
     });
+  });
+
+  test("the store holds neither the token nor the password of a session", async () => {
+    const person = await logIn(house.url, owner);
+    const digest = createPeopleSecrets(Buffer.from(MASTER_KEY)).sessionDigest(person.cookie.split("=")[1] ?? "");
+    const found = await house.app.store.findSession(digest);
+    expect(found?.user.email).toBe(EMAIL);
+    expect(JSON.stringify(found)).not.toContain(person.cookie.split("=")[1]);
+    expect(JSON.stringify(found)).not.toContain(PASSWORD);
+  });
+
+  test("another process that starts on the same store knows the session, and what was tried in vain", async () => {
+    const away = await openHouse(engine, { clock, env });
+    const person = await logIn(away.url, owner);
+    const wrong = { email: "someone@example.com", password: "wrong password" };
+    for (let n = 1; n <= 5; n += 1) await askBare(away.url, "POST", "/api/session", wrong);
+    const locked = await askBare<Failure>(away.url, "POST", "/api/session", wrong);
+    expect(locked.status).toBe(429);
+    // On SQLite there is one process at a time.
+    if (engine === "sqlite") await away.app.stop();
+    const next = await startApp(readConfig(away.env), { clock });
+    const cookie = { cookie: person.cookie };
+    expect((await askBare(next.url, "GET", "/api/session", undefined, cookie)).status).toBe(200);
+    expect((await askBare(next.url, "POST", "/api/session", wrong)).status).toBe(429);
+    await askBare(next.url, "DELETE", "/api/session", undefined, {
+      ...cookie,
+      "x-csrf-token": person.session.csrfToken,
+    });
+    expect((await askBare(next.url, "GET", "/api/session", undefined, cookie)).status).toBe(401);
+    const last = engine === "sqlite" ? next.url : away.url;
+    expect((await askBare(last, "GET", "/api/session", undefined, cookie)).status).toBe(401);
+    await next.stop();
+    if (engine === "postgres") await away.close();
+    else await rm(away.env["HELIOGRAPH_DATA_DIR"] ?? "", { recursive: true });
   });
 
   test("only one that looks needs no token", async () => {

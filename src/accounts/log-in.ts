@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { MinuteCounter } from "../lib/minute-counter.ts";
-import { neighbourhood } from "../lib/network.ts";
+import { neighbourhood, unmapped } from "../lib/network.ts";
 import { NO_ACCOUNT, type Actor, type DoorAction } from "../model/audit.ts";
 import { Problem } from "../model/problem.ts";
 import { readEmail, type User } from "../model/user.ts";
@@ -114,7 +114,7 @@ const tell = (needs: LogInNeeds, action: DoorAction, user: User | null, address:
     recordId: null,
     recordName: user?.email ?? null,
     fields: [],
-    address,
+    address: unmapped(address),
   });
 
 const actorOf = (user: User | null, action: DoorAction): Actor =>

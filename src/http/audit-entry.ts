@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import type { Caller } from "../accounts/caller.ts";
+import { unmapped } from "../lib/network.ts";
 import type { AuditEntry } from "../model/audit.ts";
 import { maskText } from "./hide-numbers.ts";
 import { isPersonal, type Call, type PersonalRoute, type ProtectedRoute } from "./route.ts";
@@ -24,7 +25,7 @@ export function auditEntryOf(
   if (route.method === "GET" || route.audit === false) return null;
   // What programs send has its own record: the message. What people send is told here as well.
   if (!route.path.startsWith("/api/") && !caller.session) return null;
-  const told = objectIn(answer);
+  const told = objectIn("express" in route ? JSON.parse(String(answer)) : answer);
   // A rehearsal.
   if (told.applied === false) return null;
   return {
@@ -35,14 +36,12 @@ export function auditEntryOf(
     recordId: short(Object.values(params).join(" ") || told.id),
     recordName: short(told.email ?? told.name),
     fields: fieldsOf(route.body, body),
-    address,
+    address: unmapped(address),
   };
 }
 
-const objectIn = (answer: unknown): Record<string, unknown> => {
-  const value: unknown = typeof answer === "string" ? JSON.parse(answer) : answer;
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-};
+const objectIn = (answer: unknown): Record<string, unknown> =>
+  typeof answer === "object" && answer !== null ? (answer as Record<string, unknown>) : {};
 
 const short = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? maskText(value).slice(0, NAME_MAX) : null;

@@ -1,3 +1,4 @@
+import { isPlainText } from "../lib/plain-text.ts";
 import type { Role } from "./account.ts";
 
 /** A person who may log in; each belongs to one account. */
@@ -57,7 +58,8 @@ const EMAIL_MAX = 254;
 /** An address as it is stored and looked up, so that capital letters make no second person; null for what is none. */
 export function readEmail(written: string): string | null {
   const email = written.trim().toLowerCase();
-  return /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) && email.length <= EMAIL_MAX ? email : null;
+  const isOne = /^[^\s@]+@[^\s@]+$/.test(email) && isPlainText(email) && email.length <= EMAIL_MAX;
+  return isOne ? email : null;
 }
 
 const PASSWORD_MIN = 10;
