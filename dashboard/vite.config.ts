@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { pruneCss } from "./prune-css.ts";
 
 /** Below this a compressed file saves no packet. */
 const WORTH_BYTES = 1024;
@@ -33,16 +34,21 @@ async function compress(file: string): Promise<void> {
 /** A server to develop against; `npm start` runs one. */
 const SERVER = process.env.HELIOGRAPH_URL ?? "http://127.0.0.1:8080";
 
+/** Says what the build is made of; `scripts/build-dashboard.mjs` knows. */
+const STAMP = (process.env.HELIOGRAPH_DASHBOARD_STAMP ?? "").slice(0, 8);
+
 export default defineConfig({
   root: import.meta.dirname,
   // Relative, so that the same build works below any path; the server says which in <base>.
   base: "./",
   // The server puts a fresh nonce in its place with every page.
   html: { cspNonce: "STYLE_NONCE" },
-  plugins: [react(), compressed()],
+  plugins: [react(), pruneCss(), compressed()],
   build: {
     target: ["chrome123", "firefox121", "safari17.5"],
     assetsInlineLimit: 0,
+    // Which styles are left depends on all the scripts, and a name that is kept for ever must change with them.
+    rolldownOptions: { output: { assetFileNames: `assets/[name]-[hash]-${STAMP}[extname]` } },
     // For the test that measures the first load.
     manifest: true,
     chunkSizeWarningLimit: 700,

@@ -25,7 +25,10 @@ export async function buildDashboard() {
   // Another process may build at the same time, and a server may be reading: the new build appears as a whole.
   const fresh = `${built}-${process.pid}`;
   let said = "";
-  const options = { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_ENV: "production" } };
+  const options = {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NODE_ENV: "production", HELIOGRAPH_DASHBOARD_STAMP: stamp },
+  };
   const { code } = await runToEnd(
     nodeForServer(),
     [vite, "build", source, "--outDir", relative(source, fresh), "--logLevel", "warn"],

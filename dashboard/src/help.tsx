@@ -9,9 +9,9 @@ const KEYS: readonly { keys: readonly string[]; does: string }[] = [
 ];
 
 /** The keys that work everywhere, and where to read on. */
-export function Help({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export default function Help({ onClose }: { onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keys and help" size="md">
+    <Modal opened onClose={onClose} title="Keys and help" size="md">
       <Stack>
         <Table>
           <Table.Tbody>

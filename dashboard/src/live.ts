@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { ownUrl } from "./base.ts";
+import { useMay } from "./session.tsx";
 
 /** Where the server tells what happens, as it happens. */
 const STREAM = "/api/simulator/events";
@@ -26,13 +27,18 @@ function tell(event: string): (message: MessageEvent<string>) => void {
   };
 }
 
-/** Hears one kind of event for as long as a page is open. All pages share one stream. */
+/**
+ * Hears one kind of event for as long as a page is open. All pages share one stream. It tells whole numbers, which
+ * viewers do not see, so that they hear nothing.
+ */
 export function useLive<T>(event: string, hear: (data: T) => void): void {
   const latest = useRef(hear);
+  const may = useMay("write");
   useEffect(() => {
     latest.current = hear;
   });
   useEffect(() => {
+    if (!may) return undefined;
     const own: Hear = (data) => latest.current(data as T);
     const group = hearers.get(event) ?? new Set<Hear>();
     const first = group.size === 0 && !hearers.has(event);
@@ -44,7 +50,7 @@ export function useLive<T>(event: string, hear: (data: T) => void): void {
       group.delete(own);
       closeIfUnheard();
     };
-  }, [event]);
+  }, [event, may]);
 }
 
 const listening = new WeakMap<EventSource, Set<string>>();

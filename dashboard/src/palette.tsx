@@ -1,22 +1,22 @@
 import { Spotlight, spotlight, type SpotlightActionData } from "@mantine/spotlight";
 import "@mantine/spotlight/styles.css";
 import { IconHelp, IconLogout, IconSearch } from "@tabler/icons-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { ownUrl } from "./base.ts";
 import { ACCOUNT_NAV, destinations, DOCS, NAV } from "./nav.ts";
 import { useSignIn } from "./session.tsx";
 
-export const openPalette = (): void => spotlight.open();
-
 const MESSAGE_ID = /^[0-9a-f]{8}-[0-9a-f-]{27}:\d+$/;
 const NUMBER = /^\+?\d{7,15}$/;
 
 /** Ctrl-K: every page by its name, and a message or a number by pasting it. */
-export function Palette({ openHelp }: { openHelp: () => void }) {
+export default function Palette({ calls, openHelp }: { calls: number; openHelp: () => void }) {
   const [, navigate] = useLocation();
   const { signOut } = useSignIn();
   const [query, setQuery] = useState("");
+  // Each call opens it, the first one included, for which it was fetched.
+  useEffect(() => spotlight.open(), [calls]);
   const pages: SpotlightActionData[] = destinations([...NAV, ...ACCOUNT_NAV]).map(
     ({ path, label, icon: Icon, trail, keywords }) => ({
       id: path,
@@ -42,7 +42,8 @@ export function Palette({ openHelp }: { openHelp: () => void }) {
       actions={[...found(query.trim(), navigate), ...pages, ...others]}
       query={query}
       onQueryChange={setQuery}
-      shortcut={["mod + K"]}
+      attributes={{ content: { "aria-label": "Go to" } }}
+      shortcut={null}
       highlightQuery
       scrollable
       maxHeight="60vh"

@@ -46,17 +46,19 @@ export function useSignIn(): {
   signOut: () => Promise<void>;
 } {
   const client = useQueryClient();
+  const become = (session: Session | null): void => {
+    client.setQueryData(SESSION, session);
+    client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] });
+  };
   return {
     async signIn(given) {
       const session = await api<Session>("POST", "/api/session", { body: given });
       setCsrfToken(session.csrfToken);
-      client.clear();
-      client.setQueryData(SESSION, session);
+      become(session);
     },
     async signOut() {
       await api("DELETE", "/api/session");
-      client.clear();
-      client.setQueryData(SESSION, null);
+      become(null);
     },
   };
 }

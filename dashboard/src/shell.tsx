@@ -3,18 +3,19 @@ import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { Notifications } from "@mantine/notifications";
 import "@mantine/notifications/styles.css";
 import { IconHelp, IconSearch } from "@tabler/icons-react";
-import { Suspense, useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { ownUrl } from "./base.ts";
-import { Help } from "./help.tsx";
 import { Navigation } from "./navigation.tsx";
-import { Palette, openPalette } from "./palette.tsx";
 import { PAGES } from "./pages.ts";
 import NotFound from "./pages/not-found.tsx";
 import { PageFault } from "./parts/page-fault.tsx";
 import { PageLoading } from "./parts/page-loading.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { UserMenu } from "./user-menu.tsx";
+
+const Help = lazy(() => import("./help.tsx"));
+const Palette = lazy(() => import("./palette.tsx"));
 
 /** Puts the cursor into the filter of the page, if it has one. */
 function focusFilter(): void {
@@ -25,9 +26,13 @@ function focusFilter(): void {
 export default function Shell() {
   const [menuOpen, menu] = useDisclosure(false);
   const [helpOpen, help] = useDisclosure(false);
+  // Both are fetched when they are wanted for the first time.
+  const [paletteCalls, setPaletteCalls] = useState(0);
+  const openPalette = (): void => setPaletteCalls((calls) => calls + 1);
   const [path] = useLocation();
   const main = useRef<HTMLElement>(null);
   useHotkeys([
+    ["mod+K", openPalette],
     ["/", focusFilter],
     ["shift+?", help.open],
     ["?", help.open],
@@ -112,8 +117,10 @@ export default function Shell() {
           </PageFault>
         </Container>
       </AppShell.Main>
-      <Palette openHelp={help.open} />
-      <Help opened={helpOpen} onClose={help.close} />
+      <Suspense>
+        {paletteCalls > 0 && <Palette calls={paletteCalls} openHelp={help.open} />}
+        {helpOpen && <Help onClose={help.close} />}
+      </Suspense>
       <Box component="section" aria-label="Notifications">
         <Notifications position="bottom-right" />
       </Box>

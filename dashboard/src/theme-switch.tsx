@@ -12,7 +12,7 @@ export function ThemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Current = CHOICES.find(({ value }) => value === colorScheme)?.icon ?? IconDeviceDesktop;
   return (
-    <Menu position="bottom-end">
+    <Menu position="bottom-end" withinPortal={false}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Light or dark">
           <Current size={19} aria-hidden />

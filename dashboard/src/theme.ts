@@ -30,6 +30,9 @@ function filledInBothSchemes(input: Parameters<VariantColorsResolver>[0]): Retur
   return input.variant === "filled" ? { ...resolved, color: "var(--mantine-primary-color-contrast)" } : resolved;
 }
 
+/** Its head would count as a second head of the page. */
+const DIALOGUE = { closeButtonProps: { "aria-label": "Close" }, attributes: { header: { role: "presentation" } } };
+
 /** The look of everything, the same as that of the reference at /docs. Colours other than these are not used. */
 export const theme = createTheme({
   colors: COLORS,
@@ -49,8 +52,10 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: true } } },
     Paper: { defaultProps: { withBorder: true, p: "lg" } },
     Loader: { defaultProps: { type: "dots" } },
-    Modal: { defaultProps: { centered: true, closeButtonProps: { "aria-label": "Close" } } },
-    Drawer: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
+    Modal: { defaultProps: { centered: true, ...DIALOGUE } },
+    Drawer: { defaultProps: DIALOGUE },
+    // What takes the focus for it is nothing that a menu may hold.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Alert: { defaultProps: { variant: "light" } },
   },
 });

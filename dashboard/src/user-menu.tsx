@@ -10,7 +10,7 @@ export function UserMenu() {
   const { signOut } = useSignIn();
   const [, navigate] = useLocation();
   return (
-    <Menu position="bottom-end" width={230}>
+    <Menu position="bottom-end" width={230} withinPortal={false}>
       <Menu.Target>
         <UnstyledButton>
           <VisuallyHidden>Account of {user.email}</VisuallyHidden>

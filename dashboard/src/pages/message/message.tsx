@@ -96,7 +96,7 @@ export default function MessageInspector() {
           <Stack gap="xl">
             <Rendered message={data} />
             <Facts message={data} />
-            {data.channel === "sms" && !data.erased && data.text !== "" && <Segments message={data} />}
+            {mayWrite && data.channel === "sms" && !data.erased && data.text !== "" && <Segments message={data} />}
           </Stack>
         </Grid.Col>
       </Grid>

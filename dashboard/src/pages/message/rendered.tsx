@@ -4,12 +4,16 @@ import { get } from "../../api.ts";
 import type { Message, PhoneMessage } from "../../api-types.ts";
 import { Bubble } from "../../parts/phone/bubble.tsx";
 import { Flash } from "../../parts/phone/flash.tsx";
+import { useMay } from "../../session.tsx";
 import classes from "./rendered.module.css";
 
 /** The message as a phone shows it: what lies on the simulated phone, else the words alone. */
 export function Rendered({ message }: { message: Message }) {
   const { messageId, recipient } = message;
+  // A viewer sees the number in part and cannot ask by it.
+  const mayAsk = useMay("write");
   const { data } = useQuery({
+    enabled: mayAsk,
     queryKey: ["on the phone", messageId, message.state],
     queryFn: ({ signal }) =>
       get<{ data: PhoneMessage | null }>(
