@@ -744,7 +744,13 @@ async function openStub(
 ) {
   const route = { express: true, method: "POST", path: "/v1/sms", family: "send", scope: "sms" };
   const credentialOf = (secret: string) =>
-    ({ key: { scopes: ["sms"], name: secret }, account: {}, networks: null, bucket: null }) as unknown as Credential;
+    ({
+      key: { scopes: ["sms"] },
+      actor: { name: secret },
+      account: {},
+      networks: null,
+      bucket: null,
+    }) as unknown as Credential;
   const keyring = { find: credentialOf } as unknown as Admission["keyring"];
   const admission = { keyring, clock: systemClock, badKeys: new MinuteCounter() };
   const ordinary = (asked: IncomingMessage, response: ServerResponse): void => {

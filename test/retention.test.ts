@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
+import { NO_ACCOUNT } from "../src/model/audit.ts";
 import type { InboundMessage } from "../src/model/inbound.ts";
 import type { MessageRef } from "../src/model/message.ts";
 import {
@@ -346,6 +347,32 @@ describe.each(ENGINES)("retention on %s", (engine) => {
       expect(gone).toEqual([250, 250, 100]);
       expect((await store.listInbound(1, {}, null, 10)).rows).toEqual([fresh]);
       expect((await store.listInbound(2, {}, null, 10)).rows).toEqual([others]);
+    });
+
+    test("sessions, tries to log in and who changed what go when their time is over", async () => {
+      const entry = (accountId: number, days: number) => ({
+        accountId,
+        id: newId(clock.now() - days * DAY_MS),
+        actor: { kind: "nobody", id: null, name: null } as const,
+        action: "login failed",
+        kind: "session",
+        recordId: null,
+        recordName: null,
+        fields: [],
+        address: "203.0.113.7",
+      });
+      for (const accountId of [1, NO_ACCOUNT])
+        for (const days of [399, 401]) await store.writeAudit(entry(accountId, days));
+      const seen = (days: number) => ({ createdAt: clock.now() - days * DAY_MS, seenAt: clock.now() - days * DAY_MS });
+      for (const days of [0, 1]) {
+        const digest = `of ${days}`;
+        await store.insertSession({ digest, accountId: 1, userId: newId(clock.now()), ...seen(days) });
+      }
+      for (const days of [1, 3]) await store.beginAttempt(`of ${days}`, clock.now() - days * DAY_MS);
+      const turn = forgetInTurns({ store, clock, ...KEPT });
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      const left = async (table: string) => (await opened.execute(`select * from ${table}`)).length;
+      expect([await left("audit"), await left("sessions"), await left("login_failures")]).toEqual([2, 1, 1]);
     });
 
     test("a short link goes with its message, but never while it still leads somewhere", async () => {

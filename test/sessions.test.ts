@@ -140,6 +140,25 @@ describe.each(ENGINES)("sessions on %s", (engine) => {
     expect(await codeOf(person.ask("GET", "/api/account"))).toBe("401 LOGIN_REQUIRED");
   });
 
+  test("a stream that a page follows ends after ten minutes to ask again who is there, and is no use of the session", async () => {
+    const person = await logIn(house.url, owner);
+    const stream = await fetch(`${house.url}/api/simulator/events`, { headers: { cookie: person.cookie } });
+    const byKey = await fetch(`${house.url}/api/simulator/events`, { headers: { apikey: house.key } });
+    const ended = stream.text();
+    clock.advance(10 * 60_000);
+    expect(await ended).toContain(": open");
+    const reader = byKey.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    await reader?.cancel();
+    for (let hour = 1; hour < 12; hour += 1) {
+      clock.advance(HOUR_MS);
+      const again = await fetch(`${house.url}/api/simulator/events`, { headers: { cookie: person.cookie } });
+      await again.body?.cancel();
+    }
+    clock.advance(HOUR_MS);
+    expect(await codeOf(person.ask("GET", "/api/session"))).toBe("401 LOGIN_REQUIRED");
+  });
+
   describe("a request that changes something", () => {
     let person: Person;
     beforeAll(async () => {
