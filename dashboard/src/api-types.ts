@@ -171,7 +171,7 @@ export interface Titled extends NamedRecord {
   title: string | null;
 }
 
-export interface SmsTemplate extends NamedRecord {
+interface SmsTemplate extends NamedRecord {
   channel: "sms";
   text: string | null;
   variables: number;

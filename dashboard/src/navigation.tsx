@@ -54,7 +54,7 @@ function Entry({ entry, path, depth }: { entry: NavEntry; path: string; depth: n
       label={label}
       leftSection={icon}
       defaultOpened={depth > 0 || leadsTo(entry, path)}
-      childrenOffset={depth === 0 ? 22 : 14}
+      childrenOffset={depth === 0 ? 22 : 28}
       className={classes.link}
       fw={depth === 0 ? 500 : 400}
     >

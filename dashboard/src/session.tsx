@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, use, useEffect, type ReactNode } from "react";
 import { api, ApiError, get, setCsrfToken, whenSignedOut } from "./api.ts";
 
-export type Role = "owner" | "member" | "viewer";
+type Role = "owner" | "member" | "viewer";
 
 export interface Session {
   user: { id: string; email: string; name: string; role: Role; totp: boolean; passwordDue: boolean };

@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import axe from "axe-core";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { eventually } from "./eventually.ts";
 import { openHouse, type House } from "./house.ts";
@@ -30,7 +29,7 @@ interface Person {
 /** Who owns the account of the house. */
 export const OWNER: Person = { email: "admin@localhost", password: randomBytes(12).toString("hex") };
 
-export interface Visit {
+interface Visit {
   page: Page;
   /** What went wrong while the page was open: errors of scripts, resources and of the content security policy. */
   complaints: string[];
@@ -145,14 +144,8 @@ const LOOK = `axe
   .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => id + ": " + target.join(" ") + " " + failureSummary.split("\\n")[1])))`;
 
-const AXE = createRequire(createRequire(import.meta.url).resolve("@axe-core/playwright")).resolve(
-  "axe-core/axe.min.js",
-);
-let axe: Promise<string> | undefined;
-
-/** What axe finds wrong, in lines short enough to read. Its own driver takes four times as long for the same. */
+/** What axe finds wrong, in lines short enough to read. */
 export async function faultsOf(page: Page): Promise<string[]> {
-  axe ??= readFile(AXE, "utf8");
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await axe);
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   return page.evaluate<string[]>(LOOK);
 }

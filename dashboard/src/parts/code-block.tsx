@@ -28,8 +28,3 @@ export function CodeBlock({ code, heading = "Code", copied }: Props) {
     </figure>
   );
 }
-
-/** Any value as indented JSON. */
-export const JsonBlock = ({ value, heading }: { value: unknown; heading?: string }) => (
-  <CodeBlock code={JSON.stringify(value, null, 2)} {...(heading ? { heading } : {})} />
-);

@@ -8,7 +8,7 @@ const isToday = (at: number): boolean => new Date(at).toDateString() === new Dat
 /** A moment on the reader's own clock: the time alone today, with the date before. */
 export const localTime = (at: number): string => (isToday(at) ? clock : day).format(at);
 
-export const utcTime = (at: number): string => new Date(at).toISOString().replace("T", " ").replace("Z", " UTC");
+const utcTime = (at: number): string => new Date(at).toISOString().replace("T", " ").replace("Z", " UTC");
 
 interface Props extends TextProps {
   /** Epoch milliseconds; null shows a dash. */

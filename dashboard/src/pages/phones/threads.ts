@@ -1,7 +1,7 @@
 import type { Inbound, PhoneMessage } from "../../api-types.ts";
 import type { Channel } from "../../parts/channel.tsx";
 
-export type Entry =
+type Entry =
   | { kind: "in"; at: number; id: string; message: PhoneMessage }
   | { kind: "out"; at: number; id: string; inbound: Inbound };
 
