@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -22,11 +23,14 @@ interface Chunk {
   css?: string[];
 }
 
+const build = (): Promise<{ stdout: string }> =>
+  promisify(execFile)(process.execPath, [join(ROOT, "scripts/build-dashboard.mjs")]);
+
 let house: House;
 let manifest: Record<string, Chunk>;
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/build-dashboard.mjs")]);
+  await build();
   house = await openHouse("sqlite");
   manifest = JSON.parse(await readFile(join(DIST, ".vite/manifest.json"), "utf8")) as Record<string, Chunk>;
 }, 60_000);
@@ -54,6 +58,11 @@ const ask = (path: string, headers: Record<string, string> = {}, method = "GET")
 
 const HTML = { accept: "text/html,application/xhtml+xml" };
 const entry = (): string => Object.values(manifest).find(({ isEntry }) => isEntry)?.file ?? "";
+
+test("a build that is up to date is not made again", async () => {
+  const { stdout } = await build();
+  expect(stdout).toBe("");
+});
 
 describe("the page", () => {
   test("comes under every address of the dashboard, and never from a cache", async () => {
@@ -127,6 +136,28 @@ describe("a file of it", () => {
     for (const name of ["..%2Findex.html", "%2e%2e%2fmade-of", "..%2f..%2f..%2fpackage.json", ".vite", "%00"])
       expect([name, (await ask(`/assets/${name}`)).status]).toEqual([name, 404]);
   });
+});
+
+interface Composed {
+  KINDS: readonly { id: string; channel: string; starts: object }[];
+  EMPTY: object;
+  requestOf(kind: object, draft: object): { path: string; body: object };
+}
+
+test("the composer has all 21 kinds of messages, and each is taken as it begins", async () => {
+  const of = (file: string): Promise<Composed> =>
+    import(pathToFileURL(join(ROOT, "dashboard/src/pages/compose", file)).href) as Promise<Composed>;
+  const [{ KINDS, EMPTY }, { requestOf }] = [await of("kinds.ts"), await of("body.ts")];
+  const answers = await Promise.all(
+    KINDS.map(async (kind) => {
+      const { path, body } = requestOf(kind, { ...EMPTY, ...kind.starts });
+      const { status } = await house.ask("POST", path, body);
+      return [kind.id, status];
+    }),
+  );
+  expect(answers).toEqual(KINDS.map(({ id }) => [id, 200]));
+  const count = (channel: string): number => KINDS.filter((kind) => kind.channel === channel).length;
+  expect([count("sms"), count("rcs"), count("chatapp")]).toEqual([8, 7, 6]);
 });
 
 describe("the first load", () => {

@@ -123,6 +123,15 @@ describe("signing in", () => {
         await page.getByRole("button", { name: "Sign in" }).click();
         await page.getByRole("heading", { name: "Simulator" }).waitFor();
 
+        // A session that has ended brings the login back, and the login the page.
+        const cookies = await page.context().cookies();
+        await page.context().clearCookies();
+        await page.getByRole("link", { name: "Messages", exact: true }).click();
+        await page.getByRole("heading", { name: "Sign in" }).waitFor();
+        await page.context().addCookies(cookies);
+        await page.reload();
+        await page.getByRole("heading", { name: "Messages", exact: true }).waitFor();
+
         await page.getByRole("button", { name: /^Account of/ }).click();
         await page.getByRole("menuitem", { name: "Sign out" }).click();
         await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -192,6 +201,25 @@ describe("the list of messages", () => {
       expect(head).toMatch(/^messageId,createdAt,channel,type,sender,recipient,status/);
       expect(line).toContain(sent.body.data[0]?.messageId);
       expect(line).toContain(`"'=HYPERLINK(""http://evil.example""), ""quoted"""`);
+    });
+  });
+});
+
+describe("a long export", () => {
+  test("shows how far it is and can be stopped, with what there is until then", async () => {
+    const { house } = dashboard;
+    const to = Array.from({ length: 250 }, (_, n) => String(15550200000 + n));
+    await house.send({ to, campaignName: "long" });
+    await dashboard.visit("/messages?campaignName=long", async ({ page }) => {
+      // The second page never comes.
+      await page.route(/cursor=/, () => undefined);
+      await page.getByRole("button", { name: "Export CSV" }).click();
+      await page.getByText(/^200 messages, back to/).waitFor();
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByText("Stopped: the file has the newest 200 messages.").waitFor();
+      const text = await readFile(await (await download).path(), "utf8");
+      expect(text.trimEnd().split("\r\n")).toHaveLength(201);
     });
   });
 });
