@@ -314,7 +314,7 @@ describe("the pages", () => {
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
 
-  test.for(["/", "/docs", "/docs/errors", "/docs/errors/UNAUTHORIZED", "/docs/errors/nothing"])(
+  test.for(["/docs/start", "/docs", "/docs/errors", "/docs/errors/UNAUTHORIZED", "/docs/errors/nothing"])(
     "%s is HTML that may run nothing but our own script",
     async (path) => {
       const { headers, text } = await open(path);
@@ -329,7 +329,7 @@ describe("the pages", () => {
 
   test("have no link that leads nowhere", async () => {
     const seen = new Map<string, string>();
-    const waiting = ["/"];
+    const waiting = ["/docs/start"];
     const lost: string[] = [];
     for (let link = waiting.pop(); link !== undefined; link = waiting.pop()) {
       const [path = "", anchor] = link.split("#");
