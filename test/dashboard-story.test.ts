@@ -53,13 +53,18 @@ test("from the first login to the callback of a tap and the reason of every step
       await page.getByRole("button", { name: "Run it" }).click();
       await expect.poll(() => phone.getByText("Hello from Heliograph").count()).toBe(2);
 
-      // Somebody wants to know what users do.
-      await dashboard.house.ask("POST", "/api/webhooks", {
-        channel: "rcs",
-        name: "What users do",
-        url: `${sink.url}/rcs`,
-        events: ["user_message"],
-      });
+      // Somebody wants to know what users do: RCS → Utility → Webhook → Add Webhook.
+      const nav = page.getByRole("navigation", { name: "Main" });
+      await nav.getByRole("button", { name: "RCS", exact: true }).click();
+      await nav.getByRole("link", { name: "Webhook", exact: true }).click();
+      await page.getByRole("button", { name: "Add Webhook" }).first().click();
+      const form = page.getByRole("dialog", { name: "Add Webhook" });
+      await form.getByLabel("Name").fill("What users do");
+      await form.getByLabel("End Point").fill(`${sink.url}/rcs`);
+      await form.locator("button[type=submit]").click();
+      await page.getByRole("button", { name: "I have kept it" }).click();
+      await page.keyboard.press("Escape");
+      await form.waitFor({ state: "detached" });
 
       // A message with something to tap, written in the composer.
       await page.getByRole("link", { name: "Compose", exact: true }).first().click();
@@ -81,9 +86,9 @@ test("from the first login to the callback of a tap and the reason of every step
       await page.locator("[data-inbound]").getByText("Very well").waitFor();
 
       // The callback of it shows beside the phone, as the server got it.
-      const [heard] = await sink.until(1);
-      expect(heard?.body).toMatchObject({
-        event: "user_message",
+      const told = (): unknown =>
+        sink.heard.map(({ body }) => body).find((body) => JSON.stringify(body).includes("user_message"));
+      await expect.poll(told).toMatchObject({
         message: { suggestionResponse: { plainText: "Very well", postBack: { data: "rating=5" }, type: "REPLY" } },
       });
       await page.getByRole("button", { name: /user_message.*Delivered/ }).click();
