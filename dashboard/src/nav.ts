@@ -6,6 +6,7 @@ import {
   IconCoins,
   IconDeviceMobile,
   IconDeviceMobileMessage,
+  IconFileSettings,
   IconFileText,
   IconGauge,
   IconHeartbeat,
@@ -18,6 +19,7 @@ import {
   IconRobot,
   IconRocket,
   IconRoute,
+  IconSettings,
   IconShieldCheck,
   IconSpeakerphone,
   IconTool,
@@ -132,6 +134,12 @@ export const NAV: readonly NavEntry[] = [
       },
       { label: "Opt-outs", icon: IconBan, path: "/operations/opt-outs", keywords: "stop unsubscribe" },
       { label: "Credits", icon: IconCoins, path: "/operations/credits", keywords: "balance ledger" },
+      {
+        label: "Set-up file",
+        icon: IconFileSettings,
+        path: "/operations/set-up",
+        keywords: "export import apply config",
+      },
       { label: "System", icon: IconHeartbeat, path: "/operations/system", keywords: "health nodes queue depth" },
     ],
   },
@@ -142,6 +150,7 @@ export const ACCOUNT_NAV: readonly NavEntry[] = [
   { label: "API keys", icon: IconKey, path: "/account/keys", keywords: "apikey secret rotate scopes" },
   { label: "Users", icon: IconUsers, path: "/account/users", keywords: "invite roles members" },
   { label: "Audit log", icon: IconListSearch, path: "/account/audit", keywords: "changes who when" },
+  { label: "Settings", icon: IconSettings, path: "/account/settings", keywords: "retention zone stop words countries" },
   { label: "My account", icon: IconShieldCheck, path: "/account/me", keywords: "password two-factor totp" },
 ];
 

@@ -16,6 +16,7 @@ const named = (path: string, load: () => Promise<ComponentType>): PageEntry =>
 
 const templates = () => import("./pages/templates/templates.tsx");
 const templateEditor = () => import("./pages/templates/editor.tsx");
+const origins = () => import("./pages/origins/origins.tsx");
 const webhooks = () => import("./pages/endpoints/webhooks.tsx");
 
 const placeholder = (): Loaded => import("./pages/placeholder.tsx");
@@ -31,29 +32,32 @@ export const PAGES: readonly PageEntry[] = [
   page("/phones", () => import("./pages/phones/phones.tsx")),
   page("/phones/:number", () => import("./pages/phones/phones.tsx")),
   page("/simulator", () => import("./pages/simulator/simulator.tsx")),
-  page("/verify", placeholder),
-  page("/campaigns", placeholder),
+  page("/verify", () => import("./pages/verify/verify.tsx")),
+  page("/campaigns", () => import("./pages/campaigns/campaigns.tsx")),
+  page("/campaigns/:id", () => import("./pages/campaigns/campaign-page.tsx")),
   named("/message-app/templates", async () => (await templates()).SmsTemplates),
   named("/message-app/templates/:id", async () => (await templateEditor()).SmsTemplateEditor),
-  page("/message-app/senders", placeholder),
-  page("/message-app/links", placeholder),
+  named("/message-app/senders", async () => (await origins()).Senders),
+  page("/message-app/links", () => import("./pages/links/links.tsx")),
   page("/message-app/utility-manager/dlr-push-configuration", () => import("./pages/endpoints/dlr-configs.tsx")),
   named("/message-app/utility-manager/webhook", async () => (await webhooks()).SmsWebhooks),
-  page("/rcs/bots", placeholder),
+  named("/rcs/bots", async () => (await origins()).Bots),
   named("/rcs/templates", async () => (await templates()).RcsTemplates),
   named("/rcs/templates/:id", async () => (await templateEditor()).RcsTemplateEditor),
   named("/rcs/utility/webhook", async () => (await webhooks()).RcsWebhooks),
-  page("/chat-app/numbers", placeholder),
+  named("/chat-app/numbers", async () => (await origins()).BusinessNumbers),
   named("/chat-app/templates", async () => (await templates()).ChatTemplates),
   named("/chat-app/templates/:id", async () => (await templateEditor()).ChatTemplateEditor),
   named("/chat-app/utility/webhook", async () => (await webhooks()).ChatWebhooks),
   page("/operations/callbacks", () => import("./pages/callbacks/callbacks.tsx")),
-  page("/operations/carriers", placeholder),
-  page("/operations/opt-outs", placeholder),
-  page("/operations/credits", placeholder),
-  page("/operations/system", placeholder),
-  page("/account/keys", placeholder),
-  page("/account/users", placeholder),
-  page("/account/audit", placeholder),
+  page("/operations/carriers", () => import("./pages/carriers/carriers.tsx")),
+  page("/operations/opt-outs", () => import("./pages/opt-outs/opt-outs.tsx")),
+  page("/operations/credits", () => import("./pages/credits/credits.tsx")),
+  page("/operations/set-up", () => import("./pages/set-up/set-up.tsx")),
+  page("/operations/system", () => import("./pages/system/system.tsx")),
+  page("/account/keys", () => import("./pages/keys/keys.tsx")),
+  page("/account/users", () => import("./pages/users/users.tsx")),
+  page("/account/audit", () => import("./pages/audit/audit.tsx")),
+  page("/account/settings", () => import("./pages/settings/settings.tsx")),
   page("/account/me", () => import("./pages/me/me.tsx")),
 ];

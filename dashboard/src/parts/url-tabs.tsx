@@ -5,7 +5,7 @@ import { useLocation, useSearchParams } from "wouter";
 export interface UrlTab {
   value: string;
   label: string;
-  panel: () => ReactNode;
+  panel: ReactNode;
 }
 
 /** Parts of a page, of which the address says which is open. Filters of one part end with it. */
@@ -29,7 +29,7 @@ export function UrlTabs({ label, tabs }: { label: string; tabs: readonly UrlTab[
       </Tabs.List>
       {tabs.map(({ value, panel }) => (
         <Tabs.Panel key={value} value={value}>
-          {panel()}
+          {panel}
         </Tabs.Panel>
       ))}
     </Tabs>

@@ -5,17 +5,12 @@ import { IconRefresh } from "@tabler/icons-react";
 import { useState } from "react";
 import { api } from "../../api.ts";
 import { GuardedButton } from "../../parts/guarded.tsx";
+import { fieldTime } from "../../parts/record/moment-input.tsx";
 import { RunProgress } from "../../parts/run/run-progress.tsx";
 import { useRun } from "../../parts/run/use-run.ts";
 import type { KnownEndpoint } from "./use-endpoints.ts";
 
 const DAY_MS = 86_400_000;
-
-/** Now and then as the browser's own field writes them. */
-const fieldTime = (at: number): string => {
-  const date = new Date(at);
-  return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};
 
 interface Props {
   endpoints: readonly KnownEndpoint[];

@@ -1,6 +1,7 @@
 import { Text } from "@mantine/core";
 import { useNames } from "../../parts/record/use-names.ts";
-import { RecordTable, type RecordKind } from "../../parts/record/record-table.tsx";
+import type { RecordKind } from "../../parts/record/record-kind.ts";
+import { RecordTable } from "../../parts/record/record-table.tsx";
 import type { DlrConfig } from "./endpoint.ts";
 import { HeadersInput } from "./headers-input.tsx";
 import { HealthBadge } from "./health-panel.tsx";

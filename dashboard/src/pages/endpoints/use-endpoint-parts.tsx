@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from "react";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { SignatureHelp } from "../../parts/signature-help.tsx";
-import type { RecordKind } from "../../parts/record/record-table.tsx";
+import type { RecordKind } from "../../parts/record/record-kind.ts";
 import type { Endpoint, EndpointPath } from "./endpoint.ts";
 import { HealthPanel } from "./health-panel.tsx";
 import { SecretPanel } from "./secret-panel.tsx";

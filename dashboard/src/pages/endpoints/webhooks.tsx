@@ -1,6 +1,7 @@
 import { Badge, Group, Text } from "@mantine/core";
 import type { Channel } from "../../parts/channel.tsx";
-import { RecordTable, type RecordKind } from "../../parts/record/record-table.tsx";
+import type { RecordKind } from "../../parts/record/record-kind.ts";
+import { RecordTable } from "../../parts/record/record-table.tsx";
 import { EVENT_NAMES, type Webhook } from "./endpoint.ts";
 import { HealthBadge } from "./health-panel.tsx";
 import { useEndpointParts } from "./use-endpoint-parts.tsx";

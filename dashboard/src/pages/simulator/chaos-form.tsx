@@ -2,55 +2,12 @@ import { Button, Group, Input, Paper, Slider, Stack, Switch, Text, Title } from 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { IconLeaf } from "@tabler/icons-react";
 import { get, put } from "../../api.ts";
+import { CALM, KNOBS, type Chaos, type Knob } from "../../parts/chaos-knobs.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
-import { duration } from "../../parts/time-text.tsx";
 import { useMay } from "../../session.tsx";
-
-type Chaos = Record<string, number | boolean>;
-
-interface Knob {
-  name: string;
-  label: string;
-  hint: string;
-  calm: number;
-  max: number;
-  step: number;
-  show: (value: number) => string;
-}
-
-const percent = (name: string, label: string, hint: string, calm = 0): Knob => ({
-  name,
-  label,
-  hint,
-  calm,
-  max: 100,
-  step: 1,
-  show: (value) => `${value} %`,
-});
-
-const KNOBS: readonly Knob[] = [
-  percent("deliveredPercent", "Delivered", "The rest is reported as not delivered.", 100),
-  percent("readPercent", "Read", "Of what is delivered by RCS or the chat app.", 100),
-  {
-    name: "delayMs",
-    label: "Delay",
-    hint: "From being taken to being delivered.",
-    calm: 200,
-    max: 10_000,
-    step: 100,
-    show: duration,
-  },
-  percent("duplicatePercent", "Repeated reports", "The carrier says the same thing twice."),
-  percent("reorderPercent", "Reports out of order", "What happened first is told last."),
-  percent("throttledPercent", "Throttled", "Turned away at the first try: too fast."),
-  percent("refusedPercent", "Refused", "The carrier has reasons of its own; another route may do better."),
-  percent("lostAnswerPercent", "Lost answers", "The phone has the message, but nobody was told that it was taken."),
-];
-
-const CALM: Chaos = { ...Object.fromEntries(KNOBS.map(({ name, calm }) => [name, calm])), down: false };
 
 /** How badly the simulated carrier behaves. A change counts for the next message. */
 export function ChaosForm() {

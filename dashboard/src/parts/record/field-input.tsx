@@ -120,6 +120,7 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
         </Checkbox.Group>
       );
     case "list":
+    case "phrases":
       return (
         <TagsInput
           {...common}
@@ -127,7 +128,7 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
           onChange={change}
           placeholder={list(value).length === 0 ? input.placeholder : ""}
           acceptValueOnBlur
-          splitChars={[",", ";", " "]}
+          splitChars={input.kind === "list" ? [",", ";", " "] : [",", ";"]}
         />
       );
     case "switch":
@@ -149,7 +150,7 @@ const ITEMS_LOOKED_AT = 50;
 
 /** Of a list, the first of its items that is wrong. */
 function faultInList(input: Input, name: string, faultAt: Props["faultAt"]): string | undefined {
-  if (input.kind !== "several" && input.kind !== "list") return undefined;
+  if (input.kind !== "several" && input.kind !== "list" && input.kind !== "phrases") return undefined;
   for (let at = 0; at < ITEMS_LOOKED_AT; at++) {
     const fault = faultAt(`${name}[${at}]`);
     if (fault !== undefined) return fault;

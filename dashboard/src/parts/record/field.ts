@@ -31,6 +31,8 @@ export type Input =
   | { kind: "several"; options: readonly Option[] }
   /** Words of one's own, in order. */
   | { kind: "list"; placeholder?: string }
+  /** The same where a word may have spaces. */
+  | { kind: "phrases"; placeholder?: string }
   | { kind: "switch" }
   | { kind: "own"; component: ComponentType<OwnInputProps> };
 

@@ -1,4 +1,4 @@
-import { Drawer, Tabs } from "@mantine/core";
+import { Drawer, Stack, Tabs } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, patch, post, remove } from "../../api.ts";
@@ -9,8 +9,8 @@ import { ErrorState } from "../error-state.tsx";
 import { GuardedConfirm } from "../guarded.tsx";
 import { PageLoading } from "../page-loading.tsx";
 import { bodyToMake, type Values } from "./field.ts";
+import { nameIn, type RecordKind, type RecordRow } from "./record-kind.ts";
 import { RecordForm } from "./record-form.tsx";
-import type { RecordKind, RecordRow } from "./record-table.tsx";
 import { useRecordForm } from "./use-record-form.ts";
 
 interface Props<T extends RecordRow> {
@@ -37,7 +37,7 @@ export function RecordDrawer<T extends RecordRow>({ kind, open, row, change }: P
       onClose={close}
       position="right"
       size="lg"
-      title={<DrawerTitle>{isNew ? kind.add : (record?.name ?? "…")}</DrawerTitle>}
+      title={<DrawerTitle>{isNew ? kind.add : record ? nameIn(kind, record) : "…"}</DrawerTitle>}
       data-record={open}
     >
       {isNew && <NewRecord kind={kind} change={change} />}
@@ -52,25 +52,26 @@ function NewRecord<T extends RecordRow>({ kind, change }: Pick<Props<T>, "kind" 
   const client = useQueryClient();
   const form = useRecordForm({ fields: kind.fields, starts: kind.starts });
   return (
-    <RecordForm
-      form={form}
-      fields={kind.fields}
-      exists={false}
-      may={kind.may ?? "write"}
-      cancel={() => change(null)}
-      save={async (body) => {
-        const made = await post<T>(kind.path, { ...kind.always, ...body });
-        await client.invalidateQueries({ queryKey: [kind.path] });
-        notifications.show({ color: "green", title: "Saved", message: `${made.name} is there.` });
-        change(kind.panels ? made.id : null);
-        kind.onMade?.(made);
-      }}
-    >
+    <Stack gap="xl">
+      <RecordForm
+        form={form}
+        fields={kind.fields}
+        exists={false}
+        may={kind.may ?? "write"}
+        cancel={() => change(null)}
+        save={async (body) => {
+          const made = await post<T>(kind.path, { ...kind.always, ...body });
+          await client.invalidateQueries({ queryKey: [kind.path] });
+          notifications.show({ color: "green", title: "Saved", message: `${nameIn(kind, made)} is there.` });
+          change(kind.panels ? made.id : null);
+          kind.onMade?.(made);
+        }}
+      />
       <CodeBlock
         heading="The same as curl"
         code={curlOf({ path: kind.path, body: { ...kind.always, ...bodyToMake(kind.fields, form.values) } })}
       />
-    </RecordForm>
+    </Stack>
   );
 }
 
@@ -135,21 +136,26 @@ function EditRecord<T extends RecordRow>({
         close();
       }}
       aside={
-        <GuardedConfirm
-          may={may}
-          color="red"
-          variant="subtle"
-          question={`Remove ${record.name}?`}
-          consequence={kind.removal}
-          yes="Remove it"
-          run={async () => {
-            await remove(`${path}/${record.id ?? ""}`);
-            close();
-            await refresh();
-          }}
-        >
-          Remove
-        </GuardedConfirm>
+        <>
+          {kind.removal !== null && (
+            <GuardedConfirm
+              may={may}
+              color="red"
+              variant="subtle"
+              question={`Remove ${nameIn(kind, record)}?`}
+              consequence={kind.removal}
+              yes="Remove it"
+              run={async () => {
+                await remove(`${path}/${record.id ?? ""}`);
+                close();
+                await refresh();
+              }}
+            >
+              Remove
+            </GuardedConfirm>
+          )}
+          {kind.actions?.(record, close)}
+        </>
       }
     />
   );

@@ -1,52 +1,15 @@
 import { Anchor, Badge, Group, Tooltip } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
-import type { ReactNode } from "react";
 import { usePages } from "../../api.ts";
 import { useUrlState } from "../../url-state.ts";
 import { curlOf } from "../curl.ts";
 import { DataTable, type Column } from "../data-table.tsx";
 import { EmptyState } from "../empty-state.tsx";
 import { TypedFilter } from "../filters.tsx";
-import { GuardedButton, type Right } from "../guarded.tsx";
+import { GuardedButton } from "../guarded.tsx";
 import { PageHeader } from "../page-header.tsx";
-import type { Field, Values } from "./field.ts";
 import { RecordDrawer } from "./record-drawer.tsx";
-
-/** What every record of the catalogue has. */
-export interface RecordRow {
-  /** Null of what is built in and cannot be changed. */
-  id: string | null;
-  name: string;
-  origin?: string;
-}
-
-/** One kind of record, described once for its list, its form and its commands. */
-export interface RecordKind<T extends RecordRow> {
-  /** Where the API has it, such as `/api/bots`. */
-  path: string;
-  /** What one is called in a sentence. */
-  one: string;
-  /** The words on the button that makes one. */
-  add: string;
-  fields: readonly Field[];
-  /** What a new one begins with. */
-  starts: Values;
-  /** Sent along with every new one. */
-  always?: Values;
-  /** What it takes to change one. */
-  may?: Right;
-  columns: readonly Column<T>[];
-  /** What the first column is called, where it is not "Name". */
-  nameTitle?: string;
-  /** Which of the list belong here. */
-  belongs?: (row: T) => boolean;
-  empty: { sentence: string; example: Values };
-  /** What follows from removing one. */
-  removal: string;
-  /** Further parts of an open record, besides its form. */
-  panels?: (row: T) => readonly { value: string; label: string; panel: ReactNode }[];
-  onMade?: (made: T) => void;
-}
+import { nameIn, type RecordKind, type RecordRow } from "./record-kind.ts";
 
 interface Props<T extends RecordRow> {
   kind: RecordKind<T>;
@@ -61,8 +24,8 @@ const PAGE_ROWS = 200;
 export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>) {
   const [{ q, open }, change] = useUrlState(["q", "open"]);
   const { rows, more, hasMore, query } = usePages<T>(kind.path, { limit: PAGE_ROWS });
-  const own = rows.filter((row) => kind.belongs?.(row) ?? true);
-  const shown = own.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
+  const own = rows.filter((row) => kind.belongs?.(row) ?? true).toSorted(kind.compare ?? (() => 0));
+  const shown = own.filter((row) => nameIn(kind, row).toLowerCase().includes(q.toLowerCase()));
   const add = (
     <GuardedButton
       may={kind.may ?? "write"}
@@ -73,7 +36,10 @@ export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>
     </GuardedButton>
   );
   const columns: Column<T>[] = [
-    { title: kind.nameTitle ?? "Name", render: (row) => <NameCell row={row} open={(id) => change({ open: id })} /> },
+    {
+      title: kind.nameTitle ?? "Name",
+      render: (row) => <NameCell row={row} name={nameIn(kind, row)} open={(id) => change({ open: id })} />,
+    },
     ...kind.columns,
   ];
   const isEmpty = own.length === 0 && !hasMore;
@@ -91,7 +57,7 @@ export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>
         </Group>
       )}
       <DataTable
-        label={title ?? kind.path}
+        label={title ?? `${kind.one}s`}
         columns={columns}
         rows={shown}
         rowKey={({ id, name }) => id ?? name}
@@ -124,8 +90,13 @@ export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>
   );
 }
 
-function NameCell({ row, open }: { row: RecordRow; open: (id: string) => void }) {
-  const { id, name, origin } = row;
+interface NameProps {
+  row: RecordRow;
+  name: string;
+  open: (id: string) => void;
+}
+
+function NameCell({ row: { id, origin }, name, open }: NameProps) {
   return (
     <Group gap="xs" wrap="nowrap">
       {id === null ? (
