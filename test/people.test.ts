@@ -423,10 +423,12 @@ describe.each(ENGINES)("people on %s", (engine) => {
       for (let n = 1; n <= 6; n += 1) await ask("POST", "/api/session", typed, from);
       await ask("POST", "/api/session", { email: "canary@example.com", password: "canary password" }, from);
       const person = await enter(ann);
+      await person.ask("PATCH", "/api/session/password", { current: "canary password", next: "canary password 2" });
       await person.ask("DELETE", "/api/session");
       const found = await entries(`${now}&what=session`);
       expect(found.map(({ actor, action, recordName }) => [actor.name, action, recordName])).toEqual([
         [ann.email, "logout", null],
+        [null, "login failed", ann.email],
         [ann.email, "login", ann.email],
         [null, "login locked", ann.email],
         ...Array.from({ length: 4 }, () => [null, "login failed", ann.email]),

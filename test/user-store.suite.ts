@@ -44,6 +44,7 @@ export function userStoreSuite(engine: EngineName): void {
         createdAt: NOON,
         ...change,
       });
+    const enter = (of: Session): Promise<void> => store.insertSession(of, of.userId === owner.id ? "" : "hash");
     const session = (user: User, change: Partial<Session> = {}): Session => ({
       digest: newId(NOON),
       accountId: user.accountId,
@@ -110,8 +111,8 @@ export function userStoreSuite(engine: EngineName): void {
       const ann = person();
       await store.insertUser(ann);
       const [first, second] = [session(ann), session(ann)];
-      await store.insertSession(first);
-      await store.insertSession(second);
+      await enter(first);
+      await enter(second);
       expect(await store.findSession(first.digest)).toEqual({ session: first, user: { ...ann, lastLoginAt: NOON } });
       await store.touchSession(first.digest, NOON + 5);
       await store.touchSession(first.digest, NOON + 4);
@@ -122,21 +123,42 @@ export function userStoreSuite(engine: EngineName): void {
       expect(await store.findSession(second.digest)).toBeNull();
     });
 
+    test("nobody gets a session by a password that is no longer theirs, also at the moment of its change", async () => {
+      const ann = person();
+      await store.insertUser(ann);
+      const late = session(ann);
+      await store.savePassword(ann, { passwordHash: "new", passwordDue: false }, null);
+      await enter(late);
+      expect(await store.findSession(late.digest)).toBeNull();
+      expect((await store.findUserById(ann))?.lastLoginAt).toBeNull();
+      for (let round = 0; round < 10; round += 1) {
+        const of = session(ann);
+        await Promise.all([
+          store.insertSession(of, round === 0 ? "new" : `new ${round - 1}`),
+          store.savePassword(ann, { passwordHash: `new ${round}`, passwordDue: false }, null),
+        ]);
+        expect(await store.findSession(of.digest)).toBeNull();
+      }
+    });
+
     test("who is kept out has no session left, also when let in again", async () => {
       const ann = person();
       await store.insertUser(ann);
       const open = session(ann);
-      await store.insertSession(open);
+      await enter(open);
       await store.changeUser(ann, { disabled: true });
+      const late = session(ann);
+      await enter(late);
       await store.changeUser(ann, { disabled: false });
       expect(await store.findSession(open.digest)).toBeNull();
+      expect(await store.findSession(late.digest)).toBeNull();
     });
 
     test("a new password ends every session but the one it was changed in", async () => {
       const ann = person();
       await store.insertUser(ann);
       const [own, other, ofOwner] = [session(ann), session(ann), session(owner)];
-      for (const each of [own, other, ofOwner]) await store.insertSession(each);
+      for (const each of [own, other, ofOwner]) await enter(each);
       await store.savePassword(ann, { passwordHash: "new", passwordDue: false }, own.digest);
       expect((await store.findSession(own.digest))?.user.passwordHash).toBe("new");
       expect(await store.findSession(other.digest)).toBeNull();
@@ -150,7 +172,7 @@ export function userStoreSuite(engine: EngineName): void {
       const unused = [1, 2, 3].map(() => session(owner, { seenAt: NOON - DAY_MS }));
       const old = session(owner, { createdAt: NOON - 8 * DAY_MS });
       const good = session(owner);
-      for (const each of [...unused, old, good]) await store.insertSession(each);
+      for (const each of [...unused, old, good]) await enter(each);
       const before = { seenAt: NOON - DAY_MS / 2, createdAt: NOON - 7 * DAY_MS };
       expect(await store.forgetSessions(accountId, before, 3)).toBe(3);
       expect(await store.forgetSessions(accountId, before, 3)).toBe(1);

@@ -77,16 +77,22 @@ async function passesSecondFactor({ store, clock, secrets }: SessionNeeds, user:
 /** Asks somebody who is logged in for their password once more. Who has only the browser can guess no faster than at the door. */
 export async function confirmPassword(needs: LogInNeeds, user: User, password: string, address: string): Promise<void> {
   const attempts = needs.secrets.attemptDigest(user.email, neighbourhood(address));
-  await beginTry(needs, attempts);
-  if (!(await checkPassword(password, user.passwordHash))) throw new Problem("PASSWORD_INCORRECT");
+  const failures = await beginTry(needs, attempts);
+  if (!(await checkPassword(password, user.passwordHash))) {
+    await tellFailure(needs, user, address, failures);
+    throw new Problem("PASSWORD_INCORRECT");
+  }
   await needs.store.clearAttempts([attempts]);
 }
 
 /** Asks for a code once more, as the door does. */
-export async function confirmSecondFactor(needs: LogInNeeds, user: User, code: string): Promise<void> {
+export async function confirmSecondFactor(needs: LogInNeeds, user: User, code: string, address: string): Promise<void> {
   const attempts = needs.secrets.attemptDigest(user.email, SECOND_FACTOR);
-  await beginTry(needs, attempts);
-  if (!(await passesSecondFactor(needs, user, code))) throw new Problem("TOTP_INCORRECT");
+  const failures = await beginTry(needs, attempts);
+  if (!(await passesSecondFactor(needs, user, code))) {
+    await tellFailure(needs, user, address, failures);
+    throw new Problem("TOTP_INCORRECT");
+  }
   await needs.store.clearAttempts([attempts]);
 }
 
@@ -100,9 +106,12 @@ async function beginTry({ store, clock }: LogInNeeds, digest: string): Promise<n
 }
 
 async function refuse(needs: LogInNeeds, { address }: LogInWish, user: User | null, failures: number): Promise<never> {
-  await tell(needs, failures >= LOCKED_FROM ? "login locked" : "login failed", user, address);
+  await tellFailure(needs, user, address, failures);
   throw new Problem("LOGIN_FAILED");
 }
+
+const tellFailure = (needs: LogInNeeds, user: User | null, address: string, failures: number): Promise<void> =>
+  tell(needs, failures >= LOCKED_FROM ? "login locked" : "login failed", user, address);
 
 /** What was typed in place of a known address is not written down: people type passwords there. */
 const tell = (needs: LogInNeeds, action: DoorAction, user: User | null, address: string): Promise<void> =>

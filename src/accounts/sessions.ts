@@ -33,7 +33,7 @@ export async function openSession(needs: SessionNeeds, user: User): Promise<{ to
   const now = clock.now();
   const digest = secrets.sessionDigest(token);
   const stored = { digest, accountId: user.accountId, userId: user.id, createdAt: now, seenAt: now };
-  await store.insertSession(stored);
+  await store.insertSession(stored, user.passwordHash);
   return { token, session: sessionOf(needs, stored, { ...user, lastLoginAt: now }, token) };
 }
 

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../model/audit.ts";
 
-export interface AuditFilter {
+interface AuditFilter {
   /** The id or the name of whoever did it. */
   who?: string;
   /** A kind of record, or an action. */

@@ -20,8 +20,11 @@ export interface UserStore {
   /** Ends every session of the person but `keep`. */
   savePassword(ref: UserRef, password: Pick<User, "passwordHash" | "passwordDue">, keep: string | null): Promise<void>;
 
-  /** Also says when the person last logged in. */
-  insertSession(session: Session): Promise<void>;
+  /**
+   * Stores a session, and that the person has logged in, unless the password is another by now or the person was disabled:
+   * whoever was let in by an old password at the moment of its change has no session.
+   */
+  insertSession(session: Session, passwordHash: string): Promise<void>;
   /** The session with whose it is; null when either is gone. */
   findSession(digest: string): Promise<{ session: Session; user: User } | null>;
   touchSession(digest: string, seenAt: number): Promise<void>;

@@ -125,15 +125,32 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
       ]);
     },
 
-    async insertSession({ digest, accountId, userId, createdAt, seenAt }) {
-      const row = { digest, account_id: accountId, user_id: userId, created_at: createdAt, seen_at: seenAt };
+    async insertSession({ digest, accountId, userId, createdAt, seenAt }, passwordHash) {
+      const ref = { accountId, id: userId };
       await atomically([
+        // First, because it locks the person: a change of the password comes either before or after all of this.
+        update(ref)
+          .set({ last_login_at: createdAt })
+          .where("password_hash", "=", passwordHash)
+          .where("disabled", "=", 0)
+          .compile(),
         db
           .insertInto("sessions")
-          .values(row)
+          .columns(["digest", "account_id", "user_id", "created_at", "seen_at"])
+          .expression(
+            ofUser(ref)
+              .select([
+                sql<string>`cast(${digest} as text)`.as("digest"),
+                "account_id",
+                "id",
+                sql<number>`cast(${createdAt} as bigint)`.as("created_at"),
+                sql<number>`cast(${seenAt} as bigint)`.as("seen_at"),
+              ])
+              .where("password_hash", "=", passwordHash)
+              .where("disabled", "=", 0),
+          )
           .onConflict((conflict) => conflict.column("digest").doNothing())
           .compile(),
-        update({ accountId, id: userId }).set({ last_login_at: createdAt }).compile(),
       ]);
     },
 

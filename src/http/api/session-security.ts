@@ -51,7 +51,7 @@ async function deleteTotp({ people }: Services, { caller, body, request }: Perso
   if (user.totpSecret === null) throw new Problem("RECORD_NOT_FOUND", { message: "The second factor is not on." });
   const { password, code } = body as { password: string; code: string };
   await confirmPassword(people, user, password, request.ip);
-  await confirmSecondFactor(people, user, code);
+  await confirmSecondFactor(people, user, code, request.ip);
   await people.store.removeTotp(user);
   return { totp: false };
 }
