@@ -18,6 +18,7 @@ import {
 } from "@tabler/icons-react";
 import type { TimelineStep } from "../../api-types.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
+import { ToldText } from "../../parts/told-text.tsx";
 import { duration, TimeText } from "../../parts/time-text.tsx";
 
 interface Look {
@@ -66,7 +67,7 @@ export function WhyTimeline({ steps }: { steps: readonly TimelineStep[] }) {
               </Group>
             </Group>
             <Text size="sm" mt={2}>
-              {what}
+              <ToldText text={what} />
             </Text>
             {exchange && (
               <Group mt="xs" grow>
