@@ -120,14 +120,15 @@ async function open(page: Page, url: string, path: string): Promise<Visit> {
 /** Waits until the page has its heading and nothing in it is being loaded. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
-  await page.waitForFunction("!document.querySelector('[aria-busy=true]')");
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
 }
 
 /** Turns a page that was opened light on a screen into a dark one on a phone, and waits until it is one. */
 export async function turnIntoDarkPhone(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: "dark" });
   await page.setViewportSize(PHONE);
-  await page.waitForFunction("document.documentElement.dataset.mantineColorScheme === 'dark'");
+  // Not by a function that is asked again and again: after the first time the page's own policy would forbid it.
+  await page.locator("html[data-mantine-color-scheme=dark]").waitFor({ state: "attached" });
 }
 
 /** How wide the page is, once it has settled: no wider than the screen, or one would have to scroll sideways. */

@@ -27,7 +27,8 @@ export function RecoverButton({ endpoints, chosen }: Props) {
   const { run, start, stop, clear } = useRun();
 
   async function recover(): Promise<void> {
-    const wanted = endpoints.filter(({ id }) => endpointId === null || id === endpointId);
+    // What is switched off is told nothing; who asks for it by name is told so by the server.
+    const wanted = endpoints.filter(({ id, enabled }) => (endpointId === null ? enabled : id === endpointId));
     await start(async (tell, signal) => {
       let resent = 0;
       for (const [index, { id, name, path }] of wanted.entries()) {
@@ -74,7 +75,7 @@ export function RecoverButton({ endpoints, chosen }: Props) {
           </Text>
           <Select
             label="To"
-            placeholder="All addresses"
+            placeholder="All addresses that are on"
             data={endpoints.map(({ id, name }) => ({ value: id, label: name }))}
             value={endpointId}
             onChange={setEndpointId}

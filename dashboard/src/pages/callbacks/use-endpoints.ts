@@ -5,6 +5,7 @@ export interface KnownEndpoint {
   id: string;
   name: string;
   path: string;
+  enabled: boolean;
 }
 
 const PATHS = ["/api/webhooks", "/api/dlr-configs"];
@@ -16,8 +17,8 @@ export function useEndpoints(): KnownEndpoint[] {
     queryKey: ["endpoints"],
     queryFn: async ({ signal }) => {
       const lists = PATHS.map(async (path) => {
-        const { data: some } = await get<Page<{ id: string; name: string }>>(path, { limit: MAX }, signal);
-        return some.map(({ id, name }) => ({ id, name, path }));
+        const { data: some } = await get<Page<Omit<KnownEndpoint, "path">>>(path, { limit: MAX }, signal);
+        return some.map(({ id, name, enabled }) => ({ id, name, enabled, path }));
       });
       return (await Promise.all(lists)).flat();
     },

@@ -25,7 +25,7 @@ export interface HeaderPair {
 
 export type Endpoint = Webhook | DlrConfig;
 
-export interface PushRequest {
+interface PushRequest {
   method: string;
   url: string;
   headers: Readonly<Record<string, string>>;

@@ -63,7 +63,7 @@ function NewRecord<T extends RecordRow>({ kind, change }: Pick<Props<T>, "kind" 
           const made = await post<T>(kind.path, { ...kind.always, ...body });
           await client.invalidateQueries({ queryKey: [kind.path] });
           notifications.show({ color: "green", title: "Saved", message: `${nameIn(kind, made)} is there.` });
-          change(kind.panels ? made.id : null);
+          change((kind.panels?.(made) ?? []).length > 0 ? made.id : null);
           kind.onMade?.(made);
         }}
       />

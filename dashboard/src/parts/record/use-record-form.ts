@@ -65,5 +65,5 @@ export function useRecordForm({ fields, starts, before }: Input): RecordFormStat
 }
 
 /** Whether a path such as `headers[0].key` lies in the field `headers`. */
-export const isWithin = (path: string, name: string): boolean =>
+const isWithin = (path: string, name: string): boolean =>
   path === name || path.startsWith(`${name}[`) || path.startsWith(`${name}.`);
