@@ -45,6 +45,7 @@ import { clickCallbacks } from "./webhooks/click-callbacks.ts";
 import { createHerald } from "./webhooks/herald.ts";
 import { Teller, type TellerNeeds } from "./webhooks/teller.ts";
 import { claimDue } from "./work/claim.ts";
+import { Figures } from "./work/figures.ts";
 import { Gates } from "./work/gates.ts";
 import { createGroupCommit } from "./work/group-commit.ts";
 import { listJobs, startJobs } from "./work/jobs.ts";
@@ -95,10 +96,14 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const catalog = new Catalog({ store, clock });
 
   const silentMs = config.nodeSilentSeconds * 1000;
-  const membership = new Membership({ store, clock, log }, { alone: store.engine === "sqlite", silentMs });
+  const membership = new Membership(
+    { store, clock, log },
+    { alone: store.engine === "sqlite", silentMs, roles: config.roles },
+  );
   await membership.join();
 
   const meters = createMeters();
+  const figures = new Figures({ store, clock, log });
   const agent = createGuardedAgent({ rules: egressRules(config), clock });
   const operators = loadOperators(config);
   const telling: TellerNeeds = {
@@ -109,13 +114,14 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     clock,
     log,
     meters,
+    figures,
     accountOf,
     seal: sealEndpoints(masterKey),
     operatorOf: (number) => operatorCircle(number, operators),
   };
   const teller = config.roles.includes("callbacks") ? new Teller(telling) : null;
   const herald = createHerald({ catalog, clock, teller: () => (teller ? membership.node : NOBODY) }, teller);
-  const commits = createGroupCommit({ store, clock, log, herald }, config);
+  const commits = createGroupCommit({ store, clock, log, herald, onlookers: [figures] }, config);
   const simulator = new SimulatorCarrier({
     store,
     clock,
@@ -164,6 +170,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       linkLifeMs: config.linkDays * DAY_MS,
       sessionLimits,
       auditMs: config.auditDays * DAY_MS,
+      figures,
       telling: teller,
       sending: sending && {
         claim: sending.claim,
@@ -290,6 +297,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       await commits.idle();
       await teller?.stop();
       await links.idle();
+      await figures.flush();
       await keyring.saveUses();
       await catalog.saveLearned();
       await agent.destroy();

@@ -323,6 +323,10 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&timeout=0`, expected: 200 },
     { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&messageId=${messageId}&timeout=0`, expected: 200 },
   ],
+  "GET /api/stats": () => [
+    { path: "/api/stats?accountId=1", expected: 200 },
+    { path: "/api/stats?from=0&step=day&to=86400000", expected: 200 },
+  ],
   "GET /api/simulator/events": () => [
     {
       path: "/api/simulator/events",

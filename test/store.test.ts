@@ -15,6 +15,7 @@ import { createInbound } from "../src/store/inbound.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
 import type { Tables } from "../src/store/tables.ts";
 import { callbackStoreSuite } from "./callback-store.suite.ts";
+import { figureStoreSuite } from "./figure-store.suite.ts";
 import { inboundStoreSuite } from "./inbound-store.suite.ts";
 import { storeSuite } from "./store.suite.ts";
 import { userStoreSuite } from "./user-store.suite.ts";
@@ -31,6 +32,7 @@ describe.each(ENGINES)("what users send back, in the store on %s", (engine) => {
   callbackStoreSuite(engine);
   verifyStoreSuite(engine);
   userStoreSuite(engine);
+  figureStoreSuite(engine);
 });
 
 describe("what users send back, in the store on sqlite", () => {

@@ -27,6 +27,7 @@ import {
 import { getChaos, listPhoneMessages, listPhones, putChaos, waitForMessage } from "./api/simulator.ts";
 import { simulatorEvents } from "./api/simulator-events.ts";
 import { latestOtp } from "./api/simulator-otp.ts";
+import { statsRoute } from "./api/stats.ts";
 import { templateRoutes } from "./api/templates.ts";
 import { liftVerifyBlock, listVerifications, listVerifyBlocks } from "./api/verifications.ts";
 import { userRoutes } from "./api/users.ts";
@@ -68,6 +69,7 @@ const OPERATIONS: readonly Route[] = [
   logOutRoute,
   ...sessionSecurityRoutes,
   ...userRoutes,
+  statsRoute,
   listAudit,
   listKeys,
   postKey,

@@ -19,6 +19,7 @@ import type { NewUser } from "../model/user.ts";
 import type { AuditStore } from "./audit-store.ts";
 import type { InboundStore } from "./inbound-store.ts";
 import type { CallbackStore } from "./callback-store.ts";
+import type { FigureStore } from "./figure-store.ts";
 import type { LinkStore } from "./link-store.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Admission, NewVerification, VerifyStore } from "./verify-store.ts";
@@ -43,10 +44,13 @@ export interface Store
     VerifyStore,
     UserStore,
     AuditStore,
+    FigureStore,
     PhoneStore {
   readonly engine: "sqlite" | "postgres";
   /** Resolves when the store can be written; rejects with `StorageUnavailable` when not. */
   ping(): Promise<void>;
+  /** How much room it takes. */
+  databaseBytes(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -184,8 +188,19 @@ export interface ParkedReceipt {
   receipt: Receipt;
 }
 
+/** What the row of a message that moved says of it. */
+export interface MovedMessage {
+  channel: Channel;
+  routeClass: RouteClass;
+  recipient: string;
+  /** Whether this was the first sign that a carrier has it. */
+  taken: boolean;
+}
+
 export interface MoveResult {
   moved: boolean;
+  /** Null when it did not move. */
+  message: MovedMessage | null;
   /** Receipts that were waiting for the id of this submit. */
   parked: readonly ParkedReceipt[];
   /** What this node is to tell because of it. */
@@ -271,10 +286,21 @@ export interface MessageStore {
   forget(before: { idempotency: number; parked: number }): Promise<number>;
 }
 
+export interface NodeInfo {
+  id: number;
+  roles: readonly string[];
+  startedAt: number;
+  /** How long it has been silent. */
+  silentMs: number;
+}
+
 /** Who is running. Times are the store's own, so that clocks of different machines need not agree. */
 export interface NodeStore {
-  /** Registers a running process under a fresh id. `alone`: no other process can be running, so all others are dead. */
-  join(options: { alone: boolean }): Promise<number>;
+  /**
+   * Registers a running process under a fresh id, with what it does. `alone`: no other process can be running, so all others
+   * are dead.
+   */
+  join(options: { alone: boolean; roles?: readonly string[] }): Promise<number>;
   /** Says that the node lives; false when the others have declared it dead. */
   beat(node: number): Promise<boolean>;
   /** Declares dead who has been silent for so long; gives the dead nodes that have left waiting rows behind. */
@@ -282,6 +308,8 @@ export interface NodeStore {
   /** Ends a node in order: its rows are nobody's, at once. */
   leave(node: number): Promise<void>;
   countNodes(): Promise<number>;
+  /** Those that live, in the order in which they came. */
+  listNodes(): Promise<readonly NodeInfo[]>;
 }
 
 export interface NewAccount {

@@ -25,7 +25,7 @@ export interface Tables {
     revoked_at: number | null;
     last_used_at: number | null;
   };
-  nodes: { id: Generated<number>; beat_at: number; dead: number };
+  nodes: { id: Generated<number>; beat_at: number; dead: number; roles: string; started_at: number };
   messages: MessageRow;
   catalog: {
     account_id: number;
@@ -120,6 +120,7 @@ export interface Tables {
     last_message_at: number | null;
   };
   phone_messages: PhoneMessageRow;
+  figures: FigureRow;
 }
 
 export interface UserRow {
@@ -178,7 +179,10 @@ export interface MessageRow {
   credits: number;
   /** What has become of its credits: 0 it costs none, 1 held, 2 spent, 3 given back. */
   charge: number;
-  /** What the last move did to them: 0 nothing, 1 spent, 2 given back while held, 3 given back after they were spent. */
+  /**
+   * What the last move did to them: 0 nothing, 1 spent, 2 given back while held, 3 given back after they were spent; and 4
+   * more when it was the first sign that a carrier has the message.
+   */
   charge_change: number;
   tried: string | null;
   trail: string | null;
@@ -227,6 +231,19 @@ export interface VerificationRow {
   /** Whether it was counted as a send; one whose code is fixed was not. */
   counted: number;
   last_request_id: string;
+}
+
+export interface FigureRow {
+  account_id: number;
+  /** How many milliseconds are counted together. */
+  grain: number;
+  /** When they begin. */
+  at: number;
+  what: string;
+  channel: string;
+  route_class: string;
+  code: string;
+  count: number;
 }
 
 export interface LedgerRow {

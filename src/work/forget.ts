@@ -12,7 +12,7 @@ export interface ForgetNeeds {
   store: RetentionStore &
     Pick<RecordStore, "listAccounts"> &
     Pick<Store, "forgetCallbacks" | "forgetLinks" | "forgetInbound" | "forgetVerifications"> &
-    Pick<Store, "forgetSessions" | "forgetAttempts" | "forgetAudit">;
+    Pick<Store, "forgetSessions" | "forgetAttempts" | "forgetAudit" | "forgetFigures">;
   clock: Clock;
   /** How long a short link leads on. */
   linkLifeMs: number;
@@ -63,6 +63,7 @@ async function* forgetAll(needs: ForgetNeeds): AsyncGenerator<void, void> {
     while ((await store.forgetVerifications(id, verifications, AT_ONCE)) > 0) yield;
     const sessions = { seenAt: now - sessionLimits.idleMs, createdAt: now - sessionLimits.lifeMs };
     while ((await store.forgetSessions(id, sessions, AT_ONCE)) === AT_ONCE) yield;
+    while ((await store.forgetFigures(id, messages, AT_ONCE)) === AT_ONCE) yield;
     while ((await store.forgetAudit(id, now - auditMs, AT_ONCE)) === AT_ONCE) yield;
     yield;
   }

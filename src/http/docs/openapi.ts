@@ -31,6 +31,7 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   Prices: "Credits per segment, by type and prefix.",
   "Opt-outs": "Numbers that get no promotions.",
   Credits: "What a metered account has, and where it went.",
+  Statistics: "How it goes, from counts that are kept as messages move.",
   "Short links": "Addresses that were shortened in texts, and who followed them.",
   "API keys": "Keys for programs: what each may do, from where, how fast and until when.",
   "Set-up": "All that is configured, as one file that can live in a repository.",

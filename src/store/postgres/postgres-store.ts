@@ -12,6 +12,7 @@ import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { FunctionDriver, PING, type Engine } from "../engine.ts";
+import { createFigures } from "../figures.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
@@ -83,6 +84,7 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createVerifications(engine),
     ...createUsers(engine),
     ...createAudit(engine),
+    ...createFigures(engine),
     ...createNodes(pool),
 
     accept: (batch) => accept(pool, batch),
@@ -98,6 +100,10 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     receiveOnPhones: (batch) => receiveOnPhones(query, batch),
     markReported: (batch) => markReported(query, batch),
 
+    async databaseBytes() {
+      const { rows } = await query<{ bytes: number }>({ text: "select pg_database_size(current_database()) as bytes" });
+      return rows[0]?.bytes ?? 0;
+    },
     async ping() {
       await query({ text: PING });
     },

@@ -17,13 +17,14 @@ import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, type Engine } from "../engine.ts";
+import { createFigures } from "../figures.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
 import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
-import { parkedOf, refOf, type ParkedRow, type RefRow } from "../rows.ts";
+import { nodeOf, parkedOf, refOf, type NodeRow, type ParkedRow, type RefRow } from "../rows.ts";
 import type { Store } from "../store.ts";
 import type { Tables } from "../tables.ts";
 import { createUsers } from "../users.ts";
@@ -104,6 +105,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createVerifications(engine),
     ...createUsers(engine),
     ...createAudit(engine),
+    ...createFigures(engine),
 
     async accept(batch, urgent) {
       const rows = batch.reduce((sum, { recipients }) => sum + recipients.length, 0);
@@ -148,9 +150,10 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
       return rows.map((row) => ({ ...parkedOf(row), ref: refOf(row) }));
     },
 
-    async join({ alone }) {
+    async join({ alone, roles = [] }) {
       if (alone) await write("query", "update nodes set dead = 1", []);
-      const { rows } = await write("query", "insert into nodes (beat_at) values (?) returning id", [clock.now()]);
+      const insert = "insert into nodes (beat_at, started_at, roles) values (?, ?, ?) returning id";
+      const { rows } = await write("query", insert, [clock.now(), clock.now(), roles.join(" ")]);
       return (rows[0] as { id: number }).id;
     },
     async beat(node) {
@@ -176,6 +179,20 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     async countNodes() {
       const rows = await read<{ alive: number }>("select count(*) as alive from nodes where dead = 0");
       return rows[0]?.alive ?? 0;
+    },
+
+    async listNodes() {
+      const rows = await read<NodeRow>(
+        "select id, roles, started_at, max(0, ? - beat_at) as silent_ms from nodes where dead = 0 order by id",
+        clock.now(),
+      );
+      return rows.map(nodeOf);
+    },
+    async databaseBytes() {
+      const rows = await read<{ bytes: number }>(
+        "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",
+      );
+      return rows[0]?.bytes ?? 0;
     },
 
     async ping() {
