@@ -33,6 +33,7 @@ import { receive } from "./messages/receive.ts";
 import { report, settleParked } from "./messages/report.ts";
 import type { Account } from "./model/account.ts";
 import { carrierKey, carrierNameOf, SIMULATOR } from "./model/catalog.ts";
+import type { RouteClass } from "./model/message.ts";
 import { CALM } from "./model/phone.ts";
 import { FloodFilter } from "./policies/flood.ts";
 import { operatorCircle, readOperatorTable, type OperatorTable } from "./policies/operator.ts";
@@ -49,9 +50,11 @@ import { Figures } from "./work/figures.ts";
 import { Gates } from "./work/gates.ts";
 import { createGroupCommit } from "./work/group-commit.ts";
 import { listJobs, startJobs } from "./work/jobs.ts";
+import { Live } from "./work/live.ts";
 import { Lanes } from "./work/lanes.ts";
 import { Membership } from "./work/membership.ts";
 import { addGauges, createMeters } from "./work/meters.ts";
+import { startPulse } from "./work/pulse.ts";
 
 export interface App {
   /** Where it answers. */
@@ -104,6 +107,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
 
   const meters = createMeters();
   const figures = new Figures({ store, clock, log });
+  const live = new Live({ store, membership, clock, log });
   const agent = createGuardedAgent({ rules: egressRules(config), clock });
   const operators = loadOperators(config);
   const telling: TellerNeeds = {
@@ -121,7 +125,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   };
   const teller = config.roles.includes("callbacks") ? new Teller(telling) : null;
   const herald = createHerald({ catalog, clock, teller: () => (teller ? membership.node : NOBODY) }, teller);
-  const commits = createGroupCommit({ store, clock, log, herald, onlookers: [figures] }, config);
+  const commits = createGroupCommit({ store, clock, log, herald, onlookers: [figures, live] }, config);
   const simulator = new SimulatorCarrier({
     store,
     clock,
@@ -192,6 +196,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     nodes: () => store.countNodes().catch(() => Number.NaN),
   });
 
+  const startedAt = clock.now();
+  const pulse = startPulse();
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   let address = "";
@@ -263,6 +269,16 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     teller,
     links,
     meters,
+    live,
+    system: () => ({
+      node: membership.node,
+      startedAt,
+      alive: membership.alive,
+      lanes: sizesOf(sending?.lanes),
+      waitingForCommit: commits.accept.load + commits.urgentAccept.load,
+      inFlight: sending?.dispatcher.inFlight ?? 0,
+      pulse: pulse.read(),
+    }),
     bulkTurn: createTurnstile(),
     clock,
     log,
@@ -292,6 +308,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       await server.close();
       clearTimeout(cut);
       await jobs.stop();
+      pulse.stop();
       await sending?.stop();
       await simulator.stop();
       await commits.idle();
@@ -371,6 +388,12 @@ function openLanes(
     },
   };
 }
+
+const sizesOf = (lanes: Lanes | undefined): Record<RouteClass, number> => ({
+  OTP: lanes?.sizeOf("OTP") ?? 0,
+  TRANS: lanes?.sizeOf("TRANS") ?? 0,
+  PROMO: lanes?.sizeOf("PROMO") ?? 0,
+});
 
 /** What whoever runs the server knows of operators and their circles. */
 function loadOperators({ operatorsFile }: Config): OperatorTable | null {

@@ -22,7 +22,9 @@ import type { CheckNeeds } from "../verify/check.ts";
 import type { GenerateNeeds } from "../verify/generate.ts";
 import type { TellNeeds } from "../webhooks/tell.ts";
 import type { Teller } from "../webhooks/teller.ts";
+import type { Live } from "../work/live.ts";
 import type { Meters } from "../work/meters.ts";
+import type { SystemState } from "./api/system.ts";
 import type { JsonText } from "./envelope.ts";
 
 /** All that a door may need of the house. */
@@ -42,6 +44,8 @@ export interface Services {
   teller: Teller | null;
   links: Follow;
   meters: Meters;
+  live: Live;
+  system(): SystemState;
   /** Resolves when it is the turn of the next large request. */
   bulkTurn(): Promise<void>;
   clock: Clock;

@@ -10,6 +10,7 @@ import { deleteKey, getKey, listKeys, patchKey, postKey, rotateKeyRoute } from "
 import { dlrConfigRoutes } from "./api/dlr-configs.ts";
 import { getLink, listLinks } from "./api/links.ts";
 import { getOperatorMessage, listOperatorMessages } from "./api/messages.ts";
+import { liveRoute } from "./api/live.ts";
 import { numberRoutes } from "./api/numbers.ts";
 import { optOutRoutes } from "./api/optouts.ts";
 import { priceRoutes } from "./api/prices.ts";
@@ -28,6 +29,7 @@ import { getChaos, listPhoneMessages, listPhones, putChaos, waitForMessage } fro
 import { simulatorEvents } from "./api/simulator-events.ts";
 import { latestOtp } from "./api/simulator-otp.ts";
 import { statsRoute } from "./api/stats.ts";
+import { systemRoute } from "./api/system.ts";
 import { templateRoutes } from "./api/templates.ts";
 import { liftVerifyBlock, listVerifications, listVerifyBlocks } from "./api/verifications.ts";
 import { userRoutes } from "./api/users.ts";
@@ -70,6 +72,7 @@ const OPERATIONS: readonly Route[] = [
   ...sessionSecurityRoutes,
   ...userRoutes,
   statsRoute,
+  liveRoute,
   listAudit,
   listKeys,
   postKey,
@@ -121,6 +124,7 @@ const OPERATIONS: readonly Route[] = [
   healthz,
   readyz,
   metrics,
+  systemRoute,
 ];
 
 /** Everything that enters. A door that is not in this table does not exist; the reference at `/docs` is made from it. */
