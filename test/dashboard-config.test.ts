@@ -12,6 +12,9 @@ import {
 import type { Envelope } from "./support/house.ts";
 import { openSink, type Sink } from "./support/sink.ts";
 
+/** As long as the browser waits for anything: the machine may be busy. */
+const PATIENT = { timeout: 12_000 };
+
 const VIEWER = { email: "viewer@example.com", password: "a few words in a row" };
 
 let dashboard: Dashboard;
@@ -207,7 +210,7 @@ describe("callback deliveries", () => {
     await house.send({ to: "15550100102" });
     const toGone = (): number => sink.heard.filter(({ path }) => path === "/gone").length;
     const path = `/operations/callbacks?endpointId=${made.body.id}&state=exhausted`;
-    await expect.poll(() => first(`/api${path.slice("/operations".length)}`)).toMatchObject({ tries: 1 });
+    await expect.poll(() => first(`/api${path.slice("/operations".length)}`), PATIENT).toMatchObject({ tries: 1 });
     sink.answer((_heard, response) => void response.writeHead(200).end());
     await dashboard.visit(path, async ({ page, complaints }) => {
       await page.getByRole("button", { name: "delivery_report delivered" }).click();
@@ -224,12 +227,12 @@ describe("callback deliveries", () => {
       const since = page.getByRole("dialog", { name: "Resend what failed since" });
       await since.getByRole("button", { name: "Resend", exact: true }).click();
       await since.getByText("1 callback goes out again.").waitFor();
-      await expect.poll(toGone).toBe(2);
+      await expect.poll(toGone, PATIENT).toBe(2);
 
       await page.goto(`${house.url}/operations/callbacks?endpointId=${made.body.id}`);
       await page.getByRole("button", { name: "delivery_report delivered" }).click();
       await open.getByRole("button", { name: "Send it again" }).click();
-      await expect.poll(toGone).toBe(3);
+      await expect.poll(toGone, PATIENT).toBe(3);
       expect(complaints.filter((complaint) => !REFUSED.test(complaint))).toEqual([]);
     });
   });
@@ -361,7 +364,7 @@ describe("opt-outs", () => {
       await page.keyboard.press("Escape");
 
       await page.getByLabel("Is a number on the list?").fill("15550100152");
-      await expect.poll(() => page.getByRole("row").count()).toBe(2);
+      await expect.poll(() => page.getByRole("row").count(), PATIENT).toBe(2);
       await page.getByRole("button", { name: "Remove" }).click();
       await page.getByRole("button", { name: "Take it off" }).click();
       await page.getByText("15550100152 is not on the list").waitFor();

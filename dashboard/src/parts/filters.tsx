@@ -99,8 +99,12 @@ export function FilterBar<K extends string>({ values, change, children }: BarPro
 export function spanOf(from: string, until: string): { from?: number; until?: number } {
   return {
     ...(from === "" ? {} : { from: new Date(`${from}T00:00:00`).getTime() }),
-    ...(until === "" ? {} : { until: new Date(`${until}T00:00:00`).getTime() + DAY_MS }),
+    ...(until === "" ? {} : { until: dayAfter(until) }),
   };
 }
 
-const DAY_MS = 86_400_000;
+/** By the calendar and not by 24 hours: where clocks change, days are longer or shorter. */
+function dayAfter(day: string): number {
+  const date = new Date(`${day}T00:00:00`);
+  return date.setDate(date.getDate() + 1);
+}

@@ -1,6 +1,7 @@
 import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useLocation, useSearchParams } from "wouter";
+import classes from "./url-tabs.module.css";
 
 export interface UrlTab {
   value: string;
@@ -20,7 +21,7 @@ export function UrlTabs({ label, tabs }: { label: string; tabs: readonly UrlTab[
       onChange={(value) => navigate(value === first?.value ? path : `${path}?tab=${value ?? ""}`)}
       keepMounted={false}
     >
-      <Tabs.List mb="lg" aria-label={label}>
+      <Tabs.List mb="lg" aria-label={label} className={classes.list}>
         {tabs.map(({ value, label: word }) => (
           <Tabs.Tab key={value} value={value}>
             {word}
