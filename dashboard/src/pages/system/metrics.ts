@@ -18,12 +18,6 @@ export function readMetrics(text: string): Figure[] {
   });
 }
 
-/** The sum of a figure over all its labels; undefined where there is none. */
-export function sumOf(figures: readonly Figure[], name: string): number | undefined {
-  const found = figures.filter((figure) => figure.name === name);
-  return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
-}
-
 /** A figure by one of its labels, the largest first. */
 export function byLabel(figures: readonly Figure[], name: string, label: string): { name: string; count: number }[] {
   const groups = Map.groupBy(

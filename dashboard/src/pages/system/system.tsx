@@ -1,16 +1,16 @@
-import { Anchor, Grid, Group, Paper, SimpleGrid, Text, Title } from "@mantine/core";
+import { Anchor, Grid, Group, Paper, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 import { ApiError } from "../../api.ts";
 import { ownUrl } from "../../base.ts";
 import { BarList } from "../../parts/bar-list.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
-import { FigureCard } from "../../parts/figure-card.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
-import { PageLoading } from "../../parts/page-loading.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
-import { duration } from "../../parts/time-text.tsx";
-import { byLabel, readMetrics, sumOf, type Figure } from "./metrics.ts";
+import { useMay } from "../../session.tsx";
+import { useMay } from "../../session.tsx";
+import { Health } from "./health.tsx";
+import { byLabel, readMetrics, type Figure } from "./metrics.ts";
+import { SystemState } from "./system-state.tsx";
 
 const REFRESH_MS = 5000;
 
@@ -27,6 +27,9 @@ async function metricsNow(signal: AbortSignal): Promise<Figure[]> {
 
 /** Whether the server can work, and how much of it there is to do. */
 export default function System() {
+  // The server tells who only looks on no more than it tells anybody.
+  const may = useMay("write");
+  const mayLook = useMay("write");
   const metrics = useQuery({
     queryKey: ["metrics"],
     queryFn: ({ signal }) => metricsNow(signal),
@@ -57,61 +60,30 @@ export default function System() {
           Error codes
         </Anchor>
       </Group>
+      {mayLook ? (
+        <SystemState refreshMs={REFRESH_MS} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          Members and owners see the nodes and what waits.
+        </Text>
+      )}
+      {may && <Health />}
       {metrics.error && <ErrorState error={metrics.error} retry={() => void metrics.refetch()} />}
-      {metrics.isPending && <PageLoading />}
-      {metrics.data && <Figures figures={metrics.data} />}
+      {metrics.data && <Rankings figures={metrics.data} />}
     </>
   );
 }
 
-const MEGABYTE = 1_048_576;
-
-function Figures({ figures }: { figures: readonly Figure[] }) {
-  const shown = (name: string, write: (value: number) => ReactNode = (value) => value.toLocaleString()): ReactNode => {
-    const value = sumOf(figures, name);
-    return value === undefined ? "–" : write(value);
-  };
-  return (
-    <>
-      <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} mb="xl">
-        <FigureCard label="Nodes" value={shown("heliograph_nodes")} note="that share the store and live" />
-        <FigureCard
-          label="Queue"
-          value={shown("heliograph_store_waiting_messages")}
-          note="messages that are not sent yet"
-        />
-        <FigureCard label="In the lanes" value={shown("heliograph_lane_messages")} note="of this node" />
-        <FigureCard
-          label="With carriers"
-          value={shown("heliograph_dispatch_in_flight")}
-          note="waiting for their answer"
-        />
-        <FigureCard label="Being written" value={shown("heliograph_accept_backlog")} note="waiting for their commit" />
-        <FigureCard
-          label="Running for"
-          value={shown("process_uptime_seconds", (seconds) => duration(seconds * 1000))}
-        />
-        <FigureCard
-          label="Memory"
-          value={shown("process_resident_memory_bytes", (bytes) => `${Math.round(bytes / MEGABYTE)} MB`)}
-        />
-      </SimpleGrid>
-      <Grid gap="lg">
-        <Ranking
-          title="Accepted, by channel"
-          bars={byLabel(figures, "heliograph_messages_accepted_total", "channel")}
-        />
-        <Ranking title="Ended, by state" bars={byLabel(figures, "heliograph_messages_ended_total", "state")} />
-        <Ranking
-          title="What carriers answered"
-          bars={byLabel(figures, "heliograph_submit_outcomes_total", "outcome")}
-        />
-        <Ranking title="Callbacks" bars={byLabel(figures, "heliograph_callbacks_total", "state")} />
-        <Ranking title="Requests refused" bars={byLabel(figures, "heliograph_requests_refused_total", "code")} />
-      </Grid>
-    </>
-  );
-}
+/** What this node has counted since it started. */
+const Rankings = ({ figures }: { figures: readonly Figure[] }) => (
+  <Grid gap="lg" mt="xl">
+    <Ranking title="Accepted, by channel" bars={byLabel(figures, "heliograph_messages_accepted_total", "channel")} />
+    <Ranking title="Ended, by state" bars={byLabel(figures, "heliograph_messages_ended_total", "state")} />
+    <Ranking title="What carriers answered" bars={byLabel(figures, "heliograph_submit_outcomes_total", "outcome")} />
+    <Ranking title="Callbacks" bars={byLabel(figures, "heliograph_callbacks_total", "state")} />
+    <Ranking title="Requests refused" bars={byLabel(figures, "heliograph_requests_refused_total", "code")} />
+  </Grid>
+);
 
 interface RankingProps {
   title: string;
