@@ -28,6 +28,11 @@ export function pinnedNodeIsAnother() {
   return existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.execPath);
 }
 
+/** A Node that can run the server: this one, or the pinned one. */
+export function nodeForServer() {
+  return nodeRunsServer() ? process.execPath : pinnedNode;
+}
+
 /** Ends the process with one line that says what is wrong and what helps. */
 export function fail(line) {
   process.stderr.write(`${line}\n`);

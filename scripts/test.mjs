@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { buildDashboard } from "./build-dashboard.mjs";
 import { install } from "./install.mjs";
 import {
   compiled,
@@ -20,9 +21,10 @@ if (pinnedNodeIsAnother() || !nodeRunsServer()) await continueWithPinnedNode("sc
 else await runChecks();
 
 async function runChecks() {
-  for (const [tool, ...args] of [["tsc"], ["oxlint"], ["oxfmt", "--check"], ["knip"]]) {
+  for (const [tool, ...args] of [["tsc"], ["tsc", "-p", "dashboard"], ["oxlint"], ["oxfmt", "--check"], ["knip"]]) {
     if (!(await step(tool, args))) fail(`\n${tool} failed after ${secondsSince(startedAt)}.`);
   }
+  await buildDashboard();
   await provideProgrammes();
   const passed = await runTests();
   process.exit(passed ? 0 : 1);

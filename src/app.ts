@@ -4,7 +4,9 @@ import { join } from "node:path";
 import type { CreatedAccount } from "./accounts/create-account.ts";
 import { firstStart } from "./accounts/first-start.ts";
 import { Keyring } from "./accounts/keyring.ts";
+import type { LogInNeeds } from "./accounts/log-in.ts";
 import { checkMasterKey, deriveKey, loadMasterKey, sealEndpoints } from "./accounts/master-key.ts";
+import { createPeopleSecrets } from "./accounts/people-secrets.ts";
 import { openCarriers, type LiveLine } from "./carriers/open-carriers.ts";
 import type { Alphabet } from "./carriers/smpp/coding.ts";
 import type { CreateSmppCarrier, SmppCarrierNeeds } from "./carriers/smpp/needs.ts";
@@ -23,6 +25,7 @@ import { createServer } from "./http/server.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { Locked, lockFile } from "./lib/lock-file.ts";
 import { createLog, type Log } from "./lib/log.ts";
+import { MinuteCounter } from "./lib/minute-counter.ts";
 import { createSeal, type Seal } from "./lib/seal.ts";
 import { createTurnstile } from "./lib/turnstile.ts";
 import { createFollow } from "./links/follow.ts";
@@ -37,6 +40,7 @@ import { receivePart, receiveRests, type ReceivePartsNeeds } from "./messages/re
 import { matchParked, report, settleParked } from "./messages/report.ts";
 import type { Account } from "./model/account.ts";
 import { carrierKey, carrierNameOf, type CatalogRecord, type SmppCarrierContent } from "./model/catalog.ts";
+import type { RouteClass } from "./model/message.ts";
 import { CALM } from "./model/phone.ts";
 import { openedLine } from "./model/smpp-line.ts";
 import { FloodFilter } from "./policies/flood.ts";
@@ -52,12 +56,15 @@ import { clickCallbacks } from "./webhooks/click-callbacks.ts";
 import { createHerald } from "./webhooks/herald.ts";
 import { Teller, type TellerNeeds } from "./webhooks/teller.ts";
 import { claimDue } from "./work/claim.ts";
+import { Figures } from "./work/figures.ts";
 import { Gates } from "./work/gates.ts";
 import { createGroupCommit } from "./work/group-commit.ts";
 import { listJobs, startJobs } from "./work/jobs.ts";
+import { Live } from "./work/live.ts";
 import { Lanes } from "./work/lanes.ts";
 import { Membership } from "./work/membership.ts";
 import { addGauges, createMeters } from "./work/meters.ts";
+import { startPulse } from "./work/pulse.ts";
 
 export interface App {
   /** Where it answers. */
@@ -72,7 +79,8 @@ export interface App {
 /** How long a stop waits for requests under way; whoever has not asked, or not read, by then is cut off. */
 const LAST_ANSWERS_MS = 3000;
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Texts and numbers that the filter of identical texts remembers, on each node for itself. */
 const FLOOD_ENTRIES = 200_000;
@@ -105,10 +113,15 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
 
   const silentMs = config.nodeSilentSeconds * 1000;
   const sends = config.roles.includes("dispatch");
-  const membership = new Membership({ store, clock, log }, { alone: store.engine === "sqlite", silentMs, sends });
+  const membership = new Membership(
+    { store, clock, log },
+    { alone: store.engine === "sqlite", silentMs, sends, roles: config.roles },
+  );
   await membership.join();
 
   const meters = createMeters();
+  const figures = new Figures({ store, clock, log });
+  const live = new Live({ store, membership, clock, log });
   const agent = createGuardedAgent({ rules: egressRules(config), clock });
   const operators = loadOperators(config);
   const seal = sealEndpoints(masterKey);
@@ -120,13 +133,14 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     clock,
     log,
     meters,
+    figures,
     accountOf,
     seal,
     operatorOf: (number) => operatorCircle(number, operators),
   };
   const teller = config.roles.includes("callbacks") ? new Teller(telling) : null;
   const herald = createHerald({ catalog, clock, teller: () => (teller ? membership.node : NOBODY) }, teller);
-  const commits = createGroupCommit({ store, clock, log, herald }, config);
+  const commits = createGroupCommit({ store, clock, log, herald, onlookers: [figures, live] }, config);
   const simulator = new SimulatorCarrier({
     store,
     clock,
@@ -150,10 +164,10 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const carriers = openCarriers({
     simulator,
     records: () => catalog.all("carrier"),
-    create: (record, live) =>
+    create: (record, line) =>
       record.content.adapter === "simulator"
         ? simulator.line(record.accountId, { name: carrierKey(record.accountId, record.name), ...record.content })
-        : createSmpp({ ...speaking, ...live, ...lineOf(record, record.content, seal) }),
+        : createSmpp({ ...speaking, ...line, ...lineOf(record, record.content, seal) }),
     place: () => (membership.sends ? membership : null),
     log,
   });
@@ -178,6 +192,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   simulator.hear(speaking.onInbound, (receipt) => report(dispatching, receipt));
   if (sending) await carriers.start((receipt) => report(dispatching, receipt));
 
+  const sessionLimits = { idleMs: config.sessionIdleHours * HOUR_MS, lifeMs: config.sessionDays * DAY_MS };
   const jobs = startJobs(
     { clock, log },
     listJobs({
@@ -188,6 +203,9 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       clock,
       beatMs: silentMs / 3,
       linkLifeMs: config.linkDays * DAY_MS,
+      sessionLimits,
+      auditMs: config.auditDays * DAY_MS,
+      figures,
       telling: teller,
       sending: sending && {
         claim: sending.claim,
@@ -213,6 +231,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     nodes: () => store.countNodes().catch(() => Number.NaN),
   });
 
+  const startedAt = clock.now();
+  const pulse = startPulse();
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   let address = "";
@@ -261,9 +281,18 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     meters,
     tell: { of: (batch) => clickCallbacks({ catalog, store }, batch), onStored: () => teller?.claimSoon() },
   });
+  const people: LogInNeeds = {
+    store,
+    clock,
+    log,
+    secrets: createPeopleSecrets(masterKey),
+    sessionLimits,
+    tries: new MinuteCounter(),
+  };
   const services: Services = {
     store,
     keyring,
+    people,
     catalog,
     campaigning: { store, catalog, commits, clock },
     preparing,
@@ -278,6 +307,16 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     teller,
     links,
     meters,
+    live,
+    system: () => ({
+      node: membership.node,
+      startedAt,
+      alive: membership.alive,
+      lanes: sizesOf(sending?.lanes),
+      waitingForCommit: commits.accept.load + commits.urgentAccept.load,
+      inFlight: sending?.dispatcher.inFlight ?? 0,
+      pulse: pulse.read(),
+    }),
     bulkTurn: createTurnstile(),
     clock,
     log,
@@ -307,11 +346,13 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       await server.close();
       clearTimeout(cut);
       await jobs.stop();
+      pulse.stop();
       await sending?.stop();
       await carriers.stop();
       await commits.idle();
       await teller?.stop();
       await links.idle();
+      await figures.flush();
       await keyring.saveUses();
       await catalog.saveLearned();
       await agent.destroy();
@@ -387,6 +428,12 @@ function openLanes(
     },
   };
 }
+
+const sizesOf = (lanes: Lanes | undefined): Record<RouteClass, number> => ({
+  OTP: lanes?.sizeOf("OTP") ?? 0,
+  TRANS: lanes?.sizeOf("TRANS") ?? 0,
+  PROMO: lanes?.sizeOf("PROMO") ?? 0,
+});
 
 /** What whoever runs the server knows of operators and their circles. */
 function loadOperators({ operatorsFile }: Config): OperatorTable | null {

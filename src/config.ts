@@ -133,6 +133,27 @@ const SETTINGS = {
     check: "8 to 200 visible ASCII characters",
     read: visible(8, 200),
   }),
+  sessionIdleHours: setting({
+    name: "SESSION_IDLE_HOURS",
+    default: "12",
+    meaning: "Hours after which whoever is logged in and does nothing is logged out.",
+    check: "a whole number from 1 to 720",
+    read: whole(1, 720),
+  }),
+  sessionDays: setting({
+    name: "SESSION_DAYS",
+    default: "7",
+    meaning: "Days after which everybody has to log in again.",
+    check: "a whole number from 1 to 365",
+    read: whole(1, 365),
+  }),
+  auditDays: setting({
+    name: "AUDIT_DAYS",
+    default: "400",
+    meaning: "Days for which it is kept who changed what.",
+    check: "a whole number from 1 to 3650",
+    read: whole(1, 3650),
+  }),
   masterKey: setting({
     name: "MASTER_KEY",
     default: null,

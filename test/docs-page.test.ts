@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openHouse, type House } from "./support/house.ts";
 
 const PAGES = [
-  { path: "/", title: "Heliograph" },
+  { path: "/docs/start", title: "Heliograph" },
   { path: "/docs", title: "API reference · Heliograph" },
   { path: "/docs/errors", title: "Error codes · Heliograph" },
   { path: "/docs/errors/INVALID_RECIPIENT", title: "INVALID_RECIPIENT · Heliograph" },
@@ -117,7 +117,7 @@ test.for([
 
 test("a click copies the command", async () => {
   const permissions = ["clipboard-read", "clipboard-write"];
-  await visit("/", { viewport: SCREEN, permissions }, async ({ page, complaints }) => {
+  await visit("/docs/start", { viewport: SCREEN, permissions }, async ({ page, complaints }) => {
     const block = page.locator("figure.code").first();
     await block.getByRole("button", { name: "Copy" }).click();
     await block.getByRole("button", { name: "Copied" }).waitFor();

@@ -5,7 +5,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { array, assert as assertProperty, asyncProperty, constantFrom, nat, record } from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Credential } from "../src/accounts/keyring.ts";
-import { authenticate, BadKeyCounter, type Admission } from "../src/http/authenticate.ts";
+import { authenticate, type Admission } from "../src/http/authenticate.ts";
+import { MinuteCounter } from "../src/lib/minute-counter.ts";
 import { createCodeFinder } from "../src/http/express/find-code.ts";
 import { readLinkHead, readSendHead } from "../src/http/express/read-head.ts";
 import { putExpressDoorBefore } from "../src/http/express-door.ts";
@@ -743,9 +744,15 @@ async function openStub(
 ) {
   const route = { express: true, method: "POST", path: "/v1/sms", family: "send", scope: "sms" };
   const credentialOf = (secret: string) =>
-    ({ key: { scopes: ["sms"], name: secret }, account: {}, networks: null, bucket: null }) as unknown as Credential;
+    ({
+      key: { scopes: ["sms"] },
+      actor: { name: secret },
+      account: {},
+      networks: null,
+      bucket: null,
+    }) as unknown as Credential;
   const keyring = { find: credentialOf } as unknown as Admission["keyring"];
-  const admission = { keyring, clock: systemClock, badKeys: new BadKeyCounter() };
+  const admission = { keyring, clock: systemClock, badKeys: new MinuteCounter() };
   const ordinary = (asked: IncomingMessage, response: ServerResponse): void => {
     let body = "";
     asked.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
@@ -801,7 +808,7 @@ test(
     let seen: unknown[] = [];
     const stub = await openStub(
       async ({ headers, body, caller }) => {
-        seen.push([caller.key.name, headers["idempotency-key"], body]);
+        seen.push([caller.actor.name, headers["idempotency-key"], body]);
         return "{}";
       },
       (code) => void seen.push(code),

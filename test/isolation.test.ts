@@ -9,6 +9,7 @@ import { ENGINES } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
 import type { Envelope, ErrorBody, MessageBody, PhoneMessageBody } from "./support/house.ts";
 import { plantLinks } from "./support/links.ts";
+import { logIn } from "./support/person.ts";
 import { openSink } from "./support/sink.ts";
 
 const KEYED = ROUTES.filter((route): route is KeyedRoute => route.scope !== null);
@@ -16,6 +17,7 @@ const nameOf = ({ method, path }: Pick<KeyedRoute, "method" | "path">): string =
 
 const VICTIM_NUMBER = "15550177001";
 const SCHEDULED_NUMBER = "15550177002";
+const VICTIM_EMAIL = "victim@example.com";
 const VICTIM_TEXT = "for the victim's eyes only";
 const VICTIM_TARGET = "https://victim.example/private";
 const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" };
@@ -47,6 +49,8 @@ interface Loot {
   inboundId: string;
   /** Something that an address of it was told. */
   callbackId: string;
+  /** Somebody who can log in to it. */
+  userId: string;
   /** A one-time password of it, with its right code. */
   verifyId: string;
   otp: string;
@@ -179,6 +183,28 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/api/messages?cursor=${nextAfter(messageId)}`, expected: 200 },
   ],
   "GET /api/messages/:messageId": ({ messageId }) => [{ path: `/api/messages/${messageId}`, expected: 404 }],
+  "GET /api/users": ({ userId }) => [
+    { path: "/api/users?accountId=1", expected: 200 },
+    { path: `/api/users?cursor=${userId.replace(/^./, "0").replace(/.$/, "0")}`, expected: 200 },
+  ],
+  "GET /api/users/:id": ({ userId }) => [{ path: `/api/users/${userId}`, expected: 404 }],
+  "POST /api/users": () => [
+    { path: "/api/users", body: { email: "intruder-2@example.com", role: "owner", accountId: 1 }, expected: 201 },
+    // Nobody takes over the address of another account's person.
+    { path: "/api/users", body: { email: VICTIM_EMAIL, role: "owner", password: "correct horse" }, expected: 409 },
+  ],
+  "PATCH /api/users/:id": ({ userId }) => [
+    { path: `/api/users/${userId}`, body: { disabled: true, accountId: 1 }, expected: 404 },
+  ],
+  "POST /api/users/:id/reset-password": ({ userId }) => [
+    { path: `/api/users/${userId}/reset-password`, expected: 404 },
+  ],
+  "DELETE /api/users/:id": ({ userId }) => [{ path: `/api/users/${userId}`, expected: 404 }],
+  "GET /api/audit": ({ userId }) => [
+    { path: "/api/audit?accountId=1", expected: 200 },
+    { path: `/api/audit?who=${userId}`, expected: 200 },
+    { path: "/api/audit?cursor=ffffffff-ffff-7000-8000-000000000000", expected: 200 },
+  ],
   "GET /api/keys": () => [{ path: "/api/keys?accountId=1", expected: 200 }],
   "POST /api/keys": () => [
     { path: "/api/keys", body: { name: "Mine", scopes: ["read"], accountId: 1 }, expected: 201 },
@@ -317,6 +343,14 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&timeout=0`, expected: 200 },
     { path: `/api/simulator/messages/wait?to=${VICTIM_NUMBER}&messageId=${messageId}&timeout=0`, expected: 200 },
   ],
+  "GET /api/stats": () => [
+    { path: "/api/stats?accountId=1", expected: 200 },
+    { path: "/api/stats?from=0&step=day&to=86400000", expected: 200 },
+  ],
+  "GET /api/live": () => [
+    { path: "/api/live", headers: { "last-event-id": "00000000-0000-7000-8000-000000000000" }, expected: 200 },
+  ],
+  "GET /api/system": () => [{ path: "/api/system", expected: 200 }],
   "GET /api/simulator/events": () => [
     {
       path: "/api/simulator/events",
@@ -388,6 +422,9 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       channel: "chatapp",
       text: VICTIM_TEXT,
     });
+    const victim = { email: VICTIM_EMAIL, role: "owner", password: "correct horse battery" };
+    const person = await house.ask<{ id: string }>("POST", "/api/users", victim);
+    await logIn(house.url, victim);
     const richMessageId = `${newId(Date.now())}:1`;
     await house.app.store.receiveOnPhones([
       {
@@ -425,6 +462,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       richMessageId,
       inboundId: answered.body.id,
       callbackId: "",
+      userId: person.body.id,
       verifyId: "",
       otp: "",
       receiptId: await plantReceipt(),
@@ -490,6 +528,10 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       "balances",
       "ledger",
       "parked_receipts",
+      "users",
+      "sessions",
+      "recovery_codes",
+      "audit",
     ];
     const rows = [await tenants.execute("select * from accounts where id = 1")];
     for (const table of tables)
@@ -510,8 +552,16 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
         expect(answer.body).not.toContain(loot.keyId);
         expect(answer.body).not.toContain(VICTIM_NUMBER);
         expect(answer.body).not.toContain(VICTIM_TARGET);
-        const { campaignId, inboundId, richMessageId, callbackId, recordIds } = loot;
-        const ids = [campaignId, inboundId, richMessageId, callbackId.slice(0, 36), ...Object.values(recordIds)];
+        expect(answer.body).not.toContain(VICTIM_EMAIL);
+        const { campaignId, inboundId, richMessageId, callbackId, recordIds, userId } = loot;
+        const ids = [
+          userId,
+          campaignId,
+          inboundId,
+          richMessageId,
+          callbackId.slice(0, 36),
+          ...Object.values(recordIds),
+        ];
         for (const id of ids) expect(answer.body).not.toContain(id);
       }
       expect(await belongings()).toEqual(before);

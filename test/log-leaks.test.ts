@@ -13,6 +13,7 @@ import { newKeySecret } from "../src/model/api-key.ts";
 import { freshDatabase } from "./support/databases.ts";
 import { ENGINES, type EngineName } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
+import { logIn } from "./support/person.ts";
 
 /** What only a customer, or the operator, may ever read. */
 const CANARIES = {
@@ -28,6 +29,11 @@ const CANARIES = {
   databasePassword: "canary-database-password-8",
   adminEmail: "canary-owner@example.com",
   masterKey: "canary-master-key-0123456789",
+  typedEmail: "canary-typed@example.com",
+  typedPassword: "canary-typed-password",
+  typedCode: "canary-typed-code",
+  session: `canary-session-${"x".repeat(28)}`,
+  csrf: "canary-csrf-token",
 };
 
 const SEND = {
@@ -75,6 +81,17 @@ describe.each(ENGINES)("the log on %s", (engine) => {
 
       await ordinaryLife(ask, secrets);
       await refusals(ask);
+      const session = await peopleComeAndGo(app.url);
+
+      // The change stands, and the log has what the store could not take.
+      await behind.execute("alter table audit rename to audit_away");
+      expect(await ask("POST", "/api/optouts", { number: CANARIES.number, note: CANARIES.text })).toBe(200);
+      expect(logged("audit entry could not be written")).toBe(true);
+      await behind.execute("alter table audit_away rename to audit");
+
+      await behind.execute("alter table sessions rename to sessions_away");
+      expect(await statusOf(`${app.url}/api/session`, "GET", undefined, { cookie: session.cookie })).toBe(500);
+      await behind.execute("alter table sessions_away rename to sessions");
 
       await behind.execute(refuseRows(engine));
       expect(await ask("POST", "/v1/sms", SEND)).toBe(500);
@@ -97,7 +114,9 @@ describe.each(ENGINES)("the log on %s", (engine) => {
       await app.stop();
       const log = lines.join("");
       expect(lines.length).toBeGreaterThanOrEqual(3);
-      for (const canary of [...Object.values(CANARIES), ...Object.values(secrets)]) expect(log).not.toContain(canary);
+      const [, token = ""] = session.cookie.split("=");
+      for (const canary of [...Object.values(CANARIES), ...Object.values(secrets), token, session.csrfToken])
+        expect(log).not.toContain(canary);
       expect(log.toLowerCase()).not.toContain("canary");
       expect(log).not.toMatch(/hg_(live|test)_/);
       expect(log).not.toContain("5559876543");
@@ -160,6 +179,24 @@ async function ordinaryLife(ask: Ask, { testKey }: { testKey: string }): Promise
   expect(await ask("GET", `/api/simulator/messages/wait?to=${CANARIES.number}`)).toBe(200);
   expect(await ask("GET", `/v1/messages?recipient=${CANARIES.number}&campaignName=${CANARIES.campaign}`)).toBe(200);
   expect(await ask("POST", "/api/keys", { name: CANARIES.keyName, scopes: ["read"] })).toBe(201);
+}
+
+/** Logs in and fails to, in every way, and leaves somebody logged in. */
+async function peopleComeAndGo(url: string): Promise<{ cookie: string; csrfToken: string }> {
+  const { adminEmail: email, adminPassword: password, typedEmail, typedPassword, typedCode } = CANARIES;
+  const enter = (body: object): Promise<number> => statusOf(`${url}/api/session`, "POST", body, {});
+  expect(await enter({ email: typedEmail, password: typedPassword, totp: typedCode })).toBe(401);
+  expect(await enter({ email, password: typedPassword })).toBe(401);
+  expect(await enter({ email: typedPassword, password: [typedPassword] })).toBe(400);
+  const person = await logIn(url, { email, password });
+  const asPerson = (method: string, path: string, headers: Record<string, string> = {}): Promise<number> =>
+    statusOf(url + path, method, undefined, { cookie: person.cookie, ...headers });
+  expect(await asPerson("DELETE", "/api/session", { "x-csrf-token": CANARIES.csrf })).toBe(403);
+  const forged = { cookie: `heliograph_session=${CANARIES.session}` };
+  expect(await statusOf(`${url}/api/session`, "GET", undefined, forged)).toBe(401);
+  expect((await person.ask("POST", "/api/session/totp")).status).toBe(200);
+  expect((await person.ask("PUT", "/api/session/totp", { code: typedCode })).status).toBe(400);
+  return { cookie: person.cookie, csrfToken: person.session.csrfToken };
 }
 
 async function refusals(ask: Ask): Promise<void> {

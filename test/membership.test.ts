@@ -18,6 +18,7 @@ function scripted(): { store: NodeStore; dead: Set<number>; finishBurial(): void
       return [...dead];
     },
     leave: async () => {},
+    listNodes: async () => [],
     countNodes: async () => 1,
     placeOf: async () => ({ count: 1, rank: 0 }),
   };

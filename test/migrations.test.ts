@@ -101,6 +101,17 @@ describe.each(ENGINES)("migrating on %s", (engine) => {
     expect(await contents()).toEqual([{ ...sample, channel: null }, ...others]);
   });
 
+  it("writes the addresses of people in small letters, unless two would be one then", async () => {
+    await ground.migrate(MIGRATIONS.slice(0, 6));
+    await ground.write("insert into accounts (name, suspended, settings, created_at) values ('a', 0, '{}', 0)");
+    for (const email of ["Owner@Example.com", "twin@example.com", "Twin@example.com"])
+      await ground.write(`insert into users (account_id, id, email, password_hash, role, created_at)
+        values (1, '${newId(0)}', '${email}', '', 'owner', 0)`);
+    await ground.migrate(MIGRATIONS);
+    const emails = await ground.names("select email as name from users");
+    expect(emails.toSorted()).toEqual(["Twin@example.com", "owner@example.com", "twin@example.com"]);
+  });
+
   it("leaves a usable database when the process is killed in the middle", async () => {
     const script = join(import.meta.dirname, "support/migrating-process.ts");
     const migrating = spawn(process.execPath, [script, engine, ground.where], { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
+import { NO_ACCOUNT } from "../src/model/audit.ts";
 import type { InboundMessage } from "../src/model/inbound.ts";
 import type { MessageRef } from "../src/model/message.ts";
 import {
@@ -19,6 +20,12 @@ import { MovedClock } from "./support/moved-clock.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+
+const KEPT = {
+  linkLifeMs: 90 * DAY_MS,
+  sessionLimits: { idleMs: DAY_MS / 2, lifeMs: 7 * DAY_MS },
+  auditMs: 400 * DAY_MS,
+};
 
 describe.each(ENGINES)("retention on %s", (engine) => {
   let opened: OpenStore;
@@ -270,7 +277,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
           },
         },
         clock,
-        linkLifeMs: 90 * DAY_MS,
+        ...KEPT,
       });
       await turn();
       expect(looked).toEqual([250]);
@@ -296,7 +303,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
           },
         },
         clock,
-        linkLifeMs: 90 * DAY_MS,
+        ...KEPT,
       });
       await expect(turn()).rejects.toThrow("away");
       await turn();
@@ -332,7 +339,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
           },
         },
         clock,
-        linkLifeMs: 90 * DAY_MS,
+        ...KEPT,
       });
       await turn();
       expect(gone).toEqual([250]);
@@ -342,12 +349,38 @@ describe.each(ENGINES)("retention on %s", (engine) => {
       expect((await store.listInbound(2, {}, null, 10)).rows).toEqual([others]);
     });
 
+    test("sessions, tries to log in and who changed what go when their time is over", async () => {
+      const entry = (accountId: number, days: number) => ({
+        accountId,
+        id: newId(clock.now() - days * DAY_MS),
+        actor: { kind: "nobody", id: null, name: null } as const,
+        action: "login failed",
+        kind: "session",
+        recordId: null,
+        recordName: null,
+        fields: [],
+        address: "203.0.113.7",
+      });
+      for (const accountId of [1, NO_ACCOUNT])
+        for (const days of [399, 401]) await store.writeAudit(entry(accountId, days));
+      for (const days of [0, 1]) {
+        const at = clock.now() - days * DAY_MS;
+        await opened.execute(`insert into sessions (digest, account_id, user_id, created_at, seen_at)
+          values ('of ${days}', 1, '${newId(at)}', ${at}, ${at}) returning digest`);
+      }
+      for (const days of [1, 3]) await store.beginAttempt(`of ${days}`, clock.now() - days * DAY_MS);
+      const turn = forgetInTurns({ store, clock, ...KEPT });
+      for (let turns = 0; turns < 20; turns += 1) await turn();
+      const left = async (table: string) => (await opened.execute(`select * from ${table}`)).length;
+      expect([await left("audit"), await left("sessions"), await left("login_failures")]).toEqual([2, 1, 1]);
+    });
+
     test("a short link goes with its message, but never while it still leads somewhere", async () => {
       const linksLeft = async () => (await opened.execute("select code from links")).length;
       await opened.execute(`update accounts set settings = '{"keepMessagesDays":5}'`);
       await plantLinks(opened.execute, { createdAt: clock.now() - 10 * DAY_MS });
       const all = async (linkLifeMs: number): Promise<void> => {
-        const turn = forgetInTurns({ store, clock, linkLifeMs });
+        const turn = forgetInTurns({ store, clock, ...KEPT, linkLifeMs });
         for (let turns = 0; turns < 20; turns += 1) await turn();
       };
       await all(30 * DAY_MS);

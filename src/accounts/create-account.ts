@@ -3,6 +3,7 @@ import { sampleRecords } from "../catalog/samples.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { SCOPES } from "../model/api-key.ts";
+import { readEmail } from "../model/user.ts";
 import type { RecordStore } from "../store/store.ts";
 import type { Keyring } from "./keyring.ts";
 import { mintKey } from "./keys.ts";
@@ -43,7 +44,8 @@ const SAMPLE_PHONES = [
 /** Makes an account with its owner, a live and a test key, and sample phones; null when the name is taken. */
 export async function createAccount(needs: CreateNeeds, wishes: Wishes): Promise<CreatedAccount | null> {
   const { store, keyring, clock } = needs;
-  const { name, adminEmail: email } = wishes;
+  const { name, adminEmail } = wishes;
+  const email = readEmail(adminEmail) ?? adminEmail;
   const now = clock.now();
   const password = wishes.adminPassword ?? randomBytes(12).toString("base64url");
   const choices = { scopes: SCOPES, allowedIps: [], requestsPerSecond: null, expiresAt: null };

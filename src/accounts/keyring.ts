@@ -5,11 +5,11 @@ import { TokenBucket } from "../lib/token-bucket.ts";
 import type { Account } from "../model/account.ts";
 import { keyDigest, type ApiKey } from "../model/api-key.ts";
 import type { RecordStore } from "../store/store.ts";
+import type { Caller } from "./caller.ts";
 
 /** A key that opens, with all that is asked of it at every request. */
-export interface Credential {
+export interface Credential extends Caller {
   key: ApiKey;
-  account: Account;
   /** Null when it may come from anywhere. */
   networks: BlockList | null;
   bucket: TokenBucket | null;
@@ -103,6 +103,10 @@ function credentialOf(key: ApiKey, account: Account, before: Credential | undefi
   return {
     key: { ...key, lastUsedAt: Math.max(key.lastUsedAt ?? 0, before?.key.lastUsedAt ?? 0) || null },
     account,
+    // What its scopes let it do, it may do as an owner.
+    role: "owner",
+    actor: { kind: "key", id: key.id, name: key.name },
+    session: null,
     networks: key.allowedIps.length === 0 ? null : networksOf(key.allowedIps),
     bucket: rate === null ? null : sameRate && before ? before.bucket : new TokenBucket(rate, now),
   };

@@ -2,33 +2,18 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { BlockList } from "node:net";
 import type { Credential, Keyring } from "../accounts/keyring.ts";
 import type { Clock } from "../lib/clock.ts";
+import { MinuteCounter } from "../lib/minute-counter.ts";
+import { unmapped } from "../lib/network.ts";
 import type { Scope } from "../model/api-key.ts";
 import { Problem } from "../model/problem.ts";
 
 const BAD_KEYS_PER_MINUTE = 20;
-const MINUTE_MS = 60_000;
-const ADDRESSES_MAX = 10_000;
-
-/** Counts bad keys by address, so that guessing is slow; good keys from the same address stay welcome. */
-export class BadKeyCounter {
-  #counts = new Map<string, number>();
-  #minute = 0;
-
-  /** How many bad keys the address has shown in this minute, this one included. */
-  count(address: string, now: number): number {
-    const minute = Math.floor(now / MINUTE_MS);
-    if (minute !== this.#minute || this.#counts.size > ADDRESSES_MAX) this.#counts.clear();
-    this.#minute = minute;
-    const count = (this.#counts.get(address) ?? 0) + 1;
-    this.#counts.set(address, count);
-    return count;
-  }
-}
 
 export interface Admission {
   keyring: Keyring;
   clock: Clock;
-  badKeys: BadKeyCounter;
+  /** By address, so that guessing is slow; good keys from the same address stay welcome. */
+  badKeys: MinuteCounter;
 }
 
 /** Lets a request in, or says why not. What is wrong with a key is not said: missing, unknown, revoked and expired look alike. */
@@ -45,7 +30,7 @@ export function authenticate(
     if (badKeys.count(request.address, now) <= BAD_KEYS_PER_MINUTE) throw new Problem("UNAUTHORIZED");
     throw new Problem("RATE_LIMITED", {
       message: "Too many requests with bad keys came from this address.",
-      retryAfterSeconds: Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1000),
+      retryAfterSeconds: MinuteCounter.secondsLeft(now),
     });
   }
   const { key, account, networks, bucket } = credential;
@@ -74,9 +59,7 @@ function oneKey(header: string | string[] | undefined): string {
   return values.size === 1 ? first : "";
 }
 
-/** An IPv4 caller on an IPv6 socket shows as `::ffff:1.2.3.4`. */
 function isWithin(networks: BlockList, address: string): boolean {
-  const mapped = address.startsWith("::ffff:") && address.includes(".");
-  const plain = mapped ? address.slice("::ffff:".length) : address;
+  const plain = unmapped(address);
   return networks.check(plain, plain.includes(":") ? "ipv6" : "ipv4");
 }

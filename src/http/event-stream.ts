@@ -1,7 +1,11 @@
 import type { FastifyReply } from "fastify";
 import { every, type Clock } from "../lib/clock.ts";
+import { hideNumbers, seesLess } from "./hide-numbers.ts";
+import { callerOf } from "./request-caller.ts";
 
 const BREATH_MS = 15_000;
+/** A person's stream ends after so long: whoever comes back is asked again who they are, and where they were. */
+const PERSONS_STREAM_MS = 600_000;
 /** A reader that is this far behind is dropped; it comes back and asks for what it missed. */
 const UNREAD_BYTES_MAX = 1_048_576;
 
@@ -13,6 +17,8 @@ export interface EventStream {
 
 /** Turns an answer into server-sent events, with a comment now and then so that proxies keep the line open. */
 export function openStream(reply: FastifyReply, clock: Clock, stopping: AbortSignal): EventStream {
+  const caller = callerOf(reply.request);
+  const shown = (data: object): unknown => (seesLess(caller) ? hideNumbers(data, null) : data);
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, {
@@ -31,13 +37,15 @@ export function openStream(reply: FastifyReply, clock: Clock, stopping: AbortSig
   const breath = every(clock, BREATH_MS, async () => write(": breath\n\n"));
   const end = (): void => void raw.end();
   stopping.addEventListener("abort", end);
+  const callOff = caller?.session ? clock.after(PERSONS_STREAM_MS, end) : () => {};
   raw.on("close", () => {
+    callOff();
     stopping.removeEventListener("abort", end);
     void breath.stop();
   });
   return {
     send(event, id, data) {
-      write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`);
+      write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(shown(data))}\n\n`);
       if (raw.writableLength > UNREAD_BYTES_MAX) raw.destroy();
     },
     end,

@@ -1,5 +1,6 @@
 import { BatcherFull } from "../lib/batcher.ts";
 import { newId } from "../lib/ids.ts";
+import { DoorFull } from "../lib/narrow-door.ts";
 import { Problem, type ProblemCode } from "../model/problem.ts";
 import { StorageUnavailable } from "../store/store.ts";
 import { failureBody } from "./envelope.ts";
@@ -46,7 +47,7 @@ function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StorageUnavailable)
     return new Problem("STORAGE_UNAVAILABLE", { retryAfterSeconds: RETRY_SECONDS, cause: error });
-  if (error instanceof BatcherFull)
+  if (error instanceof BatcherFull || error instanceof DoorFull)
     return new Problem("OVERLOADED", { retryAfterSeconds: RETRY_SECONDS, cause: error });
   const known = FASTIFY_PROBLEMS[(error as { code?: string }).code ?? ""];
   return new Problem(known ?? "INTERNAL", { cause: error });

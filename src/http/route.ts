@@ -1,6 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
-import type { Credential, Keyring } from "../accounts/keyring.ts";
+import type { Caller } from "../accounts/caller.ts";
+import type { Keyring } from "../accounts/keyring.ts";
+import type { LogInNeeds } from "../accounts/log-in.ts";
+import type { OpenSession } from "../accounts/sessions.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Carriers, LineTrial } from "../carriers/carrier.ts";
 import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
@@ -13,20 +16,25 @@ import type { CampaignNeeds } from "../messages/campaign.ts";
 import type { PrepareNeeds } from "../messages/prepare.ts";
 import type { ReportNeeds } from "../messages/report.ts";
 import type { SmppSecrets, SmppSettings } from "../model/smpp-line.ts";
+import type { Role } from "../model/account.ts";
 import type { Scope } from "../model/api-key.ts";
+import type { DoorAction } from "../model/audit.ts";
 import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
 import type { CheckNeeds } from "../verify/check.ts";
 import type { GenerateNeeds } from "../verify/generate.ts";
 import type { TellNeeds } from "../webhooks/tell.ts";
 import type { Teller } from "../webhooks/teller.ts";
+import type { Live } from "../work/live.ts";
 import type { Meters } from "../work/meters.ts";
+import type { SystemState } from "./api/system.ts";
 import type { JsonText } from "./envelope.ts";
 
 /** All that a door may need of the house. */
 export interface Services {
   store: Store;
   keyring: Keyring;
+  people: LogInNeeds;
   catalog: Catalog;
   campaigning: CampaignNeeds;
   preparing: PrepareNeeds;
@@ -43,6 +51,8 @@ export interface Services {
   teller: Teller | null;
   links: Follow;
   meters: Meters;
+  live: Live;
+  system(): SystemState;
   /** Resolves when it is the turn of the next large request. */
   bulkTurn(): Promise<void>;
   clock: Clock;
@@ -66,9 +76,14 @@ export interface Call {
   query: Readonly<Record<string, string | undefined>>;
 }
 
-/** A request whose key has been checked. */
+/** A request whose key or session has been checked. */
 export interface AuthenticCall extends Call {
-  caller: Credential;
+  caller: Caller;
+}
+
+/** A request of a person. */
+export interface PersonalCall extends AuthenticCall {
+  caller: Caller & { session: OpenSession };
 }
 
 /** What a send needs to know of its request; any door can give it. */
@@ -76,7 +91,7 @@ export interface SendCall {
   /** Those that a handler may want; the express door reads no others. */
   headers: { readonly "idempotency-key": string | string[] | undefined };
   body: unknown;
-  caller: Credential;
+  caller: Caller;
   setHeader(name: string, value: string): void;
 }
 
@@ -109,15 +124,19 @@ interface Documented {
   /** Whether the body is checked against its schema before the handler runs; a door that reads by itself says false. */
   checkBody?: boolean;
   requestExamples?: Readonly<Record<string, unknown>>;
+  /** What the log of changes calls it, where that is not its method and path; false where nothing is changed by it. */
+  audit?: DoorAction | false;
   /** The type of a success that is not JSON. */
   contentType?: string;
   response: TSchema | null;
   responseExample: unknown;
 }
 
-/** A door that asks for a key with a scope. */
+/** A door that asks for a key with a scope, or for a person with a role. */
 export interface KeyedRoute extends Documented {
   scope: Scope;
+  /** The role that a person needs at the least, where it is another than the method says: see `roleOf`. */
+  role?: Role;
   handle(services: Services, call: AuthenticCall): Promise<unknown>;
 }
 
@@ -127,11 +146,25 @@ export interface OpenRoute extends Documented {
   handle(services: Services, call: Call): Promise<unknown>;
 }
 
+/** A door for people alone, about themselves: whoever is logged in may pass. */
+export interface PersonalRoute extends Documented {
+  scope: null;
+  personal: true;
+  handle(services: Services, call: PersonalCall): Promise<unknown>;
+}
+
 /** A door for sends: ordinary requests to it take the express door, without the framework. */
 export interface SendRoute extends Documented {
   scope: Scope;
+  role?: Role;
   express: true;
   handle(services: Services, call: SendCall): Promise<JsonText>;
 }
 
-export type Route = KeyedRoute | SendRoute | OpenRoute;
+export type ProtectedRoute = KeyedRoute | SendRoute;
+export type Route = ProtectedRoute | PersonalRoute | OpenRoute;
+
+export const isPersonal = (route: Route): route is PersonalRoute => "personal" in route;
+
+/** Who may pass: who looks needs to be a viewer, who changes something a member, unless the route says otherwise. */
+export const roleOf = ({ method, role }: ProtectedRoute): Role => role ?? (method === "GET" ? "viewer" : "member");

@@ -1,4 +1,5 @@
 import { getAccount, patchAccount } from "./api/account.ts";
+import { listAudit } from "./api/audit.ts";
 import { botRoutes } from "./api/bots.ts";
 import { getCallback, listCallbacks, resendCallback } from "./api/callbacks.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./api/campaigns.ts";
@@ -10,12 +11,15 @@ import { deleteKey, getKey, listKeys, patchKey, postKey, rotateKeyRoute } from "
 import { dlrConfigRoutes } from "./api/dlr-configs.ts";
 import { getLink, listLinks } from "./api/links.ts";
 import { getOperatorMessage, listOperatorMessages } from "./api/messages.ts";
+import { liveRoute } from "./api/live.ts";
 import { numberRoutes } from "./api/numbers.ts";
 import { optOutRoutes } from "./api/optouts.ts";
 import { priceRoutes } from "./api/prices.ts";
 import { receiptRoutes } from "./api/receipts.ts";
 import { routeRoutes } from "./api/routes.ts";
 import { senderRoutes } from "./api/senders.ts";
+import { sessionSecurityRoutes } from "./api/session-security.ts";
+import { getSession, logInRoute, logOutRoute } from "./api/session.ts";
 import {
   readOnPhone,
   replyFromPhone,
@@ -26,10 +30,14 @@ import {
 import { getChaos, listPhoneMessages, listPhones, putChaos, waitForMessage } from "./api/simulator.ts";
 import { simulatorEvents } from "./api/simulator-events.ts";
 import { latestOtp } from "./api/simulator-otp.ts";
+import { statsRoute } from "./api/stats.ts";
+import { systemRoute } from "./api/system.ts";
 import { templateRoutes } from "./api/templates.ts";
 import { liftVerifyBlock, listVerifications, listVerifyBlocks } from "./api/verifications.ts";
+import { userRoutes } from "./api/users.ts";
 import { verifyConfigRoutes } from "./api/verify-configs.ts";
 import { webhookRoutes } from "./api/webhooks.ts";
+import { dashboardRoutes } from "./dashboard/dashboard.ts";
 import { docsRoutes } from "./docs/docs.ts";
 import { healthz, metrics, readyz } from "./health.ts";
 import type { Route } from "./route.ts";
@@ -60,6 +68,14 @@ const OPERATIONS: readonly Route[] = [
   listEvents,
   listOperatorMessages,
   getOperatorMessage,
+  logInRoute,
+  getSession,
+  logOutRoute,
+  ...sessionSecurityRoutes,
+  ...userRoutes,
+  statsRoute,
+  liveRoute,
+  listAudit,
   listKeys,
   postKey,
   getKey,
@@ -112,7 +128,13 @@ const OPERATIONS: readonly Route[] = [
   healthz,
   readyz,
   metrics,
+  systemRoute,
 ];
 
 /** Everything that enters. A door that is not in this table does not exist; the reference at `/docs` is made from it. */
-export const ROUTES: readonly Route[] = [...OPERATIONS, ...docsRoutes(OPERATIONS), ...shortLinkRoutes];
+export const ROUTES: readonly Route[] = [
+  ...OPERATIONS,
+  ...docsRoutes(OPERATIONS),
+  ...dashboardRoutes,
+  ...shortLinkRoutes,
+];

@@ -1,16 +1,33 @@
 import { createServer as createHttpServer, METHODS } from "node:http";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { Credential } from "../accounts/keyring.ts";
+import { writeDown } from "../accounts/audit.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { MinuteCounter } from "../lib/minute-counter.ts";
 import { Problem } from "../model/problem.ts";
-import { authenticate, BadKeyCounter, type Admission } from "./authenticate.ts";
+import { admitPerson } from "./admit-person.ts";
+import { auditEntryOf } from "./audit-entry.ts";
+import { authenticate, type Admission } from "./authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
+import { asksForPage, sendDashboard } from "./dashboard/page.ts";
 import { JSON_TYPE } from "./envelope.ts";
 import { putExpressDoorBefore } from "./express-door.ts";
 import { failureOf } from "./failure.ts";
+import { hideNumbers, openCursor, seesLess } from "./hide-numbers.ts";
 import { readJson } from "./read-json.ts";
-import type { Family, Route, Services } from "./route.ts";
+import { callerOf, setCaller } from "./request-caller.ts";
+import {
+  isPersonal,
+  type Family,
+  type OpenRoute,
+  type PersonalCall,
+  type PersonalRoute,
+  type ProtectedRoute,
+  type Route,
+  type Services,
+} from "./route.ts";
 import { ROUTES } from "./routes.ts";
+import { readSessionToken } from "./session-cookie.ts";
 
 const BODY_BYTES_MAX = 1_048_576;
 /** How long a client may take, and how much it may say, before it has said anything we act on. */
@@ -25,7 +42,7 @@ interface Options {
 /** Builds the doors from the table of routes. */
 export function createServer(services: Services, options: Options): FastifyInstance {
   const routes = options.answersRequests ? ROUTES : ROUTES.filter((route) => route.group === "Health");
-  const admission = { keyring: services.keyring, clock: services.clock, badKeys: new BadKeyCounter() };
+  const admission = { keyring: services.keyring, clock: services.clock, badKeys: new MinuteCounter() };
   const addressOf = options.trustProxy ? forwardedFor : peerOf;
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
@@ -68,7 +85,11 @@ export function createServer(services: Services, options: Options): FastifyInsta
   // What leads nowhere is refused before a byte of its body is read.
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
-    fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
+    const nowhere = (): void => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
+    if (!options.answersRequests || !asksForPage(request)) return nowhere();
+    sendDashboard(services, request, reply).then((sent) => {
+      if (!sent) nowhere();
+    }, done);
   });
 
   for (const route of routes) addRoute(app, services, route, admission, fail);
@@ -98,44 +119,60 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, admiss
     // An answer without a body and without an end would hold up whatever is asked next on the line.
     exposeHeadRoute: route.method === "GET" && route.contentType !== "text/event-stream",
     errorHandler: (error, request, reply) => fail(request, reply, error, route.family),
-    // The key is looked at before a byte of the body is read.
-    onRequest: (request, reply, done) => {
-      if (route.scope === null) return done();
-      try {
-        (request as Authentic).caller = authenticate(
-          admission,
-          { headers: request.headers, address: request.ip },
-          route.scope,
-          (name, value) => void reply.header(name, value),
-        );
-        done();
-      } catch (error) {
-        done(error as Error);
-      }
-    },
+    // The key or the session is looked at before a byte of the body is read.
+    onRequest: isOpen(route)
+      ? []
+      : async (request, reply) => {
+          setCaller(request, await admit(services, admission, route, request, reply));
+        },
     handler: async (request, reply) => {
       if (request.body instanceof Error) throw request.body;
+      const caller = callerOf(request);
+      const less = seesLess(caller);
+      const { cursorSeal } = services.people.secrets;
+      const query = singleValues(request.query as Record<string, string | string[]>, route);
       const call = {
         request,
         reply,
-        caller: (request as Authentic).caller,
+        caller: caller as PersonalCall["caller"],
         headers: { "idempotency-key": request.headers["idempotency-key"] },
         setHeader: (name: string, value: string) => void reply.header(name, value),
         body: request.body === undefined && route.body ? missingBody(route) : request.body,
         params: request.params as Record<string, string>,
-        query: singleValues(request.query as Record<string, string | string[]>, route),
+        query: less ? { ...query, cursor: openCursor(query.cursor, cursorSeal) } : query,
       };
       check?.(call.body);
       const answer =
         "express" in route ? (await route.handle(services, call)).text : await route.handle(services, call);
+      if (!isOpen(route) && caller) {
+        const entry = auditEntryOf(route, caller, { ...call, answer, address: request.ip });
+        if (entry) await writeDown(services.people, entry);
+      }
       letGoOnStop(services, reply);
       if (!reply.hasHeader("content-type")) reply.type(JSON_TYPE);
-      return answer;
+      return less && answer !== reply ? hideNumbers(answer, cursorSeal) : answer;
     },
   });
 }
 
-type Authentic = FastifyRequest & { caller: Credential };
+/** Asks a request for its key, or for the session of whoever sent it. */
+async function admit(
+  services: Services,
+  admission: Admission,
+  route: ProtectedRoute | PersonalRoute,
+  { method, headers, ip: address }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Caller> {
+  // A key counts, whatever cookie comes with it: only a program can have sent it.
+  const token = headers.apikey === undefined ? readSessionToken(headers.cookie) : null;
+  if (token === null && !isPersonal(route))
+    return authenticate(admission, { headers, address }, route.scope, (name, value) => void reply.header(name, value));
+  // What one person may see is not for a cache that others use.
+  void reply.header("cache-control", "no-store");
+  return admitPerson(services, route, { method, headers }, token ?? "");
+}
+
+const isOpen = (route: Route): route is OpenRoute => route.scope === null && !isPersonal(route);
 
 /** A body may be left out where every field of it may be. */
 function missingBody(route: Route): unknown {

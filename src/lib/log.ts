@@ -3,7 +3,8 @@ import { pino, type DestinationStream, type Logger } from "pino";
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "fatal">;
 
 const SECRET_FIELDS = [
-  "apikey", "apiKey", "authorization", "cookie", "password", "secret", "text", "content", "body", "otp", "code",
+  "apikey", "apiKey", "authorization", "cookie", "set-cookie", "x-csrf-token", "csrfToken", "token", "totp", "recoveryCodes",
+  "password", "secret", "text", "content", "body", "otp", "code",
   "to", "number", "recipient", "from", "email",
 ]; // prettier-ignore
 

@@ -34,3 +34,24 @@ export function listOfNetworks(entries: readonly string[]): BlockList {
   }
   return list;
 }
+
+/**
+ * What stands for an address where tries are counted: of IPv6 the first half, since whoever has one address of it has them
+ * all. An IPv4 caller on an IPv6 socket shows as `::ffff:1.2.3.4`.
+ */
+export function neighbourhood(address: string): string {
+  const plain = unmapped(address);
+  if (isIP(plain) !== 6) return plain;
+  const [head = "", tail] = plain.split("%", 1).join("").split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const groups = [...before, ...Array.from({ length: 8 - before.length - after.length }, () => "0"), ...after];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
+}
+
+/** An address without the mark of IPv4 on an IPv6 socket. */
+export const unmapped = (address: string): string =>
+  address.startsWith("::ffff:") && address.includes(".") ? address.slice("::ffff:".length) : address;

@@ -65,6 +65,13 @@ export const PROBLEMS = {
     cause: "The code that was submitted is not the one that was sent for this `verifyId`.",
     fix: "Let the user type it again: `error.attemptsRemaining` says how often. With none left, ask for a new code with `POST /v1/verify`.",
   },
+  TOTP_INCORRECT: {
+    status: 400,
+    type: "invalid_request",
+    message: "The code is wrong.",
+    cause: "The code is not the one that the authenticator app shows now, it was used before, or none was begun.",
+    fix: "Type the code that the app shows now; the clocks of phone and server may differ by half a minute.",
+  },
   UNAUTHORIZED: {
     status: 401,
     type: "authentication",
@@ -72,6 +79,29 @@ export const PROBLEMS = {
     cause:
       "There is no `apikey` header, it holds an unknown, revoked or expired key, or it was sent twice with different values. These cases are answered alike on purpose.",
     fix: "Send the header `apikey: <your key>`. Keys are shown once when they are made; make a new one if yours is lost.",
+  },
+  LOGIN_REQUIRED: {
+    status: 401,
+    type: "authentication",
+    message: "Nobody is logged in.",
+    cause:
+      "The request needs a person who is logged in, and brought no session, or one that has ended: by logging out, by its limits of time, or because the password was changed.",
+    fix: "Log in with `POST /api/session` and send its cookie. A request that brings an `apikey` is a program's, whatever cookie it has.",
+  },
+  LOGIN_FAILED: {
+    status: 401,
+    type: "authentication",
+    message: "The e-mail address, the password or the code is wrong.",
+    cause:
+      "There is no such person, the password or the code is wrong, a code was used before, or the person was disabled. These cases are answered alike on purpose.",
+    fix: "Try again. An owner of the account can make a new password with `POST /api/users/{id}/reset-password`.",
+  },
+  TOTP_REQUIRED: {
+    status: 401,
+    type: "authentication",
+    message: "The code of the second factor is needed too.",
+    cause: "The password is right, and the person has switched on the second factor.",
+    fix: "Send the same request with `totp`: the six digits of the authenticator app, or one of the recovery codes.",
   },
   INSUFFICIENT_CREDITS: {
     status: 402,
@@ -86,6 +116,36 @@ export const PROBLEMS = {
     message: "This API key may not do that.",
     cause: "The key is valid but lacks the scope that this operation asks for.",
     fix: "Use a key with the scope named in the message, or make one with `POST /api/keys`.",
+  },
+  INSUFFICIENT_ROLE: {
+    status: 403,
+    type: "permission",
+    message: "This is not for your role.",
+    cause:
+      "The person is logged in, and the operation is for another role: a viewer reads, a member works, an owner decides.",
+    fix: "Ask an owner of the account to do it, or to change your role.",
+  },
+  CSRF_REFUSED: {
+    status: 403,
+    type: "permission",
+    message: "The request does not show that it comes from the dashboard.",
+    cause:
+      "A request with a session cookie that changes something must repeat the session's token in the header `x-csrf-token`, and its `Origin`, if it has one, must be this server.",
+    fix: "Send `csrfToken` of `GET /api/session` as `x-csrf-token`. Behind a proxy, set `HELIOGRAPH_BASE_URL` to the address in the browser. Programs use an `apikey` and need no token.",
+  },
+  PASSWORD_CHANGE_REQUIRED: {
+    status: 403,
+    type: "permission",
+    message: "Change the password first.",
+    cause: "The password was made by the server and is good for one thing: to choose another.",
+    fix: "Choose a password with `PATCH /api/session/password`.",
+  },
+  PASSWORD_INCORRECT: {
+    status: 403,
+    type: "permission",
+    message: "The password is wrong.",
+    cause: "What was asked needs the password of whoever is logged in once more, and it was another.",
+    fix: "Give the password that you log in with. Wrong ones count as failed logins.",
   },
   IP_NOT_ALLOWED: {
     status: 403,
@@ -246,6 +306,20 @@ export const PROBLEMS = {
     cause: "Names are unique among the records of one kind.",
     fix: "Use another name, or change the record that has it.",
   },
+  TOTP_ALREADY_ON: {
+    status: 409,
+    type: "conflict",
+    message: "The second factor is on already.",
+    cause: "Whoever is logged in has an authenticator app set up.",
+    fix: "Switch it off first with `DELETE /api/session/totp`, then set it up anew.",
+  },
+  LAST_OWNER: {
+    status: 409,
+    type: "conflict",
+    message: "An account keeps at least one owner who can log in.",
+    cause: "The change would leave the account without an owner.",
+    fix: "Make somebody else an owner first.",
+  },
   RECORD_IN_USE: {
     status: 409,
     type: "conflict",
@@ -328,6 +402,14 @@ export const PROBLEMS = {
     cause:
       "The key sent more requests per second than it is set to, or too many requests with bad keys came from this address.",
     fix: "Wait for the seconds in `Retry-After`, then go on more slowly.",
+  },
+  LOGIN_LOCKED: {
+    status: 429,
+    type: "limit",
+    message: "Too many wrong passwords.",
+    cause:
+      "Five wrong passwords or codes close the login of this address and person for a minute, each further one for twice as long, up to an hour.",
+    fix: "Wait for the seconds in `Retry-After`.",
   },
   OTP_SEND_LIMIT: {
     status: 429,

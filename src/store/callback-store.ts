@@ -67,5 +67,7 @@ export interface CallbackStore {
   findHealth(accountId: number, endpointId: string): Promise<EndpointHealth | null>;
   noteHealth(accountId: number, endpointId: string, health: EndpointHealth): Promise<void>;
   /** Removes callbacks that ended before a time; says how many. */
+  /** How many are still to be told, of all accounts. */
+  countWaitingCallbacks(): Promise<number>;
   forgetCallbacks(accountId: number, before: number, limit: number): Promise<number>;
 }

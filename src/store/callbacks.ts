@@ -221,6 +221,15 @@ export function createCallbacks({ db, atomically, rowsOf }: Engine): Omit<Callba
         .execute();
     },
 
+    async countWaitingCallbacks() {
+      const row = await db
+        .selectFrom("callbacks")
+        .select(sql<number>`cast(count(*) as bigint)`.as("waiting"))
+        .where("state", "=", sql.lit("waiting"))
+        .executeTakeFirst();
+      return row?.waiting ?? 0;
+    },
+
     async forgetCallbacks(accountId, before, limit) {
       const old = ofAccount(accountId)
         .select(["event_id", "endpoint_id"])

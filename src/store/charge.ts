@@ -22,6 +22,12 @@ export const chargeChange = (to: string, refund: string): string => `case
 export const chargeAfter = (change: string): string =>
   `case ${change} when 0 then messages.charge when 1 then 2 else 3 end`;
 
+/** Added to the change where a move is the first sign that a carrier has the message: the row alone knows that. */
+export const TAKEN = 4;
+
+/** The change without that sign. */
+export const CHANGE_BITS = 3;
+
 interface Effect {
   kind: LedgerKind;
   /** Of the message's credits, what goes to the balance. */

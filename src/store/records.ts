@@ -1,14 +1,16 @@
 import { sql, type CompiledQuery } from "kysely";
-import { DEFAULT_SETTINGS, type Account, type AccountSettings, type Role } from "../model/account.ts";
+import { DEFAULT_SETTINGS, type Account, type AccountSettings } from "../model/account.ts";
 import type { ApiKey, KeyMode, Scope } from "../model/api-key.ts";
+import { newUser } from "../model/user.ts";
 import { rowOf } from "./catalog.ts";
 import type { Engine } from "./engine.ts";
 import type { RecordStore } from "./store.ts";
 import type { Tables } from "./tables.ts";
+import { rowOf as rowOfUser } from "./users.ts";
 
 type KeyRow = Tables["api_keys"];
 
-/** Accounts, users and keys: the same queries on both engines. Every change bumps the revision that other nodes watch. */
+/** Accounts and keys: the same queries on both engines. Every change bumps the revision that other nodes watch. */
 export function createRecords({ db, atomically, mergeJson }: Engine): RecordStore {
   const bump = (): CompiledQuery =>
     db
@@ -46,14 +48,7 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
           db.insertInto("accounts").values({ name, suspended: 0, settings: "{}", created_at: createdAt }).compile(),
           db
             .insertInto("users")
-            .values({
-              account_id: accountId,
-              id: owner.id,
-              email: owner.email,
-              password_hash: owner.passwordHash,
-              role: owner.role,
-              created_at: owner.createdAt,
-            })
+            .values({ ...rowOfUser(newUser({ ...owner, accountId: 0 })), account_id: accountId })
             .compile(),
           ...keys.map((key) =>
             db
@@ -148,19 +143,6 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
             .compile(),
         ),
       );
-    },
-
-    async findUser(email) {
-      const row = await db.selectFrom("users").selectAll().where("email", "=", email).executeTakeFirst();
-      if (!row) return null;
-      return {
-        accountId: row.account_id,
-        id: row.id,
-        email: row.email,
-        passwordHash: row.password_hash,
-        role: row.role as Role,
-        createdAt: row.created_at,
-      };
     },
 
     async settle(name, value) {

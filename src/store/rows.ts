@@ -12,7 +12,16 @@ import {
   type State,
 } from "../model/message.ts";
 import type { PhoneMessage } from "../model/phone.ts";
-import type { NewRecipient, ParkedReceipt, StoredMessage, Submission, UnmatchedReceipt } from "./store.ts";
+import { TAKEN } from "./charge.ts";
+import type {
+  MovedMessage,
+  NewRecipient,
+  NodeInfo,
+  ParkedReceipt,
+  StoredMessage,
+  Submission,
+  UnmatchedReceipt,
+} from "./store.ts";
 import type { MessageRow, ParkedRow as StoredParkedRow, PhoneMessageRow } from "./tables.ts";
 
 /** Lanes are numbered in the order they are served. */
@@ -58,6 +67,15 @@ export function storedMessageOf(row: MessageRow): StoredMessage {
   };
 }
 
+export type MovedRow = Pick<MessageRow, "channel" | "lane" | "recipient" | "charge_change">;
+
+export const movedOf = ({ channel, lane, recipient, charge_change: change }: MovedRow): MovedMessage => ({
+  channel: channel as Channel,
+  routeClass: routeClassOf(lane),
+  recipient,
+  taken: change >= TAKEN,
+});
+
 export function phoneMessageOf(row: PhoneMessageRow): PhoneMessage {
   return {
     accountId: row.account_id,
@@ -72,6 +90,20 @@ export function phoneMessageOf(row: PhoneMessageRow): PhoneMessage {
     carrier: row.carrier,
   };
 }
+
+export interface NodeRow {
+  id: number;
+  roles: string;
+  started_at: number;
+  silent_ms: number;
+}
+
+export const nodeOf = ({ id, roles, started_at: startedAt, silent_ms: silentMs }: NodeRow): NodeInfo => ({
+  id,
+  roles: roles.split(" ").filter((role) => role !== ""),
+  startedAt,
+  silentMs,
+});
 
 export interface RefRow {
   account_id: number;

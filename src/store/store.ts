@@ -1,5 +1,5 @@
 import type { Receipt } from "../carriers/carrier.ts";
-import type { Account, AccountSettings, Role } from "../model/account.ts";
+import type { Account, AccountSettings } from "../model/account.ts";
 import type { ApiKey } from "../model/api-key.ts";
 import type { Callback, StatusHappening } from "../model/callback.ts";
 import type { CatalogKind, CatalogRecord } from "../model/catalog.ts";
@@ -15,9 +15,13 @@ import type {
 } from "../model/message.ts";
 import type { OptOut } from "../model/opt-out.ts";
 import type { Phone, PhoneMessage } from "../model/phone.ts";
+import type { NewUser } from "../model/user.ts";
+import type { AuditStore } from "./audit-store.ts";
 import type { InboundStore } from "./inbound-store.ts";
 import type { CallbackStore } from "./callback-store.ts";
+import type { FigureStore } from "./figure-store.ts";
 import type { LinkStore } from "./link-store.ts";
+import type { UserStore } from "./user-store.ts";
 import type { Admission, NewVerification, VerifyStore } from "./verify-store.ts";
 
 /**
@@ -38,10 +42,15 @@ export interface Store
     InboundStore,
     CallbackStore,
     VerifyStore,
+    UserStore,
+    AuditStore,
+    FigureStore,
     PhoneStore {
   readonly engine: "sqlite" | "postgres";
   /** Resolves when the store can be written; rejects with `StorageUnavailable` when not. */
   ping(): Promise<void>;
+  /** How much room it takes. */
+  databaseBytes(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -224,8 +233,19 @@ export interface ParkedFilter {
   since?: number;
 }
 
+/** What the row of a message that moved says of it. */
+export interface MovedMessage {
+  channel: Channel;
+  routeClass: RouteClass;
+  recipient: string;
+  /** Whether this was the first sign that a carrier has it. */
+  taken: boolean;
+}
+
 export interface MoveResult {
   moved: boolean;
+  /** Null when it did not move. */
+  message: MovedMessage | null;
   /** Receipts that were waiting for the id of this submit. */
   parked: readonly ParkedReceipt[];
   /** What this node is to tell because of it. */
@@ -327,13 +347,21 @@ export interface MessageStore {
   forget(before: { idempotency: number; parked: number }): Promise<number>;
 }
 
+export interface NodeInfo {
+  id: number;
+  roles: readonly string[];
+  startedAt: number;
+  /** How long it has been silent. */
+  silentMs: number;
+}
+
 /** Who is running. Times are the store's own, so that clocks of different machines need not agree. */
 export interface NodeStore {
   /**
-   * Registers a running process under a fresh id. `alone`: no other process can be running, so all others are dead.
-   * `sends`: whether it has a share in the lines to carriers; it does unless told otherwise.
+   * Registers a running process under a fresh id, with what it does. `alone`: no other process can be running, so all others
+   * are dead. `sends`: whether it has a share in the lines to carriers; it does unless told otherwise.
    */
-  join(options: { alone: boolean; sends?: boolean }): Promise<number>;
+  join(options: { alone: boolean; sends?: boolean; roles?: readonly string[] }): Promise<number>;
   /** Says that the node lives; false when the others have declared it dead. */
   beat(node: number): Promise<boolean>;
   /** Declares dead who has been silent for so long; gives the dead nodes that have left waiting rows behind. */
@@ -343,21 +371,14 @@ export interface NodeStore {
   countNodes(): Promise<number>;
   /** How many living nodes send, and how many of them joined before this one. */
   placeOf(node: number): Promise<{ count: number; rank: number }>;
-}
-
-interface User {
-  accountId: number;
-  id: string;
-  email: string;
-  passwordHash: string;
-  role: Role;
-  createdAt: number;
+  /** Those that live, in the order in which they came. */
+  listNodes(): Promise<readonly NodeInfo[]>;
 }
 
 export interface NewAccount {
   name: string;
   createdAt: number;
-  owner: Omit<User, "accountId">;
+  owner: NewUser;
   keys: readonly Omit<ApiKey, "accountId">[];
   phones: readonly { number: string; name: string }[];
   catalog: readonly Omit<CatalogRecord, "accountId">[];
@@ -381,7 +402,6 @@ export interface RecordStore {
     change: Partial<Pick<ApiKey, "name" | "scopes" | "allowedIps" | "requestsPerSecond" | "expiresAt" | "revokedAt">>,
   ): Promise<boolean>;
   touchKeys(used: readonly Pick<ApiKey, "accountId" | "id" | "lastUsedAt">[]): Promise<void>;
-  findUser(email: string): Promise<User | null>;
   /** Writes a value of the whole service once; gives the value that stands. */
   settle(name: string, value: string): Promise<string>;
 }

@@ -5,14 +5,11 @@ export interface Tables {
   service: { name: string; value: string };
   revisions: { topic: string; revision: number };
   accounts: { id: Generated<number>; name: string; suspended: number; settings: string; created_at: number };
-  users: {
-    account_id: number;
-    id: string;
-    email: string;
-    password_hash: string;
-    role: string;
-    created_at: number;
-  };
+  users: UserRow;
+  recovery_codes: { account_id: number; user_id: string; digest: string };
+  sessions: { digest: string; account_id: number; user_id: string; created_at: number; seen_at: number };
+  login_failures: { digest: string; failures: number; last_at: number; locked_until: number };
+  audit: AuditRow;
   api_keys: {
     account_id: number;
     id: string;
@@ -28,7 +25,7 @@ export interface Tables {
     revoked_at: number | null;
     last_used_at: number | null;
   };
-  nodes: { id: Generated<number>; beat_at: number; dead: number; sends: number };
+  nodes: { id: Generated<number>; beat_at: number; dead: number; sends: number; roles: string; started_at: number };
   messages: MessageRow;
   catalog: {
     account_id: number;
@@ -145,6 +142,37 @@ export interface Tables {
     last_message_at: number | null;
   };
   phone_messages: PhoneMessageRow;
+  figures: FigureRow;
+}
+
+export interface UserRow {
+  account_id: number;
+  id: string;
+  email: string;
+  name: Generated<string>;
+  password_hash: string;
+  role: string;
+  disabled: Generated<number>;
+  password_due: Generated<number>;
+  created_at: number;
+  last_login_at: Generated<number | null>;
+  totp_secret: Generated<string | null>;
+  totp_next: Generated<string | null>;
+  totp_step: Generated<number | null>;
+}
+
+export interface AuditRow {
+  account_id: number;
+  id: string;
+  actor_kind: string;
+  actor_id: string | null;
+  actor_name: string | null;
+  action: string;
+  kind: string;
+  record_id: string | null;
+  record_name: string | null;
+  fields: string;
+  address: string;
 }
 
 export interface MessageRow {
@@ -173,7 +201,10 @@ export interface MessageRow {
   credits: number;
   /** What has become of its credits: 0 it costs none, 1 held, 2 spent, 3 given back. */
   charge: number;
-  /** What the last move did to them: 0 nothing, 1 spent, 2 given back while held, 3 given back after they were spent. */
+  /**
+   * What the last move did to them: 0 nothing, 1 spent, 2 given back while held, 3 given back after they were spent; and 4
+   * more when it was the first sign that a carrier has the message.
+   */
   charge_change: number;
   tried: string | null;
   trail: string | null;
@@ -258,6 +289,19 @@ export interface PrefixRow {
   blocked_at: number;
   blocked_until: number;
   strikes: number;
+}
+
+export interface FigureRow {
+  account_id: number;
+  /** How many milliseconds are counted together. */
+  grain: number;
+  /** When they begin. */
+  at: number;
+  what: string;
+  channel: string;
+  route_class: string;
+  code: string;
+  count: number;
 }
 
 export interface LedgerRow {

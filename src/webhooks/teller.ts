@@ -15,6 +15,7 @@ export interface TellerNeeds extends TellNeeds, HealthNeeds {
   store: CallbackStore & HealthNeeds["store"];
   membership: Membership;
   meters: Meters;
+  figures: { onTold(accountId: number, state: Settlement["state"]): void };
   log: Log;
 }
 
@@ -176,7 +177,7 @@ export class Teller {
   }
 
   async #deliver(job: Job): Promise<"delivered" | "failed"> {
-    const { meters, membership } = this.#needs;
+    const { meters, figures, membership } = this.#needs;
     const { callback, node } = job;
     try {
       // A node that was declared dead has lost its rows: another tells what they say.
@@ -185,6 +186,7 @@ export class Teller {
       if (settlement.state === "waiting") this.#noteFailure(job);
       await this.#settlements.add({ ...settlement, ownedBy: node });
       meters.callbacks(settlement.state).inc();
+      figures.onTold(callback.accountId, settlement.state);
       if (!result || !endpoint) return "delivered";
       this.#health.note(endpoint, result);
       return result.kind;

@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { idFloor } from "../lib/ids.ts";
+import { NO_ACCOUNT } from "../model/audit.ts";
 import type { Position, RecordStore, RetentionStore, Store } from "../store/store.ts";
 
 const DAY_MS = 86_400_000;
@@ -10,10 +11,15 @@ const REST_MS = 600_000;
 export interface ForgetNeeds {
   store: RetentionStore &
     Pick<RecordStore, "listAccounts"> &
-    Pick<Store, "forgetCallbacks" | "forgetLinks" | "forgetInbound" | "forgetVerifications">;
+    Pick<Store, "forgetCallbacks" | "forgetLinks" | "forgetInbound" | "forgetVerifications"> &
+    Pick<Store, "forgetSessions" | "forgetAttempts" | "forgetAudit" | "forgetFigures">;
   clock: Clock;
   /** How long a short link leads on. */
   linkLifeMs: number;
+  /** How long a session lasts unused, and at the most. */
+  sessionLimits: { idleMs: number; lifeMs: number };
+  /** How long it is kept who changed what. */
+  auditMs: number;
 }
 
 /**
@@ -34,7 +40,11 @@ export function forgetInTurns(needs: ForgetNeeds): () => Promise<void> {
   };
 }
 
-async function* forgetAll({ store, clock, linkLifeMs }: ForgetNeeds): AsyncGenerator<void, void> {
+async function* forgetAll(needs: ForgetNeeds): AsyncGenerator<void, void> {
+  const { store, clock, linkLifeMs, sessionLimits, auditMs } = needs;
+  const start = clock.now();
+  while ((await store.forgetAttempts(start - 2 * DAY_MS, AT_ONCE)) === AT_ONCE) yield;
+  while ((await store.forgetAudit(NO_ACCOUNT, start - auditMs, AT_ONCE)) === AT_ONCE) yield;
   for (const { id, settings } of await store.listAccounts()) {
     const now = clock.now();
     const texts = now - settings.keepTextsDays * DAY_MS;
@@ -51,6 +61,10 @@ async function* forgetAll({ store, clock, linkLifeMs }: ForgetNeeds): AsyncGener
     // What only counts is of no use once nobody looks that far back.
     const counts = { numbers: now - 2 * DAY_MS, tallies: now - 9 * DAY_MS, prefixes: now - 30 * DAY_MS };
     while ((await store.forgetVerifications(id, { ended: messages, ...counts }, AT_ONCE)) > 0) yield;
+    const sessions = { seenAt: now - sessionLimits.idleMs, createdAt: now - sessionLimits.lifeMs };
+    while ((await store.forgetSessions(id, sessions, AT_ONCE)) === AT_ONCE) yield;
+    while ((await store.forgetFigures(id, messages, AT_ONCE)) === AT_ONCE) yield;
+    while ((await store.forgetAudit(id, now - auditMs, AT_ONCE)) === AT_ONCE) yield;
     yield;
   }
 }

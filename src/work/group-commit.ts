@@ -12,6 +12,7 @@ import {
   type AcceptResult,
   type MessageStore,
   type Move,
+  type MovedMessage,
   type MoveResult,
   type OptOutStore,
   type Part,
@@ -68,7 +69,15 @@ export interface Herald {
   onTold(callbacks: readonly Callback[]): void;
 }
 
+/** Who sees what has been written, and changes nothing of it: it is called on the way of every message, and must be quick. */
+export interface Onlooker {
+  onAccepted?(request: Acceptance): void;
+  onMoved?(move: Move, message: MovedMessage): void;
+  onChecked?(check: CodeCheck, result: CheckResult): void;
+}
+
 interface Needs {
+  onlookers?: readonly Onlooker[];
   /** Absent where nobody is told anything. */
   herald?: Herald;
   store: MessageStore & Pick<OptOutStore, "areOptedOut"> & Pick<Store, "storeInbound" | "checkCodes">;
@@ -107,7 +116,7 @@ function withFollowers(herald: Herald, request: Acceptance): Acceptance {
 }
 
 export function createGroupCommit(
-  { store, clock, log, herald }: Needs,
+  { store, clock, log, herald, onlookers = [] }: Needs,
   options: { acceptBacklog: number },
 ): GroupCommit {
   /** What has already happened outside must be written: while the store is away, the batch waits and tries again. */
@@ -135,6 +144,11 @@ export function createGroupCommit(
     const told = herald ? batch.map((request) => withFollowers(herald, withFailures(herald, request))) : batch;
     const results = await store.accept(told, urgent);
     if (told.some(({ callbacks }) => callbacks)) herald?.onStored();
+    for (const [index, request] of batch.entries()) {
+      const result = results[index];
+      if (result && !(result instanceof Error) && result.kind === "stored")
+        for (const onlooker of onlookers) onlooker.onAccepted?.(request);
+    }
     return results;
   }
   const accept = createBatcher<Acceptance, AcceptResult>({ ...accepting, run: (batch) => writeRequests(batch, false) });
@@ -153,7 +167,12 @@ export function createGroupCommit(
     const results = await untilWritten(() =>
       store.move(herald ? batch.map((step) => withAnnouncement(herald, step)) : batch, urgent),
     );
-    for (const result of results) if (!(result instanceof Error) && result.told.length > 0) herald?.onTold(result.told);
+    for (const [index, step] of batch.entries()) {
+      const result = results[index];
+      if (!result || result instanceof Error) continue;
+      if (result.told.length > 0) herald?.onTold(result.told);
+      if (result.message) for (const onlooker of onlookers) onlooker.onMoved?.(step, result.message);
+    }
     return results;
   }
   const move = createBatcher<Move, MoveResult>({ ...moving, run: (batch) => writeMoves(batch, false) });
@@ -199,7 +218,14 @@ export function createGroupCommit(
   });
 
   const check = createBatcher<CodeCheck, CheckResult>({
-    run: (batch) => store.checkCodes(batch),
+    run: async (batch) => {
+      const results = await store.checkCodes(batch);
+      for (const [index, item] of batch.entries()) {
+        const result = results[index];
+        if (result && !(result instanceof Error)) for (const onlooker of onlookers) onlooker.onChecked?.(item, result);
+      }
+      return results;
+    },
     maxBatch: 300,
     maxLoad: options.acceptBacklog,
     inFlight: 2,

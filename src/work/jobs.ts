@@ -39,16 +39,18 @@ interface JobNeeds extends ForgetNeeds {
     divideLines(): void;
   } | null;
   beatMs: number;
+  figures: { flush(): Promise<void> };
 }
 
 /** Everything that happens later, by itself. */
 export function listJobs(needs: JobNeeds): Job[] {
-  const { store, membership, keyring, catalog, clock, sending, telling, beatMs } = needs;
+  const { store, membership, keyring, catalog, clock, sending, telling, beatMs, figures } = needs;
   const always: Job[] = [
     { name: "say that this node lives", pauseMs: beatMs, run: () => membership.beat() },
     { name: "learn of changed accounts and keys", pauseMs: 2000, run: () => keyring.refresh() },
     { name: "learn of changed templates, routes and their like", pauseMs: 2000, run: () => catalog.refresh() },
     { name: "write down what was learned from requests", pauseMs: 2000, run: () => catalog.saveLearned() },
+    { name: "write down what was counted", pauseMs: 1000, run: () => figures.flush() },
     { name: "write down when keys were used", pauseMs: 30_000, run: () => keyring.saveUses() },
     {
       name: "forget old idempotency keys and receipts",

@@ -11,6 +11,8 @@ interface Needs {
 interface Options {
   /** No other process can be using this store. */
   alone: boolean;
+  /** What this node does, for whoever looks at the nodes. */
+  roles?: readonly string[];
   /** After so much silence a node counts as dead and its rows may be taken. */
   silentMs: number;
   /** Whether it has a share in the lines to carriers. */
@@ -71,8 +73,7 @@ export class Membership {
 
   async join(): Promise<void> {
     const startedAt = this.#needs.clock.monotonic();
-    const { alone, sends } = this.#options;
-    const node = await this.#needs.store.join({ alone, sends });
+    const node = await this.#needs.store.join(this.#options);
     const again = this.#node !== NOBODY;
     this.#node = node;
     this.#heardAt = startedAt;

@@ -38,6 +38,7 @@ export const getAccount: KeyedRoute = {
 export const patchAccount: KeyedRoute = {
   ...common,
   method: "PATCH",
+  role: "owner",
   summary: "Change the account's settings",
   description:
     "Changes the settings that are given. It takes effect at once here and within five seconds on every other node.",

@@ -9,6 +9,8 @@ import { ChaosView } from "./simulator.ts";
 /** Lines to networks, which routes lead to. */
 export const carrierTelling: Telling = {
   shelf: carriers,
+  // Lines are contracts, and have their secrets.
+  changedBy: "owner",
   about:
     "Lines to networks, which routes lead to. `simulator` is always there and cannot be changed; every other one that uses the adapter `simulator` is a simulated line of its own, to try out several. One that uses the adapter `smpp` is bound to a carrier of text messages; its password is sealed and never shown.",
   kinds: [

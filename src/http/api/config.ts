@@ -108,6 +108,7 @@ export const getConfig: KeyedRoute = {
 export const putConfig: KeyedRoute = {
   ...common,
   method: "PUT",
+  role: "owner",
   summary: "Apply a set-up",
   description:
     "Makes the account what the file says, all of it in one transaction or nothing, and answers what that means. Parts that the file does not have are left alone; `[]` removes all authored records of a part; learned ones are never removed. " +

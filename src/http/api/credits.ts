@@ -114,6 +114,7 @@ export const creditRoutes: readonly KeyedRoute[] = [
   {
     ...common,
     scope: "manage",
+    role: "owner",
     method: "POST",
     path: "/api/credits",
     summary: "Add credits",

@@ -200,6 +200,7 @@ export const getKey: KeyedRoute = {
 export const postKey: KeyedRoute = {
   ...common,
   method: "POST",
+  role: "owner",
   path: "/api/keys",
   summary: "Make an API key",
   status: 201,
@@ -230,6 +231,7 @@ export const patchKey: KeyedRoute = {
   ...common,
   ...ofOne,
   method: "PATCH",
+  role: "owner",
   path: "/api/keys/:id",
   summary: "Change an API key",
   description:
@@ -249,6 +251,7 @@ export const rotateKeyRoute: KeyedRoute = {
   ...common,
   ...ofOne,
   method: "POST",
+  role: "owner",
   path: "/api/keys/:id/rotate",
   summary: "Rotate an API key",
   status: 201,
@@ -272,6 +275,7 @@ export const deleteKey: KeyedRoute = {
   ...common,
   ...ofOne,
   method: "DELETE",
+  role: "owner",
   path: "/api/keys/:id",
   summary: "Revoke an API key",
   description: "Ends a key: at once here, within five seconds on every other node. It stays listed as revoked.",

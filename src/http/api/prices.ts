@@ -6,6 +6,8 @@ import { recordRoutes } from "./records.ts";
 /** What messages cost. */
 export const priceTelling: Telling = {
   shelf: prices,
+  // Whoever sets a price to nothing needs no credits.
+  changedBy: "owner",
   about:
     "Credits per segment. The longest prefix that fits decides, and among equals the price of a `routeClass` before one for all. What has no price costs one credit per segment.",
   kinds: [

@@ -2,6 +2,7 @@ import Type, { type TObject, type TSchema } from "typebox";
 import type { Shelf } from "../../catalog/read-record.ts";
 import { changeShape, newShape, storedShape, type RecordKind } from "../../catalog/record-kind.ts";
 import { nullable } from "../../lib/nullable.ts";
+import type { Role } from "../../model/account.ts";
 import type { CatalogContents, CatalogKind } from "../../model/catalog.ts";
 
 /** What the reference tells about the records of a shelf. */
@@ -9,6 +10,8 @@ export interface Telling {
   shelf: Shelf;
   /** The heading they stand under; the shelf's own name unless given. */
   group?: string;
+  /** Who may change them, where it is not every member. */
+  changedBy?: Role;
   /** What they are for. */
   about: string;
   /** In the order of the shelf. */

@@ -19,12 +19,13 @@ const EXAMPLE_TIME = 1767225600000;
 
 /** The five doors of a shelf of records: list, read, make, change, remove. */
 export function recordRoutes(telling: Telling): readonly KeyedRoute[] {
-  const { shelf, about, kinds, createExamples, changeExamples } = telling;
+  const { shelf, about, kinds, createExamples, changeExamples, changedBy } = telling;
   const { one, many } = shelf;
   const path = `/api/${many}`;
   const View = viewOfShelf(telling);
   const { group = many.charAt(0).toUpperCase() + many.slice(1) } = telling;
   const common = { family: "plain", scope: "manage", group } as const;
+  const changing = { ...common, ...(changedBy && { role: changedBy }) } as const;
   const ofOne = {
     path: `${path}/:id`,
     params: { id: { meaning: `The ${one}'s \`id\`.`, example: EXAMPLE_ID } },
@@ -62,7 +63,7 @@ export function recordRoutes(telling: Telling): readonly KeyedRoute[] {
       handle: async (services, call) => viewOf(shelf, await find(shelf, services, call)),
     },
     {
-      ...common,
+      ...changing,
       method: "POST",
       path,
       summary: `Make a ${one}`,
@@ -81,7 +82,7 @@ export function recordRoutes(telling: Telling): readonly KeyedRoute[] {
       },
     },
     {
-      ...common,
+      ...changing,
       ...ofOne,
       method: "PATCH",
       summary: `Change a ${one}`,
@@ -93,7 +94,7 @@ export function recordRoutes(telling: Telling): readonly KeyedRoute[] {
       handle: async (services, call) => viewOf(shelf, await change(shelf, services, call)),
     },
     {
-      ...common,
+      ...changing,
       ...ofOne,
       method: "DELETE",
       summary: `Remove a ${one}`,

@@ -1,4 +1,5 @@
 import type { Method, Operation, ParameterObject } from "./document.ts";
+import { isForPeople } from "./operations.ts";
 
 interface Asked {
   baseUrl: string;
@@ -13,13 +14,21 @@ interface Asked {
 export function curlOf({ baseUrl, method, path, operation, body, headers = {} }: Asked): string {
   const lines = [
     `curl ${flagsOf(method, operation, body)}${quoteUrl(baseUrl + filledPath(path, operation.parameters ?? []))}`,
-    ...(operation.security.length > 0 ? [`-H "apikey: $HELIOGRAPH_KEY"`] : []),
+    ...credentialsOf(method, operation),
     ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(body === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body, null, 2)).replaceAll("\n", "\n  ")}`]),
   ];
   return lines.join(" \\\n  ");
+}
+
+/** A key where one will do; else what a browser would have after logging in. */
+function credentialsOf(method: Method, operation: Operation): string[] {
+  if (operation.security.length === 0) return [];
+  if (!isForPeople(operation)) return [`-H "apikey: $HELIOGRAPH_KEY"`];
+  const cookie = `-H "cookie: heliograph_session=$SESSION"`;
+  return method === "get" ? [cookie] : [cookie, `-H "x-csrf-token: $CSRF_TOKEN"`];
 }
 
 function flagsOf(method: Method, { responses }: Operation, body: unknown): string {

@@ -22,7 +22,7 @@ export function docsRoutes(routes: readonly Route[]): readonly OpenRoute[] {
   const reference = oncePerAddress((baseUrl) => referencePage(site(baseUrl)));
   const document = oncePerAddress((baseUrl) => JSON.stringify(site(baseUrl).document));
   return [
-    door("/", HTML, (baseUrl) => landingPage(site(baseUrl))),
+    door("/docs/start", HTML, (baseUrl) => landingPage(site(baseUrl))),
     door("/docs", HTML, reference),
     door("/docs/errors", HTML, (baseUrl) => errorListPage(site(baseUrl))),
     door("/docs/errors/:code", HTML, (baseUrl, { params, reply }) => {

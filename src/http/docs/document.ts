@@ -22,7 +22,8 @@ export type PathItem = Partial<Record<Method, Operation>>;
 
 /** The scopes that are needed stand behind the scheme; no requirement means anybody may ask. */
 interface SecurityRequirement {
-  apikey: readonly string[];
+  apikey?: readonly string[];
+  session?: readonly [];
 }
 
 export interface Operation {
@@ -31,6 +32,8 @@ export interface Operation {
   summary: string;
   description: string;
   security: readonly SecurityRequirement[];
+  /** The role that a person needs at the least. */
+  "x-role"?: string;
   parameters?: readonly ParameterObject[];
   requestBody?: { required: boolean; content: Content };
   responses: Record<string, ResponseObject>;

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { Problem, PROBLEMS, type Fault, type ProblemCode } from "../../model/problem.ts";
 import { failureBody } from "../envelope.ts";
-import type { Family, Route } from "../route.ts";
+import { isPersonal, roleOf, type Family, type Route } from "../route.ts";
 
 const TYPES = [...new Set(Object.values(PROBLEMS).map(({ type }) => type))];
 
@@ -76,6 +76,7 @@ const WITH_KEY = [
   "RATE_LIMITED",
   "STORAGE_UNAVAILABLE",
 ] as const;
+const WITH_SESSION = ["LOGIN_REQUIRED", "STORAGE_UNAVAILABLE"] as const;
 const WITH_IDEMPOTENCY = ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"] as const;
 
 /** No operation has these: they answer for paths and methods that are none. */
@@ -87,11 +88,21 @@ export function problemsOf(route: Route): ProblemCode[] {
     ...(route.body ? WITH_BODY : []),
     ...(route.query ? (["INVALID_REQUEST"] as const) : []),
     ...(route.scope === null ? [] : WITH_KEY),
+    ...sessionProblems(route),
     ...(takesIdempotencyKey(route) ? WITH_IDEMPOTENCY : []),
     ...(route.problems ?? []),
     "INTERNAL",
   ]);
   return codes().filter((code) => possible.has(code));
+}
+
+/** What can be wrong with a person's request. Under `/v1` it is left out: what stands there is read by those who write programs. */
+function sessionProblems(route: Route): readonly ProblemCode[] {
+  const changes = route.method === "GET" ? [] : (["CSRF_REFUSED"] as const);
+  if (isPersonal(route)) return [...WITH_SESSION, ...changes];
+  if (route.scope === null || !route.path.startsWith("/api/")) return [];
+  const forSome = roleOf(route) === "viewer" ? [] : (["INSUFFICIENT_ROLE"] as const);
+  return [...WITH_SESSION, ...changes, ...forSome, "PASSWORD_CHANGE_REQUIRED"];
 }
 
 export const takesIdempotencyKey = (route: Route): boolean => "Idempotency-Key" in (route.headers ?? {});

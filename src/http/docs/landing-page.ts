@@ -11,7 +11,7 @@ const LINKS = [
   { path: "/metrics", name: "Metrics", about: "Figures in the format of Prometheus." },
 ];
 
-/** `GET /`: what this is, and the first two requests. */
+/** `GET /docs/start`: what this is, and the first two requests. */
 export function landingPage(site: Site): string {
   const { document, baseUrl, href } = site;
   const operations = listOperations(document.paths);
@@ -19,7 +19,7 @@ export function landingPage(site: Site): string {
   const wait = operations.find(({ path }) => path === "/api/simulator/messages/wait");
   return page(
     site,
-    { title: "Heliograph", description: "A self-hosted messaging service.", area: "/" },
+    { title: "Heliograph", description: "A self-hosted messaging service.", area: "/docs/start" },
     html`<main class="single landing" id="content">
       <header class="intro">
         <h1>Your own messaging service is running.</h1>

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { PROBLEMS, type ProblemCode } from "../../model/problem.ts";
-import type { Family, Parameter, Route } from "../route.ts";
+import { isPersonal, roleOf, type Family, type Parameter, type Route } from "../route.ts";
 import type { Example, OpenApi, Operation, ParameterObject, PathItem, ResponseObject } from "./document.ts";
 import { FAILURE_SCHEMAS, problemsOf, sampleFailure, takesIdempotencyKey } from "./failures.ts";
 import { publishSchema, type JsonSchema, type SharedSchemas } from "./publish-schema.ts";
@@ -32,9 +32,12 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   "Opt-outs": "Numbers that get no promotions.",
   Receipts: "Receipts of carriers that match no message.",
   Credits: "What a metered account has, and where it went.",
+  Statistics: "How it goes, from counts that are kept as messages move.",
   "Short links": "Addresses that were shortened in texts, and who followed them.",
   "API keys": "Keys for programs: what each may do, from where, how fast and until when.",
   "Set-up": "All that is configured, as one file that can live in a repository.",
+  Login: "Sessions of people who use the dashboard, and their second factor. Programs use keys.",
+  Users: "Who may log in to the account, and who changed what in it.",
   Account: "Settings that hold for all keys of an account.",
   Simulator: "Phones that exist only here. Every message that is sent to them can be read back.",
   Health: "For load balancers and monitoring. No key is needed.",
@@ -73,7 +76,14 @@ export function describeApi(routes: readonly Route[], { baseUrl, version }: Abou
           type: "apiKey",
           in: "header",
           name: "apikey",
-          description: "Each operation names the scope it needs.",
+          description: "For programs. Each operation names the scope it needs.",
+        },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "heliograph_session",
+          description:
+            "For people who have logged in with `POST /api/session`. Each operation names the role it needs; what is not a GET also needs the header `x-csrf-token`.",
         },
       },
     },
@@ -86,14 +96,15 @@ const tagOf = (name: string): { name: string; description?: string } => {
 };
 
 function operationOf(route: Route, shown: readonly Route[], schemas: SharedSchemas): Operation {
-  const { group, summary, description, scope } = route;
+  const { group, summary, description } = route;
   const parameters = parametersOf(route);
   return {
     operationId: operationIdOf(route, shown),
     tags: [group],
     summary,
     description,
-    security: scope === null ? [] : [{ apikey: [scope] }],
+    security: securityOf(route),
+    ...(route.scope !== null && { "x-role": roleOf(route) }),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {
       requestBody: {
@@ -108,6 +119,12 @@ function operationOf(route: Route, shown: readonly Route[], schemas: SharedSchem
     }),
     responses: { [String(route.status ?? 200)]: successOf(route, schemas), ...failuresOf(route, schemas) },
   };
+}
+
+/** Either of them is enough. */
+function securityOf(route: Route): Operation["security"] {
+  if (route.scope !== null) return [{ apikey: [route.scope] }, { session: [] }];
+  return isPersonal(route) ? [{ session: [] }] : [];
 }
 
 /**

@@ -20,7 +20,10 @@ const listOf = (path: string, item: PathItem): Placed[] =>
   });
 
 /** The scope that an operation asks for; null when it asks for no key. */
-export const scopeOf = ({ security }: Operation): string | null => security[0]?.apikey[0] ?? null;
+export const scopeOf = ({ security }: Operation): string | null => security[0]?.apikey?.[0] ?? null;
+
+/** Whether an operation is for people alone, whom no key can stand for. */
+export const isForPeople = ({ security }: Operation): boolean => security.length > 0 && !security[0]?.apikey;
 
 /** The body of an operation with its examples by name. */
 export function bodyOf({ requestBody }: Operation): { schema: object; examples: [string, unknown][] } | null {

@@ -5,7 +5,7 @@ import { fieldsOf, type Field } from "./fields.ts";
 import { page, type Site } from "./frame.ts";
 import { guides } from "./guides.ts";
 import { codeBlock, html, json, prose, type Html } from "./html.ts";
-import { bodyOf, failuresOf, listOperations, scopeOf, successOf, type Placed } from "./operations.ts";
+import { bodyOf, failuresOf, isForPeople, listOperations, scopeOf, successOf, type Placed } from "./operations.ts";
 
 interface Group {
   id: string;
@@ -127,9 +127,12 @@ function operationArticle(site: Site, placed: Placed, fromUs: boolean): Html {
         ${
           fromUs
             ? html`<span class="chip">Signed</span>`
-            : scope === null
-              ? html`<span class="chip">No key needed</span>`
-              : html`<span class="chip">Scope <code>${scope}</code></span>`
+            : isForPeople(operation)
+              ? html`<span class="chip">For people who are logged in</span>`
+              : scope === null
+                ? html`<span class="chip">No key needed</span>`
+                : html`<span class="chip">Scope <code>${scope}</code></span>
+                    <span class="chip">Role <code>${operation["x-role"]}</code></span>`
         }
       </p>
       <p>${prose(operation.description)}</p>

@@ -161,6 +161,7 @@ const example = { sender: "HELIOG", to: "15550100100", text: "It’s on its way.
 
 export const previewSms: KeyedRoute = {
   method: "POST",
+  audit: false,
   path: "/v1/sms/preview",
   family: "send",
   scope: "sms",

@@ -5,10 +5,22 @@ import { channels } from "./0004-channels.ts";
 import { callbacks } from "./0005-callbacks.ts";
 import { verify } from "./0006-verify.ts";
 import { carriers } from "./0008-carriers.ts";
+import { users } from "./0010-users.ts";
+import { figures } from "./0011-figures.ts";
 import type { Migration } from "./migration.ts";
 
 /** In the order they are applied. A released one never changes; a new need is a new entry. */
-export const MIGRATIONS: readonly Migration[] = [ground, sms, links, channels, callbacks, verify, carriers];
+export const MIGRATIONS: readonly Migration[] = [
+  ground,
+  sms,
+  links,
+  channels,
+  callbacks,
+  verify,
+  carriers,
+  users,
+  figures,
+];
 
 /** The database has been used by a newer release than this one. */
 export class SchemaTooNew extends Error {

@@ -1,7 +1,7 @@
 import { CUSTOMER_STATUSES, bringsToEnd, movesInto, provesSubmit, statesShownAs } from "../../model/message.ts";
 import type { Callback } from "../../model/callback.ts";
-import { CHANGES, chargeAfter, chargeChange } from "../charge.ts";
-import { contentAtEnd, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
+import { CHANGE_BITS, CHANGES, chargeAfter, chargeChange, TAKEN } from "../charge.ts";
+import { contentAtEnd, movedOf, parkedOf, TRAIL_MAX, type MovedRow, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import type { CallbackRow } from "../tables.ts";
 import { announcing, byEvent, TOLD_FACTS, targetColumns, targetRows } from "./announce.ts";
@@ -79,13 +79,14 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
       content = case when step.done_at is null or step.content is not null then coalesce(step.content, messages.content)
         else ${contentAtEnd("messages.content")} end, segments = coalesce(step.segments, messages.segments),
       trail = ${TRAIL}, charge = ${chargeAfter(CHANGE)}, charge_change = ${CHANGE}
+        + case when messages.submitted_at is null and step.submitted_at is not null then ${TAKEN} else 0 end
     from step
     where ${IS_MESSAGE} and (step.owned_by is null or messages.owner = step.owned_by)
       and (step.carried_by is null or messages.carrier = step.carried_by)
       and (step.due_is is null or messages.due_at = step.due_is)
       and (step.channel_is is null or messages.channel = step.channel_is) and ${IS_LEGAL}
     returning step.place, step.at, messages.account_id, messages.request_id, messages.n, messages.credits,
-      messages.charge_change${announced ? `, ${TOLD_FACTS}` : ""}
+      messages.charge_change, messages.lane, ${announced ? TOLD_FACTS : "messages.channel, messages.recipient"}
   ),${announced ? announcing(announced) : ""}${
     parted
       ? `
@@ -98,7 +99,7 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
   ),
   effect as (
     select account_id, request_id, n, kind, credits * amount as amount, credits * held as held, at
-    from moved join (values ${EFFECTS}) as change (change, kind, amount, held) on change = charge_change where credits > 0
+    from moved join (values ${EFFECTS}) as change (change, kind, amount, held) on change = charge_change & ${CHANGE_BITS} where credits > 0
   ),
   entered as (
     insert into ledger (account_id, request_id, n, kind, amount, held, at)
@@ -134,16 +135,16 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
     on conflict (carrier, carrier_message_id) do nothing
   ),
   settled as (delete from parked_receipts where id in (select settles from step))
-  select place, null::integer as id, null as carrier, null as carrier_message_id, null as channel, null as state, null as error_code,
-    null as description, null::bigint as at, null::text as told from moved
+  select place, null::integer as id, null as carrier, null as carrier_message_id, channel, null as state, null as error_code,
+    null as description, null::bigint as at, null::text as told, lane, recipient, charge_change from moved
   union all
   select place, id, carrier, carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description,
-    parked_receipts.at, null
+    parked_receipts.at, null, null, null, null
   from ${parted ? ASKED_BY_PART : "step"} join parked_receipts using (carrier, carrier_message_id)${
     announced
       ? `
   union all
-  select null, null, null, null, null, null, null, null, null, row_to_json(announced)::text from announced`
+  select null, null, null, null, null, null, null, null, null, row_to_json(announced)::text, null, null, null from announced`
       : ""
   }
   order by id`;
@@ -199,10 +200,10 @@ async function moveTogether(pool: ConnectionPool, batch: readonly Move[]): Promi
   if (!first) return [];
   const told =
     all.length === 1 ? await moveRound(pool.query, first) : await pool.transaction((query) => moveRounds(query, all));
-  return batch.map((_, place) => told.get(place) ?? { moved: false, parked: [], told: [] });
+  return batch.map((_, place) => told.get(place) ?? { moved: false, message: null, parked: [], told: [] });
 }
 
-type Told = Map<number, { moved: boolean; parked: ParkedReceipt[]; told: readonly Callback[] }>;
+type Told = Map<number, Omit<MoveResult, "parked"> & { parked: ParkedReceipt[] }>;
 
 async function moveRounds(query: Query, all: readonly (readonly Placed<Move>[])[]): Promise<Told> {
   const told: Told = new Map();
@@ -214,7 +215,7 @@ async function moveRound(query: Query, round: readonly Placed<Move>[]): Promise<
   // Nodes that touch the same rows touch them in the same order, and so wait for each other instead of deadlocking.
   const sorted = round.toSorted(({ item: a }, { item: b }) => compare(a.requestId, b.requestId) || a.n - b.n);
   const moves = sorted.map(({ item }) => item);
-  const { rows } = await query<({ id: null } | ParkedRow) & { place: number | null; told: string | null }>(
+  const { rows } = await query<(({ id: null } & MovedRow) | ParkedRow) & { place: number | null; told: string | null }>(
     statementOf(moves),
   );
   const callbacks = byEvent(rows.flatMap((row) => (row.told === null ? [] : [JSON.parse(row.told) as CallbackRow])));
@@ -222,10 +223,12 @@ async function moveRound(query: Query, round: readonly Placed<Move>[]): Promise<
   for (const row of rows) {
     if (row.place === null) continue;
     const { place, item } = sorted[row.place - 1] ?? NOWHERE;
-    const result = told.get(place) ?? { moved: false, parked: [], told: toldOf(item, callbacks) };
+    const result = told.get(place) ?? { moved: false, message: null, parked: [], told: toldOf(item, callbacks) };
     told.set(place, result);
-    if (row.id === null) result.moved = true;
-    else result.parked.push(parkedOf(row));
+    if (row.id === null) {
+      result.moved = true;
+      result.message = movedOf(row);
+    } else result.parked.push(parkedOf(row));
   }
   return told;
 }

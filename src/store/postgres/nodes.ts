@@ -1,4 +1,5 @@
 import { DEAD_NODE_KEPT_MS, HAS_WORK, PLACE } from "../engine.ts";
+import { nodeOf, type NodeRow } from "../rows.ts";
 import { NOBODY, type NodeStore } from "../store.ts";
 import type { ConnectionPool } from "./pool.ts";
 
@@ -17,12 +18,12 @@ export function createNodes(pool: ConnectionPool): NodeStore {
   const { query } = pool;
 
   return {
-    join: ({ alone, sends = true }) =>
+    join: ({ alone, sends = true, roles = [] }) =>
       pool.transaction(async (run) => {
         if (alone) await run({ text: "update nodes set dead = 1" });
         const { rows } = await run<{ id: number }>({
-          text: `insert into nodes (beat_at, sends) values (${NOW}, $1) returning id`,
-          values: [sends ? 1 : 0],
+          text: `insert into nodes (beat_at, started_at, sends, roles) values (${NOW}, ${NOW}, $1, $2) returning id`,
+          values: [sends ? 1 : 0, roles.join(" ")],
         });
         return rows[0]?.id ?? NOBODY;
       }),
@@ -53,6 +54,13 @@ export function createNodes(pool: ConnectionPool): NodeStore {
         await run({ text: callbacks, values: [node] });
         await run({ text: "delete from nodes where id = $1", values: [node] });
       }),
+
+    async listNodes() {
+      const { rows } = await query<NodeRow>({
+        text: `select id, roles, started_at, greatest(0, ${NOW} - beat_at) as silent_ms from nodes where dead = 0 order by id`,
+      });
+      return rows.map(nodeOf);
+    },
 
     async countNodes() {
       const { rows } = await query<{ alive: number }>({ text: "select count(*) as alive from nodes where dead = 0" });

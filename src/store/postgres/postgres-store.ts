@@ -7,11 +7,13 @@ import {
   type CompiledQuery,
   type QueryResult,
 } from "kysely";
+import { createAudit } from "../audit.ts";
 import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { FunctionDriver, PING, type Engine } from "../engine.ts";
 import { createInboundParts } from "../inbound-parts.ts";
+import { createFigures } from "../figures.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
@@ -21,6 +23,7 @@ import { createRetention } from "../retention.ts";
 import type { Store } from "../store.ts";
 import { createSubmissions } from "../submissions.ts";
 import type { Tables } from "../tables.ts";
+import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";
 import { accept } from "./accept.ts";
@@ -85,6 +88,9 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createCallbacks(engine),
     ...createVerifications(engine),
     ...createVerifyGuard(engine),
+    ...createUsers(engine),
+    ...createAudit(engine),
+    ...createFigures(engine),
     ...createNodes(pool),
 
     accept: (batch) => accept(pool, batch),
@@ -100,6 +106,10 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     receiveOnPhones: (batch) => receiveOnPhones(query, batch),
     markReported: (batch) => markReported(query, batch),
 
+    async databaseBytes() {
+      const { rows } = await query<{ bytes: number }>({ text: "select pg_database_size(current_database()) as bytes" });
+      return rows[0]?.bytes ?? 0;
+    },
     async ping() {
       await query({ text: PING });
     },

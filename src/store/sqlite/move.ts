@@ -1,12 +1,11 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { bringsToEnd, movesInto, provesSubmit, type State } from "../../model/message.ts";
 import { createAnnounce } from "./announce.ts";
-import { CHANGES, chargeAfter, chargeChange } from "../charge.ts";
-import { contentAtEnd, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
+import { CHANGE_BITS, CHANGES, chargeAfter, chargeChange, TAKEN } from "../charge.ts";
+import { contentAtEnd, movedOf, parkedOf, TRAIL_MAX, type MovedRow, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
-import type { MessageRow } from "../tables.ts";
 
-type Moved = Pick<MessageRow, "charge_change" | "credits">;
+type Moved = MovedRow & { credits: number };
 
 /** Moves one message, inside the writer's transaction, with everything that must change together with it. */
 export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
@@ -48,15 +47,16 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
     if (!statement) {
       const origins = movesInto(to).map((state) => `'${state}'`);
       const change = chargeChange(`'${to}'`, refund ? "1" : "0");
+      const taken = provesSubmit(to) ? ` + case when submitted_at is null then ${TAKEN} else 0 end` : "";
       const erasing = bringsToEnd(to) && changes === "" ? `, content = ${contentAtEnd("content")}` : "";
       statement = db.prepare(
         `update messages set state = ?, owner = ?, due_at = coalesce(?, due_at), expires_at = expires_at + ?,
            carrier = coalesce(?, carrier), attempts = attempts + ?, tried = coalesce(?, tried), error_code = ?, description = ?,
            submitted_at = coalesce(submitted_at, ?), done_at = coalesce(?, done_at),
            trail = case when length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end,
-           charge = ${chargeAfter(change)}, charge_change = ${change}${changes}${erasing}
+           charge = ${chargeAfter(change)}, charge_change = ${change}${taken}${changes}${erasing}
          where account_id = ? and request_id = ? and n = ? and state in (${origins.join(", ")})${fence}
-         returning charge_change, credits`,
+         returning charge_change, credits, channel, lane, recipient`,
       );
       moveStatements.set(name, statement);
     }
@@ -105,7 +105,7 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
     const parked = noteSubmission(move);
     if (move.settles !== undefined) removeParked.run(move.settles);
     const told = moved && move.announce ? announce(move, move.announce) : [];
-    return { moved: moved !== undefined, parked, told };
+    return { moved: moved !== undefined, message: moved ? movedOf(moved) : null, parked, told };
   }
 
   /** Writes down the ids under which a carrier took it; gives the receipts that had come for them, in their order. */
@@ -124,7 +124,7 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
 
   /** Writes down what the move did to the credits of the message. */
   function settleCredits({ accountId, requestId, n, at }: Move, { charge_change: change, credits }: Moved): void {
-    const effect = CHANGES[change - 1];
+    const effect = CHANGES[(change & CHANGE_BITS) - 1];
     if (!effect || credits === 0) return;
     const amount = effect.amount * credits;
     const held = effect.held * credits;

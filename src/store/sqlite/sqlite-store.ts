@@ -12,21 +12,24 @@ import {
   type QueryResult,
 } from "kysely";
 import type { Clock } from "../../lib/clock.ts";
+import { createAudit } from "../audit.ts";
 import { createCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, PLACE, type Engine } from "../engine.ts";
 import { createInboundParts } from "../inbound-parts.ts";
+import { createFigures } from "../figures.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
 import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
-import { parkedOf, submissionOf, type ParkedRow, type RefRow } from "../rows.ts";
+import { nodeOf, parkedOf, submissionOf, type NodeRow, type ParkedRow, type RefRow } from "../rows.ts";
 import type { Store } from "../store.ts";
 import { createSubmissions } from "../submissions.ts";
 import type { Tables } from "../tables.ts";
+import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";
 import type { Commands } from "./commands.ts";
@@ -106,6 +109,9 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createCallbacks(engine),
     ...createVerifications(engine),
     ...createVerifyGuard(engine),
+    ...createUsers(engine),
+    ...createAudit(engine),
+    ...createFigures(engine),
 
     async accept(batch, urgent) {
       const rows = batch.reduce((sum, { recipients }) => sum + recipients.length, 0);
@@ -150,10 +156,11 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
       return rows.map((row) => ({ ...parkedOf(row), ref: submissionOf(row) }));
     },
 
-    async join({ alone, sends = true }) {
+    async join({ alone, sends = true, roles = [] }) {
       if (alone) await write("query", "update nodes set dead = 1", []);
-      const values = [clock.now(), sends ? 1 : 0];
-      const { rows } = await write("query", "insert into nodes (beat_at, sends) values (?, ?) returning id", values);
+      const insert = "insert into nodes (beat_at, started_at, sends, roles) values (?, ?, ?, ?) returning id";
+      const values = [clock.now(), clock.now(), sends ? 1 : 0, roles.join(" ")];
+      const { rows } = await write("query", insert, values);
       return (rows[0] as { id: number }).id;
     },
     async beat(node) {
@@ -183,6 +190,20 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     async placeOf(node) {
       const rows = await read<{ count: number; rank: number }>(PLACE, node);
       return rows[0] ?? { count: 0, rank: 0 };
+    },
+
+    async listNodes() {
+      const rows = await read<NodeRow>(
+        "select id, roles, started_at, max(0, ? - beat_at) as silent_ms from nodes where dead = 0 order by id",
+        clock.now(),
+      );
+      return rows.map(nodeOf);
+    },
+    async databaseBytes() {
+      const rows = await read<{ bytes: number }>(
+        "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",
+      );
+      return rows[0]?.bytes ?? 0;
     },
 
     async ping() {

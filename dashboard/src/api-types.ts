@@ -1,0 +1,200 @@
+import type { Channel } from "./parts/channel.tsx";
+
+/** What the API answers, as far as the pages use it; the reference at /docs has all of it. */
+
+export interface Message {
+  messageId: string;
+  channel: Channel;
+  type: string;
+  sender: string;
+  recipient: string;
+  text: string;
+  erased: boolean;
+  templateName: string | null;
+  status: "Pending" | "Delivered" | "Failed";
+  state: string;
+  errCode: string | null;
+  statusDescription: string | null;
+  segments: number;
+  credits: number;
+  campaignName: string | null;
+  test: boolean;
+  createdAt: number;
+  dueAt: number | null;
+  submittedAt: number | null;
+  doneAt: number | null;
+  carrier: string | null;
+  attempts: number;
+}
+
+export interface TimelineStep {
+  at: number;
+  step: string;
+  what: string;
+  exchange: string | null;
+}
+
+export interface Sent {
+  id: string;
+  data: { recipient: string; messageId: string }[];
+  totalCount: number;
+}
+
+export interface Suggestion {
+  type: string;
+  text: string;
+  data: string;
+  url?: string;
+  number?: string;
+  label?: string;
+  title?: string;
+}
+
+export interface Card {
+  title: string;
+  description: string;
+  fileUrl: string | null;
+  suggestions: readonly Suggestion[];
+}
+
+export interface ChatButton {
+  type: string;
+  text: string;
+  url?: string;
+  number?: string;
+}
+
+export interface ChatHeader {
+  type: string;
+  text?: string | null;
+  link?: string | null;
+}
+
+/** A message as it lies on a simulated phone, or as it would. */
+export interface PhoneMessage {
+  id: string;
+  messageId: string;
+  to: string;
+  sender: string;
+  channel: Channel;
+  text: string;
+  receivedAt: number;
+  encoding?: string;
+  flash?: boolean;
+  parts?: readonly string[];
+  kind?: string;
+  templateName?: string;
+  suggestions?: readonly Suggestion[];
+  cards?: readonly Card[];
+  header?: ChatHeader | null;
+  footer?: string | null;
+  buttons?: readonly ChatButton[];
+}
+
+/** What somebody sent from a phone. */
+export interface Inbound {
+  id: string;
+  channel: Channel;
+  from: string;
+  to: string;
+  text: string;
+  suggestionResponse: { plainText: string; postBack: { data: string }; type: string } | null;
+  userFile: { category: string; payload: { fileName: string; fileUri: string } } | null;
+  location: { latitude: number; longitude: number } | null;
+  messageId: string | null;
+  receivedAt: number;
+}
+
+export interface Phone {
+  number: string;
+  name: string | null;
+  script: string | null;
+  messageCount: number;
+  lastMessageAt: number | null;
+}
+
+export interface Attempt {
+  at: number;
+  ms: number;
+  status: number | null;
+  reason: string | null;
+  excerpt: string;
+  nextTryAt: number | null;
+}
+
+export interface Callback {
+  id: string;
+  eventId: string;
+  endpointId: string;
+  endpoint: string | null;
+  event: string;
+  status: string | null;
+  messageId: string | null;
+  happenedAt: number;
+  state: string;
+  tries: number;
+  nextTryAt: number | null;
+  lastAttempt: Attempt | null;
+}
+
+export interface CallbackDetail extends Callback {
+  request: { method: string; url: string; headers: Record<string, string>; body: string | null } | null;
+  attempts: readonly Attempt[];
+}
+
+export interface SmsPreview {
+  text: string;
+  encoding: "gsm7" | "ucs2";
+  characters: number;
+  segmentCount: number;
+  segments: readonly { text: string }[];
+  cheaper: { text: string; segments: number; replaced: readonly { found: string; use: string }[] } | null;
+  credits: number;
+  balance: number | null;
+  affordable: boolean;
+  wouldRefuse: readonly string[];
+  recipients: readonly {
+    recipient: string;
+    failure: string | null;
+    heldUntil: number | null;
+    routes: readonly { name: string; carrier: string }[];
+  }[];
+}
+
+interface NamedRecord {
+  id: string;
+  name: string;
+  origin: "learned" | "authored";
+}
+
+export interface Titled extends NamedRecord {
+  title: string | null;
+}
+
+interface SmsTemplate extends NamedRecord {
+  channel: "sms";
+  text: string | null;
+  variables: number;
+}
+
+export interface ChatTemplate extends NamedRecord {
+  channel: "chatapp";
+  header: ChatHeader | null;
+  body: string | null;
+  variables: number;
+  footer: string | null;
+  buttons: readonly ChatButton[];
+  status: string;
+}
+
+export interface RcsTemplate extends NamedRecord {
+  channel: "rcs";
+  kind: "text" | "rich" | "card" | "carousel";
+  text: string | null;
+  variables: number;
+  suggestions: readonly Suggestion[];
+  cards: readonly Card[];
+  status: string;
+}
+
+export type Template = SmsTemplate | ChatTemplate | RcsTemplate;

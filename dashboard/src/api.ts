@@ -1,0 +1,145 @@
+import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query";
+import { ownUrl } from "./base.ts";
+
+interface ErrorBody {
+  message?: string;
+  error?: {
+    code: string;
+    message: string;
+    parameter: string | null;
+    requestId: string;
+    details: { parameter: string; message: string }[];
+  };
+}
+
+/** A failure as the server tells it: what is wrong, where to read on, and what support asks for. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+  /** One line per field that is wrong. */
+  readonly details: readonly { parameter: string; message: string }[];
+
+  constructor(status: number, body: ErrorBody) {
+    super(body.message ?? body.error?.message ?? `The server answered ${status}.`);
+    this.status = status;
+    this.code = body.error?.code ?? `HTTP_${status}`;
+    this.requestId = body.error?.requestId ?? null;
+    this.details = body.error?.details ?? [];
+  }
+
+  /** The page that explains the code; this server serves it itself. */
+  get reference(): string {
+    return ownUrl(`/docs/errors/${this.code}`);
+  }
+}
+
+/** The server could not be reached at all. */
+class Unreachable extends ApiError {
+  constructor() {
+    super(0, {
+      message: "The server cannot be reached. It may be starting; this page tries again.",
+    });
+  }
+}
+
+let csrfToken = "";
+let onSignedOut = (): void => {};
+
+/** Every unsafe request carries the token of the session, which no other site can know. */
+export const setCsrfToken = (token: string): void => void (csrfToken = token);
+
+/** What happens when the server says that the session is over. */
+export const whenSignedOut = (run: () => void): void => void (onSignedOut = run);
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+interface Options {
+  body?: unknown;
+  query?: Query;
+  signal?: AbortSignal;
+  /** Sends with this key in the place of the session, as a program would. */
+  apiKey?: string;
+}
+
+/** Filters as they stand in an address; what is empty is left out. */
+export type Query = Readonly<Record<string, string | number | undefined | null>>;
+
+/** One request to this server, with the session's cookie; throws an `ApiError` for everything but a success. */
+export async function api<T>(method: Method, path: string, options: Options = {}): Promise<T> {
+  const { body, query, signal, apiKey } = options;
+  const response = await fetch(ownUrl(path) + queryText(query), {
+    method,
+    credentials: apiKey === undefined ? "same-origin" : "omit",
+    headers: {
+      accept: "application/json",
+      ...(apiKey === undefined ? {} : { apikey: apiKey }),
+      ...(method === "GET" || apiKey !== undefined ? {} : { "x-csrf-token": csrfToken }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
+  }).catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Unreachable();
+  });
+  const answer = await readJson(response);
+  if (response.ok) return answer as T;
+  if (response.status === 401 && !path.startsWith("/api/session")) onSignedOut();
+  throw new ApiError(response.status, answer as ErrorBody);
+}
+
+export const get = <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
+  api("GET", path, { ...(query ? { query } : {}), ...(signal ? { signal } : {}) });
+export const post = <T>(path: string, body?: unknown): Promise<T> => api("POST", path, { body: body ?? {} });
+export const put = <T>(path: string, body: unknown): Promise<T> => api("PUT", path, { body });
+export const patch = <T>(path: string, body: unknown): Promise<T> => api("PATCH", path, { body });
+export const remove = <T>(path: string): Promise<T> => api("DELETE", path);
+
+function queryText(query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  if (given.length === 0) return "";
+  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
+}
+
+/** A proxy in between may answer with a page of its own. */
+async function readJson(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return text === "" ? {} : JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** One page of a listing. */
+export interface Page<T> {
+  data: T[];
+  nextCursor: string | null;
+}
+
+interface Paged<T> {
+  rows: T[];
+  more: () => void;
+  hasMore: boolean;
+  query: UseInfiniteQueryResult<{ pages: Page<T>[] }>;
+}
+
+/** A listing, page by page, by the cursor that each page gives for the next. */
+export function usePages<T>(path: string, query: Query = {}, options: { enabled?: boolean } = {}): Paged<T> {
+  const result = useInfiniteQuery({
+    queryKey: [path, query],
+    queryFn: ({ pageParam, signal }) => get<Page<T>>(path, { ...query, cursor: pageParam }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.nextCursor,
+    placeholderData: keepPreviousData,
+    enabled: options.enabled ?? true,
+  });
+  return {
+    rows: result.data?.pages.flatMap((page) => page.data) ?? [],
+    more: () => void result.fetchNextPage(),
+    hasMore: result.hasNextPage,
+    query: result,
+  };
+}

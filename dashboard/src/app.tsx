@@ -1,0 +1,69 @@
+import { Center, Container, Loader, MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
+import { Router } from "wouter";
+import { ApiError } from "./api.ts";
+import { BASE_PATH, styleNonce } from "./base.ts";
+import { ErrorState } from "./parts/error-state.tsx";
+import { SessionProvider, useSessionQuery } from "./session.tsx";
+import { cssVariables, theme } from "./theme.ts";
+
+const Login = lazy(() => import("./pages/login.tsx"));
+const NewPassword = lazy(() => import("./pages/new-password.tsx"));
+const Shell = lazy(() => import("./shell.tsx"));
+
+const RETRIES = 2;
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5000,
+      // What the server refused it would refuse again; only a server that is away is asked again.
+      retry: (count, error) =>
+        count < RETRIES && !(error instanceof ApiError && error.status > 0 && error.status < 500),
+    },
+  },
+});
+
+/** Everything: the look, the cache of answers, and behind the login the shell with its pages. */
+export const App = () => (
+  <MantineProvider
+    theme={theme}
+    cssVariablesResolver={cssVariables}
+    defaultColorScheme="auto"
+    getStyleNonce={styleNonce}
+    deduplicateInlineStyles
+  >
+    <QueryClientProvider client={client}>
+      <Router base={BASE_PATH.replace(/\/$/, "")}>
+        <Suspense fallback={<Waiting />}>
+          <Gate />
+        </Suspense>
+      </Router>
+    </QueryClientProvider>
+  </MantineProvider>
+);
+
+function Gate() {
+  const { session, error, retry } = useSessionQuery();
+  if (error)
+    return (
+      <Container size="xs" py="xl" component="main">
+        <ErrorState error={error} retry={retry} title="The dashboard cannot be opened" />
+      </Container>
+    );
+  if (session === undefined) return <Waiting />;
+  if (session === null) return <Login />;
+  if (session.user.passwordDue) return <NewPassword session={session} />;
+  return (
+    <SessionProvider session={session}>
+      <Shell />
+    </SessionProvider>
+  );
+}
+
+const Waiting = () => (
+  <Center mih="100dvh">
+    <Loader aria-label="Loading" />
+  </Center>
+);

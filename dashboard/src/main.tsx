@@ -1,0 +1,12 @@
+import "@mantine/core/styles.css";
+import "./styles.css";
+import { createRoot } from "react-dom/client";
+import { App } from "./app.tsx";
+import { styleNonce } from "./base.ts";
+
+// The package that locks the page behind a dialogue looks for the nonce of its style element here.
+Object.assign(globalThis, { __webpack_nonce__: styleNonce() });
+
+const root = document.querySelector("#root");
+if (!root) throw new Error("The page has no place for the dashboard.");
+createRoot(root).render(<App />);

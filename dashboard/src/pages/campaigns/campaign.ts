@@ -1,0 +1,31 @@
+/** What the API answers about everything that was sent under one name. */
+export interface Campaign {
+  id: string;
+  name: string;
+  status: "running" | "paused" | "cancelled";
+  pausedAt: number | null;
+  createdAt: number;
+  counts: Readonly<Record<string, number>>;
+  states: Readonly<Record<string, number>>;
+}
+
+export const CAMPAIGNS = "/api/campaigns";
+
+export const totalOf = ({ counts }: Campaign): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+const stateSum = ({ states }: Campaign, ...names: readonly string[]): number =>
+  names.reduce((sum, name) => sum + (states[name] ?? 0), 0);
+
+/** From accepted to read, each with all that came after it. */
+export function funnelOf(campaign: Campaign): { name: string; count: number; color: string }[] {
+  const read = stateSum(campaign, "read");
+  const delivered = read + stateSum(campaign, "delivered");
+  const failedLater = stateSum(campaign, "undelivered", "expired", "unknown");
+  const sent = delivered + failedLater + stateSum(campaign, "submitted", "enroute");
+  return [
+    { name: "Accepted", count: totalOf(campaign), color: "sun" },
+    { name: "Sent", count: sent, color: "blue" },
+    { name: "Delivered", count: delivered, color: "green" },
+    ...(read > 0 ? [{ name: "Read", count: read, color: "violet" }] : []),
+  ];
+}

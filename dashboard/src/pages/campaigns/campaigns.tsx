@@ -1,0 +1,108 @@
+import { Anchor, Button, Progress, Text } from "@mantine/core";
+import { IconSpeakerphone } from "@tabler/icons-react";
+import { Link, useLocation } from "wouter";
+import { usePages } from "../../api.ts";
+import { curlOf } from "../../parts/curl.ts";
+import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { FilterBar, TypedFilter } from "../../parts/filters.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
+import { useUrlState } from "../../url-state.ts";
+import { CampaignBadge } from "./campaign-badge.tsx";
+import { CAMPAIGNS, totalOf, type Campaign } from "./campaign.ts";
+
+const COLUMNS: readonly Column<Campaign>[] = [
+  {
+    title: "Name",
+    render: ({ id, name }) => (
+      <Anchor component={Link} href={`/campaigns/${id}`} size="sm">
+        {name}
+      </Anchor>
+    ),
+  },
+  { title: "State", render: ({ status }) => <CampaignBadge status={status} /> },
+  { title: "Messages", align: "right", render: (campaign) => totalOf(campaign).toLocaleString() },
+  { title: "What became of them", wide: true, render: (campaign) => <Outcome campaign={campaign} /> },
+  { title: "Began", wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
+];
+
+/** Delivered, pending and failed as one bar, with the same in words below it. */
+function Outcome({ campaign }: { campaign: Campaign }) {
+  const total = Math.max(1, totalOf(campaign));
+  const { Delivered = 0, Pending = 0, Failed = 0 } = campaign.counts;
+  const part = (count: number, color: string, name: string) => (
+    <Progress.Section value={(count / total) * 100} color={color} aria-label={name} />
+  );
+  return (
+    <>
+      <Progress.Root size="md" w={220}>
+        {part(Delivered, "green", "Delivered")}
+        {part(Pending, "blue", "Pending")}
+        {part(Failed, "red", "Failed")}
+      </Progress.Root>
+      <Text size="xs" c="dimmed" mt={4}>
+        {Delivered.toLocaleString()} delivered · {Pending.toLocaleString()} pending · {Failed.toLocaleString()} failed
+      </Text>
+    </>
+  );
+}
+
+/** Everything that was sent under one name, with what became of it. */
+export default function Campaigns() {
+  const [, navigate] = useLocation();
+  const [{ q }, change] = useUrlState(["q"]);
+  const { rows, more, hasMore, query } = usePages<Campaign>(CAMPAIGNS);
+  const shown = rows.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
+  return (
+    <>
+      <PageHeader
+        title="Campaigns"
+        lead="Messages that were sent under one campaignName: how far they are, why some failed, and a way to stop the rest."
+      />
+      {rows.length > 0 && (
+        <FilterBar values={{ q }} change={change}>
+          <TypedFilter label="Find" value={q} onChange={(text) => change({ q: text })} placeholder="Name" leading />
+        </FilterBar>
+      )}
+      <DataTable
+        label="Campaigns"
+        columns={COLUMNS}
+        rows={shown}
+        rowKey={({ id }) => id}
+        onRow={({ id }) => navigate(`/campaigns/${id}`)}
+        loading={query.isPending}
+        error={query.error}
+        retry={() => void query.refetch()}
+        hasMore={hasMore}
+        more={more}
+        loadingMore={query.isFetchingNextPage}
+        empty={
+          q === "" ? (
+            <EmptyState
+              icon={IconSpeakerphone}
+              sentence="No campaign yet. Messages that have a campaignName are counted under it."
+              action={
+                <Button component={Link} href="/composer?kind=sms-bulk">
+                  Send to several
+                </Button>
+              }
+              curl={curlOf({
+                path: "/v1/sms",
+                body: {
+                  sender: "HELIOG",
+                  to: ["15550100100", "15550100101"],
+                  text: "Coats and boots cost a fifth less until Sunday.",
+                  type: "PROMO",
+                  campaignName: "autumn",
+                },
+              })}
+            />
+          ) : (
+            <EmptyState icon={IconSpeakerphone} sentence="No campaign is called that." />
+          )
+        }
+      />
+    </>
+  );
+}

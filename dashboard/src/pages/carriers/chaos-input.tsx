@@ -1,0 +1,56 @@
+import { Input, NumberInput, SimpleGrid, Stack, Switch } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { get } from "../../api.ts";
+import { CALM, KNOBS, type Chaos } from "../../parts/chaos-knobs.ts";
+import type { OwnInputProps } from "../../parts/record/field.ts";
+
+/** How one simulated line misbehaves; null is as the account's simulator does. */
+export function ChaosInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
+  const chaos = value as Chaos | null;
+  const { data } = useQuery({
+    queryKey: ["chaos"],
+    queryFn: ({ signal }) => get<Chaos>("/api/simulator/chaos", {}, signal),
+  });
+  // A server that does not know a knob does not tell its value.
+  const known = (name: string): boolean => data !== undefined && name in data;
+  const calm = Object.fromEntries(Object.entries(CALM).filter(([name]) => known(name)));
+  return (
+    <Stack gap="sm">
+      <Switch
+        label={label}
+        description={hint}
+        checked={chaos !== null}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked ? calm : null)}
+        disabled={disabled}
+      />
+      {chaos !== null && (
+        <Input.Wrapper error={faultAt("chaos")}>
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+            {KNOBS.filter(({ name }) => known(name)).map(({ name, label: word, max }) => (
+              <NumberInput
+                key={name}
+                label={word}
+                size="xs"
+                min={0}
+                max={max}
+                suffix={name === "delayMs" ? " ms" : " %"}
+                value={Number(chaos[name] ?? CALM[name])}
+                onChange={(next) => typeof next === "number" && onChange({ ...chaos, [name]: next })}
+                error={faultAt(`chaos.${name}`)}
+                disabled={disabled}
+              />
+            ))}
+          </SimpleGrid>
+          <Switch
+            mt="sm"
+            label="Down"
+            description="Cannot be reached at all: messages wait, or take the next route."
+            checked={chaos.down === true}
+            onChange={({ currentTarget }) => onChange({ ...chaos, down: currentTarget.checked })}
+            disabled={disabled}
+          />
+        </Input.Wrapper>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,51 @@
+import type { PhoneMessage, Template } from "../../api-types.ts";
+import { numbersIn } from "./body.ts";
+import type { Draft, Kind } from "./kinds.ts";
+
+/** A template with its values in their places: `{#var#}` in order, `{{1}}` by number. */
+function filledIn(pattern: string, values: readonly string[]): string {
+  let next = 0;
+  return pattern.replaceAll(/\{#var#\}|\{\{(\d+)\}\}/g, (place, number?: string) => {
+    const value = values[number === undefined ? next++ : Number(number) - 1];
+    return value === undefined || value === "" ? place : value;
+  });
+}
+
+/** The message as a phone would show it. What a link leads to is not looked at. */
+export function previewOf(kind: Kind, draft: Draft, template: Template | undefined, now: number): PhoneMessage {
+  const base = {
+    id: "preview",
+    messageId: "preview",
+    to: numbersIn(draft.to)[0] ?? "",
+    channel: kind.channel,
+    receivedAt: now,
+  };
+  const unknown = `Template ${draft.templateName || "…"}`;
+  if (kind.channel === "sms") {
+    const text = kind.writesText ? draft.text : (template?.channel === "sms" && template.text) || unknown;
+    const shown = kind.writesText
+      ? text.replaceAll("{SORT}", `${location.host}/s/aB3dE5f`)
+      : filledIn(text, draft.params);
+    return { ...base, sender: draft.sender, text: shown, flash: kind.flags?.flash === 1 };
+  }
+  if (kind.channel === "rcs") {
+    if (template?.channel !== "rcs") return { ...base, sender: draft.botId, text: unknown };
+    const cards = template.cards.map((card, index) => ({
+      ...card,
+      fileUrl: (kind.ownImages && draft.fileUrls[index]) || card.fileUrl,
+    }));
+    const text = template.text === null ? "" : filledIn(template.text, draft.params);
+    return { ...base, sender: draft.botId, kind: template.kind, text, suggestions: template.suggestions, cards };
+  }
+  if (template?.channel !== "chatapp") return { ...base, sender: draft.from, text: unknown };
+  const header =
+    kind.headerType === undefined ? null : { type: kind.headerType, text: draft.headerText, link: draft.link };
+  return {
+    ...base,
+    sender: draft.from,
+    header,
+    text: filledIn(template.body ?? unknown, draft.params),
+    footer: template.footer,
+    buttons: template.buttons,
+  };
+}

@@ -1,0 +1,70 @@
+import { Alert, Badge, Button, Group, Loader, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { post } from "../../api.ts";
+import type { SmsPreview } from "../../api-types.ts";
+
+const TYPING_MS = 300;
+
+interface Props {
+  body: Record<string, unknown>;
+  /** Takes the cheaper spelling over, where the text is written here. */
+  onText?: ((text: string) => void) | undefined;
+}
+
+/** What the server would make of a text: segments, price, and what it would refuse. */
+export function SegmentCounter({ body, onText }: Props) {
+  const [settled] = useDebouncedValue(JSON.stringify(body), TYPING_MS);
+  const { data, error } = useQuery({
+    queryKey: ["sms preview", settled],
+    queryFn: () => post<SmsPreview>("/v1/sms/preview", JSON.parse(settled)),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  if (error)
+    return (
+      <Text size="sm" c="red.7" aria-live="polite">
+        {error.message}
+      </Text>
+    );
+  if (!data) return <Loader size="xs" />;
+  const failed = data.recipients.filter(({ failure }) => failure !== null);
+  const { cheaper } = data;
+  return (
+    <div data-segments={data.segmentCount}>
+      <Group gap="xs" aria-live="polite">
+        <Badge color={data.segmentCount > 1 ? "yellow" : "green"}>
+          {data.segmentCount} {data.segmentCount === 1 ? "segment" : "segments"}
+        </Badge>
+        <Badge color="gray">{data.encoding === "gsm7" ? "GSM-7" : "UCS-2"}</Badge>
+        <Text size="sm" c="dimmed">
+          {data.characters} characters · {data.credits} {data.credits === 1 ? "credit" : "credits"}
+          {data.balance === null ? "" : ` of ${data.balance}`}
+        </Text>
+      </Group>
+      {cheaper && onText && (
+        <Alert color="yellow" mt="xs" title={`${cheaper.segments} instead of ${data.segmentCount} segments`}>
+          <Group justify="space-between">
+            <Text size="sm" flex={1}>
+              {cheaper.replaced.map(({ found, use }) => `${found} → ${use || "nothing"}`).join(", ")}
+            </Text>
+            <Button size="compact-sm" variant="default" onClick={() => onText(cheaper.text)}>
+              Use it
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      {!data.affordable && <Text size="sm">There are not enough credits for this.</Text>}
+      {failed.map(({ recipient, failure }) => (
+        <Text key={recipient} size="sm" mt={4}>
+          {recipient} would fail: {failure}
+        </Text>
+      ))}
+      {data.wouldRefuse.map((policy) => (
+        <Text key={policy} size="sm" c="dimmed" mt={4}>
+          A real carrier would not let this pass: {policy}
+        </Text>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+import { Modal } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQueryClient } from "@tanstack/react-query";
+import { IconPlus } from "@tabler/icons-react";
+import { useState } from "react";
+import { post } from "../../api.ts";
+import { GuardedButton } from "../../parts/guarded.tsx";
+import type { Field } from "../../parts/record/field.ts";
+import { RecordForm } from "../../parts/record/record-form.tsx";
+import { useRecordForm } from "../../parts/record/use-record-form.ts";
+
+export const CREDITS = "/api/credits";
+
+const FIELDS: readonly Field[] = [
+  {
+    name: "amount",
+    label: "Credits",
+    hint: "A minus takes some away.",
+    input: { kind: "number" },
+    required: true,
+  },
+  { name: "note", label: "Why", input: { kind: "text", placeholder: "Invoice 17", empty: "omit" } },
+];
+
+/** Adds credits, or takes some away. */
+export function TopUp() {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <GuardedButton may="own" leftSection={<IconPlus size={17} aria-hidden />} onClick={open}>
+        Add credits
+      </GuardedButton>
+      <Modal opened={opened} onClose={close} title="Add credits">
+        {opened && <TopUpForm close={close} />}
+      </Modal>
+    </>
+  );
+}
+
+function TopUpForm({ close }: { close: () => void }) {
+  const client = useQueryClient();
+  // The same for every try, so that what is sent twice counts once.
+  const [id] = useState(() => crypto.randomUUID());
+  const form = useRecordForm({ fields: FIELDS, starts: { amount: 1000, note: "" } });
+  return (
+    <RecordForm
+      form={form}
+      fields={FIELDS}
+      exists={false}
+      may="own"
+      cancel={close}
+      saveWord="Add"
+      save={async (body) => {
+        await post(CREDITS, { ...body, id });
+        await client.invalidateQueries({ queryKey: [CREDITS] });
+        await client.invalidateQueries({ queryKey: [`${CREDITS}/ledger`] });
+        close();
+      }}
+    />
+  );
+}

@@ -1,0 +1,59 @@
+/** What a delivery report can tell, with a header that suits it and a value as it might be. */
+export const PLACEHOLDERS: readonly { name: string; about: string; header: string; sample: string }[] = [
+  {
+    name: "messageId",
+    about: "Unique id of the message",
+    header: "X-Message-Id",
+    sample: "01a1dee6-27d3-7000-a402-c8f176f30400:1",
+  },
+  { name: "mobileNumber", about: "The recipient", header: "X-Mobile-Number", sample: "15550100100" },
+  { name: "messageCredit", about: "Credits that it took", header: "X-Message-Credit", sample: "1" },
+  { name: "gatewayName", about: "The carrier", header: "X-Gateway-Name", sample: "simulator" },
+  { name: "senderName", about: "The sender", header: "X-Sender-Name", sample: "HELIOG" },
+  { name: "errCode", about: "Error code, 000 for none", header: "X-Err-Code", sample: "000" },
+  {
+    name: "deliveredDate",
+    about: "Date and time of delivery",
+    header: "X-Delivered-Date",
+    sample: "2026-01-01 00:00:01",
+  },
+  { name: "status", about: "Delivered, Failed or Pending", header: "X-Status", sample: "Delivered" },
+  { name: "operatorCircle", about: "Operator and circle, if known", header: "X-Operator-Circle", sample: "" },
+  { name: "createdAt", about: "When it was submitted", header: "X-Created-At", sample: "1767225600000" },
+  {
+    name: "statusDescription",
+    about: "The status in words",
+    header: "X-Status-Description",
+    sample: "Delivered to the phone",
+  },
+];
+
+/** What a report has when no header chooses. */
+const USUAL = [
+  "messageId", "mobileNumber", "senderName", "errCode", "status", "createdAt", "deliveredDate", "statusDescription",
+]; // prettier-ignore
+
+const sampleOf = (name: string): string => PLACEHOLDERS.find((each) => each.name === name)?.sample ?? "";
+const nameIn = (value: string): string => value.replace(/^\{\{|\}\}$/g, "");
+
+interface Sample {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+/** The request that a configuration would bring while it is still being written; the server's own preview is signed besides. */
+export function sampleRequest(values: Readonly<Record<string, unknown>>): Sample {
+  const pairs = (values.headers as readonly { key: string; value: string }[]).filter(({ key }) => key !== "");
+  const headers = Object.fromEntries(pairs.map(({ key, value }) => [key, sampleOf(nameIn(value))]));
+  const names = pairs.length === 0 ? USUAL : [...new Set(pairs.map(({ value }) => nameIn(value)))];
+  const report = names.map((name) => [name, sampleOf(name)] as const);
+  const url = (values.url as string) || "https://…";
+  if (values.method === "GET") {
+    const query = report.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+    return { method: "GET", url: `${url}${url.includes("?") ? "&" : "?"}${query}`, headers, body: null };
+  }
+  const body = JSON.stringify(Object.fromEntries(report));
+  return { method: "POST", url, headers: { "content-type": "application/json", ...headers }, body };
+}

@@ -1,0 +1,38 @@
+import { useState, type ReactNode } from "react";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { SignatureHelp } from "../../parts/signature-help.tsx";
+import type { RecordKind } from "../../parts/record/record-kind.ts";
+import type { Endpoint, EndpointPath } from "./endpoint.ts";
+import { HealthPanel } from "./health-panel.tsx";
+import { SecretPanel } from "./secret-panel.tsx";
+import { TryPanel } from "./try-panel.tsx";
+
+interface EndpointParts<T extends Endpoint> {
+  parts: Pick<RecordKind<T>, "panels" | "onMade">;
+  /** Stands once on the page, and shows a new secret when there is one. */
+  dialog: ReactNode;
+}
+
+/** What webhooks and delivery reports have in common: trying them out, their health, and secrets that are shown once. */
+export function useEndpointParts<T extends Endpoint>(path: EndpointPath): EndpointParts<T> {
+  const [secret, setSecret] = useState<string | null>(null);
+  return {
+    parts: {
+      onMade: (made) => setSecret((made as T & { secret?: string }).secret ?? null),
+      panels: (endpoint) => [
+        { value: "try", label: "Preview and test", panel: <TryPanel path={path} endpoint={endpoint} /> },
+        { value: "health", label: "Health", panel: <HealthPanel path={path} endpoint={endpoint} /> },
+        {
+          value: "secret",
+          label: "Secret",
+          panel: <SecretPanel path={path} endpoint={endpoint} onSecret={setSecret} />,
+        },
+      ],
+    },
+    dialog: (
+      <SecretDialog secret={secret} title="The secret that signs" onClose={() => setSecret(null)}>
+        <SignatureHelp />
+      </SecretDialog>
+    ),
+  };
+}

@@ -1,0 +1,30 @@
+import Bars from "../../parts/charts/bars.tsx";
+import type { ShortLinkDetail } from "./short-link.ts";
+
+const STEP_MS = { hour: 3_600_000, day: 86_400_000 };
+const SHORT = {
+  hour: new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit" }),
+  day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" }),
+};
+
+/** Every hour or day of the span, also those without a click. */
+export default function ClicksChart({ detail: { from, to, bucket, buckets } }: { detail: ShortLinkDetail }) {
+  const step = STEP_MS[bucket];
+  const known = new Map(buckets.map(({ at, clicks }) => [at, clicks]));
+  const first = Math.ceil(from / step) * step;
+  const data = Array.from({ length: Math.max(1, Math.ceil((to - first) / step)) }, (_, index) => {
+    const at = first + index * step;
+    const { person = 0, preview = 0, bot = 0 } = known.get(at) ?? {};
+    return { name: SHORT[bucket].format(at), person, programs: preview + bot };
+  });
+  return (
+    <Bars
+      label={`Clicks by ${bucket}`}
+      data={data}
+      series={[
+        { key: "person", name: "People", color: "green" },
+        { key: "programs", name: "Programs", color: "gray" },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,103 @@
+import { Anchor, Button, Drawer, Text } from "@mantine/core";
+import { IconLink } from "@tabler/icons-react";
+import { Link } from "wouter";
+import { usePages } from "../../api.ts";
+import { curlOf } from "../../parts/curl.ts";
+import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { DrawerTitle } from "../../parts/drawer-title.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
+import { useUrlState } from "../../url-state.ts";
+import { LinkDetail } from "./link-detail.tsx";
+import { LINKS, type ShortLink } from "./short-link.ts";
+
+const columnsWith = (open: (id: string) => void): Column<ShortLink>[] => [
+  {
+    title: "Leads to",
+    render: ({ id, url }) => (
+      <Anchor component="button" type="button" size="sm" ta="left" onClick={() => open(id)} maw={420} truncate>
+        {url}
+      </Anchor>
+    ),
+  },
+  { title: "Recipients", align: "right", wide: true, render: ({ recipients }) => recipients.toLocaleString() },
+  {
+    title: "Clicked",
+    align: "right",
+    render: ({ recipients, recipientsClicked }) => (
+      <>
+        {recipientsClicked.toLocaleString()}{" "}
+        <Text span size="xs" c="dimmed">
+          {recipients === 0 ? "" : `${Math.round((recipientsClicked / recipients) * 100)} %`}
+        </Text>
+      </>
+    ),
+  },
+  { title: "By people", align: "right", wide: true, render: ({ clicks }) => clicks.person.toLocaleString() },
+  {
+    title: "By programs",
+    align: "right",
+    wide: true,
+    render: ({ clicks }) => (clicks.preview + clicks.bot).toLocaleString(),
+  },
+  { title: "Sent", wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
+];
+
+/** Addresses that were shortened in messages, and who followed them. */
+export default function ShortLinks() {
+  const [{ open }, change] = useUrlState(["open"]);
+  const { rows, more, hasMore, query } = usePages<ShortLink>(LINKS);
+  const show = (id: string): void => change({ open: id });
+  return (
+    <>
+      <PageHeader
+        title="Short links"
+        lead="Addresses that were shortened in messages. Every recipient has a link of their own, so clicks can be told apart."
+      />
+      <DataTable
+        label="Short links"
+        columns={columnsWith(show)}
+        rows={rows}
+        rowKey={({ id }) => id}
+        onRow={({ id }) => show(id)}
+        loading={query.isPending}
+        error={query.error}
+        retry={() => void query.refetch()}
+        hasMore={hasMore}
+        more={more}
+        loadingMore={query.isFetchingNextPage}
+        empty={
+          <EmptyState
+            icon={IconLink}
+            sentence="Nothing has been shortened yet. Put {SORT} where a text shall have its link."
+            action={
+              <Button component={Link} href="/composer?kind=sms-short-link">
+                Write one
+              </Button>
+            }
+            curl={curlOf({
+              path: "/v1/sms",
+              body: {
+                sender: "HELIOG",
+                to: "15550100100",
+                text: "Track your order: {SORT}",
+                type: "TRANS",
+                shortenUrlData: { shortenUrl: true, targetUrl: ["https://shop.example/orders/4711"] },
+              },
+            })}
+          />
+        }
+      />
+      <Drawer
+        opened={open !== ""}
+        onClose={() => change({ open: null })}
+        position="right"
+        size="lg"
+        title={<DrawerTitle>Clicks over time</DrawerTitle>}
+      >
+        {open !== "" && <LinkDetail id={open} />}
+      </Drawer>
+    </>
+  );
+}

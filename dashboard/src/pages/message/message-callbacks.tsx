@@ -1,0 +1,37 @@
+import { Button, Group, Paper, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { get, type Page } from "../../api.ts";
+import type { Callback } from "../../api-types.ts";
+import { CallbackList } from "../../parts/callback-list.tsx";
+
+const LOOK_EVERY_MS = 3000;
+
+/** What your own server was told of this message. */
+export function MessageCallbacks({ messageId }: { messageId: string }) {
+  const { data } = useQuery({
+    queryKey: ["/api/callbacks", { messageId }],
+    queryFn: ({ signal }) => get<Page<Callback>>("/api/callbacks", { messageId, limit: 100 }, signal),
+    refetchInterval: LOOK_EVERY_MS,
+  });
+  if (!data) return null;
+  return (
+    <Paper component="section" aria-label="Callbacks">
+      <Title order={2} size="h4" mb="md">
+        What your server was told
+      </Title>
+      {data.data.length > 0 ? (
+        <CallbackList callbacks={data.data} />
+      ) : (
+        <Group justify="space-between">
+          <Text size="sm" c="dimmed" flex={1}>
+            Nobody has asked to be told about messages like this one.
+          </Text>
+          <Button component={Link} href="/message-app/utility-manager/dlr-push-configuration" variant="light" size="xs">
+            Set up a report
+          </Button>
+        </Group>
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,145 @@
+import { Anchor, Button, Center, Group, Switch, Text } from "@mantine/core";
+import { IconArrowUp, IconMessageOff } from "@tabler/icons-react";
+import { useMemo, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { usePages } from "../../api.ts";
+import type { Message } from "../../api-types.ts";
+import { ChannelBadge } from "../../parts/channel.tsx";
+import { curlOf } from "../../parts/curl.ts";
+import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { StatusBadge } from "../../parts/status-badge.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
+import { useUrlState } from "../../url-state.ts";
+import { ExportButton } from "./export-button.tsx";
+import { FILTER_NAMES, MessageFilters } from "./filters.tsx";
+import { fits, queryOf } from "./query.ts";
+import { useTail } from "./use-tail.ts";
+
+const COLUMNS: readonly Column<Message>[] = [
+  { title: "Time", render: ({ createdAt }) => <TimeText at={createdAt} size="sm" style={NO_WRAP} /> },
+  { title: "Status", render: ({ state }) => <StatusBadge status={state} /> },
+  {
+    title: "To",
+    render: ({ messageId, recipient }) => (
+      <Anchor component={Link} href={`/messages/${messageId}`} size="sm">
+        {recipient}
+      </Anchor>
+    ),
+  },
+  { title: "From", wide: true, render: ({ sender }) => <Text size="sm">{sender}</Text> },
+  { title: "Channel", wide: true, render: ({ channel }) => <ChannelBadge channel={channel} /> },
+  { title: "Type", wide: true, render: ({ type }) => <Text size="sm">{type}</Text> },
+  {
+    title: "Message",
+    wide: true,
+    render: (message) => (
+      <Text size="sm" lineClamp={1} maw={360}>
+        {excerptOf(message)}
+      </Text>
+    ),
+  },
+];
+
+const NO_WRAP = { whiteSpace: "nowrap" } as const;
+
+function excerptOf({ text, erased, templateName }: Message): string {
+  if (text !== "") return text;
+  if (templateName !== null) return `Template ${templateName}`;
+  return erased ? "The text is not kept" : "–";
+}
+
+/** Every message, newest first. */
+export default function Messages() {
+  const [filters, change] = useUrlState(FILTER_NAMES);
+  const [live, setLive] = useState(true);
+  const [, navigate] = useLocation();
+  const key = JSON.stringify(filters);
+  // The filters are a new object with every render; what they say changes rarely.
+  const query = useMemo(() => queryOf(JSON.parse(key) as typeof filters), [key]);
+  const { rows: all, more, hasMore, query: list } = usePages<Message>("/api/messages", query);
+  const rows = all.filter(fits(filters));
+  const tail = useTail(query, all, live && list.isSuccess);
+  const fresh = tail.fresh.filter(fits(filters)).length;
+  const filtered = FILTER_NAMES.some((name) => filters[name] !== "");
+
+  return (
+    <>
+      <PageHeader title="Messages" lead="Every message with what became of it, newest first.">
+        <Switch
+          label="Live"
+          checked={live}
+          onChange={({ currentTarget }) => setLive(currentTarget.checked)}
+          aria-label="Live: look for new messages"
+        />
+        <ExportButton filters={filters} />
+      </PageHeader>
+      <MessageFilters filters={filters} change={change} />
+      {fresh > 0 && (
+        <Center mb="sm">
+          <Button
+            radius="xl"
+            size="xs"
+            leftSection={<IconArrowUp size={15} aria-hidden />}
+            onClick={tail.show}
+            data-new
+          >
+            {fresh}
+            {fresh >= 100 ? "+" : ""} new
+          </Button>
+        </Center>
+      )}
+      <DataTable
+        label="Messages"
+        columns={COLUMNS}
+        rows={rows}
+        rowKey={({ messageId }) => messageId}
+        onRow={({ messageId }) => navigate(`/messages/${messageId}`)}
+        loading={list.isPending}
+        error={list.error}
+        retry={() => void list.refetch()}
+        hasMore={hasMore}
+        more={more}
+        loadingMore={list.isFetchingNextPage}
+        empty={
+          filtered ? (
+            <EmptyState
+              icon={IconMessageOff}
+              sentence="No message is like that."
+              action={
+                <Button
+                  variant="light"
+                  onClick={() => change(Object.fromEntries(FILTER_NAMES.map((name) => [name, null])))}
+                >
+                  Show all messages
+                </Button>
+              }
+            />
+          ) : (
+            <EmptyState
+              icon={IconMessageOff}
+              sentence="Nothing has been sent yet. The first message appears here the moment it is accepted."
+              action={
+                <Button component={Link} href="/composer">
+                  Write one
+                </Button>
+              }
+              curl={curlOf({
+                path: "/v1/sms",
+                body: { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" },
+              })}
+            />
+          )
+        }
+      />
+      {rows.length > 0 && (
+        <Group justify="flex-end" mt="sm">
+          <Text size="xs" c="dimmed">
+            {rows.length.toLocaleString()} shown
+          </Text>
+        </Group>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Query } from "../../api.ts";
+import type { Message } from "../../api-types.ts";
+import type { Filters } from "./filters.tsx";
+
+/** Days on the reader's own calendar, as the moments that the API asks for. */
+const startOf = (day: string): number => new Date(`${day}T00:00:00`).getTime();
+const dayAfter = (day: string): number => {
+  const date = new Date(`${day}T00:00:00`);
+  date.setDate(date.getDate() + 1);
+  return date.getTime();
+};
+
+/** The filters as the API takes them. */
+export const queryOf = ({ from, to, ...rest }: Filters): Query => ({
+  ...rest,
+  ...(from === "" ? {} : { from: startOf(from) }),
+  ...(to === "" ? {} : { to: dayAfter(to) }),
+});
+
+/** Holds a list also to what the server does not filter by. */
+export const fits =
+  ({ type, templateName }: Pick<Filters, "type" | "templateName">) =>
+  (message: Message): boolean =>
+    (type === "" || message.type === type) && (templateName === "" || message.templateName === templateName);

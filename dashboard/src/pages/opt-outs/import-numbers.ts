@@ -1,0 +1,61 @@
+import { api, ApiError } from "../../api.ts";
+
+/** At most 1,000 go in one request; fewer let the progress move and a stop come soon. */
+const AT_ONCE = 500;
+
+/** The first column of every line, without quotes; lines without a digit, such as a heading, are none. */
+export const numbersOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(/\r?\n/)
+      .map((line) => (line.split(/[,;\t]/)[0] ?? "").replaceAll(/["' ]/g, ""))
+      .filter((number) => /\d/.test(number)),
+  ),
+];
+
+interface Needs {
+  tell: (sentence: string, percent?: number) => void;
+  signal: AbortSignal;
+  /** Told which of them are no phone numbers. */
+  refuse: (numbers: readonly string[]) => void;
+}
+
+/** Puts numbers on the list, some at a time. What is no number is left out and told, so that one of them stops no list. */
+export async function importNumbers({ tell, signal, refuse }: Needs, numbers: readonly string[]): Promise<string> {
+  const refused: string[] = [];
+  let done = 0;
+  for (let at = 0; at < numbers.length; at += AT_ONCE) {
+    tell(
+      `${done.toLocaleString()} of ${numbers.length.toLocaleString()} are on the list…`,
+      (at / numbers.length) * 100,
+    );
+    const some = numbers.slice(at, at + AT_ONCE);
+    const wrong = await addSome(some, signal);
+    refused.push(...wrong);
+    done += some.length - wrong.length;
+    if (wrong.length > 0) refuse([...refused]);
+  }
+  return `${done.toLocaleString()} ${done === 1 ? "number is" : "numbers are"} on the list.`;
+}
+
+/** Adds some, and where the server names wrong ones, the others; answers the wrong ones. */
+async function addSome(numbers: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  if (numbers.length === 0) return [];
+  try {
+    await api("POST", "/api/optouts", { body: { numbers, note: "imported" }, signal });
+    return [];
+  } catch (problem) {
+    const places = problem instanceof ApiError ? problem.details.map(({ parameter }) => placeIn(parameter)) : [];
+    const wrong = numbers.filter((_, index) => places.includes(index));
+    if (wrong.length === 0) throw problem;
+    return [
+      ...wrong,
+      ...(await addSome(
+        numbers.filter((number) => !wrong.includes(number)),
+        signal,
+      )),
+    ];
+  }
+}
+
+const placeIn = (parameter: string): number => Number(/^numbers\[(\d+)\]/.exec(parameter)?.[1] ?? Number.NaN);

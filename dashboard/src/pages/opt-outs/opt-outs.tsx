@@ -1,0 +1,146 @@
+import { Alert, Button, Group, Text } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { IconBan } from "@tabler/icons-react";
+import { ApiError, get, remove, usePages } from "../../api.ts";
+import { curlOf } from "../../parts/curl.ts";
+import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorState } from "../../parts/error-state.tsx";
+import { FilterBar, TypedFilter } from "../../parts/filters.tsx";
+import { GuardedConfirm } from "../../parts/guarded.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
+import { useUrlState } from "../../url-state.ts";
+import { AddOptOut } from "./add-opt-out.tsx";
+import { ImportButton } from "./import-button.tsx";
+
+const PATH = "/api/optouts";
+
+interface OptOut {
+  number: string;
+  source: "reply" | "manual";
+  note: string | null;
+  createdAt: number;
+}
+
+const WHOLE_NUMBER = /^\+?\d{7,15}$/;
+
+const columnsWith = (take: (number: string) => Promise<unknown>): Column<OptOut>[] => [
+  { title: "Number", render: ({ number }) => number },
+  {
+    title: "Why",
+    render: ({ source, note }) => (
+      <Text size="sm" lineClamp={1}>
+        {source === "reply" ? `Answered “${note ?? ""}”` : (note ?? "Put there by hand")}
+      </Text>
+    ),
+  },
+  { title: "Since", wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
+  {
+    title: "Remove",
+    render: ({ number }) => (
+      <GuardedConfirm
+        size="compact-sm"
+        question={`Take ${number} off the list?`}
+        consequence="It gets promotions again. Do this only when its owner asked for it."
+        yes="Take it off"
+        run={() => take(number)}
+      >
+        Remove
+      </GuardedConfirm>
+    ),
+  },
+];
+
+/** Numbers that get no promotions. */
+export default function OptOuts() {
+  const client = useQueryClient();
+  const [filters, change] = useUrlState(["number"]);
+  const wanted = WHOLE_NUMBER.test(filters.number) ? filters.number.replace("+", "") : "";
+  const { rows, more, hasMore, query } = usePages<OptOut>(PATH);
+  const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: [PATH] });
+  const columns = columnsWith(async (number) => {
+    await remove(`${PATH}/${number}`);
+    await refresh();
+  });
+  return (
+    <>
+      <PageHeader
+        title="Opt-outs"
+        lead="Numbers that get no promotions of yours. Who answers STOP comes here by itself; TRANS and OTP reach them all the same."
+      >
+        <ImportButton onDone={() => void refresh()} />
+        <AddOptOut onDone={() => void refresh()} />
+      </PageHeader>
+      <FilterBar values={filters} change={change}>
+        <TypedFilter
+          label="Is a number on the list?"
+          value={filters.number}
+          onChange={(number) => change({ number })}
+          placeholder="15550100100"
+          leading
+        />
+      </FilterBar>
+      {wanted === "" ? (
+        <DataTable
+          label="Opt-outs"
+          columns={columns}
+          rows={rows}
+          rowKey={({ number }) => number}
+          loading={query.isPending}
+          error={query.error}
+          retry={() => void query.refetch()}
+          hasMore={hasMore}
+          more={more}
+          loadingMore={query.isFetchingNextPage}
+          empty={
+            <EmptyState
+              icon={IconBan}
+              sentence="Nobody has opted out. Answer STOP from a virtual phone to see it happen, or add a number."
+              action={<AddOptOut onDone={() => void refresh()} />}
+              curl={curlOf({ path: PATH, body: { number: "15550100100", note: "asked by phone" } })}
+            />
+          }
+        />
+      ) : (
+        <Found number={wanted} columns={columns} clear={() => change({ number: null })} />
+      )}
+    </>
+  );
+}
+
+interface FoundProps {
+  number: string;
+  columns: readonly Column<OptOut>[];
+  clear: () => void;
+}
+
+/** One number, asked for by itself: the list can be longer than anybody pages. */
+function Found({ number, columns, clear }: FoundProps) {
+  const { data, error, isPending } = useQuery({
+    queryKey: [PATH, "one", number],
+    queryFn: ({ signal }) => get<OptOut>(`${PATH}/${number}`, {}, signal),
+  });
+  if (error instanceof ApiError && error.status === 404)
+    return (
+      <Alert color="green" title={`${number} is not on the list`}>
+        <Group justify="space-between">
+          <Text size="sm">It gets promotions.</Text>
+          <Button size="xs" variant="default" onClick={clear}>
+            Show the list
+          </Button>
+        </Group>
+      </Alert>
+    );
+  if (error) return <ErrorState error={error} />;
+  return (
+    <DataTable
+      label="Opt-outs"
+      columns={columns}
+      rows={data ? [data] : []}
+      rowKey={(row) => row.number}
+      loading={isPending}
+      empty={null}
+    />
+  );
+}

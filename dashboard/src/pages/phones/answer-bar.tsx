@@ -1,0 +1,122 @@
+import { ActionIcon, Button, Group, Menu, Modal, NumberInput, Stack, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconEye, IconFile, IconMapPin, IconPlus, IconSend } from "@tabler/icons-react";
+import { useState } from "react";
+import type { Thread } from "./threads.ts";
+
+interface Props {
+  thread: Thread;
+  busy: boolean;
+  /** Says whether it worked. */
+  run: (verb: string, body: object) => Promise<boolean>;
+}
+
+/** What the owner writes with: a text, a file, a place; on RCS and the chat app also that a message was read. */
+export function AnswerBar({ thread, busy, run }: Props) {
+  const [text, setText] = useState("");
+  const [fileOpen, file] = useDisclosure(false);
+  const [placeOpen, place] = useDisclosure(false);
+  const { sender: to, channel } = thread;
+  const rich = channel !== "sms";
+  return (
+    <>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim() !== "") void run("reply", { to, channel, text }).then((done) => done && setText(""));
+        }}
+      >
+        <Group gap={6} wrap="nowrap">
+          {rich && (
+            <Menu position="top-start">
+              <Menu.Target>
+                <ActionIcon variant="subtle" color="gray" size="lg" radius="xl" aria-label="More to send">
+                  <IconPlus size={19} aria-hidden />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item leftSection={<IconFile size={16} aria-hidden />} onClick={file.open}>
+                  Send a file
+                </Menu.Item>
+                <Menu.Item leftSection={<IconMapPin size={16} aria-hidden />} onClick={place.open}>
+                  Share a place
+                </Menu.Item>
+                <Menu.Item leftSection={<IconEye size={16} aria-hidden />} onClick={() => void run("read", {})}>
+                  Mark as read
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          )}
+          <TextInput
+            flex={1}
+            radius="xl"
+            placeholder={`Answer ${to}`}
+            aria-label={`Answer ${to}`}
+            value={text}
+            onChange={({ currentTarget }) => setText(currentTarget.value)}
+          />
+          <ActionIcon type="submit" size="lg" radius="xl" loading={busy} aria-label="Send the answer">
+            <IconSend size={17} aria-hidden />
+          </ActionIcon>
+        </Group>
+      </form>
+      <FileModal opened={fileOpen} close={file.close} send={(body) => run("file", { to, channel, ...body })} />
+      <PlaceModal opened={placeOpen} close={place.close} send={(body) => run("location", { to, channel, ...body })} />
+    </>
+  );
+}
+
+interface ModalProps {
+  opened: boolean;
+  close: () => void;
+  send: (body: object) => Promise<boolean>;
+}
+
+function FileModal({ opened, close, send }: ModalProps) {
+  const [fileName, setFileName] = useState("door.jpg");
+  const [mimeType, setMimeType] = useState("image/jpeg");
+  const [fileUri, setFileUri] = useState("https://files.example/door.jpg");
+  return (
+    <Modal opened={opened} onClose={close} title="Send a file">
+      <Stack>
+        <TextInput label="Name" value={fileName} onChange={({ currentTarget }) => setFileName(currentTarget.value)} />
+        <TextInput label="Kind" value={mimeType} onChange={({ currentTarget }) => setMimeType(currentTarget.value)} />
+        <TextInput
+          label="Address"
+          description="Nobody fetches it: it is handed on as it is."
+          value={fileUri}
+          onChange={({ currentTarget }) => setFileUri(currentTarget.value)}
+        />
+        <Button
+          onClick={() => {
+            void send({ fileName, mimeType, fileUri, fileSizeBytes: 48_213 }).then((done) => done && close());
+          }}
+        >
+          Send the file
+        </Button>
+      </Stack>
+    </Modal>
+  );
+}
+
+function PlaceModal({ opened, close, send }: ModalProps) {
+  const [latitude, setLatitude] = useState<number | string>(48.8584);
+  const [longitude, setLongitude] = useState<number | string>(2.2945);
+  return (
+    <Modal opened={opened} onClose={close} title="Share a place">
+      <Stack>
+        <Group grow>
+          <NumberInput label="Degrees north" value={latitude} onChange={setLatitude} min={-90} max={90} />
+          <NumberInput label="Degrees east" value={longitude} onChange={setLongitude} min={-180} max={180} />
+        </Group>
+        <Button
+          onClick={() => {
+            void send({ latitude: Number(latitude), longitude: Number(longitude) }).then((done) => done && close());
+          }}
+        >
+          Share it
+        </Button>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,40 @@
+import { useEffect, useRef, useState } from "react";
+import { Bubble, type Tap } from "../../parts/phone/bubble.tsx";
+import { Flash } from "../../parts/phone/flash.tsx";
+import { OwnBubble } from "../../parts/phone/own-bubble.tsx";
+import type { Thread } from "./threads.ts";
+
+interface Props {
+  thread: Thread;
+  onTap?: ((tap: Tap) => void) | undefined;
+}
+
+/** What was said, from the oldest to the newest, which is kept in sight. A flash message covers it until it is put away. */
+export function Conversation({ thread, onTap }: Props) {
+  const [putAway, setPutAway] = useState<string | null>(null);
+  const end = useRef<HTMLDivElement>(null);
+  const { last, entries } = thread;
+  useEffect(() => {
+    const box = end.current?.parentElement;
+    if (box) box.scrollTop = box.scrollHeight;
+  }, [last.id]);
+  if (last.kind === "in" && last.message.flash && putAway !== last.id)
+    return <Flash message={last.message} onClose={() => setPutAway(last.id)} />;
+  return (
+    <>
+      {entries.map((entry) =>
+        entry.kind === "in" ? (
+          <Bubble
+            key={entry.id}
+            message={entry.message}
+            onTap={onTap}
+            note={entry.message.flash ? <span>flash</span> : null}
+          />
+        ) : (
+          <OwnBubble key={entry.id} inbound={entry.inbound} />
+        ),
+      )}
+      <div ref={end} />
+    </>
+  );
+}

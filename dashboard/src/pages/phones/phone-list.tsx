@@ -1,0 +1,63 @@
+import { Button, NavLink, Paper, ScrollArea, Text, TextInput, Title } from "@mantine/core";
+import { IconDeviceMobile } from "@tabler/icons-react";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import type { Phone } from "../../api-types.ts";
+import { localTime } from "../../parts/time-text.tsx";
+
+/** Which phone is in the hand; any other number can be picked up as well. */
+export function PhoneList({ phones, current }: { phones: readonly Phone[]; current: string }) {
+  const [typed, setTyped] = useState("");
+  const [, navigate] = useLocation();
+  const number = typed.replaceAll(/\D/g, "");
+  const shown = phones.filter((phone) => phone.number.includes(number) || phone.name?.includes(typed));
+  return (
+    <Paper p="sm" component="section" aria-label="Phones">
+      <Title order={2} size="h5" px="xs" mb="xs">
+        Phones
+      </Title>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (number.length >= 7) navigate(`/phones/${number}`);
+        }}
+      >
+        <TextInput
+          aria-label="Find or pick up a number"
+          placeholder="Any number…"
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          mb="xs"
+          data-filter
+        />
+        {number.length >= 7 && !phones.some((phone) => phone.number === number) && (
+          <Button type="submit" size="xs" variant="light" fullWidth mb="xs">
+            Pick up {number}
+          </Button>
+        )}
+      </form>
+      <ScrollArea.Autosize mah={{ base: 220, md: 560 }} type="auto" viewportProps={{ tabIndex: 0 }}>
+        {shown.map((phone) => (
+          <NavLink
+            key={phone.number}
+            component={Link}
+            href={`/phones/${phone.number}`}
+            active={phone.number === current}
+            aria-current={phone.number === current ? "page" : undefined}
+            leftSection={<IconDeviceMobile size={18} aria-hidden />}
+            label={`+${phone.number}`}
+            description={describe(phone)}
+          />
+        ))}
+        {shown.length === 0 && (
+          <Text size="sm" c="dimmed" p="xs">
+            No phone has a number like that yet.
+          </Text>
+        )}
+      </ScrollArea.Autosize>
+    </Paper>
+  );
+}
+
+const describe = ({ script, name, lastMessageAt }: Phone): string =>
+  [script ?? name, lastMessageAt === null ? "empty" : localTime(lastMessageAt)].filter(Boolean).join(" · ");

@@ -1,0 +1,56 @@
+import { Grid, Paper } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { IconDeviceMobileOff } from "@tabler/icons-react";
+import { Redirect, useParams } from "wouter";
+import { get, type Page } from "../../api.ts";
+import type { Phone } from "../../api-types.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorState } from "../../parts/error-state.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { PageLoading } from "../../parts/page-loading.tsx";
+import { useMay } from "../../session.tsx";
+import { OpenPhone } from "./open-phone.tsx";
+import { PhoneList } from "./phone-list.tsx";
+
+/** The phones of the simulator, one of them in the hand. */
+export default function Phones() {
+  const mayWrite = useMay("write");
+  const { number } = useParams<{ number?: string }>();
+  const { data, error, refetch } = useQuery({
+    queryKey: ["/api/simulator/phones"],
+    queryFn: ({ signal }) => get<Page<Phone>>("/api/simulator/phones", { limit: 200 }, signal),
+    refetchInterval: 5000,
+    enabled: mayWrite,
+  });
+  if (!mayWrite)
+    return (
+      <>
+        <PageHeader title="Virtual phones" />
+        <Paper>
+          <EmptyState
+            icon={IconDeviceMobileOff}
+            sentence="Phones show whole numbers, which viewers do not see. Ask an owner for the role of a member."
+          />
+        </Paper>
+      </>
+    );
+  if (error) return <ErrorState error={error} retry={() => void refetch()} title="The phones cannot be shown" />;
+  if (!data) return <PageLoading />;
+  const phones = data.data.toSorted((a, b) => (b.lastMessageAt ?? 0) - (a.lastMessageAt ?? 0));
+  const [first] = phones;
+  if (number === undefined) return <Redirect to={`/phones/${first?.number ?? "15550100100"}`} replace />;
+  return (
+    <>
+      <PageHeader
+        title="Virtual phones"
+        lead="Every number that was sent something through the simulator. Read, tap and answer as its owner would."
+      />
+      <Grid gap="xl">
+        <Grid.Col span={{ base: 12, md: 3 }}>
+          <PhoneList phones={phones} current={number} />
+        </Grid.Col>
+        <OpenPhone key={number} number={number} />
+      </Grid>
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import type { Inbound, PhoneMessage } from "../../api-types.ts";
+import type { Channel } from "../../parts/channel.tsx";
+
+type Entry =
+  | { kind: "in"; at: number; id: string; message: PhoneMessage }
+  | { kind: "out"; at: number; id: string; inbound: Inbound };
+
+/** One conversation on a phone: with one sender, bot or business number, on one channel. */
+export interface Thread {
+  key: string;
+  channel: Channel;
+  sender: string;
+  /** From the oldest to the newest. */
+  entries: Entry[];
+  last: Entry;
+}
+
+const keyOf = (channel: string, sender: string): string => `${channel} ${sender}`;
+
+/** Everything on a phone, by conversation; the one with the latest news first. */
+export function threadsOf(messages: readonly PhoneMessage[], answers: readonly Inbound[]): Thread[] {
+  const entries: (Entry & { channel: Channel; sender: string })[] = [
+    ...messages.map((message) => ({
+      kind: "in" as const,
+      at: message.receivedAt,
+      id: message.id,
+      message,
+      channel: message.channel,
+      sender: message.sender,
+    })),
+    ...answers.map((inbound) => ({
+      kind: "out" as const,
+      at: inbound.receivedAt,
+      id: inbound.id,
+      inbound,
+      channel: inbound.channel,
+      sender: inbound.to,
+    })),
+  ].toSorted((a, b) => a.at - b.at);
+  const threads = new Map<string, Thread>();
+  for (const entry of entries) {
+    const key = keyOf(entry.channel, entry.sender);
+    const thread = threads.get(key);
+    if (thread) {
+      thread.entries.push(entry);
+      thread.last = entry;
+    } else {
+      threads.set(key, { key, channel: entry.channel, sender: entry.sender, entries: [entry], last: entry });
+    }
+  }
+  return [...threads.values()].toSorted((a, b) => b.last.at - a.last.at);
+}
+
+/** The last thing said, in one line. */
+export function excerptOf({ last }: Thread): string {
+  if (last.kind === "in") return last.message.text || last.message.cards?.[0]?.title || "A message";
+  const { text, suggestionResponse, userFile } = last.inbound;
+  return `You: ${text || suggestionResponse?.plainText || userFile?.payload.fileName || "a place"}`;
+}

@@ -1,0 +1,36 @@
+/** Where the API has the set-up. */
+export const SET_UP = "/api/config";
+
+interface FieldChange {
+  field: string;
+  from: unknown;
+  to: unknown;
+}
+
+interface PlannedRecord {
+  part: string;
+  channel?: string;
+  name: string;
+}
+
+/** What applying a file means. */
+export interface SetUpPlan {
+  applied: boolean;
+  settings: readonly FieldChange[];
+  made: readonly PlannedRecord[];
+  changed: readonly (PlannedRecord & { fields: readonly FieldChange[] })[];
+  removed: readonly PlannedRecord[];
+  same: readonly PlannedRecord[];
+}
+
+export const isNothing = ({ settings, made, changed, removed }: SetUpPlan): boolean =>
+  settings.length + made.length + changed.length + removed.length === 0;
+
+/** A file as its text has it; a fault in it says where. */
+export function readSetUp(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (fault) {
+    throw new Error(`This is no JSON: ${(fault as Error).message}.`, { cause: fault });
+  }
+}

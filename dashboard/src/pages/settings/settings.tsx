@@ -1,0 +1,52 @@
+import { Paper } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { get, patch } from "../../api.ts";
+import { ErrorState } from "../../parts/error-state.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { PageLoading } from "../../parts/page-loading.tsx";
+import type { Values } from "../../parts/record/field.ts";
+import { RecordForm } from "../../parts/record/record-form.tsx";
+import { useRecordForm } from "../../parts/record/use-record-form.ts";
+import { SETTINGS } from "./setting-fields.ts";
+
+const PATH = "/api/account";
+
+/** What the whole account obeys. */
+export default function Settings() {
+  const { data, error, refetch } = useQuery({
+    queryKey: [PATH],
+    queryFn: ({ signal }) => get<Values>(PATH, {}, signal),
+  });
+  return (
+    <>
+      <PageHeader
+        title="Settings"
+        lead="What every message of the account obeys. A change counts at once here, and within five seconds on every other node."
+      />
+      {error && <ErrorState error={error} retry={() => void refetch()} />}
+      {!data && !error && <PageLoading />}
+      {data && <SettingsForm key={JSON.stringify(data)} before={data} />}
+    </>
+  );
+}
+
+function SettingsForm({ before }: { before: Values }) {
+  const client = useQueryClient();
+  const form = useRecordForm({ fields: SETTINGS, starts: {}, before });
+  return (
+    <Paper maw={720} component="section" aria-label="Settings">
+      <RecordForm
+        form={form}
+        fields={SETTINGS}
+        exists
+        may="own"
+        save={async (body) => {
+          await patch(PATH, body);
+          await client.invalidateQueries({ queryKey: [PATH] });
+          notifications.show({ color: "green", title: "Saved", message: "It counts from the next message on." });
+        }}
+      />
+    </Paper>
+  );
+}

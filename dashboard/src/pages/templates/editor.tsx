@@ -1,0 +1,172 @@
+import { Anchor, Grid, Paper, SimpleGrid, Stack, TextInput, Title } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { get, patch, post, remove } from "../../api.ts";
+import type { Template } from "../../api-types.ts";
+import type { Channel } from "../../parts/channel.tsx";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { curlOf } from "../../parts/curl.ts";
+import { ErrorState } from "../../parts/error-state.tsx";
+import { GuardedConfirm } from "../../parts/guarded.tsx";
+import { PageHeader } from "../../parts/page-header.tsx";
+import { PageLoading } from "../../parts/page-loading.tsx";
+import { Bubble } from "../../parts/phone/bubble.tsx";
+import { PhoneFrame } from "../../parts/phone/phone-frame.tsx";
+import { bodyToMake, type Values } from "../../parts/record/field.ts";
+import { RecordForm } from "../../parts/record/record-form.tsx";
+import { useRecordForm } from "../../parts/record/use-record-form.ts";
+import { previewOf } from "../compose/preview.ts";
+import { SegmentCounter } from "../compose/segment-counter.tsx";
+import { draftOf, kindFor } from "./sendable.ts";
+import { TEMPLATE_KINDS, templateOf } from "./template-kind.ts";
+import { TestSend } from "./test-send.tsx";
+
+const PATH = "/api/templates";
+
+function Editor({ channel }: { channel: Channel }) {
+  const { id } = useParams<{ id: string }>();
+  const { title } = TEMPLATE_KINDS[channel];
+  const { data, error, refetch } = useQuery({
+    queryKey: [PATH, "one", id],
+    queryFn: ({ signal }) => get<Template>(`${PATH}/${id}`, {}, signal),
+    enabled: id !== "new",
+  });
+  if (id === "new") return <Desk key="new" channel={channel} before={undefined} />;
+  if (error)
+    return (
+      <>
+        <PageHeader title={title} />
+        <ErrorState error={error} retry={() => void refetch()} title="The template cannot be read" />
+      </>
+    );
+  if (!data) return <PageLoading />;
+  // A saved template is a new beginning: what was changed before it is what it says now.
+  return <Desk key={JSON.stringify(data)} channel={channel} before={data} />;
+}
+
+/** The editor at the left, and at the right the phone that shows what it makes. */
+function Desk({ channel, before }: { channel: Channel; before: Template | undefined }) {
+  const { fields, starts, place, title } = TEMPLATE_KINDS[channel];
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  const [params, setParams] = useState<readonly string[]>(["Ada", "4711", "Friday"]);
+  const [openedAt] = useState(() => Date.now());
+  const form = useRecordForm({ fields, starts, before: before as Values | undefined });
+  const template = templateOf(form.values);
+  const kind = kindFor(template);
+  const draft = draftOf(template, params);
+  const preview = previewOf(kind, draft, template, openedAt);
+  const shown = { ...preview, text: preview.text || "…" };
+  const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: [PATH] });
+
+  async function save(body: Values): Promise<void> {
+    const saved = before
+      ? await patch<Template>(`${PATH}/${before.id}`, body)
+      : await post<Template>(PATH, { channel, ...body });
+    await refresh();
+    notifications.show({ color: "green", title: "Saved", message: `${saved.name} can be sent.` });
+    if (!before) navigate(`${place}/${saved.id}`);
+  }
+
+  return (
+    <>
+      <PageHeader
+        title={before ? before.name : "New template"}
+        lead={
+          <Anchor component={Link} href={place} size="sm">
+            All {title}
+          </Anchor>
+        }
+      />
+      <Grid gap={{ base: "xl", lg: 48 }}>
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Paper component="section" aria-label="Template">
+            <RecordForm
+              form={form}
+              fields={fields}
+              exists={before !== undefined}
+              may="write"
+              save={save}
+              aside={
+                before && (
+                  <GuardedConfirm
+                    color="red"
+                    variant="subtle"
+                    question={`Remove ${before.name}?`}
+                    consequence="Requests that name it are refused on real carriers from now on."
+                    yes="Remove it"
+                    run={async () => {
+                      await remove(`${PATH}/${before.id}`);
+                      navigate(place);
+                      await refresh();
+                    }}
+                  >
+                    Remove
+                  </GuardedConfirm>
+                )
+              }
+            >
+              {channel === "sms" && template.channel === "sms" && template.text && (
+                <SegmentCounter body={{ sender: draft.sender, to: draft.to, type: "TRANS", text: preview.text }} />
+              )}
+            </RecordForm>
+          </Paper>
+          {before ? (
+            <TestSend template={before} changed={form.changed && before.origin !== "learned"} params={params} />
+          ) : (
+            <Stack mt="xl">
+              <CodeBlock
+                heading="The same as curl"
+                code={curlOf({ path: PATH, body: { channel, ...bodyToMake(fields, form.values) } })}
+              />
+            </Stack>
+          )}
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Samples count={template.variables} params={params} change={setParams} />
+          <PhoneFrame label="Preview" title={preview.sender} subtitle="Preview">
+            <Bubble message={shown} />
+          </PhoneFrame>
+        </Grid.Col>
+      </Grid>
+    </>
+  );
+}
+
+interface SamplesProps {
+  count: number;
+  params: readonly string[];
+  change: (params: readonly string[]) => void;
+}
+
+/** What stands for the variables in the preview and in a test. */
+function Samples({ count, params, change }: SamplesProps) {
+  if (count === 0) return null;
+  const values = Array.from({ length: count }, (_, index) => params[index] ?? "");
+  return (
+    <Paper p="md" mb="lg" component="section" aria-label="Sample values">
+      <Title order={2} size="h6" mb="xs">
+        Sample values
+      </Title>
+      <SimpleGrid cols={2} spacing="xs">
+        {values.map((value, index) => (
+          <TextInput
+            key={index}
+            label={`Value ${index + 1}`}
+            size="xs"
+            value={value}
+            onChange={({ currentTarget }) =>
+              change(values.map((each, at) => (at === index ? currentTarget.value : each)))
+            }
+          />
+        ))}
+      </SimpleGrid>
+    </Paper>
+  );
+}
+
+export const SmsTemplateEditor = () => <Editor channel="sms" />;
+export const RcsTemplateEditor = () => <Editor channel="rcs" />;
+export const ChatTemplateEditor = () => <Editor channel="chatapp" />;

@@ -1,0 +1,37 @@
+import type { Template } from "../../api-types.ts";
+import { EMPTY, KINDS, type Draft, type Kind } from "../compose/kinds.ts";
+
+const kindNamed = (id: string): Kind => {
+  const found = KINDS.find((kind) => kind.id === id);
+  if (!found) throw new Error(`There is no kind of message called ${id}.`);
+  return found;
+};
+
+/** The kind of message that a template makes, as the composer knows them. */
+export function kindFor(template: Template): Kind {
+  if (template.channel === "sms") return kindNamed("sms-template-by-id");
+  if (template.channel === "rcs") {
+    if (template.kind === "card" || template.kind === "carousel") return kindNamed(`rcs-${template.kind}`);
+    return kindNamed(template.variables > 0 ? "rcs-variables" : "rcs-text");
+  }
+  if (template.header) return kindNamed(`chatapp-${template.header.type}`);
+  return kindNamed(template.variables > 0 ? "chatapp-variables" : "chatapp-plain");
+}
+
+const SAMPLE_FILES: Readonly<Record<string, string>> = {
+  image: "https://shop.example/autumn.jpg",
+  video: "https://shop.example/shelf.mp4",
+  document: "https://shop.example/invoice.pdf",
+};
+
+/** A message from a template with sample values, ready to be shown or sent. */
+export function draftOf(template: Template, params: readonly string[]): Draft {
+  const header = template.channel === "chatapp" ? template.header : null;
+  return {
+    ...EMPTY,
+    templateName: template.name,
+    params: Array.from({ length: template.variables }, (_, index) => params[index] ?? ""),
+    headerText: header?.text ?? "",
+    link: header?.link ?? SAMPLE_FILES[header?.type ?? ""] ?? "",
+  };
+}

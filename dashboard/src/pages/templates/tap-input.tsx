@@ -1,0 +1,121 @@
+import { ActionIcon, Group, Paper, Select, SimpleGrid, TextInput } from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
+import type { Option, OwnInputProps } from "../../parts/record/field.ts";
+
+/** A suggestion or a button: its type decides which of the rest it has. */
+export type Tappable = { type: string; text: string } & Partial<Record<PartName, string | number>>;
+
+type PartName =
+  | "data"
+  | "url"
+  | "number"
+  | "latitude"
+  | "longitude"
+  | "label"
+  | "title"
+  | "startAt"
+  | "endAt"
+  | "description";
+
+interface Part {
+  name: PartName;
+  label: string;
+  number?: true;
+  placeholder?: string;
+}
+
+const DATA: Part = { name: "data", label: "What the bot hears", placeholder: "The same as the words" };
+
+/** What each type asks for besides its words. */
+const PARTS: Readonly<Record<string, readonly Part[]>> = {
+  reply: [DATA],
+  url: [{ name: "url", label: "Page", placeholder: "https://shop.example" }],
+  dial: [{ name: "number", label: "Number", placeholder: "+15550100100" }],
+  call: [{ name: "number", label: "Number", placeholder: "+15550100100" }],
+  viewLocation: [
+    { name: "latitude", label: "Latitude", number: true },
+    { name: "longitude", label: "Longitude", number: true },
+    { name: "label", label: "Name of the place" },
+  ],
+  shareLocation: [],
+  calendar: [
+    { name: "title", label: "Event" },
+    { name: "startAt", label: "Begins", placeholder: "2026-10-01T10:00:00Z" },
+    { name: "endAt", label: "Ends", placeholder: "2026-10-01T18:00:00Z" },
+    { name: "description", label: "More about it" },
+  ],
+};
+
+interface Props extends Pick<OwnInputProps, "faultAt" | "disabled"> {
+  what: string;
+  path: string;
+  item: Tappable;
+  types: readonly Option[];
+  change: (item: Tappable) => void;
+  remove: () => void;
+}
+
+/** One thing that can be tapped. */
+export function TapInput({ what, path, item, types, change, remove, faultAt, disabled }: Props) {
+  const isButton = !types.some(({ value }) => value === "dial");
+  const parts = (PARTS[item.type] ?? []).filter((part) => !(isButton && part === DATA));
+  return (
+    <Paper p="xs" role="group" aria-label={what}>
+      <Group gap="xs" wrap="nowrap" align="flex-start">
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" flex={1}>
+          <Select
+            label="When tapped"
+            size="xs"
+            data={types}
+            value={item.type}
+            // What another type asked for does not belong to this one.
+            onChange={(type) => change({ type: type ?? item.type, text: item.text })}
+            allowDeselect={false}
+            disabled={disabled}
+          />
+          <TextInput
+            label="Words"
+            size="xs"
+            maxLength={25}
+            value={item.text}
+            onChange={({ currentTarget }) => change({ ...item, text: currentTarget.value })}
+            error={faultAt(`${path}.text`)}
+            disabled={disabled}
+          />
+          {parts.map(({ name, label, number, placeholder }) => (
+            <TextInput
+              key={name}
+              label={label}
+              size="xs"
+              placeholder={placeholder}
+              value={shown(item[name])}
+              onChange={({ currentTarget }) => change(withPart(item, name, currentTarget.value, number))}
+              error={faultAt(`${path}.${name}`)}
+              disabled={disabled}
+            />
+          ))}
+        </SimpleGrid>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          mt={22}
+          onClick={remove}
+          disabled={disabled}
+          aria-label={`Remove ${what.toLowerCase()}`}
+        >
+          <IconTrash size={16} aria-hidden />
+        </ActionIcon>
+      </Group>
+    </Paper>
+  );
+}
+
+const shown = (value: string | number | undefined): string => String(value ?? "");
+
+/** What is empty is left out; what is no number is sent as it is, so that the server says so. */
+function withPart(item: Tappable, name: PartName, written: string, isNumber: true | undefined): Tappable {
+  const { [name]: _old, ...rest } = item;
+  if (written === "") return rest;
+  const asNumber = Number(written);
+  return { ...rest, [name]: isNumber && String(asNumber) === written ? asNumber : written };
+}

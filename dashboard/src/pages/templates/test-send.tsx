@@ -1,0 +1,75 @@
+import { Autocomplete, Group, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { IconSend } from "@tabler/icons-react";
+import { useState } from "react";
+import { post } from "../../api.ts";
+import type { Sent, Template } from "../../api-types.ts";
+import type { Channel } from "../../parts/channel.tsx";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { curlOf } from "../../parts/curl.ts";
+import { ErrorState } from "../../parts/error-state.tsx";
+import { GuardedButton } from "../../parts/guarded.tsx";
+import { useNames } from "../../parts/record/use-names.ts";
+import { SentNote } from "../../parts/sent-note.tsx";
+import { requestOf } from "../compose/body.ts";
+import { draftOf, kindFor } from "./sendable.ts";
+
+const ORIGINS = {
+  sms: { label: "Sender", path: "/api/senders", field: "sender" },
+  rcs: { label: "Bot", path: "/api/bots", field: "botId" },
+  chatapp: { label: "Business number", path: "/api/numbers", field: "from" },
+} as const satisfies Record<Channel, { label: string; path: string; field: string }>;
+
+interface Props {
+  template: Template;
+  /** Whether the editor holds something that is not saved yet. */
+  changed: boolean;
+  params: readonly string[];
+}
+
+/** Sends a saved template with the sample values, to see it arrive. */
+export function TestSend({ template, changed, params }: Props) {
+  const { label, path, field } = ORIGINS[template.channel];
+  const names = useNames(path);
+  const [origin, setOrigin] = useState("");
+  const [to, setTo] = useState("15550100100");
+  const from = origin || (names[0] ?? "");
+  const request = requestOf(kindFor(template), { ...draftOf(template, params), to, [field]: from });
+  const send = useMutation({ mutationFn: () => post<Sent>(request.path, request.body) });
+  return (
+    <Paper mt="xl" component="section" aria-label="Test">
+      <Title order={2} size="h4" mb="md">
+        Test
+      </Title>
+      <Stack>
+        <Group grow align="flex-start">
+          <Autocomplete label={label} data={names} value={from} onChange={setOrigin} />
+          <TextInput
+            label="To"
+            inputMode="tel"
+            value={to}
+            onChange={({ currentTarget }) => setTo(currentTarget.value)}
+          />
+        </Group>
+        {send.error && <ErrorState error={send.error} title="The test was not sent" />}
+        {send.data && <SentNote sent={send.data} />}
+        <Group>
+          <GuardedButton
+            leftSection={<IconSend size={16} aria-hidden />}
+            loading={send.isPending}
+            whyNot={changed ? "Save the template first: a test sends what is saved." : null}
+            onClick={() => send.mutate()}
+          >
+            Send a test
+          </GuardedButton>
+          {changed && (
+            <Text size="sm" c="dimmed">
+              A test sends what is saved.
+            </Text>
+          )}
+        </Group>
+        <CodeBlock heading="The same as curl" code={curlOf(request)} />
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,98 @@
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Input,
+  NumberInput,
+  Paper,
+  Select,
+  SimpleGrid,
+  Stack,
+  TextInput,
+} from "@mantine/core";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { CHANNELS } from "../../parts/channel.tsx";
+import type { OwnInputProps } from "../../parts/record/field.ts";
+import type { VerifyChannel } from "./verification.ts";
+
+const CHANNELS_MAX = 5;
+const WAIT_SECONDS = 30;
+
+/** How a code is brought: each channel with who it is from, in the order they are tried. */
+export function ChannelsInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
+  const channels = value as readonly VerifyChannel[];
+  const replace = (index: number, changes: Partial<VerifyChannel>): void =>
+    onChange(channels.map((each, at) => (at === index ? { ...each, ...changes } : each)));
+  return (
+    <Input.Wrapper label={label} description={hint} error={faultAt("channels")} labelElement="div">
+      <Stack gap="xs" mt="xs" role="group" aria-label={label}>
+        {channels.map((each, index) => (
+          <Paper key={index} p="xs" role="group" aria-label={`Channel ${index + 1}`}>
+            <Group gap="xs" wrap="nowrap" align="flex-start">
+              <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" flex={1}>
+                <Select
+                  label="Channel"
+                  size="xs"
+                  data={CHANNELS.map(({ value: channel, label: word }) => ({ value: channel, label: word }))}
+                  value={each.channel}
+                  onChange={(channel) => replace(index, { channel: channel ?? each.channel })}
+                  allowDeselect={false}
+                  error={faultAt(`channels[${index}].channel`)}
+                  disabled={disabled}
+                />
+                <TextInput
+                  label="From"
+                  size="xs"
+                  placeholder="Sender, bot or number"
+                  value={each.from}
+                  onChange={({ currentTarget }) => replace(index, { from: currentTarget.value })}
+                  error={faultAt(`channels[${index}].from`)}
+                  disabled={disabled}
+                />
+                <TextInput
+                  label="Template"
+                  size="xs"
+                  placeholder={each.channel === "sms" ? "The text below" : ""}
+                  value={each.template ?? ""}
+                  onChange={({ currentTarget }) => replace(index, { template: currentTarget.value || null })}
+                  error={faultAt(`channels[${index}].template`)}
+                  disabled={disabled}
+                />
+                <NumberInput
+                  label="Waits"
+                  size="xs"
+                  suffix=" seconds"
+                  value={each.waitSeconds ?? WAIT_SECONDS}
+                  onChange={(seconds) => typeof seconds === "number" && replace(index, { waitSeconds: seconds })}
+                  error={faultAt(`channels[${index}].waitSeconds`)}
+                  disabled={disabled}
+                />
+              </SimpleGrid>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                mt={22}
+                onClick={() => onChange(channels.filter((_, at) => at !== index))}
+                disabled={disabled || channels.length === 1}
+                aria-label={`Remove channel ${index + 1}`}
+              >
+                <IconTrash size={16} aria-hidden />
+              </ActionIcon>
+            </Group>
+          </Paper>
+        ))}
+        <div>
+          <Button
+            size="compact-sm"
+            variant="light"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            disabled={disabled || channels.length >= CHANNELS_MAX}
+            onClick={() => onChange([...channels, { channel: "sms", from: "HELIOG" }])}
+          >
+            Channel
+          </Button>
+        </div>
+      </Stack>
+    </Input.Wrapper>
+  );
+}

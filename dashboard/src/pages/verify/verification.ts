@@ -1,0 +1,44 @@
+import type { RecordRow } from "../../parts/record/record-kind.ts";
+
+/** What the API answers about one-time passwords. */
+export interface Verification {
+  verifyId: string;
+  messageId: string;
+  configId: string;
+  to: string;
+  country: string;
+  state: string;
+  attempts: number;
+  attemptsMax: number;
+  test: boolean;
+  createdAt: number;
+  expiresAt: number;
+  doneAt: number | null;
+}
+
+export interface Conversion {
+  sends: number;
+  verified: number;
+  percent: number | null;
+}
+
+export interface TestNumber {
+  number: string;
+  code: string;
+}
+
+export interface VerifyConfig extends RecordRow {
+  id: string;
+  channels: readonly VerifyChannel[];
+  length: number;
+  lifeSeconds: number;
+  checks: number;
+  testNumbers: readonly TestNumber[];
+}
+
+export interface VerifyChannel {
+  channel: string;
+  from: string;
+  template?: string | null;
+  waitSeconds?: number;
+}

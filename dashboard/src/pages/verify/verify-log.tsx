@@ -1,0 +1,157 @@
+import { Anchor, Badge, Button, Paper, SimpleGrid, Skeleton, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { IconShieldCheck } from "@tabler/icons-react";
+import { lazy, Suspense, useMemo } from "react";
+import { Link } from "wouter";
+import { get, usePages, type Page } from "../../api.ts";
+import { curlOf } from "../../parts/curl.ts";
+import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { FigureCard } from "../../parts/figure-card.tsx";
+import { ChoiceFilter, DayFilter, FilterBar, spanOf, TypedFilter } from "../../parts/filters.tsx";
+import { useNames } from "../../parts/record/use-names.ts";
+import { StatusBadge } from "../../parts/status-badge.tsx";
+import { duration, TimeText } from "../../parts/time-text.tsx";
+import { useUrlState } from "../../url-state.ts";
+import { medianOf, timesToVerify } from "./times.ts";
+import type { Conversion, Verification } from "./verification.ts";
+
+const TimesChart = lazy(() => import("./times-chart.tsx"));
+
+const PATH = "/api/verifications";
+const FILTERS = ["to", "state", "configId", "from", "until"] as const;
+const STATES = ["pending", "verified", "expired", "exhausted", "superseded"];
+const LOOKED_AT = 200;
+
+const COLUMNS: readonly Column<Verification>[] = [
+  { title: "Time", render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
+  { title: "State", render: ({ state }) => <StatusBadge status={state} /> },
+  {
+    title: "To",
+    render: ({ to, messageId, test }) => (
+      <>
+        <Anchor component={Link} href={`/messages/${messageId}`} size="sm">
+          {to}
+        </Anchor>{" "}
+        {test && <Badge color="gray">test</Badge>}
+      </>
+    ),
+  },
+  { title: "Country", wide: true, render: ({ country }) => country },
+  { title: "Configuration", wide: true, render: ({ configId }) => configId },
+  {
+    title: "Tries",
+    wide: true,
+    align: "right",
+    render: ({ attempts, attemptsMax }) => `${attempts} of ${attemptsMax}`,
+  },
+  {
+    title: "Took",
+    wide: true,
+    align: "right",
+    render: ({ state, createdAt, doneAt }) =>
+      state === "verified" && doneAt !== null ? duration(doneAt - createdAt) : "–",
+  },
+];
+
+/** Every code that was sent, how many were used, and how long that took. */
+export function VerifyLog() {
+  const [filters, change] = useUrlState(FILTERS);
+  const { to, state, configId, from, until } = filters;
+  const query = useMemo(
+    () => ({ to: to.replace("+", ""), state, configId, ...spanOf(from, until) }),
+    [to, state, configId, from, until],
+  );
+  const { rows, more, hasMore, query: list } = usePages<Verification>(PATH, query);
+  const configs = useNames("/api/verify-configs");
+  const filtered = FILTERS.some((name) => filters[name] !== "");
+  return (
+    <>
+      <Figures />
+      <FilterBar values={filters} change={change}>
+        <TypedFilter
+          label="Number"
+          value={to}
+          onChange={(text) => change({ to: text })}
+          placeholder="15550100100"
+          leading
+        />
+        <ChoiceFilter label="State" value={state} onChange={(word) => change({ state: word })} data={STATES} />
+        <ChoiceFilter
+          label="Configuration"
+          value={configId}
+          onChange={(name) => change({ configId: name })}
+          data={configs}
+        />
+        <DayFilter label="From" value={from} onChange={(day) => change({ from: day })} />
+        <DayFilter label="Until the end of" value={until} onChange={(day) => change({ until: day })} />
+      </FilterBar>
+      <DataTable
+        label="Verifications"
+        columns={COLUMNS}
+        rows={rows}
+        rowKey={({ verifyId }) => verifyId}
+        loading={list.isPending}
+        error={list.error}
+        retry={() => void list.refetch()}
+        hasMore={hasMore}
+        more={more}
+        loadingMore={list.isFetchingNextPage}
+        empty={
+          filtered ? (
+            <EmptyState icon={IconShieldCheck} sentence="No verification is like that." />
+          ) : (
+            <EmptyState
+              icon={IconShieldCheck}
+              sentence="No code has been sent yet. Send one to a virtual phone, and it appears here."
+              action={
+                <Button component={Link} href="/phones/15550100100">
+                  Open the phone
+                </Button>
+              }
+              curl={curlOf({ path: "/v1/verify", body: { configId: "default", to: "15550100100" } })}
+            />
+          )
+        }
+      />
+    </>
+  );
+}
+
+/** Over today and yesterday how many codes were used, and of the latest that were how long it took. */
+function Figures() {
+  const { data } = useQuery({
+    queryKey: [PATH, "latest"],
+    queryFn: ({ signal }) => get<Page<Verification> & { conversion: Conversion }>(PATH, { limit: LOOKED_AT }, signal),
+  });
+  if (!data || data.data.length === 0) return null;
+  const { sends, verified, percent } = data.conversion;
+  const times = timesToVerify(data.data);
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, md: 4 }} mb="lg">
+        <FigureCard label="Codes sent" value={sends.toLocaleString()} note="today and yesterday (UTC)" />
+        <FigureCard label="Used" value={verified.toLocaleString()} note="of these" />
+        <FigureCard label="Conversion" value={percent === null ? "–" : `${percent} %`} />
+        <FigureCard
+          label="Time to verify"
+          value={times.length === 0 ? "–" : duration(medianOf(times))}
+          note={`median of the latest ${times.length}`}
+        />
+      </SimpleGrid>
+      {times.length > 0 && (
+        <Paper component="section" aria-label="Time to verify" mb="lg" p="md">
+          <Title order={2} size="h5">
+            Time to verify
+          </Title>
+          <Text size="sm" c="dimmed" mb="sm">
+            From the code being sent to it being used, of the latest {times.length}.
+          </Text>
+          <Suspense fallback={<Skeleton height={200} />}>
+            <TimesChart times={times} />
+          </Suspense>
+        </Paper>
+      )}
+    </>
+  );
+}

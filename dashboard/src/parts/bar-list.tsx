@@ -1,0 +1,37 @@
+import { Group, Progress, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+
+export interface Bar {
+  label: ReactNode;
+  /** The same in words, for who does not see it. */
+  name: string;
+  count: number;
+  color?: string;
+}
+
+/** Counts beside bars that compare them: a funnel when they follow each other, a ranking when they do not. */
+export function BarList({ bars, of }: { bars: readonly Bar[]; of: number }) {
+  return (
+    <Stack gap="md">
+      {bars.map(({ label, name, count, color = "sun" }) => {
+        const percent = of === 0 ? 0 : (count / of) * 100;
+        return (
+          <div key={name} data-bar={name}>
+            <Group justify="space-between" mb={4} wrap="nowrap" gap="sm">
+              <Text size="sm" component="div">
+                {label}
+              </Text>
+              <Text size="sm" fw={600} flex="none">
+                {count.toLocaleString()}
+                <Text span size="xs" c="dimmed" ml={6}>
+                  {of === 0 ? "–" : `${percent < 10 && percent > 0 ? percent.toFixed(1) : Math.round(percent)} %`}
+                </Text>
+              </Text>
+            </Group>
+            <Progress value={percent} color={color} size="lg" aria-label={name} />
+          </div>
+        );
+      })}
+    </Stack>
+  );
+}

@@ -1,0 +1,34 @@
+import { Accordion, Group, Text } from "@mantine/core";
+import { useState } from "react";
+import type { Callback } from "../api-types.ts";
+import { CallbackDetail } from "./callback-detail.tsx";
+import { StatusBadge } from "./status-badge.tsx";
+import { TimeText } from "./time-text.tsx";
+
+/** Callbacks, each to be opened: what was said to your server, and what it answered. */
+export function CallbackList({ callbacks }: { callbacks: readonly Callback[] }) {
+  const [opened, setOpened] = useState<string | null>(null);
+  return (
+    <Accordion variant="separated" value={opened} onChange={setOpened} order={3}>
+      {callbacks.map(({ id, event, status, endpoint, state, happenedAt, tries }) => (
+        <Accordion.Item key={id} value={id} data-callback={event}>
+          <Accordion.Control>
+            <Group gap="xs" justify="space-between" wrap="nowrap" align="flex-start" pr="xs">
+              <div>
+                <Text size="sm" fw={600}>
+                  {[event, status].filter(Boolean).join(" ")}
+                </Text>
+                <Text size="xs" c="dimmed" component="div">
+                  {endpoint ?? "an address that is gone"}
+                  {tries > 1 ? ` · ${tries} tries` : ""} · <TimeText at={happenedAt} size="xs" />
+                </Text>
+              </div>
+              <StatusBadge status={state} />
+            </Group>
+          </Accordion.Control>
+          <Accordion.Panel>{opened === id && <CallbackDetail id={id} />}</Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  );
+}

@@ -1,0 +1,71 @@
+import { Box, VisuallyHidden } from "@mantine/core";
+import { Bar, BarChart, CartesianGrid, Tooltip, XAxis, YAxis } from "recharts";
+import classes from "./charts.module.css";
+
+interface Series {
+  key: string;
+  name: string;
+  /** One of the theme's colours. */
+  color: string;
+}
+
+interface Props {
+  /** What the chart shows, for who does not see it. */
+  label: string;
+  data: readonly ({ name: string } & Record<string, string | number>)[];
+  series: readonly Series[];
+}
+
+const HEIGHT = 220;
+const TICK = { fontSize: 12, fill: "var(--mantine-color-dimmed)" };
+const HOVER = { fill: "var(--mantine-color-default-hover)" };
+
+/** Bars, one on the other where there are several. Imported lazily only: the library behind it is large. */
+export default function Bars({ label, data, series }: Props) {
+  return (
+    <>
+      <Box className={classes.chart} h={HEIGHT} aria-hidden>
+        <BarChart responsive width="100%" height="100%" data={[...data]} accessibilityLayer={false}>
+          <CartesianGrid vertical={false} stroke="var(--heliograph-line)" />
+          <XAxis dataKey="name" tick={TICK} tickLine={false} axisLine={false} minTickGap={16} />
+          <YAxis allowDecimals={false} tick={TICK} tickLine={false} axisLine={false} width={36} />
+          <Tooltip cursor={HOVER} wrapperClassName={classes.tooltip ?? ""} isAnimationActive={false} />
+          {series.map(({ key, name, color }) => (
+            <Bar
+              key={key}
+              dataKey={key}
+              name={name}
+              stackId="all"
+              fill={`var(--mantine-color-${color}-filled)`}
+              isAnimationActive={false}
+              maxBarSize={48}
+            />
+          ))}
+        </BarChart>
+      </Box>
+      <VisuallyHidden>
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              <th>When or what</th>
+              {series.map(({ key, name }) => (
+                <th key={key}>{name}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {data.map((row) => (
+              <tr key={row.name}>
+                <td>{row.name}</td>
+                {series.map(({ key }) => (
+                  <td key={key}>{row[key]}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </VisuallyHidden>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { ActionIcon, Button, CopyButton as MantineCopy, Tooltip } from "@mantine/core";
+import { IconCheck, IconCopy } from "@tabler/icons-react";
+
+interface Props {
+  value: string;
+  /** What is copied, for who does not see the icon: "Copy the key". */
+  label: string;
+  /** Shows the label beside the icon. */
+  wide?: boolean;
+}
+
+/** Copies a value and says so. */
+export function CopyButton({ value, label, wide = false }: Props) {
+  return (
+    <MantineCopy value={value} timeout={1500}>
+      {({ copied, copy }) => {
+        const icon = copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />;
+        if (wide)
+          return (
+            <Button variant="default" size="xs" leftSection={icon} onClick={copy}>
+              {copied ? "Copied" : label}
+            </Button>
+          );
+        return (
+          <Tooltip label={copied ? "Copied" : label}>
+            <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={copied ? "Copied" : label}>
+              {icon}
+            </ActionIcon>
+          </Tooltip>
+        );
+      }}
+    </MantineCopy>
+  );
+}

@@ -1,0 +1,81 @@
+import { Button, Center, Paper, Skeleton, Table } from "@mantine/core";
+import type { ReactNode } from "react";
+import { ErrorState } from "./error-state.tsx";
+import classes from "./data-table.module.css";
+
+export interface Column<T> {
+  title: string;
+  render: (row: T) => ReactNode;
+  /** Left out where there is no room for it. */
+  wide?: boolean;
+  align?: "right";
+}
+
+interface Props<T> {
+  /** What the table holds, for who does not see it: "Messages". */
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  rowKey: (row: T) => string;
+  /** Makes a row something to click; the same must be reachable by a link in the row. */
+  onRow?: (row: T) => void;
+  loading?: boolean;
+  error?: Error | null;
+  retry?: () => void;
+  empty: ReactNode;
+  hasMore?: boolean;
+  more?: () => void;
+  loadingMore?: boolean;
+}
+
+const SKELETONS = [1, 2, 3, 4, 5];
+
+/** A listing with its four faces: loading, failed, empty and full; the next page comes on request. */
+export function DataTable<T>(props: Props<T>) {
+  const { label, columns, rows, rowKey, onRow, loading, error, retry, empty, hasMore, more, loadingMore } = props;
+  if (error) return <ErrorState error={error} retry={retry} />;
+  if (loading)
+    return (
+      <Paper p="md" aria-busy aria-label={`${label} are being read`}>
+        {SKELETONS.map((n) => (
+          <Skeleton key={n} height={22} my={14} />
+        ))}
+      </Paper>
+    );
+  if (rows.length === 0 && !hasMore) return <Paper>{empty}</Paper>;
+  return (
+    <Paper p={0} className={classes.frame}>
+      <div className={classes.scroll} tabIndex={0} role="group" aria-label={label}>
+        <Table verticalSpacing="sm" horizontalSpacing="md" highlightOnHover={onRow !== undefined}>
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map(({ title, wide, align }) => (
+                <Table.Th key={title} {...(wide ? { "data-wide": true } : {})} ta={align ?? "left"}>
+                  {title}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.map((row) => (
+              <Table.Tr key={rowKey(row)} onClick={onRow && (() => onRow(row))} data-clickable={onRow !== undefined}>
+                {columns.map(({ title, render, wide, align }) => (
+                  <Table.Td key={title} {...(wide ? { "data-wide": true } : {})} ta={align ?? "left"}>
+                    {render(row)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </div>
+      {hasMore && (
+        <Center p="md">
+          <Button variant="default" loading={loadingMore ?? false} onClick={more}>
+            Show more
+          </Button>
+        </Center>
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,26 @@
+import { Paper, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+
+interface Props {
+  label: string;
+  value: ReactNode;
+  /** What it means, below it. */
+  note?: ReactNode;
+}
+
+/** One figure that matters, large. */
+export const FigureCard = ({ label, value, note }: Props) => (
+  <Paper p="md" data-figure={label}>
+    <Text size="sm" c="dimmed">
+      {label}
+    </Text>
+    <Text fz={28} fw={650} lh={1.3} component="div">
+      {value}
+    </Text>
+    {note && (
+      <Text size="xs" c="dimmed" component="div">
+        {note}
+      </Text>
+    )}
+  </Paper>
+);

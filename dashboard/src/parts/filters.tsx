@@ -1,0 +1,110 @@
+import { Button, Group, Select, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconSearch, IconX } from "@tabler/icons-react";
+import { useState, type ReactNode } from "react";
+
+const TYPING_MS = 350;
+const NARROW = { base: "calc(50% - 6px)", xs: 160 };
+
+interface FieldProps {
+  label: string;
+  value: string;
+  onChange: (value: string | null) => void;
+  placeholder?: string;
+}
+
+/** A filter whose value counts once the typing rests; `/` jumps to the leading one. */
+export function TypedFilter({
+  label,
+  value,
+  onChange,
+  placeholder,
+  leading = false,
+}: FieldProps & { leading?: boolean }) {
+  const [typed, setTyped] = useState(value);
+  const [known, setKnown] = useState(value);
+  if (value !== known) {
+    setKnown(value);
+    setTyped(value);
+  }
+  const settle = useDebouncedCallback((text: string) => onChange(text.trim()), TYPING_MS);
+  return (
+    <TextInput
+      label={label}
+      placeholder={placeholder}
+      value={typed}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value);
+        settle(currentTarget.value);
+      }}
+      leftSection={leading && <IconSearch size={16} aria-hidden />}
+      w={leading ? { base: "100%", xs: 220 } : NARROW}
+      {...(leading ? { "data-filter": true } : {})}
+    />
+  );
+}
+
+type Choice = string | { value: string; label: string };
+
+/** A filter with a few values. */
+export const ChoiceFilter = ({ label, value, onChange, data }: FieldProps & { data: readonly Choice[] }) => (
+  <Select
+    label={label}
+    placeholder="All"
+    data={data}
+    value={value || null}
+    onChange={onChange}
+    clearable
+    clearButtonProps={{ "aria-label": `Clear ${label.toLowerCase()}` }}
+    w={NARROW}
+  />
+);
+
+/** A filter that is a day on the reader's own calendar. */
+export const DayFilter = ({ label, value, onChange }: FieldProps) => (
+  <TextInput
+    label={label}
+    type="date"
+    value={value}
+    onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    w={NARROW}
+  />
+);
+
+interface BarProps<K extends string> {
+  values: Readonly<Record<K, string>>;
+  change: (changes: Partial<Record<K, string | null>>) => void;
+  children: ReactNode;
+}
+
+/** Filters side by side, with one button that takes all of them away. */
+export function FilterBar<K extends string>({ values, change, children }: BarProps<K>) {
+  const given = (Object.keys(values) as K[]).filter((name) => values[name] !== "");
+  const none = Object.fromEntries(given.map((name) => [name, null])) as Partial<Record<K, null>>;
+  return (
+    <search>
+      <Group align="flex-end" gap="sm" mb="md">
+        {children}
+        {given.length > 0 && (
+          <Button variant="subtle" leftSection={<IconX size={16} aria-hidden />} onClick={() => change(none)}>
+            Clear
+          </Button>
+        )}
+      </Group>
+    </search>
+  );
+}
+
+/** The beginning of a day on the reader's own calendar, and the end of another, as the API takes them. */
+export function spanOf(from: string, until: string): { from?: number; until?: number } {
+  return {
+    ...(from === "" ? {} : { from: new Date(`${from}T00:00:00`).getTime() }),
+    ...(until === "" ? {} : { until: dayAfter(until) }),
+  };
+}
+
+/** By the calendar and not by 24 hours: where clocks change, days are longer or shorter. */
+function dayAfter(day: string): number {
+  const date = new Date(`${day}T00:00:00`);
+  return date.setDate(date.getDate() + 1);
+}

@@ -1,0 +1,24 @@
+import { Paper } from "@mantine/core";
+import { IconLock } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { useMay } from "../session.tsx";
+import { EmptyState } from "./empty-state.tsx";
+import { PageHeader } from "./page-header.tsx";
+
+interface Props {
+  title: string;
+  children: ReactNode;
+}
+
+/** A page that the server shows to owners alone: everybody else is told so, and the server is not asked. */
+export function OwnersOnly({ title, children }: Props) {
+  if (useMay("own")) return children;
+  return (
+    <>
+      <PageHeader title={title} />
+      <Paper>
+        <EmptyState icon={IconLock} sentence="Only owners see this page. Ask one of them, or ask to become one." />
+      </Paper>
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+import { Component, type ReactNode } from "react";
+import { ErrorState } from "./error-state.tsx";
+
+/** Keeps the fault of one page from taking the others with it. */
+export class PageFault extends Component<{ children: ReactNode }, { error: Error | null }> {
+  override state: { error: Error | null } = { error: null };
+
+  static getDerivedStateFromError(error: Error): { error: Error } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return <ErrorState title="This page has a fault" error={error} retry={() => location.reload()} />;
+  }
+}

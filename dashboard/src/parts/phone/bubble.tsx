@@ -1,0 +1,212 @@
+import { ActionIcon, CopyButton, Text } from "@mantine/core";
+import {
+  IconCalendar,
+  IconCheck,
+  IconCopy,
+  IconExternalLink,
+  IconFile,
+  IconMapPin,
+  IconMovie,
+  IconPhone,
+  IconPhoto,
+  type Icon,
+} from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import type { Card, ChatButton, ChatHeader, PhoneMessage, Suggestion } from "../../api-types.ts";
+import { TimeText } from "../time-text.tsx";
+import classes from "./phone.module.css";
+
+/** What a finger touched, as the simulator wants it named. */
+export interface Tap {
+  messageId: string;
+  text: string;
+  data?: string;
+  card?: number;
+}
+
+interface Props {
+  message: PhoneMessage;
+  /** Left out in a preview, where nothing can be tapped. */
+  onTap?: ((tap: Tap) => void) | undefined;
+  /** Further words beside the time. */
+  note?: ReactNode;
+}
+
+/** One message as its phone shows it, whatever its channel. */
+export function Bubble({ message, onTap, note }: Props) {
+  return (
+    <div className={classes.in} data-message={message.messageId}>
+      <Content message={message} onTap={onTap} />
+      <div className={classes.meta}>
+        <TimeText at={message.receivedAt} fz="inherit" />
+        {message.parts && message.parts.length > 1 && <span>{message.parts.length} parts</span>}
+        {note}
+      </div>
+    </div>
+  );
+}
+
+function Content({ message, onTap }: Pick<Props, "message" | "onTap">) {
+  const { messageId, text, suggestions = [], cards = [], header, footer, buttons = [] } = message;
+  if (cards.length > 0)
+    return (
+      <Cards
+        cards={cards}
+        onTap={
+          onTap && ((suggestion, card) => onTap({ messageId, text: suggestion.text, data: suggestion.data, card }))
+        }
+      />
+    );
+  if (message.channel === "chatapp")
+    return (
+      <div className={classes.rich}>
+        {header && <Header header={header} />}
+        <div className={classes.words}>{text}</div>
+        {footer && <div className={classes.footer}>{footer}</div>}
+        {buttons.map((button) => (
+          <Tappable
+            key={button.text}
+            of={button}
+            row
+            onTap={onTap && (() => onTap({ messageId, text: button.text }))}
+          />
+        ))}
+      </div>
+    );
+  return (
+    <>
+      <div className={classes.bubble}>{text}</div>
+      <OtpChip text={text} />
+      {suggestions.length > 0 && (
+        <div className={classes.chips}>
+          {suggestions.map((suggestion) => (
+            <Tappable
+              key={suggestion.text + suggestion.data}
+              of={suggestion}
+              onTap={onTap && (() => onTap({ messageId, text: suggestion.text, data: suggestion.data }))}
+            />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+interface CardsProps {
+  cards: readonly Card[];
+  onTap?: ((suggestion: Suggestion, card: number) => void) | undefined;
+}
+
+/** One card, or several side by side. */
+function Cards({ cards, onTap }: CardsProps) {
+  return (
+    <div className={classes.cards} tabIndex={cards.length > 1 ? 0 : undefined}>
+      {cards.map((card, index) => (
+        <article
+          key={card.title + String(index)}
+          className={`${classes.rich} ${cards.length > 1 ? classes.card : classes.single}`}
+        >
+          {card.fileUrl !== null && <Media type="image" link={card.fileUrl} />}
+          <div className={classes.words}>
+            <Text fw={650} size="sm">
+              {card.title}
+            </Text>
+            {card.description}
+          </div>
+          {card.suggestions.map((suggestion) => (
+            <Tappable
+              key={suggestion.text + suggestion.data}
+              of={suggestion}
+              row
+              onTap={onTap && (() => onTap(suggestion, index + 1))}
+            />
+          ))}
+        </article>
+      ))}
+    </div>
+  );
+}
+
+function Header({ header }: { header: ChatHeader }) {
+  if (header.type === "text")
+    return (
+      <Text fw={650} px={13} pt={10} size="sm">
+        {header.text}
+      </Text>
+    );
+  return <Media type={header.type} link={header.link ?? ""} />;
+}
+
+const MEDIA_ICONS: Readonly<Record<string, Icon>> = { image: IconPhoto, video: IconMovie, document: IconFile };
+
+/** A file by its name: it lies on somebody else's server, which must not learn that this page was opened. */
+function Media({ type, link }: { type: string; link: string }) {
+  const MediaIcon = MEDIA_ICONS[type] ?? IconFile;
+  return (
+    <div className={classes.media}>
+      <MediaIcon size={34} stroke={1.3} aria-label={type} />
+      <span>{link.split("/").at(-1) || `Your ${type}`}</span>
+    </div>
+  );
+}
+
+const TAP_ICONS: Readonly<Record<string, Icon>> = {
+  url: IconExternalLink,
+  dial: IconPhone,
+  call: IconPhone,
+  viewLocation: IconMapPin,
+  shareLocation: IconMapPin,
+  calendar: IconCalendar,
+};
+
+interface TappableProps {
+  of: Suggestion | ChatButton;
+  row?: boolean;
+  onTap?: (() => void) | undefined;
+}
+
+function Tappable({ of, row = false, onTap }: TappableProps) {
+  const TapIcon = TAP_ICONS[of.type];
+  return (
+    <button
+      type="button"
+      className={row ? classes.row : classes.chip}
+      onClick={onTap}
+      disabled={!onTap}
+      title={of.url ?? of.number}
+    >
+      {TapIcon && <TapIcon size={15} aria-hidden />}
+      {of.text}
+    </button>
+  );
+}
+
+/** Words around which a number is a code and not an order. */
+const CODE_WORDS = /\b(code|otp|password|passcode|pin|verification)\b/i;
+const CODE = /\b(?=[0-9A-Z]*\d)[0-9A-Z]{4,8}\b/;
+
+const codeIn = (text: string): string | null => (CODE_WORDS.test(text) ? (CODE.exec(text)?.[0] ?? null) : null);
+
+/** A one-time password, ready to be copied, as phones offer it. */
+function OtpChip({ text }: { text: string }) {
+  const code = codeIn(text);
+  if (code === null) return null;
+  return (
+    <div className={classes.otp}>
+      {code}
+      <CopyButton value={code} timeout={1500}>
+        {({ copied, copy }) => (
+          <ActionIcon
+            variant="transparent"
+            color="green"
+            size="sm"
+            onClick={copy}
+            aria-label={copied ? "Copied" : `Copy the code ${code}`}
+          >
+            {copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
+          </ActionIcon>
+        )}
+      </CopyButton>
+    </div>
+  );
+}

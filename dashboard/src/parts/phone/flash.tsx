@@ -1,0 +1,20 @@
+import { Button, Text } from "@mantine/core";
+import type { PhoneMessage } from "../../api-types.ts";
+import classes from "./phone.module.css";
+
+/** A flash message: it covers the screen until it is put away. */
+export function Flash({ message, onClose }: { message: PhoneMessage; onClose?: () => void }) {
+  return (
+    <div className={classes.flash} data-message={message.messageId} role="alertdialog" aria-label="Flash message">
+      <Text size="xs" c="dimmed" mb={6}>
+        Flash message from {message.sender}
+      </Text>
+      <Text mb="md">{message.text}</Text>
+      {onClose && (
+        <Button size="xs" variant="light" onClick={onClose}>
+          Put away
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+import { IconFile, IconHandFinger, IconMapPin } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import type { Inbound } from "../../api-types.ts";
+import { TimeText } from "../time-text.tsx";
+import classes from "./phone.module.css";
+
+/** What the phone's owner sent back. */
+export function OwnBubble({ inbound }: { inbound: Inbound }) {
+  return (
+    <div className={classes.out} data-inbound={inbound.id}>
+      <div className={classes.bubble}>{said(inbound)}</div>
+      <div className={classes.meta}>
+        <TimeText at={inbound.receivedAt} fz="inherit" />
+      </div>
+    </div>
+  );
+}
+
+function said({ text, suggestionResponse, userFile, location }: Inbound): ReactNode {
+  if (suggestionResponse)
+    return (
+      <>
+        <IconHandFinger size={14} aria-label="Tapped" /> {suggestionResponse.plainText}
+      </>
+    );
+  if (userFile)
+    return (
+      <>
+        <IconFile size={14} aria-label="File" /> {userFile.payload.fileName}
+      </>
+    );
+  if (location)
+    return (
+      <>
+        <IconMapPin size={14} aria-label="Place" /> {location.latitude}, {location.longitude}
+      </>
+    );
+  return text;
+}

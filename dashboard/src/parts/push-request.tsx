@@ -1,0 +1,28 @@
+import { Stack } from "@mantine/core";
+import { CodeBlock } from "./code-block.tsx";
+
+interface Props {
+  request: { method: string; url: string; headers: Readonly<Record<string, string>>; body: string | null };
+}
+
+/** A request to somebody's server, line by line as it is sent. */
+export const PushRequest = ({ request: { method, url, headers, body } }: Props) => (
+  <Stack gap="sm">
+    <CodeBlock
+      heading={`${method} ${url}`}
+      code={Object.entries(headers)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join("\n")}
+    />
+    {body !== null && body !== "" && <CodeBlock heading="Body" code={readable(body)} />}
+  </Stack>
+);
+
+/** A body as it was sent, indented where it is JSON. */
+function readable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}

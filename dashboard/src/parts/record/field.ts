@@ -1,0 +1,88 @@
+import type { ComponentType } from "react";
+
+/** The fields of a record, as the API spells and shapes them. */
+export type Values = Readonly<Record<string, unknown>>;
+
+export interface Option {
+  value: string;
+  label: string;
+}
+
+/** What a field with an input of its own is given. */
+export interface OwnInputProps {
+  label: string;
+  hint: string | undefined;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  disabled: boolean;
+  /** What the server found wrong at a path such as `headers[0].key`. */
+  faultAt: (path: string) => string | undefined;
+  /** All other fields, for what depends on them. */
+  values: Values;
+}
+
+export type Input =
+  /** One line; empty is null, or left out where the API knows no null. */
+  | { kind: "text"; type?: "url" | "tel" | "email" | "password"; placeholder?: string; empty?: "null" | "omit" }
+  | { kind: "long"; placeholder?: string; rows?: number }
+  | { kind: "number"; min?: number; max?: number; suffix?: string; placeholder?: string }
+  /** `none` is what null is called. */
+  | { kind: "choice"; options: readonly Option[]; none?: string }
+  | { kind: "several"; options: readonly Option[] }
+  /** Words of one's own, in order. */
+  | { kind: "list"; placeholder?: string }
+  /** The same where a word may have spaces. */
+  | { kind: "phrases"; placeholder?: string }
+  | { kind: "switch" }
+  | { kind: "own"; component: ComponentType<OwnInputProps> };
+
+/** One field of a record, described: the form, what it sends and where faults are shown follow from it. */
+export interface Field {
+  name: string;
+  label: string;
+  hint?: string;
+  input: Input;
+  required?: boolean;
+  /** Chosen once, when the record is made. */
+  fixed?: boolean;
+  /** Only asked for while this holds; else the record has `absent` in its place. */
+  when?: (values: Values) => boolean;
+  absent?: unknown;
+  /** Stands below "More settings". */
+  more?: boolean;
+}
+
+const isAsked = (field: Field, values: Values): boolean => field.when?.(values) ?? true;
+
+/** The fields that are asked for, given what the others hold. */
+export const fieldsAsked = (fields: readonly Field[], values: Values): Field[] =>
+  fields.filter((field) => isAsked(field, values));
+
+/** What is sent to make a record. */
+export function bodyToMake(fields: readonly Field[], values: Values): Values {
+  const asked = fieldsAsked(fields, values).map((field) => [field, wireValue(field, values[field.name])] as const);
+  return Object.fromEntries(asked.flatMap(([{ name }, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+/** What is sent to change a record: only what is another than before, so that the audit log says what changed. */
+export function bodyToChange(fields: readonly Field[], values: Values, before: Values): Values {
+  const changed = fields.flatMap((field) => {
+    if (field.fixed) return [];
+    const value = isAsked(field, values) ? wireValue(field, values[field.name]) : field.absent;
+    const same = JSON.stringify(value ?? null) === JSON.stringify(wireValue(field, before[field.name]) ?? null);
+    return same || value === undefined ? [] : [[field.name, value] as const];
+  });
+  return Object.fromEntries(changed);
+}
+
+/** A value as the API takes it; undefined leaves it out. */
+function wireValue({ input, required }: Field, value: unknown): unknown {
+  if (input.kind === "text" || input.kind === "long") {
+    if (typeof value === "string" && value !== "") return value;
+    // What must be there is sent as it is: the server says what is wrong with it.
+    if (required) return "";
+    return input.kind === "text" && input.empty === "omit" ? undefined : null;
+  }
+  if (input.kind === "number") return typeof value === "number" ? value : null;
+  return value;
+}

@@ -1,0 +1,162 @@
+import { Drawer, Stack, Tabs } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { get, patch, post, remove } from "../../api.ts";
+import { CodeBlock } from "../code-block.tsx";
+import { curlOf } from "../curl.ts";
+import { DrawerTitle } from "../drawer-title.tsx";
+import { ErrorState } from "../error-state.tsx";
+import { GuardedConfirm } from "../guarded.tsx";
+import { PageLoading } from "../page-loading.tsx";
+import { bodyToMake, type Values } from "./field.ts";
+import { nameIn, type RecordKind, type RecordRow } from "./record-kind.ts";
+import { RecordForm } from "./record-form.tsx";
+import { useRecordForm } from "./use-record-form.ts";
+
+interface Props<T extends RecordRow> {
+  kind: RecordKind<T>;
+  /** The id of the open record, "new", or nothing. */
+  open: string;
+  /** The record, where the list has it already. */
+  row: T | undefined;
+  change: (open: string | null) => void;
+}
+
+/** The drawer in which a record is made, looked at, changed and removed. */
+export function RecordDrawer<T extends RecordRow>({ kind, open, row, change }: Props<T>) {
+  const isNew = open === "new";
+  const { data: record = row, error } = useQuery({
+    queryKey: [kind.path, "one", open],
+    queryFn: ({ signal }) => get<T>(`${kind.path}/${open}`, {}, signal),
+    enabled: open !== "" && !isNew && row === undefined,
+  });
+  const close = (): void => change(null);
+  return (
+    <Drawer
+      opened={open !== ""}
+      onClose={close}
+      position="right"
+      size="lg"
+      title={<DrawerTitle>{isNew ? kind.add : record ? nameIn(kind, record) : "…"}</DrawerTitle>}
+      data-record={open}
+    >
+      {isNew && <NewRecord kind={kind} change={change} />}
+      {!isNew && error && <ErrorState error={error} />}
+      {!isNew && !error && open !== "" && !record && <PageLoading />}
+      {!isNew && open !== "" && record && <OpenRecord key={open} kind={kind} record={record} close={close} />}
+    </Drawer>
+  );
+}
+
+function NewRecord<T extends RecordRow>({ kind, change }: Pick<Props<T>, "kind" | "change">) {
+  const client = useQueryClient();
+  const form = useRecordForm({ fields: kind.fields, starts: kind.starts });
+  return (
+    <Stack gap="xl">
+      <RecordForm
+        form={form}
+        fields={kind.fields}
+        exists={false}
+        may={kind.may ?? "write"}
+        cancel={() => change(null)}
+        save={async (body) => {
+          const made = await post<T>(kind.path, { ...kind.always, ...body });
+          await client.invalidateQueries({ queryKey: [kind.path] });
+          notifications.show({ color: "green", title: "Saved", message: `${nameIn(kind, made)} is there.` });
+          change((kind.panels?.(made) ?? []).length > 0 ? made.id : null);
+          kind.onMade?.(made);
+        }}
+      />
+      <CodeBlock
+        heading="The same as curl"
+        code={curlOf({ path: kind.path, body: { ...kind.always, ...bodyToMake(kind.fields, form.values) } })}
+      />
+    </Stack>
+  );
+}
+
+function OpenRecord<T extends RecordRow>({
+  kind,
+  record,
+  close,
+}: {
+  kind: RecordKind<T>;
+  record: T;
+  close: () => void;
+}) {
+  const panels = kind.panels?.(record) ?? [];
+  if (panels.length === 0) return <EditRecord kind={kind} record={record} close={close} />;
+  return (
+    <Tabs defaultValue="settings" keepMounted={false}>
+      <Tabs.List mb="md">
+        <Tabs.Tab value="settings">Settings</Tabs.Tab>
+        {panels.map(({ value, label }) => (
+          <Tabs.Tab key={value} value={value}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value="settings">
+        <EditRecord kind={kind} record={record} close={close} />
+      </Tabs.Panel>
+      {panels.map(({ value, panel }) => (
+        <Tabs.Panel key={value} value={value}>
+          {panel}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+function EditRecord<T extends RecordRow>({
+  kind,
+  record,
+  close,
+}: {
+  kind: RecordKind<T>;
+  record: T;
+  close: () => void;
+}) {
+  const client = useQueryClient();
+  const { path, fields, may = "write" } = kind;
+  const before = { ...record } as Values;
+  const form = useRecordForm({ fields, starts: kind.starts, before });
+  const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: [path] });
+  return (
+    <RecordForm
+      form={form}
+      fields={fields}
+      exists
+      may={may}
+      cancel={close}
+      save={async (body) => {
+        await patch(`${path}/${record.id ?? ""}`, body);
+        await refresh();
+        notifications.show({ color: "green", title: "Saved", message: "It counts from the next message on." });
+        close();
+      }}
+      aside={
+        <>
+          {kind.removal !== null && (
+            <GuardedConfirm
+              may={may}
+              color="red"
+              variant="subtle"
+              question={`Remove ${nameIn(kind, record)}?`}
+              consequence={kind.removal}
+              yes="Remove it"
+              run={async () => {
+                await remove(`${path}/${record.id ?? ""}`);
+                close();
+                await refresh();
+              }}
+            >
+              Remove
+            </GuardedConfirm>
+          )}
+          {kind.actions?.(record, close)}
+        </>
+      }
+    />
+  );
+}

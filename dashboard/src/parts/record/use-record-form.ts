@@ -1,0 +1,69 @@
+import { useState } from "react";
+import { ApiError } from "../../api.ts";
+import { bodyToChange, bodyToMake, fieldsAsked, type Field, type Values } from "./field.ts";
+
+interface Fault {
+  parameter: string;
+  message: string;
+}
+
+export interface RecordFormState {
+  values: Values;
+  set: (name: string, value: unknown) => void;
+  faultAt: (path: string) => string | undefined;
+  /** What went wrong that no field is to blame for. */
+  error: Error | null;
+  busy: boolean;
+  changed: boolean;
+  /** Sends through `run` what the fields say; the server's faults come back to the fields they name. */
+  submit: (run: (body: Values) => Promise<unknown>) => Promise<void>;
+}
+
+interface Input {
+  fields: readonly Field[];
+  starts: Values;
+  /** The record as it is, where there is one. */
+  before?: Values | undefined;
+}
+
+/** The state of a form that is described by its fields. The rules are the server's, so they are written down once. */
+export function useRecordForm({ fields, starts, before }: Input): RecordFormState {
+  const [values, setValues] = useState<Values>({ ...starts, ...before });
+  const [faults, setFaults] = useState<readonly Fault[]>([]);
+  const [error, setError] = useState<Error | null>(null);
+  const [busy, setBusy] = useState(false);
+  const body = (): Values => (before ? bodyToChange(fields, values, before) : bodyToMake(fields, values));
+
+  return {
+    values,
+    set(name, value) {
+      setValues((old) => ({ ...old, [name]: value }));
+      setFaults((old) => old.filter(({ parameter }) => !isWithin(parameter, name)));
+    },
+    faultAt: (path) => faults.find(({ parameter }) => parameter === path)?.message,
+    error,
+    busy,
+    // What was learned becomes somebody's own by being saved as it is.
+    changed: before === undefined || before.origin === "learned" || Object.keys(body()).length > 0,
+    async submit(run) {
+      setBusy(true);
+      setError(null);
+      setFaults([]);
+      try {
+        await run(body());
+      } catch (problem) {
+        const details = problem instanceof ApiError ? problem.details : [];
+        const asked = fieldsAsked(fields, values);
+        const isShown = ({ parameter }: Fault): boolean => asked.some(({ name }) => isWithin(parameter, name));
+        setFaults(details.filter(isShown));
+        if (details.length === 0 || !details.every(isShown)) setError(problem as Error);
+      } finally {
+        setBusy(false);
+      }
+    },
+  };
+}
+
+/** Whether a path such as `headers[0].key` lies in the field `headers`. */
+const isWithin = (path: string, name: string): boolean =>
+  path === name || path.startsWith(`${name}[`) || path.startsWith(`${name}.`);

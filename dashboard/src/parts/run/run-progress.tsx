@@ -1,0 +1,46 @@
+import { Button, Group, Progress, Stack, Text } from "@mantine/core";
+import { IconPlayerStop } from "@tabler/icons-react";
+import { ErrorState } from "../error-state.tsx";
+import type { RunState } from "./use-run.ts";
+
+interface Props {
+  /** What is being done, for who does not see the bar: "Import". */
+  label: string;
+  run: RunState;
+  stop: () => void;
+}
+
+/** How far long work is, with the button that stops it. */
+export function RunProgress({ label, run, stop }: Props) {
+  const running = run.state === "running";
+  const color = { running: "sun", done: "green", stopped: "yellow", failed: "red" }[run.state];
+  return (
+    <Stack gap="sm" data-run={run.state}>
+      <Progress
+        value={run.percent ?? 100}
+        color={color}
+        animated={running}
+        striped={running && run.percent === null}
+        aria-label={label}
+      />
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm" aria-live="polite">
+          {run.state === "stopped" && "Stopped. "}
+          {run.sentence}
+        </Text>
+        {running && (
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconPlayerStop size={15} aria-hidden />}
+            onClick={stop}
+            flex="none"
+          >
+            Stop
+          </Button>
+        )}
+      </Group>
+      {run.error && <ErrorState error={run.error} title={`${label} broke off`} />}
+    </Stack>
+  );
+}

@@ -1,0 +1,9 @@
+/** Gives the reader a file that was made here. */
+export function saveFile(name: string, type: string, chunks: readonly string[]): void {
+  const url = URL.createObjectURL(new Blob([...chunks], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

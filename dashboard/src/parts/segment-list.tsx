@@ -1,0 +1,18 @@
+import { Text } from "@mantine/core";
+import classes from "./segment-list.module.css";
+
+/** The parts of a text, one after the other, each marked where it begins. */
+export function SegmentList({ segments }: { segments: readonly { text: string }[] }) {
+  return (
+    <ol className={classes.list}>
+      {segments.map(({ text }, index) => (
+        <li key={`${index}-${text.slice(0, 8)}`} className={classes.segment}>
+          <Text size="xs" fw={700} component="span" className={classes.number} aria-label={`Part ${index + 1}`}>
+            {index + 1}
+          </Text>
+          <span>{text}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,129 @@
+import { ActionIcon, AppShell, Box, Burger, Button, Container, Group, Image, Kbd, Text, Tooltip } from "@mantine/core";
+import { useDisclosure, useHotkeys } from "@mantine/hooks";
+import { Notifications } from "@mantine/notifications";
+import "@mantine/notifications/styles.css";
+import { IconHelp, IconSearch } from "@tabler/icons-react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Link, Route, Switch, useLocation } from "wouter";
+import { ownUrl } from "./base.ts";
+import { Navigation } from "./navigation.tsx";
+import { PAGES } from "./pages.ts";
+import NotFound from "./pages/not-found.tsx";
+import { PageFault } from "./parts/page-fault.tsx";
+import { PageLoading } from "./parts/page-loading.tsx";
+import { ThemeSwitch } from "./theme-switch.tsx";
+import { UserMenu } from "./user-menu.tsx";
+
+const Help = lazy(() => import("./help.tsx"));
+const Palette = lazy(() => import("./palette.tsx"));
+
+/** Puts the cursor into the filter of the page, if it has one. */
+function focusFilter(): void {
+  document.querySelector<HTMLInputElement>("[data-filter]")?.focus();
+}
+
+/** What stands around every page: navigation at the left, the bar at the top, and the keys that work everywhere. */
+export default function Shell() {
+  const [menuOpen, menu] = useDisclosure(false);
+  const [helpOpen, help] = useDisclosure(false);
+  // Both are fetched when they are wanted for the first time.
+  const [paletteCalls, setPaletteCalls] = useState(0);
+  const openPalette = (): void => setPaletteCalls((calls) => calls + 1);
+  const [path] = useLocation();
+  const main = useRef<HTMLElement>(null);
+  useHotkeys([
+    ["mod+K", openPalette],
+    ["/", focusFilter],
+    ["shift+?", help.open],
+    ["?", help.open],
+  ]);
+  useEffect(() => {
+    menu.close();
+    window.scrollTo(0, 0);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only a change of the page closes the menu
+  }, [path]);
+
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 264, breakpoint: "md", collapsed: { mobile: !menuOpen } }}
+      padding={{ base: "md", md: "xl" }}
+    >
+      <a href={`${location.pathname}#content`} className="skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </a>
+      <AppShell.Header px="md">
+        <Group h="100%" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger
+              opened={menuOpen}
+              onClick={menu.toggle}
+              hiddenFrom="md"
+              size="sm"
+              aria-label={menuOpen ? "Close the navigation" : "Open the navigation"}
+            />
+            <Link href="/" className="brand" aria-label="Heliograph, start page">
+              <Image src={ownUrl("/favicon.svg")} alt="" w={28} h={28} />
+              <Text fw={700} size="lg" component="span" visibleFrom="xs">
+                Heliograph
+              </Text>
+            </Link>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <Button
+              variant="default"
+              size="xs"
+              leftSection={<IconSearch size={15} aria-hidden />}
+              rightSection={<Kbd size="xs">Ctrl K</Kbd>}
+              onClick={openPalette}
+              visibleFrom="sm"
+            >
+              Go to…
+            </Button>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="lg"
+              hiddenFrom="sm"
+              onClick={openPalette}
+              aria-label="Go to…"
+            >
+              <IconSearch size={19} aria-hidden />
+            </ActionIcon>
+            <Tooltip label="Keys and help (?)">
+              <ActionIcon variant="subtle" color="gray" size="lg" onClick={help.open} aria-label="Keys and help">
+                <IconHelp size={20} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+            <ThemeSwitch />
+            <UserMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar>
+        <Navigation />
+      </AppShell.Navbar>
+      <AppShell.Main ref={main} id="content" tabIndex={-1}>
+        <Container size={1280} p={0}>
+          <PageFault key={path}>
+            <Suspense fallback={<PageLoading />}>
+              <Switch>
+                {PAGES.map(({ path: pattern, page }) => (
+                  <Route key={pattern} path={pattern} component={page} />
+                ))}
+                <Route component={NotFound} />
+              </Switch>
+            </Suspense>
+          </PageFault>
+        </Container>
+      </AppShell.Main>
+      <Suspense>
+        {paletteCalls > 0 && <Palette calls={paletteCalls} openHelp={help.open} />}
+        {helpOpen && <Help onClose={help.close} />}
+      </Suspense>
+      <Box component="section" aria-label="Notifications">
+        <Notifications position="bottom-right" />
+      </Box>
+    </AppShell>
+  );
+}

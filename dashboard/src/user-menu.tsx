@@ -1,0 +1,42 @@
+import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from "@mantine/core";
+import { IconLogout } from "@tabler/icons-react";
+import { useLocation } from "wouter";
+import { ACCOUNT_NAV } from "./nav.ts";
+import { useSession, useSignIn } from "./session.tsx";
+
+/** Who is signed in, with what belongs to them: keys, users, the way out. */
+export function UserMenu() {
+  const { user, account } = useSession();
+  const { signOut } = useSignIn();
+  const [, navigate] = useLocation();
+  return (
+    <Menu position="bottom-end" width={230} withinPortal={false}>
+      <Menu.Target>
+        <UnstyledButton>
+          <VisuallyHidden>Account of {user.email}</VisuallyHidden>
+          <Avatar size={34} radius="xl" color="sun" name={user.name || user.email} aria-hidden />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" fw={600} truncate>
+            {user.name || user.email}
+          </Text>
+          <Text size="xs" truncate>
+            {user.role} of {account.name}
+          </Text>
+        </Menu.Label>
+        <Menu.Divider />
+        {ACCOUNT_NAV.map(({ label, icon: Icon, path = "/" }) => (
+          <Menu.Item key={path} leftSection={<Icon size={16} aria-hidden />} onClick={() => navigate(path)}>
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

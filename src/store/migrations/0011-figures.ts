@@ -1,0 +1,22 @@
+import type { Migration } from "./migration.ts";
+
+/** What happened, counted as it happens; and what the nodes that share the work do. */
+export const figures: Migration = {
+  name: "0011-figures",
+  statements: ({ time, clustered }) => [
+    // An answer walks one stretch of the key: an account, a grain, a span of time.
+    `create table figures (
+      account_id integer not null,
+      grain ${time} not null,
+      at ${time} not null,
+      what text not null,
+      channel text not null,
+      route_class text not null,
+      code text not null,
+      count ${time} not null,
+      primary key (account_id, grain, at, what, channel, route_class, code)
+    )${clustered}`,
+    `alter table nodes add column roles text not null default ''`,
+    `alter table nodes add column started_at ${time} not null default 0`,
+  ],
+};

@@ -1,0 +1,202 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { request } from "node:http";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isCode } from "../src/links/code.ts";
+import { openHouse, type House } from "./support/house.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const DIST = join(ROOT, "dashboard/dist");
+/** What a browser may have to load before it shows a page that people come to first, and any other. */
+const FIRST_LOAD_KB = 250;
+const ANY_LOAD_KB = 300;
+
+interface Chunk {
+  file: string;
+  isEntry?: true;
+  imports?: string[];
+  dynamicImports?: string[];
+  css?: string[];
+}
+
+const build = (): Promise<{ stdout: string }> =>
+  promisify(execFile)(process.execPath, [join(ROOT, "scripts/build-dashboard.mjs")]);
+
+let house: House;
+let manifest: Record<string, Chunk>;
+
+beforeAll(async () => {
+  await build();
+  house = await openHouse("sqlite");
+  manifest = JSON.parse(await readFile(join(DIST, ".vite/manifest.json"), "utf8")) as Record<string, Chunk>;
+}, 60_000);
+afterAll(() => house?.close());
+
+interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+/** As it goes over the line: `fetch` would unpack it. */
+const ask = (path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const asked = request(house.url + path, { method, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+
+const HTML = { accept: "text/html,application/xhtml+xml" };
+const entry = (): string => Object.values(manifest).find(({ isEntry }) => isEntry)?.file ?? "";
+
+test("a build that is up to date is not made again", async () => {
+  const { stdout } = await build();
+  expect(stdout).toBe("");
+});
+
+describe("the page", () => {
+  test("comes under every address of the dashboard, and never from a cache", async () => {
+    for (const path of ["/", "/messages", "/messages/0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1?x=1", "/a/b/c"]) {
+      const { status, headers, body } = await ask(path, HTML);
+      expect([path, status]).toEqual([path, 200]);
+      expect(headers["content-type"]).toBe("text/html; charset=utf-8");
+      expect(headers["cache-control"]).toBe("no-store");
+      expect(body.toString()).toContain('<div id="root">');
+    }
+  });
+
+  test("lets in no script but its own, no style but with its nonce, and nothing from elsewhere", async () => {
+    const [one, two] = [await ask("/", HTML), await ask("/", HTML)];
+    const policy = String(one.headers["content-security-policy"]);
+    const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "";
+    expect(policy).toMatch(/default-src 'none'; script-src 'self'; style-src 'self' 'nonce-/);
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(one.body.toString()).toContain(`<meta property="csp-nonce" nonce="${nonce}">`);
+    expect(two.body.toString()).not.toContain(nonce);
+    expect(one.headers["x-content-type-options"]).toBe("nosniff");
+    expect(one.headers["referrer-policy"]).toBe("no-referrer");
+    expect(one.body.toString()).not.toMatch(/<script(?![^>]* src=)|<style| style=/);
+  });
+
+  test("stands in the way of no program: what is not there is a 404 in JSON", async () => {
+    for (const path of ["/api/nowhere", "/v1/nowhere", "/docs/nowhere", "/assets/nowhere.js"]) {
+      const { status, headers } = await ask(path, HTML);
+      expect([path, status, headers["content-type"]]).toEqual([path, 404, "application/json; charset=utf-8"]);
+    }
+    expect((await ask("/messages")).status).toBe(404);
+    expect((await ask("/messages", HTML, "POST")).status).toBe(404);
+  });
+
+  test("has no address that could be the code of a short link", async () => {
+    const source = await readFile(join(ROOT, "dashboard/src/pages.ts"), "utf8");
+    const paths = [...source.matchAll(/page\("([^"]+)"/g)].map((match) => match[1] ?? "");
+    expect(paths.length).toBeGreaterThan(10);
+    expect(paths.filter((path) => isCode(path.slice(1)))).toEqual([]);
+  });
+
+  test("works below a path that a proxy gives it", async () => {
+    const below = await openHouse("sqlite", { env: { HELIOGRAPH_BASE_URL: "https://example.com/messaging" } });
+    try {
+      const text = await (await fetch(`${below.url}/`, { headers: HTML })).text();
+      expect(text).toContain('<base href="/messaging/" />');
+      expect(text).toContain('src="./assets/');
+    } finally {
+      await below.close();
+    }
+  });
+});
+
+describe("a file of it", () => {
+  test("is kept for ever, and goes out as small as the browser takes it", async () => {
+    const path = `/${entry()}`;
+    const plain = await ask(path);
+    expect(plain.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect(plain.headers["content-type"]).toBe("text/javascript; charset=utf-8");
+    expect(plain.headers.vary).toBe("accept-encoding");
+    const brotli = await ask(path, { "accept-encoding": "gzip, deflate, br, zstd" });
+    expect(brotli.headers["content-encoding"]).toBe("br");
+    expect(brotliDecompressSync(brotli.body).equals(plain.body)).toBe(true);
+    const gzip = await ask(path, { "accept-encoding": "gzip" });
+    expect(gzip.headers["content-encoding"]).toBe("gzip");
+    expect(gunzipSync(gzip.body).equals(plain.body)).toBe(true);
+    expect(brotli.body.length).toBeLessThan(plain.body.length / 2);
+  });
+
+  test("is a file of the build, whatever the name says", async () => {
+    for (const name of ["..%2Findex.html", "%2e%2e%2fmade-of", "..%2f..%2f..%2fpackage.json", ".vite", "%00"])
+      expect([name, (await ask(`/assets/${name}`)).status]).toEqual([name, 404]);
+  });
+});
+
+interface Composed {
+  KINDS: readonly { id: string; channel: string; starts: object }[];
+  EMPTY: object;
+  requestOf(kind: object, draft: object): { path: string; body: object };
+}
+
+test("the composer has all 21 kinds of messages, and each is taken as it begins", async () => {
+  const of = (file: string): Promise<Composed> =>
+    import(pathToFileURL(join(ROOT, "dashboard/src/pages/compose", file)).href) as Promise<Composed>;
+  const [{ KINDS, EMPTY }, { requestOf }] = [await of("kinds.ts"), await of("body.ts")];
+  const answers = await Promise.all(
+    KINDS.map(async (kind) => {
+      const { path, body } = requestOf(kind, { ...EMPTY, ...kind.starts });
+      const { status } = await house.ask("POST", path, body);
+      return [kind.id, status];
+    }),
+  );
+  expect(answers).toEqual(KINDS.map(({ id }) => [id, 200]));
+  const count = (channel: string): number => KINDS.filter((kind) => kind.channel === channel).length;
+  expect([count("sms"), count("rcs"), count("chatapp")]).toEqual([8, 7, 6]);
+});
+
+describe("the first load", () => {
+  /** A chunk with everything that it cannot do without. */
+  function filesOf(name: string, found = new Set<string>()): Set<string> {
+    const { file, imports = [], css = [] } = manifest[name] ?? { file: "" };
+    if (found.has(file)) return found;
+    for (const each of [file, ...css]) found.add(each);
+    for (const each of imports) filesOf(each, found);
+    return found;
+  }
+
+  const bytesOf = async (files: Iterable<string>): Promise<number> => {
+    const contents = await Promise.all([...files].map((file) => readFile(join(DIST, file))));
+    return contents.reduce((sum, content) => sum + gzipSync(content).length, 0);
+  };
+
+  const kilobytesOf = async (page: string): Promise<number> =>
+    Math.ceil((await bytesOf(filesOf(page, filesOf("src/shell.tsx", filesOf("index.html"))))) / 1024);
+
+  test.for(["login.tsx", "start/start.tsx", "messages/messages.tsx", "message/message.tsx"])(
+    "of %s is at most 250 KB, with the styles, the shell and the page itself",
+    async (page) => {
+      expect(manifest).toHaveProperty([`src/pages/${page}`]);
+      expect(await kilobytesOf(`src/pages/${page}`)).toBeLessThanOrEqual(FIRST_LOAD_KB);
+    },
+  );
+
+  test("of no other page is much more", async () => {
+    const pages = manifest["src/shell.tsx"]?.dynamicImports?.filter((name) => name.startsWith("src/pages/")) ?? [];
+    expect(pages.length).toBeGreaterThan(5);
+    const sizes = await Promise.all(pages.map(async (name) => [name, await kilobytesOf(name)] as const));
+    expect(sizes.filter(([, kilobytes]) => kilobytes > ANY_LOAD_KB)).toEqual([]);
+  });
+
+  test("has no chart in it", async () => {
+    const texts = await Promise.all(
+      [...filesOf("src/shell.tsx", filesOf("index.html"))].map((file) => readFile(join(DIST, file), "utf8")),
+    );
+    expect(texts.filter((text) => text.includes("recharts"))).toEqual([]);
+  });
+});

@@ -1,0 +1,370 @@
+import { request as httpRequest } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isPersonal, roleOf, type PersonalRoute, type ProtectedRoute } from "../src/http/route.ts";
+import { ROUTES } from "../src/http/routes.ts";
+import type { Role } from "../src/model/account.ts";
+import { mayAs, ROLES } from "../src/model/user.ts";
+import { openTenants, type Tenants } from "./fuzz/tenants.ts";
+import { ENGINES } from "./support/engines.ts";
+import { eventually } from "./support/eventually.ts";
+import type { ErrorBody } from "./support/house.ts";
+import { plantLinks } from "./support/links.ts";
+import { askBare, logIn, type Person } from "./support/person.ts";
+import { openSink } from "./support/sink.ts";
+
+const PROTECTED = ROUTES.filter((route): route is ProtectedRoute => route.scope !== null);
+const PERSONAL = ROUTES.filter(isPersonal);
+const nameOf = ({ method, path }: Pick<ProtectedRoute, "method" | "path">): string => `${method} ${path}`;
+const named = <T extends ProtectedRoute | PersonalRoute>(routes: readonly T[]) =>
+  routes.map((route) => [nameOf(route), route] as const);
+
+const PASSWORD = "correct horse battery";
+const NUMBERS = {
+  recipient: "15550166001",
+  optedOut: "15550166002",
+  business: "15550166003",
+  verified: "15550166004",
+  test: "15550166005",
+  inText: "15550166006",
+};
+const TEXT = `Call +1 (555) 016-6006 or ${NUMBERS.inText}`;
+const NOWHERE = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
+
+/** Only an owner decides about these; everything else follows from the method. */
+const OWNERS = [
+  "GET /api/users",
+  "GET /api/users/:id",
+  "POST /api/users",
+  "PATCH /api/users/:id",
+  "POST /api/users/:id/reset-password",
+  "DELETE /api/users/:id",
+  "GET /api/audit",
+  "POST /api/keys",
+  "PATCH /api/keys/:id",
+  "DELETE /api/keys/:id",
+  "POST /api/keys/:id/rotate",
+  "POST /api/carriers",
+  "PATCH /api/carriers/:id",
+  "DELETE /api/carriers/:id",
+  "POST /api/prices",
+  "PATCH /api/prices/:id",
+  "DELETE /api/prices/:id",
+  "POST /api/credits",
+  "PATCH /api/account",
+  "PUT /api/config",
+];
+
+/** What is no business of who only looks on: it is about the whole service. */
+const MEMBERS = new Set(["GET /api/system"]);
+
+/** Where a member sees a number that was planted. */
+const SHOWING_NUMBERS = [
+  "GET /v1/messages",
+  "GET /v1/messages/:messageId",
+  "GET /v1/inbound",
+  "GET /v1/inbound/:id",
+  "GET /v1/events",
+  "GET /api/messages",
+  "GET /api/messages/:messageId",
+  "GET /api/campaigns",
+  "GET /api/numbers",
+  "GET /api/verify-configs",
+  "GET /api/webhooks",
+  "GET /api/optouts",
+  "GET /api/optouts/:number",
+  "GET /api/credits/ledger",
+  "GET /api/links",
+  "GET /api/config",
+  "GET /api/simulator/phones",
+  "GET /api/simulator/phones/:number/messages",
+  "GET /api/simulator/messages/wait",
+  "GET /api/simulator/events",
+  "GET /api/live",
+];
+
+const isForMembers = (route: ProtectedRoute): boolean => route.method !== "GET" || MEMBERS.has(nameOf(route));
+
+test("who looks is a viewer, who changes something a member, and an owner what is listed here", () => {
+  const expected = PROTECTED.map((route) => [
+    nameOf(route),
+    OWNERS.includes(nameOf(route)) ? "owner" : isForMembers(route) ? "member" : "viewer",
+  ]);
+  expect(PROTECTED.map((route) => [nameOf(route), roleOf(route)])).toEqual(expected);
+  expect(PROTECTED.map(nameOf)).toEqual(expect.arrayContaining(OWNERS));
+});
+
+test("a door under /api is for keys and people, or for people, or is the one where they log in", () => {
+  const open = ROUTES.filter((route) => route.path.startsWith("/api/") && route.scope === null && !isPersonal(route));
+  expect(open.map(nameOf)).toEqual(["POST /api/session"]);
+});
+
+describe.each(ENGINES)("roles on %s", (engine) => {
+  let tenants: Tenants;
+  const people = {} as Record<Role | "stranger", Person>;
+  /** Where what is there can be read, by route. */
+  const real: Record<string, string> = {};
+
+  beforeAll(async () => {
+    tenants = await openTenants(engine);
+    const { house } = tenants;
+    await fill();
+    for (const role of ROLES) people[role] = await personOf(house.key, role, `${role}@example.com`, from(role));
+    const { minted } = await tenants.addAccount("stranger");
+    people.stranger = await personOf(minted.secret, "owner", "other@example.com", from("stranger"));
+    for (const route of PROTECTED) if (route.method === "GET") real[nameOf(route)] = await realPath(route);
+  });
+  afterAll(() => tenants.close());
+
+  async function personOf(apikey: string, role: Role, email: string, headers: Record<string, string>): Promise<Person> {
+    const body = { email, role, password: PASSWORD };
+    const made = await askBare(tenants.house.url, "POST", "/api/users", body, { apikey });
+    expect(made.status).toBe(201);
+    return logIn(tenants.house.url, { email, password: PASSWORD }, headers);
+  }
+
+  /** One of everything that holds a number. */
+  async function fill(): Promise<void> {
+    const { house } = tenants;
+    const { recipient, optedOut, business, verified, test: testNumber } = NUMBERS;
+    const sink = await openSink();
+    await house.ask("POST", "/api/dlr-configs", { name: "reports", url: sink.url });
+    const hook = { channel: "sms", url: sink.url, events: ["user_message"] };
+    await house.ask("POST", "/api/webhooks", { ...hook, name: `hook ${recipient}` });
+    await house.ask("POST", "/api/numbers", { name: `+${business}`, title: "Mine" });
+    const config = { name: "signup", testNumbers: [{ number: testNumber, code: "123456" }] };
+    expect((await house.ask("POST", "/api/verify-configs", config)).status).toBe(201);
+    await house.ask("POST", "/api/carriers", { name: "line" });
+    await house.ask("POST", "/api/routes", { name: "r", carrier: "line", enabled: false });
+    await house.ask("POST", "/api/prices", { name: "p", prefix: "3598", creditsPerSegment: 9 });
+    await house.ask("POST", "/api/credits", { amount: 5, note: `from +${optedOut}` });
+    await house.ask("POST", "/api/optouts", { numbers: [optedOut, "15550166012"], note: `asked by ${recipient}` });
+    const sent = await house.send({ to: recipient, text: TEXT, campaignName: `of ${recipient}` });
+    await house.settled(sent.body.data[0]?.messageId ?? "");
+    await house.ask("POST", `/api/simulator/phones/${recipient}/reply`, { to: "HELIOG", text: TEXT });
+    const code = await house.ask<{ data: string }>("POST", "/v1/verify", { configId: "signup", to: verified });
+    await house.settled(`${code.body.data}:1`);
+    const told = () => house.ask<{ data: { state: string }[] }>("GET", "/api/callbacks?state=delivered");
+    await eventually(told, ({ body }) => body.data.length >= 2);
+    await plantLinks(tenants.execute, { targets: [`https://shop.example/${recipient}`] });
+    await sink.close();
+  }
+
+  /** A path at which something real is to be seen. */
+  async function realPath({ path, method }: ProtectedRoute): Promise<string> {
+    const { house } = tenants;
+    const firstOf = async (list: string, field: string): Promise<string> => {
+      const { body } = await house.ask<{ data: Record<string, string>[] }>("GET", list);
+      const found = body.data.map((row) => row[field]).find((value) => typeof value === "string");
+      if (found === undefined) throw new Error(`${method} ${path}: nothing to be seen at ${list}`);
+      return encodeURIComponent(found);
+    };
+    const listOf = path.replace(/\/:.*$/, "");
+    if (path.endsWith("/:messageId")) return path.replace(":messageId", await firstOf(listOf, "messageId"));
+    if (path.endsWith("/:verifyId")) return path.replace(":verifyId", await firstOf("/api/verifications", "verifyId"));
+    if (path.startsWith("/api/optouts/")) return path.replace(":number", NUMBERS.optedOut);
+    if (path.includes(":number")) return path.replace(":number", NUMBERS.recipient);
+    if (path.endsWith("/wait")) return `${path}?to=${NUMBERS.recipient}&timeout=0`;
+    if (path.endsWith("/otp/latest")) return `${path}?to=${NUMBERS.verified}`;
+    return path.includes(":id") ? path.replace(":id", await firstOf(listOf, "id")) : path;
+  }
+
+  const from = (who: string): Record<string, string> => ({ "x-forwarded-for": `10.2.0.${who.length}` });
+
+  /** A path that leads to the door and to nothing behind it, with a body that changes nothing. */
+  const emptyAttempt = ({ method, path }: ProtectedRoute | PersonalRoute): [string, string, unknown] => [
+    method,
+    path
+      .replace(":number", "15550166099")
+      .replaceAll(/:\w+/g, NOWHERE)
+      .replace(/\/wait$/, "/wait?timeout=0"),
+    method === "GET" || method === "DELETE" ? undefined : {},
+  ];
+
+  test.each(named(PROTECTED))("%s is closed to nobody in particular", async (name, route) => {
+    const [method, path, body] = emptyAttempt(route);
+    const address = { "x-forwarded-for": `10.3.0.${PROTECTED.indexOf(route)}` };
+    const nobody = await read(tenants.house.url, method, path, body, address);
+    expect([name, nobody.status, nobody.code]).toEqual([name, 401, "UNAUTHORIZED"]);
+    const gone = { ...address, cookie: `heliograph_session=${"a".repeat(43)}`, "x-csrf-token": "a" };
+    const ended = await read(tenants.house.url, method, path, body, gone);
+    expect([name, ended.status, ended.code]).toEqual([name, 401, "LOGIN_REQUIRED"]);
+  });
+
+  test.each(named(PERSONAL))("%s is closed to nobody, and to every key", async (name, route) => {
+    const [method, path, body] = emptyAttempt(route);
+    for (const headers of [{}, { apikey: tenants.house.key }, { cookie: "heliograph_session=none" }]) {
+      const answer = await read(tenants.house.url, method, path, body, headers);
+      expect([name, answer.status, answer.code]).toEqual([name, 401, "LOGIN_REQUIRED"]);
+    }
+  });
+
+  const cases = PROTECTED.flatMap((route) => ROLES.map((role) => [nameOf(route), role, route] as const));
+  const may = ([, role, route]: (typeof cases)[number]): boolean => mayAs(role, roleOf(route));
+  const knock = (role: Role, route: ProtectedRoute): Promise<Read> => {
+    const [method, path, body] = emptyAttempt(route);
+    const { cookie, session } = people[role];
+    const token = { "x-csrf-token": session.csrfToken };
+    return read(tenants.house.url, method, path, body, { cookie, ...token, ...from(role) });
+  };
+
+  test.each(cases.filter(may))("%s lets a person of the role %s pass", async (name, role, route) => {
+    const { status, text } = await knock(role, route);
+    expect([name, [401, 403].includes(status), status < 500, text]).toEqual([name, false, true, text]);
+  });
+
+  test.each(cases.filter((each) => !may(each)))("%s is closed to the role %s", async (name, role, route) => {
+    const { status, code } = await knock(role, route);
+    expect([name, status, code]).toEqual([name, 403, "INSUFFICIENT_ROLE"]);
+  });
+
+  const changing = [...PROTECTED, ...PERSONAL].filter(({ method }) => method !== "GET");
+  test.each(named(changing))("%s needs the session's token, whoever asks", async (name, route) => {
+    const [method, path, body] = emptyAttempt(route);
+    for (const role of ROLES) {
+      const { cookie } = people[role];
+      const answer = await read(tenants.house.url, method, path, body, { cookie, ...from(role) });
+      expect([name, answer.status, answer.code]).toEqual([name, 403, "CSRF_REFUSED"]);
+    }
+  });
+
+  const reading = PROTECTED.filter((route) => route.method === "GET" && roleOf(route) === "viewer");
+  const look = (role: Role, name: string): Promise<Read> =>
+    read(tenants.house.url, "GET", real[name] ?? "", undefined, {
+      cookie: people[role].cookie,
+      "last-event-id": "00000000-0000-7000-8000-000000000000",
+      ...from(role),
+    });
+
+  test.each(named(reading))("%s shows a viewer no whole number", async (name) => {
+    const { status, text } = await look("viewer", name);
+    expect([name, status]).toEqual([name, 200]);
+    for (const number of Object.values(NUMBERS)) expect(text).not.toContain(number);
+    expect(text.replaceAll(/\D/g, " ")).not.toMatch(/555 +016/);
+  });
+
+  test.each(SHOWING_NUMBERS)("%s shows a member the numbers that a viewer sees in part", async (name) => {
+    const [viewer, member] = [await look("viewer", name), await look("member", name)];
+    expect(Object.values(NUMBERS).filter((number) => member.text.includes(number))).not.toEqual([]);
+    expect(viewer.text).toMatch(/\*{5,}600\d/);
+  });
+
+  test("a viewer pages through numbers without learning one", async () => {
+    const first = await people.viewer.ask<Listing>("GET", "/api/optouts?limit=1");
+    expect(first.body.data).toMatchObject([{ number: "*******6002" }]);
+    expect(first.body.nextCursor).toMatch(/^v1\./);
+    const second = await people.viewer.ask<Listing>("GET", `/api/optouts?limit=1&cursor=${first.body.nextCursor}`);
+    expect(second.body.data).toMatchObject([{ number: "*******6012" }]);
+    const wrong = await people.viewer.ask("GET", "/api/optouts?cursor=v1.abc");
+    expect(wrong.status).toBe(400);
+    const members = await people.member.ask<Listing>("GET", "/api/optouts?limit=1");
+    expect(members.body.nextCursor).toBe(NUMBERS.optedOut);
+  });
+
+  test.each(named(PROTECTED.filter(({ method }) => method === "GET")))(
+    "%s shows the owner of another account nothing",
+    async (name) => {
+      const path = real[name] ?? "";
+      const { cookie } = people.stranger;
+      const answer = await read(tenants.house.url, "GET", path, undefined, { cookie, ...from("stranger") });
+      expect([path, answer.status < 500]).toEqual([path, true]);
+      for (const number of Object.values(NUMBERS)) expect(answer.text).not.toContain(number);
+      for (const own of ["owner@example.com", "admin@localhost", people.owner.session.user.id])
+        expect(answer.text).not.toContain(own);
+      expect([name, answer.status]).toEqual([name, /:(id|messageId|verifyId)$/.test(name) ? 404 : answer.status]);
+    },
+  );
+
+  test.each(named(changing.filter((route) => route.path.includes(":id"))))(
+    "%s changes nothing for the owner of another account",
+    async (name, route) => {
+      const readPath = real[`GET ${route.path.replace(/:id.*$/, ":id")}`] ?? "";
+      expect(readPath).not.toBe("");
+      const path = route.path.replace(/^.*:id/, readPath);
+      const before = await people.owner.ask("GET", readPath);
+      const [example = {}] = Object.values(route.requestExamples ?? {});
+      const body = route.method === "DELETE" ? undefined : example;
+      const answer = await people.stranger.ask(route.method, path, body);
+      expect([name, answer.status]).toEqual([name, 404]);
+      expect((await people.owner.ask("GET", readPath)).body).toEqual(before.body);
+    },
+  );
+
+  test("a member's session sends as a live key does, and a viewer's does not", async () => {
+    const body = { sender: "HELIOG", to: "15550166020", text: "Hello", type: "TRANS" };
+    const sent = await people.member.ask<{ data: { messageId: string }[] }>("POST", "/v1/sms", body);
+    expect(sent.status).toBe(200);
+    const { messageId } = sent.body.data[0] ?? { messageId: "" };
+    expect(await tenants.house.settled(messageId)).toMatchObject({ status: "Delivered", test: false });
+    expect((await people.viewer.ask("POST", "/v1/sms", body)).status).toBe(403);
+  });
+
+  test("a role that changes counts from the next request on", async () => {
+    const email = "changing@example.com";
+    const person = await personOf(tenants.house.key, "viewer", email, { "x-forwarded-for": "10.2.1.1" });
+    const optOut = { number: "15550166021" };
+    expect((await person.ask("POST", "/api/optouts", optOut)).status).toBe(403);
+    const path = `/api/users/${person.session.user.id}`;
+    expect((await people.owner.ask("PATCH", path, { role: "member" })).status).toBe(200);
+    expect((await person.ask("POST", "/api/optouts", optOut)).status).toBe(200);
+    expect((await people.owner.ask("PATCH", path, { disabled: true })).status).toBe(200);
+    expect((await person.ask("GET", "/api/optouts")).status).toBe(401);
+  });
+
+  test("a suspended account is closed to its people too, who can still see who they are", async () => {
+    await tenants.execute("update accounts set suspended = 1 where name = 'stranger'");
+    await tenants.learn();
+    const refused = await people.stranger.ask<{ error: ErrorBody }>("GET", "/api/account");
+    expect([refused.status, refused.body.error.code]).toEqual([403, "ACCOUNT_SUSPENDED"]);
+    expect((await people.stranger.ask("GET", "/api/session")).status).toBe(200);
+    await tenants.execute("update accounts set suspended = 0 where name = 'stranger'");
+    await tenants.learn();
+  });
+});
+
+interface Listing {
+  data: { number: string }[];
+  nextCursor: string | null;
+}
+
+interface Read {
+  status: number;
+  code: string | null;
+  text: string;
+}
+
+const EVENTS_READ_MS = 500;
+
+/** A request as bytes; of a stream of events, what comes at once. */
+function read(
+  url: string,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Read> {
+  const content = body === undefined ? undefined : JSON.stringify(body);
+  const { promise, resolve, reject } = Promise.withResolvers<Read>();
+  const request = httpRequest(url + path, {
+    method,
+    agent: false,
+    headers: {
+      ...headers,
+      ...(content !== undefined && {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(content),
+      }),
+    },
+  });
+  request.on("error", reject);
+  request.on("response", (response) => {
+    let text = "";
+    const finish = (): void => resolve({ status: response.statusCode ?? 0, code: codeIn(text), text });
+    response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    response.on("end", finish).on("error", finish).on("close", finish);
+    if (response.headers["content-type"] === "text/event-stream") setTimeout(() => response.destroy(), EVENTS_READ_MS);
+  });
+  request.end(content);
+  return promise;
+}
+
+const codeIn = (text: string): string | null => /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? null;

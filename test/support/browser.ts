@@ -1,0 +1,152 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import axe from "axe-core";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { eventually } from "./eventually.ts";
+import { openHouse, type House } from "./house.ts";
+
+export const PHONE = { width: 390, height: 844 };
+const SCREEN = { width: 1440, height: 900 };
+
+const WAIT_MS = 12_000;
+
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+
+interface Person {
+  email: string;
+  password: string;
+}
+
+/** Who owns the account of the house. */
+export const OWNER: Person = { email: "admin@localhost", password: randomBytes(12).toString("hex") };
+
+interface Visit {
+  page: Page;
+  /** What went wrong while the page was open: errors of scripts, resources and of the content security policy. */
+  complaints: string[];
+  /** Requests to anybody but us. */
+  strangers: string[];
+}
+
+/** A house with its dashboard, and a browser before it. */
+export interface Dashboard {
+  house: House;
+  /** Opens a page, light and on a screen, as the owner unless told otherwise, and closes it after the look. */
+  visit(path: string, look: (visit: Visit) => Promise<void>, as?: Person | null): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openDashboard(): Promise<Dashboard> {
+  await buildDashboard();
+  const house = await openHouse("sqlite", { env: { HELIOGRAPH_ADMIN_PASSWORD: OWNER.password } });
+  const browser = await chromium.launch({
+    executablePath: process.env.HELIOGRAPH_CHROMIUM || "/usr/bin/chromium",
+    args: ARGS,
+  });
+  const contexts = new Map<string, BrowserContext>();
+
+  /** One browser for all pages of a person: scripts are read once, and a login takes its time, as logins should. */
+  async function contextOf(person: Person): Promise<BrowserContext> {
+    const known = contexts.get(person.email);
+    if (known) return known;
+    const context = await freshContext(browser);
+    contexts.set(person.email, context);
+    const answer = await context.request.post(`${house.url}/api/session`, { data: person });
+    if (!answer.ok()) throw new Error(`the login of ${person.email} was answered ${answer.status()}`);
+    return context;
+  }
+
+  return {
+    house,
+    async visit(path, look, as = OWNER) {
+      const context = as ? await contextOf(as) : await freshContext(browser);
+      const page = await context.newPage();
+      try {
+        await look(await open(page, house.url, path));
+      } finally {
+        await page.close();
+        if (!as) await context.close();
+      }
+    },
+    async close() {
+      await browser.close();
+      await house.close();
+    },
+  };
+}
+
+async function freshContext(browser: Browser): Promise<BrowserContext> {
+  const context = await browser.newContext({
+    viewport: SCREEN,
+    colorScheme: "light",
+    reducedMotion: "reduce",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  // Before the test's own time is over, so that it can say what it waited for.
+  context.setDefaultTimeout(WAIT_MS);
+  return context;
+}
+
+/** As `npm test` does before all tests: nothing happens when the build is up to date. */
+const buildDashboard = async (): Promise<void> => {
+  await promisify(execFile)(process.execPath, [join(import.meta.dirname, "../../scripts/build-dashboard.mjs")]);
+};
+
+async function open(page: Page, url: string, path: string): Promise<Visit> {
+  const complaints: string[] = [];
+  const strangers: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    const own = [`${url}/`, "data:", `blob:${url}/`].some((start) => request.url().startsWith(start));
+    if (!own) strangers.push(request.url());
+  });
+  await page.goto(url + path);
+  await settled(page);
+  return { page, complaints, strangers };
+}
+
+/** Waits until the page has its heading and nothing in it is being loaded. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+}
+
+/** Turns a page that was opened light on a screen into a dark one on a phone, and waits until it is one. */
+export async function turnIntoDarkPhone(page: Page): Promise<void> {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.setViewportSize(PHONE);
+  // Not by a function that is asked again and again: after the first time the page's own policy would forbid it.
+  await page.locator("html[data-mantine-color-scheme=dark]").waitFor({ state: "attached" });
+}
+
+/** How wide the page is, once it has settled: no wider than the screen, or one would have to scroll sideways. */
+export async function widthOf(page: Page): Promise<number> {
+  const measure = (): Promise<number> => page.evaluate<number>("document.documentElement.scrollWidth");
+  await eventually(measure, (width) => width <= PHONE.width, 2000).catch(() => undefined);
+  return measure();
+}
+
+/** What axe looks for: WCAG 2.2 AA with all before it, and good habits. */
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const LOOK = `axe
+  .run(document, { runOnly: { type: "tag", values: ${JSON.stringify(RULES)} }, resultTypes: ["violations"] })
+  .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => id + ": " + target.join(" ") + " " + failureSummary.split("\\n")[1])))`;
+
+/** What axe finds wrong, in lines short enough to read. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
+  return page.evaluate<string[]>(LOOK);
+}

@@ -1,0 +1,286 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { newId } from "../src/lib/ids.ts";
+import { NO_ACCOUNT, type AuditEntry } from "../src/model/audit.ts";
+import { newUser, type Session, type User } from "../src/model/user.ts";
+import type { Store } from "../src/store/store.ts";
+import { NOON } from "./support/acceptances.ts";
+import { openStore, type EngineName, type OpenStore } from "./support/engines.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** What every store says of people, their sessions and who changed what. */
+export function userStoreSuite(engine: EngineName): void {
+  describe("people", () => {
+    let opened: OpenStore;
+    let store: Store;
+    let accountId: number;
+    let owner: User;
+
+    beforeEach(async () => {
+      opened = await openStore(engine);
+      store = opened.store;
+      const first = { id: newId(NOON), email: "owner@example.com", passwordHash: "", role: "owner" } as const;
+      const made = await store.createAccount({
+        name: "acme",
+        createdAt: NOON,
+        owner: { ...first, createdAt: NOON },
+        keys: [],
+        phones: [],
+        catalog: [],
+      });
+      accountId = made ?? 0;
+      owner = (await store.findUser(first.email)) as User;
+    });
+    afterEach(() => opened.discard());
+
+    const person = (change: Partial<User> = {}): User =>
+      newUser({
+        accountId,
+        id: newId(NOON),
+        email: `${newId(NOON)}@example.com`,
+        passwordHash: "hash",
+        role: "owner",
+        createdAt: NOON,
+        ...change,
+      });
+    const enter = (of: Session): Promise<void> => store.insertSession(of, of.userId === owner.id ? "" : "hash");
+    const session = (user: User, change: Partial<Session> = {}): Session => ({
+      digest: newId(NOON),
+      accountId: user.accountId,
+      userId: user.id,
+      createdAt: NOON,
+      seenAt: NOON,
+      ...change,
+    });
+
+    test("are stored with all that is known of them, and no two share an address", async () => {
+      const ann = person({ email: "ann@example.com", name: "Ann", role: "viewer", passwordDue: true });
+      expect(await store.insertUser(ann)).toBe(true);
+      expect(await store.insertUser(ann)).toBe(true);
+      expect(await store.insertUser(person({ email: "ann@example.com" }))).toBe(false);
+      expect(await store.findUser("ann@example.com")).toEqual(ann);
+      expect(await store.findUserById(ann)).toEqual(ann);
+      expect(await store.findUserById({ ...ann, accountId: accountId + 1 })).toBeNull();
+    });
+
+    test("are listed page by page, each account its own", async () => {
+      const others = [person(), person(), person()];
+      for (const user of others) await store.insertUser(user);
+      const ids = [owner, ...others].map(({ id }) => id).toSorted();
+      const first = await store.listUsers(accountId, null, 3);
+      const rest = await store.listUsers(accountId, first.next, 3);
+      expect([...first.rows, ...rest.rows].map(({ id }) => id)).toEqual(ids);
+      expect(rest.next).toBeNull();
+      expect((await store.listUsers(accountId + 1, null, 3)).rows).toEqual([]);
+    });
+
+    test("the last owner who can log in stays one", async () => {
+      const ann = person({ role: "member" });
+      await store.insertUser(ann);
+      expect(await store.changeUser(owner, { role: "member" })).toBe("last owner");
+      expect(await store.changeUser(owner, { disabled: true })).toBe("last owner");
+      expect(await store.removeUser(owner)).toBe("last owner");
+      expect(await store.findUserById(owner)).toEqual(owner);
+      expect(await store.changeUser(owner, { name: "Boss" })).toBe("changed");
+      expect(await store.changeUser(owner, {})).toBe("changed");
+      await store.insertUser(person({ disabled: true }));
+      expect(await store.removeUser(owner)).toBe("last owner");
+      expect(await store.changeUser(ann, { role: "owner" })).toBe("changed");
+      expect(await store.removeUser(owner)).toBe("removed");
+      expect(await store.removeUser(owner)).toBe("missing");
+      expect(await store.changeUser(owner, { name: "Boss" })).toBe("missing");
+    });
+
+    test("of two owners who leave at the same moment, one stays", async () => {
+      const others = [owner, person(), person(), person()];
+      for (const user of others.slice(1)) await store.insertUser(user);
+      const [first, second, third, fourth] = others as [User, User, User, User];
+      const left = await Promise.all([
+        store.removeUser(first),
+        store.changeUser(second, { role: "viewer" }),
+        store.changeUser(third, { disabled: true }),
+        store.removeUser(fourth),
+      ]);
+      expect(left.filter((result) => result === "last owner")).toHaveLength(1);
+      const { rows } = await store.listUsers(accountId, null, 10);
+      expect(rows.filter(({ role, disabled }) => role === "owner" && !disabled)).toHaveLength(1);
+    });
+
+    test("a session is found with whose it is, and ends with either", async () => {
+      const ann = person();
+      await store.insertUser(ann);
+      const [first, second] = [session(ann), session(ann)];
+      await enter(first);
+      await enter(second);
+      expect(await store.findSession(first.digest)).toEqual({ session: first, user: { ...ann, lastLoginAt: NOON } });
+      await store.touchSession(first.digest, NOON + 5);
+      await store.touchSession(first.digest, NOON + 4);
+      expect((await store.findSession(first.digest))?.session.seenAt).toBe(NOON + 5);
+      await store.removeSession(first.digest);
+      expect(await store.findSession(first.digest)).toBeNull();
+      await store.removeUser(ann);
+      expect(await store.findSession(second.digest)).toBeNull();
+    });
+
+    test("nobody gets a session by a password that is no longer theirs, also at the moment of its change", async () => {
+      const ann = person();
+      await store.insertUser(ann);
+      const late = session(ann);
+      await store.savePassword(ann, { passwordHash: "new", passwordDue: false }, null);
+      await enter(late);
+      expect(await store.findSession(late.digest)).toBeNull();
+      expect((await store.findUserById(ann))?.lastLoginAt).toBeNull();
+      for (let round = 0; round < 10; round += 1) {
+        const of = session(ann);
+        await Promise.all([
+          store.insertSession(of, round === 0 ? "new" : `new ${round - 1}`),
+          store.savePassword(ann, { passwordHash: `new ${round}`, passwordDue: false }, null),
+        ]);
+        expect(await store.findSession(of.digest)).toBeNull();
+      }
+    });
+
+    test("who is kept out has no session left, also when let in again", async () => {
+      const ann = person();
+      await store.insertUser(ann);
+      const open = session(ann);
+      await enter(open);
+      await store.changeUser(ann, { disabled: true });
+      const late = session(ann);
+      await enter(late);
+      await store.changeUser(ann, { disabled: false });
+      expect(await store.findSession(open.digest)).toBeNull();
+      expect(await store.findSession(late.digest)).toBeNull();
+    });
+
+    test("a new password ends every session but the one it was changed in", async () => {
+      const ann = person();
+      await store.insertUser(ann);
+      const [own, other, ofOwner] = [session(ann), session(ann), session(owner)];
+      for (const each of [own, other, ofOwner]) await enter(each);
+      await store.savePassword(ann, { passwordHash: "new", passwordDue: false }, own.digest);
+      expect((await store.findSession(own.digest))?.user.passwordHash).toBe("new");
+      expect(await store.findSession(other.digest)).toBeNull();
+      expect(await store.findSession(ofOwner.digest)).not.toBeNull();
+      await store.savePassword(ann, { passwordHash: "newer", passwordDue: true }, null);
+      expect(await store.findSession(own.digest)).toBeNull();
+      expect(await store.findUserById(ann)).toMatchObject({ passwordHash: "newer", passwordDue: true });
+    });
+
+    test("sessions past their time are forgotten, a bounded number at a time", async () => {
+      const unused = [1, 2, 3].map(() => session(owner, { seenAt: NOON - DAY_MS }));
+      const old = session(owner, { createdAt: NOON - 8 * DAY_MS });
+      const good = session(owner);
+      for (const each of [...unused, old, good]) await enter(each);
+      const before = { seenAt: NOON - DAY_MS / 2, createdAt: NOON - 7 * DAY_MS };
+      expect(await store.forgetSessions(accountId, before, 3)).toBe(3);
+      expect(await store.forgetSessions(accountId, before, 3)).toBe(1);
+      expect(await store.forgetSessions(accountId, before, 3)).toBe(0);
+      expect(await store.findSession(good.digest)).not.toBeNull();
+    });
+
+    test("a second factor counts once it is confirmed, and each step of time and each code once", async () => {
+      await store.beginTotp(owner, "first");
+      await store.beginTotp(owner, "second");
+      expect(await store.confirmTotp(owner, "first", 7, ["a"])).toBe(false);
+      expect(await store.findUserById(owner)).toMatchObject({ totpSecret: null, totpNext: "second" });
+      expect(await store.confirmTotp(owner, "second", 7, ["a", "b"])).toBe(true);
+      expect(await store.findUserById(owner)).toMatchObject({ totpSecret: "second", totpNext: null, totpStep: 7 });
+      expect(await store.useTotpStep(owner, 7)).toBe(false);
+      expect(await store.useTotpStep(owner, 6)).toBe(false);
+      const eight = await Promise.all([1, 2, 3].map(() => store.useTotpStep(owner, 8)));
+      expect(eight.filter(Boolean)).toHaveLength(1);
+      expect(await opened.execute("select * from recovery_codes")).toHaveLength(2);
+      const a = await Promise.all([1, 2, 3].map(() => store.useRecoveryCode(owner, "a")));
+      expect(a.filter(Boolean)).toHaveLength(1);
+      expect(await store.useRecoveryCode(owner, "c")).toBe(false);
+      await store.beginTotp(owner, "third");
+      expect(await store.findUserById(owner)).toMatchObject({ totpSecret: "second", totpNext: null });
+      await store.removeTotp(owner);
+      expect(await store.findUserById(owner)).toMatchObject({ totpSecret: null, totpNext: null, totpStep: null });
+      expect(await opened.execute("select * from recovery_codes")).toEqual([]);
+    });
+
+    test("from the fifth wrong try on, the pause doubles from a minute to an hour", async () => {
+      let now = NOON;
+      const pauses: number[] = [];
+      for (let n = 1; n <= 13; n += 1) {
+        expect(await store.beginAttempt("ann", now)).toEqual({ failures: n });
+        if (n < 5) continue;
+        const locked = await store.beginAttempt("ann", now);
+        const until = "lockedUntil" in locked ? locked.lockedUntil : 0;
+        pauses.push((until - now) / MINUTE_MS);
+        expect(await store.beginAttempt("ann", until - 1)).toEqual({ lockedUntil: until });
+        now = until;
+      }
+      expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+      expect(await store.beginAttempt("bob", now)).toEqual({ failures: 1 });
+      expect(await store.beginAttempt("ann", now + 2 * DAY_MS)).toEqual({ failures: 1 });
+    });
+
+    test("of many tries at once, five are let through", async () => {
+      const begun = await Promise.all(Array.from({ length: 20 }, () => store.beginAttempt("ann", NOON)));
+      const through = begun.flatMap((each) => ("failures" in each ? [each.failures] : []));
+      expect(through.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
+    });
+
+    test("a right try forgets the wrong ones, and one that was neither is taken back", async () => {
+      for (let n = 1; n <= 4; n += 1) await store.beginAttempt("ann", NOON);
+      expect(await store.beginAttempt("ann", NOON)).toEqual({ failures: 5 });
+      await store.releaseAttempt("ann");
+      expect(await store.beginAttempt("ann", NOON)).toEqual({ failures: 5 });
+      await store.clearAttempts(["ann", "bob"]);
+      expect(await store.beginAttempt("ann", NOON)).toEqual({ failures: 1 });
+      expect(await store.forgetAttempts(NOON, 10)).toBe(0);
+      expect(await store.forgetAttempts(NOON + 1, 10)).toBe(1);
+    });
+
+    const entry = (at: number, change: Partial<AuditEntry> = {}): AuditEntry => ({
+      accountId,
+      id: newId(at),
+      actor: { kind: "user", id: owner.id, name: owner.email },
+      action: "POST /api/keys",
+      kind: "keys",
+      recordId: "1",
+      recordName: "Shop",
+      fields: ["name"],
+      address: "203.0.113.7",
+      ...change,
+    });
+
+    test("what was done is listed newest first, by who, what and when", async () => {
+      const byKey = { kind: "key", id: newId(NOON), name: "Shop" } as const;
+      const entries = [
+        entry(NOON),
+        entry(NOON + 1, { actor: byKey }),
+        entry(NOON + 2, { action: "login", kind: "session", recordId: null, recordName: null, fields: [] }),
+        entry(NOON + 3, { accountId: accountId + 1 }),
+      ];
+      for (const each of entries) await store.writeAudit(each);
+      await store.writeAudit(entry(NOON, { id: entries[0]?.id ?? "" }));
+      const [first, second, third] = entries;
+      const listed = async (filter: Parameters<Store["listAudit"]>[1]) =>
+        (await store.listAudit(accountId, filter, null, 10)).rows;
+      expect(await listed({})).toEqual([third, second, first]);
+      expect(await listed({ who: byKey.id })).toEqual([second]);
+      expect(await listed({ who: owner.email })).toEqual([third, first]);
+      expect(await listed({ what: "keys" })).toEqual([second, first]);
+      expect(await listed({ what: "login" })).toEqual([third]);
+      expect(await listed({ from: NOON + 1, to: NOON + 2 })).toEqual([second]);
+      const page = await store.listAudit(accountId, { what: "keys" }, null, 1);
+      expect(page.rows).toEqual([second]);
+      expect(await store.listAudit(accountId, { what: "keys" }, page.next, 1)).toMatchObject({ rows: [first] });
+    });
+
+    test("what was done is forgotten in time, also what nobody did", async () => {
+      for (let at = NOON; at < NOON + 5; at += 1) await store.writeAudit(entry(at));
+      await store.writeAudit(entry(NOON, { accountId: NO_ACCOUNT }));
+      expect(await store.forgetAudit(accountId, NOON + 3, 2)).toBe(2);
+      expect(await store.forgetAudit(accountId, NOON + 3, 2)).toBe(1);
+      expect(await store.forgetAudit(accountId, NOON + 3, 2)).toBe(0);
+      expect((await store.listAudit(accountId, {}, null, 10)).rows).toHaveLength(2);
+      expect(await store.forgetAudit(NO_ACCOUNT, NOON + 3, 2)).toBe(1);
+    });
+  });
+}
