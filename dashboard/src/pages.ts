@@ -19,13 +19,11 @@ const templateEditor = () => import("./pages/templates/editor.tsx");
 const origins = () => import("./pages/origins/origins.tsx");
 const webhooks = () => import("./pages/endpoints/webhooks.tsx");
 
-const placeholder = (): Loaded => import("./pages/placeholder.tsx");
-
 /** Every page, each in a chunk of its own. */
 export const PAGES: readonly PageEntry[] = [
   page("/", () => import("./pages/home.tsx")),
   page("/start", () => import("./pages/start/start.tsx")),
-  page("/overview", placeholder),
+  page("/overview", () => import("./pages/overview/overview.tsx")),
   page("/messages", () => import("./pages/messages/messages.tsx")),
   page("/messages/:messageId", () => import("./pages/message/message.tsx")),
   page("/composer", () => import("./pages/compose/compose.tsx")),

@@ -7,7 +7,6 @@ import { ErrorState } from "../../parts/error-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { useMay } from "../../session.tsx";
-import { Health } from "./health.tsx";
 import { byLabel, readMetrics, type Figure } from "./metrics.ts";
 import { SystemState } from "./system-state.tsx";
 
@@ -26,8 +25,6 @@ async function metricsNow(signal: AbortSignal): Promise<Figure[]> {
 
 /** Whether the server can work, and how much of it there is to do. */
 export default function System() {
-  // The server tells who only looks on no more than it tells anybody.
-  const may = useMay("write");
   const mayLook = useMay("write");
   const metrics = useQuery({
     queryKey: ["metrics"],
@@ -66,7 +63,6 @@ export default function System() {
           Members and owners see the nodes and what waits.
         </Text>
       )}
-      {may && <Health />}
       {metrics.error && <ErrorState error={metrics.error} retry={() => void metrics.refetch()} />}
       {metrics.data && <Rankings figures={metrics.data} />}
     </>

@@ -1,0 +1,10 @@
+import { CHANNELS } from "../../parts/channel.tsx";
+import Areas from "../../parts/charts/areas.tsx";
+import { pointsOf, type Measure, type Stats } from "./stats.ts";
+
+const SERIES = CHANNELS.map(({ value, label, color }) => ({ key: value, name: label, color }));
+
+/** Messages over time, by channel. */
+export default function ChannelsChart({ stats, measure }: { stats: Stats; measure: Measure }) {
+  return <Areas label={`Messages by channel: ${measure}`} data={pointsOf(stats, measure)} series={SERIES} />;
+}

@@ -1,0 +1,17 @@
+import Bars from "../../parts/charts/bars.tsx";
+import { duration } from "../../parts/time-text.tsx";
+import type { Latency } from "./stats.ts";
+
+/** How many messages took how long, from the quickest that there are to the slowest. */
+export default function LatencyChart({ label, latency: { buckets } }: { label: string; latency: Latency }) {
+  const first = buckets.findIndex(({ count }) => count > 0);
+  const last = buckets.findLastIndex(({ count }) => count > 0);
+  const shown = first === -1 ? [] : buckets.slice(Math.max(0, first - 1), last + 2);
+  return (
+    <Bars
+      label={label}
+      data={shown.map(({ upToMs, count }) => ({ name: upToMs === null ? "longer" : `≤ ${duration(upToMs)}`, count }))}
+      series={[{ key: "count", name: "Messages", color: "blue" }]}
+    />
+  );
+}

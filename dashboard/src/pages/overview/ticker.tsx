@@ -1,0 +1,74 @@
+import { ActionIcon, Anchor, Group, Paper, Stack, Text, Title, Tooltip } from "@mantine/core";
+import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
+import { useState } from "react";
+import { Link } from "wouter";
+import { useLive } from "../../live.ts";
+import { ChannelBadge } from "../../parts/channel.tsx";
+import { StatusBadge } from "../../parts/status-badge.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
+
+const SHOWN = 10;
+
+interface Moved {
+  messageId: string;
+  channel: string;
+  state: string;
+  recipient: string;
+  at: number;
+}
+
+/** What happens right now, newest first; it stands still when it is told to. */
+export function Ticker() {
+  const [moves, setMoves] = useState<readonly Moved[]>([]);
+  const [more, setMore] = useState(0);
+  const [paused, setPaused] = useState(false);
+  useLive<Moved>("moved", (move) => {
+    if (!paused) setMoves((before) => [move, ...before].slice(0, SHOWN));
+  });
+  useLive<{ count: number }>("more", ({ count }) => {
+    if (!paused) setMore((before) => before + count);
+  });
+  const toggle = paused ? "Go on" : "Stand still";
+  return (
+    <Paper component="section" aria-label="Right now" h="100%">
+      <Group justify="space-between" mb="md">
+        <Title order={2} size="h5">
+          Right now
+        </Title>
+        <Tooltip label={toggle}>
+          <ActionIcon variant="default" aria-label={toggle} aria-pressed={paused} onClick={() => setPaused(!paused)}>
+            {paused ? <IconPlayerPlay size={16} aria-hidden /> : <IconPlayerPause size={16} aria-hidden />}
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+      {moves.length === 0 && (
+        <Text size="sm" c="dimmed">
+          What happens while this page is open appears here.
+        </Text>
+      )}
+      <Stack gap="xs" component="ul" p={0} m={0} data-ticker>
+        {moves.map((move) => (
+          <Row key={`${move.messageId} ${move.state}`} {...move} />
+        ))}
+      </Stack>
+      {more > 0 && (
+        <Text size="xs" c="dimmed" mt="sm">
+          and {more.toLocaleString()} more than could be shown
+        </Text>
+      )}
+    </Paper>
+  );
+}
+
+const Row = ({ messageId, channel, state, recipient, at }: Moved) => (
+  <Group component="li" gap="xs" justify="space-between">
+    <Group gap="xs">
+      <StatusBadge status={state} />
+      <ChannelBadge channel={channel} />
+      <Anchor component={Link} href={`/messages/${messageId}`} size="sm">
+        {recipient}
+      </Anchor>
+    </Group>
+    <TimeText at={at} size="xs" c="dimmed" />
+  </Group>
+);

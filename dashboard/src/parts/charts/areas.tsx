@@ -1,0 +1,68 @@
+import { Box, VisuallyHidden } from "@mantine/core";
+import { Area, AreaChart, CartesianGrid, Tooltip, XAxis, YAxis } from "recharts";
+import classes from "./charts.module.css";
+
+interface Props {
+  /** What the chart shows, for who does not see it. */
+  label: string;
+  data: readonly ({ at: number; name: string } & Record<string, string | number>)[];
+  series: readonly { key: string; name: string; color: string }[];
+}
+
+const HEIGHT = 240;
+const TICK = { fontSize: 12, fill: "var(--mantine-color-dimmed)" };
+const DOT = { r: 3 };
+
+/** Areas on one another over time. Imported lazily only: the library behind it is large. */
+export default function Areas({ label, data, series }: Props) {
+  const busy = data.filter((row) => series.some(({ key }) => row[key] !== 0));
+  return (
+    <>
+      <Box className={classes.chart} h={HEIGHT} aria-hidden>
+        <AreaChart responsive width="100%" height="100%" data={[...data]} accessibilityLayer={false}>
+          <CartesianGrid vertical={false} stroke="var(--heliograph-line)" />
+          <XAxis dataKey="name" tick={TICK} tickLine={false} axisLine={false} minTickGap={40} />
+          <YAxis allowDecimals={false} tick={TICK} tickLine={false} axisLine={false} width={44} />
+          <Tooltip wrapperClassName={classes.tooltip ?? ""} isAnimationActive={false} />
+          {series.map(({ key, name, color }) => (
+            <Area
+              key={key}
+              dataKey={key}
+              name={name}
+              stackId="all"
+              type="monotone"
+              stroke={`var(--mantine-color-${color}-filled)`}
+              fill={`var(--mantine-color-${color}-filled)`}
+              fillOpacity={0.35}
+              activeDot={DOT}
+              isAnimationActive={false}
+            />
+          ))}
+        </AreaChart>
+      </Box>
+      <VisuallyHidden>
+        <table>
+          <caption>{label}</caption>
+          <thead>
+            <tr>
+              <th>When</th>
+              {series.map(({ key, name }) => (
+                <th key={key}>{name}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {busy.map((row) => (
+              <tr key={row.at}>
+                <td>{row.name}</td>
+                {series.map(({ key }) => (
+                  <td key={key}>{row[key]}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </VisuallyHidden>
+    </>
+  );
+}
