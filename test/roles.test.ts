@@ -274,10 +274,14 @@ describe.each(ENGINES)("roles on %s", (engine) => {
     },
   );
 
-  test.each(named(changing.filter((route) => route.path.includes(":id"))))(
+  /** Where its record can be read; a receipt that matches nothing is only ever listed. */
+  const readerOf = ({ path }: ProtectedRoute): string => `GET ${path.replace(/:id.*$/, ":id")}`;
+  const readable = new Set(PROTECTED.map(nameOf));
+
+  test.each(named(changing.filter((route) => route.path.includes(":id") && readable.has(readerOf(route)))))(
     "%s changes nothing for the owner of another account",
     async (name, route) => {
-      const readPath = real[`GET ${route.path.replace(/:id.*$/, ":id")}`] ?? "";
+      const readPath = real[readerOf(route)] ?? "";
       expect(readPath).not.toBe("");
       const path = route.path.replace(/^.*:id/, readPath);
       const before = await people.owner.ask("GET", readPath);
