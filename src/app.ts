@@ -10,6 +10,7 @@ import type { Alphabet } from "./carriers/smpp/coding.ts";
 import type { CreateSmppCarrier, SmppCarrierNeeds } from "./carriers/smpp/needs.ts";
 import { assemble } from "./carriers/smpp/reassemble.ts";
 import { createSmppCarrier } from "./carriers/smpp/smpp-carrier.ts";
+import { tryBind } from "./carriers/smpp/try-bind.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { BadSetting, type Config } from "./config.ts";
@@ -270,7 +271,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     smsRules: config,
     simulator,
     carriers,
-    binding: speaking,
+    tryBind: (line) => tryBind({ ...speaking, ...line }),
     telling,
     teller,
     links,

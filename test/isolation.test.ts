@@ -232,7 +232,10 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "GET /v1/events": ({ callbackId }) => [
     { path: "/v1/events?accountId=1", expected: 200 },
     { path: "/v1/events?from=0", expected: 200 },
-    { path: `/v1/events?cursor=${callbackId.slice(0, 36).replace(/.$/, "0")}`, expected: 200 },
+    {
+      path: `/v1/events?cursor=${callbackId.slice(0, 36).replace(/.$/, (last) => (last === "0" ? "1" : "0"))}`,
+      expected: 200,
+    },
   ],
   "GET /api/receipts": ({ receiptId }) => [
     { path: "/api/receipts?accountId=1", expected: 200 },

@@ -143,6 +143,17 @@ export interface BindState {
   inFlight: number;
 }
 
+/** What became of a try to bind, for people. */
+export interface BindTrial {
+  outcome: "bound" | "refused" | "unreachable";
+  description: string;
+  /** The carrier's code; null where it gave none. */
+  code: string | null;
+  /** What the carrier calls itself; null when it did not say. */
+  systemId: string | null;
+  ms: number;
+}
+
 /** The lines that are there, by account and the name that routes use. */
 export interface Carriers {
   find(accountId: number, name: string): Carrier | null;

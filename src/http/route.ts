@@ -2,8 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import type { Credential, Keyring } from "../accounts/keyring.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Carriers } from "../carriers/carrier.ts";
-import type { SmppCarrierNeeds } from "../carriers/smpp/needs.ts";
+import type { BindTrial, Carriers } from "../carriers/carrier.ts";
 import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
 import type { SmsRules } from "../channels/sms/read.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -15,6 +14,7 @@ import type { PrepareNeeds } from "../messages/prepare.ts";
 import type { ReportNeeds } from "../messages/report.ts";
 import type { Scope } from "../model/api-key.ts";
 import type { ProblemCode } from "../model/problem.ts";
+import type { openedLine } from "../model/smpp-line.ts";
 import type { Store } from "../store/store.ts";
 import type { CheckNeeds } from "../verify/check.ts";
 import type { GenerateNeeds } from "../verify/generate.ts";
@@ -36,8 +36,8 @@ export interface Services {
   smsRules: SmsRules;
   simulator: SimulatorCarrier;
   carriers: Carriers;
-  /** What of the house a try to bind needs. */
-  binding: Pick<SmppCarrierNeeds, "addressOf" | "clock">;
+  /** Binds a line over SMPP once, to see whether it can be. */
+  tryBind(line: ReturnType<typeof openedLine>): Promise<BindTrial>;
   telling: TellNeeds;
   /** Null where this node calls nobody back. */
   teller: Teller | null;

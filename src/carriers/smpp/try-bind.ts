@@ -1,18 +1,8 @@
 import { bind, type BindResult } from "../../smpp/client.ts";
+import type { BindTrial } from "../carrier.ts";
 import { bindOptionsOf } from "./bind-options.ts";
 import type { SmppCarrierNeeds } from "./needs.ts";
 import { judgeBind } from "./status.ts";
-
-/** What became of a try to bind, for people. */
-export interface BindTrial {
-  outcome: "bound" | "refused" | "unreachable";
-  description: string;
-  /** The carrier's code; null where it gave none. */
-  code: string | null;
-  /** What the carrier calls itself; null when it did not say. */
-  systemId: string | null;
-  ms: number;
-}
 
 /** How long somebody waits for the answer. */
 const PATIENCE_MS = 10_000;

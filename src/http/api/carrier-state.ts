@@ -2,7 +2,6 @@ import Type from "typebox";
 import { completeRecord, readRecord } from "../../catalog/read-record.ts";
 import { smppGiven } from "../../catalog/kinds/smpp-line.ts";
 import { carriers } from "../../catalog/shelves.ts";
-import { tryBind } from "../../carriers/smpp/try-bind.ts";
 import { nullable } from "../../lib/nullable.ts";
 import type { CarrierContent } from "../../model/catalog.ts";
 import { Problem } from "../../model/problem.ts";
@@ -31,7 +30,7 @@ async function getState(services: Services, call: AuthenticCall): Promise<object
 }
 
 async function test(services: Services, call: AuthenticCall): Promise<object> {
-  const { telling, binding, catalog } = services;
+  const { telling, catalog } = services;
   const known = await find(carriers, services, call);
   if ((known.content as CarrierContent).adapter !== "smpp")
     throw new Problem("INVALID_REQUEST", {
@@ -41,7 +40,7 @@ async function test(services: Services, call: AuthenticCall): Promise<object> {
   const read = readRecord(carriers, given ? { smpp: given } : {}, { known, catalog: catalog.of(known.accountId) });
   const { smpp } = completeRecord(read, known, createMint(telling.seal)) as CarrierContent;
   if (!smpp) throw new Error("a line over SMPP has lost its settings");
-  return tryBind({ ...binding, ...openedLine(smpp, telling.seal.open) });
+  return services.tryBind(openedLine(smpp, telling.seal.open));
 }
 
 const time = (description: string) => nullable(Type.Integer(), description);
