@@ -275,7 +275,7 @@ describe.each(ENGINES)("roles on %s", (engine) => {
   );
 
   /** Where its record can be read; a receipt that matches nothing is only ever listed. */
-  const readerOf = ({ path }: ProtectedRoute): string => `GET ${path.replace(/:id.*$/, ":id")}`;
+  const readerOf = ({ path }: { path: string }): string => `GET ${path.replace(/:id.*$/, ":id")}`;
   const readable = new Set(PROTECTED.map(nameOf));
 
   test.each(named(changing.filter((route) => route.path.includes(":id") && readable.has(readerOf(route)))))(
