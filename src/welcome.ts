@@ -30,6 +30,7 @@ See it on the phone:
 
   curl -s '${url}/api/simulator/messages/wait?to=${phone?.number}' -H 'apikey: ${liveKey}'
 
+Or open ${url} and log in: the dashboard has the phone beside it.
 The API reference is at ${url}/docs
 `;
 }
