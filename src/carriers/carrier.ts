@@ -92,6 +92,8 @@ export interface Carrier {
   readonly name: string;
   /** Contracted speed over all nodes together; null means as fast as it goes. */
   readonly messagesPerSecond: number | null;
+  /** What of that speed is this node's, from 0 to 1, where nodes do not share alike. */
+  readonly share?: number;
   /** How many messages it can have in hand at once on this node; any number where it does not say. */
   readonly capacity?: number;
   /** Whether it makes sense to hand it anything now. */

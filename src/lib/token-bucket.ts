@@ -21,12 +21,21 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#tokens, Math.max(1, ratePerSecond));
   }
 
-  /** Takes one token if there is one; otherwise says how long until there will be. */
-  take(now: number): { taken: true; left: number } | { taken: false; waitMs: number } {
+  /** How long until there is a token; 0 when there is one. */
+  waitMs(now: number): number {
     this.#fill(now);
-    if (this.#tokens < 1) return { taken: false, waitMs: ((1 - this.#tokens) / this.#ratePerSecond) * 1000 };
-    this.#tokens -= 1;
-    return { taken: true, left: Math.floor(this.#tokens) };
+    return this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#ratePerSecond) * 1000;
+  }
+
+  /**
+   * Takes what is asked for if there is one token; otherwise says how long until there will be. Who takes more than there
+   * are leaves a debt, which those who come next wait for.
+   */
+  take(now: number, tokens = 1): { taken: true; left: number } | { taken: false; waitMs: number } {
+    const waitMs = this.waitMs(now);
+    if (waitMs > 0) return { taken: false, waitMs };
+    this.#tokens -= tokens;
+    return { taken: true, left: Math.max(0, Math.floor(this.#tokens)) };
   }
 
   #fill(now: number): void {

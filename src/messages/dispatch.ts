@@ -9,6 +9,7 @@ import {
   messageIdOf,
   type Message,
   type MessageContent,
+  type RouteClass,
 } from "../model/message.ts";
 import { writeTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type Move } from "../store/store.ts";
@@ -22,6 +23,8 @@ import { settleParked, type ReportNeeds } from "./report.ts";
 
 /** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
 const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
+/** A line that is down may be back at any moment, and what is urgent must not sleep past it. */
+const LONGEST_WAIT_FOR_LINE_MS: Readonly<Record<RouteClass, number>> = { OTP: 5000, TRANS: 30_000, PROMO: 300_000 };
 
 const ASK_AGAIN_MS = 1000;
 /** How long a message stays out of this node's hands when it is others' to send. */
@@ -120,7 +123,7 @@ async function tryEach(
     const at = clock.now();
     // The first has passed its gate; the next one's contracted speed counts as well.
     if (place > 0) {
-      if (!gates.passes(carrier)) return putBack(needs, message, node, at + ASK_AGAIN_MS);
+      if (!gates.passes(carrier, message)) return putBack(needs, message, node, at + ASK_AGAIN_MS);
       passed.push(carrier.name);
     }
     const entry: TrailEntry = {
@@ -270,7 +273,12 @@ async function turnToText(
 function nextTryOf(message: Message, outcome: Outcome, repeats: boolean, at: number): number {
   if (outcome.kind === "unknown" && !mayRepeat(message, repeats))
     return notPastFallback(message, at, message.expiresAt);
-  const pauseMs = outcome.kind === "busy" ? (outcome.retryAfterMs ?? retryPauseMs(message)) : retryPauseMs(message);
+  const pauseMs =
+    outcome.kind === "busy"
+      ? (outcome.retryAfterMs ?? retryPauseMs(message))
+      : outcome.kind === "down"
+        ? linePauseMs(message)
+        : retryPauseMs(message);
   return notPastFallback(message, at, at + pauseMs);
 }
 
@@ -305,7 +313,7 @@ async function waitForRoute(
   const move = { ...refOf(message), at, owner: NOBODY, ownedBy: node, trail };
   if (passedOver.length > 0 || message.state === "submitting") {
     // Counted as a try, so that the pauses grow.
-    const dueAt = notPastFallback(message, at, at + retryPauseMs(message));
+    const dueAt = notPastFallback(message, at, at + linePauseMs(message));
     await commits.move.add({ ...move, to: message.state, attempt: true, dueAt });
     return;
   }
@@ -380,6 +388,9 @@ function retryPauseMs(message: Message): number {
   const pause = RETRY_PAUSES_MS[Math.min(message.attempts, RETRY_PAUSES_MS.length - 1)] ?? 0;
   return Math.round(pause * (0.8 + Math.random() * 0.4));
 }
+
+const linePauseMs = (message: Message): number =>
+  Math.min(retryPauseMs(message), LONGEST_WAIT_FOR_LINE_MS[message.routeClass]);
 
 /** Passwords have their own way to the store. */
 const movesFor = ({ commits }: Pick<DispatchNeeds, "commits">, { routeClass }: Message): GroupCommit["move"] =>

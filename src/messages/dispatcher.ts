@@ -17,7 +17,7 @@ export class Dispatcher {
   #onIdle: (() => void) | null = null;
   readonly #needs: DispatchNeeds & { lanes: Lanes };
   readonly #window: number;
-  #admitted = new Queue<{ message: Message; carrier: string }>();
+  readonly #admitted = new Queue<{ message: Message; carrier: string }>();
   #onHungry: () => void = () => {};
 
   constructor(needs: DispatchNeeds & { lanes: Lanes }, window: number) {
@@ -73,7 +73,7 @@ export class Dispatcher {
 
   /** Forgets what has waited at gates: the rows belong to whoever claims them. */
   clear(): void {
-    this.#admitted = new Queue();
+    for (let next = this.#admitted.shift(); next; next = this.#admitted.shift()) this.#needs.gates.leave(next.carrier);
   }
 
   /** After a fault of our own nobody would look at the row again while this node lives, so it is left for a later try. */

@@ -13,7 +13,8 @@ interface Gate {
   underWay: number;
   waiting: Map<RouteClass, Queue<Message>>;
   turns: Turns;
-  isOpening: boolean;
+  /** The next look, and whether a place that becomes free would be reason enough for an earlier one. */
+  nextLook: { cancel(): void; isForPlace: boolean } | null;
 }
 
 interface Needs {
@@ -54,17 +55,17 @@ export class Gates {
   admit(carrier: Carrier, message: Message): boolean {
     if (isWideOpen(carrier)) return true;
     const gate = this.#gateOf(carrier);
-    if (isEmpty(gate) && this.#takesTurn(gate).taken) return true;
+    if (this.#goesAtOnce(gate, message)) return true;
     gate.waiting.get(message.routeClass)?.push(message);
     this.#open(gate);
     return false;
   }
 
   /** Whether a message that cannot wait here may go now: then it has taken its turn. */
-  passes(carrier: Carrier): boolean {
+  passes(carrier: Carrier, message: Message): boolean {
     if (isWideOpen(carrier)) return true;
     const gate = this.#gateOf(carrier);
-    return isEmpty(gate) && this.#takesTurn(gate).taken;
+    return this.#goesAtOnce(gate, message);
   }
 
   /** A message that was admitted is done with its carrier, whatever became of it. */
@@ -72,6 +73,10 @@ export class Gates {
     const gate = this.#gates.get(name);
     if (!gate) return;
     gate.underWay = Math.max(0, gate.underWay - 1);
+    if (gate.nextLook?.isForPlace) {
+      gate.nextLook.cancel();
+      gate.nextLook = null;
+    }
     this.#open(gate);
   }
 
@@ -84,7 +89,7 @@ export class Gates {
     let gate = this.#gates.get(carrier.name);
     if (!gate) {
       const bucket = new TokenBucket(this.#rateOf(carrier), this.#needs.clock.now());
-      gate = { carrier, bucket, underWay: 0, waiting: emptyQueues(), turns: new Turns(), isOpening: false };
+      gate = { carrier, bucket, underWay: 0, waiting: emptyQueues(), turns: new Turns(), nextLook: null };
       this.#gates.set(carrier.name, gate);
     }
     gate.carrier = carrier;
@@ -92,42 +97,55 @@ export class Gates {
   }
 
   /** This node's share of the speed. */
-  #rateOf({ messagesPerSecond }: Carrier): number {
-    return messagesPerSecond === null ? Infinity : messagesPerSecond / Math.max(1, this.#needs.nodeCount());
+  #rateOf({ messagesPerSecond, share }: Carrier): number {
+    return messagesPerSecond === null
+      ? Infinity
+      : messagesPerSecond * (share ?? 1 / Math.max(1, this.#needs.nodeCount()));
   }
 
-  /** A turn is a place that is free and a token of the speed. */
-  #takesTurn(gate: Gate): { taken: boolean; waitMs: number } {
-    const { carrier, bucket } = gate;
-    if (gate.underWay >= (carrier.capacity ?? Infinity)) return { taken: false, waitMs: LOOK_AGAIN_MS };
+  /** How long until there is a place and a token; nothing where there are both now. */
+  #wait({ carrier, bucket, underWay }: Gate): { ms: number; isForPlace: boolean } | null {
+    if (underWay >= (carrier.capacity ?? Infinity)) return { ms: LOOK_AGAIN_MS, isForPlace: true };
     const now = this.#needs.clock.now();
     const rate = this.#rateOf(carrier);
-    if (rate !== Infinity) {
-      if (bucket.ratePerSecond !== rate) bucket.changeRate(rate, now);
-      const turn = bucket.take(now);
-      if (!turn.taken) return { taken: false, waitMs: Math.ceil(turn.waitMs) };
-    }
+    if (rate === Infinity) return null;
+    if (bucket.ratePerSecond !== rate) bucket.changeRate(rate, now);
+    const ms = Math.ceil(bucket.waitMs(now));
+    return ms === 0 ? null : { ms, isForPlace: false };
+  }
+
+  /** A turn is a place, and a token of the speed for every part. */
+  #takeTurn(gate: Gate, { segments }: Message): void {
     gate.underWay += 1;
-    return { taken: true, waitMs: 0 };
+    if (gate.carrier.messagesPerSecond !== null) gate.bucket.take(this.#needs.clock.now(), Math.max(1, segments));
+  }
+
+  /** Whether a message that nobody waits before has a turn now; then it has taken it. */
+  #goesAtOnce(gate: Gate, message: Message): boolean {
+    if (!isEmpty(gate) || this.#wait(gate)) return false;
+    this.#takeTurn(gate, message);
+    return true;
   }
 
   /** Lets through whoever has a turn, and comes back when the next turn is due. */
   #open(gate: Gate): void {
-    if (gate.isOpening) return;
+    if (gate.nextLook) return;
     for (;;) {
       this.#letGoThrough(gate);
       if (isEmpty(gate)) return;
-      const { taken, waitMs } = this.#takesTurn(gate);
-      if (!taken) {
-        gate.isOpening = true;
-        this.#needs.clock.after(waitMs, () => {
-          gate.isOpening = false;
+      const wait = this.#wait(gate);
+      if (wait) {
+        const cancel = this.#needs.clock.after(wait.ms, () => {
+          gate.nextLook = null;
           this.#open(gate);
         });
+        gate.nextLook = { cancel, isForPlace: wait.isForPlace };
         return;
       }
       const message = nextOf(gate);
-      if (message) this.#onOpen(message, gate.carrier.name);
+      if (!message) return;
+      this.#takeTurn(gate, message);
+      this.#onOpen(message, gate.carrier.name);
     }
   }
 

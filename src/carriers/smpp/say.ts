@@ -1,4 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
+import { newId } from "../../lib/ids.ts";
 import type { SubmitSm } from "../../smpp/pdu.ts";
 import type { Outcome as Answered } from "../../smpp/request-window.ts";
 import type { Session } from "../../smpp/session.ts";
@@ -32,7 +33,7 @@ export async function say(needs: SayNeeds, session: Session, submits: readonly S
   return together(session, said);
 }
 
-async function sayPart({ policy, onVerdict }: SayNeeds, session: Session, submit: SubmitSm): Promise<Said> {
+async function sayPart({ clock, policy, onVerdict }: SayNeeds, session: Session, submit: SubmitSm): Promise<Said> {
   const answered: Answered = await session.request(submit);
   if (answered.kind === "closed")
     return answered.wasWritten
@@ -44,7 +45,8 @@ async function sayPart({ policy, onVerdict }: SayNeeds, session: Session, submit
   onVerdict(verdict);
   if (verdict.kind !== "taken") return verdict;
   const id = pdu.command === "submit_sm_resp" ? pdu.messageId : "";
-  return id === "" ? { kind: "unknown", description: "The carrier took it and gave it no id" } : { kind: "taken", id };
+  // One that gives no ids sends no receipts that could be matched either; sent again, the message would arrive twice.
+  return { kind: "taken", id: id === "" ? `unnamed-${newId(clock.now())}` : id };
 }
 
 /** Without its other parts, what was taken of a message is of no use to anybody. */
@@ -61,6 +63,8 @@ async function sayAgain(needs: SayNeeds, session: Session, submits: readonly Sub
 
 /** Taken when all parts are. In doubt when some may have been: receipts of those that were cannot make it whole. */
 function together(session: Session, said: readonly Said[]): Outcome {
+  // A bind that is not what it seemed is of no use to the next message either.
+  if (said.some(({ kind }) => kind === "session")) session.destroy();
   const ids = said.flatMap((part) => (part.kind === "taken" ? [part.id] : []));
   const [first] = ids;
   if (first !== undefined && ids.length === said.length)
@@ -69,8 +73,9 @@ function together(session: Session, said: readonly Said[]): Outcome {
   const part = said[refused];
   if (part?.kind === "refused") {
     const { fault, code, description } = part;
-    // Another carrier would send again what this one has of it.
-    const blame = ids.length > 0 ? "message" : fault;
+    // Another carrier would send again what this one has of it, or may have.
+    const isAlone = said.every(({ kind }) => kind !== "taken" && kind !== "unknown");
+    const blame = isAlone ? fault : "message";
     return {
       kind: "refused",
       fault: blame,

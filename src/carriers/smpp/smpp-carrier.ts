@@ -53,6 +53,12 @@ class SmppCarrier implements Carrier {
     return perSecondAt(this.#speed, clock.now());
   }
 
+  /** Whoever has more of the binds sends more; what a line without a contract was slowed to is this node's alone. */
+  get share(): number {
+    const { messagesPerSecond, share, settings } = this.#needs;
+    return messagesPerSecond() === null ? 1 : share().connections / Math.max(1, settings.connections);
+  }
+
   get capacity(): number {
     return pauseLeftMs(this.#speed, this.#needs.clock.now()) > 0 ? 0 : this.#lines.window * IN_HAND_PER_WINDOW;
   }
