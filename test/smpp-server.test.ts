@@ -10,7 +10,7 @@ import { STATUS } from "../src/smpp/status.ts";
 import { issueCertificates } from "./support/certificates.ts";
 import { eventually } from "./support/eventually.ts";
 import { MovedClock } from "./support/moved-clock.ts";
-import { FarEnd } from "./support/smpp-line.ts";
+import { FarEnd, settle } from "./support/smpp-line.ts";
 
 const host = "127.0.0.1";
 const afterwards: (() => unknown)[] = [];
@@ -122,6 +122,20 @@ describe("the SMSC's side", () => {
       onRequest: () => null,
     });
     expect(result.kind).toBe("bound");
+  });
+
+  test("a connection that never begins its TLS does not keep the server from closing", async () => {
+    const { cert, key } = issueCertificates();
+    const clock = new MovedClock();
+    const server = await open({ clock, tls: { cert, key } });
+    const stuck = await dial(server.port);
+    let isClosed = false;
+    const closed = server.close().then(() => (isClosed = true));
+    await settle();
+    expect(isClosed).toBe(false);
+    clock.advance(1000);
+    await closed;
+    await stuck.ended();
   });
 
   test("a port that is taken rejects", async () => {

@@ -1,3 +1,4 @@
+import { latin1 } from "./latin1.ts";
 import type { Address } from "./pdu.ts";
 import { STATUS } from "./status.ts";
 import { NO_TLVS, type Tlv } from "./tlv.ts";
@@ -54,11 +55,11 @@ export class PduReader {
     while (at < limit && octets[at] !== 0) at += 1;
     if (at < limit) {
       this.#at = at + 1;
-      return at === from ? "" : octets.toString("latin1", from, at);
+      return at === from ? "" : latin1(octets, from, at);
     }
     if (this.#lenient) {
       this.#at = at;
-      return octets.toString("latin1", from, at);
+      return latin1(octets, from, at);
     }
     if (from + size <= this.#end) return this.#fail(status, field, `has no NUL within its ${size} octets`, "");
     return this.#fail(STATUS.ESME_RINVCMDLEN, field, "does not end before the PDU does", "");

@@ -9,6 +9,8 @@ import { STATUS } from "./status.ts";
 import { tlv } from "./tlv.ts";
 
 const BIND_WITHIN_MS = 10_000;
+/** How long a closing server waits for connections that are over, or never came about, to be gone by themselves. */
+const LINGER_MS = 1000;
 const SMPP_3_4 = 0x34;
 
 /** Whether a bind is taken, and who answers what comes over it. */
@@ -40,6 +42,8 @@ export interface ServerOptions extends Omit<SessionOptions, "onRequest"> {
   bindWithinMs?: number;
   /** Further connections are closed at once. */
   connectionsMax?: number;
+  /** Told of a connection that could not be accepted, such as when there are no file descriptors left. */
+  onError?: (error: Error) => void;
 }
 
 export interface SmppServer {
@@ -52,26 +56,39 @@ export interface SmppServer {
 
 /** The SMSC's side: listens, and lets in whom `onBind` welcomes. Rejects where the port cannot be had. */
 export async function listen(options: ServerOptions): Promise<SmppServer> {
+  const { tls, clock = realClock, bindWithinMs = BIND_WITHIN_MS } = options;
   const bound = new Set<Session>();
   const all = new Set<Session>();
+  const connections = new Set<Socket>();
   const accept = (socket: Socket): void => {
     socket.setNoDelay(true).setKeepAlive(true);
     const session = admit(socket, options, bound);
     all.add(session);
     void session.closed.then(() => all.delete(session) && bound.delete(session));
   };
-  const server: Server = options.tls ? createSecure(options.tls, accept) : createPlain(accept);
+  const server: Server = tls ? createSecure({ ...tls, handshakeTimeout: bindWithinMs }, accept) : createPlain(accept);
+  // With TLS this is the connection below, which may never become one of ours.
+  server.on("connection", (socket: Socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
   if (options.connectionsMax !== undefined) server.maxConnections = options.connectionsMax;
   server.listen(options.port, options.host);
   await once(server, "listening");
+  server.on("error", (error) => options.onError?.(error));
   return {
     port: (server.address() as AddressInfo).port,
     sessions: bound,
     async close() {
       const gone = once(server, "close");
       server.close();
-      const ends = [...all].map((session) => (bound.has(session) ? session.unbind() : session.destroy()));
-      await Promise.all([gone, ...ends]);
+      for (const session of all) if (!bound.has(session)) session.destroy();
+      await Promise.all([...bound].map((session) => session.unbind()));
+      const stopLingering = clock.after(LINGER_MS, () => {
+        for (const connection of connections) connection.destroy();
+      });
+      await gone;
+      stopLingering();
     },
   };
 }

@@ -109,7 +109,7 @@ export class Session {
     return !this.#isLeaving && !this.#isOver;
   }
 
-  /** How many requests would be sent at once; whoever asks for no more than that never has one queued. */
+  /** Places in the window that are not taken, by what is sent or by what is queued; none when it takes no requests. */
   get free(): number {
     return this.isOpen ? this.#requests.free : 0;
   }
