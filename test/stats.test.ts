@@ -30,6 +30,7 @@ interface Stats {
   from: number;
   to: number;
   step: string;
+  comparable: boolean;
   totals: Record<"accepted" | "sent" | "delivered" | "failed" | "read", Compared>;
   series: { at: number; channel: string; accepted: number; delivered: number }[];
   funnel: { channel: string | null; accepted: number; sent: number; delivered: number; read: number }[];
@@ -153,7 +154,7 @@ describe.each(ENGINES)("statistics on %s", (engine) => {
     expect(now.totals.accepted).toEqual({ count: 4, before: 0, change: null });
     expect(now.totals.sent.count).toBe(3);
     expect(now.totals.failed.count).toBe(1);
-    expect(now.step).toBe("10m");
+    expect([now.step, now.comparable]).toEqual(["10m", true]);
     expect(now.series.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(3);
     expect(now.funnel).toContainEqual({ channel: null, accepted: 4, sent: 3, delivered: 3, read: 0 });
     expect(now.failures).toMatchObject([{ code: "INVALID_RECIPIENT", count: 1 }]);
@@ -171,6 +172,8 @@ describe.each(ENGINES)("statistics on %s", (engine) => {
     const later = await stats(`?from=${Date.now() + 600_000}&to=${Date.now() + 3_600_000}&step=hour`);
     expect(later.totals.accepted.count + later.totals.accepted.before).toBeGreaterThan(0);
     expect((await stats(`?to=${hourAgo - 3_600_000}`)).totals.accepted.count).toBe(0);
+    const year = await stats(`?from=${Date.now() - 300 * GRAINS.day}`);
+    expect(year).toMatchObject({ step: "day", comparable: false, totals: { accepted: { count: 4, change: null } } });
   });
 
   test("what is no span is refused with the field and what it should be", async () => {

@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { timeOf } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { CallbackState } from "../model/callback.ts";
-import { GRAINS, isCounted, latencyClass, type Counted, type Figure } from "../model/figure.ts";
+import { GRAINS, isCounted, latencyClass, LATENCY_BOUNDS_MS, type Counted, type Figure } from "../model/figure.ts";
 import type { Acceptance, MovedMessage, Move, Store } from "../store/store.ts";
 import type { CheckResult, CodeCheck } from "../store/verify-store.ts";
 import type { Onlooker } from "./group-commit.ts";
@@ -10,6 +10,8 @@ import type { Onlooker } from "./group-commit.ts";
 const STRETCH_MS = GRAINS["10m"];
 /** A carrier's code is its own; what is longer, or not to be read, would only fill the store. */
 const CODE_MAX = 64;
+/** The classes of time as they are written down. */
+const CLASSES = [...LATENCY_BOUNDS_MS, null].map((_, place) => String(place));
 /** While the store is away no more different figures than these are kept. */
 const KEPT_MAX = 50_000;
 
@@ -18,8 +20,6 @@ interface Needs {
   clock: Clock;
   log: Log;
 }
-
-type About = Omit<Figure, "at" | "count">;
 
 /**
  * Counts what happens on this node, in memory, and writes it down once in a second: a message that moves pays for a look into
@@ -36,47 +36,50 @@ export class Figures implements Onlooker {
 
   onAccepted({ message, recipients, verification }: Acceptance): void {
     const { accountId, channel, routeClass } = message;
-    this.#count({ accountId, channel, routeClass, what: "accepted", code: "" }, recipients.length);
-    if (verification) this.#count({ accountId, channel, routeClass, what: "otp sent", code: "" });
+    this.#count(accountId, channel, routeClass, "accepted", "", recipients.length);
+    if (verification) this.#count(accountId, channel, routeClass, "otp sent", "");
     for (const { failure } of recipients)
-      if (failure !== null) this.#count({ accountId, channel, routeClass, what: "rejected", code: failure });
+      if (failure !== null) this.#count(accountId, channel, routeClass, "rejected", failure);
   }
 
   onMoved({ accountId, requestId, to, errorCode }: Move, { channel, routeClass, taken }: MovedMessage): void {
-    const count = (what: Counted, code = ""): void => this.#count({ accountId, channel, routeClass, what, code });
     if (!taken && !isCounted(to)) return;
     const tookMs = this.#needs.clock.now() - timeOf(requestId);
     if (taken) {
-      count("submitted");
-      count("until submitted", String(latencyClass(tookMs)));
+      this.#count(accountId, channel, routeClass, "submitted", "");
+      this.#count(accountId, channel, routeClass, "until submitted", CLASSES[latencyClass(tookMs)] ?? "");
     }
     if (!isCounted(to)) return;
-    count(to, to === "delivered" || to === "read" ? "" : (errorCode ?? ""));
-    if (to === "delivered") count("until delivered", String(latencyClass(tookMs)));
+    this.#count(accountId, channel, routeClass, to, to === "delivered" || to === "read" ? "" : (errorCode ?? ""));
+    if (to === "delivered")
+      this.#count(accountId, channel, routeClass, "until delivered", CLASSES[latencyClass(tookMs)] ?? "");
   }
 
   onChecked({ accountId }: CodeCheck, { kind }: CheckResult): void {
-    const what = kind === "verified" ? "otp verified" : "otp refused";
-    this.#count({ accountId, channel: "", routeClass: "", what, code: "" });
+    this.#count(accountId, "", "", kind === "verified" ? "otp verified" : "otp refused", "");
   }
 
   /** What became of an attempt to tell a customer something. */
   onTold(accountId: number, state: CallbackState): void {
-    this.#count({ accountId, channel: "", routeClass: "", what: `callback ${state}`, code: "" });
+    this.#count(accountId, "", "", `callback ${state}`, "");
   }
 
-  #count(about: About, count = 1): void {
+  /** One look into the map; something is made only for what has not been counted since the last writing. */
+  #count(
+    accountId: number,
+    channel: Figure["channel"],
+    routeClass: Figure["routeClass"],
+    what: Counted,
+    code: string,
+    count = 1,
+  ): void {
     const now = this.#needs.clock.now();
     const at = now - (now % STRETCH_MS);
-    this.#add({ ...about, at, count });
-  }
-
-  #add(figure: Figure): void {
-    const { accountId, at, what, channel, routeClass, code } = figure;
     const key = `${at} ${accountId} ${what} ${channel} ${routeClass} ${code}`;
     const known = this.#counted.get(key);
-    if (known) known.count += figure.count;
-    else if (this.#counted.size < KEPT_MAX) this.#counted.set(key, figure);
+    if (known) known.count += count;
+    else if (this.#counted.size < KEPT_MAX)
+      this.#counted.set(key, { accountId, at, channel, routeClass, what, code, count });
   }
 
   /** Writes down what was counted since the last time; what cannot be written now is kept for the next. */
@@ -87,13 +90,21 @@ export class Figures implements Onlooker {
 
   async #write(): Promise<void> {
     if (this.#counted.size === 0) return;
-    const batch = [...this.#counted.values()];
+    const batch = this.#counted;
     this.#counted = new Map();
     try {
-      await this.#needs.store.addFigures(batch.map(readable));
+      await this.#needs.store.addFigures([...batch.values()].map(readable));
     } catch (error) {
-      for (const figure of batch) this.#add(figure);
-      this.#needs.log.warn({ err: error, figures: batch.length }, "figures were not written and are kept");
+      this.#keep(batch);
+      this.#needs.log.warn({ err: error, figures: batch.size }, "figures were not written and are kept");
+    }
+  }
+
+  #keep(batch: ReadonlyMap<string, Figure>): void {
+    for (const [key, figure] of batch) {
+      const known = this.#counted.get(key);
+      if (known) known.count += figure.count;
+      else if (this.#counted.size < KEPT_MAX) this.#counted.set(key, figure);
     }
   }
 }

@@ -20,7 +20,9 @@ const MEASURE_NAMES = Object.keys(MEASURES) as readonly Measure[];
 async function getStats({ store, clock }: Services, { query, caller }: AuthenticCall): Promise<object> {
   const span = readSpan(clock.now(), query);
   const before = { ...span, from: span.from - (span.to - span.from), to: span.from };
-  const { id } = caller.account;
+  const { id, settings } = caller.account;
+  // What is forgotten was not nothing.
+  const isKept = before.from >= clock.now() - settings.keepMessagesDays * DAY_MS;
   const [totals, earlier, points] = await Promise.all([
     store.sumFigures(id, span),
     store.sumFigures(id, before),
@@ -32,7 +34,8 @@ async function getStats({ store, clock }: Services, { query, caller }: Authentic
     from: span.from,
     to: span.to,
     step: span.grain,
-    totals: Object.fromEntries(MEASURE_NAMES.map((name) => [name, compared(total(name), was(name))])),
+    comparable: isKept,
+    totals: Object.fromEntries(MEASURE_NAMES.map((name) => [name, compared(total(name), was(name), isKept)])),
     series: seriesOf(points),
     funnel: [...CHANNELS, null].map((channel) => ({
       channel,
@@ -81,10 +84,10 @@ const sumsOf =
   };
 
 /** A count beside that of the time before; without anything then there is nothing to compare with. */
-const compared = (count: number, before: number): object => ({
+const compared = (count: number, before: number, isKept: boolean): object => ({
   count,
   before,
-  change: before === 0 ? null : rounded((count - before) / before),
+  change: before === 0 || !isKept ? null : rounded((count - before) / before),
 });
 
 const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : rounded(part / whole));
@@ -174,7 +177,7 @@ const Compared = Type.Object(
     before: whole("In the span of the same length before it."),
     change: nullable(
       Type.Number(),
-      "How much more than before: 0.25 is a quarter more. Null when there were none before.",
+      "How much more than before: 0.25 is a quarter more. Null when there is nothing to compare with.",
     ),
   },
   { title: "ComparedCount", description: "How many, and how many before." },
@@ -221,6 +224,9 @@ const Stats = Type.Object(
       Object.keys(GRAINS).map((name) => Type.Literal(name)),
       { description: "How long the stretches of the series are." },
     ),
+    comparable: Type.Boolean({
+      description: "Whether all of the span before is still kept; where it is not, nothing is compared.",
+    }),
     totals: Type.Object(
       measureFields(() => Compared),
       { description: "The span as a whole." },
@@ -305,6 +311,7 @@ export const statsRoute: KeyedRoute = {
     from: 1767225600000,
     to: 1767312000000,
     step: "10m",
+    comparable: true,
     totals: {
       accepted: { count: 1000, before: 800, change: 0.25 },
       sent: { count: 990, before: 796, change: 0.2437 },

@@ -71,7 +71,7 @@ const Quiet = () => (
 
 const Figures = ({ stats }: { stats: Stats }) => (
   <Stack gap="lg">
-    <Totals totals={stats.totals} />
+    <Totals totals={stats.totals} comparable={stats.comparable} />
     <OverTime stats={stats} />
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 6 }}>

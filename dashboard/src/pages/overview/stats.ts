@@ -41,6 +41,8 @@ export interface Stats {
   from: number;
   to: number;
   step: keyof typeof STEP_MS;
+  /** Whether what was before is still kept. */
+  comparable: boolean;
   totals: Record<Measure, Compared>;
   series: Point[];
   funnel: ({ channel: Channel | null } & Record<"accepted" | "sent" | "delivered" | "read", number>)[];

@@ -11,14 +11,14 @@ const CARDS: readonly { measure: Measure; label: string }[] = [
 ];
 
 /** The four figures that say how it goes, each beside what it was. */
-export const Totals = ({ totals }: Pick<Stats, "totals">) => (
+export const Totals = ({ totals, comparable }: Pick<Stats, "totals" | "comparable">) => (
   <SimpleGrid cols={{ base: 2, md: 4 }}>
     {CARDS.map(({ measure, label }) => (
       <FigureCard
         key={measure}
         label={label}
         value={totals[measure].count.toLocaleString()}
-        note={<Change {...totals[measure]} />}
+        note={comparable ? <Change {...totals[measure]} /> : "what was before is no longer kept"}
       />
     ))}
   </SimpleGrid>

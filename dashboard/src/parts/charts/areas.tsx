@@ -1,5 +1,6 @@
-import { Box, VisuallyHidden } from "@mantine/core";
+import { Box, ColorSwatch, Group, Text, VisuallyHidden } from "@mantine/core";
 import { Area, AreaChart, CartesianGrid, Tooltip, XAxis, YAxis } from "recharts";
+import { short } from "./short.ts";
 import classes from "./charts.module.css";
 
 interface Props {
@@ -18,11 +19,21 @@ export default function Areas({ label, data, series }: Props) {
   const busy = data.filter((row) => series.some(({ key }) => row[key] !== 0));
   return (
     <>
+      <Group gap="lg" mb="xs">
+        {series.map(({ key, name, color }) => (
+          <Group key={key} gap={6}>
+            <ColorSwatch size={12} color={`var(--mantine-color-${color}-filled)`} aria-hidden />
+            <Text size="sm">
+              {name}: {data.reduce((sum, row) => sum + Number(row[key]), 0).toLocaleString()}
+            </Text>
+          </Group>
+        ))}
+      </Group>
       <Box className={classes.chart} h={HEIGHT} aria-hidden>
         <AreaChart responsive width="100%" height="100%" data={[...data]} accessibilityLayer={false}>
           <CartesianGrid vertical={false} stroke="var(--heliograph-line)" />
           <XAxis dataKey="name" tick={TICK} tickLine={false} axisLine={false} minTickGap={40} />
-          <YAxis allowDecimals={false} tick={TICK} tickLine={false} axisLine={false} width={44} />
+          <YAxis allowDecimals={false} tick={TICK} tickFormatter={short} tickLine={false} axisLine={false} width={44} />
           <Tooltip wrapperClassName={classes.tooltip ?? ""} isAnimationActive={false} />
           {series.map(({ key, name, color }) => (
             <Area

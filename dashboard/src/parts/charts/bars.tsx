@@ -1,5 +1,6 @@
 import { Box, VisuallyHidden } from "@mantine/core";
 import { Bar, BarChart, CartesianGrid, Tooltip, XAxis, YAxis } from "recharts";
+import { short } from "./short.ts";
 import classes from "./charts.module.css";
 
 interface Series {
@@ -28,7 +29,7 @@ export default function Bars({ label, data, series }: Props) {
         <BarChart responsive width="100%" height="100%" data={[...data]} accessibilityLayer={false}>
           <CartesianGrid vertical={false} stroke="var(--heliograph-line)" />
           <XAxis dataKey="name" tick={TICK} tickLine={false} axisLine={false} minTickGap={16} />
-          <YAxis allowDecimals={false} tick={TICK} tickLine={false} axisLine={false} width={36} />
+          <YAxis allowDecimals={false} tick={TICK} tickFormatter={short} tickLine={false} axisLine={false} width={36} />
           <Tooltip cursor={HOVER} wrapperClassName={classes.tooltip ?? ""} isAnimationActive={false} />
           {series.map(({ key, name, color }) => (
             <Bar
