@@ -21,7 +21,7 @@ export interface OwnInputProps {
   values: Values;
 }
 
-export type Input =
+type Input =
   /** One line; empty is null, or left out or sent as it is where the API knows no null. */
   | {
       kind: "text";
