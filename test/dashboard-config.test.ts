@@ -9,6 +9,8 @@ import {
   widthOf,
   type Dashboard,
 } from "./support/browser.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { Smsc } from "../src/smsc/smsc.ts";
 import type { Envelope } from "./support/house.ts";
 import { openSink, type Sink } from "./support/sink.ts";
 
@@ -19,12 +21,14 @@ const VIEWER = { email: "viewer@example.com", password: "a few words in a row" }
 
 let dashboard: Dashboard;
 let sink: Sink;
+let smsc: Smsc;
 let campaignId = "";
 let linkId = "";
 let templateId = "";
 
 beforeAll(async () => {
   sink = await openSink();
+  smsc = await Smsc.open({ port: 0, clock: systemClock, whims: { systemId: "shop", password: "secret" } });
   dashboard = await openDashboard();
   const { house } = dashboard;
   await house.ask("POST", "/api/users", { ...VIEWER, role: "viewer" });
@@ -49,6 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await dashboard?.close();
   await sink?.close();
+  await smsc?.close();
 });
 
 async function first(path: string): Promise<{ id: string } & Record<string, unknown>> {
@@ -131,10 +136,11 @@ describe("RCS → Utility → Webhook → Add Webhook", () => {
     });
   });
 
-  test("is the same for the chat app and for texts, each with its own events", async () => {
+  test("is the same for the chat app, for texts and for codes, each with its own events", async () => {
     for (const [path, event] of [
       ["/chat-app/utility/webhook?open=new", "message_sent"],
       ["/message-app/utility-manager/webhook?open=new", "link_click"],
+      ["/verify?tab=webhook&open=new", "verification_status"],
     ] as const) {
       await dashboard.visit(path, async ({ page }) => {
         const form = page.getByRole("dialog", { name: "Add Webhook" });
@@ -146,6 +152,7 @@ describe("RCS → Utility → Webhook → Add Webhook", () => {
       });
     }
     expect(await first("/api/webhooks?name=link_click")).toMatchObject({ channel: "sms" });
+    expect(await first("/api/webhooks?name=verification_status")).toMatchObject({ channel: "verify" });
     expect(await first("/api/webhooks?name=message_sent")).toMatchObject({ channel: "chatapp" });
   });
 });
@@ -342,6 +349,139 @@ describe("records", () => {
   });
 });
 
+describe("a carrier over SMPP", () => {
+  const north = () => first("/api/carriers?name=north");
+
+  test("is added by the form, shows that it is bound, and can be tried", async () => {
+    await dashboard.visit("/operations/carriers?open=new", async ({ page, complaints }) => {
+      const form = page.getByRole("dialog", { name: "Add carrier" });
+      await form.getByLabel("Name", { exact: false }).first().fill("north");
+      await choose(form, "It speaks", "SMPP");
+      await form.getByRole("textbox", { name: "Host" }).fill("http://127.0.0.1");
+      await form.getByRole("textbox", { name: "System id" }).fill("shop");
+      await form.getByRole("textbox", { name: "Port" }).fill(String(smsc.port));
+      await form.getByRole("textbox", { name: "Password" }).fill("secret");
+
+      // What is wrong within the line is said at its input, also below "More settings".
+      await form.getByRole("button", { name: "More settings" }).click();
+      await form.getByLabel("Chain of telemarketers").pressSequentially("a-b ");
+      await save(form);
+      await form.getByText(/^host is a name or an address/).waitFor();
+      await form.getByText(/^An id has letters and digits only/).waitFor();
+      expect(await form.getByRole("textbox", { name: "Host" }).getAttribute("aria-invalid")).toBe("true");
+      expect(await faultsOf(page)).toEqual([]);
+      await form.getByRole("textbox", { name: "Host" }).fill("127.0.0.1");
+      await form.getByLabel("Chain of telemarketers").press("Backspace");
+      await save(form);
+
+      const open = page.getByRole("dialog", { name: "north" });
+      await open.getByRole("tab", { name: "Health" }).click();
+      await open.getByRole("row", { name: /transceiver.*Bound/ }).waitFor();
+      await open.getByText("as fast as it goes").waitFor();
+      await open.getByRole("button", { name: "Try to bind" }).click();
+      await open
+        .locator("[data-outcome=bound]")
+        .getByText(/^It can be bound, after/)
+        .waitFor();
+      await open.getByText(/It calls itself heliograph/).waitFor();
+      expect(await north()).toMatchObject({ adapter: "smpp", smpp: { host: "127.0.0.1", port: smsc.port, chain: [] } });
+
+      await page.keyboard.press("Escape");
+      await page.getByRole("row", { name: /north.*SMPP.*Up/ }).waitFor();
+      expect(complaints.filter((complaint) => !REFUSED.test(complaint))).toEqual([]);
+    });
+  });
+
+  test("is changed in what was written anew, and keeps its password until another is given", async () => {
+    const { id } = await north();
+    await dashboard.visit(`/operations/carriers?open=${id}`, async ({ page }) => {
+      const open = page.getByRole("dialog", { name: "north" });
+      const sent = page.waitForRequest((each) => each.method() === "PATCH");
+      await open.getByRole("textbox", { name: "Window" }).fill("20");
+      expect(await open.getByRole("textbox", { name: "Password" }).inputValue()).toBe("");
+      await save(open);
+      expect((await sent).postDataJSON()).toEqual({ smpp: { window: 20 } });
+      await open.waitFor({ state: "detached" });
+
+      await page.getByRole("button", { name: "north", exact: true }).click();
+      const again = page.waitForRequest((each) => each.method() === "PATCH");
+      await open.getByRole("textbox", { name: "Password" }).fill("wrong");
+      await save(open);
+      expect((await again).postDataJSON()).toEqual({ smpp: { password: "wrong" } });
+      await open.waitFor({ state: "detached" });
+
+      await page.getByRole("button", { name: "north", exact: true }).click();
+      await open.getByRole("tab", { name: "Health" }).click();
+      await open.getByRole("button", { name: "Try to bind" }).click();
+      await open
+        .locator("[data-outcome=refused]")
+        .getByText(/^The carrier refused, after/)
+        .waitFor();
+      await dashboard.house.ask("PATCH", `/api/carriers/${id}`, { smpp: { password: "secret" } });
+      await open.getByRole("button", { name: "Try to bind" }).click();
+      await open.locator("[data-outcome=bound]").waitFor();
+    });
+  });
+
+  test("and its health are accessible, light on a screen and dark on a phone", async () => {
+    const { id } = await north();
+    await dashboard.visit(`/operations/carriers?open=${id}`, async ({ page }) => {
+      const open = page.getByRole("dialog", { name: "north" });
+      await open.getByRole("switch", { name: "TLS" }).click({ force: true });
+      await open.getByLabel("Certificates to trust").waitFor();
+      for (const isDark of [false, true]) {
+        if (isDark) await turnIntoDarkPhone(page);
+        for (const tab of ["Settings", "Health"]) {
+          await open.getByRole("tab", { name: tab }).click();
+          if (tab === "Health") await open.getByRole("group", { name: "Binds" }).waitFor();
+          expect(await faultsOf(page), `${tab}, ${isDark ? "dark" : "light"}`).toEqual([]);
+        }
+      }
+      expect(await widthOf(page)).toBe(PHONE.width);
+    });
+  });
+});
+
+describe("receipts that match no message", () => {
+  test("are listed, matched again one by one or all at once, and removed", async () => {
+    const { store } = dashboard.house.app;
+    const path = "/operations/carriers?tab=receipts";
+    await dashboard.visit(path, async ({ page, complaints }) => {
+      await page.getByText(/^Every receipt has found its message/).waitFor();
+      const said = {
+        state: "delivered",
+        errorCode: "000",
+        description: "Delivered to the phone",
+        at: 1767225600000,
+      } as const;
+      const receipts = ["abc1", "abc2"].map((carrierMessageId) => ({ ...said, carrier: "1/north", carrierMessageId }));
+      // So long ago that no job looks at them any more.
+      await store.park(receipts, 1767225600250);
+      await page.reload();
+      const row = page.getByRole("row", { name: /abc1/ });
+      await row.getByRole("button", { name: "Match again" }).click();
+      await page.getByText("Still nobody knows the id abc1.").waitFor();
+      await page.getByRole("button", { name: "Match all again" }).click();
+      await page.getByText("0 of 2 have found their message.").waitFor();
+      await settled(page);
+      expect(await faultsOf(page)).toEqual([]);
+      await turnIntoDarkPhone(page);
+      expect(await widthOf(page)).toBe(PHONE.width);
+      expect(await faultsOf(page)).toEqual([]);
+
+      for (const name of [/abc1/, /abc2/]) {
+        const each = page.getByRole("row", { name });
+        await each.getByRole("button", { name: "Remove" }).click();
+        await page.getByRole("button", { name: "Remove it" }).click();
+        await each.waitFor({ state: "detached" });
+      }
+      await page.getByText(/^Every receipt has found its message/).waitFor();
+      expect(await first("/api/receipts")).toEqual({ id: "" });
+      expect(complaints).toEqual([]);
+    });
+  });
+});
+
 describe("opt-outs", () => {
   test("are imported in steps, without what is no number, and the import can be stopped", async () => {
     await dashboard.visit("/operations/opt-outs", async ({ page }) => {
@@ -495,6 +635,7 @@ const PAGES: readonly { path: string | (() => string); heading: string }[] = [
   { path: "/verify?tab=configurations&open=new", heading: "Verify" },
   { path: "/verify?tab=blocks", heading: "Verify" },
   { path: "/verify?tab=test-numbers", heading: "Verify" },
+  { path: "/verify?tab=webhook", heading: "Verify" },
   { path: "/campaigns", heading: "Campaigns" },
   { path: () => `/campaigns/${campaignId}`, heading: "autumn" },
   { path: "/message-app/links", heading: "Short links" },
@@ -504,6 +645,7 @@ const PAGES: readonly { path: string | (() => string); heading: string }[] = [
   { path: "/operations/credits?tab=prices", heading: "Credits" },
   { path: "/operations/carriers", heading: "Carriers and routes" },
   { path: "/operations/carriers?tab=routes&open=new", heading: "Carriers and routes" },
+  { path: "/operations/carriers?tab=receipts", heading: "Carriers and routes" },
   { path: "/operations/set-up", heading: "Set-up file" },
   { path: "/operations/system", heading: "System" },
   { path: "/account/keys?open=new", heading: "API keys" },

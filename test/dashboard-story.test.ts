@@ -8,6 +8,9 @@ import { eventually } from "./support/eventually.ts";
 import type { Envelope } from "./support/house.ts";
 import { openSink, type Sink } from "./support/sink.ts";
 
+/** The machine may be busy. */
+const PATIENT = { timeout: 10_000 };
+
 let dashboard: Dashboard;
 let sink: Sink;
 
@@ -51,7 +54,7 @@ test("from the first login to the callback of a tap and the reason of every step
 
       // The same from the page itself.
       await page.getByRole("button", { name: "Run it" }).click();
-      await expect.poll(() => phone.getByText("Hello from Heliograph").count()).toBe(2);
+      await expect.poll(() => phone.getByText("Hello from Heliograph").count(), PATIENT).toBe(2);
 
       // Somebody wants to know what users do: RCS → Utility → Webhook → Add Webhook.
       const nav = page.getByRole("navigation", { name: "Main" });
@@ -88,7 +91,7 @@ test("from the first login to the callback of a tap and the reason of every step
       // The callback of it shows beside the phone, as the server got it.
       const told = (): unknown =>
         sink.heard.map(({ body }) => body).find((body) => JSON.stringify(body).includes("user_message"));
-      await expect.poll(told).toMatchObject({
+      await expect.poll(told, PATIENT).toMatchObject({
         message: { suggestionResponse: { plainText: "Very well", postBack: { data: "rating=5" }, type: "REPLY" } },
       });
       await page.getByRole("button", { name: /user_message.*Delivered/ }).click();
@@ -178,18 +181,18 @@ describe("the list of messages", () => {
     await house.send({ to: "15550103001", text: "One" });
     await dashboard.visit("/messages?recipient=15550103001", async ({ page }) => {
       const rows = page.getByRole("row");
-      await expect.poll(() => rows.count()).toBe(2);
+      await expect.poll(() => rows.count(), PATIENT).toBe(2);
       await house.send({ to: "15550103001", text: "Two" });
       await house.send({ to: "15550103001", text: "Three" });
       await page.getByRole("button", { name: "2 new" }).click();
-      await expect.poll(() => rows.count()).toBe(4);
+      await expect.poll(() => rows.count(), PATIENT).toBe(4);
 
       await page.getByRole("combobox", { name: "Status" }).or(page.getByLabel("Status")).first().click();
       await page.getByRole("option", { name: "Failed" }).click();
       await page.getByText("No message is like that.").waitFor();
       expect(new URL(page.url()).search).toBe("?recipient=15550103001&status=Failed");
       await page.getByRole("button", { name: "Clear", exact: true }).click();
-      await expect.poll(() => new URL(page.url()).search).toBe("");
+      await expect.poll(() => new URL(page.url()).search, PATIENT).toBe("");
     });
   });
 
@@ -247,7 +250,7 @@ describe("the keys", () => {
       await settled(page);
       await page.keyboard.press("/");
       await page.keyboard.type("15550103003");
-      await expect.poll(() => new URL(page.url()).search).toBe("?recipient=15550103003");
+      await expect.poll(() => new URL(page.url()).search, PATIENT).toBe("?recipient=15550103003");
     });
   });
 
@@ -273,11 +276,11 @@ describe("the simulator", () => {
     await dashboard.visit("/simulator", async ({ page }) => {
       await page.getByRole("slider", { name: "Delivered" }).focus();
       await page.keyboard.press("ArrowLeft");
-      await expect.poll(chaos).toMatchObject({ deliveredPercent: 99 });
+      await expect.poll(chaos, PATIENT).toMatchObject({ deliveredPercent: 99 });
       await page.getByRole("switch", { name: "Down" }).click({ force: true });
-      await expect.poll(chaos).toMatchObject({ down: true });
+      await expect.poll(chaos, PATIENT).toMatchObject({ down: true });
       await page.getByRole("button", { name: "Back to calm" }).click();
-      await expect.poll(chaos).toMatchObject({ down: false, deliveredPercent: 100 });
+      await expect.poll(chaos, PATIENT).toMatchObject({ down: false, deliveredPercent: 100 });
     });
   });
 
@@ -285,7 +288,7 @@ describe("the simulator", () => {
     await dashboard.visit("/simulator", async ({ page }) => {
       await page.getByRole("button", { name: "Try it: Taken, then not delivered" }).click();
       await page.getByRole("heading", { name: "To 15550109001" }).waitFor();
-      await expect.poll(() => page.locator("[data-step=end]").innerText()).toContain("Ended as undelivered");
+      await expect.poll(() => page.locator("[data-step=end]").innerText(), PATIENT).toContain("Ended as undelivered");
     });
   });
 });
@@ -307,7 +310,7 @@ describe("the phone", () => {
       await page.locator("[data-thread^='sms']").filter({ hasText: "code" }).click();
       await page.getByRole("button", { name: /^Copy the code/ }).click();
       const { body } = await house.ask<{ otp: string }>("GET", `/api/simulator/otp/latest?to=${to}`);
-      await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toBe(body.otp);
+      await expect.poll(() => page.evaluate("navigator.clipboard.readText()"), PATIENT).toBe(body.otp);
     });
   });
 
@@ -336,7 +339,7 @@ describe("the phone", () => {
       await page.getByRole("button", { name: "Share it" }).click();
       await page.locator("[data-inbound]").getByText("48.8584, 2.2945").waitFor();
       await more("Mark as read");
-      await expect.poll(async () => (await house.message(messageId)).state).toBe("read");
+      await expect.poll(async () => (await house.message(messageId)).state, PATIENT).toBe("read");
     });
   });
 });

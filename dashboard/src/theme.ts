@@ -54,6 +54,7 @@ export const theme = createTheme({
     Loader: { defaultProps: { type: "dots" } },
     Modal: { defaultProps: { centered: true, ...DIALOGUE } },
     Drawer: { defaultProps: DIALOGUE },
+    Notification: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
     // What takes the focus for it is nothing that a menu may hold.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Alert: { defaultProps: { variant: "light" } },

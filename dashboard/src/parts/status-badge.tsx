@@ -35,6 +35,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   sent: going("Sent", IconSend),
   enroute: going("On its way", IconSend),
   pending: going("Pending"),
+  connecting: going("Connecting"),
   waiting: going("Waiting"),
   delivered: good("Delivered"),
   read: good("Read", IconChecks),
@@ -42,8 +43,11 @@ const LOOKS: Readonly<Record<string, Look>> = {
   approved: good("Approved"),
   enabled: good("On"),
   healthy: good("Healthy"),
+  up: good("Up"),
+  bound: good("Bound"),
   undelivered: bad("Not delivered"),
   failed: bad("Failed"),
+  refused: bad("Refused", IconBan),
   rejected: bad("Rejected", IconBan),
   expired: bad("Expired", IconClock),
   exhausted: bad("Given up"),
@@ -59,6 +63,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   superseded: idle("Superseded", IconArrowBackUp),
   draft: idle("Draft"),
   disabled: idle("Off"),
+  closing: idle("Closing"),
 };
 
 /** A state as an icon and a word; `word` says it in the page's own words. */

@@ -1,5 +1,7 @@
 import type { Field, Values } from "../../parts/record/field.ts";
 import { ChaosInput } from "./chaos-input.tsx";
+import { SMPP_PARTS } from "./smpp-fields.ts";
+import { SmppInput } from "./smpp-input.tsx";
 
 /** What a line speaks: what it asks for besides a name and a speed, and whether it tells how it does. */
 export interface Adapter {
@@ -27,6 +29,21 @@ export const ADAPTERS: readonly Adapter[] = [
         hint: "Otherwise as the account's simulator does.",
         input: { kind: "own", component: ChaosInput },
         absent: null,
+      },
+    ],
+  },
+  {
+    value: "smpp",
+    label: "SMPP",
+    about: "A carrier of text messages, which we bind to.",
+    starts: { smpp: null },
+    tellsState: true,
+    fields: [
+      {
+        name: "smpp",
+        label: "The line",
+        input: { kind: "own", component: SmppInput },
+        parts: SMPP_PARTS,
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { PageHeader } from "../../parts/page-header.tsx";
 import { UrlTabs } from "../../parts/url-tabs.tsx";
 import { CarrierTable } from "./carrier-table.tsx";
+import { Receipts } from "./receipts.tsx";
 import { RouteTable } from "./route-table.tsx";
 
 /** The lines to networks, and which messages take which. */
@@ -16,6 +17,7 @@ export default function Carriers() {
         tabs={[
           { value: "carriers", label: "Carriers", panel: <CarrierTable /> },
           { value: "routes", label: "Routes", panel: <RouteTable /> },
+          { value: "receipts", label: "Unmatched receipts", panel: <Receipts /> },
         ]}
       />
     </>

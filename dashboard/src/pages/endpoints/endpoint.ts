@@ -57,4 +57,5 @@ export const EVENT_NAMES: Readonly<Record<string, string>> = {
   message_status: "What becomes of messages",
   message_sent: "Messages that go out",
   link_click: "Clicks on short links",
+  verification_status: "What becomes of codes",
 };

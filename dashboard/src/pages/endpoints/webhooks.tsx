@@ -7,12 +7,16 @@ import { HealthBadge } from "./health-panel.tsx";
 import { useEndpointParts } from "./use-endpoint-parts.tsx";
 
 interface Told {
-  title: string;
+  /** Left out where it is one part of a page. */
+  title?: string;
   lead: string;
   events: readonly string[];
 }
 
-const TOLD: Readonly<Record<Channel, Told>> = {
+/** Codes are told of like a channel, whichever one brings them. */
+type ToldChannel = Channel | "verify";
+
+const TOLD: Readonly<Record<ToldChannel, Told>> = {
   rcs: {
     title: "Webhook",
     lead: "Addresses of yours that hear what users send to your bots, and what becomes of RCS messages.",
@@ -28,11 +32,15 @@ const TOLD: Readonly<Record<Channel, Told>> = {
     lead: "Addresses of yours that hear which texts come in, and who follows short links. Delivery reports have a page of their own.",
     events: ["user_message", "link_click"],
   },
+  verify: {
+    lead: "Addresses of yours that hear what becomes of codes: made, and then verified, expired or given up. The code itself is never told.",
+    events: ["verification_status"],
+  },
 };
 
 const PATH = "/api/webhooks";
 
-function kindFor(channel: Channel): Omit<RecordKind<Webhook>, "panels" | "onMade"> {
+function kindFor(channel: ToldChannel): Omit<RecordKind<Webhook>, "panels" | "onMade"> {
   const { events } = TOLD[channel];
   return {
     path: PATH,
@@ -111,12 +119,17 @@ function kindFor(channel: Channel): Omit<RecordKind<Webhook>, "panels" | "onMade
   };
 }
 
-function Webhooks({ channel }: { channel: Channel }) {
+function Webhooks({ channel }: { channel: ToldChannel }) {
   const { parts, dialog } = useEndpointParts<Webhook>(PATH);
   const { title, lead } = TOLD[channel];
   return (
     <>
-      <RecordTable kind={{ ...kindFor(channel), ...parts }} title={title} lead={lead} />
+      {title === undefined && (
+        <Text size="sm" c="dimmed" mb="md">
+          {lead}
+        </Text>
+      )}
+      <RecordTable kind={{ ...kindFor(channel), ...parts }} {...(title === undefined ? {} : { title, lead })} />
       {dialog}
     </>
   );
@@ -125,3 +138,4 @@ function Webhooks({ channel }: { channel: Channel }) {
 export const RcsWebhooks = () => <Webhooks channel="rcs" />;
 export const ChatWebhooks = () => <Webhooks channel="chatapp" />;
 export const SmsWebhooks = () => <Webhooks channel="sms" />;
+export const VerifyWebhooks = () => <Webhooks channel="verify" />;

@@ -1,5 +1,6 @@
 import { PageHeader } from "../../parts/page-header.tsx";
 import { UrlTabs } from "../../parts/url-tabs.tsx";
+import { VerifyWebhooks } from "../endpoints/webhooks.tsx";
 import { VerifyBlocks } from "./verify-blocks.tsx";
 import { VerifyConfigs } from "./verify-configs.tsx";
 import { VerifyLog } from "./verify-log.tsx";
@@ -19,6 +20,7 @@ export default function Verify() {
           { value: "log", label: "Log", panel: <VerifyLog /> },
           { value: "configurations", label: "Configurations", panel: <VerifyConfigs /> },
           { value: "blocks", label: "Blocked", panel: <VerifyBlocks /> },
+          { value: "webhook", label: "Webhook", panel: <VerifyWebhooks /> },
           { value: "test-numbers", label: "Test numbers", panel: <TestNumbers /> },
         ]}
       />

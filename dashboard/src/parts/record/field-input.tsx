@@ -9,7 +9,7 @@ import {
   Textarea,
   TextInput,
 } from "@mantine/core";
-import type { Field, Input, Values } from "./field.ts";
+import { faultOf, type Field, type Values } from "./field.ts";
 
 interface Props {
   field: Field;
@@ -44,7 +44,7 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
   const common = {
     label,
     description: hint,
-    error: faultAt(name) ?? faultInList(input, name, faultAt),
+    error: faultOf(field, faultAt),
     disabled,
     withAsterisk: required,
     "data-field": name,
@@ -90,7 +90,7 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
           onChange={(next) => change(typeof next === "number" ? next : null)}
           placeholder={input.placeholder}
           suffix={input.suffix ? ` ${input.suffix}` : ""}
-          thousandSeparator=","
+          thousandSeparator={input.grouped === false ? "" : ","}
           allowDecimal={false}
           {...(input.min === undefined ? {} : { min: input.min })}
           {...(input.max === undefined ? {} : { max: input.max })}
@@ -144,16 +144,4 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
         />
       );
   }
-}
-
-const ITEMS_LOOKED_AT = 50;
-
-/** Of a list, the first of its items that is wrong. */
-function faultInList(input: Input, name: string, faultAt: Props["faultAt"]): string | undefined {
-  if (input.kind !== "several" && input.kind !== "list" && input.kind !== "phrases") return undefined;
-  for (let at = 0; at < ITEMS_LOOKED_AT; at++) {
-    const fault = faultAt(`${name}[${at}]`);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
 }

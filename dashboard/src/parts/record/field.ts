@@ -21,11 +21,17 @@ export interface OwnInputProps {
   values: Values;
 }
 
-export type Input =
-  /** One line; empty is null, or left out where the API knows no null. */
-  | { kind: "text"; type?: "url" | "tel" | "email" | "password"; placeholder?: string; empty?: "null" | "omit" }
+type Input =
+  /** One line; empty is null, or left out or sent as it is where the API knows no null. */
+  | {
+      kind: "text";
+      type?: "url" | "tel" | "email" | "password";
+      placeholder?: string;
+      empty?: "null" | "omit" | "itself";
+    }
   | { kind: "long"; placeholder?: string; rows?: number }
-  | { kind: "number"; min?: number; max?: number; suffix?: string; placeholder?: string }
+  /** `grouped` is false where thousands have no comma between them. */
+  | { kind: "number"; min?: number; max?: number; suffix?: string; placeholder?: string; grouped?: boolean }
   /** `none` is what null is called. */
   | { kind: "choice"; options: readonly Option[]; none?: string }
   | { kind: "several"; options: readonly Option[] }
@@ -50,7 +56,18 @@ export interface Field {
   absent?: unknown;
   /** Stands below "More settings". */
   more?: boolean;
+  /** Of an object with fields of its own: what of it the form knows. The rest is not sent, and stays as it is. */
+  parts?: Parts;
 }
+
+export interface Parts {
+  fields: readonly Field[];
+  /** What a new one begins with. */
+  starts: Values;
+}
+
+/** The parts of an object as a form shows them, whether or not there is one yet. */
+export const partsOf = ({ starts }: Parts, value: unknown): Values => ({ ...starts, ...(value as Values | null) });
 
 const isAsked = (field: Field, values: Values): boolean => field.when?.(values) ?? true;
 
@@ -68,6 +85,7 @@ export function bodyToMake(fields: readonly Field[], values: Values): Values {
 export function bodyToChange(fields: readonly Field[], values: Values, before: Values): Values {
   const changed = fields.flatMap((field) => {
     if (field.fixed) return [];
+    if (field.parts && isAsked(field, values)) return changedParts(field, field.parts, values, before);
     const value = isAsked(field, values) ? wireValue(field, values[field.name]) : field.absent;
     const same = JSON.stringify(value ?? null) === JSON.stringify(wireValue(field, before[field.name]) ?? null);
     return same || value === undefined ? [] : [[field.name, value] as const];
@@ -75,14 +93,31 @@ export function bodyToChange(fields: readonly Field[], values: Values, before: V
   return Object.fromEntries(changed);
 }
 
+function changedParts({ name }: Field, parts: Parts, values: Values, before: Values): [string, Values][] {
+  const now = partsOf(parts, values[name]);
+  const was = before[name] as Values | null | undefined;
+  const body = was ? bodyToChange(parts.fields, now, was) : bodyToMake(parts.fields, now);
+  return Object.keys(body).length === 0 ? [] : [[name, body]];
+}
+
 /** A value as the API takes it; undefined leaves it out. */
-function wireValue({ input, required }: Field, value: unknown): unknown {
+function wireValue({ input, required, parts }: Field, value: unknown): unknown {
+  if (parts) return bodyToMake(parts.fields, partsOf(parts, value));
   if (input.kind === "text" || input.kind === "long") {
     if (typeof value === "string" && value !== "") return value;
     // What must be there is sent as it is: the server says what is wrong with it.
-    if (required) return "";
+    if (required || (input.kind === "text" && input.empty === "itself")) return "";
     return input.kind === "text" && input.empty === "omit" ? undefined : null;
   }
   if (input.kind === "number") return typeof value === "number" ? value : null;
   return value;
+}
+
+const ITEMS_LOOKED_AT = 50;
+
+/** What is wrong with a field; of a list, with the first of its items that is wrong. */
+export function faultOf({ name, input }: Field, faultAt: OwnInputProps["faultAt"]): string | undefined {
+  const isList = input.kind === "several" || input.kind === "list" || input.kind === "phrases";
+  const places = Array.from({ length: isList ? ITEMS_LOOKED_AT : 0 }, (_, at) => `${name}[${at}]`);
+  return [name, ...places].map(faultAt).find((fault) => fault !== undefined);
 }

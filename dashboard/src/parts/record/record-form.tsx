@@ -1,11 +1,9 @@
-import { Button, Collapse, Group, Stack, UnstyledButton } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
-import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ErrorState } from "../error-state.tsx";
 import { GuardedButton, useWhyNot, type Right } from "../guarded.tsx";
-import { FieldInput } from "./field-input.tsx";
-import { fieldsAsked, type Field, type Values } from "./field.ts";
+import type { Field, Values } from "./field.ts";
+import { FieldList } from "./field-list.tsx";
 import type { RecordFormState } from "./use-record-form.ts";
 
 interface Props {
@@ -27,18 +25,6 @@ interface Props {
 export function RecordForm(props: Props) {
   const { form, fields, exists, may, save, saveWord = "Save", cancel, children, aside } = props;
   const readOnly = useWhyNot(may) !== null;
-  const asked = fieldsAsked(fields, form.values);
-  const further = asked.filter(({ more }) => more);
-  const input = (field: Field): ReactNode => (
-    <FieldInput
-      key={field.name}
-      field={field}
-      values={form.values}
-      set={form.set}
-      faultAt={form.faultAt}
-      disabled={readOnly || (exists && field.fixed === true)}
-    />
-  );
   return (
     <form
       noValidate
@@ -48,10 +34,13 @@ export function RecordForm(props: Props) {
       }}
     >
       <Stack gap="md">
-        {asked.filter(({ more }) => !more).map(input)}
-        {further.length > 0 && (
-          <More forced={further.some(({ name }) => form.faultAt(name) !== undefined)}>{further.map(input)}</More>
-        )}
+        <FieldList
+          fields={fields}
+          values={form.values}
+          set={form.set}
+          faultAt={form.faultAt}
+          isDisabled={({ fixed }) => readOnly || (exists && fixed === true)}
+        />
         {children}
         {form.error && <ErrorState error={form.error} title="It is not saved" />}
         <Group justify="space-between" mt="xs">
@@ -74,25 +63,5 @@ export function RecordForm(props: Props) {
         </Group>
       </Stack>
     </form>
-  );
-}
-
-/** What most people leave as it is. It opens by itself when something in it is wrong. */
-function More({ forced, children }: { forced: boolean; children: ReactNode }) {
-  const [opened, { toggle }] = useDisclosure(false);
-  const open = opened || forced;
-  const Icon = open ? IconChevronDown : IconChevronRight;
-  return (
-    <div>
-      <UnstyledButton onClick={toggle} aria-expanded={open} c="dimmed" fz="sm" fw={600} mb="sm">
-        <Group gap={6}>
-          <Icon size={16} aria-hidden />
-          More settings
-        </Group>
-      </UnstyledButton>
-      <Collapse expanded={open}>
-        <Stack gap="md">{children}</Stack>
-      </Collapse>
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { ApiError } from "../../api.ts";
-import { bodyToChange, bodyToMake, fieldsAsked, type Field, type Values } from "./field.ts";
+import { bodyToChange, bodyToMake, fieldsAsked, partsOf, type Field, type Values } from "./field.ts";
 
 interface Fault {
   parameter: string;
@@ -53,8 +53,7 @@ export function useRecordForm({ fields, starts, before }: Input): RecordFormStat
         await run(body());
       } catch (problem) {
         const details = problem instanceof ApiError ? problem.details : [];
-        const asked = fieldsAsked(fields, values);
-        const isShown = ({ parameter }: Fault): boolean => asked.some(({ name }) => isWithin(parameter, name));
+        const isShown = ({ parameter }: Fault): boolean => isAskedFor(parameter, fields, values);
         setFaults(details.filter(isShown));
         if (details.length === 0 || !details.every(isShown)) setError(problem as Error);
       } finally {
@@ -67,3 +66,11 @@ export function useRecordForm({ fields, starts, before }: Input): RecordFormStat
 /** Whether a path such as `headers[0].key` lies in the field `headers`. */
 const isWithin = (path: string, name: string): boolean =>
   path === name || path.startsWith(`${name}[`) || path.startsWith(`${name}.`);
+
+/** Whether an input stands for a path; of an object with parts, one of theirs. */
+const isAskedFor = (path: string, fields: readonly Field[], values: Values): boolean =>
+  fieldsAsked(fields, values).some(
+    ({ name, parts }) =>
+      isWithin(path, name) &&
+      (!parts || isAskedFor(path.slice(name.length + 1), parts.fields, partsOf(parts, values[name]))),
+  );

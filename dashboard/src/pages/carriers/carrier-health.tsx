@@ -1,0 +1,89 @@
+import { Group, Stack, Table, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorState } from "../../parts/error-state.tsx";
+import { PageLoading } from "../../parts/page-loading.tsx";
+import { StatusBadge } from "../../parts/status-badge.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
+import { BindTrial } from "./bind-trial.tsx";
+import { useCarrierState, type Bind, type Carrier, type CarrierState } from "./carrier.ts";
+
+/** How a line does, in a word: refused is somebody's to mend, down mends itself. */
+function wordFor({ up, pausedUntil, binds }: CarrierState): string {
+  if (up) return pausedUntil === null ? "up" : "paused";
+  if (binds.some(({ state }) => state === "refused")) return "refused";
+  return binds.some(({ state }) => state === "connecting") ? "connecting" : "down";
+}
+
+/** How a line does, where anybody knows. */
+export function CarrierBadge({ carrier }: { carrier: Carrier }) {
+  const { data } = useCarrierState(carrier);
+  if (data) return <StatusBadge status={wordFor(data)} />;
+  return carrier.chaos?.down === true ? <StatusBadge status="down" /> : <Text size="sm">–</Text>;
+}
+
+const COLUMNS: readonly Column<Bind>[] = [
+  { title: "As", render: (bind) => bind.as },
+  { title: "State", render: ({ state }) => <StatusBadge status={state} /> },
+  { title: "Since", render: ({ since }) => <TimeText at={since} size="sm" /> },
+  { title: "Reason", render: ({ reason }) => reason ?? "–" },
+  { title: "Next try", render: ({ nextTryAt }) => <TimeText at={nextTryAt} size="sm" /> },
+  { title: "In flight", align: "right", render: ({ inFlight }) => inFlight.toLocaleString() },
+];
+
+/** The binds of a line, what it does and what the carrier said no to, and a button that tries it. */
+export function CarrierHealth({ carrier }: { carrier: Carrier }) {
+  const { data, error, refetch } = useCarrierState(carrier);
+  if (error) return <ErrorState error={error} retry={() => void refetch()} />;
+  if (!data) return <PageLoading />;
+  return (
+    <Stack>
+      <Group gap="sm">
+        <CarrierBadge carrier={carrier} />
+        <Text size="sm" c="dimmed">
+          As node {data.node} has it, {data.nodes === 1 ? "the only one" : `one of ${data.nodes}`}.
+        </Text>
+      </Group>
+      <BindTrial carrier={carrier} />
+      <DataTable
+        label="Binds"
+        columns={COLUMNS}
+        rows={data.binds}
+        rowKey={(bind) => `${bind.as} ${data.binds.indexOf(bind)}`}
+        empty={
+          <EmptyState sentence="This node has no bind of the line: other nodes have them, or it is about to have one." />
+        }
+      />
+      <Table>
+        <Table.Tbody>
+          {factsOf(data).map(([name, fact]) => (
+            <Table.Tr key={name}>
+              <Table.Th fw={500}>{name}</Table.Th>
+              <Table.Td>{fact}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Stack>
+  );
+}
+
+function factsOf({ submitsPerSecond, speed, pausedUntil, errors, lastError, learnedIdForm }: CarrierState) {
+  const refusals = Object.entries(errors).map(([code, times]) => `${code}: ${times.toLocaleString()}`);
+  const facts: [string, ReactNode][] = [
+    ["Answered in the last second", submitsPerSecond.toLocaleString()],
+    ["May be sent", speed === null ? "as fast as it goes" : `${speed.toLocaleString()} a second`],
+    ["Paused until", pausedUntil === null ? "not paused" : <TimeText key="at" at={pausedUntil} size="sm" />],
+    ["Answers other than yes", refusals.length === 0 ? "none since the start" : refusals.join(", ")],
+  ];
+  if (lastError)
+    facts.push([
+      "The last of them",
+      <>
+        {lastError.description} ({lastError.code}), <TimeText at={lastError.at} size="sm" span />
+      </>,
+    ]);
+  facts.push(["Receipts spell ids", learnedIdForm ?? "nothing learned yet"]);
+  return facts;
+}

@@ -1,0 +1,58 @@
+import { Collapse, Group, Stack, UnstyledButton } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { FieldInput } from "./field-input.tsx";
+import { faultOf, fieldsAsked, type Field, type OwnInputProps, type Values } from "./field.ts";
+
+interface Props {
+  fields: readonly Field[];
+  values: Values;
+  set: (name: string, value: unknown) => void;
+  faultAt: OwnInputProps["faultAt"];
+  isDisabled: (field: Field) => boolean;
+}
+
+/** The inputs of all fields that are asked for, those that most people leave as they are behind a button. */
+export function FieldList({ fields, values, set, faultAt, isDisabled }: Props) {
+  const asked = fieldsAsked(fields, values);
+  const further = asked.filter(({ more }) => more);
+  const input = (field: Field): ReactNode => (
+    <FieldInput
+      key={field.name}
+      field={field}
+      values={values}
+      set={set}
+      faultAt={faultAt}
+      disabled={isDisabled(field)}
+    />
+  );
+  return (
+    <>
+      {asked.filter(({ more }) => !more).map(input)}
+      {further.length > 0 && (
+        <More forced={further.some((field) => faultOf(field, faultAt) !== undefined)}>{further.map(input)}</More>
+      )}
+    </>
+  );
+}
+
+/** What most people leave as it is. It opens by itself when something in it is wrong. */
+function More({ forced, children }: { forced: boolean; children: ReactNode }) {
+  const [opened, { toggle }] = useDisclosure(false);
+  const open = opened || forced;
+  const Icon = open ? IconChevronDown : IconChevronRight;
+  return (
+    <div>
+      <UnstyledButton onClick={toggle} aria-expanded={open} c="dimmed" fz="sm" fw={600} mb="sm">
+        <Group gap={6}>
+          <Icon size={16} aria-hidden />
+          More settings
+        </Group>
+      </UnstyledButton>
+      <Collapse expanded={open}>
+        <Stack gap="md">{children}</Stack>
+      </Collapse>
+    </div>
+  );
+}
