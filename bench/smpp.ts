@@ -103,7 +103,7 @@ const theirSmsc = start("smpp-smsc.ts", "theirs");
 const theirEsme = start("smpp-load.ts", "theirs");
 const [theirPort] = (await once(theirSmsc, "message")) as [number];
 const npm = async (): Promise<number> => {
-  theirEsme.send({ port: theirPort, window: WINDOW, seconds: 1, handed: "words" } satisfies SmppLoad);
+  theirEsme.send({ port: theirPort, window: WINDOW, seconds: 1 } satisfies SmppLoad);
   const [measured] = (await once(theirEsme, "message")) as [SmppMeasured];
   return measured.perSecond;
 };
