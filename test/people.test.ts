@@ -322,6 +322,8 @@ describe.each(ENGINES)("people on %s", (engine) => {
       expect(listed.data.find(({ id }) => id === ann.id)).toMatchObject({ email: ann.email, role: "viewer" });
       const { body: changed } = await owner.ask<UserBody>("PATCH", path, { name: "Ann", role: "member" });
       expect(changed).toMatchObject({ name: "Ann", role: "member", disabled: false });
+      const own = `/api/users/${owner.session.user.id}/reset-password`;
+      expect(outcome(await owner.ask("POST", own))).toBe("400 INVALID_REQUEST");
       const { body: reset } = await owner.ask<UserBody>("POST", `${path}/reset-password`);
       expect(reset).toMatchObject({ passwordDue: true, totp: false });
       expect((await session.ask("GET", "/api/session")).status).toBe(401);

@@ -86,7 +86,9 @@ export async function api<T>(method: Method, path: string, options: Options = {}
   });
   const answer = await readJson(response);
   if (response.ok) return answer as T;
-  if (response.status === 401 && !path.startsWith("/api/session")) onSignedOut();
+  // Asking who is signed in, and signing in, tell of it themselves.
+  const isAsking = path === "/api/session" && (method === "GET" || method === "POST");
+  if (response.status === 401 && !isAsking) onSignedOut();
   throw new ApiError(response.status, answer as ErrorBody);
 }
 

@@ -17,36 +17,69 @@ const STREAM_OF = { message: PHONES, moved: MESSAGES, more: MESSAGES } as const 
 type Event = keyof typeof STREAM_OF;
 type Hear = (data: unknown) => void;
 
-interface Line {
-  source: EventSource;
-  hearers: Map<string, Set<Hear>>;
+/** How soon to ask again after an answer that was no stream. */
+const COME_BACK_MS = 3000;
+
+/**
+ * One stream for everybody on a page. The browser comes back by itself after a break, with the id of what it heard last, but
+ * not after an answer such as 503 from a server that is being restarted: then it is asked again from here.
+ */
+class Line {
+  readonly #path: string;
+  readonly #hearers = new Map<string, Set<Hear>>();
+  #source: EventSource;
+  #timer = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#source = this.#connect();
+  }
+
+  /** Hears an event until the returned function is called; says then whether anybody still hears. */
+  hear(event: string, hear: Hear): () => boolean {
+    const known = this.#hearers.get(event);
+    const group = (known ?? new Set()).add(hear);
+    this.#hearers.set(event, group);
+    if (!known) this.#pass(this.#source, event);
+    return () => {
+      group.delete(hear);
+      return [...this.#hearers.values()].some(({ size }) => size > 0);
+    };
+  }
+
+  close(): void {
+    window.clearTimeout(this.#timer);
+    this.#source.close();
+  }
+
+  #connect(): EventSource {
+    const source = new EventSource(ownUrl(this.#path));
+    for (const event of this.#hearers.keys()) this.#pass(source, event);
+    source.addEventListener("error", () => {
+      if (source.readyState !== EventSource.CLOSED) return;
+      this.#timer = window.setTimeout(() => {
+        this.#source = this.#connect();
+      }, COME_BACK_MS);
+    });
+    return source;
+  }
+
+  #pass(source: EventSource, event: string): void {
+    source.addEventListener(event, ({ data }: MessageEvent<string>) => {
+      for (const hear of this.#hearers.get(event) ?? []) hear(JSON.parse(data) as unknown);
+    });
+  }
 }
 
 const lines = new Map<string, Line>();
 
-/** The line of a stream. The browser comes back by itself after a break, with the id of what it heard last. */
-function lineOf(path: string): Line {
-  const line = lines.get(path) ?? { source: new EventSource(ownUrl(path)), hearers: new Map() };
-  lines.set(path, line);
-  return line;
-}
-
 function listen(path: string, event: string, hear: Hear): () => void {
-  const { source, hearers } = lineOf(path);
-  let group = hearers.get(event);
-  if (!group) {
-    const own = new Set<Hear>();
-    source.addEventListener(event, ({ data }: MessageEvent<string>) => {
-      for (const each of own) each(JSON.parse(data) as unknown);
-    });
-    hearers.set(event, own);
-    group = own;
-  }
-  const heard = group.add(hear);
+  const line = lines.get(path) ?? new Line(path);
+  lines.set(path, line);
+  const leave = line.hear(event, hear);
   return () => {
-    heard.delete(hear);
-    if ([...hearers.values()].some(({ size }) => size > 0)) return;
-    source.close();
+    if (leave()) return;
+    line.close();
     lines.delete(path);
   };
 }

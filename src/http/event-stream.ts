@@ -4,8 +4,8 @@ import { hideNumbers, seesLess } from "./hide-numbers.ts";
 import { callerOf } from "./request-caller.ts";
 
 const BREATH_MS = 15_000;
-/** A person's stream ends after so long: whoever comes back is asked again who they are, and where they were. */
-const PERSONS_STREAM_MS = 600_000;
+/** A stream ends after so long: whoever comes back is asked again who they are, what they may see, and where they were. */
+const STREAM_MS = 600_000;
 /** A reader that is this far behind is dropped; it comes back and asks for what it missed. */
 const UNREAD_BYTES_MAX = 1_048_576;
 
@@ -37,18 +37,21 @@ export function openStream(reply: FastifyReply, clock: Clock, stopping: AbortSig
   const breath = every(clock, BREATH_MS, async () => write(": breath\n\n"));
   const end = (): void => void raw.end();
   stopping.addEventListener("abort", end);
-  const callOff = caller?.session ? clock.after(PERSONS_STREAM_MS, end) : () => {};
-  raw.on("close", () => {
+  const callOff = clock.after(STREAM_MS, end);
+  // Whoever left while we asked who they are has closed already, and will not again.
+  const onClose = (run: () => void): void => void (raw.destroyed || raw.closed ? run() : raw.on("close", run));
+  onClose(() => {
     callOff();
     stopping.removeEventListener("abort", end);
     void breath.stop();
   });
+  if (stopping.aborted) end();
   return {
     send(event, id, data) {
       write(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(shown(data))}\n\n`);
       if (raw.writableLength > UNREAD_BYTES_MAX) raw.destroy();
     },
     end,
-    onClose: (run) => void raw.on("close", run),
+    onClose,
   };
 }

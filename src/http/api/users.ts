@@ -227,7 +227,14 @@ export const userRoutes: readonly KeyedRoute[] = [
     responseExample: welcomedExample,
     handle: async (services, call) => {
       refuseLesserKeys(call.caller);
-      return welcomedView(await resetPerson(services.people, await find(services, call)));
+      const user = await find(services, call);
+      // A browser left open must not be enough to take over whose it is.
+      if (call.caller.session?.user.id === user.id)
+        throw new Problem("INVALID_REQUEST", {
+          message:
+            "Your own password is changed with `PATCH /api/session/password`; another owner can reset it for you.",
+        });
+      return welcomedView(await resetPerson(services.people, user));
     },
   },
   {
