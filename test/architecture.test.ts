@@ -11,7 +11,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/main.ts": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/store/", "src/lib/"],
   "src/welcome.ts": ["src/accounts/create-account.ts"],
   "src/app.ts": ["src/"],
-  "src/cli/": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/catalog/", "src/model/", "src/lib/", "src/webhooks/mint.ts", "src/webhooks/sign.ts", "src/webhooks/post-json.ts", "src/webhooks/event-json.ts"],
+  "src/cli/": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/catalog/", "src/smsc/", "src/model/", "src/lib/", "src/webhooks/mint.ts", "src/webhooks/sign.ts", "src/webhooks/post-json.ts", "src/webhooks/event-json.ts"],
   "src/config.ts": ["src/lib/"],
   "src/http/": ["package.json", "src/accounts/", "src/catalog/", "src/links/", "src/messages/", "src/webhooks/", "src/verify/", "src/channels/", "src/carriers/carrier.ts", "src/carriers/simulator/", "src/work/meters.ts", "src/store/store.ts", "src/store/link-store.ts", "src/store/inbound-store.ts", "src/store/callback-store.ts", "src/store/verify-store.ts", "src/model/", "src/lib/"],
   "src/accounts/": ["src/catalog/samples.ts", "src/store/store.ts", "src/model/", "src/lib/"],
@@ -31,6 +31,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/model/": ["src/lib/"],
   "src/lib/": [],
   "src/smpp/": [],
+  "src/smsc/": ["src/carriers/simulator/fate.ts", "src/smpp/", "src/model/", "src/lib/"],
 }; // prettier-ignore
 
 const roomOf = (file: string): string | undefined =>
