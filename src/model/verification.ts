@@ -1,3 +1,5 @@
+import type { KeyMode } from "./api-key.ts";
+
 /**
  * A one-time password on its way from a phone back to whoever asked for it, and the limits that make guessing hopeless.
  * Everything here is pure: the store asks these rules inside its transactions, so both engines decide alike.
@@ -11,6 +13,8 @@ export interface Verification {
   accountId: number;
   /** Also the id of the request that sent the code first. */
   id: string;
+  /** Of the key that asked for it; keys of the other mode do not know it. */
+  mode: KeyMode;
   /** Name of its configuration. */
   config: string;
   /** Digits without plus. */
