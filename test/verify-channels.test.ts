@@ -196,13 +196,20 @@ describe.each(ENGINES)("a code on %s", (engine) => {
         return JSON.stringify(all);
       };
 
-      await ask("POST", "/api/verify-configs", { name: "canary", length: 10, alphabet: "letters and digits" });
+      await ask("POST", "/api/verify-configs", {
+        name: "canary",
+        length: 10,
+        alphabet: "letters and digits",
+        channels: [{ ...SMS, waitSeconds: 200 }, SMS],
+      });
       // While the carrier is down the message waits, with its text sealed.
       await ask("PUT", "/api/simulator/chaos", { down: true });
       const to = "15559876543";
       const { data: id } = JSON.parse(await ask("POST", "/v1/verify", { configId: "canary", to })) as { data: string };
       const waiting = await stored();
       expect(waiting).toContain("sealed");
+      // The way to the next channel lies there too.
+      expect(await rows.of("verifications")).toMatchObject([{ plan: expect.any(String) as string }]);
       await ask("PUT", "/api/simulator/chaos", { down: false });
       const otp = await eventually(
         async () => (JSON.parse(await ask("GET", `/api/simulator/otp/latest?to=${to}`)) as { otp?: string }).otp ?? "",

@@ -220,6 +220,8 @@ export function verifyStoreSuite(engine: EngineName): void {
       const [block] = await store.listBlocks(1, NOON + 21 * MINUTE_MS);
       expect(block).toMatchObject({ prefix: "1555081", until: NOON + 20 * MINUTE_MS + 12 * HOUR_MS });
       expect(await store.listBlocks(2, NOON)).toEqual([]);
+      expect(await store.listBlocks(1, NOON + 21 * MINUTE_MS, "1555081")).toEqual([block]);
+      expect(await store.listBlocks(1, NOON + 21 * MINUTE_MS, "1555082")).toEqual([]);
       const later = (block?.until ?? 0) + 2 * DAY_MS;
       expect(await attack(later)).toMatchObject({
         stored: 3,
@@ -251,6 +253,31 @@ export function verifyStoreSuite(engine: EngineName): void {
       expect(await kindsOf(20, 6)).toEqual([...Array.from({ length: 5 }, () => "stored"), "held back"]);
       for (const id of ids.slice(1)) await check(id, DIGEST);
       expect((await kindsOf(30, 50)).filter((kind) => kind === "stored")).toHaveLength(40);
+    });
+
+    test("who has used a code before passes a block, three codes at a time, and shortens it by using one", async () => {
+      const number = "15550850000";
+      await check(await sent({ to: [number] }, bound), DIGEST);
+      const attackAt = NOON + HOUR_MS;
+      for (let index = 0; index < 50; index += 1)
+        await accept(codeAcceptance({ to: [`1555085${1000 + index}`], createdAt: attackAt }, bound));
+      const blockedAt = attackAt + 20 * MINUTE_MS;
+      const stranger = await accept(codeAcceptance({ to: ["15550852000"], createdAt: blockedAt }, bound));
+      expect(stranger).toMatchObject({ kind: "held back", admission: { blocked: { prefix: "1555085" } } });
+      const until = blockedAt + 12 * HOUR_MS;
+      const ids = [];
+      for (let minutes = 1; minutes <= 3; minutes += 1)
+        ids.push(await sent({ to: [number], createdAt: blockedAt + minutes * MINUTE_MS }, bound));
+      const fourth = codeAcceptance({ to: [number], createdAt: blockedAt + 4 * MINUTE_MS }, bound);
+      expect(await accept(fourth)).toMatchObject({
+        kind: "held back",
+        admission: { refused: [{ limit: "otp prefix block" }] },
+      });
+      const usedAt = blockedAt + 6 * MINUTE_MS;
+      expect(await check(ids[2] ?? "", DIGEST, usedAt)).toEqual({ kind: "verified" });
+      const [block] = await store.listBlocks(1, usedAt);
+      expect(block?.until).toBe(usedAt + (until - usedAt) / 2);
+      await sent({ to: [number], createdAt: usedAt + MINUTE_MS }, bound);
     });
 
     test("where limits do not bind, prefixes owe nothing", async () => {
@@ -373,7 +400,13 @@ export function verifyStoreSuite(engine: EngineName): void {
       await sent({ to: ["15550810001"] }, bound);
       await sent({ to: ["15550820001"], createdAt: NOON + DAY_MS }, bound);
       const hourLater = NOON + HOUR_MS;
-      const before = { ended: hourLater, numbers: hourLater, tallies: hourLater, prefixes: hourLater };
+      const before = {
+        ended: hourLater,
+        numbers: hourLater,
+        known: hourLater,
+        tallies: hourLater,
+        prefixes: hourLater,
+      };
       let gone = 0;
       for (let now = -1; now !== 0; gone += now) now = await store.forgetVerifications(1, before, 1);
       expect(gone).toBeGreaterThanOrEqual(6);

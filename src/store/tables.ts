@@ -131,6 +131,8 @@ export interface Tables {
     /** Ids of verifications by the names of their configurations. */
     latest: string;
     touched_at: number;
+    /** When a code that was owed was last used; 0 when none ever was. */
+    verified_at: Generated<number>;
   };
   verify_tallies: {
     account_id: number;

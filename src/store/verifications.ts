@@ -132,7 +132,7 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Verific
       await atomically([...told, end]);
     },
 
-    async forgetVerifications(accountId, { ended, numbers, tallies, prefixes }, limit) {
+    async forgetVerifications(accountId, { ended, numbers, known, tallies, prefixes }, limit) {
       const ofVerifications = db
         .deleteFrom("verifications")
         .where("account_id", "=", accountId)
@@ -162,9 +162,11 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Verific
             .select("number")
             .where("account_id", "=", accountId)
             .where("touched_at", "<", numbers)
+            .where("verified_at", "<", known)
             .limit(limit),
         )
-        .where("touched_at", "<", numbers);
+        .where("touched_at", "<", numbers)
+        .where("verified_at", "<", known);
       const ofTallies = db.deleteFrom("verify_tallies").where("account_id", "=", accountId)
         .where(sql<boolean>`(kind, name, bucket) in (select kind, name, bucket from verify_tallies
           where account_id = ${accountId} and bucket < case when kind like 'account%' then cast(${dayOf(tallies)} as integer)

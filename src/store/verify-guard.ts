@@ -57,12 +57,13 @@ export function createVerifyGuard({ db }: Engine): GuardStore {
         .groupBy(["name", "hour"])
         .execute(),
 
-    async listBlocks(accountId, now) {
+    async listBlocks(accountId, now, prefix) {
       const rows = await db
         .selectFrom("verify_prefixes")
         .selectAll()
         .where("account_id", "=", accountId)
         .where("blocked_until", ">", now)
+        .$if(prefix !== undefined, (query) => query.where("prefix", "=", prefix ?? ""))
         .orderBy("blocked_at", "desc")
         .limit(1000)
         .execute();
@@ -88,6 +89,10 @@ export function createVerifyGuard({ db }: Engine): GuardStore {
     },
   };
 }
+
+/** A block after a code was used in spite of it, as both engines' SQL has it: half of what was left of it. */
+export const blockAfterUse = (until: string, at: string): string =>
+  `case when ${until} > ${at} then ${at} + (${until} - ${at}) / 2 else ${until} end`;
 
 export const ledgerOf = (row: Omit<PrefixRow, "account_id" | "prefix">): PrefixLedger => ({
   owed: row.owed,

@@ -91,6 +91,8 @@ interface CountryCount {
 interface OldVerifications {
   ended: number;
   numbers: number;
+  /** Numbers at which codes were used. */
+  known: number;
   tallies: number;
   prefixes: number;
 }
@@ -119,7 +121,8 @@ export interface VerifyStore {
   countTraffic(accountId: number, now: number): Promise<{ today: number; countries: readonly CountryCount[] }>;
   /** What went to each country in each hour from one time on, until another. */
   countCountryHours(accountId: number, from: number, until: number): Promise<readonly CountryHour[]>;
-  listBlocks(accountId: number, now: number): Promise<readonly StoredBlock[]>;
+  /** Every block that stands, newest first, or that of one prefix. */
+  listBlocks(accountId: number, now: number, prefix?: string): Promise<readonly StoredBlock[]>;
   /** Ends a block; false when there is none. What was sent before no longer counts against the prefix. */
   liftBlock(accountId: number, prefix: string, now: number): Promise<boolean>;
   listDueVerifications(dueBy: number, limit: number): Promise<readonly DueVerification[]>;

@@ -166,7 +166,9 @@ function refusalOf(
   for (const { limit } of refused) meters.verifications(limit).inc();
   const longest = refused.toSorted((a, b) => b.until - a.until)[0];
   if (!longest) throw new Error("a code was held back for no reason");
-  const retryAfterSeconds = secondsUntil(longest.until, clock.now());
+  const seconds = secondsUntil(longest.until, clock.now());
+  // To whoever is kept out, the end of a block is no business to the second.
+  const retryAfterSeconds = longest.limit === "otp prefix block" ? Math.ceil(seconds / 3600) * 3600 : seconds;
   const message = `${REASONS[longest.limit]} Try again in ${retryAfterSeconds} seconds.`;
   return new Problem("OTP_SEND_LIMIT", { faults: [{ parameter: "to", message }], retryAfterSeconds });
 }

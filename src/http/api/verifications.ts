@@ -259,7 +259,7 @@ export const liftVerifyBlock: KeyedRoute = {
   handle: async ({ store, clock }, { params, caller }) => {
     const now = clock.now();
     const { prefix = "" } = params;
-    const block = (await store.listBlocks(caller.account.id, now)).find((each) => each.prefix === prefix);
+    const [block] = await store.listBlocks(caller.account.id, now, prefix);
     const lifted = block && (await store.liftBlock(caller.account.id, prefix, now));
     if (!block || !lifted) throw new Problem("RECORD_NOT_FOUND");
     return blockView(block);

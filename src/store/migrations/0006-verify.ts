@@ -50,6 +50,7 @@ export const verify: Migration = {
       -- The last verification under each configuration: no index has to be kept to find the one that a new code ends.
       latest text not null,
       touched_at ${time} not null,
+      verified_at ${time} not null default 0,
       primary key (account_id, mode, number)
     )${clustered}`,
     `create table verify_tallies (

@@ -65,6 +65,7 @@ function decide(item: WithCode, { numbers, prefixes, tallies }: Locked): Admissi
   const today = talliesAt(tallies, accountId, `account ${book}`, "")[0]?.sends ?? 0;
   const traffic = {
     sends: row[log],
+    verifiedAt: row.verified_at,
     prefix: ledger,
     country: talliesAt(tallies, accountId, `country ${book}`, country),
     today,

@@ -10,6 +10,7 @@ import {
 } from "../../model/verification.ts";
 import type { VerificationRow } from "../tables.ts";
 import { failureCapsOf, momentIn, refusedCheck } from "../verifications.ts";
+import { blockAfterUse } from "../verify-guard.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { columns } from "./columns.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
@@ -57,27 +58,30 @@ const CHECK = `
     where verifications.account_id = turn.account_id and verifications.id = turn.id and verifications.state = 'pending'
       and verifications.expires_at > turn.at
       and (verifications.bound = 0 or (${IS_WITHIN("failures_per_hour", "hour_ago")} and ${IS_WITHIN("failures_per_day", "day_ago")}))
-    returning turn.place, turn.moment, verifications.account_id, verifications.mode, verifications.bound, verifications.number, verifications.country, verifications.state,
+    returning turn.place, turn.moment, turn.at, verifications.account_id, verifications.mode, verifications.bound, verifications.number, verifications.country, verifications.state,
       verifications.checks, verifications.checks_max, verifications.created_at, verifications.counted, verifications.pays
   ),
   failed as (
-    update verify_numbers set failures = substr(wrong.moments || verify_numbers.failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT})
+    update verify_numbers set failures = substr(tried.moments || verify_numbers.failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT}),
+      verified_at = coalesce(tried.verified_at, verify_numbers.verified_at)
     from (
-      select account_id, mode, number, coalesce(string_agg(moment, '' order by moment desc) filter (where bound = 1), '') as moments
-      from decided where state <> 'verified' group by account_id, mode, number
-    ) as wrong
-    where verify_numbers.account_id = wrong.account_id and verify_numbers.mode = wrong.mode and verify_numbers.number = wrong.number
+      select account_id, mode, number, max(at) filter (where state = 'verified') as verified_at,
+        coalesce(string_agg(moment, '' order by moment desc) filter (where bound = 1 and state <> 'verified'), '') as moments
+      from decided where state <> 'verified' or pays > 0 group by account_id, mode, number
+    ) as tried
+    where verify_numbers.account_id = tried.account_id and verify_numbers.mode = tried.mode and verify_numbers.number = tried.number
   ),
   verified as (
-    select account_id, left(number, -4) as prefix, country, created_at, counted, pays from decided
+    select account_id, left(number, -4) as prefix, country, created_at, counted, pays, at from decided
     where state = 'verified' and counted <> ''
   ),
   paid as (
-    insert into verify_prefixes (account_id, prefix, owed, verified)
-    select account_id, prefix, -sum(pays), count(*) from verified where pays > 0
+    insert into verify_prefixes (account_id, prefix, owed, verified, sent_at)
+    select account_id, prefix, -sum(pays), count(*), max(at) from verified where pays > 0
     group by account_id, prefix order by account_id, prefix
     on conflict (account_id, prefix) do update
-      set owed = verify_prefixes.owed + excluded.owed, verified = verify_prefixes.verified + excluded.verified
+      set owed = verify_prefixes.owed + excluded.owed, verified = verify_prefixes.verified + excluded.verified,
+        blocked_until = ${blockAfterUse("verify_prefixes.blocked_until", "excluded.sent_at")}
     returning 1
   ),
   counted as (
@@ -125,15 +129,21 @@ const LOCK_CHECKS = `
     select distinct account_id, prefix from locked where pays > 0 order by account_id, prefix
     on conflict (account_id, prefix) do update set owed = verify_prefixes.owed
     returning 1
+  ),
+  tallies as (
+    insert into verify_tallies (account_id, kind, name, bucket, sends, verified)
+    select account_id, kind, name, cast(bucket as integer), 0, 0 from (
+      select account_id, 'country ' || counted as kind, country as name, created_at / ${BUCKET_MS} as bucket from locked
+      where counted <> ''
+      union all select account_id, 'account ' || counted, '', created_at / ${DAY_MS} from locked where counted <> ''
+    ) as each where (select count(*) from prefixes) >= 0
+    group by account_id, kind, name, bucket order by account_id, kind desc, name, bucket
+    on conflict (account_id, kind, name, bucket) do update set sends = verify_tallies.sends
+    returning 1
   )
-  insert into verify_tallies (account_id, kind, name, bucket, sends, verified)
-  select account_id, kind, name, cast(bucket as integer), 0, 0 from (
-    select account_id, 'country ' || counted as kind, country as name, created_at / ${BUCKET_MS} as bucket from locked
-    where counted <> ''
-    union all select account_id, 'account ' || counted, '', created_at / ${DAY_MS} from locked where counted <> ''
-  ) as each where (select count(*) from prefixes) >= 0
-  group by account_id, kind, name, bucket order by account_id, kind desc, name, bucket
-  on conflict (account_id, kind, name, bucket) do update set sends = verify_tallies.sends`;
+  insert into verify_strays (account_id, checks, last_at)
+  select distinct account_id, 0, 0 from asked where (select count(*) from tallies) >= 0 order by account_id
+  on conflict (account_id) do update set checks = verify_strays.checks`;
 
 const LOOK = `
   select place, state, expires_at, bound, failures_per_hour, failures_per_day, failures

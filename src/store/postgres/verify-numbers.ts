@@ -22,7 +22,7 @@ const LOCK_NUMBERS = `
   insert into verify_numbers (account_id, mode, number, sends, noted_sends, failures, latest, touched_at)
   select account_id, mode, number, '', '', '', '{}', touched_at from ${NUMBERS.rows} order by account_id, mode, number
   on conflict (account_id, mode, number) do update set touched_at = excluded.touched_at
-  returning account_id, mode, number, sends, noted_sends, latest`;
+  returning account_id, mode, number, sends, noted_sends, latest, verified_at`;
 
 const PUT_SENDS = `
   update verify_numbers set sends = batch.sends, noted_sends = batch.noted_sends, latest = batch.latest
@@ -38,6 +38,7 @@ export interface NumberRow {
   noted_sends: string;
   latest: string;
   touched_at: number;
+  verified_at: number;
 }
 
 /** Whom a code is sent to. */
@@ -65,6 +66,7 @@ export async function lockNumbers(query: Query, batch: readonly WithCode[]): Pro
       noted_sends: "",
       latest: "{}",
       touched_at: createdAt,
+      verified_at: 0,
     });
   }
   const { rows: known } = await query<Omit<NumberRow, "touched_at">>({
@@ -72,9 +74,9 @@ export async function lockNumbers(query: Query, batch: readonly WithCode[]): Pro
     text: LOCK_NUMBERS,
     values: NUMBERS.values([...rows.values()]),
   });
-  for (const { account_id, mode, number, sends, noted_sends, latest } of known) {
+  for (const { account_id, mode, number, ...found } of known) {
     const row = rows.get(rowKey(account_id, mode, number));
-    if (row) Object.assign(row, { sends, noted_sends, latest });
+    if (row) Object.assign(row, found);
   }
   return rows;
 }

@@ -13,9 +13,10 @@ import {
 } from "../../model/pumping.ts";
 import { judgeSend } from "../../model/send-limits.ts";
 import { addMoment, allowedAgainAt, DAY_MS, failureRates, HOUR_MS, momentText } from "../../model/verification.ts";
-import type { PrefixRow, VerificationRow } from "../tables.ts";
+import type { Selectable } from "kysely";
+import type { PrefixRow, Tables, VerificationRow } from "../tables.ts";
 import { bookOf, failureCapsOf, firstDueAt, momentIn, owedUnder, refusedCheck, takePlace } from "../verifications.ts";
-import { ledgerOf, prefixRow } from "../verify-guard.ts";
+import { blockAfterUse, ledgerOf, prefixRow } from "../verify-guard.ts";
 import type { Admission, CheckResult, CodeCheck, NewVerification } from "../verify-store.ts";
 
 /** The code and the request that sends it. */
@@ -28,7 +29,7 @@ export interface Sent {
   verification: NewVerification;
 }
 
-type NumberRow = Record<"sends" | "noted_sends" | "latest", string>;
+type NumberRow = Pick<Selectable<Tables["verify_numbers"]>, "sends" | "noted_sends" | "latest" | "verified_at">;
 
 /** Counts sends and verified ones where the rules look for them, inside the writer's transaction. */
 function createTally(db: DatabaseSync): (sent: Counted, sends: number, verified: number) => void {
@@ -54,7 +55,7 @@ interface Counted {
 export function createAdmit(db: DatabaseSync): (sent: Sent) => Admission {
   const tally = createTally(db);
   const findNumber = db.prepare(
-    "select sends, noted_sends, latest from verify_numbers where account_id = ? and mode = ? and number = ?",
+    "select sends, noted_sends, latest, verified_at from verify_numbers where account_id = ? and mode = ? and number = ?",
   );
   const findBuckets = db.prepare(
     "select bucket, sends, verified from verify_tallies where account_id = ? and kind = ? and name = ? and bucket >= ?",
@@ -108,7 +109,11 @@ export function createAdmit(db: DatabaseSync): (sent: Sent) => Admission {
   }
 
   /** What limits say of a code, and what its prefix owes after that. */
-  function judge({ accountId, number, createdAt: now, verification }: Sent, sends: string): Admission {
+  function judge(
+    { accountId, number, createdAt: now, verification }: Sent,
+    sends: string,
+    verifiedAt: number,
+  ): Admission {
     const { caps, guard, bound, country } = verification;
     const book = bookOf(verification);
     const owed = owedUnder(verification);
@@ -116,6 +121,7 @@ export function createAdmit(db: DatabaseSync): (sent: Sent) => Admission {
     const ledger = owed ? prefixAt(accountId, prefix) : NEW_LEDGER;
     const traffic = {
       sends,
+      verifiedAt,
       prefix: ledger,
       country: guard ? bucketsOf(accountId, `country ${book}`, country, oldestBucket(now)) : [],
       today: guard ? (bucketsOf(accountId, `account ${book}`, "", dayOf(now))[0]?.sends ?? 0) : 0,
@@ -134,7 +140,7 @@ export function createAdmit(db: DatabaseSync): (sent: Sent) => Admission {
     const { mode, config, country, bound, fixed, next, followed = false } = verification;
     const known = findNumber.get(accountId, mode, number) as unknown as NumberRow | undefined;
     const { sends = "", noted_sends: noted = "" } = known ?? {};
-    const admission = judge(sent, bound ? sends : noted);
+    const admission = judge(sent, bound ? sends : noted, known?.verified_at ?? 0);
     if (admission.refused.length > 0) return admission;
     const { before, latest } = verification.continues
       ? { before: null, latest: known?.latest ?? "{}" }
@@ -197,8 +203,10 @@ export function createCheck(db: DatabaseSync): (check: CodeCheck) => CheckResult
      returning state, number, country, checks, checks_max, bound, created_at, counted, pays`,
   );
   const pay = db.prepare(
-    "update verify_prefixes set owed = owed - ?, verified = verified + 1 where account_id = ? and prefix = ?",
+    `update verify_prefixes set owed = owed - ?, verified = verified + 1, blocked_until = ${blockAfterUse("blocked_until", "?")}
+     where account_id = ? and prefix = ?`,
   );
+  const know = db.prepare("update verify_numbers set verified_at = ? where account_id = ? and mode = ? and number = ?");
   const find = db.prepare("select * from verifications where account_id = ? and id = ? and mode = ?");
   const findFailures = db.prepare(
     "select failures from verify_numbers where account_id = ? and mode = ? and number = ?",
@@ -232,7 +240,10 @@ export function createCheck(db: DatabaseSync): (check: CodeCheck) => CheckResult
       if (state === "verified") {
         const { counted: book } = decided;
         if (book !== "") tally({ accountId, book, country, at: sentAt }, 0, 1);
-        if (decided.pays > 0) pay.run(decided.pays, accountId, prefixOf(number));
+        if (decided.pays > 0) {
+          pay.run(decided.pays, at, at, at, accountId, prefixOf(number));
+          know.run(at, accountId, mode, number);
+        }
         return { kind: "verified" };
       }
       noteFailure(check, number, decided.bound === 1);
