@@ -1,5 +1,5 @@
 // Pairs of a one-time password generated and submitted, per second and durable, as a ratio to accepts of POST /v1/sms in
-// the same run. Right codes are those of test numbers; wrong ones go to ordinary numbers, which every limit counts.
+// the same run. Right codes are those of test numbers; wrong ones go to ordinary numbers, which every limit is noted for.
 // Run: npm run bench:verify [-- --seconds 3 --rounds 5 --engine sqlite,postgres]
 import { fork } from "node:child_process";
 import { once } from "node:events";

@@ -50,6 +50,7 @@ import { openPostgresStore } from "./store/postgres/postgres-store.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { NOBODY, type Store } from "./store/store.ts";
 import { createOtpDigest } from "./verify/code.ts";
+import { endOfCode } from "./verify/code-end.ts";
 import { takeUpDue } from "./verify/take-up.ts";
 import { watchCountries } from "./verify/watch-countries.ts";
 import { clickCallbacks } from "./webhooks/click-callbacks.ts";
@@ -184,6 +185,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     accountOf,
     media,
     seal: otpSeal,
+    endOfCode: (message) => endOfCode({ store, clock }, message),
     clock,
     log,
     meters,

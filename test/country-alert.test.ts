@@ -103,7 +103,9 @@ describe.each(ENGINES)("an operator on %s", (engine) => {
     );
     await house.app.store.accept(requests);
     const used = requests.slice(0, 3).map(({ message: { requestId: id } }) => ({ accountId: 1, id }));
-    await house.app.store.checkCodes(used.map((each) => ({ ...each, digest: DIGEST, at: sentAt + 1000 })));
+    await house.app.store.checkCodes(
+      used.map((each) => ({ ...each, mode: "live" as const, digest: DIGEST, at: sentAt + 1000 })),
+    );
     const look = async () => (await house.ask<{ alerts: object[]; usage: object }>("GET", "/api/verify-blocks")).body;
     expect(await look()).toMatchObject({
       alerts: [{ country: "UZ", sent: 60, verified: 3, conversion: 5, usual: null, since: sentAt }],

@@ -96,11 +96,66 @@ describe.each(ENGINES)("the channels of a verification on %s", (engine) => {
     expect(await onPhone(to)).toHaveLength(2);
     expect(await house.rows("select id from verifications where plan is not null")).toEqual([]);
   });
+
+  test("a code that arrives late by an earlier channel goes no further, whichever had its turn since", async () => {
+    const to = "15550729004";
+    const id = await send(to);
+    await pass(25_000);
+    const delivery = { accountId: 1, requestId: id, n: 1, to: "delivered", at: house.clock.now(), owner: 0 } as const;
+    await house.app.store.move([delivery]);
+    await pass(100_000);
+    expect((await onPhone(to)).map(({ channel }) => channel)).toEqual(["rcs", "chatapp"]);
+  });
+
+  test("a code goes on by the channels that it was made with, and says how long it is good by then", async () => {
+    const to = "15550739004";
+    const slow = { ...BOT, waitSeconds: 100 };
+    const words = { text: "{code} for {minutes} min", lifeSeconds: 180 };
+    const { body } = await house.ask<{ id: string }>("POST", "/api/verify-configs", {
+      name: "changed",
+      channels: [slow, SMS],
+      ...words,
+    });
+    await house.ask("POST", "/v1/verify", { configId: "changed", to });
+    await house.ask("PATCH", `/api/verify-configs/${body.id}`, { channels: [CHAT] });
+    await pass(110_000);
+    const seen = await onPhone(to);
+    expect(seen.map(({ channel }) => channel)).toEqual(["rcs", "sms"]);
+    expect(seen[1]?.text).toMatch(/^\d{6} for 1 min$/);
+  });
+
+  test("a node that dies after it has sent a code on is followed by one that does not send it again", async () => {
+    const to = "15550749004";
+    const id = await send(to);
+    const [due] = await house.rows<{ plan: string; next_at: number }>(
+      `select plan, next_at from verifications where id = '${id}'`,
+    );
+    await pass(25_000);
+    await house.rows(
+      `update verifications set plan = '${due?.plan}', next_at = ${due?.next_at} where id = '${id}' returning id`,
+    );
+    await pass(5000);
+    expect((await onPhone(to)).map(({ channel }) => channel)).toEqual(["rcs", "chatapp"]);
+  });
+
+  test("every message of a verification is owed by its prefix, and none is sent where too many are", async () => {
+    const to = "15550759004";
+    const { body: before } = await house.ask<{ otpGuard: object }>("GET", "/api/account");
+    const otpGuard = { ...before.otpGuard, prefixUnused: 2 };
+    await house.ask("PATCH", "/api/account", { limits: "everywhere", otpGuard });
+    await send(to);
+    await pass(100_000);
+    await house.ask("PATCH", "/api/account", { limits: "real carriers", otpGuard: before.otpGuard });
+    expect((await onPhone(to)).map(({ channel }) => channel)).toEqual(["rcs", "chatapp"]);
+    const rows = await house.rows("select owed from verify_prefixes where prefix = '1555075'");
+    expect(rows).toEqual([{ owed: 2 }]);
+  });
 });
 
 /** Every row of every table, but for what lies on the simulated phones: that is where a code is to be read. */
 const TABLES = [
-  "messages", "verifications", "verify_numbers", "verify_tallies", "idempotency", "callbacks", "inbound", "catalog",
+  "messages", "verifications", "verify_requests", "verify_numbers", "verify_tallies", "verify_prefixes", "verify_strays",
+  "idempotency", "callbacks", "inbound", "catalog",
   "ledger", "submissions", "accounts", "api_keys",
 ]; // prettier-ignore
 
@@ -141,13 +196,20 @@ describe.each(ENGINES)("a code on %s", (engine) => {
         return JSON.stringify(all);
       };
 
-      await ask("POST", "/api/verify-configs", { name: "canary", length: 10, alphabet: "letters and digits" });
+      await ask("POST", "/api/verify-configs", {
+        name: "canary",
+        length: 10,
+        alphabet: "letters and digits",
+        channels: [{ ...SMS, waitSeconds: 200 }, SMS],
+      });
       // While the carrier is down the message waits, with its text sealed.
       await ask("PUT", "/api/simulator/chaos", { down: true });
       const to = "15559876543";
       const { data: id } = JSON.parse(await ask("POST", "/v1/verify", { configId: "canary", to })) as { data: string };
       const waiting = await stored();
       expect(waiting).toContain("sealed");
+      // The way to the next channel lies there too.
+      expect(await rows.of("verifications")).toMatchObject([{ plan: expect.any(String) as string }]);
       await ask("PUT", "/api/simulator/chaos", { down: false });
       const otp = await eventually(
         async () => (JSON.parse(await ask("GET", `/api/simulator/otp/latest?to=${to}`)) as { otp?: string }).otp ?? "",

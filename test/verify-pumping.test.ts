@@ -118,6 +118,7 @@ describe.each(ENGINES)("pumping on %s", (engine) => {
     await opened.store.checkCodes(
       requests.map(({ message: { requestId, createdAt } }) => ({
         accountId: 1,
+        mode: "live" as const,
         id: requestId,
         digest: DIGEST,
         at: createdAt + afterMs,
@@ -194,6 +195,7 @@ describe.each(ENGINES)("pumping on %s", (engine) => {
         await opened.store.checkCodes(
           used.map(({ request, usedAt }) => ({
             accountId: 1,
+            mode: "live" as const,
             id: request.message.requestId,
             digest: DIGEST,
             at: Math.floor(usedAt ?? 0),

@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
+import type { KeyMode } from "../src/model/api-key.ts";
 import { DEFAULT_GUARD } from "../src/model/pumping.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, VERIFICATION_STATES } from "../src/model/verification.ts";
 import type { AcceptResult, Acceptance, Store } from "../src/store/store.ts";
 import type { CheckResult, NewVerification } from "../src/store/verify-store.ts";
 import { NOON } from "./support/acceptances.ts";
-import { codeAcceptance, DIGEST } from "./support/codes.ts";
+import { ANY_NUMBER, codeAcceptance, DIGEST } from "./support/codes.ts";
+import { takeUpDue, type TakeUpNeeds } from "../src/verify/take-up.ts";
+import { MovedClock } from "./support/moved-clock.ts";
 import { openStore, type EngineName, type OpenStore } from "./support/engines.ts";
 
 const NUMBER = "15550800001";
@@ -34,8 +37,14 @@ export function verifyStoreSuite(engine: EngineName): void {
       expect(await accept(request)).toMatchObject({ kind: "stored" });
       return request.message.requestId;
     };
-    const check = async (id: string, digest: string, at = NOON + 1000, accountId = 1): Promise<CheckResult> => {
-      const [result] = await store.checkCodes([{ accountId, id, digest, at }]);
+    const check = async (
+      id: string,
+      digest: string,
+      at = NOON + 1000,
+      accountId = 1,
+      mode: KeyMode = "live",
+    ): Promise<CheckResult> => {
+      const [result] = await store.checkCodes([{ accountId, mode, id, digest, at }]);
       if (!result || result instanceof Error) throw result ?? new Error("no result");
       return result;
     };
@@ -43,7 +52,7 @@ export function verifyStoreSuite(engine: EngineName): void {
     const bound = { bound: true, guard: DEFAULT_GUARD } as const;
 
     test("a code is stored with its message, or neither is", async () => {
-      const id = await sent();
+      const id = await sent({}, bound);
       expect(await store.findVerification(1, id)).toMatchObject({ id, number: NUMBER, state: "pending", checks: 0 });
       expect(await store.findMessage({ accountId: 1, requestId: id, n: 1 })).not.toBeNull();
       const refused = codeAcceptance({ to: [NUMBER], createdAt: NOON + 1 }, bound);
@@ -90,6 +99,44 @@ export function verifyStoreSuite(engine: EngineName): void {
       ]);
     });
 
+    test("codes of test keys and of live ones are apart: none ends, knows or counts for the other", async () => {
+      const live = await sent({}, bound);
+      const tested = await sent({ test: true, createdAt: NOON + 1 }, { ...bound, guard: null });
+      expect([await stateOf(live), await stateOf(tested)]).toEqual(["pending", "pending"]);
+      expect(await check(tested, DIGEST)).toEqual({ kind: "unknown" });
+      expect(await check(live, DIGEST, NOON + 1000, 1, "test")).toEqual({ kind: "unknown" });
+      expect(await check(tested, DIGEST, NOON + 1000, 1, "test")).toEqual({ kind: "verified" });
+      expect(await check(live, DIGEST)).toEqual({ kind: "verified" });
+      expect(await store.countConversion(1, NOON)).toEqual({ sends: 1, verified: 1 });
+    });
+
+    test("what limits are only noted for spends nothing of what they bind", async () => {
+      const noted = { caps: { ...ANY_NUMBER, sendsPerDay: 1 }, guard: { ...DEFAULT_GUARD, sendsPerDay: 1 } };
+      const simulated = await sent({}, { ...noted, failuresPerHour: 1 });
+      await check(simulated, "wrong");
+      const again = codeAcceptance({ to: [NUMBER], createdAt: NOON + 1 }, noted);
+      expect(await accept(again)).toMatchObject({
+        kind: "stored",
+        admission: { noted: [{ limit: "otp sends" }, { limit: "otp daily cap" }] },
+      });
+      const real = await sent({ createdAt: NOON + 2 }, { ...noted, bound: true, failuresPerHour: 1 });
+      expect(await check(real, "wrong")).toMatchObject({ kind: "incorrect" });
+      expect(await check(real, "wrong")).toMatchObject({ kind: "blocked" });
+    });
+
+    test("a number under ever new configurations keeps only what may still be pending", async () => {
+      for (let index = 0; index < 3; index += 1)
+        await sent({ createdAt: NOON + index * 11 * MINUTE_MS }, { config: `learned ${index}` });
+      const [row] = (await opened.execute("select latest from verify_numbers")) as { latest: string }[];
+      expect(Object.keys(JSON.parse(row?.latest ?? "") as object)).toEqual(["learned 2"]);
+    });
+
+    test("one that had expired before the next was sent ended when it expired", async () => {
+      const id = await sent({}, { expiresAt: NOON + 60_000 });
+      await sent({ createdAt: NOON + 120_000 });
+      expect(await store.findVerification(1, id)).toMatchObject({ state: "expired", doneAt: NOON + 60_000 });
+    });
+
     test("a try is told what it is about, and nothing to who has no part in it", async () => {
       const id = await sent();
       expect(await check(id, DIGEST, NOON + 1000, 2)).toEqual({ kind: "unknown" });
@@ -103,13 +150,19 @@ export function verifyStoreSuite(engine: EngineName): void {
 
     test("tries at one code in one batch are decided in their order", async () => {
       const id = await sent();
-      const tries = ["a", "b", DIGEST, DIGEST].map((digest) => ({ accountId: 1, id, digest, at: NOON + 1 }));
+      const tries = ["a", "b", DIGEST, DIGEST].map((digest) => ({
+        accountId: 1,
+        mode: "live" as const,
+        id,
+        digest,
+        at: NOON + 1,
+      }));
       const results = (await store.checkCodes(tries)) as CheckResult[];
       expect(results.map(({ kind }) => kind)).toEqual(["incorrect", "incorrect", "verified", "ended"]);
     });
 
     test("failures of a number are forgotten after an hour, to the millisecond", async () => {
-      const caps = { ...bound, guard: null, caps: null, checksMax: 10, failuresPerHour: 2 };
+      const caps = { ...bound, guard: null, caps: ANY_NUMBER, checksMax: 10, failuresPerHour: 2 };
       const id = await sent({}, { ...caps, expiresAt: NOON + DAY_MS });
       for (const at of [NOON, NOON + 10]) expect(await check(id, "wrong", at)).toMatchObject({ kind: "incorrect" });
       expect(await check(id, DIGEST, NOON + 20)).toEqual({ kind: "blocked", until: NOON + HOUR_MS });
@@ -143,7 +196,7 @@ export function verifyStoreSuite(engine: EngineName): void {
 
     test("sends and verified ones are counted, and a code that is fixed is not", async () => {
       const [used] = [await sent(), await sent({ to: ["15550800002"] })];
-      const fixed = await sent({ to: ["15550800003"] }, { caps: null });
+      const fixed = await sent({ to: ["15550800003"] }, { fixed: true });
       await check(used, DIGEST);
       await check(fixed, DIGEST);
       // The second was superseded by nothing, and the first was used.
@@ -167,6 +220,8 @@ export function verifyStoreSuite(engine: EngineName): void {
       const [block] = await store.listBlocks(1, NOON + 21 * MINUTE_MS);
       expect(block).toMatchObject({ prefix: "1555081", until: NOON + 20 * MINUTE_MS + 12 * HOUR_MS });
       expect(await store.listBlocks(2, NOON)).toEqual([]);
+      expect(await store.listBlocks(1, NOON + 21 * MINUTE_MS, "1555081")).toEqual([block]);
+      expect(await store.listBlocks(1, NOON + 21 * MINUTE_MS, "1555082")).toEqual([]);
       const later = (block?.until ?? 0) + 2 * DAY_MS;
       expect(await attack(later)).toMatchObject({
         stored: 3,
@@ -198,6 +253,31 @@ export function verifyStoreSuite(engine: EngineName): void {
       expect(await kindsOf(20, 6)).toEqual([...Array.from({ length: 5 }, () => "stored"), "held back"]);
       for (const id of ids.slice(1)) await check(id, DIGEST);
       expect((await kindsOf(30, 50)).filter((kind) => kind === "stored")).toHaveLength(40);
+    });
+
+    test("who has used a code before passes a block, three codes at a time, and shortens it by using one", async () => {
+      const number = "15550850000";
+      await check(await sent({ to: [number] }, bound), DIGEST);
+      const attackAt = NOON + HOUR_MS;
+      for (let index = 0; index < 50; index += 1)
+        await accept(codeAcceptance({ to: [`1555085${1000 + index}`], createdAt: attackAt }, bound));
+      const blockedAt = attackAt + 20 * MINUTE_MS;
+      const stranger = await accept(codeAcceptance({ to: ["15550852000"], createdAt: blockedAt }, bound));
+      expect(stranger).toMatchObject({ kind: "held back", admission: { blocked: { prefix: "1555085" } } });
+      const until = blockedAt + 12 * HOUR_MS;
+      const ids = [];
+      for (let minutes = 1; minutes <= 3; minutes += 1)
+        ids.push(await sent({ to: [number], createdAt: blockedAt + minutes * MINUTE_MS }, bound));
+      const fourth = codeAcceptance({ to: [number], createdAt: blockedAt + 4 * MINUTE_MS }, bound);
+      expect(await accept(fourth)).toMatchObject({
+        kind: "held back",
+        admission: { refused: [{ limit: "otp prefix block" }] },
+      });
+      const usedAt = blockedAt + 6 * MINUTE_MS;
+      expect(await check(ids[2] ?? "", DIGEST, usedAt)).toEqual({ kind: "verified" });
+      const [block] = await store.listBlocks(1, usedAt);
+      expect(block?.until).toBe(usedAt + (until - usedAt) / 2);
+      await sent({ to: [number], createdAt: usedAt + MINUTE_MS }, bound);
     });
 
     test("where limits do not bind, prefixes owe nothing", async () => {
@@ -233,11 +313,11 @@ export function verifyStoreSuite(engine: EngineName): void {
       const id = await sent({}, { next });
       expect(await store.listDueVerifications(NOON + 19_999, 10)).toEqual([]);
       const [due] = await store.listDueVerifications(NOON + 20_000, 10);
-      expect(due).toMatchObject({ plan: "sealed", at: next.at, lastRequestId: id, verification: { id } });
+      expect(due).toMatchObject({ plan: "sealed", at: next.at, verification: { id } });
       const ref = { accountId: 1, id };
       const other = newId(NOON + 30_000);
       expect(await store.planNext(ref, next.at, { plan: "more", at: NOON + 40_000 }, other)).toBe(true);
-      expect(await store.planNext(ref, next.at, null, id)).toBe(false);
+      expect(await store.planNext(ref, next.at, null, null)).toBe(false);
       expect(await store.findVerificationOf(1, other)).toMatchObject({ id });
       expect(await store.findVerificationOf(1, id)).toMatchObject({ id });
       expect(await store.findVerificationOf(2, other)).toBeNull();
@@ -256,11 +336,55 @@ export function verifyStoreSuite(engine: EngineName): void {
       const due = (await store.listDueVerifications(NOON + 60_000, 10)).find((each) => each.verification.id === id);
       expect(due).toMatchObject({ followed: true, plan: null });
       if (!due) return;
-      expect(await store.takeUp(due, NOON + 90_000, NOON + 60_000)).toBe(state);
+      expect(await store.takeUp(due, NOON + 90_000, NOON + 60_000)).toMatchObject({ state });
       expect(await store.takeUp(due, NOON + 90_000, NOON + 60_000)).toBeNull();
       await store.tellEnd(due.verification, NOON + 90_000, [], NOON + 60_000);
       expect(await store.listDueVerifications(NOON + DAY_MS, 10)).toEqual([]);
       expect(await store.findVerification(1, id)).toMatchObject({ state });
+    });
+
+    test("an end is told by whoever has it in hand, and by nobody else", async () => {
+      const id = await sent({}, { followed: true, expiresAt: NOON + 60_000 });
+      const verification = { id, config: "default", number: NUMBER, state: "expired", checks: 0, test: false } as const;
+      const happening = { kind: "verification", at: NOON + 60_000, verification } as const;
+      const callback = { accountId: 1, eventId: newId(NOON), endpointId: newId(NOON), attempts: 0, happening };
+      const told = (): Promise<unknown[]> => opened.execute("select event_id from callbacks");
+      await store.tellEnd({ accountId: 1, id }, NOON + 59_999, [callback], NOON + 60_000);
+      expect(await told()).toEqual([]);
+      await store.tellEnd({ accountId: 1, id }, NOON + 60_000, [callback], NOON + 60_000);
+      expect(await told()).toEqual([{ event_id: callback.eventId }]);
+    });
+
+    test("a node that does not know the account yet leaves what is due to another", async () => {
+      const id = await sent({}, { next: { plan: "sealed", at: NOON + 20_000 } });
+      const clock = new MovedClock(NOON + 20_000);
+      await takeUpDue({ store, clock, accountOf: () => null } as unknown as TakeUpNeeds);
+      expect(await stateOf(id)).toBe("pending");
+      expect(await store.listDueVerifications(NOON + 20_000, 10)).toEqual([]);
+      const [due] = await store.listDueVerifications(NOON + DAY_MS, 10);
+      expect(due).toMatchObject({ plan: "sealed", verification: { id } });
+    });
+
+    test("nothing is due later than the end, with which the way to the next channel goes", async () => {
+      const next = { plan: "sealed", at: NOON + 90_000 };
+      const id = await sent({}, { followed: true, next, expiresAt: NOON + 60_000 });
+      const [due] = await store.listDueVerifications(NOON + 60_000, 10);
+      expect(due).toMatchObject({ at: NOON + 60_000, verification: { id } });
+      const taken = due && (await store.takeUp(due, NOON + 90_000, NOON + 60_000));
+      expect(taken).toMatchObject({ state: "expired", doneAt: NOON + 60_000 });
+    });
+
+    test("a further message of a verification counts as a send, and is no verification of its own", async () => {
+      const id = await sent({}, bound);
+      const caps = { cooldownSeconds: 0, sendsPer10Minutes: 2, sendsPerDay: 2 };
+      const hop = (at: number): Promise<AcceptResult> =>
+        accept(codeAcceptance({ to: [NUMBER], createdAt: at }, { ...bound, caps, continues: true }));
+      expect(await hop(NOON + 1000)).toMatchObject({ kind: "stored" });
+      expect(await hop(NOON + 2000)).toMatchObject({ kind: "held back" });
+      expect(await store.countConversion(1, NOON)).toEqual({ sends: 2, verified: 0 });
+      const { rows } = await store.listVerifications(1, {}, NOON + 3000, null, 10);
+      expect(rows).toMatchObject([{ id, state: "pending" }]);
+      expect(await opened.execute("select owed from verify_prefixes")).toEqual([{ owed: 2 }]);
     });
 
     test("one that nobody follows is not due at its end", async () => {
@@ -276,7 +400,13 @@ export function verifyStoreSuite(engine: EngineName): void {
       await sent({ to: ["15550810001"] }, bound);
       await sent({ to: ["15550820001"], createdAt: NOON + DAY_MS }, bound);
       const hourLater = NOON + HOUR_MS;
-      const before = { ended: hourLater, numbers: hourLater, tallies: hourLater, prefixes: hourLater };
+      const before = {
+        ended: hourLater,
+        numbers: hourLater,
+        known: hourLater,
+        tallies: hourLater,
+        prefixes: hourLater,
+      };
       let gone = 0;
       for (let now = -1; now !== 0; gone += now) now = await store.forgetVerifications(1, before, 1);
       expect(gone).toBeGreaterThanOrEqual(6);

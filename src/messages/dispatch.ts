@@ -32,7 +32,7 @@ const LEFT_TO_OTHERS_MS = 500;
 /** A carrier that stays down is noted on the trail so often, and then only waited for. */
 const NOTED_TRIES = 5;
 
-export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media"> {
+export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media" | "endOfCode"> {
   store: ReportNeeds["store"] & JudgeAgainNeeds["store"];
   membership: Membership;
   carriers: Carriers;
@@ -217,7 +217,7 @@ async function conclude(
         ...parted,
         trailAlways: true,
         ...plan,
-        // The next route may need the words once more; then they go with the message's end.
+        // The next route may need the words once more; then they go when there is none left to try, or with the message's end.
         ...(silentMs > 0 ? {} : erasing(message)),
       });
       return settleParked(
@@ -374,6 +374,8 @@ async function end(
     ownedBy: node,
     errorCode,
     description: FAILURES[errorCode],
+    // Nobody sends it any more, also where a late report may still say that it has arrived.
+    ...erasing(message),
   });
   if (moved) meters.moves(to).inc();
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
 import { carrierKey } from "../model/catalog.ts";
-import { customerStatus } from "../model/message.ts";
+import { customerStatus, isErased, isSealed } from "../model/message.ts";
 import { readTrail, writeTrail, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type MessageStore, type StoredMessage } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
@@ -9,7 +9,7 @@ import { candidatesFor, routesFor, type ChooseNeeds } from "./choose-route.ts";
 import { asText, fallbackOf, mayFallBack } from "./fall-back.ts";
 
 export interface FailOverNeeds extends ChooseNeeds {
-  store: Pick<MessageStore, "listFailovers" | "replanFailover">;
+  store: Pick<MessageStore, "listFailovers" | "replanFailover" | "eraseSealed">;
   commits: GroupCommit;
   clock: Clock;
   accountOf(accountId: number): Account | null;
@@ -35,7 +35,7 @@ async function turn(needs: FailOverNeeds, message: StoredMessage): Promise<void>
   if (fallbackOf(message)) return giveUp(needs, message, at);
   const tried = [...message.tried, ...routesUsed(needs, message)];
   const [next] = candidatesFor(needs, { ...message, tried }).usable;
-  if (next === undefined || at >= message.expiresAt) return giveUp(needs, message, at);
+  if (next === undefined || at >= message.expiresAt || isErased(message.content)) return giveUp(needs, message, at);
   const trail = writeTrail({ at, step: "failover", carrier: carrier ?? "", reason: "No delivery in time" });
   await commits.move.add({
     accountId,
@@ -76,6 +76,8 @@ async function giveUp(needs: FailOverNeeds, message: StoredMessage, at: number):
   const move = { accountId, requestId, n, at, owner: NOBODY, carriedBy: carrier, trail };
   const news = newsOf(message);
   if (news?.step !== "receipt") {
+    // Nothing will be sent any more that the words are needed for.
+    if (isSealed(message.content)) await store.eraseSealed(message);
     await store.replanFailover(message, carrier, at + Math.max(LOOK_AGAIN_MS, at - (submittedAt ?? at)));
     if (!isTold) await commits.move.add({ ...move, to: message.state, trailAlways: true });
     return;

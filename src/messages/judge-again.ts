@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
 import { PAUSED_MS } from "../model/catalog.ts";
 import { isSession, isSessionOpen } from "../model/chatapp.ts";
-import { mediaOf, type FAILURES, type Message, type State } from "../model/message.ts";
+import { isSealed, mediaOf, type FAILURES, type Message, type State } from "../model/message.ts";
 import type { TrailEntry } from "../model/trail.ts";
 import { quietUntil } from "../policies/quiet-hours.ts";
 import { zonesOf } from "../policies/zones.ts";
@@ -20,6 +20,8 @@ export interface JudgeAgainNeeds {
   media: Pick<MediaProbe, "look">;
   store: Pick<InboundStore, "lastInboundAt">;
   accountOf(accountId: number): Account | null;
+  /** What has become of the one-time password that a message brings; null while it can still be used. */
+  endOfCode(message: Pick<Message, "accountId" | "requestId">): Promise<string | null>;
 }
 
 interface SecondThought {
@@ -39,7 +41,8 @@ export async function judgeAgain(needs: JudgeAgainNeeds, message: Message): Prom
   const at = needs.clock.now();
   const stopped = judgeCampaign(needs, message, at);
   if (stopped) return stopped;
-  const unfit = judgeMedia(needs, message, at) ?? (await judgeSession(needs, message, at));
+  const unfit =
+    judgeMedia(needs, message, at) ?? (await judgeSession(needs, message, at)) ?? (await judgeCode(needs, message, at));
   if (unfit) return unfit;
   if (message.routeClass !== "PROMO") return null;
   if (!isFresh(message, at)) {
@@ -81,6 +84,16 @@ async function judgeSession({ store }: JudgeAgainNeeds, message: Message, at: nu
   return { to: "rejected", errorCode: "SESSION_CLOSED", entry: policyEntry(at, "session", "refused", detail) };
 }
 
+/** A one-time password that was used or replaced while it waited would only confuse whoever gets it. */
+async function judgeCode(needs: JudgeAgainNeeds, message: Message, at: number): Promise<SecondThought | null> {
+  if (!isSealed(message.content) || isFresh(message, at)) return null;
+  const end = await needs.endOfCode(message);
+  if (end === null) return null;
+  const entry = policyEntry(at, "code", "refused", `The one-time password is ${end} already`);
+  // One that waits for its second route has been with a carrier, whose report may still come.
+  return { to: message.tried.length === 0 ? "cancelled" : "expired", errorCode: "CANCELLED", entry };
+}
+
 /** The messages that are in some node's lanes when their campaign is paused are held here, each when its turn comes. */
 function judgeCampaign({ catalog }: JudgeAgainNeeds, message: Message, at: number): SecondThought | null {
   if (message.campaignName === null) return null;
@@ -108,7 +121,7 @@ function judgeHours({ catalog, accountOf }: JudgeAgainNeeds, message: Message, a
 
 const policyEntry = (
   at: number,
-  policy: "opt-out" | "quiet hours" | "media" | "session",
+  policy: "opt-out" | "quiet hours" | "media" | "session" | "code",
   verdict: "refused" | "held",
   detail: string,
 ): TrailEntry => ({ at, step: "policy", policy, verdict, detail });

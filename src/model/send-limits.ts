@@ -7,15 +7,18 @@ import {
   owedOf,
   type Bucket,
   type PrefixBlock,
+  type PrefixJudgement,
   type PrefixLedger,
   type PumpingGuard,
 } from "./pumping.ts";
-import { allowedAgainAt, DAY_MS, MINUTE_MS, type MomentLog, type SendCaps } from "./verification.ts";
+import { allowedAgainAt, DAY_MS, MINUTE_MS, momentAt, type MomentLog, type SendCaps } from "./verification.ts";
 
 /** All that decides about one send, as it is before the send. */
 export interface Traffic {
   /** Earlier sends to the number. */
   sends: MomentLog;
+  /** When a code was last used there; 0 when none ever was. */
+  verifiedAt: number;
   prefix: PrefixLedger;
   country: readonly Bucket[];
   /** Sends of the account today. */
@@ -42,6 +45,15 @@ export interface SendJudgement {
   newBlock: PrefixBlock | null;
 }
 
+const PASSES: PrefixJudgement = { refusal: null, newBlock: null };
+
+/** So many codes pass a block to a number that has used one before, until it uses one again: nobody earns by that. */
+const KNOWN_SENDS = 3;
+
+/** Whether somebody real is there. Whoever has others' numbers blocked does not keep out those who were there before. */
+const isKnown = ({ sends, verifiedAt }: Traffic): boolean =>
+  verifiedAt > 0 && momentAt(sends, KNOWN_SENDS) <= verifiedAt;
+
 /** Every limit that one more send would break. The store asks inside its transactions, so both engines decide alike. */
 export function judgeSend(traffic: Traffic, caps: SendCaps, guard: PumpingGuard | null, now: number): SendJudgement {
   const refusals: SendRefusal[] = [];
@@ -55,7 +67,7 @@ export function judgeSend(traffic: Traffic, caps: SendCaps, guard: PumpingGuard 
   if (sends !== null) refusals.push({ limit: "otp sends", until: sends });
   if (!guard) return { refusals, newBlock: null };
 
-  const { refusal, newBlock } = judgePrefix(traffic.prefix, guard, now);
+  const { refusal, newBlock } = isKnown(traffic) ? PASSES : judgePrefix(traffic.prefix, guard, now);
   if (refusal) refusals.push(refusal);
   const hour = traffic.country.filter(({ bucket }) => bucket >= oldestBucket(now));
   if (guard.countryPerHour !== null && owedOf(hour, guard) >= guard.countryPerHour)

@@ -51,6 +51,7 @@ const POLICIES = [
   "schedule",
   "media",
   "session",
+  "code",
 ] as const;
 export type PolicyName = (typeof POLICIES)[number];
 

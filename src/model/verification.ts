@@ -1,3 +1,5 @@
+import type { KeyMode } from "./api-key.ts";
+
 /**
  * A one-time password on its way from a phone back to whoever asked for it, and the limits that make guessing hopeless.
  * Everything here is pure: the store asks these rules inside its transactions, so both engines decide alike.
@@ -11,6 +13,8 @@ export interface Verification {
   accountId: number;
   /** Also the id of the request that sent the code first. */
   id: string;
+  /** Of the key that asked for it; keys of the other mode do not know it. */
+  mode: KeyMode;
   /** Name of its configuration. */
   config: string;
   /** Digits without plus. */
@@ -51,6 +55,10 @@ export const momentText = (at: number): string => String(Math.max(0, at)).padSta
 export const addMoment = (log: MomentLog, at: number): MomentLog =>
   (momentText(at) + log).slice(0, MOMENT_DIGITS * MOMENTS_KEPT);
 
+/** The moment in this place of a log, counted from the newest; 0 when there were fewer. */
+export const momentAt = (log: MomentLog, place: number): number =>
+  Number(log.slice(MOMENT_DIGITS * (place - 1), MOMENT_DIGITS * place));
+
 /** So often within so long, and no more. */
 export interface Rate {
   max: number;
@@ -60,8 +68,8 @@ export interface Rate {
 /** When the next one is allowed by every rate; null when that is now. */
 export function allowedAgainAt(log: MomentLog, rates: readonly Rate[], now: number): number | null {
   const freeAt = rates.map(({ max, withinMs }) => {
-    const moment = log.slice(MOMENT_DIGITS * (max - 1), MOMENT_DIGITS * max);
-    return moment === "" ? 0 : Number(moment) + withinMs;
+    const moment = momentAt(log, max);
+    return moment === 0 ? 0 : moment + withinMs;
   });
   const latest = Math.max(0, ...freeAt);
   return latest > now ? latest : null;

@@ -38,12 +38,13 @@ export function insertCallbacks(
   { db, rowsOf }: Pick<Engine, "db" | "rowsOf">,
   batch: readonly Callback[],
   dueAt: number,
+  condition: RawBuilder<boolean> = sql`true`,
 ): CompiledQuery {
   const rows = rowsOf(NEW_COLUMNS, batch.map(callbackRow));
   const columns = sql.join(Object.keys(NEW_COLUMNS).map((name) => sql.ref(name)));
   // SQLite would take "on conflict" for a condition of a join, were there no "where" before it.
   return sql`insert into callbacks (${columns}, state, owner, attempts, due_at)
-    select ${columns}, 'waiting', ${sql.lit(NOBODY)}, 0, ${sql.lit(dueAt)} from ${rows} as batch where true
+    select ${columns}, 'waiting', ${sql.lit(NOBODY)}, 0, ${sql.lit(dueAt)} from ${rows} as batch where ${condition}
     on conflict (account_id, event_id, endpoint_id) do nothing`.compile(db);
 }
 

@@ -3,7 +3,7 @@ import { idFloor } from "../lib/ids.ts";
 import { statesShownAs, WAITING_STATES } from "../model/message.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
-import { phoneMessageOf, storedMessageOf } from "./rows.ts";
+import { contentAtEnd, phoneMessageOf, storedMessageOf } from "./rows.ts";
 import type { MessageStore, PhoneStore } from "./store.ts";
 import type { MessageRow } from "./tables.ts";
 
@@ -15,6 +15,7 @@ type Reading = Pick<
   | "findAnswer"
   | "listFailovers"
   | "replanFailover"
+  | "eraseSealed"
   | "listCampaignMessages"
   | "countCampaign"
   | "listRequest"
@@ -100,6 +101,16 @@ export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): 
         .limit(limit)
         .execute();
       return rows.map(storedMessageOf);
+    },
+
+    async eraseSealed({ accountId, requestId, n }) {
+      await db
+        .updateTable("messages")
+        .set({ content: sql.raw<string>(contentAtEnd("content")) })
+        .where("account_id", "=", accountId)
+        .where("request_id", "=", requestId)
+        .where("n", "=", n)
+        .execute();
     },
 
     async replanFailover({ accountId, requestId, n }, carrier, at, channel) {

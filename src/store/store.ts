@@ -332,6 +332,8 @@ export interface MessageStore {
   listFailovers(dueBy: number, limit: number): Promise<readonly StoredMessage[]>;
   /** Moves a planned failover to another time; false when none is planned, or another carrier or channel has the message. */
   replanFailover(ref: MessageRef, carrier: string, at: number, channel?: Channel): Promise<boolean>;
+  /** Erases words that lie sealed, without a move: nobody will send them any more. */
+  eraseSealed(ref: MessageRef): Promise<void>;
   /** Some messages of a campaign that are in one of these states and due within these times, in no order. */
   listCampaignMessages(
     accountId: number,

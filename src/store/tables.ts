@@ -113,18 +113,27 @@ export interface Tables {
     last_failure: string | null;
   };
   verifications: VerificationRow;
+  /** Requests that brought a code by a later channel. */
+  verify_requests: { account_id: number; request_id: string; verify_id: string };
   verify_numbers: {
     account_id: number;
+    /** Of the key: what is sent with test keys counts for nothing else. */
+    mode: string;
     number: string;
+    /** What limits refuse by. */
     sends: string;
+    /** What they are only noted by. */
+    noted_sends: string;
     failures: string;
     /** Ids of verifications by the names of their configurations. */
     latest: string;
     touched_at: number;
+    /** When a code that was owed was last used; 0 when none ever was. */
+    verified_at: Generated<number>;
   };
   verify_tallies: {
     account_id: number;
-    /** `country` counts ten minutes, `account` a day; a bucket is named by how many went before it. */
+    /** `country` counts ten minutes, `account` a day, each with the book it is for; a bucket is named by how many went before it. */
     kind: string;
     name: string;
     bucket: number;
@@ -250,6 +259,7 @@ export interface CallbackRow {
 export interface VerificationRow {
   account_id: number;
   id: string;
+  mode: string;
   config: string;
   number: string;
   country: string;
@@ -257,6 +267,7 @@ export interface VerificationRow {
   digest: string;
   checks: number;
   checks_max: number;
+  /** Whether wrong tries count for the number, and too many of them refuse. */
   bound: number;
   failures_per_hour: number;
   failures_per_day: number;
@@ -266,11 +277,10 @@ export interface VerificationRow {
   done_at: number | null;
   next_at: number | null;
   plan: string | null;
-  /** Whether it was counted as a send; one whose code is fixed was not. */
-  counted: number;
+  /** The book that it was counted in as a send; empty where the code is fixed, which is not. */
+  counted: string;
   /** For how many codes it pays when it is used; 0 where none is owed. */
   pays: number;
-  last_request_id: string;
   /** Whether somebody is to be told of its end. */
   followed: number;
 }

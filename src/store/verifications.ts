@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from "kysely";
 import { idFloor, timeOf } from "../lib/ids.ts";
-import { bucketOf, dayOf } from "../model/pumping.ts";
+import type { KeyMode } from "../model/api-key.ts";
+import { bucketOf, dayOf, type PumpingGuard } from "../model/pumping.ts";
 import {
-  HOUR_MS,
+  MINUTE_MS,
   MOMENT_DIGITS,
   stateAt,
   type FailureCaps,
@@ -13,7 +14,7 @@ import { insertCallbacks } from "./callbacks.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
 import type { VerificationRow } from "./tables.ts";
-import type { CheckResult, VerifyStore } from "./verify-store.ts";
+import type { CheckResult, NewVerification, VerifyStore } from "./verify-store.ts";
 
 type VerificationStore = Omit<
   VerifyStore,
@@ -33,13 +34,12 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Verific
     async findVerificationOf(accountId, requestId) {
       const own = await ofAccount(accountId).selectAll().where("id", "=", requestId).executeTakeFirst();
       if (own) return verificationOf(own);
-      // A later channel's request was made while the code was good, which is never for long.
-      const row = await ofAccount(accountId)
-        .selectAll()
-        .where("id", "<", requestId)
-        .where("id", ">", idFloor(timeOf(requestId) - HOUR_MS))
-        .where("last_request_id", "=", requestId)
-        .executeTakeFirst();
+      const later = db
+        .selectFrom("verify_requests")
+        .select("verify_id")
+        .where("account_id", "=", accountId)
+        .where("request_id", "=", requestId);
+      const row = await ofAccount(accountId).selectAll().where("id", "=", later).executeTakeFirst();
       return row ? verificationOf(row) : null;
     },
 
@@ -78,7 +78,6 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Verific
                 plan: row.plan,
                 followed: row.followed === 1,
                 at: row.next_at,
-                lastRequestId: row.last_request_id,
               },
             ],
       );
@@ -96,15 +95,21 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Verific
         .where("account_id", "=", accountId)
         .where("id", "=", id)
         .where("next_at", "=", at)
-        .returning("state")
+        .returning(["state", "checks", "done_at"])
         .executeTakeFirst();
-      return row ? (row.state as VerificationState) : null;
+      return row ? { state: row.state as VerificationState, checks: row.checks, doneAt: row.done_at } : null;
     },
 
-    async planNext({ accountId, id }, was, next, lastRequestId) {
+    async planNext({ accountId, id }, was, next, requestId) {
+      if (requestId !== null)
+        await db
+          .insertInto("verify_requests")
+          .values({ account_id: accountId, request_id: requestId, verify_id: id })
+          .onConflict((conflict) => conflict.columns(["account_id", "request_id"]).doNothing())
+          .execute();
       const { numUpdatedRows } = await db
         .updateTable("verifications")
-        .set({ next_at: next?.at ?? null, plan: next?.plan ?? null, last_request_id: lastRequestId })
+        .set({ next_at: next?.at ?? null, plan: next?.plan ?? null })
         .where("account_id", "=", accountId)
         .where("id", "=", id)
         .where("next_at", "=", was)
@@ -120,11 +125,14 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Verific
         .where("id", "=", id)
         .where("next_at", "=", was)
         .compile();
-      const told = callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, now)];
-      await atomically([end, ...told]);
+      // Before the end is marked, because only then it can be seen to be ours to tell.
+      const isDue = sql<boolean>`exists (select 1 from verifications
+        where account_id = ${accountId} and id = ${id} and next_at = ${was})`;
+      const told = callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, now, isDue)];
+      await atomically([...told, end]);
     },
 
-    async forgetVerifications(accountId, { ended, numbers, tallies, prefixes }, limit) {
+    async forgetVerifications(accountId, { ended, numbers, known, tallies, prefixes }, limit) {
       const ofVerifications = db
         .deleteFrom("verifications")
         .where("account_id", "=", accountId)
@@ -132,6 +140,18 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Verific
           "id",
           "in",
           ofAccount(accountId).select("id").where("id", "<", idFloor(ended)).orderBy("id").limit(limit),
+        );
+      const ofRequests = db
+        .deleteFrom("verify_requests")
+        .where("account_id", "=", accountId)
+        .where("request_id", "in", (row) =>
+          row
+            .selectFrom("verify_requests")
+            .select("request_id")
+            .where("account_id", "=", accountId)
+            .where("request_id", "<", idFloor(ended))
+            .orderBy("request_id")
+            .limit(limit),
         );
       const ofNumbers = db
         .deleteFrom("verify_numbers")
@@ -142,12 +162,14 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Verific
             .select("number")
             .where("account_id", "=", accountId)
             .where("touched_at", "<", numbers)
+            .where("verified_at", "<", known)
             .limit(limit),
         )
-        .where("touched_at", "<", numbers);
+        .where("touched_at", "<", numbers)
+        .where("verified_at", "<", known);
       const ofTallies = db.deleteFrom("verify_tallies").where("account_id", "=", accountId)
         .where(sql<boolean>`(kind, name, bucket) in (select kind, name, bucket from verify_tallies
-          where account_id = ${accountId} and bucket < case kind when 'account' then cast(${dayOf(tallies)} as integer)
+          where account_id = ${accountId} and bucket < case when kind like 'account%' then cast(${dayOf(tallies)} as integer)
             else cast(${bucketOf(tallies)} as integer) end limit ${limit})`);
       const ofPrefixes = db
         .deleteFrom("verify_prefixes")
@@ -163,7 +185,7 @@ export function createVerifications({ db, atomically, rowsOf }: Engine): Verific
         )
         .where("sent_at", "<", prefixes);
       let gone = 0;
-      for (const old of [ofVerifications, ofNumbers, ofTallies, ofPrefixes])
+      for (const old of [ofVerifications, ofRequests, ofNumbers, ofTallies, ofPrefixes])
         gone += Number((await old.executeTakeFirst()).numDeletedRows);
       return gone;
     },
@@ -180,6 +202,7 @@ function isInState(state: VerificationState, now: number): RawBuilder<boolean> {
 const verificationOf = (row: VerificationRow): Verification => ({
   accountId: row.account_id,
   id: row.id,
+  mode: row.mode as KeyMode,
   config: row.config,
   number: row.number,
   country: row.country,
@@ -213,9 +236,31 @@ export const failureCapsOf = (row: Pick<VerificationRow, "failures_per_hour" | "
 export const momentIn = (log: string, place: string): string =>
   `substr(${log}, ${MOMENT_DIGITS} * (${place} - 1) + 1, ${MOMENT_DIGITS})`;
 
-/** Makes a verification the latest of its number under a configuration, and gives the one that was. */
+/** Where sends are counted, each for itself: what limits refuse by, what they are only noted by, and what test keys send. */
+type Book = "real" | "noted" | "test";
+
+/** The book that a code is counted in; empty where it is not, because it is fixed. */
+export const bookOf = ({ fixed, mode, bound }: Pick<NewVerification, "fixed" | "mode" | "bound">): Book | "" =>
+  fixed ? "" : mode === "test" ? "test" : bound ? "real" : "noted";
+
+/** What a send is owed by against pumping; null where nothing is: where nobody can earn by it. */
+export const owedUnder = ({ fixed, mode, bound, guard }: NewVerification): PumpingGuard | null =>
+  bound && mode === "live" && !fixed ? guard : null;
+
+/** When there is first something to do with a new code; never after its end, with which its plan has to go. */
+export const firstDueAt = ({ next, followed, expiresAt }: NewVerification): number | null =>
+  next ? Math.min(next.at, expiresAt) : followed ? expiresAt : null;
+
+/** No code is good for longer. */
+const LONGEST_LIFE_MS = 10 * MINUTE_MS;
+
+/**
+ * Makes a verification the latest of its number under a configuration, and gives the one that was. Those that are too old
+ * to be pending are left out, so that a number under ever new names does not fill its row.
+ */
 export function takePlace(latest: string, config: string, id: string): { before: string | null; latest: string } {
-  const byConfig = new Map(Object.entries(JSON.parse(latest) as Record<string, string>));
+  const known = Object.entries(JSON.parse(latest) as Record<string, string>);
+  const byConfig = new Map(known.filter(([, each]) => timeOf(each) >= timeOf(id) - LONGEST_LIFE_MS));
   const before = byConfig.get(config) ?? null;
   return { before, latest: JSON.stringify(Object.fromEntries(byConfig.set(config, id))) };
 }

@@ -1,3 +1,4 @@
+import type { KeyMode } from "../model/api-key.ts";
 import type { Callback } from "../model/callback.ts";
 import type { CountryHour } from "../model/country-alert.ts";
 import type { PrefixBlock, PumpingGuard } from "../model/pumping.ts";
@@ -6,6 +7,8 @@ import type { FailureCaps, SendCaps, Verification, VerificationState } from "../
 
 /** A code that a request sends: stored in the transaction that stores its message, or not at all. */
 export interface NewVerification extends FailureCaps {
+  /** Of the key that asks for it. */
+  mode: KeyMode;
   config: string;
   country: string;
   /** What the code is recognised by; it says nothing about the code to whoever has only the store. */
@@ -14,12 +17,16 @@ export interface NewVerification extends FailureCaps {
   expiresAt: number;
   /** Whether limits refuse, or are only noted. */
   bound: boolean;
-  /** What a number may be sent; null where nobody is sent anything, because its code is fixed. */
-  caps: SendCaps | null;
+  /** What a number may be sent. */
+  caps: SendCaps;
+  /** Whether its code is always the same: nobody real is sent it, and wrong tries at it count wherever it is sent. */
+  fixed: boolean;
   /** Against pumping; where limits do not bind, prefixes owe nothing. */
   guard: PumpingGuard | null;
   /** The way to the next channel, sealed, with its time; null when there is none. */
   next: { plan: string; at: number } | null;
+  /** Whether it is one more message of a verification that is there: it counts as a send, and is no verification of its own. */
+  continues?: boolean;
   /** Whether somebody is to be told of its end; then it is due once more when it has come to it. */
   followed?: boolean;
 }
@@ -27,6 +34,8 @@ export interface NewVerification extends FailureCaps {
 /** One try at a code. */
 export interface CodeCheck {
   accountId: number;
+  /** Of the key: what was asked for with the other is unknown to it. */
+  mode: KeyMode;
   id: string;
   /** Of what was tried. */
   digest: string;
@@ -66,9 +75,10 @@ export interface DueVerification {
   plan: string | null;
   followed: boolean;
   at: number;
-  /** The request that sent it last. */
-  lastRequestId: string;
 }
+
+/** What may have changed of a verification since it was found due. */
+type TakenUp = Pick<Verification, "state" | "checks" | "doneAt">;
 
 /** Sends to a country, and how many of them were verified. */
 interface CountryCount {
@@ -81,6 +91,8 @@ interface CountryCount {
 interface OldVerifications {
   ended: number;
   numbers: number;
+  /** Numbers at which codes were used. */
+  known: number;
   tallies: number;
   prefixes: number;
 }
@@ -109,23 +121,27 @@ export interface VerifyStore {
   countTraffic(accountId: number, now: number): Promise<{ today: number; countries: readonly CountryCount[] }>;
   /** What went to each country in each hour from one time on, until another. */
   countCountryHours(accountId: number, from: number, until: number): Promise<readonly CountryHour[]>;
-  listBlocks(accountId: number, now: number): Promise<readonly StoredBlock[]>;
+  /** Every block that stands, newest first, or that of one prefix. */
+  listBlocks(accountId: number, now: number, prefix?: string): Promise<readonly StoredBlock[]>;
   /** Ends a block; false when there is none. What was sent before no longer counts against the prefix. */
   liftBlock(accountId: number, prefix: string, now: number): Promise<boolean>;
   listDueVerifications(dueBy: number, limit: number): Promise<readonly DueVerification[]>;
   /**
-   * Takes up one that is due, until a time at which another node may; gives its state, or null when another node was
-   * faster. One that nobody used in time is expired from then on.
+   * Takes up one that is due, until a time at which another node may; gives what it is by then, or null when another node
+   * was faster. One that nobody used in time is expired from then on.
    */
-  takeUp(due: DueVerification, until: number, now: number): Promise<VerificationState | null>;
-  /** Sets what comes next, if it is still due at `was`; false when another node was faster. */
+  takeUp(due: DueVerification, until: number, now: number): Promise<TakenUp | null>;
+  /**
+   * Sets what comes next, if it is still due at `was`; false when another node was faster. The request that brought the
+   * code by a later channel, where one did, is known as such from then on.
+   */
   planNext(
     verification: Pick<Verification, "accountId" | "id">,
     was: number,
     next: { at: number; plan: string | null } | null,
-    lastRequestId: string,
+    requestId: string | null,
   ): Promise<boolean>;
-  /** Stores who is told of an end, and that nothing comes after it. */
+  /** Stores who is told of an end, and that nothing comes after it, if it is still due at `was`. */
   tellEnd(
     verification: Pick<Verification, "accountId" | "id">,
     was: number,

@@ -7,7 +7,7 @@ import { prepareSms } from "../messages/prepare-sms.ts";
 import type { Prepared, PrepareNeeds } from "../messages/prepare.ts";
 import type { Account } from "../model/account.ts";
 import type { VerifyChannel, VerifyConfigContent } from "../model/verify-config.ts";
-import { composedFor, type Draft, type SoleRecipient } from "../channels/draft.ts";
+import { composedFor, type SoleRecipient } from "../channels/draft.ts";
 import { minutesOf, renderOtp } from "./render.ts";
 
 /** Whom a code is brought to. */
@@ -99,14 +99,18 @@ function prepareBy(
 const valuesFor = (variables: number | undefined, { lifeSeconds }: VerifyConfigContent, code: string): string[] =>
   variables === 2 ? [code, minutesOf(lifeSeconds)] : [code];
 
-/** Whether limits that guard money and people refuse here: on real carriers, or wherever the account wants them to. */
-export function isBinding({ sending: { account, test, catalog, draft } }: { sending: Prepared["sending"] }): boolean {
+/**
+ * Whether limits that guard money and people refuse here: wherever the account wants them to, and where any channel of the
+ * configuration may leave the simulator. One without a route counts as real, because it may have one when its turn comes.
+ */
+export function isBinding(
+  { account, test, number, config }: Omit<Bringing, "written">,
+  catalog: Prepared["sending"]["catalog"],
+): boolean {
   if (account.settings.limits === "everywhere") return true;
   if (test) return false;
-  const { channel, routeClass, sender }: Draft = draft;
-  return draft.recipients.some(({ number }) =>
-    routesFor(catalog, { channel, routeClass, sender, recipient: number }).some(
-      ({ content }) => !isSimulated(catalog, content.carrier),
-    ),
-  );
+  return config.channels.some(({ channel, from }) => {
+    const routes = routesFor(catalog, { channel, routeClass: "OTP", sender: from, recipient: number });
+    return routes.length === 0 || routes.some(({ content }) => !isSimulated(catalog, content.carrier));
+  });
 }

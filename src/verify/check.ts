@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
+import type { KeyMode } from "../model/api-key.ts";
 import { Problem } from "../model/problem.ts";
 import type { CheckResult } from "../store/verify-store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
@@ -21,11 +22,13 @@ export interface CheckNeeds {
 export async function checkOtp(
   { commits, clock, meters, digestOf }: CheckNeeds,
   account: Account,
+  mode: KeyMode,
   { verifyId, otp }: ValidateDraft,
 ): Promise<void> {
   const at = clock.now();
   const id = verifyId.toLowerCase();
-  const result = await commits.check.add({ accountId: account.id, id, digest: digestOf(account.id, id, otp), at });
+  const digest = digestOf(account.id, id, otp);
+  const result = await commits.check.add({ accountId: account.id, mode, id, digest, at });
   meters.verifications(result.kind === "ended" ? result.state : result.kind).inc();
   if (result.kind !== "verified") throw refusalOf(result, verifyId, at);
 }

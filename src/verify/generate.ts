@@ -7,6 +7,7 @@ import type { CatalogRecord } from "../model/catalog.ts";
 import { FAILURES } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { SendLimit } from "../model/send-limits.ts";
+import { DAY_MS, MINUTE_MS, type SendCaps } from "../model/verification.ts";
 import { DEFAULT_VERIFY_CONFIG } from "../model/verify-config.ts";
 import { countryOf } from "../policies/country.ts";
 import type { Admission } from "../store/verify-store.ts";
@@ -14,6 +15,7 @@ import type { Meters } from "../work/meters.ts";
 import { isBinding, prepareOtp, type BringNeeds } from "./bring.ts";
 import { secondsUntil } from "./check.ts";
 import { newOtp, type OtpDigest } from "./code.ts";
+import type { Plan } from "./plan.ts";
 import type { GenerateDraft } from "./read.ts";
 
 export interface GenerateNeeds extends BringNeeds {
@@ -56,8 +58,10 @@ export async function generateOtp(needs: GenerateNeeds, request: GenerateRequest
   const { number, written } = draft;
   const prepared = await prepareOtp(needs, { account, test, number, written, config }, way, code);
   refuseSingle(prepared);
-  const bound = isBinding(prepared);
+  const asked = { account, test: request.test, number, config };
+  const bound = isBinding(asked, needs.preparing.catalog.of(account.id));
   const lifeMs = config.lifeSeconds * 1000;
+  const plan: Plan = { code, ways: later, requestIds: [] };
   try {
     const { answer, replayed, admission } = await accept(needs.accepting, {
       prepared,
@@ -65,6 +69,7 @@ export async function generateOtp(needs: GenerateNeeds, request: GenerateRequest
       answer: request.answer,
       validForMs: lifeMs,
       verification: (id, now) => ({
+        mode: request.test ? "test" : "live",
         config: name,
         country,
         digest: needs.digestOf(account.id, id, code),
@@ -73,12 +78,11 @@ export async function generateOtp(needs: GenerateNeeds, request: GenerateRequest
         failuresPerDay: config.failuresPerDay,
         expiresAt: now + lifeMs,
         bound,
-        caps: fixed ? null : config,
-        guard: account.settings.otpGuard,
+        caps: fixed ? fixedCaps(config) : config,
+        fixed: fixed !== undefined,
+        guard: fixed ? null : account.settings.otpGuard,
         next:
-          later.length === 0
-            ? null
-            : { at: now + way.waitSeconds * 1000, plan: needs.seal.seal(JSON.stringify({ code, place: 1 })) },
+          later.length === 0 ? null : { at: now + way.waitSeconds * 1000, plan: needs.seal.seal(JSON.stringify(plan)) },
       }),
     });
     if (!replayed) needs.meters.verifications("generated").inc();
@@ -88,6 +92,13 @@ export async function generateOtp(needs: GenerateNeeds, request: GenerateRequest
     throw refusalOf(needs, account, country, error.admission);
   }
 }
+
+/** A fixed code costs nothing and may be asked for again at once, but not without end: each brings new tries at it. */
+const fixedCaps = ({ sendsPer10Minutes }: SendCaps): SendCaps => ({
+  cooldownSeconds: 0,
+  sendsPer10Minutes,
+  sendsPerDay: sendsPer10Minutes * (DAY_MS / (10 * MINUTE_MS)),
+});
 
 const noted = (names: readonly string[]): string => names.filter((name) => name !== "").join(", ");
 const limitsOf = (refusals: Admission["noted"]): SendLimit[] => refusals.map(({ limit }) => limit);
@@ -155,7 +166,9 @@ function refusalOf(
   for (const { limit } of refused) meters.verifications(limit).inc();
   const longest = refused.toSorted((a, b) => b.until - a.until)[0];
   if (!longest) throw new Error("a code was held back for no reason");
-  const retryAfterSeconds = secondsUntil(longest.until, clock.now());
+  const seconds = secondsUntil(longest.until, clock.now());
+  // To whoever is kept out, the end of a block is no business to the second.
+  const retryAfterSeconds = longest.limit === "otp prefix block" ? Math.ceil(seconds / 3600) * 3600 : seconds;
   const message = `${REASONS[longest.limit]} Try again in ${retryAfterSeconds} seconds.`;
   return new Problem("OTP_SEND_LIMIT", { faults: [{ parameter: "to", message }], retryAfterSeconds });
 }

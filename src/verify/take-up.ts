@@ -28,20 +28,24 @@ async function takeUp(needs: TakeUpNeeds, due: DueVerification): Promise<void> {
   const { store, clock, catalog, accountOf, herald } = needs;
   const { verification, followed } = due;
   const { accountId, config, expiresAt } = verification;
+  const account = accountOf(accountId);
+  // A node that has not heard of the account yet leaves it to one that has, or to itself when the lease is over.
   const now = clock.now();
   const lease = now + LEASE_MS;
-  const state = await store.takeUp(due, lease, now);
-  if (state === null) return;
-  const account = accountOf(accountId);
-  if (state !== "pending" || !account) {
-    const at = verification.doneAt ?? Math.min(now, expiresAt);
-    const callbacks = followed ? herald.verificationOf(accountId, { ...verification, state }, at) : [];
+  const taken = await store.takeUp(due, lease, now);
+  if (taken === null || !account) return;
+  if (taken.state !== "pending") {
+    const at = taken.doneAt ?? Math.min(now, expiresAt);
+    const callbacks = followed ? herald.verificationOf(accountId, { ...verification, ...taken }, at) : [];
     await store.tellEnd(verification, lease, callbacks, now);
     if (callbacks.length > 0) herald.onStored();
     return;
   }
   const content = catalog.of(accountId).named("verifyConfig").get(config)?.content;
-  const { later, lastRequestId } = await turnToNextChannel(needs, account, content, due);
+  const step = await turnToNextChannel(needs, account, content, due);
+  if (step === null) return;
+  const { later, requestId } = step;
   const end = followed ? { at: expiresAt, plan: null } : null;
-  await store.planNext(verification, lease, later ?? end, lastRequestId);
+  const next = later && { ...later, at: Math.min(later.at, expiresAt) };
+  await store.planNext(verification, lease, next ?? end, requestId);
 }

@@ -1,4 +1,4 @@
-import { newId } from "../lib/ids.ts";
+import { idOf, newId } from "../lib/ids.ts";
 import type { Callback, StatusHappening } from "../model/callback.ts";
 import { describeFailure, messageIdOf } from "../model/message.ts";
 import type { Acceptance, NewRecipient } from "../store/store.ts";
@@ -14,7 +14,9 @@ export function createHerald(needs: AnnounceNeeds, teller: Pick<Teller, "take" |
     followsVerifications: (accountId) => isAskedFor(needs.catalog, accountId, "verify", "verification"),
     verificationOf: (accountId, verification, at) => {
       const happening = { kind: "verification", at, verification } as const;
-      return callbacksFor(needs, accountId, newId(at), "verify", happening);
+      // Whoever takes it up again after a crash tells the same event.
+      const eventId = idOf(at, `${verification.id} ${verification.state}`);
+      return callbacksFor(needs, accountId, eventId, "verify", happening);
     },
     answersOf: (inbound) => {
       const { accountId, id, channel, at } = inbound;

@@ -59,7 +59,9 @@ async function* forgetAll(needs: ForgetNeeds): AsyncGenerator<void, void> {
     while ((await store.forgetLinks(id, links, AT_ONCE)) > 0) yield;
     while ((await store.forgetCallbacks(id, texts, AT_ONCE)) === AT_ONCE) yield;
     // What only counts is of no use once nobody looks that far back.
-    const counts = { numbers: now - 2 * DAY_MS, tallies: now - 9 * DAY_MS, prefixes: now - 30 * DAY_MS };
+    const prefixes = now - 30 * DAY_MS;
+    const known = Math.max(messages, prefixes);
+    const counts = { numbers: now - 2 * DAY_MS, known, tallies: now - 9 * DAY_MS, prefixes };
     while ((await store.forgetVerifications(id, { ended: messages, ...counts }, AT_ONCE)) > 0) yield;
     const sessions = { seenAt: now - sessionLimits.idleMs, createdAt: now - sessionLimits.lifeMs };
     while ((await store.forgetSessions(id, sessions, AT_ONCE)) === AT_ONCE) yield;

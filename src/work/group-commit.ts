@@ -101,7 +101,8 @@ function withFailures(herald: Herald, request: Acceptance): Acceptance {
 function withFollowers(herald: Herald, request: Acceptance): Acceptance {
   const { message, recipients, verification, callbacks = [] } = request;
   const [recipient] = recipients;
-  if (!verification || !recipient || !herald.followsVerifications(message.accountId)) return request;
+  if (!verification || verification.continues || !recipient || !herald.followsVerifications(message.accountId))
+    return request;
   const { accountId, requestId: id, test, createdAt } = message;
   const begun = {
     id,

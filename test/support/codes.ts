@@ -6,6 +6,9 @@ import { acceptance } from "./acceptances.ts";
 /** What the right code of every verification here is recognised by. */
 export const DIGEST = "the right one";
 
+/** What a number may be sent where a test is not about that. */
+export const ANY_NUMBER = { cooldownSeconds: 0, sendsPer10Minutes: 1000, sendsPerDay: 1000 } as const;
+
 /** A request that sends a code, as it reaches the store. */
 export function codeAcceptance(
   changes: Parameters<typeof acceptance>[0] = {},
@@ -15,6 +18,7 @@ export function codeAcceptance(
   return {
     ...request,
     verification: {
+      mode: request.message.test ? "test" : "live",
       config: "default",
       country: "US",
       digest: DIGEST,
@@ -24,6 +28,7 @@ export function codeAcceptance(
       expiresAt: request.message.createdAt + 300_000,
       bound: false,
       caps: DEFAULT_VERIFY_CONFIG,
+      fixed: false,
       guard: null,
       next: null,
       ...verification,

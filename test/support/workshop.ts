@@ -63,6 +63,8 @@ export class Workshop {
   settings: AccountSettings = DEFAULT_SETTINGS;
   /** What is found behind every link; null while somebody looks. */
   media: Verdict | null = { kind: "unknown" };
+  /** What has become of the code in sealed messages. */
+  codeEnd: string | null = null;
   readonly needs: DispatchNeeds & FailOverNeeds;
   readonly opened: OpenStore;
 
@@ -89,6 +91,7 @@ export class Workshop {
       accountOf: (id) => ({ id, name: "default", suspended: false, settings: this.settings }),
       media: { look: () => this.media },
       seal: { open: (sealed) => sealed },
+      endOfCode: async () => this.codeEnd,
       clock: this.clock,
       log,
       meters: createMeters(),

@@ -19,20 +19,23 @@ const EXAMPLE_ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
 const common = { family: "plain", scope: "manage", group: "Verification" } as const;
 
 /** A verification as its operator sees it: whose it is stays between the customer and the phone. */
-const operatorView = (verification: Verification, now: number): object => ({
-  verifyId: verification.id,
-  messageId: `${verification.id}:1`,
-  configId: verification.config,
-  to: maskNumber(verification.number),
-  country: verification.country,
-  state: stateAt(verification.state, verification.expiresAt, now),
-  attempts: verification.checks,
-  attemptsMax: verification.checksMax,
-  test: verification.test,
-  createdAt: verification.createdAt,
-  expiresAt: verification.expiresAt,
-  doneAt: verification.doneAt,
-});
+const operatorView = (verification: Verification, now: number): object => {
+  const state = stateAt(verification.state, verification.expiresAt, now);
+  return {
+    verifyId: verification.id,
+    messageId: `${verification.id}:1`,
+    configId: verification.config,
+    to: maskNumber(verification.number),
+    country: verification.country,
+    state,
+    attempts: verification.checks,
+    attemptsMax: verification.checksMax,
+    test: verification.test,
+    createdAt: verification.createdAt,
+    expiresAt: verification.expiresAt,
+    doneAt: verification.doneAt ?? (state === "expired" ? verification.expiresAt : null),
+  };
+};
 
 function readFilter(query: AuthenticCall["query"], faults: Fault[]): VerificationFilter {
   const state = VERIFICATION_STATES.find((known) => known === query.state);
@@ -256,7 +259,7 @@ export const liftVerifyBlock: KeyedRoute = {
   handle: async ({ store, clock }, { params, caller }) => {
     const now = clock.now();
     const { prefix = "" } = params;
-    const block = (await store.listBlocks(caller.account.id, now)).find((each) => each.prefix === prefix);
+    const [block] = await store.listBlocks(caller.account.id, now, prefix);
     const lifted = block && (await store.liftBlock(caller.account.id, prefix, now));
     if (!block || !lifted) throw new Problem("RECORD_NOT_FOUND");
     return blockView(block);

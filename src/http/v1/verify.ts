@@ -117,7 +117,7 @@ export const validate: SendRoute = {
   responseExample: { data: EXAMPLE_ID, message: OTP_VERIFIED, error: null },
   handle: async ({ verifying }, { body, caller }) => {
     const draft = readValidate(body);
-    await checkOtp(verifying, caller.account, draft);
+    await checkOtp(verifying, caller.account, caller.key.mode, draft);
     return { text: otpEnvelope(draft.verifyId, OTP_VERIFIED) };
   },
 };
@@ -137,7 +137,7 @@ const VerificationView = Type.Object(
     createdAt: Type.Integer({ description: "Epoch milliseconds." }),
     expiresAt: Type.Integer({ description: "Until when the code is good." }),
     doneAt: Type.Union([Type.Integer(), Type.Null()], {
-      description: "When it was verified, used up or superseded; null while it was not.",
+      description: "When it was verified, used up, superseded or expired; null while it was not.",
     }),
   },
   { title: "Verification" },
@@ -157,7 +157,7 @@ const verificationView = (verification: Verification, now: number): object => {
     test: verification.test,
     createdAt: verification.createdAt,
     expiresAt,
-    doneAt: verification.doneAt,
+    doneAt: verification.doneAt ?? (current === "expired" ? expiresAt : null),
   };
 };
 
@@ -187,7 +187,7 @@ export const getVerification: KeyedRoute = {
   handle: async ({ store, clock }, { params, caller }) => {
     const id = (params.verifyId ?? "").toLowerCase();
     const verification = isUuid(id) ? await store.findVerification(caller.account.id, id) : null;
-    if (!verification) throw new Problem("VERIFICATION_NOT_FOUND");
+    if (verification?.mode !== caller.key.mode) throw new Problem("VERIFICATION_NOT_FOUND");
     return verificationView(verification, clock.now());
   },
 };

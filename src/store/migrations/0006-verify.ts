@@ -10,6 +10,7 @@ export const verify: Migration = {
     `create table verifications (
       account_id integer not null,
       id ${uuid} not null,
+      mode text not null,
       config text not null,
       number text not null,
       country text not null,
@@ -26,22 +27,31 @@ export const verify: Migration = {
       done_at ${time},
       next_at ${time},
       plan text,
-      counted integer not null,
+      counted text not null,
       pays integer not null,
-      last_request_id ${uuid} not null,
       followed integer not null,
       primary key (account_id, id)
     )${clustered}`,
     `create index verifications_next on verifications (next_at) where next_at is not null`,
+    // The requests that brought a code by a later channel than the first, whose request has the id of the verification.
+    `create table verify_requests (
+      account_id integer not null,
+      request_id ${uuid} not null,
+      verify_id ${uuid} not null,
+      primary key (account_id, request_id)
+    )${clustered}`,
     `create table verify_numbers (
       account_id integer not null,
+      mode text not null,
       number text not null,
       sends text not null,
+      noted_sends text not null,
       failures text not null,
       -- The last verification under each configuration: no index has to be kept to find the one that a new code ends.
       latest text not null,
       touched_at ${time} not null,
-      primary key (account_id, number)
+      verified_at ${time} not null default 0,
+      primary key (account_id, mode, number)
     )${clustered}`,
     `create table verify_tallies (
       account_id integer not null,

@@ -10,6 +10,7 @@ import {
 } from "../../model/verification.ts";
 import type { VerificationRow } from "../tables.ts";
 import { failureCapsOf, momentIn, refusedCheck } from "../verifications.ts";
+import { blockAfterUse } from "../verify-guard.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { columns } from "./columns.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
@@ -18,6 +19,7 @@ import { rowKey } from "./row-key.ts";
 
 const CHECKS = columns({
   account_id: "integer",
+  mode: "text",
   id: "uuid",
   digest: "text",
   at: "bigint",
@@ -38,11 +40,11 @@ const CHECK = `
   with asked as materialized (select * from ${CHECKS.rows}),
   locked as materialized (
     select asked.*, numbers.number, numbers.failures
-    from asked join verifications as code on code.account_id = asked.account_id and code.id = asked.id
-      join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.number = code.number
-    order by numbers.account_id, numbers.number for update of numbers
+    from asked join verifications as code on code.account_id = asked.account_id and code.id = asked.id and code.mode = asked.mode
+      join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.mode = code.mode and numbers.number = code.number
+    order by numbers.account_id, numbers.mode, numbers.number for update of numbers
   ),
-  turn as (select *, cast(row_number() over (partition by account_id, number order by place) as integer) as rank from locked),
+  turn as (select *, cast(row_number() over (partition by account_id, mode, number order by place) as integer) as rank from locked),
   decided as (
     update verifications set checks = verifications.checks + 1,
       state = case when verifications.digest = turn.digest then 'verified'
@@ -56,33 +58,37 @@ const CHECK = `
     where verifications.account_id = turn.account_id and verifications.id = turn.id and verifications.state = 'pending'
       and verifications.expires_at > turn.at
       and (verifications.bound = 0 or (${IS_WITHIN("failures_per_hour", "hour_ago")} and ${IS_WITHIN("failures_per_day", "day_ago")}))
-    returning turn.place, turn.moment, verifications.account_id, verifications.number, verifications.country, verifications.state,
+    returning turn.place, turn.moment, turn.at, verifications.account_id, verifications.mode, verifications.bound, verifications.number, verifications.country, verifications.state,
       verifications.checks, verifications.checks_max, verifications.created_at, verifications.counted, verifications.pays
   ),
   failed as (
-    update verify_numbers set failures = substr(wrong.moments || verify_numbers.failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT})
+    update verify_numbers set failures = substr(tried.moments || verify_numbers.failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT}),
+      verified_at = coalesce(tried.verified_at, verify_numbers.verified_at)
     from (
-      select account_id, number, string_agg(moment, '' order by moment desc) as moments from decided
-      where state <> 'verified' group by account_id, number
-    ) as wrong
-    where verify_numbers.account_id = wrong.account_id and verify_numbers.number = wrong.number
+      select account_id, mode, number, max(at) filter (where state = 'verified') as verified_at,
+        coalesce(string_agg(moment, '' order by moment desc) filter (where bound = 1 and state <> 'verified'), '') as moments
+      from decided where state <> 'verified' or pays > 0 group by account_id, mode, number
+    ) as tried
+    where verify_numbers.account_id = tried.account_id and verify_numbers.mode = tried.mode and verify_numbers.number = tried.number
   ),
   verified as (
-    select account_id, left(number, -4) as prefix, country, created_at, pays from decided where state = 'verified' and counted = 1
+    select account_id, left(number, -4) as prefix, country, created_at, counted, pays, at from decided
+    where state = 'verified' and counted <> ''
   ),
   paid as (
-    insert into verify_prefixes (account_id, prefix, owed, verified)
-    select account_id, prefix, -sum(pays), count(*) from verified where pays > 0
+    insert into verify_prefixes (account_id, prefix, owed, verified, sent_at)
+    select account_id, prefix, -sum(pays), count(*), max(at) from verified where pays > 0
     group by account_id, prefix order by account_id, prefix
     on conflict (account_id, prefix) do update
-      set owed = verify_prefixes.owed + excluded.owed, verified = verify_prefixes.verified + excluded.verified
+      set owed = verify_prefixes.owed + excluded.owed, verified = verify_prefixes.verified + excluded.verified,
+        blocked_until = ${blockAfterUse("verify_prefixes.blocked_until", "excluded.sent_at")}
     returning 1
   ),
   counted as (
     insert into verify_tallies (account_id, kind, name, bucket, sends, verified)
     select account_id, kind, name, cast(bucket as integer), 0, count(*) from (
-      select account_id, 'country' as kind, country as name, created_at / ${BUCKET_MS} as bucket from verified
-      union all select account_id, 'account', '', created_at / ${DAY_MS} from verified
+      select account_id, 'country ' || counted as kind, country as name, created_at / ${BUCKET_MS} as bucket from verified
+      union all select account_id, 'account ' || counted, '', created_at / ${DAY_MS} from verified
     ) as each
     -- Prefixes come before tallies and tallies before strays, in every statement, so that no two wait for each other.
     where (select count(*) from paid) >= 0
@@ -99,10 +105,11 @@ const CHECK = `
   ),
   -- A wrong code changes a number as well, so what is about no number changes that of nobody.
   failed_nobody as (
-    insert into verify_numbers (account_id, number, sends, failures, latest, touched_at)
-    select account_id, '', '', string_agg(moment, '' order by moment desc), '{}', max(at) from asked
-    where place not in (select place from decided) and (select count(*) from stray) >= 0 group by account_id order by account_id
-    on conflict (account_id, number) do update set touched_at = excluded.touched_at,
+    insert into verify_numbers (account_id, mode, number, sends, noted_sends, failures, latest, touched_at)
+    select account_id, mode, '', '', '', string_agg(moment, '' order by moment desc), '{}', max(at) from asked
+    where place not in (select place from decided) and (select count(*) from stray) >= 0
+    group by account_id, mode order by account_id, mode
+    on conflict (account_id, mode, number) do update set touched_at = excluded.touched_at,
       failures = substr(excluded.failures || verify_numbers.failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT})
   )
   select asked.place, decided.state, decided.checks, decided.checks_max, locked.place is not null as known
@@ -110,31 +117,40 @@ const CHECK = `
 
 /** Takes all that several statements of a transaction will change, in the order in which others take it. */
 const LOCK_CHECKS = `
-  with asked as materialized (select distinct account_id, id from ${CHECKS.rows}),
+  with asked as materialized (select distinct account_id, mode, id from ${CHECKS.rows}),
   locked as materialized (
     select code.account_id, left(code.number, -4) as prefix, code.country, code.created_at, code.counted, code.pays
-    from asked join verifications as code on code.account_id = asked.account_id and code.id = asked.id
-      join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.number = code.number
-    order by numbers.account_id, numbers.number for update of numbers
+    from asked join verifications as code on code.account_id = asked.account_id and code.id = asked.id and code.mode = asked.mode
+      join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.mode = code.mode and numbers.number = code.number
+    order by numbers.account_id, numbers.mode, numbers.number for update of numbers
   ),
   prefixes as (
     insert into verify_prefixes (account_id, prefix)
     select distinct account_id, prefix from locked where pays > 0 order by account_id, prefix
     on conflict (account_id, prefix) do update set owed = verify_prefixes.owed
     returning 1
+  ),
+  tallies as (
+    insert into verify_tallies (account_id, kind, name, bucket, sends, verified)
+    select account_id, kind, name, cast(bucket as integer), 0, 0 from (
+      select account_id, 'country ' || counted as kind, country as name, created_at / ${BUCKET_MS} as bucket from locked
+      where counted <> ''
+      union all select account_id, 'account ' || counted, '', created_at / ${DAY_MS} from locked where counted <> ''
+    ) as each where (select count(*) from prefixes) >= 0
+    group by account_id, kind, name, bucket order by account_id, kind desc, name, bucket
+    on conflict (account_id, kind, name, bucket) do update set sends = verify_tallies.sends
+    returning 1
   )
-  insert into verify_tallies (account_id, kind, name, bucket, sends, verified)
-  select account_id, kind, name, cast(bucket as integer), 0, 0 from (
-    select account_id, 'country' as kind, country as name, created_at / ${BUCKET_MS} as bucket from locked where counted = 1
-    union all select account_id, 'account', '', created_at / ${DAY_MS} from locked where counted = 1
-  ) as each where (select count(*) from prefixes) >= 0
-  group by account_id, kind, name, bucket order by account_id, kind desc, name, bucket
-  on conflict (account_id, kind, name, bucket) do update set sends = verify_tallies.sends`;
+  insert into verify_strays (account_id, checks, last_at)
+  select distinct account_id, 0, 0 from asked where (select count(*) from tallies) >= 0 order by account_id
+  on conflict (account_id) do update set checks = verify_strays.checks`;
 
 const LOOK = `
   select place, state, expires_at, bound, failures_per_hour, failures_per_day, failures
   from ${CHECKS.rows} join verifications as code on code.account_id = batch.account_id and code.id = batch.id
-    join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.number = code.number`;
+      and code.mode = batch.mode
+    join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.mode = code.mode
+      and numbers.number = code.number`;
 
 /** What became of a try; without a state where nothing was decided. */
 type CheckRow = { place: number; known: boolean } & (
@@ -192,8 +208,9 @@ async function lookAt(query: Query, values: unknown[][]): Promise<Map<number, Lo
   return new Map(rows.map((row) => [row.place, row]));
 }
 
-const checkRow = ({ accountId, id, digest, at }: CodeCheck) => ({
+const checkRow = ({ accountId, mode, id, digest, at }: CodeCheck) => ({
   account_id: accountId,
+  mode,
   id,
   digest,
   at,

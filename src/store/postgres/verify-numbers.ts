@@ -1,4 +1,3 @@
-import type { PumpingGuard } from "../../model/pumping.ts";
 import type { Acceptance } from "../store.ts";
 import type { NewVerification } from "../verify-store.ts";
 import { columns } from "./columns.ts";
@@ -8,55 +7,66 @@ import { rowKey } from "./row-key.ts";
 /** A request with the code that it sends. */
 export type WithCode = Acceptance & { verification: NewVerification };
 
-/** Whether its prefix owes a code: on the simulator there is nothing to earn. */
-export const isOwed = (item: WithCode): item is WithCode & { verification: { guard: PumpingGuard } } =>
-  item.verification.caps !== null && item.verification.guard !== null && item.verification.bound;
-
 const NUMBERS = columns({
   account_id: "integer",
+  mode: "text",
   number: "text",
   sends: "text",
+  noted_sends: "text",
   latest: "text",
   touched_at: "bigint",
 });
 
 /** The rows of the numbers are there from now on and ours until the commit: whoever else sends to them waits. */
 const LOCK_NUMBERS = `
-  insert into verify_numbers (account_id, number, sends, failures, latest, touched_at)
-  select account_id, number, '', '', '{}', touched_at from ${NUMBERS.rows} order by account_id, number
-  on conflict (account_id, number) do update set touched_at = excluded.touched_at
-  returning account_id, number, sends, latest`;
+  insert into verify_numbers (account_id, mode, number, sends, noted_sends, failures, latest, touched_at)
+  select account_id, mode, number, '', '', '', '{}', touched_at from ${NUMBERS.rows} order by account_id, mode, number
+  on conflict (account_id, mode, number) do update set touched_at = excluded.touched_at
+  returning account_id, mode, number, sends, noted_sends, latest, verified_at`;
 
 const PUT_SENDS = `
-  update verify_numbers set sends = batch.sends, latest = batch.latest from ${NUMBERS.rows}
-  where verify_numbers.account_id = batch.account_id and verify_numbers.number = batch.number`;
+  update verify_numbers set sends = batch.sends, noted_sends = batch.noted_sends, latest = batch.latest
+  from ${NUMBERS.rows}
+  where verify_numbers.account_id = batch.account_id and verify_numbers.mode = batch.mode
+    and verify_numbers.number = batch.number`;
 
 export interface NumberRow {
   account_id: number;
+  mode: string;
   number: string;
   sends: string;
+  noted_sends: string;
   latest: string;
   touched_at: number;
+  verified_at: number;
 }
 
 /** Whom a code is sent to. */
 export const numberOf = ({ recipients }: Acceptance): string => recipients[0]?.number ?? "";
 
+/** What tells its row from all others. */
+export const numberKey = (item: WithCode): string =>
+  rowKey(item.message.accountId, item.verification.mode, numberOf(item));
+
 const byNumber = (a: NumberRow, b: NumberRow): number =>
-  a.account_id - b.account_id || (a.number < b.number ? -1 : a.number > b.number ? 1 : 0);
+  a.account_id - b.account_id || byText(a.mode, b.mode) || byText(a.number, b.number);
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Locks the numbers of a batch, in order, and gives them as they are. */
 export async function lockNumbers(query: Query, batch: readonly WithCode[]): Promise<Map<string, NumberRow>> {
   const rows = new Map<string, NumberRow>();
   for (const item of batch) {
     const { accountId, createdAt } = item.message;
-    const number = numberOf(item);
-    rows.set(rowKey(accountId, number), {
+    rows.set(numberKey(item), {
       account_id: accountId,
-      number,
+      mode: item.verification.mode,
+      number: numberOf(item),
       sends: "",
+      noted_sends: "",
       latest: "{}",
       touched_at: createdAt,
+      verified_at: 0,
     });
   }
   const { rows: known } = await query<Omit<NumberRow, "touched_at">>({
@@ -64,9 +74,9 @@ export async function lockNumbers(query: Query, batch: readonly WithCode[]): Pro
     text: LOCK_NUMBERS,
     values: NUMBERS.values([...rows.values()]),
   });
-  for (const { account_id, number, sends, latest } of known) {
-    const row = rows.get(rowKey(account_id, number));
-    if (row) Object.assign(row, { sends, latest });
+  for (const { account_id, mode, number, ...found } of known) {
+    const row = rows.get(rowKey(account_id, mode, number));
+    if (row) Object.assign(row, found);
   }
   return rows;
 }

@@ -1,4 +1,5 @@
 import { BUCKET_MS, bucketOf, dayOf, oldestBucket, type Bucket } from "../../model/pumping.ts";
+import { bookOf } from "../verifications.ts";
 import { columns } from "./columns.ts";
 import type { Query } from "./pool.ts";
 import { rowKey } from "./row-key.ts";
@@ -37,11 +38,12 @@ export type Tallies = Map<string, TallyRow[]>;
 
 /** Where one send is counted. */
 const talliesOf = ({ message, verification }: WithCode): TallyRow[] => {
+  const book = bookOf(verification);
   const { accountId: account_id, createdAt } = message;
   const one = { account_id, sends: 1, verified: 0 };
   return [
-    { ...one, kind: "country", name: verification.country, bucket: bucketOf(createdAt) },
-    { ...one, kind: "account", name: "", bucket: dayOf(createdAt) },
+    { ...one, kind: `country ${book}`, name: verification.country, bucket: bucketOf(createdAt) },
+    { ...one, kind: `account ${book}`, name: "", bucket: dayOf(createdAt) },
   ];
 };
 
@@ -64,7 +66,7 @@ export async function readTallies(query: Query, batch: readonly WithCode[]): Pro
   if (batch.length === 0) return tallies;
   const wanted = new Map(
     batch.flatMap(talliesOf).map((row) => {
-      const bucket = row.kind === "account" ? row.bucket : oldestBucket(row.bucket * BUCKET_MS);
+      const bucket = row.kind.startsWith("account") ? row.bucket : oldestBucket(row.bucket * BUCKET_MS);
       return [rowKey(row.account_id, row.kind, row.name), { ...row, bucket }] as const;
     }),
   );
