@@ -232,6 +232,7 @@ export function receiptStoreSuite(engine: EngineName): void {
 
     it("are kept with all that could still tell what they are about", async () => {
       const early = receipt("A1", {
+        spelt: "0161",
         otherIds: ["a1", "161"],
         recipient: "33612345678",
         channel: "sms",

@@ -154,7 +154,7 @@ export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
     errorCode: row.error_code,
     description: row.description,
     at: row.at,
-    ...(row.other_ids ? { otherIds: JSON.parse(row.other_ids) as string[] } : {}),
+    ...(row.other_ids ? (JSON.parse(row.other_ids) as Pick<Receipt, "spelt" | "otherIds">) : {}),
     ...(row.recipient ? { recipient: row.recipient } : {}),
   },
 });
@@ -174,7 +174,7 @@ export const parkedRow = (receipt: Receipt) => ({
   description: receipt.description,
   at: receipt.at,
   account_id: accountOfCarrier(receipt.carrier),
-  other_ids: receipt.otherIds?.length ? JSON.stringify(receipt.otherIds) : null,
+  other_ids: receipt.otherIds?.length ? JSON.stringify({ spelt: receipt.spelt, otherIds: receipt.otherIds }) : null,
   recipient: receipt.recipient ?? null,
 });
 
