@@ -349,7 +349,10 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       clearTimeout(cut);
       await jobs.stop();
       pulse.stop();
-      await sending?.stop();
+      const sent = sending?.stop();
+      // Together: what is sent is waited for by the lines, and no longer than whoever ends the process waits for all of it.
+      carriers.beginStop();
+      await sent;
       await carriers.stop();
       await commits.idle();
       await teller?.stop();

@@ -8,6 +8,7 @@ import { responseTo } from "../src/smpp/respond.ts";
 import { listen, type SmppServer } from "../src/smpp/server.ts";
 import { STATUS } from "../src/smpp/status.ts";
 import { openTenants, type Tenants } from "./fuzz/tenants.ts";
+import { issueCertificates } from "./support/certificates.ts";
 import { ENGINES } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
 import { openHouse, type Answer, type ErrorBody, type House } from "./support/house.ts";
@@ -27,6 +28,7 @@ interface StateBody {
 }
 
 const PASSWORD = "correct-horse";
+const CA = issueCertificates().ca;
 const LINE = { host: "127.0.0.1", port: 9, systemId: "shop", password: PASSWORD };
 
 test("the defaults of a line are what the rules of SMPP call usual, and its id forms are all that there are", () => {
@@ -119,7 +121,9 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       tls: { ca: null, servername: "smsc.example", cert: null },
       statusPolicy: { "0x45": "retry" },
     });
-    const cleared = await house.ask<Body>("PATCH", `/api/carriers/${made.id}`, { smpp: { tls: null } });
+    const cleared = await house.ask<Body>("PATCH", `/api/carriers/${made.id}`, {
+      smpp: { tls: null, password: PASSWORD },
+    });
     expect(cleared.body.smpp).toMatchObject({ tls: null, window: 50 });
   });
 
@@ -170,7 +174,37 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
     const without = await make({ password: undefined });
     expect([without.status, without.body.error.parameter]).toEqual([400, "smpp.password"]);
     const { body: made } = await make({ password: "" });
-    expect((await house.ask("PATCH", `/api/carriers/${made.id}`, { smpp: { port: 10 } })).status).toBe(200);
+    expect((await house.ask("PATCH", `/api/carriers/${made.id}`, { smpp: { window: 7 } })).status).toBe(200);
+  });
+
+  test.each([
+    { host: "mine.example" },
+    { port: 10 },
+    { tls: null },
+    { tls: { servername: "mine.example" } },
+    { tls: { ca: null } },
+  ])("takes no stored password elsewhere: %o needs it again", async (smpp) => {
+    const { body: line } = await make({ tls: { servername: "smpp.carrier.example", ca: CA } });
+    const { id } = line;
+    for (const [method, path] of [
+      ["PATCH", `/api/carriers/${id}`],
+      ["POST", `/api/carriers/${id}/test`],
+    ] as const) {
+      const { status, body } = await house.ask<Body>(method, path, { smpp });
+      expect([status, body.error?.parameter]).toEqual([400, "smpp.password"]);
+      expect(body.error.details[0]?.message).toContain("give the password again");
+    }
+    const given = { smpp: { ...smpp, password: "another" } };
+    expect((await house.ask("PATCH", `/api/carriers/${id}`, given)).status).toBe(200);
+    await house.ask("DELETE", `/api/carriers/${id}`);
+  });
+
+  test("needs its password not again where nothing changes about who is at the other end", async () => {
+    const { body: line } = await make();
+    const { host, port } = LINE;
+    for (const smpp of [{ host, port, tls: null }, { systemType: "x" }, { tls: {} }])
+      expect((await house.ask("PATCH", `/api/carriers/${line.id}`, { smpp })).status).toBe(200);
+    await house.ask("DELETE", `/api/carriers/${line.id}`);
   });
 
   test("is no simulated line, and a simulated line is none of SMPP", async () => {
@@ -248,6 +282,15 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       expect((await apply(withPassword)).changed).toEqual([]);
     });
 
+    test("needs its password where the line leads elsewhere", async () => {
+      const { body: line } = await make();
+      const carriers = (await exported()).map((each) =>
+        each.name === line.name ? { ...each, smpp: { ...each.smpp, host: "mine.example" } } : each,
+      );
+      const { error } = await apply(carriers);
+      expect(error?.parameter).toMatch(/^carriers\[\d+\]\.smpp\.password$/);
+    });
+
     test("needs its password where it is new", async () => {
       const { password: _, ...bare } = LINE;
       const carriers = [...(await exported()), { name: "brand-new", adapter: "smpp", smpp: bare }];
@@ -273,7 +316,7 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
         code: "0x0000000E",
         description: "The carrier does not take this password",
       });
-      expect((await tried({ smpp: { port: 9 } })).body).toMatchObject({
+      expect((await tried({ smpp: { port: 9, password: PASSWORD } })).body).toMatchObject({
         outcome: "unreachable",
         description: expect.stringContaining("ECONNREFUSED"),
       });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Carrier, OnReceipt, Outcome } from "../src/carriers/carrier.ts";
+import type { Carrier, OnReceipt, Outcome, Patience } from "../src/carriers/carrier.ts";
 import { openCarriers, shareOf, type LiveLine, type OpenCarriers } from "../src/carriers/open-carriers.ts";
 import { newId } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
@@ -15,6 +15,7 @@ class FakeLine implements Carrier {
   readonly shares: number[] = [];
   onReceipt: OnReceipt | null = null;
   finish: () => void = () => {};
+  patience: Patience | undefined;
   /** Whether its end waits for `finish`. */
   isSlow = false;
 
@@ -40,7 +41,8 @@ class FakeLine implements Carrier {
     this.onReceipt = onReceipt;
     this.log.push(`${this.host} starts`);
   }
-  async stop(): Promise<void> {
+  async stop(patience?: Patience): Promise<void> {
+    this.patience = patience;
     this.log.push(`${this.host} ends`);
     if (this.isSlow) await new Promise<void>((resolve) => (this.finish = resolve));
     this.onReceipt = null;
@@ -212,6 +214,22 @@ test("the end waits for all lines, also for those that are ending already, and t
   expect(log.slice(-2)).toEqual(["one ended", "simulator ended"]);
   await become(record());
   expect(made, "what changes after the end opens nothing").toHaveLength(1);
+});
+
+test("lines begin to end at a word, in haste and once, while the simulator goes on", async () => {
+  const { carriers, become, made, log } = open();
+  await carriers.start(take);
+  await become(record());
+  if (made[0]) made[0].isSlow = true;
+  carriers.beginStop();
+  await settled();
+  expect(log.slice(-1)).toEqual(["one ends"]);
+  expect(made[0]?.patience).toEqual({ drainMs: 4000, unbindMs: 1000 });
+  const over = carriers.stop();
+  await settled();
+  made[0]?.finish();
+  await over;
+  expect(log.slice(-3)).toEqual(["one ends", "one ended", "simulator ended"]);
 });
 
 test("lines are told when their share has changed, and only then", async () => {

@@ -139,11 +139,60 @@ export function receiptStoreSuite(engine: EngineName): void {
       expect(await statesOf("A1")).toEqual(["delivered", "delivered"]);
     });
 
+    it("keeps what is known of its parts when its submit is written down again", async () => {
+      const ref = await taken(["A1", "A2"]);
+      await store.reportParts([say("A1", "delivered")]);
+      await moveOne(ref, { to: "submitted", carrier: NORTH, carrierMessageId: "A1", partIds: ["A1", "A2"] });
+      expect(await statesOf("A1")).toEqual(["delivered", null]);
+    });
+
+    it("begins anew under ids that another message had", async () => {
+      await taken(["A1", "A2"], "33600000001");
+      await store.reportParts([say("A1", "undelivered")]);
+      const ref = await taken(["A1", "A2"], "33600000002");
+      expect(await store.findSubmissions([receipt("A2")])).toEqual([{ ...ref, parts: 2 }]);
+      expect(await statesOf("A1")).toEqual([null, null]);
+      const alone = await taken(["A1"], "33600000003");
+      expect(await store.findSubmissions([receipt("A1")])).toEqual([alone]);
+    });
+
     it("goes with all its parts when it is forgotten", async () => {
       await taken(["A1", "A2"]);
       await opened.execute("update messages set state = 'delivered', done_at = 1");
       await store.removeMessages(1, NOON + 1, null, 10);
       expect(await store.findSubmissions([receipt("A1"), receipt("A2")])).toEqual([null, null]);
+    });
+  });
+
+  describe("a receipt that says which phone it is about", () => {
+    const about = (recipient: string): Receipt => receipt("65536", { recipient });
+
+    it("names the message to this phone only, however the carrier writes its number", async () => {
+      const ref = await taken(["65536"], "33612345678");
+      const written = ["33612345678", "+33612345678", "0612345678", "2345678", "5678", "", "33612****", "BANK"];
+      expect(await store.findSubmissions(written.map(about))).toEqual(written.map(() => ref));
+      expect(await store.findSubmissions([about("33612345679"), about("0712345670")])).toEqual([null, null]);
+    });
+
+    it("is parked where its id is that of a message to another phone, and stays so", async () => {
+      const ref = await taken(["65536"], "33612345678");
+      expect(await store.park([about("33600000009"), about("0612345678")], NOON)).toEqual([null, ref]);
+      expect(await store.parkedWithMessage(10)).toEqual([]);
+      expect((await store.listParked({ accountId: 1 }, null, 10)).rows).toHaveLength(1);
+    });
+
+    it("is handed over with the submit of the message to its phone, and with no other", async () => {
+      await store.park([about("33600000009"), receipt("A2", { recipient: "33600000009" })], NOON);
+      const submit = async (to: string, step: Partial<Move>): Promise<number> => {
+        const ref = await stored(to);
+        await moveOne(ref, { to: "submitting" });
+        return (await moveOne(ref, { to: "submitted", carrier: NORTH, ...step })).parked.length;
+      };
+      const whole = { carrierMessageId: "65536" };
+      const parts = { carrierMessageId: "A1", partIds: ["A1", "A2"] };
+      expect([await submit("33612345678", whole), await submit("33612345678", parts)]).toEqual([0, 0]);
+      expect([await submit("33600000009", whole), await submit("33600000009", parts)]).toEqual([1, 1]);
+      expect(await store.parkedWithMessage(10)).toHaveLength(2);
     });
   });
 
@@ -183,6 +232,7 @@ export function receiptStoreSuite(engine: EngineName): void {
 
     it("are kept with all that could still tell what they are about", async () => {
       const early = receipt("A1", {
+        spelt: "0161",
         otherIds: ["a1", "161"],
         recipient: "33612345678",
         channel: "sms",

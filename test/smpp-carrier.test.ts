@@ -100,6 +100,15 @@ const messageTo = (recipient: string, changes: Partial<Message> = {}): Message =
   ...changes,
 });
 
+const RECEIPT: Receipt = {
+  carrier: "1/line",
+  carrierMessageId: "",
+  state: "delivered",
+  errorCode: null,
+  description: null,
+  at: 0,
+};
+
 const LONG = "Dear customer, ".repeat(30);
 const long = (to = "15550100100"): Message =>
   messageTo(to, { content: { text: LONG, encoding: "gsm7", flash: false }, segments: 3 });
@@ -251,6 +260,40 @@ describe("a carrier over SMPP", () => {
     },
   );
 
+  test("what was learned of ids stays until three receipts in a row say the same of another form", async () => {
+    const { carrier } = await open();
+    const form = (): string | null | undefined => carrier.state?.().learnedIdForm;
+    const heard = (spelt: string, knownAs: string): void =>
+      carrier.learned?.({ ...RECEIPT, carrierMessageId: knownAs, spelt }, knownAs);
+    heard("255", "ff");
+    expect(form()).toBe("from decimal to hex, in lower case");
+    for (const each of ["00a1", "00a2"]) heard(each, each.slice(2));
+    heard("A3", "a3");
+    heard("00a4", "a4");
+    expect(form()).toBe("from decimal to hex, in lower case");
+    heard("00a5", "a5");
+    heard("00a6", "a6");
+    expect(form()).toBe("without leading zeros");
+  });
+
+  test("nothing is learned of a receipt that does not have its id as the carrier spelt it", async () => {
+    const { carrier } = await open();
+    carrier.learned?.({ ...RECEIPT, carrierMessageId: "255", otherIds: ["ff"] }, "ff");
+    expect(carrier.state?.().learnedIdForm).toBeNull();
+  });
+
+  test("a receipt has the id as the carrier spelt it, also when another form is learned", async () => {
+    const { carrier, receipts } = await open({ idForm: "hex", receiptIdForm: "decimal" });
+    carrier.learned?.({ ...RECEIPT, spelt: "255" }, "ff");
+    const outcome = await carrier.submit(messageTo("15550100100"));
+    const [receipt] = await eventually(
+      () => receipts,
+      (seen) => seen.length === 1,
+    );
+    const id = outcome.kind === "taken" ? outcome.carrierMessageId : "";
+    expect([receipt?.carrierMessageId, receipt?.spelt]).toEqual([id, String(Number(`0x${id}`))]);
+  });
+
   test("a receipt on another bind is the same carrier's", async () => {
     const { carrier, receipts } = await open({}, { bindAs: "transmitter and receiver" });
     await eventually(
@@ -311,5 +354,23 @@ describe("a carrier over SMPP", () => {
     await carrier.stop();
     expect((await under).map(({ kind }) => kind)).toEqual(Array.from({ length: 10 }, () => "taken"));
     expect(smsc.sessions).toBe(0);
+  });
+
+  test("stop waits no longer than it is told to: what is not answered is in doubt, what was not sent is not", async () => {
+    const { carrier, smsc } = await open({ silentPercent: 100 }, { window: 1 });
+    const [sent, queued] = [carrier.submit(messageTo("15550100100")), carrier.submit(messageTo("15550100101"))];
+    await eventually(
+      () => smsc.counts.submits,
+      (submits) => submits === 1,
+    );
+    const over = carrier.stop({ drainMs: 20, unbindMs: 1000 });
+    expect(await queued).toMatchObject({ kind: "busy" });
+    expect(await carrier.submit(messageTo("15550100102"))).toMatchObject({ kind: "busy" });
+    expect(await sent).toMatchObject({ kind: "unknown" });
+    await over;
+    await eventually(
+      () => smsc.sessions,
+      (sessions) => sessions === 0,
+    );
   });
 });

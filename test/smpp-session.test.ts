@@ -479,11 +479,13 @@ describe("the end", () => {
   });
 
   test("what is said in the turn in which the other side unbinds counts as written", async () => {
-    const { session, far } = openLine();
+    const { session, far, clock } = openLine();
     const outcomes: Outcome[] = [];
     session.ask(message, () => session.ask(message, (outcome) => outcomes.push(outcome)));
     await far.next();
     far.sayTogether([taken("a"), 1], [{ command: "unbind" }, 9]);
+    await settle();
+    clock.advance(3000);
     expect((await far.take(2)).map(({ pdu }) => pdu.command)).toEqual(["submit_sm", "unbind_resp"]);
     expect(outcomes).toEqual([{ kind: "closed", wasWritten: true }]);
   });
@@ -513,12 +515,40 @@ describe("the end", () => {
     await far.ended();
   });
 
+  test("unbind waits no longer than it is told to", async () => {
+    const { session, far, clock } = openLine({ enquireAfterMs: null });
+    const outcome = session.request(message);
+    await far.next();
+    const over = session.unbind({ drainMs: 500, unbindMs: 100 });
+    clock.advance(500);
+    expect((await far.next()).pdu).toEqual({ command: "unbind" });
+    clock.advance(100);
+    expect(await over).toEqual({ reason: "unbound", by: "us" });
+    expect(await outcome).toEqual({ kind: "closed", wasWritten: true });
+  });
+
+  test("a side that unbinds has a while to answer what it was asked, and is asked nothing more", async () => {
+    const { session, far } = openLine({ window: 1 });
+    const sent = session.request(message);
+    const queued = session.request(message);
+    await far.next();
+    far.say({ command: "unbind" }, 9);
+    expect(await queued).toEqual({ kind: "closed", wasWritten: false });
+    expect(far.heard).toHaveLength(1);
+    far.say(taken("a"), 1);
+    expect(await sent).toEqual({ kind: "answer", pdu: taken("a") });
+    expect((await far.next()).pdu.command).toBe("unbind_resp");
+    expect(await session.closed).toEqual({ reason: "unbound", by: "peer" });
+  });
+
   test("whoever unbinds gets the answers that are due before the answer to unbind", async () => {
     let answer: (answer: Answer) => void = () => {};
-    const { session, far } = openLine({ onRequest: () => new Promise<Answer>((resolve) => (answer = resolve)) });
+    const { session, far, clock } = openLine({ onRequest: () => new Promise<Answer>((resolve) => (answer = resolve)) });
     const ours = session.request(message);
     await far.next();
     far.sayTogether([inbound, 1], [{ command: "unbind" }, 2]);
+    await settle();
+    clock.advance(3000);
     await settle();
     expect([far.heard.length, session.isOpen]).toEqual([1, false]);
     answer(responseTo(inbound));

@@ -126,3 +126,32 @@ describe.each(ENGINES)("a message by SMPP on %s", (engine) => {
     expect([status, body.error?.code]).toEqual([404, "TEMPLATE_NOT_FOUND"]);
   });
 });
+
+test("a server that stops unbinds, though the carrier has not answered everything", async () => {
+  const house = await openHouse("sqlite");
+  const smsc = await Smsc.open({
+    host: "127.0.0.1",
+    port: 0,
+    clock: systemClock,
+    whims: { silentPercent: 100 },
+  });
+  const smpp = { host: "127.0.0.1", port: smsc.port, systemId: "esme", password: "secret", responseSeconds: 300 };
+  await house.ask("POST", "/api/carriers", { name: "line", adapter: "smpp", smpp });
+  await house.ask("POST", "/api/routes", { name: "by smpp", channel: "sms", carrier: "line", priority: 1 });
+  await eventually(
+    () => smsc.sessions,
+    (sessions) => sessions === 1,
+  );
+  await house.send({ sender: "HELIOG", text: "Hello", to: "15550100100" });
+  await eventually(
+    () => smsc.counts.submits,
+    (submits) => submits === 1,
+  );
+  await house.close();
+  const sessions = await eventually(
+    () => smsc.sessions,
+    (open) => open === 0,
+  );
+  expect(sessions).toBe(0);
+  await smsc.close();
+});

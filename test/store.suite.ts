@@ -413,12 +413,22 @@ export function storeSuite(engine: EngineName): void {
       expect(await store.findSubmissions([])).toEqual([]);
     });
 
-    it("keeps the first message under a carrier's id", async () => {
+    it("gives a carrier's id that is used again to the newest message", async () => {
       const [a, b] = (await stored({ to: ["33600000001", "33600000002"] })) as [MessageRef, MessageRef];
       const taken = { to: "submitting", carrier: "north", carrierMessageId: "N1" } as const;
       await moveOne(a, taken);
       await moveOne(b, taken);
-      expect(await store.findSubmissions([receipt("N1")])).toEqual([a]);
+      expect(await store.findSubmissions([receipt("N1")])).toEqual([b]);
+    });
+
+    it("gives a carrier's id to one message, also when it is used twice in a batch", async () => {
+      const [a, b] = (await stored({ to: ["33600000001", "33600000002"] })) as [MessageRef, MessageRef];
+      const taken = { to: "submitting", at: NOON, owner: NOBODY, carrier: "north", carrierMessageId: "N1" } as const;
+      await moveAll(store, [
+        { ...a, ...taken },
+        { ...b, ...taken },
+      ]);
+      expect(await store.findSubmissions([receipt("N1")])).toEqual([b]);
     });
 
     it("notes a submit even when a report has overtaken the move", async () => {

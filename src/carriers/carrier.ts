@@ -34,6 +34,8 @@ export type ReceiptState = Extract<
 export interface Receipt {
   carrier: string;
   carrierMessageId: string;
+  /** The id as the carrier wrote it, where `carrierMessageId` may be another spelling: what is learned is learned from it. */
+  spelt?: string;
   /** Other spellings of the same id, the likeliest first. They are tried on a miss, and count only for `recipient`. */
   otherIds?: readonly string[];
   /** The phone that it is about, as the carrier writes its number. */
@@ -87,6 +89,12 @@ export interface Inbound extends Omit<InboundMessage, "id"> {
   id?: string;
 }
 
+/** How long an end may wait: for the answers that are due, and then for its own. */
+export interface Patience {
+  drainMs: number;
+  unbindMs: number;
+}
+
 export interface Carrier {
   /** Names the line in the whole service, not only in its account; receipts are matched by it. */
   readonly name: string;
@@ -107,9 +115,9 @@ export interface Carrier {
   start(onReceipt: OnReceipt): Promise<void>;
   /**
    * Takes nothing more, waits a while for the answers to what it has taken, and stops handing over receipts; what was not
-   * handed over comes after the next start.
+   * handed over comes after the next start. With `patience`, it waits no longer than that.
    */
-  stop(): Promise<void>;
+  stop(patience?: Patience): Promise<void>;
   /** Told when this node's share of the line has changed. */
   onShare?(): void;
   /** How the line is on this node; absent where there is nothing to tell. */

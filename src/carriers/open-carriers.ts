@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Log } from "../lib/log.ts";
 import { carrierKey, SIMULATOR, type CarrierContent, type CatalogRecord } from "../model/catalog.ts";
-import type { Carrier, Carriers, OnReceipt } from "./carrier.ts";
+import type { Carrier, Carriers, OnReceipt, Patience } from "./carrier.ts";
 import type { LineShare } from "./smpp/needs.ts";
 
 type CarrierRecord = CatalogRecord<"carrier">;
@@ -48,9 +48,14 @@ export interface OpenCarriers extends Carriers {
   start(onReceipt: OnReceipt): Promise<void>;
   /** Tells the lines whose share has changed, because nodes came or went. */
   divide(): void;
-  /** Ends all of them; by then nothing more is sent. */
+  /** Begins to end all of them, in haste, and opens no more: what is sent from now on waits for the next start. */
+  beginStop(): void;
+  /** Ends all of them, and then the simulator; by then nothing more is sent. */
   stop(): Promise<void>;
 }
+
+/** Whoever ends a process waits a few seconds for it; a carrier that was not unbound refuses the next bind. */
+const HASTE: Patience = { drainMs: 4000, unbindMs: 1000 };
 
 /** Opens the lines of all accounts and keeps them as their records are, without losing what is in flight on the old ones. */
 export function openCarriers({ simulator, records, create, place, log }: Needs): OpenCarriers {
@@ -98,15 +103,21 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
     }
   }
 
-  function end(line: Line): Promise<void> {
+  function end(line: Line, patience?: Patience): Promise<void> {
     const { carrier, begun } = line;
     line.isEnding = true;
     const ended = begun
-      .then(() => carrier.stop())
+      .then(() => carrier.stop(patience))
       .catch((error: unknown) => log.warn({ err: error, carrier: carrier.name }, "carrier did not end in order"))
       .finally(() => ending.delete(ended));
     ending.add(ended);
     return ended;
+  }
+
+  function beginStop(): void {
+    isStopped = true;
+    onReceipt = null;
+    for (const line of lines.values()) if (!line.isEnding) void end(line, HASTE);
   }
 
   return {
@@ -143,10 +154,10 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
       }
     },
 
+    beginStop,
+
     async stop() {
-      isStopped = true;
-      onReceipt = null;
-      for (const line of lines.values()) void end(line);
+      beginStop();
       await Promise.all(ending);
       await simulator.stop();
     },

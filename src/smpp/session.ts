@@ -15,6 +15,8 @@ const TICK_MS = 1000;
 /** How long a graceful end waits for answers that are due, and then for the answer to unbind. */
 const DRAIN_MS = 10_000;
 const UNBIND_MS = 5000;
+/** How long the other side is given to answer what it was asked before it unbound. */
+const LAST_ANSWERS_MS = 3000;
 /** How long the other side may take to close a connection that we have ended. */
 const LINGER_MS = 1000;
 /** Requests of the other side that may wait for the handler; then nothing is read until some are answered. */
@@ -157,14 +159,14 @@ export class Session {
    * Ends in good order: takes no more requests, hands back those that were not sent, waits for the answers that are
    * due on both sides, unbinds and closes.
    */
-  unbind(): Promise<SessionEnd> {
+  unbind({ drainMs = DRAIN_MS, unbindMs = UNBIND_MS } = {}): Promise<SessionEnd> {
     if (!this.isOpen) return this.closed;
     this.#isLeaving = true;
     this.#requests.handBackQueued();
     const isTime = (): boolean => this.#requests.waiting === 0 && this.#unanswered === 0;
-    this.#leave(isTime, () => {
+    this.#leave(isTime, drainMs, () => {
       const close = (): void => this.#close({ reason: "unbound", by: "us" });
-      const stopWaiting = this.#clock.after(UNBIND_MS, close);
+      const stopWaiting = this.#clock.after(unbindMs, close);
       this.#requests.send({ command: "unbind" }, () => {
         stopWaiting();
         close();
@@ -262,9 +264,16 @@ export class Session {
   #onUnbind(sequence: number): void {
     this.#isLeaving = true;
     this.#requests.handBackQueued();
-    // Answers that are due go first: without them the other side would not know what became of its requests.
+    // Answers that are due go first, on both sides: without them nobody would know what became of the requests.
+    let isPatient = true;
+    const stopWaiting = this.#clock.after(LAST_ANSWERS_MS, () => {
+      isPatient = false;
+      this.#leaveIfTime();
+    });
+    void this.closed.then(stopWaiting);
     this.#leave(
-      () => this.#unanswered === 0,
+      () => this.#unanswered === 0 && (this.#requests.waiting === 0 || !isPatient),
+      DRAIN_MS,
       () => {
         this.#outbox.put({ command: "unbind_resp", status: 0 }, sequence);
         this.#close({ reason: "unbound", by: "peer" });
@@ -272,7 +281,7 @@ export class Session {
     );
   }
 
-  #leave(isTime: () => boolean, say: () => void): void {
+  #leave(isTime: () => boolean, withinMs: number, say: () => void): void {
     let isSaid = false;
     const once = (): void => {
       stopWaiting();
@@ -281,7 +290,7 @@ export class Session {
       this.#farewell = null;
       say();
     };
-    const stopWaiting = this.#clock.after(DRAIN_MS, once);
+    const stopWaiting = this.#clock.after(withinMs, once);
     this.#farewell = { isTime, say: once };
     this.#leaveIfTime();
   }

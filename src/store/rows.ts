@@ -117,6 +117,27 @@ const refOf = (row: RefRow): MessageRef => ({ accountId: row.account_id, request
 export const submissionOf = (row: RefRow & { parts: number }): Submission =>
   row.parts > 1 ? { ...refOf(row), parts: row.parts } : refOf(row);
 
+/** Carriers write numbers with and without their country's code; so many digits at the end tell them apart. */
+const ENDING = 7;
+
+/**
+ * Whether what a receipt writes as its phone is the recipient of the message that `ref` names; what is no whole number says
+ * nothing against it. A question for one value, so that no engine reads more than the one row for it.
+ */
+export const isAbout = (written: string, ref: string): string => `case
+  when ${written} is null or length(${written}) < ${ENDING} or ltrim(${written}, '+0123456789') <> '' then true
+  else substr(${written}, length(${written}) - ${ENDING - 1}) = (
+    select substr(addressed.recipient, length(addressed.recipient) - ${ENDING - 1}) from messages as addressed
+    where addressed.account_id = ${ref}.account_id and addressed.request_id = ${ref}.request_id and addressed.n = ${ref}.n)
+  end`;
+
+/** Carriers begin their ids anew: the newest message has the id then. One that is written down again stays as it is. */
+export const ON_ID_USED_AGAIN = `on conflict (carrier, carrier_message_id) do update set
+  account_id = excluded.account_id, request_id = excluded.request_id, n = excluded.n, part = excluded.part,
+  parts = excluded.parts, whole = excluded.whole, state = null, error_code = null, description = null
+  where submissions.request_id <> excluded.request_id or submissions.n <> excluded.n
+    or submissions.account_id <> excluded.account_id`;
+
 export type ParkedRow = Selectable<
   Omit<StoredParkedRow, "parked_at" | "account_id" | "other_ids" | "recipient"> &
     // What is matched already has no use for these.
@@ -133,7 +154,7 @@ export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
     errorCode: row.error_code,
     description: row.description,
     at: row.at,
-    ...(row.other_ids ? { otherIds: JSON.parse(row.other_ids) as string[] } : {}),
+    ...(row.other_ids ? (JSON.parse(row.other_ids) as Pick<Receipt, "spelt" | "otherIds">) : {}),
     ...(row.recipient ? { recipient: row.recipient } : {}),
   },
 });
@@ -153,7 +174,7 @@ export const parkedRow = (receipt: Receipt) => ({
   description: receipt.description,
   at: receipt.at,
   account_id: accountOfCarrier(receipt.carrier),
-  other_ids: receipt.otherIds?.length ? JSON.stringify(receipt.otherIds) : null,
+  other_ids: receipt.otherIds?.length ? JSON.stringify({ spelt: receipt.spelt, otherIds: receipt.otherIds }) : null,
   recipient: receipt.recipient ?? null,
 });
 

@@ -294,8 +294,9 @@ export interface MessageStore {
   }): Promise<Message[]>;
   /** Gives up rows of a node that it holds but will not work on. */
   release(node: number, requests: readonly Pick<MessageRef, "accountId" | "requestId">[]): Promise<void>;
+  /** By a carrier's id; where the receipt writes its phone's number, only a message to that. */
   findSubmissions(
-    batch: readonly Pick<Receipt, "carrier" | "carrierMessageId">[],
+    batch: readonly Pick<Receipt, "carrier" | "carrierMessageId" | "recipient">[],
   ): Promise<readonly (Submission | null)[]>;
   /** The same by the other spellings of their ids: the first that names a message to the receipt's own number. */
   findRespelled(

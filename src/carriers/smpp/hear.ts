@@ -46,7 +46,18 @@ function receiptOf({ carrier, settings, spell }: HearNeeds, receipt: SmppReceipt
       ? formsOf(id).flatMap((spelling) => (spelling.id === carrierMessageId ? [] : [spelling.id]))
       : [];
   const recipient = readNumber(phone) ?? phone;
-  return { carrier, carrierMessageId, otherIds, recipient, channel: "sms", state, errorCode, description, at };
+  return {
+    carrier,
+    carrierMessageId,
+    spelt: id,
+    otherIds,
+    recipient,
+    channel: "sms",
+    state,
+    errorCode,
+    description,
+    at,
+  };
 }
 
 async function hearPhone(needs: HearNeeds, pdu: DeliverSm | DataSm, at: number): Promise<void> {

@@ -2,6 +2,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { bind, type BindOptions, type BindResult } from "../../smpp/client.ts";
 import type { Session, SessionEnd } from "../../smpp/session.ts";
+import type { Patience } from "../carrier.ts";
 import { bindWaitMs, judgeBind } from "./status.ts";
 
 /** Where a bind stands. */
@@ -59,10 +60,10 @@ export class Line {
   }
 
   /** Ends in good order: what is due is waited for, then it unbinds. */
-  async stop(): Promise<void> {
+  async stop(patience?: Patience): Promise<void> {
     this.#stopping.abort();
     this.#endPause();
-    await this.#session?.unbind();
+    await this.#session?.unbind(patience);
     await this.#running;
   }
 

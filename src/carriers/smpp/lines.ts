@@ -1,5 +1,6 @@
 import type { BindCommand } from "../../smpp/pdu.ts";
 import type { Session } from "../../smpp/session.ts";
+import type { Patience } from "../carrier.ts";
 import type { Line, LineState } from "./line.ts";
 
 interface LinesNeeds {
@@ -42,8 +43,8 @@ export class Lines {
   }
 
   /** Ends them all and waits for those that are ending. */
-  async stop(): Promise<void> {
-    this.resize(0);
+  async stop(patience?: Patience): Promise<void> {
+    for (const { line } of this.#open.splice(0)) this.#end(line, patience);
     await Promise.all(this.#ending);
   }
 
@@ -71,8 +72,8 @@ export class Lines {
     return this.#open.map(({ as, line }) => ({ as, state: line.state, session: line.session }));
   }
 
-  #end(line: Line): void {
-    const ending = line.stop().finally(() => this.#ending.delete(ending));
+  #end(line: Line, patience?: Patience): void {
+    const ending = line.stop(patience).finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
 }

@@ -4,7 +4,7 @@ import type { BindCommand } from "../../smpp/pdu.ts";
 import { responseTo } from "../../smpp/respond.ts";
 import type { Answer, Incoming } from "../../smpp/session.ts";
 import { STATUS } from "../../smpp/status.ts";
-import type { BindState, Carrier, CarrierState, OnReceipt, Outcome, Receipt } from "../carrier.ts";
+import type { BindState, Carrier, CarrierState, OnReceipt, Outcome, Patience, Receipt } from "../carrier.ts";
 import { bindOptionsOf } from "./bind-options.ts";
 import { hear } from "./hear.ts";
 import { Line, type LineState } from "./line.ts";
@@ -21,6 +21,9 @@ import { Tally } from "./tally.ts";
 /** In hand besides what waits for an answer: being written down before, or after. Else the line would idle meanwhile. */
 const IN_HAND_PER_WINDOW = 2;
 
+/** What was learned stays until so many receipts in a row say the same otherwise: an id alone may fit by chance. */
+const AGREEING_HITS = 3;
+
 /** A carrier that speaks SMPP: its binds, what is said on them, and what is heard. */
 export const createSmppCarrier: CreateSmppCarrier = (needs) => new SmppCarrier(needs);
 
@@ -32,7 +35,10 @@ class SmppCarrier implements Carrier {
   readonly #tally = new Tally();
   #speed;
   #learnedIdForm: string | null = null;
+  /** What receipts have said of their form since it was learned, where that is another. */
+  #otherIdForm = { form: "", hits: 0 };
   #onReceipt: OnReceipt | null = null;
+  #isStopping = false;
 
   constructor(needs: SmppCarrierNeeds) {
     this.name = needs.name;
@@ -77,27 +83,31 @@ class SmppCarrier implements Carrier {
     const submits = submitsOf(message, settings, this.#references, now);
     if ("code" in submits) return { kind: "refused", fault: "message", ...submits };
     const session = this.#lines.pick();
-    if (!session) return { kind: "down", description: this.#whyDown() };
+    // A line that we end ourselves is not down: what comes too late for it waits, and takes no other route.
+    if (!session) return this.#isStopping ? { kind: "busy" } : { kind: "down", description: this.#whyDown() };
     const said = await say(
       { clock, policy: settings.statusPolicy, onVerdict: (verdict) => this.#onVerdict(verdict) },
       session,
       submits,
     );
+    if (said.kind === "down" && this.#isStopping) return { kind: "busy" };
     const [first] = submits;
     const asked = `submit_sm to=${"*".repeat(8)}${message.recipient.slice(-4)} from=${message.sender} data_coding=${first?.dataCoding ?? 0} parts=${submits.length}`;
     return { ...said, exchange: `${asked} → ${wordsOf(said)}` };
   }
 
-  learned({ carrierMessageId, otherIds = [] }: Receipt, knownAs: string): void {
-    // Any spelling of the same id leads to the others.
-    const form =
-      [carrierMessageId, ...otherIds].map((id) => learn(knownAs, id)).find((found) => found !== null) ?? null;
+  learned({ spelt }: Receipt, knownAs: string): void {
+    const form = spelt === undefined ? null : learn(knownAs, spelt);
     if (form === null || form === this.#learnedIdForm) return;
+    this.#otherIdForm = { form, hits: form === this.#otherIdForm.form ? this.#otherIdForm.hits + 1 : 1 };
+    if (this.#learnedIdForm !== null && this.#otherIdForm.hits < AGREEING_HITS) return;
     this.#learnedIdForm = form;
+    this.#otherIdForm = { form: "", hits: 0 };
     this.#needs.log.info({ carrier: this.name, form }, "receipts of the carrier spell ids in another way: learned");
   }
 
   start(onReceipt: OnReceipt): Promise<void> {
+    this.#isStopping = false;
     this.#onReceipt = onReceipt;
     this.onShare();
     return Promise.resolve();
@@ -107,8 +117,9 @@ class SmppCarrier implements Carrier {
     if (this.#onReceipt) this.#lines.resize(this.#needs.share().connections);
   }
 
-  async stop(): Promise<void> {
-    await this.#lines.stop();
+  async stop(patience?: Patience): Promise<void> {
+    this.#isStopping = true;
+    await this.#lines.stop(patience);
     this.#onReceipt = null;
   }
 

@@ -315,10 +315,22 @@ export function completeLine({ given: plain = {}, ...line }: ReadLine, before: S
       message:
         "password is required for a new line: exported files do not have it. Give an empty one if the carrier asks for none.",
     });
+  else if (before && plain.password === undefined && leadsElsewhere({ ...SMPP_DEFAULTS, ...before }, line))
+    faults.push({
+      parameter: `${PARAMETER}.password`,
+      message: "give the password again: it is only ever sent to the carrier it was given for.",
+    });
   if (line.tls?.cert && !tlsKey)
     faults.push({ parameter: `${PARAMETER}.tlsKey`, message: "A certificate needs its key: give it as tlsKey." });
   if (faults.length > 0) throw new Problem("INVALID_REQUEST", { faults });
   return { ...line, secrets: { password: password ?? "", tlsKey: tlsKey ?? null } };
+}
+
+/** Whether somebody else may be at the other end of it, or listen on the way. */
+function leadsElsewhere(before: SmppSettings, after: SmppSettings): boolean {
+  if (before.host !== after.host || before.port !== after.port) return true;
+  if (before.tls === null) return false;
+  return before.tls.servername !== after.tls?.servername || before.tls.ca !== after.tls.ca;
 }
 
 const sealed = (plain: string, kept: string | null | undefined, mint: Mint): string =>

@@ -1,7 +1,16 @@
 import { CUSTOMER_STATUSES, bringsToEnd, movesInto, provesSubmit, statesShownAs } from "../../model/message.ts";
 import type { Callback } from "../../model/callback.ts";
 import { CHANGE_BITS, CHANGES, chargeAfter, chargeChange, TAKEN } from "../charge.ts";
-import { contentAtEnd, movedOf, parkedOf, TRAIL_MAX, type MovedRow, type ParkedRow } from "../rows.ts";
+import {
+  contentAtEnd,
+  isAbout,
+  movedOf,
+  ON_ID_USED_AGAIN,
+  parkedOf,
+  TRAIL_MAX,
+  type MovedRow,
+  type ParkedRow,
+} from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import type { CallbackRow } from "../tables.ts";
 import { announcing, byEvent, TOLD_FACTS, targetColumns, targetRows } from "./announce.ts";
@@ -63,6 +72,13 @@ const EFFECTS = CHANGES.map(({ kind, amount, held }, index) => `(${index + 1}, '
   ", ",
 );
 
+/** Each part has a row of its own, and receipts may have come for any of them. */
+const BY_PART = `(select place, carrier, carrier_message_id, account_id, request_id, n, 1 as part, 1 as parts, null::text as whole
+    from step
+    union all
+    select step.place, piece.carrier, piece.carrier_message_id, account_id, request_id, n, part, parts, whole
+    from piece join step on step.place = step_place) as asked`;
+
 /**
  * The move, and everything that must change together with it, as one statement; also who is told, where anybody is, and the
  * ids of parts, where there are any.
@@ -122,17 +138,10 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
   ),
   submitted as (
     insert into submissions (carrier, carrier_message_id, account_id, request_id, n${parted ? ", part, parts, whole" : ""})
-    select carrier, carrier_message_id, account_id, request_id, n${parted ? ", 1 as part, 1 as parts, null::text as whole" : ""} from step
-    where carrier is not null and carrier_message_id is not null${
-      parted
-        ? `
-    union all
-    select piece.carrier, piece.carrier_message_id, account_id, request_id, n, part, parts, whole
-    from piece join step on step.place = step_place`
-        : ""
-    }
-    order by carrier, carrier_message_id
-    on conflict (carrier, carrier_message_id) do nothing
+    select distinct on (carrier, carrier_message_id) carrier, carrier_message_id, account_id, request_id, n${parted ? ", part, parts, whole" : ""}
+    from ${parted ? BY_PART : "step"} where carrier is not null and carrier_message_id is not null
+    order by carrier, carrier_message_id, place desc${parted ? ", part" : ""}
+    ${ON_ID_USED_AGAIN}
   ),
   settled as (delete from parked_receipts where id in (select settles from step))
   select place, null::integer as id, null as carrier, null as carrier_message_id, channel, null as state, null as error_code,
@@ -140,7 +149,8 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
   union all
   select place, id, carrier, carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description,
     parked_receipts.at, null, null, null, null
-  from ${parted ? ASKED_BY_PART : "step"} join parked_receipts using (carrier, carrier_message_id)${
+  from ${parted ? BY_PART : "step"} join parked_receipts using (carrier, carrier_message_id)
+  where ${isAbout("parked_receipts.recipient", parted ? "asked" : "step")}${
     announced
       ? `
   union all
@@ -148,10 +158,6 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
       : ""
   }
   order by id`;
-
-/** Receipts may have come for any of the parts. */
-const ASKED_BY_PART = `(select place, carrier, carrier_message_id from step
-    union all select step_place, carrier, carrier_message_id from piece) as asked`;
 
 const TARGETS = targetColumns(MOVES.next);
 const PIECES = pieceColumns(MOVES.next);

@@ -1,20 +1,25 @@
 import type { Receipt } from "../../carriers/carrier.ts";
-import { parkedOf, parkedRow, submissionOf, type ParkedRow, type RefRow } from "../rows.ts";
+import { isAbout, parkedOf, parkedRow, submissionOf, type ParkedRow, type RefRow } from "../rows.ts";
 import type { MessageStore, ParkedReceipt, Submission } from "../store.ts";
 import { columns } from "./columns.ts";
 import type { Query } from "./pool.ts";
 
-const IDS = columns({ carrier: "text", carrier_message_id: "text" });
+const IDS = columns({ carrier: "text", carrier_message_id: "text", about: "text" });
 
 const FIND = `
-  select place, account_id, request_id, n, parts from ${IDS.rows} join submissions using (carrier, carrier_message_id)`;
+  select place, account_id, request_id, n, parts from ${IDS.rows} join submissions using (carrier, carrier_message_id)
+  where ${isAbout("about", "submissions")}`;
 
 export async function findSubmissions(
   query: Query,
   batch: Parameters<MessageStore["findSubmissions"]>[0],
 ): Promise<(Submission | null)[]> {
   const values = IDS.values(
-    batch.map((wanted) => ({ carrier: wanted.carrier, carrier_message_id: wanted.carrierMessageId })),
+    batch.map((wanted) => ({
+      carrier: wanted.carrier,
+      carrier_message_id: wanted.carrierMessageId,
+      about: wanted.recipient,
+    })),
   );
   const { rows } = await query<FoundRow>({ name: "find submissions", text: FIND, values });
   return inPlaces(batch.length, rows);
@@ -44,6 +49,7 @@ const PARK = `
   with receipt as materialized (select * from ${RECEIPTS.rows}),
   known as (
     select place, submissions.account_id, request_id, n, parts from receipt join submissions using (carrier, carrier_message_id)
+    where ${isAbout("receipt.recipient", "submissions")}
   ),
   parked as (
     insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, parked_at,
@@ -63,7 +69,8 @@ export async function park(query: Query, batch: readonly Receipt[], at: number):
 
 const PARKED_WITH_MESSAGE = `
   select parked_receipts.*, submissions.account_id, request_id, n, parts
-  from parked_receipts join submissions using (carrier, carrier_message_id) order by id limit $1`;
+  from parked_receipts join submissions using (carrier, carrier_message_id)
+  where ${isAbout("parked_receipts.recipient", "submissions")} order by id limit $1`;
 
 export async function parkedWithMessage(query: Query, limit: number): Promise<(ParkedReceipt & { ref: Submission })[]> {
   const { rows } = await query<ParkedRow & FoundRow>({ text: PARKED_WITH_MESSAGE, values: [limit] });

@@ -5,7 +5,7 @@ import type { Message } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import type { CallbackStore } from "../callback-store.ts";
 import { callbackOf } from "../callbacks.ts";
-import { laneOf, messageOf, oldestFirst, parkedRow, submissionOf, type RefRow } from "../rows.ts";
+import { isAbout, laneOf, messageOf, oldestFirst, parkedRow, submissionOf, type RefRow } from "../rows.ts";
 import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult, type Submission } from "../store.ts";
 import type { CallbackRow, MessageRow } from "../tables.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
@@ -38,7 +38,8 @@ export function createCommands(db: DatabaseSync) {
   const moveOne = createMove(db);
   const checkOne = createCheck(db);
   const findSubmission = db.prepare(
-    "select account_id, request_id, n, parts from submissions where carrier = ? and carrier_message_id = ?",
+    `select account_id, request_id, n, parts from submissions
+     where carrier = ?1 and carrier_message_id = ?2 and ${isAbout("?3", "submissions")}`,
   );
   const insertParked = db.prepare(
     `insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, account_id,
@@ -126,7 +127,7 @@ export function createCommands(db: DatabaseSync) {
 
     park(batch: readonly Receipt[], at: number): (Submission | null)[] {
       return batch.map((receipt) => {
-        const row = findSubmission.get(receipt.carrier, receipt.carrierMessageId) as
+        const row = findSubmission.get(receipt.carrier, receipt.carrierMessageId, receipt.recipient ?? null) as
           | (RefRow & { parts: number })
           | undefined;
         if (row) return submissionOf(row);

@@ -2,7 +2,16 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { bringsToEnd, movesInto, provesSubmit, type State } from "../../model/message.ts";
 import { createAnnounce } from "./announce.ts";
 import { CHANGE_BITS, CHANGES, chargeAfter, chargeChange, TAKEN } from "../charge.ts";
-import { contentAtEnd, movedOf, parkedOf, TRAIL_MAX, type MovedRow, type ParkedRow } from "../rows.ts";
+import {
+  contentAtEnd,
+  isAbout,
+  movedOf,
+  ON_ID_USED_AGAIN,
+  parkedOf,
+  TRAIL_MAX,
+  type MovedRow,
+  type ParkedRow,
+} from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 
 type Moved = MovedRow & { credits: number };
@@ -23,14 +32,15 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
   );
   const insertSubmission = db.prepare(
     `insert into submissions (carrier, carrier_message_id, account_id, request_id, n) values (?, ?, ?, ?, ?)
-     on conflict (carrier, carrier_message_id) do nothing`,
+     ${ON_ID_USED_AGAIN}`,
   );
   const insertPart = db.prepare(
     `insert into submissions (carrier, carrier_message_id, account_id, request_id, n, part, parts, whole)
-     values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (carrier, carrier_message_id) do nothing`,
+     values (?, ?, ?, ?, ?, ?, ?, ?) ${ON_ID_USED_AGAIN}`,
   );
   const findParked = db.prepare(
-    "select * from parked_receipts where carrier = ? and carrier_message_id = ? order by id",
+    `select parked_receipts.* from parked_receipts join submissions using (carrier, carrier_message_id)
+     where carrier = ? and carrier_message_id = ? and ${isAbout("parked_receipts.recipient", "submissions")} order by id`,
   );
   const removeParked = db.prepare("delete from parked_receipts where id = ?");
   const insertLedger = db.prepare(

@@ -25,7 +25,7 @@ import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
 import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
-import { nodeOf, parkedOf, submissionOf, type NodeRow, type ParkedRow, type RefRow } from "../rows.ts";
+import { isAbout, nodeOf, parkedOf, submissionOf, type NodeRow, type ParkedRow, type RefRow } from "../rows.ts";
 import type { Store } from "../store.ts";
 import { createSubmissions } from "../submissions.ts";
 import type { Tables } from "../tables.ts";
@@ -140,8 +140,9 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     async findSubmissions(batch) {
       const rows = await read<RefRow & { place: number; parts: number }>(
         `select wanted.key as place, account_id, request_id, n, parts from json_each(?) as wanted
-         join submissions on carrier = wanted.value ->> 0 and carrier_message_id = wanted.value ->> 1`,
-        JSON.stringify(batch.map(({ carrier, carrierMessageId }) => [carrier, carrierMessageId])),
+         join submissions on carrier = wanted.value ->> 0 and carrier_message_id = wanted.value ->> 1
+         where ${isAbout("(wanted.value ->> 2)", "submissions")}`,
+        JSON.stringify(batch.map(({ carrier, carrierMessageId, recipient }) => [carrier, carrierMessageId, recipient])),
       );
       const found = new Map(rows.map((row) => [row.place, submissionOf(row)]));
       return batch.map((_, place) => found.get(place) ?? null);
@@ -150,7 +151,8 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     async parkedWithMessage(limit) {
       const rows = await read<ParkedRow & RefRow & { parts: number }>(
         `select parked_receipts.*, submissions.account_id, request_id, n, parts
-         from parked_receipts join submissions using (carrier, carrier_message_id) order by id limit ?`,
+         from parked_receipts join submissions using (carrier, carrier_message_id)
+         where ${isAbout("parked_receipts.recipient", "submissions")} order by id limit ?`,
         limit,
       );
       return rows.map((row) => ({ ...parkedOf(row), ref: submissionOf(row) }));
