@@ -115,7 +115,8 @@ const long = (to = "15550100100"): Message =>
 
 describe("a carrier over SMPP keeps a carrier's promises", () => {
   carrierSuite(async () => {
-    const trial = await openTrial();
+    // Long enough that a stop comes before it, however busy the machine is.
+    const trial = await openTrial({ delayMs: 400 });
     const { carrier } = trial;
     const start = carrier.start.bind(carrier);
     carrier.start = async (onReceipt) => {
