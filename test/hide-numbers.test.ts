@@ -16,6 +16,8 @@ describe("a text without its phone numbers", () => {
     ["/phones/15550100100/messages", "/phones/*******0100/messages"],
     ['{"mobile":"15550100100"}', '{"mobile":"*******0100"}'],
     ["of:15550100100", "of:*******0100"],
+    [String.raw`{"text":"call\n15550100100"}`, String.raw`{"text":"call\n*******0100"}`],
+    ["?to%3A15550100100", "?to%3A*******0100"],
   ])("%j is shown as %j", (text, shown) => {
     expect(maskText(text)).toBe(shown);
   });

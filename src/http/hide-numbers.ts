@@ -3,12 +3,13 @@ import type { Seal } from "../lib/seal.ts";
 import { maskNumber } from "../model/verification.ts";
 
 /**
- * What looks like a phone number in any text: with a plus and perhaps in groups, or 7 to 15 digits that stand alone. Ids are
- * matched first and kept, because a part of one may be all digits.
+ * What looks like a phone number in any text: with a plus and perhaps in groups, or 7 to 15 digits that stand alone, also
+ * behind a line break or another character that JSON or an address has written in letters. Ids are matched first and kept,
+ * because a part of one may be all digits.
  */
 const ID = String.raw`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`;
 const NUMBERS = new RegExp(
-  String.raw`(?<id>${ID})|(?:\+|%2B)\d(?:[ ().-]{0,2}\d){6,14}(?!\d)|(?<![\w.])\d{7,15}(?![\w])`,
+  String.raw`(?<id>${ID})|(?:\+|%2B)\d(?:[ ().-]{0,2}\d){6,14}(?!\d)|(?:(?<![\w.])|(?<=\\[nrt])|(?<=%[0-9a-f]{2}))\d{7,15}(?![\w])`,
   "gi",
 );
 
