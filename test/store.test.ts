@@ -14,29 +14,14 @@ import { FunctionDriver, type Engine } from "../src/store/engine.ts";
 import { createInbound } from "../src/store/inbound.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
 import type { Tables } from "../src/store/tables.ts";
-import { callbackStoreSuite } from "./callback-store.suite.ts";
-import { inboundPartsSuite } from "./inbound-parts.suite.ts";
-import { figureStoreSuite } from "./figure-store.suite.ts";
-import { inboundStoreSuite } from "./inbound-store.suite.ts";
 import { receiptStoreSuite } from "./receipt-store.suite.ts";
 import { storeSuite } from "./store.suite.ts";
-import { userStoreSuite } from "./user-store.suite.ts";
-import { verifyStoreSuite } from "./verify-store.suite.ts";
 import { acceptance, NOON } from "./support/acceptances.ts";
 import { ENGINES, openStore } from "./support/engines.ts";
 
 describe.each(ENGINES)("the store on %s", (engine) => {
   storeSuite(engine);
   receiptStoreSuite(engine);
-});
-
-describe.each(ENGINES)("what users send back, in the store on %s", (engine) => {
-  inboundStoreSuite(engine);
-  inboundPartsSuite(engine);
-  callbackStoreSuite(engine);
-  verifyStoreSuite(engine);
-  userStoreSuite(engine);
-  figureStoreSuite(engine);
 });
 
 describe("what users send back, in the store on sqlite", () => {
