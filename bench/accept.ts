@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { record } from "./record.ts";
 
@@ -26,8 +27,6 @@ const CONNECTIONS = 64;
 const BULK_CONNECTIONS = 4;
 const BULK = 1000;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const portOf = (url: string): number => Number(new URL(url).port);
 
 const single = JSON.stringify({

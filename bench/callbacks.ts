@@ -13,6 +13,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { Courier } from "../src/webhooks/courier.ts";
 import { push } from "../src/webhooks/push.ts";
 import { newSecret, sign } from "../src/webhooks/sign.ts";
+import { median, say } from "./figures.ts";
 import { record } from "./record.ts";
 
 const { values: options } = parseArgs({
@@ -26,9 +27,6 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const IN_FLIGHT = Number(options.inflight);
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 const body = JSON.stringify({ messageId: "0192f0c1-7a54-7c3b-9d1e-3f5a6b7c8d9e:1", text: "x".repeat(300) }).slice(-300);
 const contentType = { "content-type": "application/json" };

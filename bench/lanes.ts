@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { record } from "./record.ts";
 
@@ -27,8 +28,6 @@ const CONNECTIONS = Number(options.connections);
 const BULK = 1000;
 /** The flood has filled its lane by then. */
 const WARM_UP_MS = 3000;
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const promotions = JSON.stringify({
   sender: "HELIOG",

@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { median, say } from "./figures.ts";
 import { codeOf, fillPostgres, fillSqlite } from "./fill-links.ts";
 import type { Load, Measured } from "./generator.ts";
 import { record } from "./record.ts";
@@ -29,9 +30,6 @@ const CONNECTIONS = 64;
 const CODES_PER_ROUND = 100_000;
 const PHONE =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1";
-
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 const send = JSON.stringify({
   sender: "HELIOG",

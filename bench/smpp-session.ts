@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { median, say } from "./figures.ts";
 import { record } from "./record.ts";
 import type { SmppLoad, SmppMeasured } from "./smpp-load.ts";
 
@@ -19,8 +20,6 @@ const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const TARGET_RATIO = 20;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const start = (file: string, side: string): ChildProcess => fork(join(import.meta.dirname, file), [side]);
 
 interface Side {

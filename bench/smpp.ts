@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { median, say } from "./figures.ts";
 import { record } from "./record.ts";
 import type { SmppLoad, SmppMeasured } from "./smpp-load.ts";
 
@@ -25,8 +26,6 @@ const MESSAGES = Number(options.messages);
 const PER_REQUEST = 1000;
 const WINDOW = 1000;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const start = (file: string, side: "ours" | "theirs"): ChildProcess => fork(join(import.meta.dirname, file), [side]);
 
 async function ask<T>({ baseUrl, apiKey }: ServerProcess, method: string, path: string, body?: object): Promise<T> {

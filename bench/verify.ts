@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import type { MeasuredPairs, PairLoad } from "./pair-generator.ts";
 import { record } from "./record.ts";
@@ -25,8 +26,6 @@ const CONNECTIONS = 64;
 const NUMBERS_EACH = 5000;
 const FIXED_CODE = "424242";
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const portOf = ({ baseUrl }: ServerProcess): number => Number(new URL(baseUrl).port);
 
 const testNumbers = Array.from({ length: CONNECTIONS }, (_, index) => [String(15_550_100_000 + index)]);

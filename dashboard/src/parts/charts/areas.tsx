@@ -1,5 +1,6 @@
-import { Box, ColorSwatch, Group, Text, VisuallyHidden } from "@mantine/core";
+import { Box, ColorSwatch, Group, Text } from "@mantine/core";
 import { Area, AreaChart, CartesianGrid, Tooltip, XAxis, YAxis } from "recharts";
+import { ChartTable } from "./chart-table.tsx";
 import { short } from "./short.ts";
 import classes from "./charts.module.css";
 
@@ -51,29 +52,7 @@ export default function Areas({ label, data, series }: Props) {
           ))}
         </AreaChart>
       </Box>
-      <VisuallyHidden>
-        <table>
-          <caption>{label}</caption>
-          <thead>
-            <tr>
-              <th>When</th>
-              {series.map(({ key, name }) => (
-                <th key={key}>{name}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {busy.map((row) => (
-              <tr key={row.at}>
-                <td>{row.name}</td>
-                {series.map(({ key }) => (
-                  <td key={key}>{row[key]}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </VisuallyHidden>
+      <ChartTable label={label} heading="When" rows={busy} series={series} rowKey={({ at, name }) => at ?? name} />
     </>
   );
 }

@@ -1,5 +1,6 @@
-import { Box, VisuallyHidden } from "@mantine/core";
+import { Box } from "@mantine/core";
 import { Bar, BarChart, CartesianGrid, Tooltip, XAxis, YAxis } from "recharts";
+import { ChartTable } from "./chart-table.tsx";
 import { short } from "./short.ts";
 import classes from "./charts.module.css";
 
@@ -44,29 +45,7 @@ export default function Bars({ label, data, series }: Props) {
           ))}
         </BarChart>
       </Box>
-      <VisuallyHidden>
-        <table>
-          <caption>{label}</caption>
-          <thead>
-            <tr>
-              <th>When or what</th>
-              {series.map(({ key, name }) => (
-                <th key={key}>{name}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {data.map((row) => (
-              <tr key={row.name}>
-                <td>{row.name}</td>
-                {series.map(({ key }) => (
-                  <td key={key}>{row[key]}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </VisuallyHidden>
+      <ChartTable label={label} heading="When or what" rows={data} series={series} rowKey={({ name }) => name} />
     </>
   );
 }
