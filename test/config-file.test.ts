@@ -570,9 +570,11 @@ describe.each(ENGINES)("a change of set-up in the store on %s", (engine) => {
     const needs = { store: open.store, clock: systemClock, mint: { ...PLAIN, make: () => "sealed" } };
     const isMeant = ({ name }: { name: string }): boolean => name === "default";
     const plans: Plan[] = [];
+    const catalogNow = async (): Promise<number> => (await revisions()).catalog;
     const meanwhile = [
-      () => open.store.insertCatalogRecord(record("sender", "MEANWHILE", { dltEntityId: null })),
-      () => open.store.insertCatalogRecord(record("bot", "elsewhere", { title: null })),
+      async () =>
+        open.store.insertCatalogRecord(record("sender", "MEANWHILE", { dltEntityId: null }), await catalogNow()),
+      async () => open.store.insertCatalogRecord(record("bot", "elsewhere", { title: null }), await catalogNow()),
     ];
     const outcome = await changeSetUp(needs, isMeant, { senders: [{ name: "WANTED" }] }, async (plan) => {
       plans.push(plan);

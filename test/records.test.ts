@@ -758,7 +758,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
 });
 
 describe("two nodes on one database", () => {
-  test("see each other's changes of records and settings within five seconds", async () => {
+  test("see each other's changes of records and settings within five seconds, and lose none that they make at once", async () => {
     const database = await freshDatabase(inject("postgresUrl"));
     const one = await openHouse("postgres", { env: { HELIOGRAPH_DATABASE_URL: database.url } });
     const two = await openHouse("postgres", { env: { ...one.env, HELIOGRAPH_PORT: "0" } });
@@ -787,10 +787,39 @@ describe("two nodes on one database", () => {
         (status) => status === 403,
         5000,
       );
+      await carrierAndRoute(one, two, as);
+      await changesAtOnce(one, two, as);
     } finally {
       await two.close();
       await one.close();
       await database.drop();
     }
   });
+
+  /** A carrier is removed on one node while a route to it is made on the other: one of the two is refused. */
+  async function carrierAndRoute(one: House, two: House, as: Record<string, string>): Promise<void> {
+    for (let round = 0; round < 12; round += 1) {
+      const carrier = `race-${round}`;
+      const made = await one.ask<RecordBody>("POST", "/api/carriers", { name: carrier });
+      const [route, removal] = await Promise.all([
+        two.ask("POST", "/api/routes", { name: carrier, carrier }, as),
+        one.ask("DELETE", `/api/carriers/${made.body.id}`),
+      ]);
+      expect([
+        [201, 409],
+        [400, 200],
+      ]).toContainEqual([route.status, removal.status]);
+    }
+  }
+
+  /** Changes of different fields at once are both there afterwards. */
+  async function changesAtOnce(one: House, two: House, as: Record<string, string>): Promise<void> {
+    const { body } = await one.ask<RecordBody>("POST", "/api/templates", { name: "both", text: "Hello" });
+    const path = `/api/templates/${body.id}`;
+    for (let round = 0; round < 6; round += 1) {
+      const [text, dltContentId] = [`Hello ${round}`, String(1100 + round)];
+      await Promise.all([one.ask("PATCH", path, { text }), two.ask("PATCH", path, { dltContentId }, as)]);
+      expect((await one.ask("GET", path)).body).toMatchObject({ text, dltContentId });
+    }
+  }
 });

@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord } from "../model/catalog.ts";
+import { Problem } from "../model/problem.ts";
 import type { CatalogStore, RecordStore } from "../store/store.ts";
 
 interface Needs {
@@ -10,6 +11,9 @@ interface Needs {
 
 /** A name that nobody authored is taken from a request only so often, so that a mistaken caller cannot fill the memory. */
 const LEARNED_MAX = 10_000;
+
+/** Under load new names are learned every second or so, and each makes a decision old; so many in a row no service has. */
+const TRIES_MAX = 10;
 
 const learnedKey = ({ accountId, kind, name }: Pick<CatalogRecord, "accountId" | "kind" | "name">): string =>
   `${accountId} ${kind} ${name}`;
@@ -88,6 +92,7 @@ export class Catalog {
   /** Learned and not written yet. */
   readonly #fresh = new Map<string, CatalogRecord>();
   #saving: Promise<void> = Promise.resolve();
+  #changing: Promise<unknown> = Promise.resolve();
   #onChange: () => void = () => {};
 
   constructor(needs: Needs) {
@@ -154,6 +159,24 @@ export class Catalog {
       if (this.#fresh.get(learnedKey(record)) === record) this.#fresh.delete(learnedKey(record));
   }
 
+  /**
+   * Changes records by what they are at this moment. One after another here; and what another node was quicker with
+   * is looked at before `attempt` is made again, so that no route names a carrier that was removed beside it.
+   */
+  change<T>(attempt: (revision: number) => Promise<T | "outdated">): Promise<T> {
+    const changed = this.#changing.then(async () => {
+      const result = await tryUntilFresh(async () => {
+        await this.saveLearned();
+        await this.refresh();
+        return attempt(this.#revision);
+      });
+      await this.refresh();
+      return result;
+    });
+    this.#changing = changed.catch(() => undefined);
+    return changed;
+  }
+
   /** Reads everything again if anything has changed. */
   async refresh(): Promise<void> {
     const { store } = this.#needs;
@@ -176,6 +199,18 @@ export class Catalog {
     this.#revision = revision;
     this.#onChange();
   }
+}
+
+/** Makes an attempt anew while others change what it was decided by. */
+export async function tryUntilFresh<T>(attempt: () => Promise<T | "outdated">): Promise<T> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const result = await attempt();
+    if (result !== "outdated") return result;
+  }
+  throw new Problem("OVERLOADED", {
+    message: "Others change the account's records all the time. Nothing was changed.",
+    retryAfterSeconds: 1,
+  });
 }
 
 const sameContent = (a: object, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);

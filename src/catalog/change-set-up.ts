@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
-import { Problem } from "../model/problem.ts";
+import { tryUntilFresh } from "./catalog.ts";
 import { planSetUp, type Plan } from "./plan-set-up.ts";
 import type { Mint } from "./record-kind.ts";
 import { readStanding, type SetUpStore } from "./set-up.ts";
@@ -11,9 +11,6 @@ interface Needs {
   clock: Clock;
   mint: Mint;
 }
-
-/** Under load new names are learned every second or so, and each makes a plan old; so many in a row no service has. */
-const TRIES_MAX = 10;
 
 /**
  * Makes an account what a file says, all of it or nothing. `agree` is asked about the plan; it is asked again when
@@ -26,7 +23,7 @@ export async function changeSetUp(
   agree: (plan: Plan) => boolean | Promise<boolean>,
 ): Promise<{ plan: Plan; applied: boolean } | null> {
   let agreed: Plan | null = null;
-  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+  return tryUntilFresh(async () => {
     const standing = await readStanding(store, isMeant);
     if (!standing) return null;
     const { plan, change } = planSetUp(standing, file, { now: clock.now(), mint });
@@ -34,10 +31,6 @@ export async function changeSetUp(
       if (!(await agree(plan))) return { plan, applied: false };
       agreed = plan;
     }
-    if (await store.changeSetUp(change)) return { plan, applied: true };
-  }
-  throw new Problem("OVERLOADED", {
-    message: "Others change the account's records all the time. Nothing was changed.",
-    retryAfterSeconds: 1,
+    return (await store.changeSetUp(change)) ? { plan, applied: true } : "outdated";
   });
 }

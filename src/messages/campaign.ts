@@ -28,20 +28,19 @@ export async function changeCampaign(
   status: CampaignContent["status"],
 ): Promise<Campaign> {
   const { store, catalog, clock } = needs;
-  // A campaign that was learned a moment ago may not be in the store yet, or be there under the id that another node gave it.
-  await catalog.saveLearned();
-  await catalog.refresh();
-  const current = catalog.of(accountId).named("campaign").get(name) ?? { accountId, name, ...asked };
-  const now = clock.now();
-  const { pausedAt, pausedMs } = current.content;
-  const content: CampaignContent = {
-    status,
-    pausedAt: status === "paused" ? (pausedAt ?? now) : null,
-    pausedMs: status === "running" && pausedAt !== null ? now - pausedAt : pausedMs,
-  };
-  await store.changeCatalogRecord({ ...current, origin: "authored", content, updatedAt: now });
-  await catalog.refresh();
-  const changed = catalog.of(accountId).named("campaign").get(name) ?? current;
+  const changed = await catalog.change(async (revision) => {
+    // A campaign that was learned a moment ago may be in the store under the id that another node gave it.
+    const current = catalog.of(accountId).named("campaign").get(name) ?? { accountId, name, ...asked };
+    const now = clock.now();
+    const { pausedAt, pausedMs } = current.content;
+    const content: CampaignContent = {
+      status,
+      pausedAt: status === "paused" ? (pausedAt ?? now) : null,
+      pausedMs: status === "running" && pausedAt !== null ? now - pausedAt : pausedMs,
+    };
+    const campaign: Campaign = { ...current, origin: "authored", content, updatedAt: now };
+    return (await store.changeCatalogRecord(campaign, revision)) === "outdated" ? "outdated" : campaign;
+  });
   for (let round = 0; round < WHILE_CALLER_WAITS; round += 1) if (!(await carryThrough(needs, changed))) break;
   return changed;
 }

@@ -37,6 +37,17 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
     return (await row.where("revision", "=", revision).executeTakeFirst()) !== undefined;
   };
 
+  /** False, and nothing written, when somebody was quicker. */
+  const writeFrom = async (revision: number, write: CompiledQuery): Promise<boolean> => {
+    try {
+      await atomically([...bumpFrom("catalog", revision), write]);
+    } catch (error) {
+      if (!(await revisionIs("catalog", revision))) return false;
+      throw error;
+    }
+    return true;
+  };
+
   const find = (accountId: number, kind: CatalogKind) =>
     db.selectFrom("catalog").select("id").where("account_id", "=", accountId).where("kind", "=", kind);
 
@@ -52,20 +63,14 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
       return rows.map(recordOf);
     },
 
-    async insertCatalogRecord(record) {
+    async insertCatalogRecord(record, from) {
       const taken = find(record.accountId, record.kind).where("name", "=", record.name);
-      if (await taken.executeTakeFirst()) return false;
-      try {
-        await atomically([db.insertInto("catalog").values(rowOf(record)).compile(), bump()]);
-      } catch (error) {
-        // Another node took the name a moment earlier, which is an answer.
-        if (await taken.executeTakeFirst()) return false;
-        throw error;
-      }
-      return true;
+      if (await taken.executeTakeFirst()) return "name taken";
+      const insert = db.insertInto("catalog").values(rowOf(record)).compile();
+      return (await writeFrom(from, insert)) ? "inserted" : "outdated";
     },
 
-    async changeCatalogRecord(record) {
+    async changeCatalogRecord(record, from) {
       const { accountId, kind, id, name } = record;
       const taken = find(accountId, kind).where("name", "=", name).where("id", "!=", id);
       if (await taken.executeTakeFirst()) return "name taken";
@@ -77,24 +82,17 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
         .where("account_id", "=", accountId)
         .where("kind", "=", kind)
         .where("id", "=", id);
-      try {
-        await atomically([update.compile(), bump()]);
-      } catch (error) {
-        if (await taken.executeTakeFirst()) return "name taken";
-        throw error;
-      }
-      return "changed";
+      return (await writeFrom(from, update.compile())) ? "changed" : "outdated";
     },
 
-    async removeCatalogRecord(accountId, kind, id) {
-      if (!(await find(accountId, kind).where("id", "=", id).executeTakeFirst())) return false;
+    async removeCatalogRecord({ accountId, kind, id }, from) {
+      if (!(await find(accountId, kind).where("id", "=", id).executeTakeFirst())) return "missing";
       const remove = db
         .deleteFrom("catalog")
         .where("account_id", "=", accountId)
         .where("kind", "=", kind)
         .where("id", "=", id);
-      await atomically([remove.compile(), bump()]);
-      return true;
+      return (await writeFrom(from, remove.compile())) ? "removed" : "outdated";
     },
 
     async learnCatalogRecords(records) {

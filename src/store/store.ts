@@ -2,7 +2,7 @@ import type { Receipt } from "../carriers/carrier.ts";
 import type { Account, AccountSettings } from "../model/account.ts";
 import type { ApiKey } from "../model/api-key.ts";
 import type { Callback, StatusHappening } from "../model/callback.ts";
-import type { CatalogKind, CatalogRecord } from "../model/catalog.ts";
+import type { CatalogRecord } from "../model/catalog.ts";
 import type { LedgerEntry, Balance } from "../model/credits.ts";
 import type {
   Channel,
@@ -412,10 +412,13 @@ export interface RecordStore {
 /** What people configure about sending. */
 export interface CatalogStore {
   listCatalog(): Promise<CatalogRecord[]>;
-  /** False, and nothing stored, when the name is taken. */
-  insertCatalogRecord(record: CatalogRecord): Promise<boolean>;
-  changeCatalogRecord(record: CatalogRecord): Promise<"changed" | "missing" | "name taken">;
-  removeCatalogRecord(accountId: number, kind: CatalogKind, id: string): Promise<boolean>;
+  /** This and the next two store nothing when the catalog is no longer at the revision that they were decided by. */
+  insertCatalogRecord(record: CatalogRecord, from: number): Promise<"inserted" | "name taken" | "outdated">;
+  changeCatalogRecord(record: CatalogRecord, from: number): Promise<"changed" | "missing" | "name taken" | "outdated">;
+  removeCatalogRecord(
+    record: Pick<CatalogRecord, "accountId" | "kind" | "id">,
+    from: number,
+  ): Promise<"removed" | "missing" | "outdated">;
   /** Writes learned records; one that was authored meanwhile stays as it is. */
   learnCatalogRecords(records: readonly CatalogRecord[]): Promise<void>;
   /** All of it, or nothing and false: when records or settings that it touches have changed since the revisions were read. */

@@ -90,12 +90,12 @@ export class HealthWatch {
 
   async #switchOff(endpoint: EndpointRecord, disabledReason: string): Promise<void> {
     const { store, catalog, clock } = this.#needs;
-    await catalog.refresh();
-    const current = catalog.find(endpoint.accountId, endpoint.kind, endpoint.id);
-    if (!current?.content.enabled) return;
-    const content = { ...current.content, enabled: false, disabledReason };
-    await store.changeCatalogRecord({ ...current, content, updatedAt: clock.now() });
-    await catalog.refresh();
+    await catalog.change(async (revision) => {
+      const current = catalog.find(endpoint.accountId, endpoint.kind, endpoint.id);
+      if (!current?.content.enabled) return "missing";
+      const content = { ...current.content, enabled: false, disabledReason };
+      return store.changeCatalogRecord({ ...current, content, updatedAt: clock.now() }, revision);
+    });
   }
 }
 

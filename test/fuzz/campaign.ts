@@ -88,6 +88,7 @@ class Attack {
       await inParallel(CONCURRENCY, share(requests, batch), share(requests, batch + 1), (index) =>
         this.#request(index),
       );
+      await this.#removeRoutes();
       await inParallel(RAW_CONCURRENCY, share(rawRequests, batch), share(rawRequests, batch + 1), (index) =>
         this.#rawRequest(index),
       );
@@ -217,6 +218,18 @@ class Attack {
       this.#unanswered = 0;
     }
     await this.#change("PUT", "/api/simulator/chaos", { ...CALM, delayMs: 0 });
+  }
+
+  /** A route to a carrier that is not simulated makes an account strict about names, as it should. */
+  async #removeRoutes(): Promise<void> {
+    const headers = ["apikey", this.#target.key];
+    const listed = await this.#ask({ method: "GET", path: "/api/routes?limit=200", headers, body: null });
+    const { data } = JSON.parse(listed.body) as { data: { id: string; carrier: string }[] };
+    for (const { id, carrier } of data) {
+      if (carrier === "simulator") continue;
+      const { status, body } = await this.#ask({ method: "DELETE", path: `/api/routes/${id}`, headers, body: null });
+      if (status !== 200) this.#note(`removing a route answered ${status} ${body}`);
+    }
   }
 
   async #change(method: string, path: string, body: object): Promise<void> {

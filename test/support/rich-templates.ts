@@ -50,7 +50,8 @@ export async function author<K extends "chatTemplate" | "rcsTemplate">(
 ): Promise<void> {
   const now = Date.now();
   const record = { accountId: 1, kind, id: newId(now), name, origin: "authored", content } as const;
-  await house.app.store.insertCatalogRecord({ ...record, createdAt: now, updatedAt: now });
+  const { store } = house.app;
+  await store.insertCatalogRecord({ ...record, createdAt: now, updatedAt: now }, await store.revision("catalog"));
   // Whoever reads records sees them as they are.
   await house.ask("GET", "/api/senders");
 }

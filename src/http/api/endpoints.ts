@@ -142,10 +142,15 @@ async function rotate(telling: Telling, services: Services, call: AuthenticCall)
   const secret = readSecret(call.body, faults);
   refuseFaults(faults);
   const { overlapHours = OVERLAP_HOURS_DEFAULT } = call.body as { overlapHours?: number };
-  const endpoint = await findEndpoint(telling, services, call);
-  const times = { now: clock.now(), overlapMs: Math.round(overlapHours * HOUR_MS) };
-  const rotated = rotateSecret(endpoint, needs.seal.seal(secret), times);
-  if ((await store.changeCatalogRecord(rotated)) !== "changed") throw new Problem("RECORD_NOT_FOUND");
-  await catalog.refresh();
+  const sealed = needs.seal.seal(secret);
+  const rotated = await catalog.change(async (revision) => {
+    const endpoint = await findEndpoint(telling, services, call);
+    const times = { now: clock.now(), overlapMs: Math.round(overlapHours * HOUR_MS) };
+    const record = rotateSecret(endpoint, sealed, times);
+    const result = await store.changeCatalogRecord(record, revision);
+    if (result === "outdated") return result;
+    if (result !== "changed") throw new Problem("RECORD_NOT_FOUND");
+    return record;
+  });
   return { ...viewOf(telling.shelf, rotated), secret };
 }

@@ -189,12 +189,12 @@ function shownOf(
 }
 
 /** The record that a path names. */
-export async function find(
-  { kinds }: Shelf,
-  { catalog }: Services,
-  { caller, params }: AuthenticCall,
-): Promise<CatalogRecord> {
-  await catalog.refresh();
+export async function find(shelf: Shelf, services: Services, call: AuthenticCall): Promise<CatalogRecord> {
+  await services.catalog.refresh();
+  return lookUp(shelf, services, call);
+}
+
+function lookUp({ kinds }: Shelf, { catalog }: Services, { caller, params }: AuthenticCall): CatalogRecord {
   for (const { kind } of kinds) {
     const record = catalog.find(caller.account.id, kind, params.id ?? "");
     if (record) return record;
@@ -203,75 +203,74 @@ export async function find(
 }
 
 /** Makes a record; what was learned under its name becomes it. */
-export async function create(
+export function create(
   shelf: Shelf,
   services: Services,
   call: AuthenticCall,
   mint: Mint = createMint(services.telling.seal),
 ): Promise<CatalogRecord> {
-  const catalog = await recordsNow(services, call);
-  const read = readRecord(shelf, call.body, { known: null, catalog });
-  const { kind, name } = read;
-  const content = completeRecord(read, null, mint);
-  const now = services.clock.now();
-  const record: CatalogRecord = {
-    accountId: call.caller.account.id,
-    kind: kind.kind,
-    id: newId(now),
-    name,
-    origin: "authored",
-    content,
-    createdAt: now,
-    updatedAt: now,
-  };
-  if (await services.store.insertCatalogRecord(record)) {
-    await services.catalog.refresh();
-    return record;
-  }
-  const known = (await recordsNow(services, call)).named(kind.kind).get(name);
-  if (known?.origin !== "learned") throw nameTaken(shelf, record, call.body);
-  return author(shelf, services, call, { ...known, content });
+  const { store, catalog, clock } = services;
+  const accountId = call.caller.account.id;
+  return catalog.change(async (revision) => {
+    const records = catalog.of(accountId);
+    const read = readRecord(shelf, call.body, { known: null, catalog: records });
+    const { kind, name } = read;
+    const content = completeRecord(read, null, mint);
+    const known = records.named(kind.kind).get(name);
+    if (known?.origin === "learned") return author(shelf, services, call, { ...known, content }, revision);
+    const now = clock.now();
+    const record: CatalogRecord = {
+      accountId,
+      kind: kind.kind,
+      id: newId(now),
+      name,
+      origin: "authored",
+      content,
+      createdAt: now,
+      updatedAt: now,
+    };
+    const result = await store.insertCatalogRecord(record, revision);
+    if (result === "name taken") throw nameTaken(shelf, record, call.body);
+    return result === "inserted" ? record : result;
+  });
 }
 
-async function change(shelf: Shelf, services: Services, call: AuthenticCall): Promise<CatalogRecord> {
-  const known = await find(shelf, services, call);
-  const catalog = services.catalog.of(known.accountId);
-  // A body that is not there changes nothing, and is somebody's word for the record all the same.
-  const body = call.body === undefined ? {} : call.body;
-  const read = readRecord(shelf, body, { known, catalog });
-  const content = completeRecord(read, known, createMint(services.telling.seal));
-  return author(shelf, services, call, { ...known, name: read.name, content });
+function change(shelf: Shelf, services: Services, call: AuthenticCall): Promise<CatalogRecord> {
+  return services.catalog.change((revision) => {
+    const known = lookUp(shelf, services, call);
+    const catalog = services.catalog.of(known.accountId);
+    // A body that is not there changes nothing, and is somebody's word for the record all the same.
+    const body = call.body === undefined ? {} : call.body;
+    const read = readRecord(shelf, body, { known, catalog });
+    const content = completeRecord(read, known, createMint(services.telling.seal));
+    return author(shelf, services, call, { ...known, name: read.name, content }, revision);
+  });
 }
 
 /** Writes a record that is there already, as somebody's own from now on. */
 async function author(
   shelf: Shelf,
-  services: Services,
-  call: AuthenticCall,
+  { store, clock }: Services,
+  { body }: AuthenticCall,
   record: CatalogRecord,
-): Promise<CatalogRecord> {
-  await store(services, record);
-  const authored: CatalogRecord = { ...record, origin: "authored", updatedAt: services.clock.now() };
-  const result = await services.store.changeCatalogRecord(authored);
+  revision: number,
+): Promise<CatalogRecord | "outdated"> {
+  const authored: CatalogRecord = { ...record, origin: "authored", updatedAt: clock.now() };
+  const result = await store.changeCatalogRecord(authored, revision);
   if (result === "missing") throw new Problem("RECORD_NOT_FOUND");
-  if (result === "name taken") throw nameTaken(shelf, authored, call.body);
-  await services.catalog.refresh();
-  return authored;
+  if (result === "name taken") throw nameTaken(shelf, authored, body);
+  return result === "changed" ? authored : result;
 }
 
-async function remove(shelf: Shelf, services: Services, call: AuthenticCall): Promise<CatalogRecord> {
-  const record = await find(shelf, services, call);
-  kindOf(shelf, record).keep?.refuse(record, services.catalog.of(record.accountId));
-  await store(services, record);
-  const removed = await services.store.removeCatalogRecord(record.accountId, record.kind, record.id);
-  if (!removed) throw new Problem("RECORD_NOT_FOUND");
-  await services.catalog.refresh();
-  return record;
-}
-
-/** What was learned a moment ago may be in memory only, and would be written over what is done to it now. */
-async function store({ catalog }: Services, { origin }: CatalogRecord): Promise<void> {
-  if (origin === "learned") await catalog.saveLearned();
+function remove(shelf: Shelf, services: Services, call: AuthenticCall): Promise<CatalogRecord> {
+  const { store, catalog } = services;
+  return catalog.change(async (revision) => {
+    const record = lookUp(shelf, services, call);
+    kindOf(shelf, record).keep?.refuse(record, catalog.of(record.accountId));
+    const result = await store.removeCatalogRecord(record, revision);
+    if (result === "missing") throw new Problem("RECORD_NOT_FOUND");
+    return result === "removed" ? record : result;
+  });
 }
 
 function nameTaken(shelf: Shelf, record: CatalogRecord, body: unknown): Problem {
