@@ -10,7 +10,7 @@ import {
   throttled,
   withContract,
   type Speed,
-} from "../src/carriers/smpp/speed.ts";
+} from "../src/carriers/speed.ts";
 import { bindWaitMs, codeOf, judgeBind, judgeSubmit, type StatusPolicy } from "../src/carriers/smpp/status.ts";
 import { chainHash, readTlvs, submitTlvs, type TlvRule } from "../src/carriers/smpp/tlvs.ts";
 import { registeredDelivery, relativeValidity, USUAL_PRIORITIES } from "../src/carriers/smpp/validity.ts";

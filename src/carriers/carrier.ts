@@ -1,5 +1,6 @@
 import type { InboundMessage } from "../model/inbound.ts";
 import type { Channel, Message, MessageRef, State } from "../model/message.ts";
+import type { PlatformAnswer, PlatformCall } from "./platform.ts";
 
 /**
  * What became of handing a message to a carrier. None of these is an error: carriers do all five every day.
@@ -120,6 +121,11 @@ export interface Carrier {
   stop(patience?: Patience): Promise<void>;
   /** Told when this node's share of the line has changed. */
   onShare?(): void;
+  /**
+   * Takes what the platform calls back with, once it has shown that it is the platform. Resolves once all of it is on disk;
+   * absent where nothing comes that way.
+   */
+  called?(call: PlatformCall): Promise<PlatformAnswer>;
   /** How the line is on this node; absent where there is nothing to tell. */
   state?(): CarrierState;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { Queue } from "../lib/queue.ts";
-import { Breaker, type BreakerState } from "./breaker.ts";
+import { Breaker, type BreakerState } from "../lib/breaker.ts";
 import { PUSH_LIMIT_MS } from "./push.ts";
 import { Window, WINDOW_START } from "./window.ts";
 

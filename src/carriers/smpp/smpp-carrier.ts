@@ -13,10 +13,10 @@ import { canonical, learn } from "./message-id.ts";
 import type { CreateSmppCarrier, SmppCarrierNeeds } from "./needs.ts";
 import { References } from "./parts.ts";
 import { say } from "./say.ts";
-import { fullSpeed, pauseLeftMs, perSecondAt, queueFull, throttled, withContract } from "./speed.ts";
+import { fullSpeed, pauseLeftMs, perSecondAt, queueFull, throttled, withContract } from "../speed.ts";
 import type { SubmitVerdict } from "./status.ts";
 import { submitsOf } from "./submits.ts";
-import { Tally } from "./tally.ts";
+import { Tally } from "../tally.ts";
 
 /** In hand besides what waits for an answer: being written down before, or after. Else the line would idle meanwhile. */
 const IN_HAND_PER_WINDOW = 2;

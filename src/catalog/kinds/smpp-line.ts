@@ -22,6 +22,7 @@ import {
 import { misspelt } from "../misspelt.ts";
 import type { Mint } from "../record-kind.ts";
 import { isZone } from "../settings.ts";
+import { sealed } from "./sealed.ts";
 import { SENDER_MAX } from "./sender.ts";
 import { oneOf } from "./words.ts";
 
@@ -300,10 +301,7 @@ function checkLists({ senders, chain, tlvs }: SmppSettings, fault: Tell): void {
   });
 }
 
-/**
- * Seals what was given, and keeps what was not. A password that is given again stays as it is sealed, so that a file with it
- * changes nothing the second time.
- */
+/** Seals what was given, and keeps what was not. */
 export function completeLine({ given: plain = {}, ...line }: ReadLine, before: SmppLine | null, mint: Mint): SmppLine {
   const kept = before?.secrets;
   const password = plain.password === undefined ? kept?.password : sealed(plain.password, kept?.password, mint);
@@ -332,9 +330,6 @@ function leadsElsewhere(before: SmppSettings, after: SmppSettings): boolean {
   if (before.tls === null) return false;
   return before.tls.servername !== after.tls?.servername || before.tls.ca !== after.tls.ca;
 }
-
-const sealed = (plain: string, kept: string | null | undefined, mint: Mint): string =>
-  kept && mint.open(kept) === plain ? kept : mint.seal(plain);
 
 /** A line without its secrets; one that an earlier release stored has the defaults of what it could not know. */
 export function showLine(stored: SmppLine): SmppSettings {
