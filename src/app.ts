@@ -7,12 +7,12 @@ import { Keyring } from "./accounts/keyring.ts";
 import type { LogInNeeds } from "./accounts/log-in.ts";
 import { checkMasterKey, deriveKey, loadMasterKey, sealEndpoints } from "./accounts/master-key.ts";
 import { createPeopleSecrets } from "./accounts/people-secrets.ts";
-import { openCarriers, type LiveLine } from "./carriers/open-carriers.ts";
+import { createLine, tryLine, type LineNeeds } from "./carriers/create-line.ts";
+import { openCarriers } from "./carriers/open-carriers.ts";
 import type { Alphabet } from "./carriers/smpp/coding.ts";
-import type { CreateSmppCarrier, SmppCarrierNeeds } from "./carriers/smpp/needs.ts";
+import type { CreateSmppCarrier } from "./carriers/smpp/needs.ts";
 import { assemble } from "./carriers/smpp/reassemble.ts";
 import { createSmppCarrier } from "./carriers/smpp/smpp-carrier.ts";
-import { tryBind } from "./carriers/smpp/try-bind.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { BadSetting, type Config } from "./config.ts";
@@ -26,7 +26,7 @@ import { systemClock, type Clock } from "./lib/clock.ts";
 import { Locked, lockFile } from "./lib/lock-file.ts";
 import { createLog, type Log } from "./lib/log.ts";
 import { MinuteCounter } from "./lib/minute-counter.ts";
-import { createSeal, type Seal } from "./lib/seal.ts";
+import { createSeal } from "./lib/seal.ts";
 import { createTurnstile } from "./lib/turnstile.ts";
 import { createFollow } from "./links/follow.ts";
 import type { AcceptNeeds } from "./messages/accept.ts";
@@ -39,10 +39,9 @@ import { receive } from "./messages/receive.ts";
 import { receivePart, receiveRests, type ReceivePartsNeeds } from "./messages/receive-parts.ts";
 import { matchParked, report, settleParked } from "./messages/report.ts";
 import type { Account } from "./model/account.ts";
-import { carrierKey, carrierNameOf, type CatalogRecord, type SmppCarrierContent } from "./model/catalog.ts";
+import { carrierNameOf } from "./model/catalog.ts";
 import type { RouteClass } from "./model/message.ts";
 import { CALM } from "./model/phone.ts";
-import { openedLine } from "./model/smpp-line.ts";
 import { FloodFilter } from "./policies/flood.ts";
 import { operatorCircle, readOperatorTable, type OperatorTable } from "./policies/operator.ts";
 import type { KeptText } from "./store/inbound-store.ts";
@@ -154,7 +153,10 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const otpSeal = createSeal(deriveKey(masterKey, "texts of one-time passwords"));
   const media = createMediaProbe({ agent, clock, log });
   const receiving: ReceivePartsNeeds = { store, commits, meters, clock, accountOf, wordsOf };
-  const speaking: SpeakNeeds = {
+  const lining: LineNeeds = {
+    simulator,
+    createSmpp,
+    open: seal.open,
     addressOf: createOpenAddress({ rules: egressRules(config), clock }),
     onInbound: (inbound) => receive(receiving, inbound),
     onInboundPart: (part) => receivePart(receiving, part),
@@ -165,10 +167,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const carriers = openCarriers({
     simulator,
     records: () => catalog.all("carrier"),
-    create: (record, line) =>
-      record.content.adapter === "simulator"
-        ? simulator.line(record.accountId, { name: carrierKey(record.accountId, record.name), ...record.content })
-        : createSmpp({ ...speaking, ...line, ...lineOf(record, record.content, seal) }),
+    create: (record, live) => createLine(lining, record, live),
     place: () => (membership.sends ? membership : null),
     log,
   });
@@ -191,8 +190,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     meters,
   };
   const sending = sends ? openLanes(dispatching, config, store) : null;
-  simulator.hear(speaking.onInbound, (receipt) => report(dispatching, receipt));
-  if (sending) await carriers.start((receipt) => report(dispatching, receipt));
+  simulator.hear(lining.onInbound, (receipt) => report(dispatching, receipt));
+  await carriers.start((receipt) => report(dispatching, receipt), { sends });
 
   const sessionLimits = { idleMs: config.sessionIdleHours * HOUR_MS, lifeMs: config.sessionDays * DAY_MS };
   const jobs = startJobs(
@@ -304,7 +303,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     smsRules: config,
     simulator,
     carriers,
-    tryLine: (line) => tryBind({ ...speaking, ...line }),
+    tryLine: (content) => tryLine(lining, content),
     telling,
     teller,
     links,
@@ -367,16 +366,6 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     },
   };
 }
-
-/** What is the same for all lines over SMPP. */
-type SpeakNeeds = Omit<SmppCarrierNeeds, keyof ReturnType<typeof lineOf> | keyof LiveLine>;
-
-/** What is a line's own, with its secrets opened. */
-const lineOf = ({ accountId, name }: CatalogRecord<"carrier">, { smpp }: SmppCarrierContent, { open }: Seal) => ({
-  name: carrierKey(accountId, name),
-  accountId,
-  ...openedLine(smpp, open),
-});
 
 /** The words of a text that came in parts, with a mark where one is missing. */
 const wordsOf = ({ parts, total, alphabet }: KeptText): string =>

@@ -220,7 +220,7 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       const route = { name: `wrong ${channel}`, carrier: line.name, ...(channel === undefined ? {} : { channel }) };
       const { status, body } = await house.ask<Body>("POST", "/api/routes", route);
       expect([status, body.error.parameter]).toEqual([400, "channel"]);
-      expect(body.error.details[0]?.message).toContain("text messages only");
+      expect(body.error.details[0]?.message).toContain("sms only");
     }
     const made = await house.ask<Body>("POST", "/api/routes", {
       name: `right ${line.name}`,

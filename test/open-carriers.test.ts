@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { PlatformAnswer } from "../src/carriers/platform.ts";
 import type { Carrier, OnReceipt, Outcome, Patience } from "../src/carriers/carrier.ts";
 import { openCarriers, shareOf, type LiveLine, type OpenCarriers } from "../src/carriers/open-carriers.ts";
 import { newId } from "../src/lib/ids.ts";
@@ -16,6 +17,8 @@ class FakeLine implements Carrier {
   onReceipt: OnReceipt | null = null;
   finish: () => void = () => {};
   patience: Patience | undefined;
+  /** Only where platforms call it back. */
+  called?: () => Promise<PlatformAnswer>;
   /** Whether its end waits for `finish`. */
   isSlow = false;
 
@@ -24,6 +27,7 @@ class FakeLine implements Carrier {
     this.live = live;
     this.host = record.content.smpp?.host ?? "";
     this.log = log;
+    if (this.host.startsWith("called")) this.called = async () => ({ status: 200, text: "" });
   }
   get messagesPerSecond(): number | null {
     return this.live.messagesPerSecond();
@@ -125,7 +129,7 @@ test("lines that are there begin with the start, and those that come later at on
   const { carriers, become, log } = open();
   await become(record());
   expect(log).toEqual([]);
-  await carriers.start(take);
+  await carriers.start(take, { sends: true });
   expect(log).toEqual(["simulator starts", "one starts"]);
   await become(record(), { ...record({ host: "two" }), name: "south" });
   expect(log.slice(2)).toEqual(["two starts"]);
@@ -136,7 +140,7 @@ test("lines that are there begin with the start, and those that come later at on
 
 test("a changed line takes the place of the old at once, and begins when the old has ended: one contract, one line", async () => {
   const { carriers, become, made, log } = open();
-  await carriers.start(take);
+  await carriers.start(take, { sends: true });
   await become(record());
   const [old] = made;
   if (old) old.isSlow = true;
@@ -149,9 +153,22 @@ test("a changed line takes the place of the old at once, and begins when the old
   expect(log.slice(3)).toEqual(["one ended", "two starts"]);
 });
 
+test("a line that platforms call back begins also where nothing is sent, and a changed one at once", async () => {
+  const { carriers, become, made, log } = open();
+  await carriers.start(take, { sends: false });
+  await become(record({ host: "called" }), { ...record({ host: "bound" }), name: "south" });
+  expect(log).toEqual(["called starts"]);
+  if (made[0]) made[0].isSlow = true;
+  const anew = record({ host: "called anew" });
+  await become(anew, { ...record({ host: "bound" }), name: "south" });
+  expect(log.slice(1)).toEqual(["called ends", "called anew starts"]);
+  expect(carriers.byId(anew.id)).toBe(made[2]);
+  expect(carriers.byId("no id")).toBeNull();
+});
+
 test("a line that is changed again while it waits for its turn never begins", async () => {
   const { carriers, become, made, log } = open();
-  await carriers.start(take);
+  await carriers.start(take, { sends: true });
   await become(record());
   if (made[0]) made[0].isSlow = true;
   await become(record({ host: "two" }));
@@ -165,7 +182,7 @@ test("a line that is changed again while it waits for its turn never begins", as
 
 test("another speed is told to the line, which stays", async () => {
   const { carriers, become, made, log } = open();
-  await carriers.start(take);
+  await carriers.start(take, { sends: true });
   await become(record({}, 100));
   expect(made[0]?.messagesPerSecond).toBe(100);
   await become(record({}, 40));
@@ -183,7 +200,7 @@ test("a password that was sealed anew is another line", async () => {
 
 test("a line that is gone ends, and is found no more", async () => {
   const { carriers, become, log } = open();
-  await carriers.start(take);
+  await carriers.start(take, { sends: true });
   await become(record());
   await become();
   expect(carriers.find(1, "north")).toBeNull();
@@ -192,7 +209,7 @@ test("a line that is gone ends, and is found no more", async () => {
 
 test("a line that cannot be opened is down, and the others are not the worse for it", async () => {
   const { carriers, become } = open();
-  await carriers.start(take);
+  await carriers.start(take, { sends: true });
   await become(record({ host: "broken" }), { ...record(), name: "south" });
   expect(carriers.find(1, "north")?.isUp()).toBe(false);
   expect(await carriers.find(1, "north")?.submit({} as never)).toMatchObject({ kind: "down" });
@@ -201,7 +218,7 @@ test("a line that cannot be opened is down, and the others are not the worse for
 
 test("the end waits for all lines, also for those that are ending already, and then for the simulator", async () => {
   const { carriers, become, made, log } = open();
-  await carriers.start(take);
+  await carriers.start(take, { sends: true });
   await become(record());
   if (made[0]) made[0].isSlow = true;
   await become();
@@ -218,7 +235,7 @@ test("the end waits for all lines, also for those that are ending already, and t
 
 test("lines begin to end at a word, in haste and once, while the simulator goes on", async () => {
   const { carriers, become, made, log } = open();
-  await carriers.start(take);
+  await carriers.start(take, { sends: true });
   await become(record());
   if (made[0]) made[0].isSlow = true;
   carriers.beginStop();
@@ -235,7 +252,7 @@ test("lines begin to end at a word, in haste and once, while the simulator goes 
 test("lines are told when their share has changed, and only then", async () => {
   const bench = open();
   const { carriers, become, made } = bench;
-  await carriers.start(take);
+  await carriers.start(take, { sends: true });
   await become(record({ connections: 3 }));
   expect(made[0]?.live.share()).toEqual({ connections: 3, ratePerSecond: null });
   carriers.divide();

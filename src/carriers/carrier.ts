@@ -174,3 +174,9 @@ export interface LineTrial {
 export interface Carriers {
   find(accountId: number, name: string): Carrier | null;
 }
+
+/** The same, for whoever calls from outside. */
+export interface CalledCarriers extends Carriers {
+  /** By the id of its record, which is all that a platform knows. */
+  byId(id: string): Carrier | null;
+}

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Log } from "../lib/log.ts";
-import { carrierKey, SIMULATOR, type CarrierContent, type CatalogRecord } from "../model/catalog.ts";
-import type { Carrier, Carriers, OnReceipt, Patience } from "./carrier.ts";
+import { carrierKey, lineIn, SIMULATOR, type CarrierContent, type CatalogRecord } from "../model/catalog.ts";
+import type { CalledCarriers, Carrier, OnReceipt, Patience } from "./carrier.ts";
 import type { LineShare } from "./smpp/needs.ts";
 
 type CarrierRecord = CatalogRecord<"carrier">;
@@ -41,11 +41,14 @@ interface Line {
 }
 
 /** The lines that the accounts have. */
-export interface OpenCarriers extends Carriers {
+export interface OpenCarriers extends CalledCarriers {
   /** Makes the lines what the records say: new ones begin, changed ones take the place of the old, and what is gone ends. */
   refresh(): void;
-  /** Begins to hand over receipts, on all lines that there are and will be. */
-  start(onReceipt: OnReceipt): Promise<void>;
+  /**
+   * Begins to hand over receipts, on all lines that there are and will be. A node that does not send begins only what
+   * platforms call back: which node hears of it, nobody chooses.
+   */
+  start(onReceipt: OnReceipt, options: { sends: boolean }): Promise<void>;
   /** Tells the lines whose share has changed, because nodes came or went. */
   divide(): void;
   /** Begins to end all of them, in haste, and opens no more: what is sent from now on waits for the next start. */
@@ -63,6 +66,7 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
   /** Lines that take nothing more, until their last answers have come. */
   const ending = new Set<Promise<void>>();
   let onReceipt: OnReceipt | null = null;
+  let isSending = false;
   let isStopped = false;
 
   function open(key: string, record: CarrierRecord, after: Promise<void>): void {
@@ -79,8 +83,9 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
       begun: after,
       share: shareOf(record.content, place()),
     };
-    // Two lines for one contract would be a bind too many, so the next begins when the last has ended.
-    line.begun = after.then(() => begin(line));
+    // Two lines for one contract would be a bind too many, so the next begins when the last has ended. Whoever is called
+    // back binds nothing, and is called with the new signatures from now on.
+    line.begun = (line.carrier.called ? Promise.resolve() : after).then(() => begin(line));
     lines.set(key, line);
   }
 
@@ -95,6 +100,7 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
 
   async function begin(line: Line): Promise<void> {
     if (!onReceipt || line.isStarted || line.isEnding) return;
+    if (!isSending && !line.carrier.called) return;
     line.isStarted = true;
     try {
       await line.carrier.start(onReceipt);
@@ -139,9 +145,15 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
       }
     },
 
-    async start(take) {
+    byId(id) {
+      for (const { record, carrier } of lines.values()) if (record.id === id) return carrier;
+      return null;
+    },
+
+    async start(take, { sends }) {
       onReceipt = take;
-      await simulator.start(take);
+      isSending = sends;
+      if (sends) await simulator.start(take);
       await Promise.all([...lines.values()].map((line) => line.begun.then(() => begin(line))));
     },
 
@@ -166,8 +178,8 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
 
 /** Whether a changed record is still the same line: another speed is only told to it. */
 function isSameLine(before: CarrierContent, after: CarrierContent): boolean {
-  const isSmpp = before.adapter === "smpp" && after.adapter === "smpp";
-  return isDeepStrictEqual(isSmpp ? before.smpp : before, isSmpp ? after.smpp : after);
+  const isReal = before.adapter !== "simulator" && before.adapter === after.adapter;
+  return isDeepStrictEqual(isReal ? lineIn(before) : before, isReal ? lineIn(after) : after);
 }
 
 /** What of a line is a node's. Binds cannot be halved, so the first nodes have those that are left over. */

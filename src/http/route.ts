@@ -5,7 +5,7 @@ import type { Keyring } from "../accounts/keyring.ts";
 import type { LogInNeeds } from "../accounts/log-in.ts";
 import type { OpenSession } from "../accounts/sessions.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Carriers, LineTrial } from "../carriers/carrier.ts";
+import type { CalledCarriers, LineTrial } from "../carriers/carrier.ts";
 import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.ts";
 import type { SmsRules } from "../channels/sms/read.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -15,10 +15,10 @@ import type { AcceptNeeds } from "../messages/accept.ts";
 import type { CampaignNeeds } from "../messages/campaign.ts";
 import type { PrepareNeeds } from "../messages/prepare.ts";
 import type { ReportNeeds } from "../messages/report.ts";
-import type { SmppSecrets, SmppSettings } from "../model/smpp-line.ts";
 import type { Role } from "../model/account.ts";
 import type { Scope } from "../model/api-key.ts";
 import type { DoorAction } from "../model/audit.ts";
+import type { RealCarrierContent } from "../model/catalog.ts";
 import type { ProblemCode } from "../model/problem.ts";
 import type { Store } from "../store/store.ts";
 import type { CheckNeeds } from "../verify/check.ts";
@@ -43,9 +43,9 @@ export interface Services {
   reporting: ReportNeeds;
   smsRules: SmsRules;
   simulator: SimulatorCarrier;
-  carriers: Carriers;
-  /** Binds a line once and says what happened. */
-  tryLine(line: { settings: SmppSettings; secrets: SmppSecrets }): Promise<LineTrial>;
+  carriers: CalledCarriers;
+  /** Tries whether the other end of a line would have us, and says what happened. */
+  tryLine(content: RealCarrierContent): Promise<LineTrial>;
   telling: TellNeeds;
   /** Null where this node calls nobody back. */
   teller: Teller | null;
@@ -143,6 +143,8 @@ export interface KeyedRoute extends Documented {
 /** A door that is open to anybody. */
 export interface OpenRoute extends Documented {
   scope: null;
+  /** Its body comes to it as bytes, whatever it says that it is. */
+  raw?: true;
   handle(services: Services, call: Call): Promise<unknown>;
 }
 

@@ -41,6 +41,7 @@ import { dashboardRoutes } from "./dashboard/dashboard.ts";
 import { docsRoutes } from "./docs/docs.ts";
 import { healthz, metrics, readyz } from "./health.ts";
 import type { Route } from "./route.ts";
+import { carrierCallbackRoutes } from "./carrier-callbacks.ts";
 import { shortLinkRoutes } from "./short-link.ts";
 import { cancelMessages } from "./v1/cancel.ts";
 import { sendChat } from "./v1/chatapp.ts";
@@ -93,6 +94,7 @@ const OPERATIONS: readonly Route[] = [
   ...senderRoutes,
   ...carrierRoutes,
   ...carrierStateRoutes,
+  ...carrierCallbackRoutes,
   ...routeRoutes,
   ...priceRoutes,
   ...verifyConfigRoutes,

@@ -92,8 +92,19 @@ export function createServer(services: Services, options: Options): FastifyInsta
     }, done);
   });
 
-  for (const route of routes) addRoute(app, services, route, admission, fail);
-  addOtherMethods(app, routes, fail);
+  const addRoutes = (to: FastifyInstance, those: readonly Route[]): void => {
+    for (const route of those) addRoute(to, services, route, admission, fail);
+    addOtherMethods(to, those, fail);
+  };
+  addRoutes(
+    app,
+    routes.filter((route) => !isRaw(route)),
+  );
+  void app.register(async (raw) => {
+    raw.removeAllContentTypeParsers();
+    raw.addContentTypeParser("*", { parseAs: "buffer" }, (_request, bytes, done) => done(null, bytes));
+    addRoutes(raw, routes.filter(isRaw));
+  });
   app.setNotFoundHandler((request, reply) => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain"));
   app.setErrorHandler((error, request, reply) => fail(request, reply, error, familyOf(request.url)));
   return app;
@@ -171,6 +182,8 @@ async function admit(
   void reply.header("cache-control", "no-store");
   return admitPerson(services, route, { method, headers }, token ?? "");
 }
+
+const isRaw = (route: Route): boolean => "raw" in route;
 
 const isOpen = (route: Route): route is OpenRoute => route.scope === null && !isPersonal(route);
 

@@ -71,26 +71,36 @@ export interface SenderContent {
 }
 
 /** A line to a network, by what it speaks. The simulator called `simulator` is always there and has no record. */
-export type CarrierContent = SimulatedLine | SmppCarrierContent;
+export type CarrierContent = SimulatedLine | RealCarrierContent;
+
+/** What is known of lines to real networks, by what they speak. */
+export interface RealLines {
+  smpp: SmppLine;
+}
+
+export type RealAdapter = keyof RealLines;
+
+/** Each has its line under the name of its adapter, and nothing under the others. */
+export type RealCarrierContent = {
+  [A in RealAdapter]: AnyLine & { adapter: A; chaos: null } & Record<A, RealLines[A]> & {
+      [Other in Exclude<RealAdapter, A>]?: null;
+    };
+}[RealAdapter];
 
 interface AnyLine {
   /** Contracted speed, over all nodes together; null means as fast as it goes. */
   messagesPerSecond: number | null;
 }
 
-interface SimulatedLine extends AnyLine {
+type SimulatedLine = AnyLine & {
   adapter: "simulator";
   /** How it misbehaves; null takes the account's. */
   chaos: Chaos | null;
-  smpp?: null;
-}
+} & { [A in RealAdapter]?: null };
 
-/** Carries text messages only. */
-export interface SmppCarrierContent extends AnyLine {
-  adapter: "smpp";
-  chaos: null;
-  smpp: SmppLine;
-}
+/** The line of a carrier; null where it is simulated. */
+export const lineIn = (content: CarrierContent): RealLines[RealAdapter] | null =>
+  content.adapter === "simulator" ? null : (content[content.adapter] ?? null);
 
 /** Which messages go to which carrier. An empty list matches everything. */
 export interface RouteContent {

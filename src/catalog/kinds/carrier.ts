@@ -1,23 +1,33 @@
 import Type from "typebox";
 import { nullable } from "../../lib/nullable.ts";
-import { SIMULATOR, type CarrierContent } from "../../model/catalog.ts";
+import {
+  lineIn,
+  SIMULATOR,
+  type CarrierContent,
+  type RealAdapter,
+  type RealCarrierContent,
+} from "../../model/catalog.ts";
 import { CALM, type Chaos } from "../../model/phone.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import type { AccountCatalog } from "../catalog.ts";
 import type { GivenRecord, RecordKind } from "../record-kind.ts";
 import { chaosFields, pickChaos } from "./chaos.ts";
-import { completeLine, readLine, showLine, smppGiven, type SmppFields } from "./smpp-line.ts";
+import { ADAPTERS, lineKind } from "./lines.ts";
 import { oneOf } from "./words.ts";
 
-interface CarrierFields {
+type CarrierFields = {
   adapter: CarrierContent["adapter"];
   messagesPerSecond: number | null;
   chaos: Partial<Chaos> | null;
-  smpp: SmppFields | null;
-}
+} & { [A in RealAdapter]: object | null };
 
 const NAME_MAX = 50;
 const NAME = /^[A-Za-z0-9._-]*$/;
+
+const byAdapter = <T>(make: (adapter: RealAdapter) => T): Record<RealAdapter, T> =>
+  Object.fromEntries(ADAPTERS.map((adapter) => [adapter, make(adapter)])) as Record<RealAdapter, T>;
+
+const NO_LINES = byAdapter(() => null);
 
 /** Lines to networks, which routes lead to. */
 export const carrier: RecordKind<"carrier", CarrierFields> = {
@@ -29,8 +39,8 @@ export const carrier: RecordKind<"carrier", CarrierFields> = {
   },
   fields: {
     adapter: oneOf(
-      ["simulator", "smpp"],
-      "What it speaks: simulator, which it does unless given, or smpp, which carries text messages only.",
+      ["simulator", ...ADAPTERS],
+      "What it speaks: simulator, which it does unless given; smpp, for text messages.",
     ),
     messagesPerSecond: nullable(
       Type.Integer({ minimum: 1, maximum: 100_000 }),
@@ -40,25 +50,33 @@ export const carrier: RecordKind<"carrier", CarrierFields> = {
       Type.Partial(Type.Object(chaosFields)),
       "How a simulated line misbehaves; null is as the account's simulator does. Fields that are not given keep their value.",
     ),
-    smpp: nullable(
-      smppGiven,
-      "How a line over SMPP is bound and spoken on; null for a simulated one. Fields that are not given keep their value, or have the one that most carriers take.",
+    ...byAdapter((adapter) =>
+      nullable(
+        lineKind(adapter).given,
+        `How a line over ${lineKind(adapter).title} is set up; null for every other. Fields that are not given keep their value, or have a usual one.`,
+      ),
     ),
   },
-  defaults: { adapter: "simulator", messagesPerSecond: null, chaos: null, smpp: null },
+  defaults: { adapter: "simulator", messagesPerSecond: null, chaos: null, ...NO_LINES },
   read: (given) => {
     checkName(given.name, given.known?.name ?? null, given.faults);
-    return given.fields.adapter === "smpp" ? readSmpp(given) : readSimulated(given);
+    checkOtherLines(given);
+    const { adapter } = given.fields;
+    return adapter === "simulator" ? readSimulated(given) : readReal(given, adapter);
   },
-  complete: (content, before, mint) =>
-    content.adapter === "smpp" ? { ...content, smpp: completeLine(content.smpp, before?.smpp ?? null, mint) } : content,
-  show: ({ adapter, messagesPerSecond, chaos, smpp }) => ({
-    adapter,
-    messagesPerSecond,
-    chaos,
-    smpp: smpp ? showLine(smpp) : null,
-  }),
-  hidden: ({ smpp }) => smpp?.secrets,
+  complete: (content, before, mint) => {
+    const line = lineIn(content);
+    if (content.adapter === "simulator" || line === null) return content;
+    const known = before?.adapter === content.adapter ? lineIn(before) : null;
+    return withLine(content, lineKind(content.adapter).complete(line, known, mint));
+  },
+  show: (content) => {
+    const { adapter, messagesPerSecond, chaos } = content;
+    const line = lineIn(content);
+    const shown = adapter === "simulator" || line === null ? {} : { [adapter]: lineKind(adapter).show(line) };
+    return { adapter, messagesPerSecond, chaos, ...NO_LINES, ...shown };
+  },
+  hidden: (content) => lineIn(content)?.secrets,
   keep: {
     problems: ["RECORD_IN_USE"],
     refuse: ({ name }, catalog) => {
@@ -75,31 +93,45 @@ export const carrier: RecordKind<"carrier", CarrierFields> = {
 
 type Given = GivenRecord<"carrier", CarrierFields>;
 
-function readSimulated({ fields, named, known, faults }: Given): CarrierContent {
-  const { messagesPerSecond, chaos, smpp } = fields;
-  if (smpp && named.has("smpp"))
-    faults.push({ parameter: "smpp", message: 'Only a carrier with the adapter "smpp" has this: give adapter too.' });
+/** A line of another kind than the carrier speaks would be taken without a word, and do nothing. */
+function checkOtherLines({ fields, named, faults }: Given): void {
+  for (const adapter of ADAPTERS)
+    if (adapter !== fields.adapter && fields[adapter] && named.has(adapter))
+      faults.push({
+        parameter: adapter,
+        message: `Only a carrier with the adapter "${adapter}" has this: give adapter too.`,
+      });
+}
+
+function readSimulated({ fields, known }: Given): CarrierContent {
+  const { messagesPerSecond, chaos } = fields;
   const before = known?.content.chaos;
   return { adapter: "simulator", messagesPerSecond, chaos: chaos && { ...CALM, ...before, ...pickChaos(chaos) } };
 }
 
-function readSmpp({ name, fields, named, known, catalog, faults }: Given): CarrierContent {
-  const { messagesPerSecond, chaos, smpp } = fields;
+function readReal({ name, fields, named, known, catalog, faults }: Given, adapter: RealAdapter): CarrierContent {
+  const { messagesPerSecond, chaos } = fields;
   if (chaos && named.has("chaos"))
     faults.push({ parameter: "chaos", message: "Only a simulated line misbehaves at a word: leave it out." });
-  checkRoutes(name, catalog, faults);
-  const given = named.has("smpp") ? (smpp ?? {}) : {};
-  const line = readLine(given, known?.content.smpp ?? null, faults);
-  return { adapter: "smpp", messagesPerSecond, chaos: null, smpp: line };
+  checkRoutes(name, adapter, catalog, faults);
+  const given = named.has(adapter) ? (fields[adapter] ?? {}) : {};
+  const before = known?.content.adapter === adapter ? lineIn(known.content) : null;
+  const line = lineKind(adapter).read(given, before, faults);
+  return withLine({ adapter, messagesPerSecond, chaos: null }, line);
 }
 
+/** A line is of its adapter's kind, which made it; the compiler cannot follow that through a name. */
+const withLine = (content: Pick<RealCarrierContent, "adapter" | "messagesPerSecond" | "chaos">, line: object) =>
+  ({ ...content, [content.adapter]: line }) as RealCarrierContent;
+
 /** A route of another channel would bring it what it cannot carry. */
-function checkRoutes(name: string, catalog: AccountCatalog, faults: Fault[]): void {
+function checkRoutes(name: string, adapter: RealAdapter, catalog: AccountCatalog, faults: Fault[]): void {
+  const { title, channels } = lineKind(adapter);
   const wrong = [...catalog.named("route").values()].find(
-    ({ content }) => content.carrier === name && content.channel !== "sms",
+    ({ content }) => content.carrier === name && (content.channel === null || !channels.includes(content.channel)),
   );
   if (!wrong) return;
-  const message = `SMPP carries text messages only, and the route ${JSON.stringify(wrong.name)} leads others here: give it the channel "sms" first.`;
+  const message = `${title} carries ${channels.join(" and ")} only, and the route ${JSON.stringify(wrong.name)} leads others here: give it the channel "${channels[0] ?? ""}" first.`;
   faults.push({ parameter: "adapter", message });
 }
 

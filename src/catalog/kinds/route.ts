@@ -7,6 +7,7 @@ import type { Fault } from "../../model/problem.ts";
 import type { AccountCatalog } from "../catalog.ts";
 import { NAME_MAX, type RecordKind } from "../record-kind.ts";
 import { EVERYTHING } from "../samples.ts";
+import { lineKind } from "./lines.ts";
 import { readBusinessNumber } from "./number.ts";
 import { isPrefix } from "./prefix.ts";
 import { SENDER_MAX } from "./sender.ts";
@@ -99,8 +100,11 @@ function checkCarrier(carrier: string, catalog: AccountCatalog, faults: Fault[])
 }
 
 function checkChannel(channel: Channel | null, carrier: string, catalog: AccountCatalog, faults: Fault[]): void {
-  if (channel === "sms" || catalog.named("carrier").get(carrier)?.content.adapter !== "smpp") return;
-  const message = `The carrier ${JSON.stringify(carrier)} speaks SMPP, which carries text messages only: give the channel "sms".`;
+  const adapter = catalog.named("carrier").get(carrier)?.content.adapter ?? "simulator";
+  if (adapter === "simulator") return;
+  const { title, channels } = lineKind(adapter);
+  if (channel !== null && channels.includes(channel)) return;
+  const message = `The carrier ${JSON.stringify(carrier)} speaks ${title}, which carries ${channels.join(" and ")} only: give the channel "${channels[0] ?? ""}".`;
   faults.push({ parameter: "channel", message });
 }
 

@@ -23,6 +23,7 @@ import { misspelt } from "../misspelt.ts";
 import type { Mint } from "../record-kind.ts";
 import { isZone } from "../settings.ts";
 import { sealed } from "./sealed.ts";
+import type { LineKind } from "./lines.ts";
 import { SENDER_MAX } from "./sender.ts";
 import { oneOf } from "./words.ts";
 
@@ -169,7 +170,7 @@ const plainFields = {
 };
 
 /** What an answer shows of a line. */
-export const smppShown = Type.Object({
+const smppShown = Type.Object({
   ...plainFields,
   tls: nullable(Type.Object(tlsFields), TLS),
   addresses: Type.Object(addressFields, { description: ADDRESSES }),
@@ -193,10 +194,10 @@ const given = {
 };
 
 /** What people give of a line. */
-export const smppGiven = Type.Partial(Type.Object(given));
+const smppGiven = Type.Partial(Type.Object(given));
 
 /** The line that somebody asks for; what is wrong with it goes to `faults`. */
-export function readLine(fields: SmppFields, known: SmppLine | null, faults: Fault[]): ReadLine {
+function readLine(fields: SmppFields, known: SmppLine | null, faults: Fault[]): ReadLine {
   const { password, tlsKey, tls, addresses, priorities, tlvs, receiptTlvs, ...plain } = fields;
   const before = { ...SMPP_DEFAULTS, host: "", systemId: "", ...known };
   const line: ReadLine = {
@@ -302,7 +303,7 @@ function checkLists({ senders, chain, tlvs }: SmppSettings, fault: Tell): void {
 }
 
 /** Seals what was given, and keeps what was not. */
-export function completeLine({ given: plain = {}, ...line }: ReadLine, before: SmppLine | null, mint: Mint): SmppLine {
+function completeLine({ given: plain = {}, ...line }: ReadLine, before: SmppLine | null, mint: Mint): SmppLine {
   const kept = before?.secrets;
   const password = plain.password === undefined ? kept?.password : sealed(plain.password, kept?.password, mint);
   const tlsKey = plain.tlsKey === undefined ? kept?.tlsKey : plain.tlsKey && sealed(plain.tlsKey, kept?.tlsKey, mint);
@@ -332,7 +333,18 @@ function leadsElsewhere(before: SmppSettings, after: SmppSettings): boolean {
 }
 
 /** A line without its secrets; one that an earlier release stored has the defaults of what it could not know. */
-export function showLine(stored: SmppLine): SmppSettings {
+function showLine(stored: SmppLine): SmppSettings {
   const { secrets: _, ...line } = stored;
   return { ...SMPP_DEFAULTS, ...line };
 }
+
+/** Text messages alone go over SMPP. */
+export const smppLine: LineKind<SmppLine> = {
+  title: "SMPP",
+  channels: ["sms"],
+  given: smppGiven,
+  shown: smppShown,
+  read: readLine,
+  complete: completeLine,
+  show: showLine,
+};

@@ -1,11 +1,10 @@
 import Type from "typebox";
 import { completeRecord, readRecord } from "../../catalog/read-record.ts";
-import { smppGiven } from "../../catalog/kinds/smpp-line.ts";
+import { ADAPTERS, lineKind } from "../../catalog/kinds/lines.ts";
 import { carriers } from "../../catalog/shelves.ts";
 import { nullable } from "../../lib/nullable.ts";
 import type { CarrierContent } from "../../model/catalog.ts";
 import { Problem } from "../../model/problem.ts";
-import { openedLine } from "../../model/smpp-line.ts";
 import { createMint } from "../../webhooks/mint.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import { EXAMPLE_ID, find } from "./records.ts";
@@ -26,21 +25,26 @@ async function getState(services: Services, call: AuthenticCall): Promise<object
   const carrier = services.carriers.find(record.accountId, record.name);
   const { adapter } = record.content as CarrierContent;
   const { count, node } = services.accepting.membership;
-  return { adapter, up: carrier?.isUp() ?? false, node, nodes: count, ...(carrier?.state?.() ?? NOTHING) };
+  return {
+    adapter,
+    up: carrier?.isUp() ?? false,
+    node,
+    nodes: count,
+    callbackUrl: carrier?.called ? `${services.baseUrl()}/hooks/${record.id}` : null,
+    ...(carrier?.state?.() ?? NOTHING),
+  };
 }
 
 async function test(services: Services, call: AuthenticCall): Promise<object> {
   const { telling, tryLine, catalog } = services;
   const known = await find(carriers, services, call);
-  if ((known.content as CarrierContent).adapter !== "smpp")
+  const read = readRecord(carriers, call.body ?? {}, { known, catalog: catalog.of(known.accountId) });
+  const content = completeRecord(read, known, createMint(telling.seal)) as CarrierContent;
+  if (content.adapter === "simulator")
     throw new Problem("INVALID_REQUEST", {
-      message: 'A simulated line has nothing to bind: only a carrier with the adapter "smpp" can be tried.',
+      message: "A simulated line has nobody at its other end: only one to a real carrier can be tried.",
     });
-  const { smpp: given } = (call.body ?? {}) as { smpp?: object };
-  const read = readRecord(carriers, given ? { smpp: given } : {}, { known, catalog: catalog.of(known.accountId) });
-  const { smpp } = completeRecord(read, known, createMint(telling.seal)) as CarrierContent;
-  if (!smpp) throw new Error("a line over SMPP has lost its settings");
-  return tryLine(openedLine(smpp, telling.seal.open));
+  return tryLine(content);
 }
 
 const time = (description: string) => nullable(Type.Integer(), description);
@@ -63,6 +67,10 @@ const StateView = Type.Object(
     up: Type.Boolean({ description: "Whether messages can be handed to it here." }),
     node: Type.Integer({ description: "The node that answers: all of this is how the line is there." }),
     nodes: Type.Integer({ description: "How many nodes share the line." }),
+    callbackUrl: nullable(
+      Type.String(),
+      "What to put where the platform asks for a webhook; null where it calls nobody back.",
+    ),
     binds: Type.Array(BindView, { description: "The binds that are this node's; a simulated line has none." }),
     submitsPerSecond: Type.Number({ description: "Submits answered in the last second." }),
     speed: nullable(
@@ -120,6 +128,7 @@ export const carrierStateRoutes: readonly KeyedRoute[] = [
       up: true,
       node: 3,
       nodes: 2,
+      callbackUrl: null,
       binds: [
         {
           as: "transceiver",
@@ -151,12 +160,17 @@ export const carrierStateRoutes: readonly KeyedRoute[] = [
     description:
       "Binds once, right now, with the stored settings or with others laid over them, says what happened, and unbinds. Nothing is stored. A carrier that allows one bind refuses a second while the line is bound.",
     problems: ["RECORD_NOT_FOUND", "INVALID_REQUEST"],
-    body: Type.Object({
-      smpp: Type.Optional({
-        ...smppGiven,
-        description: "Settings to try instead of the stored ones; those that are not given are as stored.",
-      }),
-    }),
+    body: Type.Object(
+      Object.fromEntries(
+        ADAPTERS.map((adapter) => [
+          adapter,
+          Type.Optional({
+            ...lineKind(adapter).given,
+            description: "Settings to try instead of the stored ones; those that are not given are as stored.",
+          }),
+        ]),
+      ),
+    ),
     requestExamples: { "as stored": {}, "another password": { smpp: { password: "other" } } },
     response: TrialView,
     responseExample: {

@@ -1,5 +1,5 @@
 import { carrier } from "../../catalog/kinds/carrier.ts";
-import { smppShown } from "../../catalog/kinds/smpp-line.ts";
+import { ADAPTERS, lineKind } from "../../catalog/kinds/lines.ts";
 import { carriers } from "../../catalog/shelves.ts";
 import { nullable } from "../../lib/nullable.ts";
 import type { Telling } from "./record-shapes.ts";
@@ -19,7 +19,12 @@ export const carrierTelling: Telling = {
       title: "Carrier",
       shown: {
         chaos: nullable(ChaosView, "How a simulated line misbehaves; null is as the account's simulator does."),
-        smpp: nullable(smppShown, "How a line over SMPP is bound and spoken on; null for a simulated one."),
+        ...Object.fromEntries(
+          ADAPTERS.map((adapter) => {
+            const { title, shown } = lineKind(adapter);
+            return [adapter, nullable(shown, `How a line over ${title} is set up; null for every other.`)];
+          }),
+        ),
       },
       example: { name: "line-2", content: { adapter: "simulator", messagesPerSecond: 50, chaos: null } },
     },
