@@ -167,7 +167,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const carriers = openCarriers({
     simulator,
     records: () => catalog.all("carrier"),
-    create: (record, live) => createLine(lining, record, live),
+    create: (record, line) => createLine(lining, record, line),
     place: () => (membership.sends ? membership : null),
     log,
   });

@@ -38,7 +38,12 @@ test("the defaults of a line are what the rules of SMPP call usual, and its id f
 });
 
 /** An SMSC that gives ids in hex, reports them in decimal, and can be told whom to refuse. */
-async function openSmsc(): Promise<{ server: SmppServer; taken: SubmitSm[]; report(id: number, to: string): void }> {
+async function openSmsc(): Promise<{
+  server: SmppServer;
+  taken: SubmitSm[];
+  lastId(): number;
+  report(id: number, to: string): void;
+}> {
   const taken: SubmitSm[] = [];
   let ids = 0xa0;
   const server = await listen({
@@ -61,6 +66,7 @@ async function openSmsc(): Promise<{ server: SmppServer; taken: SubmitSm[]; repo
   return {
     server,
     taken,
+    lastId: () => ids,
     report: (id, to) => {
       const [session] = server.sessions;
       const text = `id:${String(id).padStart(10, "0")} sub:001 dlvrd:001 stat:DELIVRD err:000 text:`;
@@ -326,6 +332,27 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       await house.ask("DELETE", `/api/carriers/${line.id}`);
     });
 
+    test("one message goes straight through a line, and the answer is the carrier's own", async () => {
+      const { body: line } = await make(there());
+      const message = { sender: "TRIED", to: "15550100100", text: "Can you read this?", type: "TRANS" };
+      const tried = (body: object) => house.ask<Body>("POST", `/api/carriers/${line.id}/send`, body);
+      await eventually(
+        () => stateOf(line.id),
+        ({ up }) => up,
+      );
+      const taken = await tried(message);
+      expect(taken.body).toMatchObject({
+        outcome: "taken",
+        carrierMessageId: expect.stringMatching(/./),
+        exchange: expect.not.stringContaining("15550100100"),
+      });
+      const many = await tried({ ...message, to: ["15550100100", "15550100101"] });
+      expect([many.status, many.body.error.code]).toEqual([400, "INVALID_REQUEST"]);
+      expect((await tried({ ...message, text: "" })).body.error.parameter).toBe("text");
+      expect((await house.ask<{ data: unknown[] }>("GET", "/api/messages?sender=TRIED")).body.data ?? []).toEqual([]);
+      await house.ask("DELETE", `/api/carriers/${line.id}`);
+    });
+
     test("a simulated line has nothing to try, and tells that it is up", async () => {
       const { body } = await house.ask<Body>("POST", "/api/carriers", { name: `simulated-${count}` });
       const tried = await house.ask<Body>("POST", `/api/carriers/${body.id}/test`, {});
@@ -372,7 +399,7 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
         (parts) => parts.length === 3,
       );
       expect(taken).toHaveLength(3);
-      const first = 0xa1;
+      const first = smsc.lastId() - 2;
       await eventually(
         () => house.message(messageId),
         ({ state }) => state === "submitted",

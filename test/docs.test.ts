@@ -514,7 +514,7 @@ async function realPath({ path, operation }: Placed): Promise<string> {
   if (path.includes("{prefix}")) ids.prefix = await realBlock("15550600000");
   if (path.includes("/otp/latest")) await realCode();
   if (path.includes("{id}")) ids.id = await realId(path.split("/")[2] ?? "");
-  if (path === "/api/carriers/{id}/test") ids.id = await smppLine();
+  if (path === "/api/carriers/{id}/test" || path === "/api/carriers/{id}/send") ids.id = await smppLine();
   const query = (operation.parameters ?? []).filter(
     (parameter) => parameter.in === "query" && parameter.example !== undefined,
   );

@@ -245,6 +245,13 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "POST /api/carriers/:id/test": ({ recordIds }) => [
     { path: `/api/carriers/${recordIds["carriers"]}/test`, body: { accountId: 1 }, expected: 404 },
   ],
+  "POST /api/carriers/:id/send": ({ recordIds }) => [
+    {
+      path: `/api/carriers/${recordIds["carriers"]}/send`,
+      body: { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" },
+      expected: 404,
+    },
+  ],
   "GET /api/callbacks": ({ recordIds, messageId, callbackId }) => [
     { path: "/api/callbacks?accountId=1", expected: 200 },
     { path: `/api/callbacks?endpointId=${recordIds["dlr-configs"]}`, expected: 200 },

@@ -46,6 +46,7 @@ const OWNERS = [
   "POST /api/carriers",
   "PATCH /api/carriers/:id",
   "DELETE /api/carriers/:id",
+  "POST /api/carriers/:id/send",
   "POST /api/prices",
   "PATCH /api/prices/:id",
   "DELETE /api/prices/:id",

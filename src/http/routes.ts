@@ -4,6 +4,7 @@ import { botRoutes } from "./api/bots.ts";
 import { getCallback, listCallbacks, resendCallback } from "./api/callbacks.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./api/campaigns.ts";
 import { carrierRoutes } from "./api/carriers.ts";
+import { sendThroughCarrier } from "./api/carrier-send.ts";
 import { carrierStateRoutes } from "./api/carrier-state.ts";
 import { getConfig, putConfig } from "./api/config.ts";
 import { creditRoutes } from "./api/credits.ts";
@@ -94,6 +95,7 @@ const OPERATIONS: readonly Route[] = [
   ...senderRoutes,
   ...carrierRoutes,
   ...carrierStateRoutes,
+  sendThroughCarrier,
   ...carrierCallbackRoutes,
   ...routeRoutes,
   ...priceRoutes,

@@ -27,4 +27,4 @@ export const LINE_KINDS: { readonly [A in RealAdapter]: LineKind<RealLines[A]> }
 export const ADAPTERS = Object.keys(LINE_KINDS) as readonly RealAdapter[];
 
 /** The kind of a line whose adapter is known only by its name. */
-export const lineKind = (adapter: RealAdapter): LineKind => LINE_KINDS[adapter] as LineKind;
+export const lineKind = (adapter: RealAdapter): LineKind => LINE_KINDS[adapter];

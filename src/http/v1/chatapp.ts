@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { readChat } from "../../channels/chatapp/read.ts";
+import { readChat, type ChatDraft } from "../../channels/chatapp/read.ts";
 import { prepareChat } from "../../messages/prepare-chat.ts";
 import type { SendRoute } from "../route.ts";
 import {
@@ -10,17 +10,20 @@ import {
   SendResponse,
   sendThrough,
   sentExample,
+  type Door,
 } from "./send.ts";
 
 const PATH = "/v1/chatapp";
 
 /** `POST /v1/chatapp`: a template, or an answer to who has just written. Next: src/channels/chatapp/read.ts */
-const postChat = sendThrough({
+export const chatDoor: Door<ChatDraft> = {
   path: PATH,
   read: (_services, { body, caller }) => readChat(body, caller.account.settings),
   prepare: ({ preparing }, request) => prepareChat(preparing, request),
   echo: ({ recipients: [{ number }] }) => ({ recipients: [number] }),
-});
+};
+
+const postChat = sendThrough(chatDoor);
 
 const media = (kind: string, formats: string) =>
   Type.Optional(

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { readRcs } from "../../channels/rcs/read.ts";
+import { readRcs, type RcsDraft } from "../../channels/rcs/read.ts";
 import { prepareRcs } from "../../messages/prepare-rcs.ts";
 import type { SendRoute } from "../route.ts";
 import {
@@ -10,17 +10,20 @@ import {
   SendResponse,
   sendThrough,
   sentExample,
+  type Door,
 } from "./send.ts";
 
 const PATH = "/v1/rcs";
 
 /** `POST /v1/rcs`: a stored template, filled in or with other images. Next: src/channels/rcs/read.ts */
-const postRcs = sendThrough({
+export const rcsDoor: Door<RcsDraft> = {
   path: PATH,
   read: (_services, { body, caller }) => readRcs(body, caller.account.settings),
   prepare: ({ preparing }, request) => prepareRcs(preparing, request),
   echo: ({ recipients: [{ number }] }) => ({ recipients: [`+${number}`] }),
-});
+};
+
+const postRcs = sendThrough(rcsDoor);
 
 const Fallback = Type.Object(
   {

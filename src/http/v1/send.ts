@@ -7,7 +7,7 @@ import { SENT_MESSAGE, sendEnvelope, type JsonText } from "../envelope.ts";
 import type { SendCall, SendRoute, Services } from "../route.ts";
 
 /** What one channel's door has of its own. */
-interface Door<D extends Draft> {
+export interface Door<D extends Draft = Draft> {
   path: string;
   /** Reads the body; what is wrong with it is refused here. */
   read(services: Services, call: SendCall): D;

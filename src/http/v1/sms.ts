@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { readSms } from "../../channels/sms/read.ts";
+import { readSms, type SmsDraft } from "../../channels/sms/read.ts";
 import { prepareSms } from "../../messages/prepare-sms.ts";
 import type { SendRoute } from "../route.ts";
 import {
@@ -10,12 +10,13 @@ import {
   sendThrough,
   sentExample,
   SmsSendResponse,
+  type Door,
 } from "./send.ts";
 
 const PATH = "/v1/sms";
 
 /** `POST /v1/sms`: reads the request, has it prepared and accepted, answers the envelope. Next: src/channels/sms/read.ts */
-const postSms = sendThrough({
+export const smsDoor: Door<SmsDraft> = {
   path: PATH,
   read: ({ smsRules, clock }, { body, caller }) => readSms(body, smsRules, caller.account.settings, clock.now()),
   prepare: ({ preparing }, request) => prepareSms(preparing, request),
@@ -24,7 +25,9 @@ const postSms = sendThrough({
     ...(unicode === undefined ? {} : { unicode }),
     ...(flash === undefined ? {} : { flash }),
   }),
-});
+};
+
+const postSms = sendThrough(smsDoor);
 
 const Recipient = Type.String({ description: "Phone number: country code first, 7 to 15 digits, plus optional." });
 const Flag = (description: string) => Type.Union([Type.Literal(0), Type.Literal(1)], { description });
