@@ -28,7 +28,7 @@ import { SENDER_MAX } from "./sender.ts";
 import { oneOf } from "./words.ts";
 
 /** A line as people give it: what is not given stays, or has its default. */
-export type SmppFields = Partial<
+type SmppFields = Partial<
   Omit<SmppSettings, "tls" | "addresses" | "priorities" | "tlvs" | "receiptTlvs"> & {
     tls: Partial<SmppTls> | null;
     addresses: Partial<SmppSettings["addresses"]>;
@@ -44,7 +44,7 @@ interface GivenTag {
 }
 
 /** A line as it was read, with the secrets that were given and are not sealed yet. */
-export interface ReadLine extends SmppLine {
+interface ReadLine extends SmppLine {
   given?: Partial<SmppSecrets>;
 }
 

@@ -1,0 +1,39 @@
+import { deliverSm } from "../src/smpp/pdu.ts";
+import { responseTo } from "../src/smpp/respond.ts";
+import { listen } from "../src/smpp/server.ts";
+
+/**
+ * An SMSC as a process of its own that takes every message, reports it delivered where it was asked to, and tells how many
+ * it has taken whenever it is asked.
+ */
+
+let ids = 0;
+const { port } = await listen({
+  host: "127.0.0.1",
+  window: 1000,
+  port: 0,
+  onBind: () => ({
+    kind: "welcome",
+    onRequest: (pdu, session) => {
+      if (pdu.command !== "submit_sm") return null;
+      ids += 1;
+      const id = String(ids);
+      if (pdu.registeredDelivery & 1)
+        setImmediate(() => {
+          const text = `id:${id} sub:001 dlvrd:001 submit date:2601010000 done date:2601010000 stat:DELIVRD err:000 text:`;
+          void session.request(
+            deliverSm({
+              source: pdu.destination,
+              destination: pdu.source,
+              esmClass: 0x04,
+              shortMessage: Buffer.from(text, "latin1"),
+            }),
+          );
+        });
+      return responseTo(pdu, { messageId: id });
+    },
+  }),
+});
+process.on("message", () => process.send?.({ taken: ids }));
+process.once("disconnect", () => process.exit());
+process.send?.(port);

@@ -1,0 +1,111 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../test/support/free-port.ts";
+
+/** Kannel as fast as we can make it: both boxes without logs, a wide window, one smsbox for each door. */
+export interface Kannel {
+  /** Where `sendsms` is asked, one for each smsbox. */
+  ports: readonly number[];
+  stop(): Promise<void>;
+}
+
+export interface KannelOptions {
+  smscPort: number;
+  /** `file` writes every message down, unsynced; `none` keeps them in memory alone. */
+  store: "file" | "none";
+  window: number;
+  smsboxes: number;
+}
+
+const SBIN = "/usr/sbin";
+const START_MS = 15_000;
+
+/** Starts bearerbox and smsboxes from Debian's package, bound to an SMSC, and waits until they take messages. */
+export async function startKannel({ smscPort, store, window, smsboxes }: KannelOptions): Promise<Kannel> {
+  const folder = await mkdtemp(join(tmpdir(), "heliograph-kannel-"));
+  const [adminPort, boxPort] = [await freePort(), await freePort()];
+  const ports: number[] = [];
+  for (let index = 0; index < smsboxes; index += 1) ports.push(await freePort());
+  const core = `
+group = core
+admin-port = ${adminPort}
+admin-password = bench
+status-password = bench
+smsbox-port = ${boxPort}
+log-level = 4
+box-allow-ip = "127.0.0.1"
+dlr-storage = internal
+${store === "file" ? `store-type = file\nstore-location = "${join(folder, "store")}"` : ""}
+
+group = smsc
+smsc = smpp
+smsc-id = bench
+host = 127.0.0.1
+port = ${smscPort}
+transceiver-mode = true
+smsc-username = bench
+smsc-password = secret
+system-type = ""
+interface-version = 34
+max-pending-submits = ${window}
+throughput = 100000
+source-addr-autodetect = true
+dest-addr-ton = 1
+dest-addr-npi = 1
+`;
+  /** Both boxes read the whole of it; an smsbox takes its own port from it. */
+  const configFor = (port: number): string => `${core}
+group = smsbox
+bearerbox-host = 127.0.0.1
+sendsms-port = ${port}
+log-level = 4
+max-pending-requests = 1024
+
+group = sendsms-user
+username = bench
+password = secret
+max-messages = 10
+concatenation = true
+`;
+  const boxes: ChildProcess[] = [];
+  const run = async (program: string, port: number): Promise<void> => {
+    const file = join(folder, `${program}-${port}.conf`);
+    await writeFile(file, configFor(port));
+    boxes.push(spawn(join(SBIN, program), ["-v", "4", file], { cwd: folder, stdio: "ignore" }));
+  };
+  await run("bearerbox", ports[0] ?? 0);
+  await answers(boxPort);
+  for (const port of ports) {
+    await run("smsbox", port);
+    await answers(port);
+  }
+  return {
+    ports,
+    async stop() {
+      for (const box of boxes.toReversed()) {
+        box.kill("SIGKILL");
+        if (box.exitCode === null && box.signalCode === null) await once(box, "exit");
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Resolves once a port takes connections. */
+async function answers(port: number): Promise<void> {
+  const until = performance.now() + START_MS;
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => resolve(true)).on("error", () => resolve(false));
+      socket.once("connect", () => socket.destroy());
+    });
+    if (isOpen) return;
+    if (performance.now() > until) throw new Error(`Kannel did not open port ${port} within ${START_MS / 1000} s`);
+    await pause(50);
+  }
+}

@@ -1,0 +1,201 @@
+// Single messages from the API to the SMSC, and on through the receipt to the callback, beside Kannel in the same run: the
+// same generator, the same SMSC, the same sink, turn by turn. Kannel is Debian's package, which has to be installed.
+// Run: npm run bench:kannel [-- --rounds 5 --seconds 4 --store file --smsboxes 2 --engine sqlite]
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { freshDatabase } from "../test/support/databases.ts";
+import { startCluster } from "../test/support/postgres-cluster.ts";
+import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { median, say } from "./figures.ts";
+import type { Load, Measured } from "./generator.ts";
+import { startKannel, type KannelOptions } from "./kannel-process.ts";
+import { record } from "./record.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "5" },
+    seconds: { type: "string", default: "4" },
+    store: { type: "string", default: "file" },
+    smsboxes: { type: "string", default: "2" },
+    engine: { type: "string", default: "sqlite,postgres" },
+  },
+});
+const ROUNDS = Number(options.rounds);
+const SECONDS = Number(options.seconds);
+const SMSBOXES = Number(options.smsboxes);
+const CONNECTIONS = 64;
+const WINDOW = 1000;
+const STALLED_MS = 20_000;
+const TEXT = "Your order 4711 is on its way and will be with you tomorrow.";
+
+interface Side {
+  name: string;
+  port(): number;
+  request: string;
+}
+
+/** A process that counts what has reached it. */
+class Counter {
+  readonly child: ChildProcess;
+
+  constructor(file: string) {
+    this.child = fork(join(import.meta.dirname, file));
+  }
+
+  async taken(): Promise<number> {
+    this.child.send("how many?");
+    const [{ taken }] = (await once(this.child, "message")) as [{ taken: number }];
+    return taken;
+  }
+}
+
+async function generate(side: Side): Promise<Measured> {
+  const child = fork(join(import.meta.dirname, "generator.ts"));
+  const { request } = side;
+  child.send({ port: side.port(), connections: CONNECTIONS, seconds: SECONDS, request } satisfies Load);
+  const [measured] = (await once(child, "message")) as [Measured];
+  if (measured.refused > 0) throw new Error(`${side.name} refused ${measured.refused} of ${measured.answers}`);
+  return measured;
+}
+
+/** Messages per second, from the first request until the last of them has reached the end of the way. */
+async function turn(side: Side, end: Counter): Promise<number> {
+  const before = await end.taken();
+  const startedAt = performance.now();
+  const { answers } = await generate(side);
+  let last = { taken: before, at: performance.now() };
+  for (;;) {
+    const taken = await end.taken();
+    const now = performance.now();
+    if (taken - before >= answers) return answers / ((now - startedAt) / 1000);
+    if (taken > last.taken) last = { taken, at: now };
+    if (now - last.at > STALLED_MS) throw new Error(`${side.name}: ${taken - before} of ${answers} came to the end`);
+    await pause(10);
+  }
+}
+
+async function ask<T>({ baseUrl, apiKey }: ServerProcess, method: string, path: string, body?: object): Promise<T> {
+  const headers = { apikey: apiKey, ...(body && { "content-type": "application/json" }) };
+  const response = await fetch(baseUrl + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return JSON.parse(text) as T;
+}
+
+/** Makes the SMSC the only way out, and the sink the one who is told. */
+async function configure(server: ServerProcess, smscPort: number, sinkPort: number | null): Promise<void> {
+  const { data } = await ask<{ data: { id: string }[] }>(server, "GET", "/api/routes");
+  for (const { id } of data) await ask(server, "DELETE", `/api/routes/${id}`);
+  const receipts = sinkPort === null ? "none" : "all";
+  const smpp = { host: "127.0.0.1", port: smscPort, systemId: "bench", password: "secret", window: WINDOW, receipts };
+  const { id } = await ask<{ id: string }>(server, "POST", "/api/carriers", { name: "bench", adapter: "smpp", smpp });
+  await ask(server, "POST", "/api/routes", { name: "bench", channel: "sms", carrier: "bench" });
+  await ask(server, "PATCH", "/api/account", { sameText: null });
+  if (sinkPort !== null)
+    await ask(server, "POST", "/api/dlr-configs", { name: "bench", url: `http://127.0.0.1:${sinkPort}/` });
+  while (!(await ask<{ up: boolean }>(server, "GET", `/api/carriers/${id}/state`)).up) await pause(50);
+}
+
+const ourRequest = (key: string): string => {
+  const body = JSON.stringify({ sender: "HELIOG", to: "15550100100", text: TEXT, type: "TRANS" });
+  return `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+};
+
+function kannelRequest(sinkPort: number | null): string {
+  const query = new URLSearchParams({
+    username: "bench",
+    password: "secret",
+    from: "HELIOG",
+    to: "15550100100",
+    text: TEXT,
+    ...(sinkPort !== null && { "dlr-mask": "1", "dlr-url": `http://127.0.0.1:${sinkPort}/?id=%F&status=%d` }),
+  });
+  return `GET /cgi-bin/sendsms?${query.toString()} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
+}
+
+interface Result {
+  path: string;
+  engine: string;
+  ratio: number;
+  ratios: number[];
+  ours: number;
+  kannel: number;
+}
+
+async function compare(path: Result["path"], engine: string, ours: Side, kannel: Side, end: Counter): Promise<Result> {
+  await turn(ours, end);
+  await turn(kannel, end);
+  const rounds: { ours: number; kannel: number }[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const measured = { kannel: await turn(kannel, end), ours: await turn(ours, end) };
+    rounds.push(measured);
+    const ratio = (measured.ours / measured.kannel).toFixed(2);
+    say(
+      `  ${path}, ${engine}, round ${round + 1}: ${ratio} (${measured.ours.toFixed(0)} and ${measured.kannel.toFixed(0)})`,
+    );
+  }
+  const ratios = rounds.map((each) => each.ours / each.kannel);
+  return {
+    path,
+    engine,
+    ratio: median(ratios),
+    ratios,
+    ours: median(rounds.map((each) => each.ours)),
+    kannel: median(rounds.map((each) => each.kannel)),
+  };
+}
+
+const smsc = new Counter("counting-smsc.ts");
+const [smscPort] = (await once(smsc.child, "message")) as [number];
+const sink = new Counter("sink.ts");
+const [{ port: sinkPort }] = (await once(sink.child, "message")) as [AddressInfo];
+const engines = options.engine.split(",");
+const cluster = engines.includes("postgres") ? await startCluster() : null;
+
+const results: Result[] = [];
+for (const engine of engines)
+  for (const toldAt of [null, sinkPort]) {
+    const database = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
+    const server = await startServer(database ? { databaseUrl: database.url } : {});
+    await configure(server, smscPort, toldAt);
+    const store = options.store as KannelOptions["store"];
+    const kannel = await startKannel({ smscPort, store, window: WINDOW, smsboxes: SMSBOXES });
+    let asked = 0;
+    const us: Side = {
+      name: "Heliograph",
+      port: () => Number(new URL(server.baseUrl).port),
+      request: ourRequest(server.apiKey),
+    };
+    const they: Side = {
+      name: "Kannel",
+      port: () => kannel.ports[asked++ % SMSBOXES] ?? 0,
+      request: kannelRequest(toldAt),
+    };
+    const path = toldAt === null ? "API to SMSC" : "API to callback";
+    results.push(await compare(path, engine, us, they, toldAt === null ? smsc : sink));
+    await kannel.stop();
+    await server.kill("SIGKILL");
+    await server.cleanup();
+    await database?.drop();
+  }
+smsc.child.disconnect();
+sink.child.disconnect();
+await cluster?.stop();
+
+say(`\nratio to Kannel   ours/s   Kannel/s (store ${options.store}, ${SMSBOXES} smsboxes, window ${WINDOW})`);
+for (const { path, engine, ratio, ours, kannel } of results)
+  say(
+    `${ratio.toFixed(2).padStart(14)} ${ours.toFixed(0).padStart(9)} ${kannel.toFixed(0).padStart(10)}   ${path}, ${engine}`,
+  );
+await record("kannel", {
+  rounds: ROUNDS,
+  seconds: SECONDS,
+  store: options.store,
+  smsboxes: SMSBOXES,
+  window: WINDOW,
+  results,
+});
