@@ -105,10 +105,10 @@ class Asking implements Dispatcher.DispatchHandler {
     this.#end({ kind: this.#controller ? "broken" : "unreached", reason });
   }
 
-  #end(exchange: Exchange): void {
+  #end(known: Exchange): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancelLimit();
-    this.#resolve(exchange);
+    this.#resolve(known);
   }
 }
