@@ -32,7 +32,7 @@ export function planTemplates(
       continue;
     }
     const content = withExample(chosen.content, record.content);
-    const isSaid = isDeepStrictEqual(content, { ...record.content });
+    const isSaid = isDeepStrictEqual(content, record.content);
     if (isSaid && record.origin === "authored") continue;
     const isOthers = elsewhere.some(
       (other) => other.name === name && isDeepStrictEqual(withExample(other.content, record.content), record.content),
