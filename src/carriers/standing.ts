@@ -16,6 +16,8 @@ export interface Verdict {
    * - `halted`: nothing will be taken until somebody has done something: a key has ended, or a bill is open.
    */
   line?: "throttled" | "halted";
+  /** For how long the platform wants nothing at all on this line, where it says so. */
+  pauseMs?: number;
 }
 
 interface Needs {
@@ -122,7 +124,7 @@ export class Standing {
     };
   }
 
-  #note({ outcome, code, line }: Verdict): void {
+  #note({ outcome, code, line, pauseMs = 0 }: Verdict): void {
     const { name, clock, log, meters } = this.#needs;
     const now = clock.now();
     this.#tally.answered(now);
@@ -138,6 +140,7 @@ export class Standing {
     this.#tally.failed(now, written, description);
     meters.carrierErrors(name, written).inc();
     if (line === "throttled") this.#speed = throttled(this.#speed, now, this.#tally.perSecond(now));
+    if (pauseMs > 0) this.#speed = { ...this.#speed, pausedUntil: Math.max(this.#speed.pausedUntil, now + pauseMs) };
     if (line === "halted" && now >= this.#halt.until) {
       const ms = Math.min(LONGEST_HALT_MS, this.#halt.ms === 0 ? FIRST_HALT_MS : this.#halt.ms * 2);
       this.#halt = { until: now + ms, ms };

@@ -63,6 +63,8 @@ export interface BotContent {
 export interface NumberContent {
   /** What phones show; null while it is not known. */
   title: string | null;
+  /** What the platform calls it; null, and absent in what earlier releases stored, takes the line's. */
+  phoneNumberId?: string | null;
 }
 
 /** Its name is the `sender` of requests. */

@@ -1,0 +1,116 @@
+import {
+  CHAT_CATEGORIES,
+  HEADER_TEXT_MAX,
+  isTemplateName,
+  type ChatButton,
+  type ChatTemplate,
+  type ChatTemplateHeader,
+} from "../../model/chatapp.ts";
+import { readNumber } from "../../model/number.ts";
+import { fieldsOf, listOf, wordsOf } from "./read-json.ts";
+import { readStatus } from "./template-status.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A template as the platform has it, in our words. */
+export interface PulledTemplate {
+  name: string;
+  content: ChatTemplate;
+}
+
+/** A template that requests could not be made for, and why. */
+export interface UnreadTemplate {
+  name: string;
+  language: string;
+  reason: string;
+}
+
+/** What stops the reading of a template: requests have no way to say it. */
+class Unreadable extends Error {
+  override name = "Unreadable";
+}
+
+const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2})?$/;
+
+/** Reads one template of the platform's list. */
+export function readTemplate(listed: unknown): PulledTemplate | UnreadTemplate {
+  const fields = fieldsOf(listed);
+  const name = wordsOf(fields["name"]) ?? "";
+  const language = wordsOf(fields["language"]) ?? "";
+  try {
+    if (!isTemplateName(name)) throw new Unreadable("its name is none that requests can have");
+    if (!LANGUAGE.test(language)) throw new Unreadable("its language is not written like en or pt_BR");
+    return { name, content: contentOf(fields, language) };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return { name, language, reason: error.message };
+  }
+}
+
+function contentOf(fields: Fields, language: string): ChatTemplate {
+  const written = wordsOf(fields["category"])?.toLowerCase();
+  const category = CHAT_CATEGORIES.find((each) => each === written);
+  const status = readStatus(wordsOf(fields["status"]));
+  if (category === undefined) throw new Unreadable("its category is not known here");
+  if (status === null) throw new Unreadable("its status is not known here");
+  const parts = new Map(
+    listOf(fields["components"]).map((part) => [wordsOf(fieldsOf(part)["type"])?.toUpperCase() ?? "", fieldsOf(part)]),
+  );
+  for (const type of parts.keys())
+    if (!["HEADER", "BODY", "FOOTER", "BUTTONS"].includes(type))
+      throw new Unreadable(`it has a part of the type ${type}, which requests cannot bring`);
+  const body = wordsOf(parts.get("BODY")?.["text"]);
+  if (body === null) throw new Unreadable("it has no body");
+  const header = parts.get("HEADER");
+  return {
+    language,
+    category,
+    status,
+    header: header ? headerOf(header) : null,
+    body,
+    variables: variablesIn(body),
+    footer: wordsOf(parts.get("FOOTER")?.["text"]),
+    // The button that copies a code is made with each message.
+    buttons: category === "authentication" ? [] : listOf(parts.get("BUTTONS")?.["buttons"]).map(buttonOf),
+  };
+}
+
+const NUMBERED = /\{\{(\d+)\}\}/g;
+const NAMED = /\{\{\s*[A-Za-z_]\w*\s*\}\}/;
+const VARIABLES_MAX = 50;
+
+function variablesIn(text: string): number {
+  if (NAMED.test(text)) throw new Unreadable("its variables have names, and requests bring values by their order");
+  const numbers = new Set([...text.matchAll(NUMBERED)].map((match) => Number(match[1])));
+  const isWhole = [...numbers].every((each) => each >= 1 && each <= numbers.size);
+  if (!isWhole || numbers.size > VARIABLES_MAX) throw new Unreadable("its variables are not numbered from {{1}} on");
+  return numbers.size;
+}
+
+const MEDIA = { IMAGE: "image", VIDEO: "video", DOCUMENT: "document" } as const;
+
+function headerOf(header: Fields): ChatTemplateHeader {
+  const format = wordsOf(header["format"])?.toUpperCase() ?? "";
+  if (Object.hasOwn(MEDIA, format)) return { type: MEDIA[format as keyof typeof MEDIA], link: null };
+  const text = wordsOf(header["text"]);
+  if (format !== "TEXT" || text === null || text.length > HEADER_TEXT_MAX)
+    throw new Unreadable(`its header is of the type ${format || "unknown"}, which requests cannot bring`);
+  if (variablesIn(text) > 1) throw new Unreadable("its header has more than one variable");
+  return { type: "text", text };
+}
+
+function buttonOf(button: unknown): ChatButton {
+  const fields = fieldsOf(button);
+  const type = wordsOf(fields["type"])?.toUpperCase() ?? "";
+  const text = wordsOf(fields["text"]);
+  const url = wordsOf(fields["url"]);
+  const number = readNumber(wordsOf(fields["phone_number"]) ?? "");
+  if (text !== null && type === "QUICK_REPLY") return { type: "reply", text };
+  if (text !== null && type === "PHONE_NUMBER" && number !== null) return { type: "call", text, number: `+${number}` };
+  if (text !== null && type === "URL" && url !== null) {
+    if (variablesIn(url) > 0)
+      throw new Unreadable("the address of a button has a variable, and requests have no value for it");
+    if (/^https?:\/\//i.test(url) && URL.canParse(url)) return { type: "url", text, url: new URL(url).href };
+  }
+  throw new Unreadable(`it has a button of the type ${type || "unknown"}, which requests cannot bring`);
+}

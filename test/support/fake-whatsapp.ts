@@ -1,0 +1,282 @@
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { faultsIn } from "./fake-whatsapp-checks.ts";
+
+/** What it does instead of taking the next message. */
+export type Whim =
+  /** An error of the platform's own. */
+  | { kind: "error"; code: number; status?: number; details?: string; headers?: Record<string, string> }
+  /** An answer that is not the platform's. */
+  | { kind: "status"; status: number; text?: string; headers?: Record<string, string> }
+  /** Takes it, under another word. */
+  | { kind: "taken as"; word: string }
+  /** Ends the connection before it has read the request, or after it has taken the message. */
+  | { kind: "cut"; when: "before" | "after" }
+  /** Takes the message and never says so. */
+  | { kind: "silent" };
+
+/** A call as the platform makes it. */
+export interface SignedCall {
+  body: Buffer;
+  headers: Record<string, string>;
+}
+
+export interface FakeOptions {
+  token: string;
+  appSecret: string;
+  phoneNumberIds: readonly string[];
+  businessAccountId: string;
+  displayNumber: string;
+  /** The header that has to have the token, and what it has to be. */
+  authentication: { header: string; value: string };
+  /** In front of everything; empty for a seller without versions. */
+  prefix: string;
+  /** Whether messages are posted under the number's id. */
+  phoneNumberInPath: boolean;
+  /** What it lists, as it stands in its list. */
+  templates: readonly object[];
+  port: number;
+  /** Brings a call to whom it may concern and tells how that answered; what was not answered with 200 is owed. */
+  deliver(call: SignedCall): Promise<number>;
+}
+
+/** A message that it has taken. */
+export interface TakenMessage {
+  id: string;
+  to: string;
+  path: string;
+  body: Readonly<Record<string, unknown>>;
+}
+
+export interface FakeWhatsapp {
+  url: string;
+  taken: TakenMessage[];
+  /** Everything about requests that the platform does not take, in words. */
+  faults: string[];
+  /** How many requests came, whatever became of them. */
+  readonly requests: number;
+  /** What it does with the next requests, one for each. */
+  next(...whims: Whim[]): void;
+  /** Brings all reports that are owed, each once; those that are not taken stay owed. */
+  report(): Promise<void>;
+  /** A call with anything in it, as the platform would sign it. */
+  sign(value: unknown): SignedCall;
+  close(): Promise<void>;
+}
+
+/** Recipients are told apart by their last digits. */
+const REFUSED = "001";
+const FAILED = "002";
+const READ_AT_ONCE = "003";
+
+export const RECIPIENTS = {
+  deliverable: "15550109000",
+  refused: `15550109${REFUSED}`,
+  failed: `15550109${FAILED}`,
+  readAtOnce: `15550109${READ_AT_ONCE}`,
+} as const;
+
+export const FAKE_DEFAULTS: Omit<FakeOptions, "deliver"> = {
+  token: "EAAG-fake-token",
+  appSecret: "fake-app-secret",
+  phoneNumberIds: ["106540352242922"],
+  businessAccountId: "102290129340398",
+  displayNumber: "15550783881",
+  authentication: { header: "authorization", value: "Bearer EAAG-fake-token" },
+  prefix: "/v26.0",
+  phoneNumberInPath: true,
+  templates: [],
+  port: 0,
+};
+
+/**
+ * The WhatsApp Cloud API as its documentation has it, on a port of this machine: it looks at every field of what it is sent,
+ * answers and reports as the platform does, and misbehaves when it is told to.
+ */
+export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promise<FakeWhatsapp> {
+  const options: FakeOptions = { ...FAKE_DEFAULTS, deliver: () => Promise.resolve(200), ...given };
+  const taken: TakenMessage[] = [];
+  const faults: string[] = [];
+  const whims: Whim[] = [];
+  let owed: object[] = [];
+  let requests = 0;
+  let ids = 0;
+
+  const server = createServer((request, response) => {
+    requests += 1;
+    const whim = request.method === "POST" ? whims.shift() : undefined;
+    if (whim?.kind === "cut" && whim.when === "before") {
+      request.socket.destroy();
+      return;
+    }
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => answer(request, response, Buffer.concat(chunks).toString("utf8"), whim));
+  });
+
+  function answer(request: IncomingMessage, response: ServerResponse, text: string, whim: Whim | undefined): void {
+    const { header, value } = options.authentication;
+    if (request.headers[header] !== value) return sayError(response, { kind: "error", code: 190, status: 401 });
+    if (request.method === "GET") return list(request.url ?? "", response);
+    if (whim?.kind === "error") return sayError(response, whim);
+    if (whim?.kind === "status")
+      return void response.writeHead(whim.status, whim.headers ?? {}).end(whim.text ?? "<html>Bad gateway</html>");
+    const path = request.url ?? "";
+    const wrong = [...wrongPath(path), ...wrongType(request), ...faultsIn(text)];
+    if (wrong.length > 0) {
+      faults.push(...wrong);
+      return sayError(response, { kind: "error", code: 131009, details: wrong.join("; ") });
+    }
+    const body = JSON.parse(text) as TakenMessage["body"];
+    const to = String(body["to"]);
+    if (to.endsWith(REFUSED)) return sayError(response, { kind: "error", code: 131026, details: "not reachable" });
+    const id = take(to, path, body);
+    if (whim?.kind === "cut") return void request.socket.destroy();
+    if (whim?.kind === "silent") return;
+    const word = whim?.kind === "taken as" ? whim.word : "accepted";
+    sayJson(response, 200, {
+      messaging_product: "whatsapp",
+      contacts: [{ input: to, wa_id: to }],
+      messages: [{ id, message_status: word }],
+    });
+  }
+
+  function wrongPath(path: string): string[] {
+    const { prefix, phoneNumberIds, phoneNumberInPath } = options;
+    const right = phoneNumberInPath ? phoneNumberIds.map((id) => `${prefix}/${id}/messages`) : [`${prefix}/messages`];
+    return right.includes(path) ? [] : [`there is nothing at ${path}`];
+  }
+
+  function take(to: string, path: string, body: TakenMessage["body"]): string {
+    ids += 1;
+    const id = `wamid.${Buffer.from(`${to}/${ids}`).toString("base64")}`;
+    taken.push({ id, to, path, body });
+    const about = { id, recipient_id: to, biz_opaque_callback_data: body["biz_opaque_callback_data"] };
+    const fates = to.endsWith(FAILED)
+      ? ["sent", "failed"]
+      : to.endsWith(READ_AT_ONCE)
+        ? ["read"]
+        : ["sent", "delivered"];
+    for (const status of fates) owed.push(statusOf(status, about));
+    return id;
+  }
+
+  function statusOf(status: string, about: object): object {
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const failure = { code: 131026, title: "Message undeliverable", error_data: { details: "not reachable" } };
+    const errors = status === "failed" ? { errors: [failure] } : {};
+    const pricing = { billable: true, pricing_model: "PMP", type: "regular", category: "utility" };
+    return { ...about, status, timestamp, pricing, ...errors };
+  }
+
+  function list(path: string, response: ServerResponse): void {
+    const { pathname, searchParams } = new URL(path, "http://fake");
+    const { prefix, businessAccountId, phoneNumberIds, templates } = options;
+    const known = [...phoneNumberIds, businessAccountId].find((id) => pathname === `${prefix}/${id}`);
+    if (known !== undefined) return sayJson(response, 200, { id: known, verified_name: "Fake Shop" });
+    const isList = pathname === `${prefix}/${businessAccountId}/message_templates`;
+    if (!isList) return sayError(response, { kind: "error", code: 100, status: 404 });
+    const start = Number(searchParams.get("after") ?? 0);
+    const end = start + Number(searchParams.get("limit") ?? 25);
+    const cursors = { before: String(start), after: String(end) };
+    // Where the next page is said to be, nobody should ask: it is not where the token was given for.
+    const next = end < templates.length ? { next: "http://127.0.0.1:9/elsewhere" } : {};
+    sayJson(response, 200, { data: templates.slice(start, end), paging: { cursors, ...next } });
+  }
+
+  const sign = (value: unknown): SignedCall => signedCall(options.appSecret, value);
+
+  await new Promise<void>((resolve) => server.listen(options.port, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    taken,
+    faults,
+    get requests() {
+      return requests;
+    },
+    next: (...more) => void whims.push(...more),
+    async report() {
+      const due = owed;
+      owed = [];
+      for (const status of due) {
+        const call = sign(callOf({ statuses: [status] }, options));
+        if ((await options.deliver(call)) !== 200) owed.push(status);
+      }
+    },
+    sign,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const wrongType = ({ headers }: IncomingMessage): string[] =>
+  headers["content-type"] === "application/json" ? [] : [`content-type is ${headers["content-type"]}`];
+
+function sayError(response: ServerResponse, error: Extract<Whim, { kind: "error" }>): void {
+  const { code, status = 400, details = "", headers = {} } = error;
+  sayJson(
+    response,
+    status,
+    {
+      error: {
+        message: `(#${code}) an error`,
+        type: "OAuthException",
+        code,
+        error_data: { messaging_product: "whatsapp", details },
+        fbtrace_id: "AbCdEf",
+      },
+    },
+    headers,
+  );
+}
+
+function sayJson(response: ServerResponse, status: number, value: object, headers: Record<string, string> = {}): void {
+  const text = JSON.stringify(value);
+  response
+    .writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...headers })
+    .end(text);
+}
+
+/** A call about the messages of a number. */
+export const callOf = (
+  value: object,
+  {
+    displayNumber,
+    businessAccountId,
+    phoneNumberIds,
+  }: Pick<FakeOptions, "displayNumber" | "businessAccountId" | "phoneNumberIds"> = FAKE_DEFAULTS,
+): object => ({
+  object: "whatsapp_business_account",
+  entry: [
+    {
+      id: businessAccountId,
+      changes: [
+        {
+          field: "messages",
+          value: {
+            messaging_product: "whatsapp",
+            metadata: { display_phone_number: displayNumber, phone_number_id: phoneNumberIds[0] },
+            ...value,
+          },
+        },
+      ],
+    },
+  ],
+});
+
+/** The platform writes everything beyond ASCII as escapes and signs the bytes; written anew they would be others. */
+export function signedCall(appSecret: string, value: unknown): SignedCall {
+  const escaped = JSON.stringify(value)
+    .replaceAll("/", String.raw`\/`)
+    .replaceAll(/[\u0080-\uffff]/g, (unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const body = Buffer.from(escaped, "latin1");
+  return { body, headers: { "x-hub-signature-256": signatureOf(appSecret, body) } };
+}
+
+export const signatureOf = (appSecret: string, body: Buffer): string =>
+  `sha256=${createHmac("sha256", appSecret).update(body).digest("hex")}`;

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Mint } from "../src/catalog/record-kind.ts";
+import { whatsappLine, type WhatsappFields } from "../src/catalog/kinds/whatsapp-line.ts";
+import { shapeChecker } from "../src/lib/shape.ts";
+import { Problem, type Fault } from "../src/model/problem.ts";
+import { openedWhatsappLine, WHATSAPP_DEFAULTS, type WhatsappLine } from "../src/model/whatsapp-line.ts";
+import { ENGINES } from "./support/engines.ts";
+import { openHouse, type ErrorBody, type House } from "./support/house.ts";
+
+const TOKEN = "EAAG-correct-horse";
+const mint: Mint = {
+  make: () => "made",
+  seal: (text) => `sealed(${text})`,
+  open: (sealed) => sealed.slice("sealed(".length, -1),
+};
+const checkShape = shapeChecker(whatsappLine.given);
+
+/** The line that a request makes, or the fields that are wrong. */
+function line(fields: WhatsappFields, before: WhatsappLine | null = null): WhatsappLine | string[] {
+  const faults: Fault[] = [];
+  const shape = checkShape(fields);
+  if (shape.length > 0) return shape.map(({ parameter }) => `whatsapp.${parameter}`);
+  const read = whatsappLine.read(fields, before, faults);
+  if (faults.length > 0) return faults.map(({ parameter }) => parameter);
+  try {
+    return whatsappLine.complete(read, before, mint);
+  } catch (error) {
+    if (error instanceof Problem) return error.faults.map(({ parameter }) => parameter);
+    throw error;
+  }
+}
+
+function made(fields: WhatsappFields, before: WhatsappLine | null = null): WhatsappLine {
+  const result = line(fields, before);
+  if (Array.isArray(result)) throw new Error(`refused: ${result.join(", ")}`);
+  return result;
+}
+
+describe("a line to WhatsApp as people set it", () => {
+  test("leads to the platform itself where nothing else is said", () => {
+    const stored = made({ token: TOKEN });
+    expect(whatsappLine.show(stored)).toEqual(WHATSAPP_DEFAULTS);
+    expect(stored.secrets).toEqual({ token: `sealed(${TOKEN})`, appSecret: null, verifyToken: null });
+  });
+
+  test("is opened with its secrets, and with defaults for what an earlier release could not know", () => {
+    const stored = made({ token: TOKEN, appSecret: "app", verifyToken: "mine", connections: 7 });
+    const { responseSeconds: _, ...older } = stored;
+    expect(openedWhatsappLine(older as WhatsappLine, mint.open)).toEqual({
+      settings: { ...WHATSAPP_DEFAULTS, connections: 7 },
+      secrets: { token: TOKEN, appSecret: "app", verifyToken: "mine" },
+    });
+  });
+
+  test("keeps what a change does not name, field by field", () => {
+    const before = made({ token: TOKEN, appSecret: "app", authentication: { header: "D360-API-KEY", scheme: "" } });
+    const after = made({ authentication: { scheme: "Key" }, verifyToken: "mine", connections: 3 }, before);
+    expect(after).toMatchObject({ authentication: { header: "D360-API-KEY", scheme: "Key" }, connections: 3 });
+    expect(after.secrets).toEqual({ ...before.secrets, verifyToken: "sealed(mine)" });
+  });
+
+  test("has each secret changed by itself, and ended where it may be", () => {
+    const before = made({ token: TOKEN, appSecret: "app", verifyToken: "mine" });
+    expect(made({ token: "EAAG-next" }, before).secrets.token).toBe("sealed(EAAG-next)");
+    expect(made({ appSecret: null }, before).secrets).toMatchObject({ appSecret: null, verifyToken: "sealed(mine)" });
+  });
+
+  test("shows no secret", () => {
+    const shown = JSON.stringify(whatsappLine.show(made({ token: TOKEN, appSecret: "app-1", verifyToken: "mine-1" })));
+    for (const secret of [TOKEN, "app-1", "mine-1", "sealed"]) expect(shown).not.toContain(secret);
+  });
+
+  test("needs its token once, and again where it leads elsewhere", () => {
+    expect(line({})).toEqual(["whatsapp.token"]);
+    const before = made({ token: TOKEN });
+    for (const baseUrl of ["https://mine.example", "http://graph.facebook.com", "https://graph.facebook.com:444"]) {
+      expect(line({ baseUrl }, before)).toEqual(["whatsapp.token"]);
+      expect(made({ baseUrl, token: TOKEN }, before).baseUrl).toBe(baseUrl);
+    }
+    expect(made({ baseUrl: "https://graph.facebook.com/", version: "v25.0" }, before).version).toBe("v25.0");
+  });
+
+  test.each<[WhatsappFields, string]>([
+    [{ baseUrl: "graph.facebook.com" }, "whatsapp.baseUrl"],
+    [{ baseUrl: "ftp://graph.facebook.com" }, "whatsapp.baseUrl"],
+    [{ baseUrl: "https://me:secret@graph.facebook.com" }, "whatsapp.baseUrl"],
+    [{ baseUrl: "https://graph.facebook.com?x=1" }, "whatsapp.baseUrl"],
+    [{ version: "26" }, "whatsapp.version"],
+    [{ version: "v26.0/.." }, "whatsapp.version"],
+    [{ phoneNumberId: "../1" }, "whatsapp.phoneNumberId"],
+    [{ phoneNumberId: "+15550100199" }, "whatsapp.phoneNumberId"],
+    [{ businessAccountId: "" }, "whatsapp.businessAccountId"],
+    [{ authentication: { header: "Host" } }, "whatsapp.authentication.header"],
+    [{ authentication: { header: "X: y\r\nZ" } }, "whatsapp.authentication.header"],
+    [{ authentication: { scheme: "Bearer\r\n" } }, "whatsapp.authentication.scheme"],
+    [{ token: "" }, "whatsapp.token"],
+    [{ token: "a b" }, "whatsapp.token"],
+    [{ token: "a\r\nb" }, "whatsapp.token"],
+    [{ appSecret: "" }, "whatsapp.appSecret"],
+    [{ verifyToken: "" }, "whatsapp.verifyToken"],
+    [{ connections: 0 }, "whatsapp.connections"],
+    [{ responseSeconds: 0 }, "whatsapp.responseSeconds"],
+    [{ phoneNumberID: "1" } as WhatsappFields, "whatsapp.phoneNumberID"],
+  ])("with %j is refused, by the field", (fields, parameter) => {
+    expect(line({ token: TOKEN, ...fields })).toEqual([parameter]);
+  });
+});
+
+describe.each(ENGINES)("a business number on %s", (engine) => {
+  let house: House;
+  beforeAll(async () => {
+    house = await openHouse(engine);
+  });
+  afterAll(() => house.close());
+
+  interface NumberBody {
+    id: string;
+    phoneNumberId: string | null;
+    error: ErrorBody;
+  }
+
+  test("has the platform's id of it, where somebody gave one", async () => {
+    const ask = (method: string, path: string, body?: object) =>
+      house.ask<NumberBody>(method, `/api/numbers${path}`, body);
+    const { status, body } = await ask("POST", "", { name: "+15550100177", phoneNumberId: "106540352242922" });
+    expect([status, body.phoneNumberId]).toEqual([201, "106540352242922"]);
+    expect((await ask("PATCH", `/${body.id}`, { title: "Shop" })).body.phoneNumberId).toBe("106540352242922");
+    expect((await ask("PATCH", `/${body.id}`, { phoneNumberId: null })).body.phoneNumberId).toBeNull();
+    const wrong = await ask("PATCH", `/${body.id}`, { phoneNumberId: "../1" });
+    expect([wrong.status, wrong.body.error.parameter]).toEqual([400, "phoneNumberId"]);
+    const plain = await ask("POST", "", { name: "+15550100178" });
+    expect(plain.body.phoneNumberId).toBeNull();
+  });
+});

@@ -1,0 +1,243 @@
+import { Agent } from "undici";
+import { afterAll, describe, expect, test } from "vitest";
+import { planStatus, planTemplates } from "../src/carriers/whatsapp/plan-templates.ts";
+import { pullTemplates, type PullNeeds } from "../src/carriers/whatsapp/pull-templates.ts";
+import { readTemplate } from "../src/carriers/whatsapp/read-template.ts";
+import { tryWhatsappLine } from "../src/carriers/whatsapp/try-line.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import type { ChatTemplate } from "../src/model/chatapp.ts";
+import { WHATSAPP_DEFAULTS, type WhatsappSettings } from "../src/model/whatsapp-line.ts";
+import { FAKE_DEFAULTS, openFakeWhatsapp } from "./support/fake-whatsapp.ts";
+import { SECRETS, TEMPLATE } from "./support/whatsapp-trial.ts";
+
+const BODY = { type: "BODY", text: TEMPLATE.body, example: { body_text: [["Asha", "ORD-9271"]] } };
+const listed = (changes: object = {}, ...more: object[]): object => ({
+  id: "594425479261596",
+  name: "order_update",
+  language: "en_US",
+  status: "APPROVED",
+  category: "UTILITY",
+  components: [BODY, ...more],
+  ...changes,
+});
+const headed = (header: object): object => listed({}, { type: "HEADER", ...header });
+const buttoned = (...buttons: object[]): object => listed({}, { type: "BUTTONS", buttons });
+
+describe("a template of the platform", () => {
+  test.each<[string, object, Partial<ChatTemplate>]>([
+    ["with a body alone", listed(), {}],
+    ["that is paused", listed({ status: "PAUSED" }), { status: "paused" }],
+    ["that was rejected", listed({ status: "REJECTED" }), { status: "draft" }],
+    ["that waits for approval", listed({ status: "PENDING" }), { status: "draft" }],
+    ["of marketing", listed({ category: "MARKETING" }), { category: "marketing" }],
+    [
+      "with a text above",
+      headed({ format: "TEXT", text: "Order {{1}}" }),
+      { header: { type: "text", text: "Order {{1}}" } },
+    ],
+    [
+      "with an image",
+      headed({ format: "IMAGE", example: { header_handle: ["…"] } }),
+      { header: { type: "image", link: null } },
+    ],
+    ["with a video", headed({ format: "VIDEO" }), { header: { type: "video", link: null } }],
+    ["with a document", headed({ format: "DOCUMENT" }), { header: { type: "document", link: null } }],
+    ["with a footer", listed({}, { type: "FOOTER", text: "Reply STOP" }), { footer: "Reply STOP" }],
+    [
+      "with buttons",
+      buttoned(
+        { type: "QUICK_REPLY", text: "Yes" },
+        { type: "URL", text: "Track", url: "https://shop.example/track" },
+        { type: "PHONE_NUMBER", text: "Call", phone_number: "+15550100199" },
+      ),
+      {
+        buttons: [
+          { type: "reply", text: "Yes" },
+          { type: "url", text: "Track", url: "https://shop.example/track" },
+          { type: "call", text: "Call", number: "+15550100199" },
+        ],
+      },
+    ],
+    [
+      "that brings codes",
+      listed({
+        category: "AUTHENTICATION",
+        components: [
+          { type: "BODY", text: "*{{1}}* is your verification code.", add_security_recommendation: false },
+          {
+            type: "BUTTONS",
+            buttons: [{ type: "URL", text: "Copy code", url: "https://www.whatsapp.com/otp/code/?code=otp{{1}}" }],
+          },
+        ],
+      }),
+      { category: "authentication", body: "*{{1}}* is your verification code.", variables: 1 },
+    ],
+  ])("%s is read in our words", (_, given, changes) => {
+    expect(readTemplate(given)).toEqual({ name: "order_update", content: { ...TEMPLATE, ...changes } });
+  });
+
+  test.each<[string, object]>([
+    ["variables with names", listed({ components: [{ type: "BODY", text: "Hello {{first_name}}" }] })],
+    ["variables with a gap", listed({ components: [{ type: "BODY", text: "Hello {{2}}" }] })],
+    ["no body", listed({ components: [] })],
+    ["a place above", headed({ format: "LOCATION" })],
+    ["two variables above", headed({ format: "TEXT", text: "{{1}} {{2}}" })],
+    ["a variable in a button's address", buttoned({ type: "URL", text: "Track", url: "https://shop.example/{{1}}" })],
+    ["a button that opens a flow", buttoned({ type: "FLOW", text: "Start" })],
+    ["cards", listed({}, { type: "CAROUSEL", cards: [] })],
+    ["a category that is new", listed({ category: "POETRY" })],
+    ["a status that is new", listed({ status: "DREAMT" })],
+    ["a language that requests cannot have", listed({ language: "english" })],
+    ["a name that requests cannot have", listed({ name: "Order Update" })],
+  ])("with %s is told as one that cannot be used, with the reason", (_, given) => {
+    expect(readTemplate(given)).toEqual({
+      name: expect.any(String),
+      language: expect.any(String),
+      reason: expect.stringMatching(/\w{3}/),
+    });
+  });
+
+  test.each([null, 7, [], "x", { components: 7 }])("that is %j is told too", (given) => {
+    expect(readTemplate(given)).toHaveProperty("reason");
+  });
+});
+
+describe("the plan for an account's templates", () => {
+  const record = (name: string, changes: Partial<ChatTemplate> = {}, origin: "authored" | "learned" = "authored") => ({
+    id: `id of ${name}`,
+    name,
+    origin,
+    content: { ...TEMPLATE, ...changes },
+  });
+  const pulled = (name: string, changes: Partial<ChatTemplate> = {}) => ({
+    name,
+    content: { ...TEMPLATE, ...changes },
+  });
+  const changed = (name: string, changes: Partial<ChatTemplate>) => ({ id: `id of ${name}`, ...pulled(name, changes) });
+  const NOTHING = { make: [], change: [] };
+
+  test("makes what is missing, in the first language that can be sent", () => {
+    const versions = [
+      pulled("a", { language: "de", status: "draft" }),
+      pulled("a", { language: "fr" }),
+      pulled("b", { status: "paused" }),
+    ];
+    expect(planTemplates([], versions)).toEqual({ make: [versions[1], versions[2]], change: [] });
+  });
+
+  test("changes nothing where nothing is different, and never what the list does not name", () => {
+    expect(planTemplates([record("a"), record("mine")], [pulled("a")])).toEqual(NOTHING);
+  });
+
+  test("follows what the platform says: status and content, in the record's own language", () => {
+    const list = [pulled("a", { language: "fr" }), pulled("a", { status: "paused", footer: "Bye" })];
+    const change = [changed("a", { status: "paused", footer: "Bye" })];
+    expect(planTemplates([record("a")], list)).toEqual({ make: [], change });
+  });
+
+  test("takes another language where the record's own is gone", () => {
+    const list = [pulled("a", { language: "de", status: "draft" }), pulled("a", { language: "fr" })];
+    expect(planTemplates([record("a")], list).change).toEqual([changed("a", { language: "fr" })]);
+  });
+
+  test("keeps people's example of a file", () => {
+    const header = { type: "image", link: "https://cdn.example/a.png" } as const;
+    const list = [pulled("a", { header: { type: "image", link: null } })];
+    expect(planTemplates([record("a", { header })], list)).toEqual(NOTHING);
+  });
+
+  test("makes a record that was only learned one that is held to", () => {
+    expect(planTemplates([record("a", {}, "learned")], [pulled("a")]).change).toEqual([changed("a", {})]);
+  });
+
+  test("leaves a record alone that says what another line's list says", () => {
+    const mine = pulled("a", { body: "Mine" });
+    const others = pulled("a", { body: "Theirs" });
+    expect(planTemplates([record("a", { body: "Theirs" })], [mine], [others])).toEqual(NOTHING);
+    expect(planTemplates([record("a", { body: "Old" })], [mine], [others]).change).toEqual([
+      changed("a", { body: "Mine" }),
+    ]);
+  });
+
+  test("of news about one changes its status, if it is the record's language", () => {
+    const records = [record("a"), record("b", {}, "learned")];
+    expect(planStatus(records, "a", "en_US", "paused")).toEqual(changed("a", { status: "paused" }));
+    expect(planStatus(records, "a", "en_US", "approved")).toBeNull();
+    expect(planStatus(records, "a", "fr", "paused")).toBeNull();
+    expect(planStatus(records, "b", "en_US", "paused")).toBeNull();
+    expect(planStatus(records, "c", "en_US", "paused")).toBeNull();
+  });
+});
+
+describe("the list of templates", () => {
+  const agent = new Agent({ maxResponseSize: 65_536 });
+  afterAll(() => agent.destroy());
+  const needsFor = (baseUrl: string, changes: Partial<WhatsappSettings> = {}): PullNeeds => ({
+    settings: { ...WHATSAPP_DEFAULTS, baseUrl, businessAccountId: FAKE_DEFAULTS.businessAccountId, ...changes },
+    secrets: SECRETS,
+    agent,
+    clock: systemClock,
+  });
+  const withFake = async (
+    templates: object[],
+    run: (needs: PullNeeds, asked: () => number) => Promise<void>,
+  ): Promise<void> => {
+    const fake = await openFakeWhatsapp({ templates });
+    try {
+      await run(needsFor(fake.url), () => fake.requests);
+    } finally {
+      await fake.close();
+    }
+  };
+  const many = (count: number, more: object[] = []): object[] =>
+    Array.from({ length: count }, (_, index) => listed({ name: `t_${index}` }, ...more));
+
+  test("is pulled page by page, whole and in order, with what cannot be used told apart", () =>
+    withFake([...many(23), listed({ name: "Bad Name" })], async (needs, asked) => {
+      const answer = await pullTemplates(needs);
+      if (answer.kind !== "pulled") throw new Error(answer.description);
+      expect(answer.templates.map(({ name }) => name)).toEqual(many(23).map((_, index) => `t_${index}`));
+      expect(answer.unread).toEqual([{ name: "Bad Name", language: "en_US", reason: expect.any(String) }]);
+      expect(asked()).toBe(3);
+    }));
+
+  test("is pulled one by one where a page is longer than an answer may be", () => {
+    const heavy = { type: "FOOTER", text: "Bye", example: "x".repeat(10_000) };
+    return withFake(many(13, [heavy]), async (needs) => {
+      const answer = await pullTemplates(needs);
+      expect(answer.kind === "pulled" && answer.templates.length).toBe(13);
+    });
+  });
+
+  test("that is empty is an empty one", () =>
+    withFake([], async (needs) => {
+      expect(await pullTemplates(needs)).toEqual({ kind: "pulled", templates: [], unread: [] });
+    }));
+
+  test("that cannot be had is no list at all, with the reason", () =>
+    withFake([], async (needs) => {
+      const { settings } = needs;
+      const wrongToken = { ...needs, secrets: { ...SECRETS, token: "another" } };
+      expect(await pullTemplates(wrongToken)).toMatchObject({ kind: "failed", code: "190" });
+      const wrongAccount = { ...needs, settings: { ...settings, businessAccountId: "1" } };
+      expect(await pullTemplates(wrongAccount)).toMatchObject({ kind: "failed", code: "100" });
+      const nowhere = { ...needs, settings: { ...settings, baseUrl: "http://127.0.0.1:1" } };
+      expect(await pullTemplates(nowhere)).toMatchObject({ kind: "failed", code: null });
+      const without = { ...needs, settings: { ...settings, businessAccountId: null } };
+      expect(await pullTemplates(without)).toMatchObject({
+        kind: "failed",
+        description: expect.stringContaining("businessAccountId"),
+      });
+    }));
+
+  test("is not needed to find out whether a line is set up right", () =>
+    withFake([], async (needs) => {
+      expect(await tryWhatsappLine(needs)).toMatchObject({ outcome: "bound", code: null, systemId: "Fake Shop" });
+      const wrongToken = { ...needs, secrets: { ...SECRETS, token: "another" } };
+      expect(await tryWhatsappLine(wrongToken)).toMatchObject({ outcome: "refused", code: "190" });
+      const nowhere = { ...needs, settings: { ...needs.settings, baseUrl: "http://127.0.0.1:1" } };
+      expect(await tryWhatsappLine(nowhere)).toMatchObject({ outcome: "unreachable" });
+      const nobody = { ...needs, settings: { ...needs.settings, businessAccountId: null } };
+      expect(await tryWhatsappLine(nobody)).toMatchObject({ outcome: "refused" });
+    }));
+});
