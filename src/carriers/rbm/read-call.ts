@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { isObject } from "../../lib/plain-object.ts";
 import type { PlatformCall } from "../platform.ts";
 
@@ -36,7 +36,7 @@ const signatureOf = (bytes: Buffer, clientToken: string): string =>
 /** Takes as long whatever differs, and however long what was given is. */
 const isSame = (given: string, wanted: string): boolean => timingSafeEqual(digestOf(given), digestOf(wanted));
 
-const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
+const digestOf = (text: string): Buffer => hash("sha256", text, "buffer");
 
 function parsed(bytes: Buffer): unknown {
   try {
