@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Carrier, Receipt } from "../src/carriers/carrier.ts";
+import type { Carrier, Receipt, ReceiptState } from "../src/carriers/carrier.ts";
 import type { Message } from "../src/model/message.ts";
 import { eventually } from "./support/eventually.ts";
 
@@ -9,6 +9,8 @@ export interface CarrierBench {
   /** Messages with these fates at the other end. */
   deliverable(): Message;
   undeliverable(): Message;
+  /** What the other end calls a message that does not arrive; undelivered unless given. */
+  undeliveredAs?: ReceiptState;
   refusable(): Message;
   /** Lets the time pass that the other end takes for its reports, or until it repeats one. */
   letReportsCome(): Promise<void>;
@@ -65,13 +67,13 @@ export function carrierSuite(open: () => Promise<CarrierBench>): void {
     }));
 
   test("a message that does not arrive is reported so, with the carrier's code", () =>
-    withBench(async ({ carrier, undeliverable, letReportsCome }) => {
+    withBench(async ({ carrier, undeliverable, undeliveredAs = "undelivered", letReportsCome }) => {
       const { receipts, take } = collecting();
       await carrier.start(take);
       await carrier.submit(undeliverable());
       await letReportsCome();
       const seen = await eventually(
-        () => receipts.find((receipt) => receipt.state === "undelivered"),
+        () => receipts.find((receipt) => receipt.state === undeliveredAs),
         (receipt) => receipt !== undefined,
       );
       expect(seen?.errorCode).toMatch(/./);

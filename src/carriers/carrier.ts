@@ -110,6 +110,11 @@ export interface Carrier {
   /** Whether other nodes have all of the line: what is meant for it is left to them, and takes no other route. */
   isElsewhere?(): boolean;
   submit(message: Message): Promise<Outcome>;
+  /**
+   * Calls back what has not been delivered, as well as it can, because something else takes its place. Resolves whatever
+   * came of it; absent where a message that was taken cannot be called back.
+   */
+  revoke?(message: Message): Promise<void>;
   /** Told that a receipt's id was known in another spelling, so that the next ones can come in that one at once. */
   learned?(receipt: Receipt, knownAs: string): void;
   /** Begins to hand over receipts. */

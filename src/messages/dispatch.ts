@@ -17,7 +17,7 @@ import type { Gates } from "../work/gates.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Membership } from "../work/membership.ts";
 import { candidatesFor, type Candidate, type Choice } from "./choose-route.ts";
-import { asText, fallbackDueAt, fallbackOf, mayFallBack, notPastFallback } from "./fall-back.ts";
+import { asText, callBack, fallbackDueAt, fallbackOf, mayFallBack, notPastFallback } from "./fall-back.ts";
 import { judgeAgain, type JudgeAgainNeeds } from "./judge-again.ts";
 import { settleParked, type ReportNeeds } from "./report.ts";
 
@@ -75,7 +75,11 @@ async function judgeAndSend(
   const { usable, passedOver, elsewhere, repeats } = candidatesFor(needs, message, admittedTo);
   // Its carrier has been busy, down or silent about it for as long as whoever sent it wanted to wait.
   const isOverdue = message.attempts > 0 && now >= (fallbackDueAt(message) ?? Infinity);
-  if (isOverdue && (await mayFallBack(needs, message))) return turnToText(needs, message, node, "Not sent in time");
+  if (isOverdue && (await mayFallBack(needs, message))) {
+    // The carrier may have it all the same: it was handed over, and the answer was lost or not believed.
+    if (await turnToText(needs, message, node, "Not sent in time")) callBack(needs, message);
+    return;
+  }
   if (inDoubt && !mayRepeat(message, repeats))
     return hold(needs, message, node, notPastFallback(message, now, message.expiresAt));
   let second: Awaited<ReturnType<typeof judgeAgain>> = null;
@@ -233,7 +237,10 @@ async function conclude(
         return;
       }
       const { code: errorCode, description } = outcome;
-      if (await mayFallBack(needs, message)) return turnToText(needs, message, node, description, move.trail);
+      if (await mayFallBack(needs, message)) {
+        await turnToText(needs, message, node, description, move.trail);
+        return;
+      }
       const { moved } = await commits.move.add({ ...move, to: "rejected", ownedBy: node, errorCode, description });
       if (moved) meters.moves("rejected").inc();
       return;
@@ -264,9 +271,9 @@ async function turnToText(
   node: number,
   reason: string,
   answer = "",
-): Promise<void> {
+): Promise<boolean> {
   const step = asText(message, clock.now(), reason);
-  await commits.move.add({ ...step, ownedBy: node, trail: answer + step.trail });
+  return (await commits.move.add({ ...step, ownedBy: node, trail: answer + step.trail })).moved;
 }
 
 /** When the message is looked at again. One in doubt that must not be sent twice waits for its receipt as long as it is valid. */
@@ -317,7 +324,10 @@ async function waitForRoute(
     await commits.move.add({ ...move, to: message.state, attempt: true, dueAt });
     return;
   }
-  if (await mayFallBack(needs, message)) return turnToText(needs, message, node, FAILURES.NO_ROUTE);
+  if (await mayFallBack(needs, message)) {
+    await turnToText(needs, message, node, FAILURES.NO_ROUTE);
+    return;
+  }
   const errorCode = "NO_ROUTE";
   const { moved } = await commits.move.add({ ...move, to: "rejected", errorCode, description: FAILURES[errorCode] });
   if (moved) meters.moves("rejected").inc();

@@ -6,7 +6,7 @@ import { readTrail, writeTrail, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type MessageStore, type StoredMessage } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import { candidatesFor, routesFor, type ChooseNeeds } from "./choose-route.ts";
-import { asText, fallbackOf, mayFallBack } from "./fall-back.ts";
+import { asText, callBack, fallbackOf, mayFallBack } from "./fall-back.ts";
 
 export interface FailOverNeeds extends ChooseNeeds {
   store: Pick<MessageStore, "listFailovers" | "replanFailover" | "eraseSealed">;
@@ -55,10 +55,11 @@ async function turn(needs: FailOverNeeds, message: StoredMessage): Promise<void>
 }
 
 /** A text that was given for this case goes before any other route. */
-async function turnToText({ commits }: FailOverNeeds, message: StoredMessage, at: number): Promise<void> {
+async function turnToText(needs: FailOverNeeds, message: StoredMessage, at: number): Promise<void> {
   const news = newsOf(message);
   const reason = (news?.step === "receipt" ? news.description : null) ?? "No delivery in time";
-  await commits.move.add({ ...asText(message, at, reason), carriedBy: message.carrier ?? "" });
+  const { moved } = await needs.commits.move.add({ ...asText(message, at, reason), carriedBy: message.carrier ?? "" });
+  if (moved) callBack(needs, message);
 }
 
 /**

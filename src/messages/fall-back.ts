@@ -1,4 +1,6 @@
+import type { Carriers } from "../carriers/carrier.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { carrierNameOf } from "../model/catalog.ts";
 import { isRcs, type Message } from "../model/message.ts";
 import type { RcsFallback } from "../model/rcs.ts";
 import { writeTrail } from "../model/trail.ts";
@@ -78,4 +80,15 @@ export function asText(message: Message, at: number, reason: string): Move & { t
     becomes: { channel: "sms", sender, content, segments },
     trail: writeTrail({ at, step: "failover", carrier: message.carrier ?? "", reason, becomes: "sms" }),
   };
+}
+
+/**
+ * Calls back what has just been given up for its text, where its carrier can, so that its reader does not get both. The
+ * text does not wait for it: a carrier that stayed silent so long may stay silent about this too.
+ */
+export function callBack({ carriers }: { carriers: Carriers }, message: Message): void {
+  if (message.carrier === null) return;
+  const carrier = carriers.find(message.accountId, carrierNameOf(message.carrier));
+  // Both may arrive then, which is what would have happened anyway.
+  void carrier?.revoke?.(message).catch(() => {});
 }

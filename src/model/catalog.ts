@@ -57,6 +57,8 @@ export interface TemplateContent {
 export interface BotContent {
   /** What phones show; null while it is not known. */
   title: string | null;
+  /** What its platform calls it; null is its own name, as is nothing in a record of an earlier release. */
+  agentId?: string | null;
 }
 
 /** A business number of the chat app. Its name is the `from` of requests: a plus and its digits. */

@@ -1,0 +1,300 @@
+import { createHmac, generateKeyPairSync, randomUUID, verify, type KeyObject } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { PlatformAnswer, PlatformCall } from "../../src/carriers/platform.ts";
+import { systemClock, type Clock } from "../../src/lib/clock.ts";
+import { faultOf } from "./rbm-rules.ts";
+
+/** A message that the platform has taken. */
+export interface TakenMessage {
+  number: string;
+  agentId: string;
+  messageId: string;
+  body: { contentMessage: object; ttl: string; messageTrafficType?: string };
+}
+
+export interface Asking {
+  what: "token" | "send" | "revoke" | "capabilities";
+  number: string;
+  /** How often this kind has been asked for, this one included. */
+  times: number;
+}
+
+/** How it fails: by a status, by hanging up before or after the work is done, or by saying nothing more. */
+type Whim =
+  | { status: number; error?: string; message?: string; raw?: string; headers?: Record<string, string> }
+  | "cut before"
+  | "cut after"
+  | "silence";
+
+/** Where it calls back. */
+type Callback = (call: PlatformCall) => Promise<PlatformAnswer>;
+
+interface Options {
+  clock?: Clock;
+  agents?: readonly string[];
+  tokenSeconds?: number;
+  /** Sends what becomes of messages by itself, at once. */
+  callback?: Callback;
+}
+
+export const RBM_CLIENT_TOKEN = "a-client-token-of-the-webhook";
+/** What the numbers that end so do, as in the simulator. */
+const NOT_ON_RCS = /9009$/;
+const NEVER_DELIVERED = /9001$/;
+const ALL_FEATURES = ["REVOCATION", "RICHCARD_STANDALONE", "RICHCARD_CAROUSEL", "ACTION_DIAL", "ACTION_OPEN_URL"];
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const SCOPE = "https://www.googleapis.com/auth/rcsbusinessmessaging";
+
+let pair: { publicKey: KeyObject; pem: string } | null = null;
+
+/** Making a key takes a while, and all fakes may have the same. */
+function keyPair(): { publicKey: KeyObject; pem: string } {
+  if (pair) return pair;
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  pair = { publicKey, pem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+  return pair;
+}
+
+/** The key file of a service account that a fake knows. */
+export const keyFile = (tokenUrl: string): string =>
+  JSON.stringify({
+    type: "service_account",
+    project_id: "rbm-test",
+    private_key_id: "key-1",
+    private_key: keyPair().pem,
+    client_email: "sender@rbm-test.iam.gserviceaccount.com",
+    token_uri: tokenUrl,
+  });
+
+/** A call as the platform makes it, signed. */
+export function signedCall(event: unknown, clientToken = RBM_CLIENT_TOKEN): PlatformCall {
+  const bytes = Buffer.from(typeof event === "string" ? event : JSON.stringify(event));
+  const body = {
+    message: { data: bytes.toString("base64"), attributes: {}, messageId: randomUUID(), publishTime: "2026-01-01T12:00:00Z" },
+    subscription: "projects/rbm/subscriptions/webhook",
+  };
+  return {
+    method: "POST",
+    query: "",
+    headers: {
+      "content-type": "application/json",
+      "x-goog-signature": createHmac("sha512", clientToken).update(bytes).digest("base64"),
+    },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
+/** Google's RCS for Business as far as a carrier can see it: a real server that checks all that it is sent. */
+export class FakeRbm {
+  readonly taken: TakenMessage[] = [];
+  /** Ids of messages that came again and were ignored. */
+  readonly repeated: string[] = [];
+  readonly revoked: string[] = [];
+  readonly asked = { token: 0, send: 0, revoke: 0, capabilities: 0 };
+  /** What was wrong with requests; nothing, unless a test wants it. */
+  readonly faults: string[] = [];
+  /** Decides how a request fails; null lets it be answered. */
+  whim: (asking: Asking) => Whim | null = () => null;
+  features: readonly string[] = ALL_FEATURES;
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #clock: Clock;
+  readonly #agents: ReadonlySet<string>;
+  readonly #callback: Callback | null;
+  readonly #tokens = new Map<string, number>();
+  readonly #known = new Set<string>();
+  #tokenSeconds: number;
+  #pending: object[] = [];
+
+  private constructor({ clock = systemClock, agents = ["shop"], tokenSeconds = 3599, callback }: Options) {
+    this.#clock = clock;
+    this.#agents = new Set(agents);
+    this.#tokenSeconds = tokenSeconds;
+    this.#callback = callback ?? null;
+  }
+
+  static async open(options: Options = {}): Promise<FakeRbm> {
+    const fake = new FakeRbm(options);
+    await new Promise<void>((resolve) => fake.#server.listen(0, "127.0.0.1", resolve));
+    return fake;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get tokenUrl(): string {
+    return `${this.url}/token`;
+  }
+
+  /** No token that it has given is good any more. */
+  forgetTokens(): void {
+    this.#tokens.clear();
+  }
+
+  /** Tells what has become of messages, once each; what is not answered with 200 is told again the next time. */
+  async tell(callback: Callback): Promise<void> {
+    const due = this.#pending;
+    this.#pending = [];
+    for (const event of due) if ((await callback(signedCall(event))).status !== 200) this.#pending.push(event);
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", this.url);
+    const asking = this.#asking(request, url);
+    if (!asking) return this.#refuse(response, 404, null, "no such path");
+    const whim = this.whim(asking);
+    if (whim === "cut before") return void request.socket.destroy();
+    const body = await bodyOf(request);
+    if (whim === "silence") return;
+    if (whim && typeof whim === "object") return this.#fail(response, whim);
+    const answer = this.#work(asking, request, url, body);
+    if (whim === "cut after") return void request.socket.destroy();
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
+    if (this.#callback) await this.tell(this.#callback);
+  }
+
+  #asking({ method }: IncomingMessage, { pathname }: URL): Asking | null {
+    const match = /^\/v1\/phones\/(\+\d{7,15})\/(agentMessages|capabilities)(\/[^/]+)?$/.exec(decodeURIComponent(pathname));
+    const number = match?.[1]?.slice(1) ?? "";
+    const what =
+      pathname === "/token" && method === "POST"
+        ? "token"
+        : match?.[2] === "capabilities" && method === "GET" && !match[3]
+          ? "capabilities"
+          : match?.[2] === "agentMessages" && method === "POST" && !match[3]
+            ? "send"
+            : match?.[2] === "agentMessages" && method === "DELETE" && match[3]
+              ? "revoke"
+              : null;
+    if (!what) return null;
+    this.asked[what] += 1;
+    return { what, number, times: this.asked[what] };
+  }
+
+  #work(asking: Asking, request: IncomingMessage, url: URL, body: string): Answer {
+    if (asking.what === "token") return this.#grant(request, body);
+    const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
+    if ((this.#tokens.get(token) ?? 0) <= this.#clock.now()) return errorAnswer(401, "UNAUTHENTICATED", "no token");
+    const agentId = url.searchParams.get("agentId") ?? "";
+    const expected = { send: ["messageId", "agentId"], revoke: ["agentId"], capabilities: ["requestId", "agentId"] };
+    if (url.search !== "" && [...url.searchParams.keys()].join() !== expected[asking.what].join())
+      return this.#bad(`query of ${asking.what}: ${[...url.searchParams.keys()].join()}`);
+    if (!this.#agents.has(agentId)) return errorAnswer(403, "PERMISSION_DENIED", "the agent is not launched");
+    if (asking.what === "revoke") {
+      this.revoked.push(url.pathname.split("/").at(-1) ?? "");
+      return { status: 200, body: {} };
+    }
+    if (asking.what === "capabilities") {
+      if (!UUID.test(url.searchParams.get("requestId") ?? "")) return this.#bad("requestId");
+      return NOT_ON_RCS.test(asking.number) ? NOT_FOUND : { status: 200, body: { features: this.features } };
+    }
+    return this.#take(asking.number, agentId, url.searchParams.get("messageId") ?? "", request, body);
+  }
+
+  #take(number: string, agentId: string, messageId: string, request: IncomingMessage, body: string): Answer {
+    if (!UUID.test(messageId)) return this.#bad(`messageId ${messageId}`);
+    if (request.headers["content-type"] !== "application/json") return this.#bad("content-type");
+    const message = JSON.parse(body) as TakenMessage["body"];
+    const fault = faultOf(message);
+    if (fault) return this.#bad(fault);
+    if (NOT_ON_RCS.test(number)) return NOT_FOUND;
+    const answer = {
+      status: 200,
+      body: { name: `phones/+${number}/agentMessages/${messageId}`, sendTime: this.#time(), ...message },
+    };
+    if (this.#known.has(messageId)) {
+      this.repeated.push(messageId);
+      return answer;
+    }
+    this.#known.add(messageId);
+    this.taken.push({ number, agentId, messageId, body: message });
+    const common = { messageId, agentId, eventId: randomUUID(), sendTime: this.#time() };
+    this.#pending.push(
+      NEVER_DELIVERED.test(number)
+        ? { ...common, phoneNumber: `+${number}`, eventType: "TTL_EXPIRATION_REVOKED" }
+        : { ...common, senderPhoneNumber: `+${number}`, eventType: "DELIVERED" },
+    );
+    return answer;
+  }
+
+  #grant(request: IncomingMessage, body: string): Answer {
+    const fault = this.#faultOfAssertion(request, new URLSearchParams(body));
+    if (fault) {
+      this.faults.push(fault);
+      return { status: 400, body: { error: "invalid_grant", error_description: fault } };
+    }
+    const token = `ya29.${randomUUID()}`;
+    this.#tokens.set(token, this.#clock.now() + this.#tokenSeconds * 1000);
+    return { status: 200, body: { access_token: token, expires_in: this.#tokenSeconds, token_type: "Bearer" } };
+  }
+
+  #faultOfAssertion(request: IncomingMessage, form: URLSearchParams): string | null {
+    if (request.headers["content-type"] !== "application/x-www-form-urlencoded") return "content-type";
+    if (form.get("grant_type") !== "urn:ietf:params:oauth:grant-type:jwt-bearer") return "grant_type";
+    const [header = "", claims = "", signature = "", ...more] = (form.get("assertion") ?? "").split(".");
+    if (more.length > 0) return "assertion";
+    const signed = Buffer.from(`${header}.${claims}`);
+    if (!verify("RSA-SHA256", signed, keyPair().publicKey, Buffer.from(signature, "base64url"))) return "signature";
+    const opened = (part: string): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
+    if (JSON.stringify(opened(header)) !== JSON.stringify({ alg: "RS256", typ: "JWT", kid: "key-1" })) return "header";
+    const { iss, scope, aud, iat, exp, ...rest } = opened(claims) as Record<string, unknown>;
+    const now = this.#clock.now() / 1000;
+    if (iss !== "sender@rbm-test.iam.gserviceaccount.com" || scope !== SCOPE || aud !== this.tokenUrl) return "claims";
+    if (Object.keys(rest).length > 0) return "unknown claims";
+    if (typeof iat !== "number" || typeof exp !== "number" || exp > iat + 3600) return "times";
+    return Math.abs(now - iat) > 60 || exp < now ? "times" : null;
+  }
+
+  #bad(fault: string): Answer {
+    this.faults.push(fault);
+    return errorAnswer(400, "INVALID_ARGUMENT", fault);
+  }
+
+  #fail(response: ServerResponse, { status, error, message = "as the test wants it", raw, headers }: Exclude<Whim, string>): void {
+    const body = raw ?? JSON.stringify(errorAnswer(status, error ?? null, message).body);
+    response.writeHead(status, headers ?? {}).end(body);
+  }
+
+  #refuse(response: ServerResponse, status: number, error: string | null, message: string): void {
+    this.#fail(response, { status, message, ...(error === null ? { raw: message } : { error }) });
+  }
+
+  #time(): string {
+    return new Date(this.#clock.now()).toISOString();
+  }
+}
+
+interface Answer {
+  status: number;
+  body: object;
+}
+
+const errorAnswer = (status: number, error: string | null, message: string): Answer => ({
+  status,
+  body: { error: { code: status, message, ...(error === null ? {} : { status: error }) } },
+});
+
+const NOT_FOUND = errorAnswer(404, "NOT_FOUND", "Requested entity was not found.");
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+// As a process of its own, for benchmarks: it tells where it is, and what opens it, on one line.
+if (import.meta.main) {
+  const fake = await FakeRbm.open({ agents: (process.argv[2] ?? "shop").split(",") });
+  const { url, tokenUrl } = fake;
+  process.stdout.write(
+    `${JSON.stringify({ url, tokenUrl, serviceAccount: keyFile(tokenUrl), clientToken: RBM_CLIENT_TOKEN })}\n`,
+  );
+}

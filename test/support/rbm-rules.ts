@@ -1,0 +1,118 @@
+/** What the platform takes as a message, field by field, written from its documentation and not from the carrier. */
+
+type Fields = Record<string, unknown>;
+type Check = (value: unknown, at: string) => string | null;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const text =
+  (max: number): Check =>
+  (value, at) =>
+    typeof value === "string" && value.length >= 1 && value.length <= max ? null : `${at}: 1 to ${max} characters`;
+const oneOf =
+  (...words: readonly unknown[]): Check =>
+  (value, at) =>
+    words.includes(value) ? null : `${at}: one of ${words.join(", ")}`;
+const matching =
+  (pattern: RegExp): Check =>
+  (value, at) =>
+    typeof value === "string" && pattern.test(value) ? null : `${at}: like ${pattern}`;
+const within =
+  (max: number): Check =>
+  (value, at) =>
+    typeof value === "number" && Math.abs(value) <= max ? null : `${at}: a number up to ${max}`;
+const list =
+  (min: number, max: number, each: Check): Check =>
+  (value, at) => {
+    if (!Array.isArray(value) || value.length < min || value.length > max) return `${at}: ${min} to ${max} of them`;
+    return value.reduce<string | null>((found, one, index) => found ?? each(one, `${at}[${index}]`), null);
+  };
+/** A name that ends in ? may be left out; any other name is a fault. */
+const fields =
+  (rules: Record<string, Check>, exactlyOne: readonly string[] = []): Check =>
+  (value, at) => {
+    if (!isFields(value)) return `${at}: an object`;
+    for (const name of Object.keys(value))
+      if (!(name in rules) && !(`${name}?` in rules)) return `${at}.${name}: Unknown name`;
+    if (exactlyOne.length > 0 && exactlyOne.filter((name) => name in value).length !== 1)
+      return `${at}: exactly one of ${exactlyOne.join(", ")}`;
+    for (const [rule, check] of Object.entries(rules)) {
+      const name = rule.replace(/\?$/, "");
+      if (!(name in value) && rule.endsWith("?")) continue;
+      const fault = check(value[name], `${at}.${name}`);
+      if (fault) return fault;
+    }
+    return null;
+  };
+
+const url = matching(/^https?:\/\/\S{1,2048}$/);
+const time = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+const words = { text: text(25), postbackData: text(2048) };
+
+const ACTIONS: Record<string, Check> = {
+  "openUrlAction?": fields({ url }),
+  "dialAction?": fields({ phoneNumber: matching(/^\+[1-9]\d{6,14}$/) }),
+  "viewLocationAction?": fields({
+    latLong: fields({ latitude: within(90), longitude: within(180) }),
+    "label?": text(100),
+  }),
+  "shareLocationAction?": fields({}),
+  "createCalendarEventAction?": fields({
+    startTime: time,
+    endTime: time,
+    title: text(100),
+    "description?": text(500),
+  }),
+};
+const suggestion = fields(
+  {
+    "reply?": fields(words),
+    "action?": fields(
+      { ...words, "fallbackUrl?": url, ...ACTIONS },
+      Object.keys(ACTIONS).map((name) => name.slice(0, -1)),
+    ),
+  },
+  ["reply", "action"],
+);
+const suggestions = (max: number): Record<string, Check> => ({ "suggestions?": list(1, max, suggestion) });
+
+const contentInfo = fields({
+  fileUrl: url,
+  "thumbnailUrl?": url,
+  "forceRefresh?": oneOf(true, false),
+});
+const cardContent = (...heights: string[]): Check =>
+  fields({
+    "title?": text(200),
+    "description?": text(2000),
+    "media?": fields({ height: oneOf(...heights), contentInfo }),
+    ...suggestions(4),
+  });
+const richCard = fields(
+  {
+    "standaloneCard?": fields({
+      cardOrientation: oneOf("VERTICAL", "HORIZONTAL"),
+      "thumbnailImageAlignment?": oneOf("LEFT", "RIGHT"),
+      cardContent: cardContent("SHORT", "MEDIUM", "TALL"),
+    }),
+    "carouselCard?": fields({
+      cardWidth: oneOf("SMALL", "MEDIUM"),
+      cardContents: list(2, 10, cardContent("SHORT", "MEDIUM")),
+    }),
+  },
+  ["standaloneCard", "carouselCard"],
+);
+
+const agentMessage = fields(
+  {
+    contentMessage: fields({ "text?": text(3072), "richCard?": richCard, ...suggestions(11) }, ["text", "richCard"]),
+    "messageTrafficType?": oneOf("AUTHENTICATION", "TRANSACTION", "PROMOTION", "SERVICE_REQUEST", "ACKNOWLEDGEMENT"),
+    "ttl?": matching(/^[1-9]\d{0,6}s$/),
+    "expireTime?": time,
+  },
+  ["ttl", "expireTime"],
+);
+
+/** What is wrong with a message; null when the platform would take it. */
+export const faultOf = (body: unknown): string | null => agentMessage(body, "agent_message");
