@@ -1,3 +1,4 @@
+import { isObject } from "../lib/plain-object.ts";
 import type { HttpPick } from "./http-line.ts";
 
 /** What something is looked for in: an answer, a call, or one entry of it. */
@@ -37,8 +38,7 @@ export function walk(value: unknown, steps: readonly PathStep[]): readonly unkno
     found = found.flatMap((each) => {
       if (step === EVERY) return Array.isArray(each) ? each.slice(0, ENTRIES_MAX) : [];
       if (typeof step === "number") return Array.isArray(each) && step < each.length ? [each[step] as unknown] : [];
-      const isNamed = typeof each === "object" && each !== null && Object.hasOwn(each, step);
-      return isNamed ? [(each as Readonly<Record<string, unknown>>)[step]] : [];
+      return isObject(each) && Object.hasOwn(each, step) ? [each[step]] : [];
     });
     if (found.length > ENTRIES_MAX) found = found.slice(0, ENTRIES_MAX);
   }

@@ -59,6 +59,7 @@ function receiptReader(
     time: finder(mapping.time, CODE_MAX),
     recipient: finder(mapping.recipient, ADDRESS_MAX),
   };
+  const meanings = new Map(Object.entries(settings.errorTexts));
   const states = new Map(Object.entries(mapping.states).map(([word, state]) => [word.toLowerCase(), state]));
   return (said) => {
     const status = find.status(said);
@@ -72,7 +73,7 @@ function receiptReader(
     const phone = find.recipient(said);
     const recipient = phone === null ? null : readNumber(phone);
     const errorCode = find.errorCode(said);
-    const meaning = errorCode === null ? null : (settings.errorTexts[errorCode] ?? null);
+    const meaning = errorCode === null ? null : (meanings.get(errorCode) ?? null);
     return {
       carrier: name,
       carrierMessageId: id,

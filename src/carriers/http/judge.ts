@@ -17,6 +17,7 @@ export function createJudge({ success, id, errorCode, errors, errorTexts }: Http
   const rules = errors.map(compileRule);
   const pickIds = id && compilePick(id);
   const pickCode = errorCode && compilePick(errorCode);
+  const meanings = new Map(Object.entries(errorTexts));
 
   return (exchange, now, own) => {
     if (exchange.kind === "unreached")
@@ -30,7 +31,7 @@ export function createJudge({ success, id, errorCode, errors, errorTexts }: Http
     const found = rules.find((fits) => fits(status, said))?.meaning ?? meaningOf(status);
     const written = pickCode?.(said).find((each) => CODE.test(each));
     const code = written ?? `HTTP ${status}`;
-    const words = written === undefined ? undefined : errorTexts[written];
+    const words = written === undefined ? undefined : meanings.get(written);
     return verdictOf(found, code, words ?? WORDS[found], retryAfterMs(headers, now));
   };
 }

@@ -21,7 +21,6 @@ import {
   type HttpPresetName,
   type HttpProof,
   type HttpReceipts,
-  type HttpSecrets,
   type HttpSettings,
   type HttpSuccess,
 } from "../../model/http-line.ts";
@@ -429,25 +428,25 @@ function checkCalls({ proof, receipts, inbound }: HttpSettings, fault: Tell): vo
 /** Seals what was given, keeps what was not, and makes the key of the callback address where nobody gave one. */
 export function completeHttpLine(read: ReadHttpLine, before: HttpLine | null, mint: Mint): HttpLine {
   const { given: plain = {}, secrets: _, ...line } = read;
-  const kept: HttpSecrets = before && isSameHost(before.baseUrl, line.baseUrl) ? before.secrets : {};
-  const secrets: Record<string, string> = { ...kept };
+  const kept = new Map(Object.entries(before && isSameHost(before.baseUrl, line.baseUrl) ? before.secrets : {}));
+  const secrets = new Map(kept);
   for (const [name, value] of Object.entries(plain)) {
-    if (value === null) delete secrets[name];
-    else secrets[name] = sealed(value, kept[name], mint);
+    if (value === null) secrets.delete(name);
+    else secrets.set(name, sealed(value, kept.get(name), mint));
   }
   const takesCalls = line.receipts !== null || line.inbound !== null;
-  if (takesCalls && secrets[CALLBACK_SECRET] === undefined) {
+  if (takesCalls && !secrets.has(CALLBACK_SECRET)) {
     if (line.proof.kind !== "key")
       refuse(`secrets.${CALLBACK_SECRET}`, "give the secret by which calls show that they come from the provider.");
-    secrets[CALLBACK_SECRET] = mint.seal(randomBytes(KEY_BYTES).toString("base64url"));
+    secrets.set(CALLBACK_SECRET, mint.seal(randomBytes(KEY_BYTES).toString("base64url")));
   }
-  const last = kept[CALLBACK_SECRET];
-  if (last !== undefined && last !== secrets[CALLBACK_SECRET] && !Object.hasOwn(plain, CALLBACK_SECRET_BEFORE))
-    secrets[CALLBACK_SECRET_BEFORE] = last;
+  const last = kept.get(CALLBACK_SECRET);
+  if (last !== undefined && last !== secrets.get(CALLBACK_SECRET) && !Object.hasOwn(plain, CALLBACK_SECRET_BEFORE))
+    secrets.set(CALLBACK_SECRET_BEFORE, last);
   for (const name of secretsOf(line))
-    if (secrets[name] === undefined)
+    if (!secrets.has(name))
       refuse(`secrets.${name}`, "give it again: it is only ever sent to the host it was given for.");
-  return { ...line, secrets };
+  return { ...line, secrets: Object.fromEntries(secrets) };
 }
 
 /** The secrets that a line's templates name. */
