@@ -89,6 +89,7 @@ async function provideProgrammes() {
     { name: "the PostgreSQL server", aptPackage: "postgresql", find: postgresBinaries },
     { name: "Chromium", aptPackage: "chromium", find: chromium },
     { name: "tshark", aptPackage: "tshark", find: () => inPath("tshark") },
+    { name: "Kannel", aptPackage: "kannel", find: () => inPath("bearerbox") },
   ];
   if (process.platform === "linux") {
     programmes.push({ name: "strace", aptPackage: "strace", find: () => inPath("strace") });
@@ -124,7 +125,7 @@ function chromium() {
 }
 
 function inPath(programme) {
-  const folders = [...(process.env.PATH || "").split(delimiter), "/usr/bin"];
+  const folders = [...(process.env.PATH || "").split(delimiter), "/usr/bin", "/usr/sbin"];
   return folders.map((folder) => executable(join(folder, programme))).find((path) => path !== undefined);
 }
 

@@ -83,6 +83,8 @@ class Asking implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    // All of it is here, and its time cannot be over any more.
+    this.#cancelLimit();
     // The connection takes its next request a turn later; whoever heard of the end before that would open another one.
     queueMicrotask(() => setImmediate(() => this.#answer()));
   }
@@ -105,10 +107,10 @@ class Asking implements Dispatcher.DispatchHandler {
     this.#end({ kind: this.#controller ? "broken" : "unreached", reason });
   }
 
-  #end(known: Exchange): void {
+  #end(result: Exchange): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancelLimit();
-    this.#resolve(known);
+    this.#resolve(result);
   }
 }

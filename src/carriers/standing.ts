@@ -48,7 +48,7 @@ export class Standing {
   #halt = { until: NEVER, ms: 0 };
   #underWay = 0;
   #isStopping = false;
-  #whenIdle: (() => void) | null = null;
+  readonly #whenIdle = new Set<() => void>();
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -84,7 +84,7 @@ export class Standing {
       return verdict.outcome;
     } finally {
       this.#underWay -= 1;
-      if (this.#underWay === 0) this.#whenIdle?.();
+      if (this.#underWay === 0) for (const tell of this.#whenIdle) tell();
     }
   }
 
@@ -97,13 +97,14 @@ export class Standing {
     this.#isStopping = true;
     if (this.#underWay === 0) return;
     await new Promise<void>((resolve) => {
-      const cancel = this.#needs.clock.after(drainMs, resolve);
-      this.#whenIdle = () => {
+      const end = (): void => {
         cancel();
+        this.#whenIdle.delete(end);
         resolve();
       };
+      const cancel = this.#needs.clock.after(drainMs, end);
+      this.#whenIdle.add(end);
     });
-    this.#whenIdle = null;
   }
 
   state(): CarrierState {
@@ -141,11 +142,19 @@ export class Standing {
     this.#tally.failed(now, written, description);
     meters.carrierErrors(name, written).inc();
     if (line === "throttled") this.#speed = throttled(this.#speed, now, this.#tally.perSecond(now));
-    if (pauseMs > 0) this.#speed = { ...this.#speed, pausedUntil: Math.max(this.#speed.pausedUntil, now + pauseMs) };
+    const isAskedLater = line === "throttled" && outcome.kind === "busy";
+    this.#pause(now, Math.max(pauseMs, isAskedLater ? (outcome.retryAfterMs ?? 0) : 0));
     if (line === "halted" && now >= this.#halt.until) {
       const ms = Math.min(LONGEST_HALT_MS, this.#halt.ms === 0 ? FIRST_HALT_MS : this.#halt.ms * 2);
       this.#halt = { until: now + ms, ms };
-      log.error({ carrier: name, code: written }, `carrier takes nothing more until somebody helps: ${description}`);
+      // Without what the platform said: that may hold numbers and texts.
+      log.error({ carrier: name, errorCode: written }, "carrier takes nothing more until somebody helps");
     }
+  }
+
+  /** Where the platform has said when to come again, nothing goes before that. */
+  #pause(now: number, ms: number): void {
+    const pausedUntil = Math.max(this.#speed.pausedUntil, now + Math.min(LONGEST_HALT_MS, ms));
+    if (ms > 0) this.#speed = { ...this.#speed, pausedUntil };
   }
 }

@@ -1,0 +1,139 @@
+import { createRecall } from "../../lib/recall.ts";
+import { isSms, messageIdOf, type Message } from "../../model/message.ts";
+import type { HttpSecrets, HttpSettings } from "../../model/http-line.ts";
+import type { Carrier, CarrierState, OnReceipt, Outcome, Patience } from "../carrier.ts";
+import { exchange, type Asked, type Exchange } from "../exchange.ts";
+import type { PlatformAnswer, PlatformCall, PlatformNeeds } from "../platform.ts";
+import { Standing, type Verdict } from "../standing.ts";
+import { createHearing } from "./hear.ts";
+import { readCall } from "./heard.ts";
+import { createJudge } from "./judge.ts";
+import { createProof } from "./proof.ts";
+import { createRequest } from "./request.ts";
+
+type Needs = PlatformNeeds<HttpSettings, HttpSecrets>;
+
+/** What phones send again is sent again soon. */
+const REMEMBERED_MAX = 10_000;
+const LATER: PlatformAnswer = { status: 503, text: "Not now: send this again" };
+const NOT_PROVEN: PlatformAnswer = { status: 401, text: "This call does not show that it comes from the provider" };
+const NOT_UNDERSTOOD: PlatformAnswer = { status: 400, text: "Nothing in this call is mapped to a receipt or a text" };
+
+/** A carrier for text messages whose provider offers only an HTTP API, as its settings describe that. */
+export const createHttpCarrier = (needs: Needs): Carrier => new HttpCarrier(needs);
+
+class HttpCarrier implements Carrier {
+  readonly name: string;
+  readonly #needs: Needs;
+  readonly #standing: Standing;
+  readonly #ask;
+  readonly #judge;
+  readonly #prove;
+  readonly #understand;
+  readonly #host: string;
+  #onReceipt: OnReceipt | null = null;
+
+  constructor(needs: Needs) {
+    const { name, accountId, settings, secrets, clock, log, meters } = needs;
+    this.name = name;
+    this.#needs = needs;
+    this.#ask = createRequest({ settings, secrets, callbackUrl: () => needs.callbackUrl() });
+    this.#judge = createJudge(settings);
+    this.#prove = createProof(settings.proof, secrets);
+    const firstHeard = createRecall(REMEMBERED_MAX, () => clock.now());
+    this.#understand = createHearing({ name, accountId, settings, clock, firstHeard });
+    this.#host = URL.parse(settings.baseUrl)?.host ?? "";
+    const messagesPerSecond = (): number | null => needs.messagesPerSecond();
+    const { requestsMax } = settings;
+    this.#standing = new Standing({ name, messagesPerSecond, requestsMax, clock, log, meters });
+  }
+
+  get messagesPerSecond(): number | null {
+    return this.#standing.messagesPerSecond;
+  }
+
+  get capacity(): number {
+    return this.#standing.capacity;
+  }
+
+  isUp(): boolean {
+    return this.#standing.isUp();
+  }
+
+  async submit(message: Message): Promise<Outcome> {
+    const { content } = message;
+    if (!isSms(content))
+      return {
+        kind: "refused",
+        fault: "message",
+        code: "NOT_SMS",
+        description: "The carrier takes text messages only",
+      };
+    const { agent, clock } = this.#needs;
+    const asked = this.#ask(message, content, clock.now());
+    let answer: Exchange | null = null;
+    const outcome = await this.#standing.run(async () => {
+      answer = await exchange(agent, clock, asked);
+      return this.#judged(answer, message);
+    });
+    return { ...outcome, exchange: `${this.#wordsOf(asked, message)} → ${answered(answer)}${wordsOf(outcome)}` };
+  }
+
+  start(onReceipt: OnReceipt): Promise<void> {
+    this.#onReceipt = onReceipt;
+    this.#standing.start();
+    return Promise.resolve();
+  }
+
+  async stop(patience?: Patience): Promise<void> {
+    this.#onReceipt = null;
+    await this.#standing.stop(patience);
+  }
+
+  state(): CarrierState {
+    return this.#standing.state();
+  }
+
+  async called(call: PlatformCall): Promise<PlatformAnswer> {
+    const proven = this.#prove(call);
+    if (proven === "nothing") return NOT_PROVEN;
+    const onReceipt = this.#onReceipt;
+    if (!onReceipt) return LATER;
+    const { log, settings, onInbound } = this.#needs;
+    const { receipts, inbound } = this.#understand(readCall(call, proven));
+    if (receipts.length + inbound.length === 0) {
+      log.warn({ carrier: this.name }, "call of the provider was not understood: see how the line maps its fields");
+      return NOT_UNDERSTOOD;
+    }
+    try {
+      await Promise.all([...receipts.map((receipt) => onReceipt(receipt)), ...inbound.map((each) => onInbound(each))]);
+      return { status: 200, text: settings.answer };
+    } catch (error) {
+      log.warn({ err: error, carrier: this.name }, "what the provider told could not be kept, it will come again");
+      return LATER;
+    }
+  }
+
+  #judged(answer: Exchange, message: Message): Verdict {
+    const { clock, log, settings } = this.#needs;
+    const own = messageIdOf(message);
+    const verdict = this.#judge(answer, clock.now(), own);
+    const { outcome } = verdict;
+    if (outcome.kind === "taken" && settings.id !== null && outcome.carrierMessageId === own)
+      log.warn({ carrier: this.name }, "provider took a message without the id that its answers should have");
+    return verdict;
+  }
+
+  /** Neither the path nor the body: secrets, numbers and texts may be in them. */
+  #wordsOf({ method }: Asked, { recipient, sender, segments }: Message): string {
+    return `${method} ${this.#host} to=${"*".repeat(8)}${recipient.slice(-4)} from=${sender} parts=${segments}`;
+  }
+}
+
+const answered = (answer: Exchange | null): string => (answer?.kind === "answered" ? `${answer.status} ` : "");
+
+function wordsOf(outcome: Outcome): string {
+  if (outcome.kind === "taken") return `taken ${(outcome.partIds ?? [outcome.carrierMessageId]).join(" ")}`;
+  if (outcome.kind === "refused") return `refused ${outcome.code}`;
+  return outcome.kind === "unknown" ? "nothing" : outcome.kind;
+}

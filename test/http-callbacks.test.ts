@@ -1,0 +1,424 @@
+import { createHmac } from "node:crypto";
+import { Agent } from "undici";
+import { describe, expect, test } from "vitest";
+import type { Carrier, Inbound, Receipt } from "../src/carriers/carrier.ts";
+import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
+import type { PlatformAnswer, PlatformCall } from "../src/carriers/platform.ts";
+import { createLog } from "../src/lib/log.ts";
+import { HTTP_DEFAULTS, type HttpSecrets, type HttpSettings } from "../src/model/http-line.ts";
+import { PRESETS } from "../src/model/http-presets.ts";
+import { MovedClock } from "./support/moved-clock.ts";
+
+const KEY = "0123456789abcdefghij";
+const REQUEST_ID = "01890a5d-ac96-774b-bcce-b302099a8057";
+const MESSAGE_ID = `${REQUEST_ID}:3`;
+const REF = { accountId: 7, requestId: REQUEST_ID, n: 3 };
+
+interface Trial {
+  carrier: Carrier;
+  clock: MovedClock;
+  receipts: Receipt[];
+  inbound: Inbound[];
+  logged: string[];
+  call(changes: Partial<PlatformCall> | string): Promise<PlatformAnswer>;
+}
+
+async function open(
+  preset: keyof typeof PRESETS,
+  changes: Partial<HttpSettings> = {},
+  secrets: HttpSecrets = {},
+  isStoreAway = (): boolean => false,
+): Promise<Trial> {
+  const receipts: Receipt[] = [];
+  const inbound: Inbound[] = [];
+  const logged: string[] = [];
+  const clock = new MovedClock();
+  const keep = async <T>(list: T[], value: T): Promise<void> => {
+    if (isStoreAway()) throw new Error(`no room for ${JSON.stringify(value)}`);
+    list.push(value);
+  };
+  const carrier = createHttpCarrier({
+    name: "7/line",
+    accountId: 7,
+    settings: {
+      ...HTTP_DEFAULTS,
+      ...PRESETS[preset],
+      baseUrl: "http://127.0.0.1:1",
+      values: { username: "u", accountSid: "a", servicePlanId: "p", apiKey: "k" },
+      ...changes,
+    },
+    secrets: { password: "p", authToken: "t", apiToken: "t", apiSecret: "s", callback: KEY, ...secrets },
+    messagesPerSecond: () => null,
+    agent: new Agent(),
+    callbackUrl: () => "https://us.example/callback",
+    onInbound: (message) => keep(inbound, message),
+    clock,
+    log: createLog("debug", { write: (line: string) => void logged.push(line) }),
+    meters: { carrierErrors: () => ({ inc: () => {} }) },
+  });
+  await carrier.start((receipt) => keep(receipts, receipt));
+  const call: Trial["call"] = (given) =>
+    carrier.called?.({
+      method: "GET",
+      query: typeof given === "string" ? given : "",
+      headers: {},
+      body: Buffer.alloc(0),
+      ...(typeof given === "string" ? {} : given),
+    }) ?? Promise.reject(new Error("it takes no calls"));
+  return { carrier, clock, receipts, inbound, logged, call };
+}
+
+const form = (fields: Record<string, string>, query = `key=${KEY}`): Partial<PlatformCall> => ({
+  method: "POST",
+  query,
+  headers: { "content-type": "application/x-www-form-urlencoded" },
+  body: Buffer.from(new URLSearchParams(fields).toString()),
+});
+
+const json = (body: unknown, query = `key=${KEY}`): Partial<PlatformCall> => ({
+  method: "POST",
+  query,
+  headers: { "content-type": "application/json; charset=utf-8" },
+  body: Buffer.from(JSON.stringify(body)),
+});
+
+describe("a receipt", () => {
+  test("of Kannel comes in the query, and brings our own id", async () => {
+    const { call, receipts, clock } = await open("kannel");
+    const at = clock.now() - 5000;
+    const reply = encodeURIComponent("id:1 sub:001 dlvrd:000 stat:UNDELIV err:029 text:my words");
+    const answer = await call(`key=${KEY}&ref=${MESSAGE_ID}&type=2&time=${at / 1000}&reply=${reply}`);
+    expect(answer).toEqual({ status: 200, text: "" });
+    expect(receipts).toEqual([
+      {
+        carrier: "7/line",
+        carrierMessageId: MESSAGE_ID,
+        ref: REF,
+        channel: "sms",
+        state: "undelivered",
+        errorCode: "029",
+        description: null,
+        at,
+      },
+    ]);
+  });
+
+  test.each([
+    ["1", "delivered"],
+    ["2", "undelivered"],
+    ["4", "enroute"],
+    ["8", "enroute"],
+    ["16", "rejected"],
+    ["99", "unknown"],
+  ])("of Kannel with type %s is %s", async (type, state) => {
+    const { call, receipts } = await open("kannel");
+    await call(`key=${KEY}&ref=${MESSAGE_ID}&type=${type}`);
+    expect(receipts).toMatchObject([{ state }]);
+  });
+
+  test("of Twilio comes as a form, with the id of its answer and ours", async () => {
+    const { call, receipts } = await open("twilio");
+    const fields = { MessageSid: "SM1", MessageStatus: "undelivered", ErrorCode: "30003", To: "+15550100100" };
+    expect(await call(form(fields, `key=${KEY}&ref=${MESSAGE_ID}`))).toMatchObject({ status: 200 });
+    expect(receipts).toMatchObject([
+      { carrierMessageId: "SM1", ref: REF, state: "undelivered", errorCode: "30003", recipient: "15550100100" },
+    ]);
+  });
+
+  test("of Sinch comes as JSON", async () => {
+    const { call, receipts, clock } = await open("sinch");
+    const at = new Date(clock.now() - 1000).toISOString();
+    const report = { type: "recipient_delivery_report_sms", batch_id: "01F", recipient: "15550100100", code: 0, status: "Delivered", at, client_reference: MESSAGE_ID }; // prettier-ignore
+    expect(await call(json(report))).toEqual({ status: 200, text: "OK" });
+    expect(receipts).toMatchObject([
+      { carrierMessageId: "01F", ref: REF, state: "delivered", errorCode: "0", at: clock.now() - 1000 },
+    ]);
+  });
+
+  test("of Vonage is read from a query, a form and JSON alike", async () => {
+    const { call, receipts } = await open("vonage");
+    const fields = { msisdn: "15550100100", messageId: "0A", status: "delivered", "err-code": "0" };
+    await call(`key=${KEY}&${new URLSearchParams(fields).toString()}`);
+    await call(form(fields));
+    await call(json(fields));
+    expect(receipts).toHaveLength(3);
+    expect(receipts[1]).toEqual(receipts[0]);
+    expect(receipts[2]).toEqual(receipts[0]);
+  });
+
+  test("several come in one call, and what is none among them is passed over", async () => {
+    const { receipts: mapping } = PRESETS.sinch;
+    const { call, receipts } = await open("sinch", { receipts: mapping ? { ...mapping, each: "results" } : null });
+    const results = [{ batch_id: "a", status: "Delivered" }, null, "x", { status: "Failed" }, { batch_id: "b", status: "Failed" }];
+    expect(await call(json({ results }))).toMatchObject({ status: 200 });
+    expect(receipts.map(({ carrierMessageId, state }) => `${carrierMessageId} ${state}`)).toEqual(["a delivered", "b undelivered"]);
+  });
+
+  test("an id of ours that is none is not taken for one", async () => {
+    const { call, receipts } = await open("twilio");
+    for (const ref of ["", "1", `${MESSAGE_ID}x`, `${REQUEST_ID}:0`, `../${MESSAGE_ID}`])
+      await call(form({ MessageSid: "SM1", MessageStatus: "sent" }, `key=${KEY}&ref=${encodeURIComponent(ref)}`));
+    expect(receipts).toHaveLength(5);
+    expect(receipts.every((receipt) => receipt.ref === undefined)).toBe(true);
+    const kannel = await open("kannel");
+    expect(await kannel.call(`key=${KEY}&ref=nonsense&type=1`)).toMatchObject({ status: 400 });
+    expect(kannel.receipts).toEqual([]);
+  });
+
+  test("that is replayed is told again as it was, so that the store can see that it changes nothing", async () => {
+    const { call, receipts, clock } = await open("kannel");
+    const query = `key=${KEY}&ref=${MESSAGE_ID}&type=1&time=${(clock.now() - 1000) / 1000}`;
+    await call(query);
+    clock.advance(60_000);
+    await call(query);
+    expect(receipts[1]).toEqual(receipts[0]);
+  });
+
+  test("that could not be kept is answered with 503, and with 200 when it comes again", async () => {
+    let isAway = true;
+    const { call, receipts, logged } = await open("kannel", {}, {}, () => isAway);
+    const query = `key=${KEY}&ref=${MESSAGE_ID}&type=1`;
+    expect(await call(query)).toMatchObject({ status: 503 });
+    isAway = false;
+    expect(await call(query)).toMatchObject({ status: 200 });
+    expect(receipts).toHaveLength(1);
+    expect(logged).toHaveLength(1);
+  });
+
+  test("that comes while the line does not run is answered with 503", async () => {
+    const { call, carrier, receipts } = await open("kannel");
+    await carrier.stop();
+    expect(await call(`key=${KEY}&ref=${MESSAGE_ID}&type=1`)).toMatchObject({ status: 503 });
+    expect(receipts).toEqual([]);
+  });
+
+  test("with a word that the line has no state for is unknown, and says which word it was", async () => {
+    const { call, receipts } = await open("twilio");
+    await call(form({ MessageSid: "SM1", MessageStatus: "teleported" }));
+    expect(receipts).toMatchObject([{ state: "unknown", description: expect.stringContaining('"teleported"') }]);
+  });
+
+  test("has the words that the line has for its code", async () => {
+    const { call, receipts } = await open("twilio", { errorTexts: { "30003": "The phone is off" } });
+    await call(form({ MessageSid: "SM1", MessageStatus: "undelivered", ErrorCode: "30003" }));
+    expect(receipts).toMatchObject([{ description: "The phone is off" }]);
+  });
+});
+
+describe("what a phone sent", () => {
+  test("comes by the same address", async () => {
+    const { call, inbound, receipts } = await open("twilio");
+    const fields = { MessageSid: "SM9", SmsStatus: "received", From: "+15550100100", To: "+14155550100", Body: "STOP\n✓" };
+    expect(await call(form(fields))).toEqual({ status: 200, text: "" });
+    expect(receipts).toEqual([]);
+    expect(inbound).toMatchObject([
+      { accountId: 7, channel: "sms", from: "15550100100", to: "14155550100", content: { kind: "text", text: "STOP\n✓" }, answers: null },
+    ]);
+  });
+
+  test("has the same id when it comes again, with the provider's time after a restart too", async () => {
+    const { clock } = await open("sinch");
+    const text = { type: "mo_text", id: "01F", from: "15550100100", to: "56161", body: "Hi", received_at: new Date(clock.now() - 1000).toISOString() }; // prettier-ignore
+    const ids = await Promise.all(
+      [0, 1].map(async () => {
+        const { call, inbound } = await open("sinch");
+        await call(json(text));
+        return inbound[0]?.id;
+      }),
+    );
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(ids[1]).toBe(ids[0]);
+  });
+
+  test("without a time has the same id for as long as it is remembered", async () => {
+    const { call, inbound, clock } = await open("twilio");
+    const fields = { MessageSid: "SM9", From: "+15550100100", To: "+14155550100", Body: "Hi" };
+    await call(form(fields));
+    clock.advance(60_000);
+    await call(form(fields));
+    await call(form({ ...fields, MessageSid: "SM10" }));
+    expect(inbound[1]?.id).toBe(inbound[0]?.id);
+    expect(inbound[2]?.id).not.toBe(inbound[0]?.id);
+  });
+
+  test("is shown as it is, but for what no screen can show", async () => {
+    const { call, inbound } = await open("vonage");
+    await call(json({ msisdn: "15550100100", to: "56161", text: "a\u0000b\ud800", messageId: "1" }));
+    expect(inbound).toMatchObject([{ content: { text: "ab\ufffd" } }]);
+  });
+
+  test("is not taken where the line maps none", async () => {
+    const { call, inbound } = await open("twilio", { inbound: null });
+    expect(await call(form({ MessageSid: "SM9", From: "+15550100100", To: "+1", Body: "Hi" }))).toMatchObject({ status: 400 });
+    expect(inbound).toEqual([]);
+  });
+});
+
+const GOOD = { MessageSid: "SM1", MessageStatus: "delivered" };
+
+describe("nothing is taken from a call that does not show that it comes from the provider", () => {
+  test.each<[string, Partial<PlatformCall> | string]>([
+    ["no key", form(GOOD, "")],
+    ["an empty key", form(GOOD, "key=")],
+    ["another key", form(GOOD, `key=${KEY}x`)],
+    ["a shorter key", form(GOOD, `key=${KEY.slice(1)}`)],
+    ["two keys, of which nobody could say which counts", form(GOOD, `key=${KEY}&key=x`)],
+    ["the key in the body", form({ ...GOOD, key: KEY }, "")],
+    ["the key in a header", { ...form(GOOD, ""), headers: { key: KEY, authorization: KEY } }],
+    ["the key under another name", form(GOOD, `KEY=${KEY}`)],
+  ])("%s", async (_, call) => {
+    const trial = await open("twilio");
+    expect(await trial.call(call)).toMatchObject({ status: 401 });
+    expect([...trial.receipts, ...trial.inbound]).toEqual([]);
+  });
+
+  test("where the line has no secret, there is none that fits", async () => {
+    const { call, receipts } = await open("twilio", {}, { callback: "" });
+    expect(await call(form(GOOD, "key="))).toMatchObject({ status: 401 });
+    expect(receipts).toEqual([]);
+  });
+
+  test("the secret before the last is good until it is taken away", async () => {
+    const { call } = await open("twilio", {}, { callback: "new-secret-0123456789", callbackBefore: KEY });
+    expect(await call(form(GOOD))).toMatchObject({ status: 200 });
+    expect(await call(form(GOOD, "key=new-secret-0123456789"))).toMatchObject({ status: 200 });
+  });
+
+  test("a header proves where the line says so, and the key does not", async () => {
+    const proof = { kind: "header", header: "Authorization", prefix: "Bearer " } as const;
+    const { call } = await open("twilio", { proof });
+    const withHeader = (authorization: string | string[]): Promise<PlatformAnswer> => call({ ...form(GOOD), headers: { authorization } });
+    expect(await withHeader(`Bearer ${KEY}`)).toMatchObject({ status: 200 });
+    for (const wrong of [KEY, `bearer ${KEY}`, `Bearer  ${KEY}`, "Bearer ", `Bearer ${KEY}x`])
+      expect(await withHeader(wrong)).toMatchObject({ status: 401 });
+    expect(await withHeader([`Bearer ${KEY}`])).toMatchObject({ status: 401 });
+    expect(await call(form(GOOD))).toMatchObject({ status: 401 });
+  });
+
+  describe("by a digest of the body", () => {
+    const proofOf = (algorithm: "sha256" | "sha1" | "sha512", encoding: "hex" | "base64"): HttpSettings["proof"] => ({
+      kind: "hmac",
+      header: "X-Signature",
+      prefix: "v=",
+      algorithm,
+      encoding,
+    });
+    const signed = (body: string, algorithm: string, encoding: "hex" | "base64", key = KEY): Partial<PlatformCall> => ({
+      method: "POST",
+      body: Buffer.from(body),
+      headers: { "x-signature": `v=${createHmac(algorithm, key).update(body).digest(encoding)}` },
+    });
+    const BODY = new URLSearchParams(GOOD).toString();
+
+    test.each(
+      (["sha256", "sha1", "sha512"] as const).flatMap((algorithm) =>
+        (["hex", "base64"] as const).map((encoding) => [algorithm, encoding] as const),
+      ),
+    )("%s in %s", async (algorithm, encoding) => {
+      const { call, receipts } = await open("twilio", { proof: proofOf(algorithm, encoding) });
+      const right = signed(BODY, algorithm, encoding);
+      expect(await call(right)).toMatchObject({ status: 200 });
+      expect(await call(signed(BODY, algorithm, encoding, "another"))).toMatchObject({ status: 401 });
+      expect(await call({ ...right, body: Buffer.from(`${BODY}&a=1`) })).toMatchObject({ status: 401 });
+      expect(await call({ ...right, headers: {} })).toMatchObject({ status: 401 });
+      expect(receipts).toHaveLength(1);
+    });
+
+    test("RFC 4231's second case is right", async () => {
+      const { call } = await open("twilio", { proof: proofOf("sha256", "hex") }, { callback: "Jefe" });
+      const digest = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+      const body = Buffer.from("what do ya want for nothing?");
+      // It is proven and then not understood.
+      for (const written of [digest, digest.toUpperCase()])
+        expect(await call({ method: "POST", body, headers: { "x-signature": `v=${written}` } })).toMatchObject({ status: 400 });
+    });
+
+    test("what is not in the body is not proven by it, and does not count", async () => {
+      const { call, receipts } = await open("twilio", { proof: proofOf("sha256", "hex") });
+      const query = `ref=${MESSAGE_ID}&MessageSid=SM9&MessageStatus=delivered`;
+      expect(await call({ ...signed("a=1", "sha256", "hex"), query })).toMatchObject({ status: 400 });
+      await call({ ...signed(BODY, "sha256", "hex"), query });
+      expect(receipts).toHaveLength(1);
+      expect(receipts[0]).toMatchObject({ carrierMessageId: "SM1" });
+      expect(receipts[0]?.ref).toBeUndefined();
+    });
+
+    test("the digest of nothing proves nothing", async () => {
+      const { call, receipts } = await open("kannel", { proof: proofOf("sha256", "hex") });
+      const query = `ref=${MESSAGE_ID}&type=1`;
+      expect(await call({ ...signed("", "sha256", "hex"), method: "GET", query })).toMatchObject({ status: 401 });
+      expect(receipts).toEqual([]);
+    });
+  });
+
+  test("no log and no answer has a secret, a number or a text", async () => {
+    const { call, logged } = await open("twilio", {}, {}, () => true);
+    const answers = [
+      await call(form({ ...GOOD, To: "+15550100100", Body: "my words" })),
+      await call(form({ From: "+15550100100", To: "+14155550100", Body: "my words", MessageSid: "SM1" })),
+      await call(form({ nothing: "my words 15550100100" })),
+      await call(form({ ...GOOD, Body: "my words" }, "key=wrong")),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 400, 401]);
+    expect(logged.length).toBeGreaterThanOrEqual(3);
+    expect([...logged, JSON.stringify(answers)].join("\n")).not.toMatch(new RegExp(`${KEY}|15550100100|14155550100`));
+    expect(JSON.stringify(answers)).not.toContain("my words");
+  });
+});
+
+describe("a hundred thousand calls", () => {
+  const CALLS = 100_000;
+  const PIECES = ["", "&", "=", "%", "%zz", "key=", `key=${KEY.slice(0, 5)}`, "ref=", MESSAGE_ID, "type=1", "MessageSid=SM1", "MessageStatus=delivered", "status", "batch_id", "client_reference", "{", "}", "[", "]", '"', ":", ",", "null", "1e999", "\\u0000", "\uFFFD", "__proto__", "constructor", "results", "é", "\0", "a".repeat(300)]; // prettier-ignore
+  const HEADERS = [{}, { "content-type": "application/json" }, { "content-type": "application/x-www-form-urlencoded" }, { "x-signature": "v=00" }, { "content-type": ["a", "b"] }]; // prettier-ignore
+
+  /** The same numbers every time, so that what fails fails again. */
+  function random(seed: number): () => number {
+    let state = seed;
+    return () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state / 2 ** 32;
+    };
+  }
+
+  const hostile = (next: () => number): PlatformCall => {
+    const words = (): string =>
+      Array.from({ length: Math.floor(next() * 8) }, () => PIECES[Math.floor(next() * PIECES.length)] ?? "").join("");
+    const body = Buffer.from(next() < 0.2 ? Array.from({ length: 40 }, () => Math.floor(next() * 256)) : Buffer.from(words()));
+    return {
+      method: next() < 0.5 ? "GET" : "POST",
+      query: words(),
+      headers: HEADERS[Math.floor(next() * HEADERS.length)] ?? {},
+      body,
+    };
+  };
+
+  test("without the secret are refused, every one, and none is an error", async () => {
+    const lines = [
+      await open("kannel"),
+      await open("twilio"),
+      await open("sinch", { proof: { kind: "header", header: "x-signature", prefix: "v=" } }),
+      await open("sinch", { proof: { kind: "hmac", header: "x-signature", prefix: "v=", algorithm: "sha256", encoding: "hex" } }),
+    ];
+    const next = random(9);
+    const statuses = new Map<number, number>();
+    for (let each = 0; each < CALLS; each += 1) {
+      const { status } = (await lines[each % lines.length]?.carrier.called?.(hostile(next))) ?? { status: 0 };
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect(Object.fromEntries(statuses)).toEqual({ 401: CALLS });
+    expect(lines.flatMap(({ receipts, inbound }) => [...receipts, ...inbound])).toEqual([]);
+  });
+
+  test("with the secret never throw, and are taken or not understood", async () => {
+    const lines = [await open("kannel"), await open("twilio"), await open("sinch"), await open("vonage")];
+    const next = random(17);
+    const statuses = new Set<number>();
+    for (let each = 0; each < CALLS / 4; each += 1) {
+      const call = hostile(next);
+      const query = `key=${KEY}&${call.query.replaceAll("key=", "k=")}`;
+      const { status } = (await lines[each % lines.length]?.carrier.called?.({ ...call, query })) ?? { status: 0 };
+      statuses.add(status);
+    }
+    expect([...statuses].toSorted()).toEqual([200, 400]);
+  });
+});

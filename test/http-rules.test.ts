@@ -1,0 +1,243 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Exchange } from "../src/carriers/exchange.ts";
+import { createJudge } from "../src/carriers/http/judge.ts";
+import { readTime } from "../src/carriers/http/tell-time.ts";
+import type { Verdict } from "../src/carriers/standing.ts";
+import { HTTP_DEFAULTS, type HttpErrorRule, type HttpSettings } from "../src/model/http-line.ts";
+import { compilePick, readJson, readPath, readPattern, walk } from "../src/model/http-pick.ts";
+import { PRESETS } from "../src/model/http-presets.ts";
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const OWN = "00000000-0000-7000-8000-000000000000:1";
+
+const judged = (settings: Partial<HttpSettings>, status: number, text: string, headers = {}): Verdict =>
+  createJudge({ ...HTTP_DEFAULTS, ...settings })({ kind: "answered", status, headers, text }, NOW, OWN);
+
+const rule = (meaning: HttpErrorRule["meaning"], fits: Partial<HttpErrorRule>): HttpErrorRule => ({
+  status: null,
+  path: null,
+  pattern: null,
+  equals: null,
+  ...fits,
+  meaning,
+});
+
+describe("an answer that no rule of the line fits is taken by its status", () => {
+  test.each<[number, object]>([
+    [200, { outcome: { kind: "taken", carrierMessageId: OWN } }],
+    [202, { outcome: { kind: "taken" } }],
+    [301, { outcome: { kind: "down" }, line: "halted" }],
+    [400, { outcome: { kind: "refused", fault: "message", code: "HTTP 400" }, code: "HTTP 400" }],
+    [401, { outcome: { kind: "down" }, line: "halted" }],
+    [402, { outcome: { kind: "down" }, line: "halted" }],
+    [403, { outcome: { kind: "down" }, line: "halted" }],
+    [404, { outcome: { kind: "refused", fault: "carrier" } }],
+    [408, { outcome: { kind: "unknown" } }],
+    [422, { outcome: { kind: "refused", fault: "message" } }],
+    [429, { outcome: { kind: "busy" }, line: "throttled" }],
+    [500, { outcome: { kind: "unknown" } }],
+    [502, { outcome: { kind: "unknown" } }],
+    [503, { outcome: { kind: "busy" } }],
+    [504, { outcome: { kind: "unknown" } }],
+  ])("%i", (status, verdict) => {
+    expect(judged({}, status, "")).toMatchObject(verdict);
+  });
+
+  test("one that was never asked is down, and one that did not finish is unknown", () => {
+    const judge = createJudge(HTTP_DEFAULTS);
+    expect(judge({ kind: "unreached", reason: "nobody" }, NOW, OWN).outcome).toEqual({ kind: "down", description: "nobody" });
+    expect(judge({ kind: "broken", reason: "cut" }, NOW, OWN).outcome).toEqual({ kind: "unknown", description: "cut" });
+  });
+});
+
+describe("rules say what else it means", () => {
+  test.each<[string, Partial<HttpSettings>, number, string, object]>([
+    ["5xx may be tried again", { errors: [rule("retry", { status: "5xx" })] }, 502, "", { outcome: { kind: "busy" } }],
+    ["the first that fits decides", { errors: [rule("refuse", { status: "500" }), rule("retry", { status: "5xx" })] }, 500, "", { outcome: { kind: "refused", fault: "message" } }],
+    ["a field decides", { errors: [rule("throttle", { path: "code", equals: ["7", "8"] })] }, 400, '{"code":8}', { outcome: { kind: "busy" }, line: "throttled" }],
+    ["another value does not", { errors: [rule("throttle", { path: "code", equals: ["7"] })] }, 400, '{"code":8}', { outcome: { kind: "refused" } }],
+    ["a text decides", { errors: [rule("carrier", { status: "403", pattern: "Not routable*" })] }, 403, "Not routable. Do not try again.", { outcome: { kind: "refused", fault: "carrier" } }],
+    ["a status alone does not, where a text is asked for", { errors: [rule("carrier", { status: "403", pattern: "Not routable*" })] }, 403, "Authorization failed", { line: "halted" }],
+    ["a text equals", { errors: [rule("retry", { equals: ["ERR 9"] })] }, 400, " ERR 9\n", { outcome: { kind: "busy" } }],
+    ["the code is the provider's", { errorCode: { path: "error.code", pattern: null } }, 400, '{"error":{"code":21211}}', { code: "21211", outcome: { code: "21211" } }],
+    ["the code has words", { errorCode: { path: "c", pattern: null }, errorTexts: { "9": "No such phone" } }, 400, '{"c":9}', { outcome: { description: "No such phone" } }],
+    ["a code by pattern", { errorCode: { path: null, pattern: "ERR: (*)" } }, 400, "ERR: 105", { code: "105" }],
+    ["what is no code is none", { errorCode: { path: null, pattern: null } }, 400, "<html>nothing like it</html>", { code: "HTTP 400" }],
+  ])("%s", (_, settings, status, text, verdict) => {
+    expect(judged(settings, status, text)).toMatchObject(verdict);
+  });
+
+  test("Retry-After is told, in seconds and as a date, and at most an hour", () => {
+    const waits = ["7", new Date(NOW + 9000).toUTCString(), "999999", "-3", "soon", new Date(NOW - 1).toUTCString()];
+    const told = waits.map((each) => judged({}, 503, "", { "retry-after": each }).outcome);
+    expect(told).toEqual([
+      { kind: "busy", retryAfterMs: 7000 },
+      { kind: "busy", retryAfterMs: 9000 },
+      { kind: "busy", retryAfterMs: 3_600_000 },
+      expect.objectContaining({ kind: "busy" }),
+      { kind: "busy" },
+      { kind: "busy", retryAfterMs: 0 },
+    ]);
+    expect(judged({}, 429, "", { "retry-after": "7" })).toMatchObject({ outcome: { retryAfterMs: 7000 }, line: "throttled" });
+  });
+
+  test("nothing of what the provider wrote is in the words, where nobody asked for it", () => {
+    for (const status of [400, 401, 404, 429, 500, 503])
+      expect(JSON.stringify(judged({}, status, "15550100100 may not have 'my text'"))).not.toMatch(/15550100100|my text/);
+  });
+});
+
+describe("a yes is one", () => {
+  const success = (changes: Partial<HttpSettings["success"]>): Partial<HttpSettings> => ({
+    success: { ...HTTP_DEFAULTS.success, ...changes },
+  });
+  test.each<[string, Partial<HttpSettings>, number, string, string]>([
+    ["by status", success({ statuses: ["202"] }), 202, "", "taken"],
+    ["and not by another", success({ statuses: ["202"] }), 200, "", "unknown"],
+    ["by a field", success({ path: "ok", equals: ["true"] }), 200, '{"ok":true}', "taken"],
+    ["and not by another value", success({ path: "ok", equals: ["true"] }), 200, '{"ok":false}', "unknown"],
+    ["and not by no JSON", success({ path: "ok", equals: ["true"] }), 200, "<html>", "unknown"],
+    ["by a pattern", success({ pattern: "OK*" }), 200, "OK 15", "taken"],
+    ["and not by another text", success({ pattern: "OK*" }), 200, "ERROR", "unknown"],
+    ["by all of a list", success({ path: "m[*].s", equals: ["0"] }), 200, '{"m":[{"s":"0"},{"s":0}]}', "taken"],
+    ["and not by some of it", success({ path: "m[*].s", equals: ["0"] }), 200, '{"m":[{"s":"0"},{"s":"1"}]}', "unknown"],
+    ["and not by none of it", success({ path: "m[*].s", equals: ["0"] }), 200, '{"m":[]}', "unknown"],
+    ["because a field is there", success({ path: "id" }), 200, '{"id":"x"}', "taken"],
+    ["and not where it is empty", success({ path: "id" }), 200, '{"id":""}', "unknown"],
+  ])("%s", (_, settings, status, text, kind) => {
+    expect(judged(settings, status, text).outcome.kind).toBe(kind);
+  });
+
+  test.each<[string, HttpSettings["id"], string, object]>([
+    ["a field", { path: "data.id", pattern: null }, '{"data":{"id":"abc"}}', { carrierMessageId: "abc" }],
+    ["a long number keeps its digits", { path: "id", pattern: null }, '{"id":12345678901234567890}', { carrierMessageId: "12345678901234567890" }],
+    ["a pattern", { path: null, pattern: "OK: (*)" }, "OK: 77\n", { carrierMessageId: "77" }],
+    ["a pattern in the middle", { path: null, pattern: "*|(*)|*" }, "1701|919|xyz", { carrierMessageId: "919" }],
+    ["a field and a pattern", { path: "s", pattern: "id=(*);*" }, '{"s":"id=9;x"}', { carrierMessageId: "9" }],
+    ["one for each part", { path: "m[*].id", pattern: null }, '{"m":[{"id":"a"},{"id":"b"}]}', { carrierMessageId: "a", partIds: ["a", "b"] }],
+    ["ours where there is none", { path: "id", pattern: null }, "{}", { carrierMessageId: OWN }],
+    ["ours where it is no id", { path: null, pattern: null }, "<html>\nno id", { carrierMessageId: OWN }],
+    ["ours where none is asked for", null, '{"id":"abc"}', { carrierMessageId: OWN }],
+  ])("its id: %s", (_, id, text, outcome) => {
+    expect(judged({ id }, 200, text).outcome).toEqual({ kind: "taken", ...outcome });
+  });
+});
+
+describe("presets know their provider's answers", () => {
+  test.each<[keyof typeof PRESETS, number, string, object]>([
+    ["kannel", 202, "0: Accepted for delivery", { outcome: { kind: "taken", carrierMessageId: OWN } }],
+    ["kannel", 202, "3: Queued for later delivery", { outcome: { kind: "taken" } }],
+    ["kannel", 403, "Authorization failed for sendsms", { line: "halted" }],
+    ["kannel", 403, "Not routable. Do not try again.", { outcome: { kind: "refused", fault: "carrier" } }],
+    ["kannel", 503, "Temporal failure, try again later.", { outcome: { kind: "busy" } }],
+    ["twilio", 201, '{"sid":"SM1","status":"queued"}', { outcome: { kind: "taken", carrierMessageId: "SM1" } }],
+    ["twilio", 400, '{"code":21211,"message":"No","status":400}', { outcome: { kind: "refused", fault: "message", code: "21211" } }],
+    ["twilio", 400, '{"code":21606,"status":400}', { outcome: { kind: "refused", fault: "carrier" } }],
+    ["twilio", 401, '{"code":20003,"status":401}', { line: "halted" }],
+    ["twilio", 429, '{"code":20429,"status":429}', { line: "throttled" }],
+    ["sinch", 201, '{"id":"01FC66621XXXXX119Z8PMV1QPQ"}', { outcome: { carrierMessageId: "01FC66621XXXXX119Z8PMV1QPQ" } }],
+    ["sinch", 400, '{"code":"syntax_invalid_parameter_format"}', { outcome: { kind: "refused", code: "syntax_invalid_parameter_format" } }],
+    ["sinch", 401, "", { line: "halted" }],
+    ["vonage", 200, '{"messages":[{"status":"0","message-id":"A"}]}', { outcome: { carrierMessageId: "A" } }],
+    ["vonage", 200, '{"messages":[{"status":"1"}]}', { line: "throttled", code: "1" }],
+    ["vonage", 200, '{"messages":[{"status":"4"}]}', { line: "halted" }],
+    ["vonage", 200, '{"messages":[{"status":"6"}]}', { outcome: { kind: "refused", fault: "message", code: "6" } }],
+    ["vonage", 200, '{"messages":[{"status":"5"}]}', { outcome: { kind: "busy" } }],
+    ["vonage", 200, "<html>maintenance</html>", { outcome: { kind: "unknown" } }],
+  ])("%s %i %s", (preset, status, text, verdict) => {
+    expect(judged(PRESETS[preset], status, text)).toMatchObject(verdict);
+  });
+});
+
+describe("paths and patterns", () => {
+  test.each(["a", "a.b", "a[0].b", "[0]", "[*].a", "message-id", "a.b-c[12].d e", "a[*][0]"])("%s is a path", (path) => {
+    expect(readPath(path)).not.toBeNull();
+  });
+
+  test.each(["", ".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-1]", "a[0]b", "a[99999]"])("%j is none", (path) => {
+    expect(readPath(path)).toBeNull();
+  });
+
+  test("what an object has by birth is no field of it", () => {
+    for (const path of ["__proto__", "constructor.name", "toString", "a.length", "a[0].length"])
+      expect(walk({ a: ["x"] }, readPath(path) ?? [])).toEqual([]);
+  });
+
+  test.each<[string, string, string | null]>([
+    ["OK", "OK", "OK"],
+    ["OK", "OK!", null],
+    ["OK*", "OKAY", "OKAY"],
+    ["*(*)", "abc", "abc"],
+    ["id:(*) *", "id:5 rest of it", "5"],
+    ["id:(*) *", "id:5", null],
+    ["*err:(*) *", "id:1 err:001 text:err:2 x", "001"],
+    ["(*)", " all of it ", "all of it"],
+    ["a*a", "a", null],
+    ["a*a", "aa", "aa"],
+    ["*b*b", "ab", null],
+  ])("%s in %j finds %j", (pattern, text, found) => {
+    expect(readPattern(pattern)?.(text)).toBe(found);
+  });
+
+  test("nothing, and two groups, are no pattern", () => {
+    expect([readPattern(""), readPattern("(*)(*)")]).toEqual([null, null]);
+  });
+
+  test("a pattern that would undo a regular expression is a single walk", () => {
+    const found = readPattern(`${"*a".repeat(200)}*b`)?.("a".repeat(1_000_000));
+    expect(found).toBeNull();
+  });
+
+  test("a text fits its own pattern of stars", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string().filter((part) => !/[*()\s]/.test(part) && part !== ""), { minLength: 1 }), (parts) => {
+        const text = parts.join("x");
+        expect(readPattern(parts.join("*"))?.(text)).toBe(text);
+      }),
+    );
+  });
+
+  test("what is no JSON has no fields", () => {
+    expect(readJson("{")).toBeUndefined();
+    expect(compilePick({ path: "a", pattern: null })({ text: "{", at: () => [] })).toEqual([]);
+  });
+});
+
+describe("times", () => {
+  test.each<[string, number]>([
+    ["1767268799", NOW - 1000],
+    ["1767268799500", NOW - 500],
+    ["2026-01-01T11:59:59Z", NOW - 1000],
+    ["2026-01-01T11:59:59.250Z", NOW - 750],
+    ["2026-01-01 11:59:59", NOW - 1000],
+    ["2026-01-01 17:29:59 +0530", NOW - 1000],
+    ["2026-01-01T17:29:59+05:30", NOW - 1000],
+    ["Thu, 01 Jan 2026 11:59:59 +0000", NOW - 1000],
+  ])("%s is a moment", (written, at) => {
+    expect(readTime(written, NOW)).toBe(at);
+  });
+
+  test.each(["", "soon", "0", "-1", "99999999999999999", "2099-01-01T00:00:00Z", "1999-01-01T00:00:00Z"])("%j is none that can be meant", (written) => {
+    expect(readTime(written, NOW)).toBeNull();
+  });
+});
+
+test("whatever a provider answers, there is a verdict", () => {
+  const exchanges = fc.oneof(
+    fc.record({
+      kind: fc.constant("answered" as const),
+      status: fc.integer({ min: 200, max: 599 }),
+      headers: fc.dictionary(fc.constantFrom("retry-after", "x"), fc.string()),
+      text: fc.oneof(fc.string(), fc.json()),
+    }),
+  );
+  const judges = Object.values(PRESETS).map((preset) => createJudge({ ...HTTP_DEFAULTS, ...preset }));
+  fc.assert(
+    fc.property(exchanges, (exchange: Exchange) => {
+      for (const judge of judges)
+        expect(["taken", "busy", "refused", "down", "unknown"]).toContain(judge(exchange, NOW, OWN).outcome.kind);
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,341 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fateOf, type FatedReport } from "../../src/carriers/simulator/fate.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { CALM } from "../../src/model/phone.ts";
+
+/** What a gateway does instead of answering as it should. */
+export type Misbehaviour =
+  | { kind: "status"; status: number; headers?: Readonly<Record<string, string>>; text?: string }
+  /** Reads the request and hangs up. */
+  | { kind: "cut" }
+  /** Takes the message, and hangs up in the middle of saying so. */
+  | { kind: "cut in the answer" }
+  | { kind: "silent" }
+  | { kind: "endless" };
+
+/** A message that a gateway was asked to send, in words that all shapes have. */
+export interface GatewayMessage {
+  shape: Shape;
+  id: string;
+  to: string;
+  from: string;
+  text: string;
+  callbackUrl: string | null;
+  /** What came, in the provider's own names. */
+  fields: Readonly<Record<string, string>>;
+}
+
+type Shape = "kannel" | "twilio" | "sinch" | "vonage";
+
+/** What the gateway expects of whoever asks. */
+export const ACCOUNT = { name: "acct1", secret: "s3cret & more" };
+
+interface Heard {
+  method: string;
+  url: URL;
+  headers: IncomingMessage["headers"];
+  body: string;
+}
+
+interface Answer {
+  status: number;
+  json?: unknown;
+  text?: string;
+}
+
+interface Options {
+  port?: number;
+  /** Before a report is sent. */
+  delayMs?: number;
+  /** Before a report that was not taken is sent again. */
+  repeatMs?: number;
+  /** Remembers every message; a bench has no use for that. */
+  keep?: boolean;
+}
+
+/**
+ * A provider of text messages with an HTTP API in every shape that there is a preset for. It checks each field that it
+ * gets, reports as the number's last digits say, and brings a report again until somebody takes it.
+ */
+export class FakeGateway {
+  readonly taken: GatewayMessage[] = [];
+  /** What was wrong with the requests that came. */
+  readonly faults: string[] = [];
+  /** The answers to its calls. */
+  readonly answers: { status: number; text: string }[] = [];
+  requests = 0;
+  #misbehaviour: Misbehaviour | null = null;
+  #isClosed = false;
+  readonly #options: Required<Options>;
+  readonly #server: Server;
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  private constructor(options: Options) {
+    this.#options = { port: 0, delayMs: 5, repeatMs: 50, keep: true, ...options };
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => this.#hear(request, Buffer.concat(chunks).toString("utf8"), response));
+    });
+  }
+
+  static async open(options: Options = {}): Promise<FakeGateway> {
+    const gateway = new FakeGateway(options);
+    await new Promise<void>((resolve) => gateway.#server.listen(options.port ?? 0, "127.0.0.1", resolve));
+    return gateway;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Behaves otherwise from now on; null is well. */
+  misbehave(misbehaviour: Misbehaviour | null): void {
+    this.#misbehaviour = misbehaviour;
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  #hear(request: IncomingMessage, body: string, response: ServerResponse): void {
+    this.requests += 1;
+    const wrong = this.#misbehaviour;
+    if (wrong && wrong.kind !== "cut in the answer") return misbehave(wrong, response);
+    const { method = "", url = "", headers } = request;
+    const { status, json, text = "" } = this.#answer({ method, url: new URL(url, this.url), headers, body });
+    const said = json === undefined ? text : JSON.stringify(json);
+    if (wrong) {
+      response.writeHead(status, { "content-length": said.length + 100 });
+      response.write(said.slice(0, 5), () => response.destroy());
+      return;
+    }
+    response.writeHead(status, { "content-type": json === undefined ? "text/plain" : "application/json" }).end(said);
+  }
+
+  #answer(heard: Heard): Answer {
+    const { pathname } = heard.url;
+    if (pathname === "/cgi-bin/sendsms") return this.#kannel(heard);
+    if (pathname === `/2010-04-01/Accounts/${ACCOUNT.name}/Messages.json`) return this.#twilio(heard);
+    if (pathname === `/xms/v1/${ACCOUNT.name}/batches`) return this.#sinch(heard);
+    if (pathname === "/sms/json") return this.#vonage(heard);
+    return { status: 404, text: "Nothing is here" };
+  }
+
+  #kannel({ method, url }: Heard): Answer {
+    const fields = Object.fromEntries(url.searchParams);
+    if (method !== "GET") return { status: 405 };
+    if (fields["username"] !== ACCOUNT.name || fields["password"] !== ACCOUNT.secret)
+      return { status: 403, text: "Authorization failed for sendsms" };
+    const known = ["username", "password", "from", "to", "text", "charset", "coding", "mclass", "validity", "dlr-mask", "dlr-url", "meta-data"]; // prettier-ignore
+    this.#check(fields, known, ["to", "text", "dlr-url"]);
+    const { to = "", from = "", text = "" } = fields;
+    const fate = fateFor(to);
+    if (fate.submit === "refused") return { status: 400, text: "Malformed destination" };
+    if (fate.submit === "busy") return { status: 503, text: "Temporal failure, try again later." };
+    const callbackUrl = fields["dlr-url"] ?? null;
+    const message = this.#take({ shape: "kannel", id: "", to, from, text, callbackUrl, fields });
+    this.#reportAll(message, fate.reports, ({ state, errorCode }) => ({
+      url: (callbackUrl ?? "")
+        .replace("%d", state === "delivered" ? "1" : state === "enroute" ? "8" : "2")
+        .replace("%T", String(Math.floor(Date.now() / 1000)))
+        .replace("%A", encodeURIComponent(`id:1 sub:001 stat:X err:${errorCode ?? "000"} text:${text}`)),
+    }));
+    return { status: 202, text: "0: Accepted for delivery" };
+  }
+
+  #twilio({ method, headers, body }: Heard): Answer {
+    const error = (status: number, code: number): Answer => ({
+      status,
+      json: { code, message: "No", more_info: `https://www.twilio.com/docs/errors/${code}`, status },
+    });
+    const basic = `Basic ${Buffer.from(`${ACCOUNT.name}:${ACCOUNT.secret}`).toString("base64")}`;
+    if (method !== "POST") return error(405, 20_004);
+    if (headers.authorization !== basic) return error(401, 20_003);
+    const fields = this.#form(headers, body);
+    this.#check(fields, ["To", "From", "Body", "ValidityPeriod", "StatusCallback"], ["To", "From", "Body"]);
+    const { To = "", From = "", Body = "", ValidityPeriod = "1", StatusCallback = null } = fields;
+    if (!/^\+[1-9]\d{6,14}$/.test(To)) this.faults.push("To is no number");
+    if (!/^\d+$/.test(ValidityPeriod) || Number(ValidityPeriod) < 1 || Number(ValidityPeriod) > 36_000)
+      return error(400, 21_624);
+    const fate = fateFor(To.slice(1));
+    if (fate.submit === "refused") return error(400, 21_211);
+    if (fate.submit === "busy") return error(429, 20_429);
+    const id = `SM${newId(Date.now()).replaceAll("-", "")}`;
+    const message = this.#take({
+      shape: "twilio",
+      id,
+      to: To,
+      from: From,
+      text: Body,
+      callbackUrl: StatusCallback,
+      fields,
+    });
+    this.#reportAll(message, fate.reports, ({ state, errorCode }) => ({
+      url: StatusCallback ?? "",
+      contentType: "application/x-www-form-urlencoded",
+      body: new URLSearchParams({
+        AccountSid: ACCOUNT.name,
+        MessageSid: id,
+        SmsSid: id,
+        MessageStatus: state === "enroute" ? "sent" : state === "delivered" ? "delivered" : "undelivered",
+        ...(errorCode && errorCode !== "000" ? { ErrorCode: errorCode } : {}),
+        To,
+        From,
+      }).toString(),
+    }));
+    return { status: 201, json: { sid: id, status: "queued", error_code: null } };
+  }
+
+  #sinch({ method, headers, body }: Heard): Answer {
+    if (method !== "POST") return { status: 405 };
+    if (headers.authorization !== `Bearer ${ACCOUNT.secret}`) return { status: 401, text: "" };
+    if (!headers["content-type"]?.startsWith("application/json")) this.faults.push("the body is not said to be JSON");
+    const batch = JSON.parse(body) as Record<string, unknown>;
+    const fields = Object.fromEntries(
+      Object.entries(batch).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]),
+    );
+    const known = ["from", "to", "body", "expire_at", "delivery_report", "callback_url", "client_reference", "flash_message"]; // prettier-ignore
+    this.#check(fields, known, ["from", "to", "body"]);
+    const [to = ""] = batch["to"] as string[];
+    if (fields["delivery_report"] !== "per_recipient") this.faults.push("no reports were asked for");
+    if (Number.isNaN(Date.parse(fields["expire_at"] ?? ""))) this.faults.push("expire_at is no date");
+    const fate = fateFor(to);
+    if (fate.submit === "refused")
+      return { status: 400, json: { code: "syntax_invalid_parameter_format", text: "No" } };
+    if (fate.submit === "busy") return { status: 429, json: { code: "too_many_requests", text: "Slower" } };
+    const id = newId(Date.now());
+    const callbackUrl = fields["callback_url"] ?? null;
+    const { from = "", body: text = "" } = fields;
+    const message = this.#take({ shape: "sinch", id, to, from, text, callbackUrl, fields });
+    this.#reportAll(message, fate.reports, ({ state }) => ({
+      url: callbackUrl ?? "",
+      contentType: "application/json",
+      body: JSON.stringify({
+        type: "recipient_delivery_report_sms",
+        batch_id: id,
+        recipient: to,
+        code: state === "delivered" ? 0 : 406,
+        status: state === "delivered" ? "Delivered" : state === "enroute" ? "Dispatched" : "Failed",
+        at: new Date().toISOString(),
+        client_reference: fields["client_reference"],
+      }),
+    }));
+    return { status: 201, json: { id, to: [to], canceled: false, type: "mt_text" } };
+  }
+
+  #vonage({ method, headers, body }: Heard): Answer {
+    const error = (status: string): Answer => ({
+      status: 200,
+      json: { "message-count": "1", messages: [{ status, "error-text": "No" }] },
+    });
+    if (method !== "POST") return { status: 405 };
+    const fields = this.#form(headers, body);
+    if (fields["api_key"] !== ACCOUNT.name || fields["api_secret"] !== ACCOUNT.secret) return error("4");
+    const known = ["api_key", "api_secret", "from", "to", "text", "type", "message-class", "entity-id", "content-id", "callback", "client-ref"]; // prettier-ignore
+    this.#check(fields, known, ["from", "to", "text"]);
+    const { to = "", from = "", text = "", callback = null } = fields;
+    const fate = fateFor(to);
+    if (fate.submit === "refused") return error("3");
+    if (fate.submit === "busy") return error("1");
+    const single = fields["type"] === "unicode" ? 70 : 160;
+    const parts = text.length <= single ? 1 : Math.ceil(text.length / (fields["type"] === "unicode" ? 67 : 153));
+    const messages = Array.from({ length: parts }, () => {
+      const id = newId(Date.now()).replaceAll("-", "").toUpperCase();
+      const message = this.#take({ shape: "vonage", id, to, from, text, callbackUrl: callback, fields });
+      this.#reportAll(message, fate.reports, ({ state, errorCode }) => ({
+        url: `${callback ?? ""}&${new URLSearchParams({
+          msisdn: to,
+          to: from,
+          messageId: id,
+          status: state === "delivered" ? "delivered" : state === "enroute" ? "accepted" : "failed",
+          "err-code": errorCode ?? "0",
+          "message-timestamp": new Date().toISOString().replace("T", " ").slice(0, 19),
+          ...(fields["client-ref"] === undefined ? {} : { "client-ref": fields["client-ref"] }),
+        }).toString()}`,
+      }));
+      return { to, "message-id": id, status: "0", "remaining-balance": "3.14", "message-price": "0.03" };
+    });
+    return { status: 200, json: { "message-count": String(parts), messages } };
+  }
+
+  #form(headers: Heard["headers"], body: string): Record<string, string> {
+    if (headers["content-type"] !== "application/x-www-form-urlencoded")
+      this.faults.push("the body is not said to be a form");
+    return Object.fromEntries(new URLSearchParams(body));
+  }
+
+  #check(fields: Readonly<Record<string, string>>, known: readonly string[], required: readonly string[]): void {
+    for (const name of Object.keys(fields)) if (!known.includes(name)) this.faults.push(`${name} is no field`);
+    for (const name of required) if ((fields[name] ?? "") === "") this.faults.push(`${name} is missing`);
+    for (const name of ["dlr-url", "StatusCallback", "callback_url", "callback"])
+      if (fields[name] !== undefined && !URL.canParse(fields[name])) this.faults.push(`${name} is no address`);
+  }
+
+  #take(message: GatewayMessage): GatewayMessage {
+    if (this.#options.keep) this.taken.push(message);
+    return message;
+  }
+
+  #reportAll(
+    { callbackUrl }: GatewayMessage,
+    reports: readonly FatedReport[],
+    write: (report: FatedReport) => Call,
+  ): void {
+    if (callbackUrl === null) return;
+    for (const report of reports) this.#later(this.#options.delayMs, () => this.#call(write(report)));
+  }
+
+  /** Calls until somebody takes it. */
+  async #call(call: Call): Promise<void> {
+    const { url, contentType, body } = call;
+    let status = 0;
+    try {
+      const posted = body === undefined ? {} : { method: "POST", body, headers: { "content-type": contentType ?? "" } };
+      const response = await fetch(url, posted);
+      status = response.status;
+      this.answers.push({ status, text: await response.text() });
+    } catch {
+      // Nobody was there; it is tried again.
+    }
+    if (status !== 200) this.#later(this.#options.repeatMs, () => this.#call(call));
+  }
+
+  #later(delayMs: number, run: () => Promise<void>): void {
+    if (this.#isClosed) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void run();
+    }, delayMs);
+    this.#timers.add(timer);
+  }
+}
+
+interface Call {
+  url: string;
+  contentType?: string;
+  body?: string;
+}
+
+/** By the last digits of the number alone. */
+const fateFor = (recipient: string): ReturnType<typeof fateOf> =>
+  fateOf({ recipient, channel: "sms", attempts: 0 }, CALM, () => 0);
+
+function misbehave(wrong: Exclude<Misbehaviour, { kind: "cut in the answer" }>, response: ServerResponse): void {
+  if (wrong.kind === "status") {
+    response.writeHead(wrong.status, wrong.headers ?? {}).end(wrong.text ?? "");
+    return;
+  }
+  if (wrong.kind === "cut") response.destroy();
+  if (wrong.kind !== "endless") return;
+  const pour = (): void => {
+    if (!response.destroyed) response.write("x".repeat(65_536), pour);
+  };
+  pour();
+}

@@ -1,0 +1,163 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "./eventually.ts";
+import { freePort } from "./free-port.ts";
+
+/** Kannel's own name and password for whoever sends through it. */
+export const KANNEL_USER = { username: "heliograph", password: "sms & more" };
+
+export interface Kannel {
+  /** Where its `sendsms` is. */
+  baseUrl: string;
+  /** What its programmes have logged so far. */
+  log(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  /** The SMSC that it binds to. */
+  smsc: { port: number; systemId: string; password: string };
+  /** Where it brings what phones send; nowhere unless given. */
+  getUrl?: string;
+}
+
+const START_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 5000;
+
+/** Starts Kannel as Debian has it, bearerbox and smsbox, on free ports and with a configuration of its own. */
+export async function startKannel({ smsc, getUrl }: Options): Promise<Kannel> {
+  const folder = await mkdtemp(join(tmpdir(), "heliograph-kannel-"));
+  const [admin, boxes, sendsms] = [await freePort(), await freePort(), await freePort()];
+  const file = join(folder, "kannel.conf");
+  await writeFile(file, configuration(folder, { admin, boxes, sendsms }, smsc, getUrl));
+  const running: ChildProcess[] = [];
+  const log = async (): Promise<string> =>
+    (
+      await Promise.all(
+        ["bearerbox.log", "smsbox.log"].map((name) => readFile(join(folder, name), "utf8").catch(() => "")),
+      )
+    ).join("\n");
+  const stop = async (): Promise<void> => {
+    // The box that takes requests first, as Kannel's guide has it.
+    for (const child of running.toReversed()) await end(child);
+    await rm(folder, { recursive: true, force: true });
+  };
+  const run = async (programme: string, isReady: () => Promise<boolean>): Promise<void> => {
+    const child = spawn(programme, [file], {
+      cwd: folder,
+      stdio: "ignore",
+      env: { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin` },
+    });
+    running.push(child);
+    await once(child, "spawn");
+    await eventually(async () => child.exitCode !== null || (await isReady()), Boolean, START_TIMEOUT_MS);
+    if (child.exitCode !== null) throw new Error(`${programme} ended: ${await log()}`);
+  };
+  try {
+    await run("bearerbox", async () => (await statusOf(admin)).includes("(online"));
+    await run("smsbox", async () => (await statusOf(admin)).includes("smsbox"));
+    await eventually(() => answers(`http://127.0.0.1:${sendsms}/cgi-bin/sendsms`), Boolean, START_TIMEOUT_MS);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { baseUrl: `http://127.0.0.1:${sendsms}`, log, stop };
+}
+
+async function statusOf(port: number): Promise<string> {
+  try {
+    return await (await fetch(`http://127.0.0.1:${port}/status.txt?password=status`)).text();
+  } catch {
+    // It is still starting.
+    return "";
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    await (await fetch(url)).text();
+    return true;
+  } catch {
+    // It is still starting.
+    return false;
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  const lateKill = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  await ended;
+  clearTimeout(lateKill);
+}
+
+function configuration(
+  folder: string,
+  ports: { admin: number; boxes: number; sendsms: number },
+  smsc: Options["smsc"],
+  getUrl: string | undefined,
+): string {
+  const groups: Record<string, string | number>[] = [
+    {
+      group: "core",
+      "admin-port": ports.admin,
+      "admin-password": "admin",
+      "status-password": "status",
+      "smsbox-port": ports.boxes,
+      "log-file": join(folder, "bearerbox.log"),
+      "log-level": 0,
+      "box-allow-ip": "127.0.0.1",
+      "box-deny-ip": "*.*.*.*",
+      "dlr-storage": "internal",
+    },
+    {
+      group: "smsc",
+      smsc: "smpp",
+      "smsc-id": "ours",
+      host: "127.0.0.1",
+      port: smsc.port,
+      "transceiver-mode": "true",
+      "smsc-username": smsc.systemId,
+      "smsc-password": smsc.password,
+      "system-type": "",
+      "interface-version": 34,
+      "enquire-link-interval": 5,
+      "max-pending-submits": 10,
+      "reconnect-delay": 1,
+      "source-addr-autodetect": "true",
+      "dest-addr-ton": 1,
+      "dest-addr-npi": 1,
+    },
+    { group: "smpp-tlv", name: "PE_ID", tag: "0x1400", type: "octetstring", length: 30, "smsc-id": "ours" },
+    { group: "smpp-tlv", name: "TEMPLATE_ID", tag: "0x1401", type: "octetstring", length: 30, "smsc-id": "ours" },
+    {
+      group: "smsbox",
+      "bearerbox-host": "127.0.0.1",
+      "sendsms-port": ports.sendsms,
+      "log-file": join(folder, "smsbox.log"),
+      "log-level": 0,
+      "http-request-retry": 10,
+      "http-queue-delay": 1,
+    },
+    {
+      group: "sendsms-user",
+      username: KANNEL_USER.username,
+      password: KANNEL_USER.password,
+      concatenation: "true",
+      "max-messages": 10,
+    },
+    {
+      group: "sms-service",
+      keyword: "default",
+      ...(getUrl === undefined ? { text: "" } : { "get-url": getUrl }),
+      "max-messages": 0,
+    },
+  ];
+  const line = ([name, value]: [string, string | number]): string =>
+    `${name} = ${typeof value === "number" || name === "group" ? value : `"${value}"`}`;
+  return `${groups.map((group) => Object.entries(group).map(line).join("\n")).join("\n\n")}\n`;
+}
