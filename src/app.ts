@@ -7,6 +7,7 @@ import { Keyring } from "./accounts/keyring.ts";
 import type { LogInNeeds } from "./accounts/log-in.ts";
 import { checkMasterKey, deriveKey, loadMasterKey, sealEndpoints } from "./accounts/master-key.ts";
 import { createPeopleSecrets } from "./accounts/people-secrets.ts";
+import { accountLookup } from "./account-lookup.ts";
 import { createLine, tryLine, type LineNeeds } from "./carriers/create-line.ts";
 import { openCarriers } from "./carriers/open-carriers.ts";
 import type { Alphabet } from "./carriers/smpp/coding.ts";
@@ -31,6 +32,7 @@ import { createTurnstile } from "./lib/turnstile.ts";
 import { createFollow } from "./links/follow.ts";
 import type { AcceptNeeds } from "./messages/accept.ts";
 import { settleCampaigns, type CampaignNeeds } from "./messages/campaign.ts";
+import { keepAllTemplates } from "./messages/keep-templates.ts";
 import type { DispatchNeeds } from "./messages/dispatch.ts";
 import { Dispatcher } from "./messages/dispatcher.ts";
 import { failOver, type FailOverNeeds } from "./messages/fail-over.ts";
@@ -153,10 +155,15 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const otpSeal = createSeal(deriveKey(masterKey, "texts of one-time passwords"));
   const media = createMediaProbe({ agent, clock, log });
   const receiving: ReceivePartsNeeds = { store, commits, meters, clock, accountOf, wordsOf };
+  let address = "";
+  const baseUrl = (): string => config.baseUrl ?? address;
   const lining: LineNeeds = {
     simulator,
     createSmpp,
     open: seal.open,
+    callbackUrlOf: (id) => `${baseUrl()}/hooks/${id}`,
+    account: (accountId) => accountLookup({ store, catalog, clock }, accountId),
+    agent,
     addressOf: createOpenAddress({ rules: egressRules(config), clock }),
     onInbound: (inbound) => receive(receiving, inbound),
     onInboundPart: (part) => receivePart(receiving, part),
@@ -217,6 +224,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
         settleParked: (ref, parked) => settleParked(dispatching, ref, parked),
         matchParked: (parked) => matchParked(dispatching, parked),
         divideLines: () => carriers.divide(),
+        keepTemplates: () => keepAllTemplates({ store, catalog, carriers, clock, log }),
         receiveRests: () => receiveRests(receiving),
         resendOverdue: () => simulator.resendOverdue(),
       },
@@ -236,9 +244,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const pulse = startPulse();
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
-  let address = "";
   let started = false;
-  const baseUrl = (): string => config.baseUrl ?? address;
   const shortLinkBase = (): string => config.shortLinkBase ?? `${baseUrl()}/s`;
   const validityMs = {
     OTP: config.validityOtpSeconds * 1000,

@@ -11,6 +11,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/main.ts": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/store/", "src/lib/"],
   "src/welcome.ts": ["src/accounts/create-account.ts"],
   "src/app.ts": ["src/"],
+  "src/account-lookup.ts": ["src/catalog/catalog.ts", "src/carriers/create-line.ts", "src/messages/keep-templates.ts", "src/store/store.ts", "src/lib/"],
   "src/cli/": ["src/app.ts", "src/config.ts", "src/welcome.ts", "src/accounts/", "src/catalog/", "src/model/", "src/lib/", "src/webhooks/mint.ts", "src/webhooks/sign.ts", "src/webhooks/post-json.ts", "src/webhooks/event-json.ts", "src/smsc/"],
   "src/config.ts": ["src/lib/"],
   "src/http/": ["package.json", "src/accounts/", "src/catalog/", "src/links/", "src/messages/", "src/webhooks/", "src/verify/", "src/channels/", "src/carriers/simulator/", "src/work/live.ts", "src/work/meters.ts", "src/work/pulse.ts", "src/store/store.ts", "src/store/figure-store.ts", "src/store/link-store.ts", "src/store/inbound-store.ts", "src/store/callback-store.ts", "src/store/verify-store.ts", "src/store/user-store.ts", "src/store/audit-store.ts", "src/carriers/carrier.ts", "src/model/", "src/lib/"],

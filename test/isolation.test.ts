@@ -245,6 +245,9 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "POST /api/carriers/:id/test": ({ recordIds }) => [
     { path: `/api/carriers/${recordIds["carriers"]}/test`, body: { accountId: 1 }, expected: 404 },
   ],
+  "POST /api/carriers/:id/templates": ({ recordIds }) => [
+    { path: `/api/carriers/${recordIds["carriers"]}/templates`, expected: 404 },
+  ],
   "POST /api/carriers/:id/send": ({ recordIds }) => [
     {
       path: `/api/carriers/${recordIds["carriers"]}/send`,

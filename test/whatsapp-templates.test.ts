@@ -1,6 +1,6 @@
 import { Agent } from "undici";
 import { afterAll, describe, expect, test } from "vitest";
-import { planStatus, planTemplates } from "../src/carriers/whatsapp/plan-templates.ts";
+import { planStatus, planTemplates } from "../src/catalog/plan-templates.ts";
 import { pullTemplates, type PullNeeds } from "../src/carriers/whatsapp/pull-templates.ts";
 import { readTemplate } from "../src/carriers/whatsapp/read-template.ts";
 import { tryWhatsappLine } from "../src/carriers/whatsapp/try-line.ts";

@@ -1,3 +1,4 @@
+import type { PulledTemplates } from "../model/chatapp.ts";
 import type { InboundMessage } from "../model/inbound.ts";
 import type { Channel, Message, MessageRef, State } from "../model/message.ts";
 import type { PlatformAnswer, PlatformCall } from "./platform.ts";
@@ -131,6 +132,8 @@ export interface Carrier {
    * absent where nothing comes that way.
    */
   called?(call: PlatformCall): Promise<PlatformAnswer>;
+  /** Lists the templates that the platform keeps for the account; absent where it keeps none. */
+  templates?(): Promise<PulledTemplates>;
   /** How the line is on this node; absent where there is nothing to tell. */
   state?(): CarrierState;
 }

@@ -44,8 +44,8 @@ export interface Services {
   smsRules: SmsRules;
   simulator: SimulatorCarrier;
   carriers: CalledCarriers;
-  /** Tries whether the other end of a line would have us, and says what happened. */
-  tryLine(content: RealCarrierContent): Promise<LineTrial>;
+  /** Tries whether the other end of a line would have us, and says what happened; null where only a message can show it. */
+  tryLine(content: RealCarrierContent): Promise<LineTrial | null>;
   telling: TellNeeds;
   /** Null where this node calls nobody back. */
   teller: Teller | null;

@@ -5,6 +5,7 @@ import { getCallback, listCallbacks, resendCallback } from "./api/callbacks.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./api/campaigns.ts";
 import { carrierRoutes } from "./api/carriers.ts";
 import { sendThroughCarrier } from "./api/carrier-send.ts";
+import { pullCarrierTemplates } from "./api/carrier-templates.ts";
 import { carrierStateRoutes } from "./api/carrier-state.ts";
 import { getConfig, putConfig } from "./api/config.ts";
 import { creditRoutes } from "./api/credits.ts";
@@ -96,6 +97,7 @@ const OPERATIONS: readonly Route[] = [
   ...carrierRoutes,
   ...carrierStateRoutes,
   sendThroughCarrier,
+  pullCarrierTemplates,
   ...carrierCallbackRoutes,
   ...routeRoutes,
   ...priceRoutes,

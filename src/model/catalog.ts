@@ -3,7 +3,10 @@ import type { ChatTemplate } from "./chatapp.ts";
 import type { Channel, RouteClass } from "./message.ts";
 import type { Chaos } from "./phone.ts";
 import type { RcsTemplate } from "./rcs.ts";
+import type { HttpLine } from "./http-line.ts";
+import type { RbmLine } from "./rbm-line.ts";
 import type { SmppLine } from "./smpp-line.ts";
+import type { WhatsappLine } from "./whatsapp-line.ts";
 import type { VerifyConfigContent } from "./verify-config.ts";
 
 /** What people configure about sending: few records, held in memory on every node. */
@@ -80,6 +83,9 @@ export type CarrierContent = SimulatedLine | RealCarrierContent;
 /** What is known of lines to real networks, by what they speak. */
 export interface RealLines {
   smpp: SmppLine;
+  whatsapp: WhatsappLine;
+  rbm: RbmLine;
+  http: HttpLine;
 }
 
 export type RealAdapter = keyof RealLines;

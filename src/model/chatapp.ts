@@ -58,6 +58,24 @@ export interface ChatTemplate {
   buttons: readonly ChatButton[];
 }
 
+/** A template as the platform has it, in our words. */
+export interface PulledTemplate {
+  name: string;
+  content: ChatTemplate;
+}
+
+/** A template that requests could not be made for, and why. */
+export interface UnreadTemplate {
+  name: string;
+  language: string;
+  reason: string;
+}
+
+/** What a platform says of an account's templates: all of it, or nothing that could be acted on. */
+export type PulledTemplates =
+  | { kind: "pulled"; templates: readonly PulledTemplate[]; unread: readonly UnreadTemplate[] }
+  | { kind: "failed"; code: string | null; description: string };
+
 /** The language of a template of which nobody said any. */
 export const DEFAULT_LANGUAGE = "en";
 

@@ -37,6 +37,7 @@ interface JobNeeds extends ForgetNeeds {
     matchParked(parked: readonly ParkedReceipt[]): Promise<unknown>;
     receiveRests(): Promise<void>;
     divideLines(): void;
+    keepTemplates(): Promise<void>;
   } | null;
   beatMs: number;
   figures: { flush(): Promise<void> };
@@ -112,6 +113,7 @@ export function listJobs(needs: JobNeeds): Job[] {
       pauseMs: 1000,
       run: async () => sending.divideLines(),
     },
+    { name: "keep templates as their platforms have them", pauseMs: 900_000, run: () => sending.keepTemplates() },
     { name: "receive long texts that lack a part", pauseMs: 60_000, run: () => sending.receiveRests() },
     { name: "repeat simulated reports that were lost", pauseMs: 5000, run: () => sending.resendOverdue() },
   ];

@@ -1,20 +1,16 @@
 import type { PlatformNeeds } from "../platform.ts";
+import type { PulledTemplate, PulledTemplates, UnreadTemplate } from "../../model/chatapp.ts";
 import type { WhatsappSecrets, WhatsappSettings } from "../../model/whatsapp-line.ts";
 import { exchange, type Exchange } from "../exchange.ts";
 import { meaningOf } from "./error-codes.ts";
 import { fieldsOf, jsonOf, listOf, wholeOf, wordsOf } from "./read-json.ts";
-import { readTemplate, type PulledTemplate, type UnreadTemplate } from "./read-template.ts";
+import { readTemplate } from "./read-template.ts";
 import { apiUrl, hide, proofOf } from "./ways.ts";
 
 export type PullNeeds = Pick<
   PlatformNeeds<WhatsappSettings, WhatsappSecrets>,
   "settings" | "secrets" | "agent" | "clock"
 >;
-
-/** What the platform says of a business account's templates: all of it, or nothing that could be acted on. */
-export type Pulled =
-  | { kind: "pulled"; templates: readonly PulledTemplate[]; unread: readonly UnreadTemplate[] }
-  | { kind: "failed"; code: string | null; description: string };
 
 const SECOND_MS = 1000;
 /** Answers are read up to 64 KB, and a template may have several. */
@@ -24,7 +20,7 @@ const TEMPLATES_MAX = 10_000;
 const FIELDS = "name,language,status,category,components";
 
 /** Lists the templates of the line's business account, page by page. */
-export async function pullTemplates(needs: PullNeeds): Promise<Pulled> {
+export async function pullTemplates(needs: PullNeeds): Promise<PulledTemplates> {
   const { settings } = needs;
   if (settings.businessAccountId === null)
     return {
@@ -65,7 +61,7 @@ function pageUrl(settings: WhatsappSettings, account: string, limit: number, aft
   return `${apiUrl(settings, `${encodeURIComponent(account)}/message_templates`)}?${asked.toString()}`;
 }
 
-type Failed = Extract<Pulled, { kind: "failed" }>;
+type Failed = Extract<PulledTemplates, { kind: "failed" }>;
 
 function pageOf(
   { secrets }: PullNeeds,
@@ -87,7 +83,7 @@ function pageOf(
   return { listed: listOf(read["data"]), after };
 }
 
-function sorted(listed: readonly unknown[]): Pulled {
+function sorted(listed: readonly unknown[]): PulledTemplates {
   const templates: PulledTemplate[] = [];
   const unread: UnreadTemplate[] = [];
   for (const each of listed) {

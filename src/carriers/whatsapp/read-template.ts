@@ -5,25 +5,14 @@ import {
   type ChatButton,
   type ChatTemplate,
   type ChatTemplateHeader,
+  type PulledTemplate,
+  type UnreadTemplate,
 } from "../../model/chatapp.ts";
 import { readNumber } from "../../model/number.ts";
 import { fieldsOf, listOf, wordsOf } from "./read-json.ts";
 import { readStatus } from "./template-status.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** A template as the platform has it, in our words. */
-export interface PulledTemplate {
-  name: string;
-  content: ChatTemplate;
-}
-
-/** A template that requests could not be made for, and why. */
-export interface UnreadTemplate {
-  name: string;
-  language: string;
-  reason: string;
-}
 
 /** What stops the reading of a template: requests have no way to say it. */
 class Unreadable extends Error {

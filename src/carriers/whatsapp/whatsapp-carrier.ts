@@ -1,3 +1,4 @@
+import type { PulledTemplates } from "../../model/chatapp.ts";
 import type { Message } from "../../model/message.ts";
 import type { Carrier, CarrierState, OnReceipt, Outcome, Patience } from "../carrier.ts";
 import { exchange } from "../exchange.ts";
@@ -7,6 +8,7 @@ import { meaningOf } from "./error-codes.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 import type { WhatsappCarrierNeeds } from "./needs.ts";
 import { Pairs } from "./pairs.ts";
+import { pullTemplates } from "./pull-templates.ts";
 import { answerHandshake, isSigned } from "./prove.ts";
 import { readCall, type Told, type ToldInbound } from "./read-call.ts";
 import { requestOf, type WhatsappRequest } from "./request.ts";
@@ -92,6 +94,10 @@ class WhatsappCarrier implements Carrier {
   async stop(patience?: Patience): Promise<void> {
     this.#onReceipt = null;
     await this.#standing.stop(patience);
+  }
+
+  templates(): Promise<PulledTemplates> {
+    return pullTemplates(this.#needs);
   }
 
   state(): CarrierState {

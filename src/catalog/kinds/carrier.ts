@@ -40,7 +40,7 @@ export const carrier: RecordKind<"carrier", CarrierFields> = {
   fields: {
     adapter: oneOf(
       ["simulator", ...ADAPTERS],
-      "What it speaks: simulator, which it does unless given; smpp, for text messages.",
+      "What it speaks: simulator, which it does unless given; smpp or http for text messages; whatsapp for the chat app; rbm for RCS.",
     ),
     messagesPerSecond: nullable(
       Type.Integer({ minimum: 1, maximum: 100_000 }),

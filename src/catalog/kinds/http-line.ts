@@ -30,6 +30,7 @@ import { compileTemplate, sampleFields, type Template, type TemplatePlace } from
 import { Problem, type Fault } from "../../model/problem.ts";
 import { misspelt } from "../misspelt.ts";
 import type { Mint } from "../record-kind.ts";
+import type { LineKind } from "./lines.ts";
 import { sealed } from "./sealed.ts";
 import { oneOf } from "./words.ts";
 
@@ -464,3 +465,14 @@ export function showHttpLine(stored: HttpLine): HttpSettings & { secretNames: re
   const { secrets, ...line } = stored;
   return { ...HTTP_DEFAULTS, ...line, secretNames: Object.keys(secrets).toSorted() };
 }
+
+/** Text messages alone go to providers that offer only HTTP. */
+export const httpLine: LineKind<HttpLine> = {
+  title: "HTTP",
+  channels: ["sms"],
+  given: httpGiven,
+  shown: httpShown,
+  read: readHttpLine,
+  complete: completeHttpLine,
+  show: showHttpLine,
+};

@@ -3,7 +3,10 @@ import type { RealAdapter, RealLines } from "../../model/catalog.ts";
 import type { Channel } from "../../model/message.ts";
 import type { Fault } from "../../model/problem.ts";
 import type { Mint } from "../record-kind.ts";
+import { httpLine } from "./http-line.ts";
+import { rbmLine } from "./rbm-line.ts";
 import { smppLine } from "./smpp-line.ts";
+import { whatsappLine } from "./whatsapp-line.ts";
 
 /** What one kind of line to a real network has of its own. */
 export interface LineKind<Line extends object = object> {
@@ -22,7 +25,12 @@ export interface LineKind<Line extends object = object> {
   show(line: Line): object;
 }
 
-export const LINE_KINDS: { readonly [A in RealAdapter]: LineKind<RealLines[A]> } = { smpp: smppLine };
+const LINE_KINDS: { readonly [A in RealAdapter]: LineKind<RealLines[A]> } = {
+  smpp: smppLine,
+  whatsapp: whatsappLine,
+  rbm: rbmLine,
+  http: httpLine,
+};
 
 export const ADAPTERS = Object.keys(LINE_KINDS) as readonly RealAdapter[];
 

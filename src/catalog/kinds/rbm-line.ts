@@ -11,6 +11,7 @@ import {
 } from "../../model/rbm-line.ts";
 import { misspelt } from "../misspelt.ts";
 import type { Mint } from "../record-kind.ts";
+import type { LineKind } from "./lines.ts";
 import { sealed } from "./sealed.ts";
 
 /** A line as people give it: what is not given stays, or has its default. */
@@ -190,3 +191,14 @@ export function showRbmLine(stored: RbmLine): RbmSettings {
   const { secrets: _, ...line } = stored;
   return { ...RBM_DEFAULTS, ...line };
 }
+
+/** RCS messages alone go to RCS for Business. */
+export const rbmLine: LineKind<RbmLine> = {
+  title: "RCS for Business",
+  channels: ["rcs"],
+  given: rbmGiven,
+  shown: rbmShown,
+  read: readRbmLine,
+  complete: completeRbmLine,
+  show: showRbmLine,
+};

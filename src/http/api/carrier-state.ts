@@ -44,7 +44,10 @@ async function test(services: Services, call: AuthenticCall): Promise<object> {
     throw new Problem("INVALID_REQUEST", {
       message: "A simulated line has nobody at its other end: only one to a real carrier can be tried.",
     });
-  return tryLine(content);
+  const trial = await tryLine(content);
+  if (trial) return trial;
+  const message = "Only a message shows whether the other end takes any: send one by POST /api/carriers/{id}/send.";
+  throw new Problem("INVALID_REQUEST", { message });
 }
 
 const time = (description: string) => nullable(Type.Integer(), description);
@@ -156,9 +159,9 @@ export const carrierStateRoutes: readonly KeyedRoute[] = [
     ...common,
     method: "POST",
     path: "/api/carriers/:id/test",
-    summary: "Try to bind a carrier",
+    summary: "Try a carrier",
     description:
-      "Binds once, right now, with the stored settings or with others laid over them, says what happened, and unbinds. Nothing is stored. A carrier that allows one bind refuses a second while the line is bound.",
+      "Asks the carrier once, right now, whether it knows us, with the stored settings or with others laid over them, and says what happened: SMPP binds and unbinds, WhatsApp looks up the line's number, RCS for Business asks for a token. Nothing is sent and nothing is stored. A carrier that allows one bind refuses a second while the line is bound.",
     problems: ["RECORD_NOT_FOUND", "INVALID_REQUEST"],
     body: Type.Object(
       Object.fromEntries(

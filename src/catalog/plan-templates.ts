@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CatalogRecord } from "../../model/catalog.ts";
-import type { ChatTemplate } from "../../model/chatapp.ts";
-import type { PulledTemplate } from "./read-template.ts";
+import type { CatalogRecord } from "../model/catalog.ts";
+import type { ChatTemplate, PulledTemplate } from "../model/chatapp.ts";
 
 /** What there is to do so that an account's records say what the platform says. */
 export interface TemplatePlan {
