@@ -8,6 +8,7 @@ import type { LogInNeeds } from "./accounts/log-in.ts";
 import { checkMasterKey, deriveKey, loadMasterKey, sealEndpoints } from "./accounts/master-key.ts";
 import { createPeopleSecrets } from "./accounts/people-secrets.ts";
 import { openCarriers, type LiveLine } from "./carriers/open-carriers.ts";
+import { rememberIdForms, type Learning } from "./carriers/remember-id-forms.ts";
 import type { Alphabet } from "./carriers/smpp/coding.ts";
 import type { CreateSmppCarrier, SmppCarrierNeeds } from "./carriers/smpp/needs.ts";
 import { assemble } from "./carriers/smpp/reassemble.ts";
@@ -30,6 +31,7 @@ import { createSeal, type Seal } from "./lib/seal.ts";
 import { createTurnstile } from "./lib/turnstile.ts";
 import { createFollow } from "./links/follow.ts";
 import type { AcceptNeeds } from "./messages/accept.ts";
+import { answerLate } from "./messages/answer-late.ts";
 import { settleCampaigns, type CampaignNeeds } from "./messages/campaign.ts";
 import type { DispatchNeeds } from "./messages/dispatch.ts";
 import { Dispatcher } from "./messages/dispatcher.ts";
@@ -137,7 +139,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     figures,
     accountOf,
     seal,
-    operatorOf: (number) => operatorCircle(number, operators),
+    operatorOf: (number, told) => operatorCircle(number, operators, told),
   };
   const teller = config.roles.includes("callbacks") ? new Teller(telling) : null;
   const herald = createHerald({ catalog, clock, teller: () => (teller ? membership.node : NOBODY) }, teller);
@@ -158,17 +160,19 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     addressOf: createOpenAddress({ rules: egressRules(config), clock }),
     onInbound: (inbound) => receive(receiving, inbound),
     onInboundPart: (part) => receivePart(receiving, part),
+    onLateAnswer: (late) => answerLate(dispatching, late),
     clock,
     log,
     meters,
   };
+  const learning = await rememberIdForms({ store, clock, log });
   const carriers = openCarriers({
     simulator,
     records: () => catalog.all("carrier"),
     create: (record, line) =>
       record.content.adapter === "simulator"
         ? simulator.line(record.accountId, { name: carrierKey(record.accountId, record.name), ...record.content })
-        : createSmpp({ ...speaking, ...line, ...lineOf(record, record.content, seal) }),
+        : createSmpp({ ...speaking, ...line, ...learning(record), ...lineOf(record, record.content, seal) }),
     place: () => (membership.sends ? membership : null),
     log,
   });
@@ -369,7 +373,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
 }
 
 /** What is the same for all lines over SMPP. */
-type SpeakNeeds = Omit<SmppCarrierNeeds, keyof ReturnType<typeof lineOf> | keyof LiveLine>;
+type SpeakNeeds = Omit<SmppCarrierNeeds, keyof ReturnType<typeof lineOf> | keyof LiveLine | keyof Learning>;
 
 /** What is a line's own, with its secrets opened. */
 const lineOf = ({ accountId, name }: CatalogRecord<"carrier">, { smpp }: SmppCarrierContent, { open }: Seal) => ({

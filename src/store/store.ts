@@ -20,6 +20,7 @@ import type { AuditStore } from "./audit-store.ts";
 import type { InboundStore } from "./inbound-store.ts";
 import type { CallbackStore } from "./callback-store.ts";
 import type { FigureStore } from "./figure-store.ts";
+import type { IdFormStore } from "./id-form-store.ts";
 import type { LinkStore } from "./link-store.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Admission, NewVerification, VerifyStore } from "./verify-store.ts";
@@ -45,6 +46,7 @@ export interface Store
     UserStore,
     AuditStore,
     FigureStore,
+    IdFormStore,
     PhoneStore {
   readonly engine: "sqlite" | "postgres";
   /** Resolves when the store can be written; rejects with `StorageUnavailable` when not. */
@@ -67,7 +69,7 @@ export const NOBODY = 0;
 
 /** One send request on its way into the store: what all its messages share, and who they go to. */
 export interface Acceptance {
-  message: Omit<Message, "n" | "recipient" | "credits" | "tried" | "carrier" | "state" | "attempts">;
+  message: Omit<Message, "n" | "recipient" | "credits" | "tried" | "carrier" | "state" | "attempts" | "repeats">;
   /** In the order of their `n`, from 1. */
   recipients: readonly NewRecipient[];
   /** The steps that all of them have behind them. */
@@ -146,6 +148,11 @@ export interface Move extends MessageRef {
   partIds?: readonly string[];
   /** Counts one more try. */
   attempt?: boolean;
+  /** Counts one more repeat of a message in doubt, or takes back one that was not sent after all. */
+  repeat?: 1 | -1;
+  /** Whose network the phone is in, by the carrier's word. */
+  operator?: string;
+  circle?: string;
   errorCode?: string | null;
   description?: string | null;
   /** A parked receipt that this move settles; it is removed whether or not the move was legal. */
