@@ -20,7 +20,6 @@ import type { AuditStore } from "./audit-store.ts";
 import type { InboundStore } from "./inbound-store.ts";
 import type { CallbackStore } from "./callback-store.ts";
 import type { FigureStore } from "./figure-store.ts";
-import type { IdFormStore } from "./id-form-store.ts";
 import type { LinkStore } from "./link-store.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Admission, NewVerification, VerifyStore } from "./verify-store.ts";
@@ -355,6 +354,21 @@ export interface MessageStore {
   listRequest(accountId: number, requestId: string): Promise<readonly StoredMessage[]>;
   /** Removes idempotency keys and parked receipts from before these times, a bounded number; says how many went. */
   forget(before: { idempotency: number; parked: number }): Promise<number>;
+}
+
+/** What lines have learned of their carriers, so that a restart does not forget it. */
+export interface IdFormStore {
+  listIdForms(): Promise<readonly LearnedIdForm[]>;
+  /** In the place of what was learned before. */
+  saveIdForm(learned: LearnedIdForm, at: number): Promise<void>;
+}
+
+/** How the receipts of a carrier spell ids. */
+interface LearnedIdForm {
+  accountId: number;
+  /** Of the carrier's record: another of the same name begins anew. */
+  carrierId: string;
+  form: string;
 }
 
 export interface NodeInfo {

@@ -14,7 +14,6 @@ import { createCreditQueries } from "../credits.ts";
 import { FunctionDriver, PING, type Engine } from "../engine.ts";
 import { createInboundParts } from "../inbound-parts.ts";
 import { createFigures } from "../figures.ts";
-import { createIdForms } from "../id-forms.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
@@ -92,7 +91,6 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createUsers(engine),
     ...createAudit(engine),
     ...createFigures(engine),
-    ...createIdForms(engine),
     ...createNodes(pool),
 
     accept: (batch) => accept(pool, batch),

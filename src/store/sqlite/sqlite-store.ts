@@ -19,7 +19,6 @@ import { createCreditQueries } from "../credits.ts";
 import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, PLACE, type Engine } from "../engine.ts";
 import { createInboundParts } from "../inbound-parts.ts";
 import { createFigures } from "../figures.ts";
-import { createIdForms } from "../id-forms.ts";
 import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
@@ -113,7 +112,6 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createUsers(engine),
     ...createAudit(engine),
     ...createFigures(engine),
-    ...createIdForms(engine),
 
     async accept(batch, urgent) {
       const rows = batch.reduce((sum, { recipients }) => sum + recipients.length, 0);
