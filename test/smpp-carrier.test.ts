@@ -233,10 +233,7 @@ describe("a carrier over SMPP", () => {
   });
 
   test("an answer that comes late is handed in, with the ids of all parts, once all of them have one", async () => {
-    const { carrier, lates, taken, receipts } = await open(
-      { answerAfterMs: 2500, delayMs: 4000 },
-      { responseSeconds: 1 },
-    );
+    const { carrier, lates, taken, receipts } = await open({ answerAfterMs: 4000 }, { responseSeconds: 1 });
     const message = messageTo("15550100100");
     const several = long("15550100101");
     const outcomes = await Promise.all([carrier.submit(message), carrier.submit(several)]);
@@ -268,7 +265,7 @@ describe("a carrier over SMPP", () => {
   });
 
   test("a refusal that comes late is handed in as one", async () => {
-    const { carrier, lates } = await open({ answerAfterMs: 2500 }, { responseSeconds: 1 });
+    const { carrier, lates } = await open({ answerAfterMs: 4000 }, { responseSeconds: 1 });
     expect(await carrier.submit(messageTo("15550109003"))).toMatchObject({ kind: "unknown" });
     const [late] = await eventually(
       () => lates,

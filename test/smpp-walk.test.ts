@@ -95,7 +95,7 @@ describe.each(ENGINES)("a message by SMPP on %s", (engine) => {
   });
 
   test("is known as taken and delivered when the answer comes after its time, and is not sent twice", async () => {
-    smsc.behave({ answerAfterMs: 3000 });
+    smsc.behave({ answerAfterMs: 4000 });
     await change({ responseSeconds: 1 });
     const id = await send({ to: "15550100111", type: "PROMO" });
     expect(await house.settled(id)).toMatchObject({ state: "delivered" });
