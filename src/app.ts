@@ -10,6 +10,7 @@ import { createPeopleSecrets } from "./accounts/people-secrets.ts";
 import { accountLookup } from "./account-lookup.ts";
 import { createLine, tryLine, type LineNeeds } from "./carriers/create-line.ts";
 import { openCarriers } from "./carriers/open-carriers.ts";
+import { rememberIdForms } from "./carriers/remember-id-forms.ts";
 import type { Alphabet } from "./carriers/smpp/coding.ts";
 import type { CreateSmppCarrier } from "./carriers/smpp/needs.ts";
 import { assemble } from "./carriers/smpp/reassemble.ts";
@@ -31,6 +32,7 @@ import { createSeal } from "./lib/seal.ts";
 import { createTurnstile } from "./lib/turnstile.ts";
 import { createFollow } from "./links/follow.ts";
 import type { AcceptNeeds } from "./messages/accept.ts";
+import { answerLate } from "./messages/answer-late.ts";
 import { settleCampaigns, type CampaignNeeds } from "./messages/campaign.ts";
 import { keepAllTemplates } from "./messages/keep-templates.ts";
 import type { DispatchNeeds } from "./messages/dispatch.ts";
@@ -138,7 +140,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     figures,
     accountOf,
     seal,
-    operatorOf: (number) => operatorCircle(number, operators),
+    operatorOf: (number, told) => operatorCircle(number, operators, told),
   };
   const teller = config.roles.includes("callbacks") ? new Teller(telling) : null;
   const herald = createHerald({ catalog, clock, teller: () => (teller ? membership.node : NOBODY) }, teller);
@@ -158,6 +160,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   let address = "";
   const baseUrl = (): string => config.baseUrl ?? address;
   const lining: LineNeeds = {
+    learning: await rememberIdForms({ store, clock, log }),
     simulator,
     createSmpp,
     open: seal.open,
@@ -167,6 +170,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     addressOf: createOpenAddress({ rules: egressRules(config), clock }),
     onInbound: (inbound) => receive(receiving, inbound),
     onInboundPart: (part) => receivePart(receiving, part),
+    onLateAnswer: (late) => answerLate(dispatching, late),
     clock,
     log,
     meters,

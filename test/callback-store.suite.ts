@@ -111,6 +111,14 @@ export function callbackStoreSuite(engine: EngineName): void {
       });
     });
 
+    it("tells whose network the phone is in, from when a receipt has said so", async () => {
+      const ref = await stored();
+      await move(ref, "submitting", []);
+      await move(ref, "enroute", [], { operator: "Airtel", circle: "Punjab" });
+      const { told } = await move(ref, "delivered", [target()], { operator: "Jio" });
+      expect(told).toMatchObject([{ happening: { message: { operator: "Jio", circle: "Punjab" } } }]);
+    });
+
     it("announces nothing when it is not legal, so that a repeated receipt tells nobody twice", async () => {
       const ref = await stored();
       await move(ref, "submitting", []);

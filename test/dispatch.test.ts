@@ -122,6 +122,44 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
     expect(shop.carrier.submitted).toHaveLength(2);
   });
 
+  test("a message in doubt is sent again five times at most; then it waits for its receipt until its validity ends", async () => {
+    const message = await shop.accept("OTP", 86_400_000);
+    shop.carrier.answer = () => ({ kind: "unknown", description: "The line broke" });
+    await shop.dispatch(message);
+    for (let round = 0; round < 8; round += 1) {
+      shop.clock.advance(400_000);
+      await shop.needs.membership.beat();
+      for (const each of await shop.claim()) await shop.dispatch(each);
+    }
+    expect(shop.carrier.submitted).toHaveLength(6);
+    const { state, repeats, dueAt, expiresAt } = await shop.read(message);
+    expect({ state, repeats, dueAt }).toEqual({ state: "submitting", repeats: 5, dueAt: expiresAt });
+    shop.clock.advance(86_400_000);
+    await shop.needs.membership.beat();
+    for (const each of await shop.claim()) await shop.dispatch(each);
+    expect(shop.carrier.submitted).toHaveLength(6);
+    expect(await shop.read(message)).toMatchObject({ state: "unknown", errorCode: "SUBMIT_UNCONFIRMED" });
+  });
+
+  test("a repeat that a carrier certainly did not take is not counted as one", async () => {
+    const message = await shop.accept("TRANS", 86_400_000);
+    shop.carrier.answer = () => ({ kind: "unknown", description: "The line broke" });
+    await shop.dispatch(message);
+    for (const answer of [{ kind: "busy" }, { kind: "down", description: "Not bound" }] as const) {
+      shop.carrier.answer = () => answer;
+      shop.clock.advance(400_000);
+      await shop.needs.membership.beat();
+      for (const each of await shop.claim()) await shop.dispatch(each);
+    }
+    expect(shop.carrier.submitted).toHaveLength(3);
+    expect(await shop.read(message)).toMatchObject({ state: "submitting", attempts: 3, repeats: 0 });
+    // Nor one that this node did not send, because the others have declared it dead.
+    shop.clock.advance(400_000);
+    for (const each of await shop.claim()) await shop.dispatch(each);
+    expect(shop.carrier.submitted).toHaveLength(3);
+    expect(await shop.read(message)).toMatchObject({ state: "submitting", attempts: 4, repeats: 0 });
+  });
+
   test("a carrier that throws leaves the message in doubt, not lost", async () => {
     const message = await shop.accept();
     shop.carrier.answer = () => {

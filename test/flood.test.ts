@@ -40,7 +40,7 @@ describe.each(ENGINES)("a flood on %s", (engine) => {
       const [result] = await shop.store.accept([item]);
       expect(result).toEqual({ kind: "stored" });
       to.forEach((recipient, index) => {
-        const own = { n: index + 1, recipient, credits: 1, tried: [], carrier: null, attempts: 0 };
+        const own = { n: index + 1, recipient, credits: 1, tried: [], carrier: null, attempts: 0, repeats: 0 };
         const message: Message = { ...item.message, ...own, state: "accepted" };
         lanes.push(message);
       });

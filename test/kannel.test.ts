@@ -40,6 +40,7 @@ const messageOf = (text: string, changes: Partial<SmsContent> = {}, recipient = 
   carrier: null,
   state: "submitting",
   attempts: 0,
+  repeats: 0,
   createdAt: Date.now(),
   dueAt: Date.now(),
   expiresAt: Date.now() + 600_000,

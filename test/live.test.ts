@@ -50,6 +50,7 @@ describe("following messages on a node", () => {
     carrier: null,
     state,
     attempts: 0,
+    repeats: 0,
     trail: null,
     errorCode: null,
     description: null,

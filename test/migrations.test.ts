@@ -112,6 +112,21 @@ describe.each(ENGINES)("migrating on %s", (engine) => {
     expect(emails.toSorted()).toEqual(["Twin@example.com", "owner@example.com", "twin@example.com"]);
   });
 
+  it("keeps the receipts that wait when it makes room for those of other phones", async () => {
+    await ground.migrate(MIGRATIONS.filter(({ name }) => name < "0012"));
+    for (const [id, phone] of [
+      ["A1", "'33612345678'"],
+      ["A2", "null"],
+    ] as const)
+      await ground.write(`insert into parked_receipts (carrier, carrier_message_id, state, at, parked_at, recipient)
+        values ('1/north', '${id}', 'delivered', 1, 2, ${phone})`);
+    await ground.migrate(MIGRATIONS);
+    await ground.write(`insert into parked_receipts (carrier, carrier_message_id, state, at, parked_at, recipient)
+      values ('1/north', 'A1', 'delivered', 1, 2, '33600000009')`);
+    const kept = "select carrier_message_id || ' ' || recipient as name from parked_receipts order by id";
+    expect(await ground.names(kept)).toEqual(["A1 33612345678", "A2 ", "A1 33600000009"]);
+  });
+
   it("leaves a usable database when the process is killed in the middle", async () => {
     const script = join(import.meta.dirname, "support/migrating-process.ts");
     const migrating = spawn(process.execPath, [script, engine, ground.where], { stdio: ["ignore", "pipe", "inherit"] });

@@ -73,6 +73,15 @@ describe("a table of operators and circles", () => {
     expect(operatorCircle("919448012345", table)).toBe("BSNL MOBILE");
   });
 
+  test("what the carrier has told comes before the table, each by itself", () => {
+    const table = tableOf("919876,Airtel India,Punjab");
+    const told = { operator: "Jio", circle: "Kerala" };
+    expect(operatorCircle("919876543210", table, told)).toBe("Jio, Kerala");
+    expect(operatorCircle("919876543210", table, { operator: "Jio" })).toBe("Jio, Punjab");
+    expect(operatorCircle("919876543210", table, { circle: "Kerala" })).toBe("Airtel India, Kerala");
+    expect(operatorCircle("919876543210", null, { operator: "", circle: "" })).toBe("Airtel");
+  });
+
   test("a row without a circle gives the operator alone", () => {
     expect(operatorCircle("15550100100", tableOf("1555,Fiction Mobile"))).toBe("Fiction Mobile");
     expect(operatorCircle("15550100100", tableOf("1555,Fiction Mobile,"))).toBe("Fiction Mobile");

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Receipt, ReceiptState } from "../src/carriers/carrier.ts";
+import { newId } from "../src/lib/ids.ts";
 import type { MessageRef } from "../src/model/message.ts";
 import { NOBODY, type Move, type MoveResult, type Part, type Store } from "../src/store/store.ts";
 import { acceptance, NOON } from "./support/acceptances.ts";
@@ -196,6 +197,21 @@ export function receiptStoreSuite(engine: EngineName): void {
     });
   });
 
+  describe("what was learned of how a carrier spells ids", () => {
+    it("is kept by carrier, the latest in the place of what was there", async () => {
+      const [north, south] = [newId(NOON), newId(NOON)];
+      expect(await store.listIdForms()).toEqual([]);
+      await store.saveIdForm({ accountId: 1, carrierId: north, form: "in lower case" }, NOON);
+      await store.saveIdForm({ accountId: 1, carrierId: south, form: "from hex to decimal" }, NOON);
+      await store.saveIdForm({ accountId: 1, carrierId: north, form: "in upper case" }, NOON + 1);
+      const learned = await store.listIdForms();
+      expect(learned.toSorted((a, b) => (a.form < b.form ? -1 : 1))).toEqual([
+        { accountId: 1, carrierId: south, form: "from hex to decimal" },
+        { accountId: 1, carrierId: north, form: "in upper case" },
+      ]);
+    });
+  });
+
   describe("ids in another spelling", () => {
     it("name the message to the receipt's own number, by the likeliest spelling", async () => {
       const ref = await taken(["ff"], "33612345678");
@@ -237,12 +253,37 @@ export function receiptStoreSuite(engine: EngineName): void {
         recipient: "33612345678",
         channel: "sms",
         errorCode: "7",
+        operator: "Airtel",
+        circle: "Punjab",
       });
       await store.park([early], NOON + 5);
       const { rows, next } = await store.listParked({ accountId: 1 }, null, 10);
       expect(rows).toEqual([{ id: expect.any(Number), receipt: early, parkedAt: NOON + 5 }]);
       expect(next).toBeNull();
       expect(await store.findParked(1, rows[0]?.id ?? 0)).toEqual(rows[0]);
+    });
+
+    it("of two phones under one id and state wait side by side, and one that is repeated waits once", async () => {
+      const [one, other] = ["33612345678", "33600000009"].map((recipient) => receipt("65536", { recipient }));
+      const nobodys = receipt("65536");
+      for (const each of [one, other, nobodys, one, other, nobodys]) if (each) await store.park([each], NOON);
+      const { rows } = await store.listParked({ accountId: 1 }, null, 10);
+      expect(rows.map((row) => row.receipt)).toEqual([nobodys, other, one]);
+    });
+
+    it("bring what they tell of the phone's network to the submit that they waited for", async () => {
+      const network = { operator: "Airtel", circle: "Punjab" };
+      await store.park([receipt("A1", network), receipt("B1", { operator: "Jio" })], NOON);
+      const parked: Partial<Receipt>[] = [];
+      for (const ids of [["A1"], ["B1", "B2"]]) {
+        const ref = await stored();
+        await moveOne(ref, { to: "submitting" });
+        const parts = ids.length > 1 ? { partIds: ids } : {};
+        const step = { to: "submitted", carrier: NORTH, carrierMessageId: ids[0] ?? "", ...parts } as const;
+        parked.push(...(await moveOne(ref, step)).parked.map((each) => each.receipt));
+      }
+      expect(parked).toMatchObject([network, { operator: "Jio" }]);
+      expect(await store.parkedWithMessage(10)).toMatchObject(parked.map((each) => ({ receipt: each })));
     });
 
     it("are listed newest first, a page at a time, by carrier, spelling and time", async () => {

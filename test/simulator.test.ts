@@ -49,6 +49,7 @@ const messageTo = (clock: MovedClock, recipient: string, changes: Partial<Messag
   carrier: null,
   state: "submitting",
   attempts: 0,
+  repeats: 0,
   createdAt: clock.now(),
   dueAt: clock.now(),
   expiresAt: clock.now() + 3_600_000,

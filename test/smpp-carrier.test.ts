@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Carrier, Inbound, InboundPart, Receipt } from "../src/carriers/carrier.ts";
+import type { Carrier, Inbound, InboundPart, LateAnswer, Receipt } from "../src/carriers/carrier.ts";
 import { createSmppCarrier } from "../src/carriers/smpp/smpp-carrier.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { newId } from "../src/lib/ids.ts";
@@ -21,6 +21,8 @@ interface Trial {
   receipts: Receipt[];
   inbound: Inbound[];
   parts: InboundPart[];
+  lates: LateAnswer[];
+  learned: string[];
   take(receipt: Receipt): Promise<void>;
   bound(): Promise<void>;
   close(): Promise<void>;
@@ -31,6 +33,7 @@ async function openTrial(
   whims: Partial<Whims> = {},
   settings: Partial<SmppSettings> = {},
   share = { connections: 1 },
+  learnedIdForm: string | null = null,
 ): Promise<Trial> {
   const taken: Trial["taken"] = [];
   const smsc = await Smsc.open({
@@ -44,16 +47,21 @@ async function openTrial(
   const receipts: Receipt[] = [];
   const inbound: Inbound[] = [];
   const parts: InboundPart[] = [];
+  const lates: LateAnswer[] = [];
+  const learned: string[] = [];
   const carrier = createSmppCarrier({
     name: "1/line",
     accountId: 1,
     settings: { ...SMPP_DEFAULTS, host: "127.0.0.1", systemId: "esme", ...settings, port: settings.port ?? smsc.port },
     secrets: { password: "secret", tlsKey: null },
-    share: () => ({ connections: share.connections, ratePerSecond: null }),
+    share: () => share,
     messagesPerSecond: () => null,
     addressOf: (host) => Promise.resolve(host),
     onInbound: async (message) => void inbound.push(message),
     onInboundPart: async (part) => void parts.push(part),
+    onLateAnswer: async (late) => void lates.push(late),
+    learnedIdForm,
+    onLearned: (form) => void learned.push(form),
     clock: systemClock,
     log: createLog("silent"),
     meters: { carrierErrors: () => ({ inc: () => {} }) },
@@ -68,6 +76,8 @@ async function openTrial(
     receipts,
     inbound,
     parts,
+    lates,
+    learned,
     take: async (receipt) => void receipts.push(receipt),
     bound,
     async close() {
@@ -94,6 +104,7 @@ const messageTo = (recipient: string, changes: Partial<Message> = {}): Message =
   carrier: null,
   state: "submitting",
   attempts: 0,
+  repeats: 0,
   createdAt: Date.now(),
   dueAt: Date.now(),
   expiresAt: Date.now() + 600_000,
@@ -221,6 +232,49 @@ describe("a carrier over SMPP", () => {
     expect(await carrier.submit(messageTo("15550100100"))).toMatchObject({ kind: "unknown" });
   });
 
+  test("an answer that comes late is handed in, with the ids of all parts, once all of them have one", async () => {
+    const { carrier, lates, taken, receipts } = await open({ answerAfterMs: 4000 }, { responseSeconds: 1 });
+    const message = messageTo("15550100100");
+    const several = long("15550100101");
+    const outcomes = await Promise.all([carrier.submit(message), carrier.submit(several)]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(["unknown", "unknown"]);
+    expect(lates).toEqual([]);
+    await eventually(
+      () => lates,
+      (seen) => seen.length === 2,
+    );
+    const [one, ...parts] = taken.map(({ id }) => id);
+    const refOf = ({ accountId, requestId, n }: Message) => ({ accountId, requestId, n });
+    expect(lates).toEqual([
+      {
+        message: refOf(message),
+        carrier: "1/line",
+        outcome: { kind: "taken", carrierMessageId: one, exchange: expect.stringContaining(`taken ${one}`) },
+      },
+      {
+        message: refOf(several),
+        carrier: "1/line",
+        outcome: { kind: "taken", carrierMessageId: parts[0], partIds: parts, exchange: expect.any(String) },
+      },
+    ]);
+    await eventually(
+      () => receipts,
+      (seen) => seen.length === 4,
+    );
+    expect(lates).toHaveLength(2);
+  });
+
+  test("a refusal that comes late is handed in as one", async () => {
+    const { carrier, lates } = await open({ answerAfterMs: 4000 }, { responseSeconds: 1 });
+    expect(await carrier.submit(messageTo("15550109003"))).toMatchObject({ kind: "unknown" });
+    const [late] = await eventually(
+      () => lates,
+      (seen) => seen.length === 1,
+    );
+    expect(late?.outcome).toMatchObject({ kind: "refused", fault: "message", code: "0x0000000B" });
+    expect(carrier.state?.().errors).toEqual({ "0x0000000B": 1 });
+  });
+
   test("a line that is cut in the middle leaves what was sent in doubt, and what was not as it was", async () => {
     const { carrier, smsc } = await open({ hangUpAfter: 3 }, { window: 3 });
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => carrier.submit(messageTo("15550100100"))));
@@ -275,6 +329,55 @@ describe("a carrier over SMPP", () => {
     heard("00a5", "a5");
     heard("00a6", "a6");
     expect(form()).toBe("without leading zeros");
+  });
+
+  test("what is learned of ids is told once, and what was learned before counts from the first receipt on", async () => {
+    const { carrier, learned } = await open();
+    for (const each of ["255", "254"]) carrier.learned?.({ ...RECEIPT, spelt: each }, Number(each).toString(16));
+    expect(learned).toEqual(["from decimal to hex, in lower case"]);
+    await trial.close();
+
+    const known = "from decimal to hex, in lower case";
+    const again = await open({ idForm: "hex", receiptIdForm: "decimal" }, {}, { connections: 1 }, known);
+    expect(again.carrier.state?.().learnedIdForm).toBe(known);
+    const outcome = await again.carrier.submit(messageTo("15550100100"));
+    const [receipt] = await eventually(
+      () => again.receipts,
+      (seen) => seen.length === 1,
+    );
+    expect(receipt?.carrierMessageId).toBe(outcome.kind === "taken" ? outcome.carrierMessageId : "");
+    expect(again.learned).toEqual([]);
+  });
+
+  test("what was learned of ids counts no more once somebody has said how they are spelt", async () => {
+    const { carrier } = await open({}, { idForm: "exact" }, { connections: 1 }, "from decimal to hex, in lower case");
+    expect(carrier.state?.().learnedIdForm).toBeNull();
+  });
+
+  test("a receipt tells whose network the phone is in, where the line says which parameters do", async () => {
+    const receiptTlvs = [
+      { tag: 0x1401, type: "cstring", field: "operator" },
+      { tag: 0x1402, type: "octets", field: "circle" },
+    ] as const;
+    const { carrier, receipts } = await open({ operator: "Airtel", circle: "Punjab" }, { receiptTlvs });
+    await carrier.submit(messageTo("15550100100"));
+    const [receipt] = await eventually(
+      () => receipts,
+      (seen) => seen.length === 1,
+    );
+    expect(receipt).toMatchObject({ state: "delivered", operator: "Airtel", circle: "Punjab" });
+  });
+
+  test("a text that its phone has counted is handed over as the only part of itself", async () => {
+    const { smsc, inbound, parts } = await open();
+    smsc.text("15550100100", "HELIOG", "Yes", 7);
+    smsc.text("15550100100", "HELIOG", "No", 0);
+    await eventually(
+      () => inbound.length + parts.length,
+      (seen) => seen === 2,
+    );
+    expect(parts).toMatchObject([{ reference: 7, total: 1, index: 1, octets: Buffer.from("Yes") }]);
+    expect(inbound).toMatchObject([{ content: { kind: "text", text: "No" } }]);
   });
 
   test("nothing is learned of a receipt that does not have its id as the carrier spelt it", async () => {

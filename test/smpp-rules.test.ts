@@ -354,6 +354,17 @@ describe("parameters by a carrier's map", () => {
     ).toEqual({});
     expect(readTlvs(rules, [{ tag: 0x1404, value: Buffer.alloc(9) }])).toEqual({});
   });
+
+  test.each<[string, Buffer, string | undefined]>([
+    ["Latin-1", Buffer.from("T\u00e9l\u00e9", "latin1"), "T\u00e9l\u00e9"],
+    ["UTF-8", Buffer.from("T\u00e9l\u00e9 \u0905", "utf8"), "T\u00e9l\u00e9 \u0905"],
+    ["control characters", Buffer.from("Air\r\nX-Evil: 1\u001b\0\0", "latin1"), "Air X-Evil: 1"],
+    ["nothing but control characters", Buffer.from([0, 7, 0x1b, 0]), undefined],
+    ["far too much", Buffer.alloc(60_000, "x"), "x".repeat(100)],
+  ])("what a receipt tells of the phone is short and plain: %s", (_, value, operator) => {
+    const read = readTlvs([{ tag: 0x1401, type: "octets", field: "operator" }], [{ tag: 0x1401, value }]);
+    expect(read.operator).toBe(operator);
+  });
 });
 
 describe("the speed of a line", () => {

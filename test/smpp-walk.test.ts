@@ -48,6 +48,18 @@ describe.each(ENGINES)("a message by SMPP on %s", (engine) => {
     await smsc.close();
   });
 
+  /** Changes the line and waits until the one in its place is bound. */
+  const change = async (smpp: object): Promise<void> => {
+    const { body } = await house.ask<{ data: { id: string; name: string }[] }>("GET", "/api/carriers");
+    const id = body.data.find(({ name }) => name === "line")?.id ?? "";
+    const { status } = await house.ask("PATCH", `/api/carriers/${id}`, { smpp });
+    expect(status).toBe(200);
+    await eventually(
+      async () => (await house.ask<{ binds: { state: string }[] }>("GET", `/api/carriers/${id}/state`)).body.binds,
+      (binds) => binds.some(({ state }) => state === "bound"),
+    );
+  };
+
   const send = async (fields: object): Promise<string> => {
     const { body } = await house.send({ sender: "HELIOG", text: "Hello", ...fields });
     expect(body.error).toBeNull();
@@ -62,6 +74,34 @@ describe.each(ENGINES)("a message by SMPP on %s", (engine) => {
     expect(heard?.body).toMatchObject({ messageId: id, status: "Delivered", errCode: "000" });
     expect(await house.settled(id)).toMatchObject({ state: "delivered", status: "Delivered" });
     await sink.close();
+  });
+
+  test("its report tells whose network the phone is in, as the carrier's receipt does", async () => {
+    smsc.behave({ operator: "Airtel", circle: "Punjab" });
+    await change({
+      receiptTlvs: [
+        { tag: "0x1401", type: "cstring", field: "operator" },
+        { tag: "0x1402", type: "cstring", field: "circle" },
+      ],
+    });
+    const sink: Sink = await openSink();
+    const headers = ["messageId", "operatorCircle"].map((name) => ({ key: `X-${name}`, value: `{{${name}}}` }));
+    const reports = { name: "reports", provider: "line", method: "POST", url: sink.url, headers };
+    await house.ask("POST", "/api/dlr-configs", reports);
+    const id = await send({ to: "15550100110" });
+    const [heard] = await sink.until(1);
+    expect(heard?.body).toMatchObject({ messageId: id, operatorCircle: "Airtel, Punjab" });
+    await sink.close();
+  });
+
+  test("is known as taken and delivered when the answer comes after its time, and is not sent twice", async () => {
+    smsc.behave({ answerAfterMs: 4000 });
+    await change({ responseSeconds: 1 });
+    const id = await send({ to: "15550100111", type: "PROMO" });
+    expect(await house.settled(id)).toMatchObject({ state: "delivered" });
+    expect(taken).toEqual(["15550100111"]);
+    const { body } = await house.ask<{ timeline: { what: string }[] }>("GET", `/api/messages/${id}`);
+    expect(JSON.stringify(body)).toContain("says late that it took it as");
   });
 
   test("a long one is delivered when all of its parts are", async () => {
@@ -94,6 +134,32 @@ describe.each(ENGINES)("a message by SMPP on %s", (engine) => {
     const id = body.data.find(({ name }) => name === "line")?.id ?? "";
     const state = await house.ask<{ learnedIdForm: string | null }>("GET", `/api/carriers/${id}/state`);
     expect(JSON.stringify(state.body)).toContain("hex");
+    // The next line begins with it, and so does the next start.
+    const learned = await eventually(
+      async () => (await house.app.store.listIdForms()).find(({ carrierId }) => carrierId === id),
+      (found) => found !== undefined,
+    );
+    await change({ window: 20 });
+    const after = await house.ask<{ learnedIdForm: string | null }>("GET", `/api/carriers/${id}/state`);
+    expect(JSON.stringify(after.body)).toContain(`"learnedIdForm":"${learned?.form}"`);
+  });
+
+  test("a text that its carrier repeats is received once, where its phone counts what it sends", async () => {
+    for (const [words, count] of [
+      ["Yes", 41],
+      ["Yes", 41],
+      ["Yes", 42],
+      ["No", 42],
+    ] as const) {
+      const before = smsc.counts.delivered;
+      smsc.text("15550100106", "HELIOG", words, count);
+      await eventually(
+        () => smsc.counts.delivered,
+        (delivered) => delivered > before,
+      );
+    }
+    const { body } = await house.ask<{ data: { text: string }[] }>("GET", "/v1/inbound?from=15550100106");
+    expect(body.data).toHaveLength(3);
   });
 
   test("a phone that says STOP gets no promotions any more", async () => {

@@ -105,6 +105,7 @@ export function storeSuite(engine: EngineName): void {
         trail: null,
         state: "scheduled",
         attempts: 0,
+        repeats: 0,
         carrier: null,
         errorCode: null,
         description: null,

@@ -33,6 +33,7 @@ function messageWith(trail: readonly TrailEntry[], changes: Partial<StoredMessag
     tried: [],
     state: "submitted",
     attempts: 1,
+    repeats: 0,
     createdAt: NOON,
     dueAt: NOON,
     expiresAt: NOON + 3_600_000,

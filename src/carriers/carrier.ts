@@ -27,6 +27,20 @@ export type Outcome = (
   exchange?: string;
 };
 
+/** What became of it where that is known. */
+export type KnownOutcome = Exclude<Outcome, { kind: "unknown" }>;
+
+/** What a carrier answers when nobody waits any more: until then nobody could tell whether it had taken the message. */
+export interface LateAnswer {
+  message: MessageRef;
+  /** The carrier's name in the whole service. */
+  carrier: string;
+  outcome: KnownOutcome;
+}
+
+/** Resolves once what was answered is written down. */
+export type OnLateAnswer = (late: LateAnswer) => Promise<void>;
+
 export type ReceiptState = Extract<
   State,
   "enroute" | "delivered" | "read" | "undelivered" | "expired" | "rejected" | "unknown"
@@ -52,6 +66,9 @@ export interface Receipt {
   state: ReceiptState;
   errorCode: string | null;
   description: string | null;
+  /** Whose network the phone is in, and where, as far as the carrier says so. */
+  operator?: string;
+  circle?: string;
   /** When it happened, by the carrier's word. */
   at: number;
 }

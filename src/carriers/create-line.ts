@@ -11,6 +11,7 @@ import type { LiveLine } from "./open-carriers.ts";
 import type { PlatformNeeds } from "./platform.ts";
 import { createRbmCarrier } from "./rbm/rbm-carrier.ts";
 import { tryRbmLine } from "./rbm/try-line.ts";
+import type { Learning } from "./remember-id-forms.ts";
 import type { SimulatorCarrier } from "./simulator/simulator-carrier.ts";
 import type { CreateSmppCarrier, SmppCarrierNeeds } from "./smpp/needs.ts";
 import { tryBind } from "./smpp/try-bind.ts";
@@ -20,13 +21,15 @@ import { createWhatsappCarrier } from "./whatsapp/whatsapp-carrier.ts";
 type CarrierRecord = CatalogRecord<"carrier">;
 
 /** What is a line's own. */
-type OwnNeeds = keyof LiveLine | "name" | "accountId" | "settings" | "secrets" | "callbackUrl";
+type OwnNeeds = keyof LiveLine | keyof Learning | "name" | "accountId" | "settings" | "secrets" | "callbackUrl";
 
 /** What is the same for all lines. */
 export interface LineNeeds
   extends Omit<SmppCarrierNeeds, OwnNeeds>, Omit<PlatformNeeds<never, never>, OwnNeeds | keyof SmppCarrierNeeds> {
   simulator: SimulatorCarrier;
   createSmpp: CreateSmppCarrier;
+  /** What was learned of a line over SMPP before, and where it is kept. */
+  learning(record: CarrierRecord): Learning;
   /** Opens what was sealed. */
   open(sealed: string): string;
   /** Where platforms reach a line, by the id of its record. */
@@ -47,12 +50,14 @@ export interface AccountLookup {
 }
 
 /** The line that a record asks for. */
-export function createLine(needs: LineNeeds, { accountId, id, name, content }: CarrierRecord, live: LiveLine): Carrier {
+export function createLine(needs: LineNeeds, record: CarrierRecord, live: LiveLine): Carrier {
+  const { accountId, id, name, content } = record;
   const own = { name: carrierKey(accountId, name), accountId, callbackUrl: () => needs.callbackUrlOf(id) };
   const account = needs.account(accountId);
   const common = { ...needs, ...live, ...own };
   if (content.adapter === "simulator") return needs.simulator.line(accountId, { ...own, ...content });
-  if (content.adapter === "smpp") return needs.createSmpp({ ...common, ...openedLine(content.smpp, needs.open) });
+  if (content.adapter === "smpp")
+    return needs.createSmpp({ ...common, ...needs.learning(record), ...openedLine(content.smpp, needs.open) });
   if (content.adapter === "http") return createHttpCarrier({ ...common, ...openedHttpLine(content.http, needs.open) });
   if (content.adapter === "rbm")
     return createRbmCarrier({ ...common, ...account, ...openedRbmLine(content.rbm, needs.open) });

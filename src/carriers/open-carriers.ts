@@ -183,14 +183,11 @@ function isSameLine(before: CarrierContent, after: CarrierContent): boolean {
 }
 
 /** What of a line is a node's. Binds cannot be halved, so the first nodes have those that are left over. */
-export function shareOf({ messagesPerSecond, smpp }: CarrierContent, place: Place | null): LineShare {
-  if (!place) return { connections: 0, ratePerSecond: null };
+export function shareOf({ smpp }: CarrierContent, place: Place | null): LineShare {
+  if (!place) return { connections: 0 };
   const count = Math.max(1, place.count);
   const all = smpp?.connections ?? 0;
-  return {
-    connections: Math.floor(all / count) + (place.rank < all % count ? 1 : 0),
-    ratePerSecond: messagesPerSecond === null ? null : messagesPerSecond / count,
-  };
+  return { connections: Math.floor(all / count) + (place.rank < all % count ? 1 : 0) };
 }
 
 /** What stands for a line that could not be opened: messages wait, or take another route. */

@@ -141,7 +141,7 @@ async function store(
       if (recipient.failure || (recipient.dueAt ?? now) > now) return;
       const { number, credits, content = message.content, segments = message.segments } = recipient;
       const own = { n: index + 1, recipient: number, credits, content, segments };
-      places.lanes.push({ ...message, ...own, tried: [], carrier: null, state: "accepted", attempts: 0 });
+      places.lanes.push({ ...message, ...own, tried: [], carrier: null, state: "accepted", attempts: 0, repeats: 0 });
     });
     places.dispatcher.wake();
   }

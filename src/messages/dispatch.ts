@@ -2,7 +2,6 @@ import type { Carrier, Carriers, Outcome } from "../carriers/carrier.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
 import {
-  ERASED,
   FAILURES,
   isFinal,
   isSealed,
@@ -14,17 +13,23 @@ import {
 import { writeTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type Move } from "../store/store.ts";
 import type { Gates } from "../work/gates.ts";
-import type { GroupCommit } from "../work/group-commit.ts";
 import type { Membership } from "../work/membership.ts";
 import { candidatesFor, type Candidate, type Choice } from "./choose-route.ts";
-import { asText, callBack, fallbackDueAt, fallbackOf, mayFallBack, notPastFallback } from "./fall-back.ts";
+import { asText, callBack, fallbackDueAt, mayFallBack, notPastFallback } from "./fall-back.ts";
 import { judgeAgain, type JudgeAgainNeeds } from "./judge-again.ts";
-import { settleParked, type ReportNeeds } from "./report.ts";
+import { answerOf, erasing, movesFor, noteTaken, refOf } from "./note-taken.ts";
+import type { ReportNeeds } from "./report.ts";
 
 /** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
 const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
 /** A line that is down may be back at any moment, and what is urgent must not sleep past it. */
 const LONGEST_WAIT_FOR_LINE_MS: Readonly<Record<RouteClass, number>> = { OTP: 5000, TRANS: 30_000, PROMO: 300_000 };
+
+/**
+ * A message in doubt is sent again so often, once after each pause: by then a carrier that takes messages and does not say so
+ * has several of it. From then on it waits for its receipt.
+ */
+const REPEATS_MAX = RETRY_PAUSES_MS.length;
 
 const ASK_AGAIN_MS = 1000;
 /** How long a message stays out of this node's hands when it is others' to send. */
@@ -145,10 +150,13 @@ async function tryEach(
       ownedBy: node,
       carrier: carrier.name,
       attempt: true,
+      // Counted before it is sent, as everything is: one that ends the process each time ends with the count.
+      ...(inDoubt && place === 0 ? { repeat: 1 } : {}),
       trail: writeTrail(entry),
     };
     if (!(await movesFor(needs, message).add(intent)).moved) return;
-    if (!membership.alive) return inDoubt ? hold(needs, message, node, at) : putBack(needs, message, node, at);
+    if (!membership.alive)
+      return inDoubt ? hold(needs, message, node, at, { repeat: -1 }) : putBack(needs, message, node, at);
 
     if (inDoubt) meters.ambiguous(message.routeClass).inc();
     if (place === 0) meters.queueMs(message.routeClass).observe(clock.now() - message.dueAt);
@@ -182,10 +190,6 @@ function opened(seal: Pick<Seal, "open">, message: Message): Message {
   return { ...message, content: JSON.parse(seal.open(message.content.sealed)) as MessageContent };
 }
 
-/** What must not lie in the store is gone from it with the move that says that a carrier has it. */
-const erasing = ({ channel, sender, content, segments }: Message): Pick<Move, "becomes"> =>
-  isSealed(content) ? { becomes: { channel, sender, content: ERASED, segments } } : {};
-
 /**
  * Writes what the carrier answered. That it was taken is true whoever owns the row by now; anything else is ours to say
  * only while the row is still ours, because another node may be sending it. Next: src/messages/report.ts
@@ -206,34 +210,21 @@ async function conclude(
     at,
     owner: NOBODY,
     carrier: carrier.name,
-    trail: writeTrail(answerOf(carrier, outcome, at, nextTryAt)),
+    trail: writeTrail(
+      isEnd(outcome) ? answerOf(carrier.name, outcome, at) : { ...answerOf(carrier.name, outcome, at), nextTryAt },
+    ),
   };
   switch (outcome.kind) {
-    case "taken": {
-      const { carrierMessageId, partIds } = outcome;
-      const parted = isParted(partIds) ? { partIds } : {};
-      const silentMs = (fallbackOf(message)?.afterSeconds ?? route?.content.failoverAfterSeconds ?? 0) * 1000;
-      const plan = silentMs > 0 ? { failoverAt: at + silentMs } : {};
-      const result = await movesFor(needs, message).add({
+    case "taken":
+      return noteTaken(needs, message, {
         ...move,
-        to: "submitted",
-        carrierMessageId,
-        ...parted,
-        trailAlways: true,
-        ...plan,
-        // The next route may need the words once more; then they go when there is none left to try, or with the message's end.
-        ...(silentMs > 0 ? {} : erasing(message)),
+        taken: outcome,
+        failoverAfterSeconds: route?.content.failoverAfterSeconds,
       });
-      return settleParked(
-        needs,
-        parted.partIds ? { ...refOf(message), parts: parted.partIds.length } : message,
-        result.parked,
-      );
-    }
     case "refused": {
       // A carrier that refuses a repeat for its own reasons says nothing about the first try: its receipt may still come.
       if (message.state === "submitting" && outcome.fault === "carrier") {
-        await commits.move.add({ ...move, to: "submitting", ownedBy: node, dueAt: message.expiresAt });
+        await commits.move.add({ ...move, to: "submitting", ownedBy: node, dueAt: message.expiresAt, repeat: -1 });
         return;
       }
       const { code: errorCode, description } = outcome;
@@ -250,7 +241,7 @@ async function conclude(
       await commits.move.add({
         ...move,
         // A repeat that was not taken says nothing about the first try: that one stays in doubt.
-        to: message.state === "submitting" ? "submitting" : "accepted",
+        ...(message.state === "submitting" ? { to: "submitting", repeat: -1 } : { to: "accepted" }),
         ownedBy: node,
         dueAt: nextTryAt,
       });
@@ -260,9 +251,7 @@ async function conclude(
   }
 }
 
-/** A carrier that gives all parts the same id reports on the whole. */
-const isParted = (ids: readonly string[] | undefined): ids is readonly string[] =>
-  ids !== undefined && new Set(ids).size > 1;
+const isEnd = ({ kind }: Outcome): boolean => kind === "taken" || kind === "refused";
 
 /** An RCS message that will not arrive as such goes on as the text that was given for this case. */
 async function turnToText(
@@ -278,8 +267,9 @@ async function turnToText(
 
 /** When the message is looked at again. One in doubt that must not be sent twice waits for its receipt as long as it is valid. */
 function nextTryOf(message: Message, outcome: Outcome, repeats: boolean, at: number): number {
-  if (outcome.kind === "unknown" && !mayRepeat(message, repeats))
-    return notPastFallback(message, at, message.expiresAt);
+  const wasRepeat = message.state === "submitting";
+  const sofar = wasRepeat ? { ...message, repeats: message.repeats + 1 } : message;
+  if (outcome.kind === "unknown" && !mayRepeat(sofar, repeats)) return notPastFallback(message, at, message.expiresAt);
   const pauseMs =
     outcome.kind === "busy"
       ? (outcome.retryAfterMs ?? retryPauseMs(message))
@@ -287,23 +277,6 @@ function nextTryOf(message: Message, outcome: Outcome, repeats: boolean, at: num
         ? linePauseMs(message)
         : retryPauseMs(message);
   return notPastFallback(message, at, at + pauseMs);
-}
-
-function answerOf(carrier: Carrier, outcome: Outcome, at: number, nextTryAt: number): TrailEntry {
-  const ended = outcome.kind === "taken" || outcome.kind === "refused";
-  return {
-    at,
-    step: "answer",
-    carrier: carrier.name,
-    outcome: outcome.kind,
-    ...("code" in outcome ? { code: outcome.code } : {}),
-    ...("description" in outcome ? { description: outcome.description } : {}),
-    ...("carrierMessageId" in outcome
-      ? { carrierMessageId: (outcome.partIds ?? [outcome.carrierMessageId]).join(", ") }
-      : {}),
-    ...(outcome.exchange === undefined ? {} : { exchange: outcome.exchange }),
-    ...(ended ? {} : { nextTryAt }),
-  };
 }
 
 /** No carrier can be used now: if there is a route at all, the message waits for it; if there is none any more, it fails. */
@@ -360,8 +333,10 @@ export async function hold(
   message: Message,
   node: number,
   dueAt: number,
+  unsent: Pick<Move, "repeat"> = {},
 ): Promise<void> {
-  await commits.move.add({ ...refOf(message), to: "submitting", at: clock.now(), owner: NOBODY, ownedBy: node, dueAt });
+  const at = clock.now();
+  await commits.move.add({ ...refOf(message), to: "submitting", at, owner: NOBODY, ownedBy: node, dueAt, ...unsent });
 }
 
 /** Undoes an intent that nothing came of: the message was certainly not sent and is as good as new. */
@@ -392,9 +367,10 @@ async function end(
 
 /**
  * A second password or order confirmation is a nuisance, a missing one is a failure; a second advertisement is the worse of the
- * two, unless the route says otherwise.
+ * two, unless the route says otherwise. A sixth of anything is too many.
  */
-const mayRepeat = (message: Message, repeats: boolean): boolean => message.routeClass !== "PROMO" || repeats;
+const mayRepeat = (message: Message, repeats: boolean): boolean =>
+  message.repeats < REPEATS_MAX && (message.routeClass !== "PROMO" || repeats);
 
 function retryPauseMs(message: Message): number {
   const pause = RETRY_PAUSES_MS[Math.min(message.attempts, RETRY_PAUSES_MS.length - 1)] ?? 0;
@@ -403,13 +379,3 @@ function retryPauseMs(message: Message): number {
 
 const linePauseMs = (message: Message): number =>
   Math.min(retryPauseMs(message), LONGEST_WAIT_FOR_LINE_MS[message.routeClass]);
-
-/** Passwords have their own way to the store. */
-const movesFor = ({ commits }: Pick<DispatchNeeds, "commits">, { routeClass }: Message): GroupCommit["move"] =>
-  routeClass === "OTP" ? commits.urgentMove : commits.move;
-
-const refOf = ({ accountId, requestId, n }: Message): Pick<Message, "accountId" | "requestId" | "n"> => ({
-  accountId,
-  requestId,
-  n,
-});

@@ -89,8 +89,9 @@ async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles
   const { carrier, state, errorCode: code, description } = receipt;
   const isBad = customerStatus(state) === "Failed";
   const part = judged ? { part: judged.part } : {};
-  const trail = writeTrail({ at: receipt.at, step: "receipt", carrier, state, code, description, ...part });
-  const note = { accountId, requestId, n, at: receipt.at, owner: NOBODY, trail, trailAlways: true };
+  const network = networkOf(receipt);
+  const trail = writeTrail({ at: receipt.at, step: "receipt", carrier, state, code, description, ...part, ...network });
+  const note = { accountId, requestId, n, at: receipt.at, owner: NOBODY, trail, trailAlways: true, ...network };
   const settled = settles === undefined ? {} : { settles };
   if (isBad && (await turnsToText(needs, ref, receipt, trail, settles))) {
     meters.receipts(carrier, "failover").inc();
@@ -124,6 +125,12 @@ async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles
   if (moved && isFinal(state)) meters.moves(state).inc();
 }
 
+/** Whose network the phone is in, as far as a receipt says so: it stays with the message, for what is told of it later. */
+const networkOf = ({ operator, circle }: Receipt): Pick<Receipt, "operator" | "circle"> => ({
+  ...(operator === undefined ? {} : { operator }),
+  ...(circle === undefined ? {} : { circle }),
+});
+
 /** What is read has been delivered, also where the carrier says so later or never; mostly it has said so. */
 async function read({ commits, meters }: ReportNeeds, change: Move): Promise<boolean> {
   const { trailAlways: _, ...quietly } = change;
@@ -138,7 +145,7 @@ const channelFence = ({ channel }: Receipt): { channelIs?: Channel } =>
   channel === undefined ? {} : { channelIs: channel };
 
 /** Neither a carrier nor a message that waits for one is ever called so. */
-const NEVER = "?";
+export const NEVER = "?";
 
 /** An RCS message that brought its own text for this case goes on as that text, whatever was known of its submit. */
 async function turnsToText(

@@ -279,9 +279,9 @@ function wordsOf(entry: TrailEntry): string {
     case "attempt":
       return attemptWords(entry);
     case "answer":
-      return `Carrier ${nameOf(entry)} ${answerWords(entry)}`;
+      return `Carrier ${nameOf(entry)} ${entry.late ? "says late that it " : ""}${answerWords(entry)}`;
     case "receipt":
-      return `Carrier ${nameOf(entry)} reports ${partWords(entry)}${entry.state}${reason(entry.description, entry.code)}`;
+      return `Carrier ${nameOf(entry)} reports ${partWords(entry)}${entry.state}${reason(entry.description, entry.code)}${networkWords(entry)}`;
     case "failover":
       return turnWords(entry);
     case "changed":
@@ -291,6 +291,11 @@ function wordsOf(entry: TrailEntry): string {
 }
 
 const nameOf = ({ carrier }: { carrier: string }): string => `"${carrierNameOf(carrier)}"`;
+
+const networkWords = ({ operator, circle }: ReceiptStep): string => {
+  const network = [operator, circle].filter((word) => word !== undefined).join(", ");
+  return network === "" ? "" : `, in the network of ${network}`;
+};
 
 const partWords = ({ part }: ReceiptStep): string =>
   part ? `part ${part.index} of ${part.total} as ${part.state}, which makes all of it ` : "";

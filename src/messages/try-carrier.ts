@@ -37,6 +37,7 @@ export async function tryCarrier(clock: Clock, prepared: Prepared, carrier: Carr
     carrier: carrier.name,
     state: "submitting",
     attempts: 1,
+    repeats: 0,
     createdAt: now,
     dueAt: now,
     expiresAt: now + VALID_MS,

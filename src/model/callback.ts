@@ -20,6 +20,9 @@ export interface MessageFacts {
   createdAt: number;
   /** A chat-app message in the business's own words, rather than a template. */
   session: boolean;
+  /** Whose network the phone is in, where the carrier has said so. */
+  operator?: string;
+  circle?: string;
 }
 
 /** What happened, as it is stored; each endpoint's own form of it is made when it is sent. */

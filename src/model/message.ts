@@ -87,6 +87,8 @@ export interface Message extends MessageRef {
   carrier: string | null;
   state: State;
   attempts: number;
+  /** How often it was sent again while it was in doubt. */
+  repeats: number;
   createdAt: number;
   /** Not sent before this time. */
   dueAt: number;

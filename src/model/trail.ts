@@ -18,6 +18,8 @@ export type TrailEntry = { at: number } & (
       /** What went over the line, in the carrier's own form, without the text. */
       exchange?: string;
       nextTryAt?: number;
+      /** It came when nobody waited for it any more. */
+      late?: true;
     }
   | {
       step: "receipt";
@@ -28,6 +30,9 @@ export type TrailEntry = { at: number } & (
       description: string | null;
       /** The part of a long message that it speaks of, and what that part is. */
       part?: { index: number; total: number; state: State };
+      /** Whose network the phone is in, where the carrier says so. */
+      operator?: string;
+      circle?: string;
     }
   | {
       step: "failover";

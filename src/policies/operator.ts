@@ -19,12 +19,17 @@ interface OperatorRow {
 
 /**
  * The recipient's operator and service circle, like `Airtel, Punjab`: only the operator where the circle is not known,
- * and nothing where neither is. The table comes first; what it leaves open, libphonenumber may know.
+ * and nothing where neither is. What the carrier has told comes first, because people take their numbers with them; then the
+ * table; what that leaves open, libphonenumber may know.
  */
-export function operatorCircle(number: string, table: OperatorTable | null = null): string {
+export function operatorCircle(
+  number: string,
+  table: OperatorTable | null = null,
+  told: Partial<OperatorRow> = {},
+): string {
   const row = table && longestMatch(table, number);
-  const operator = row?.operator || firstOperator(number);
-  return [operator, row?.circle ?? ""].filter((word) => word !== "").join(", ");
+  const operator = told.operator || row?.operator || firstOperator(number);
+  return [operator, told.circle || row?.circle || ""].filter((word) => word !== "").join(", ");
 }
 
 const CALLING_CODE_MAX = 3;

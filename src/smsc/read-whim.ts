@@ -48,6 +48,8 @@ export const WHIMS: Readonly<Record<Exclude<keyof Whims, "down">, WhimRule>> = {
   idForm: oneOf(ID_FORMS, "how answers spell ids"),
   receiptIdForm: oneOf(ID_FORMS, "how receipts spell ids"),
   receiptsAs: oneOf(["text", "parameters", "both"], "where receipts say what they say"),
+  operator: orNone(text("the phone's operator, which receipts tell in parameter 0x1401")),
+  circle: orNone(text("the phone's circle, which receipts tell in parameter 0x1402")),
 };
 
 /** Reads `name=value`; what is wrong with it comes as words. */

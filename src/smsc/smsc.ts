@@ -6,6 +6,7 @@ import { responseTo } from "../smpp/respond.ts";
 import { listen, type ServerOptions, type SmppServer, type Verdict } from "../smpp/server.ts";
 import type { Answer, Incoming, Session } from "../smpp/session.ts";
 import { STATUS } from "../smpp/status.ts";
+import { tlv } from "../smpp/tlv.ts";
 import { spellId } from "./message-ids.ts";
 import { GOOD, type Whims } from "./whims.ts";
 import { writeReceipt } from "./write-receipt.ts";
@@ -99,14 +100,15 @@ export class Smsc {
     this.#whims = { ...this.#whims, ...whims };
   }
 
-  /** A phone sends a text; it goes to whoever is bound, or to the first who binds. */
-  text(from: string, to: string, words: string): void {
+  /** A phone sends a text, with its own count of it where one is given; it goes to whoever is bound, or to the first who binds. */
+  text(from: string, to: string, words: string, count?: number): void {
     const gsm = encodeGsm7(words);
     const message = deliverSm({
       source: { ton: 1, npi: 1, address: from },
       destination: { ton: 0, npi: 0, address: to },
       dataCoding: gsm ? 0 : UCS2,
       shortMessage: gsm ?? Buffer.from(words, "utf16le").swap16(),
+      tlvs: count === undefined ? [] : [tlv("user_message_reference", count)],
     });
     const customer = [...this.#customers.values()].find(({ sessions }) => sessions.size > 0);
     this.#owe(customer ?? this.#customerOf(this.#whims.systemId ?? ""), message);

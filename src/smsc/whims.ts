@@ -21,6 +21,9 @@ export interface Whims extends Chaos {
   receiptIdForm: IdForm;
   /** Where its receipts say what they say. */
   receiptsAs: "text" | "parameters" | "both";
+  /** What receipts tell of the phone's network, in the parameters 0x1401 and 0x1402; null leaves them out. */
+  operator: string | null;
+  circle: string | null;
 }
 
 export const GOOD: Whims = {
@@ -35,4 +38,6 @@ export const GOOD: Whims = {
   idForm: "decimal",
   receiptIdForm: "decimal",
   receiptsAs: "both",
+  operator: null,
+  circle: null,
 };

@@ -1,9 +1,12 @@
 import type { FatedReport } from "../carriers/simulator/fate.ts";
 import { deliverSm, type DeliverSm, type SubmitSm } from "../smpp/pdu.ts";
-import { tlv } from "../smpp/tlv.ts";
+import { tlv, type Tlv } from "../smpp/tlv.ts";
 import type { Whims } from "./whims.ts";
 
 const IS_RECEIPT = 0x04;
+/** Tags that are free for carriers to use as they like. */
+const OPERATOR = 0x1401;
+const CIRCLE = 0x1402;
 
 /** By the state of a report: the word in a receipt's text, and the number in its parameter. */
 const STATES: Readonly<Record<FatedReport["state"], readonly [string, number]>> = {
@@ -21,7 +24,7 @@ export function writeReceipt(
   submit: Pick<SubmitSm, "source" | "destination" | "shortMessage">,
   id: string,
   { state, errorCode }: FatedReport,
-  { receiptsAs }: Pick<Whims, "receiptsAs">,
+  { receiptsAs, operator, circle }: Pick<Whims, "receiptsAs" | "operator" | "circle">,
   times: { submittedAt: number; now: number },
 ): DeliverSm {
   const [word, number] = STATES[state];
@@ -32,9 +35,16 @@ export function writeReceipt(
     destination: submit.source,
     esmClass: IS_RECEIPT,
     shortMessage: receiptsAs === "parameters" ? Buffer.alloc(0) : Buffer.from(text, "latin1"),
-    tlvs: receiptsAs === "text" ? [] : [tlv("receipted_message_id", id), tlv("message_state", number)],
+    tlvs: [
+      ...(receiptsAs === "text" ? [] : [tlv("receipted_message_id", id), tlv("message_state", number)]),
+      ...vendorTlv(OPERATOR, operator),
+      ...vendorTlv(CIRCLE, circle),
+    ],
   });
 }
+
+const vendorTlv = (tag: number, text: string | null): Tlv[] =>
+  text === null ? [] : [{ tag, value: Buffer.from(`${text}\0`) }];
 
 /** YYMMDDhhmm, in UTC. */
 function dateOf(at: number): string {

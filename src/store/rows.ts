@@ -50,6 +50,7 @@ export function messageOf(row: MessageRow): Message {
     carrier: row.carrier || null,
     state: row.state as State,
     attempts: row.attempts,
+    repeats: row.repeats,
     createdAt: row.created_at,
     dueAt: row.due_at,
     expiresAt: row.expires_at,
@@ -156,6 +157,8 @@ export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
     at: row.at,
     ...(row.other_ids ? (JSON.parse(row.other_ids) as Pick<Receipt, "spelt" | "otherIds">) : {}),
     ...(row.recipient ? { recipient: row.recipient } : {}),
+    ...(row.operator === null ? {} : { operator: row.operator }),
+    ...(row.circle === null ? {} : { circle: row.circle }),
   },
 });
 
@@ -175,7 +178,9 @@ export const parkedRow = (receipt: Receipt) => ({
   at: receipt.at,
   account_id: accountOfCarrier(receipt.carrier),
   other_ids: receipt.otherIds?.length ? JSON.stringify({ spelt: receipt.spelt, otherIds: receipt.otherIds }) : null,
-  recipient: receipt.recipient ?? null,
+  recipient: receipt.recipient ?? "",
+  operator: receipt.operator ?? null,
+  circle: receipt.circle ?? null,
 });
 
 /** Whether a recipient differs from the rest of its request in anything but its number. */

@@ -45,6 +45,7 @@ export interface Store
     UserStore,
     AuditStore,
     FigureStore,
+    IdFormStore,
     PhoneStore {
   readonly engine: "sqlite" | "postgres";
   /** Resolves when the store can be written; rejects with `StorageUnavailable` when not. */
@@ -67,7 +68,7 @@ export const NOBODY = 0;
 
 /** One send request on its way into the store: what all its messages share, and who they go to. */
 export interface Acceptance {
-  message: Omit<Message, "n" | "recipient" | "credits" | "tried" | "carrier" | "state" | "attempts">;
+  message: Omit<Message, "n" | "recipient" | "credits" | "tried" | "carrier" | "state" | "attempts" | "repeats">;
   /** In the order of their `n`, from 1. */
   recipients: readonly NewRecipient[];
   /** The steps that all of them have behind them. */
@@ -146,6 +147,11 @@ export interface Move extends MessageRef {
   partIds?: readonly string[];
   /** Counts one more try. */
   attempt?: boolean;
+  /** Counts one more repeat of a message in doubt, or takes back one that was not sent after all. */
+  repeat?: 1 | -1;
+  /** Whose network the phone is in, by the carrier's word. */
+  operator?: string;
+  circle?: string;
   errorCode?: string | null;
   description?: string | null;
   /** A parked receipt that this move settles; it is removed whether or not the move was legal. */
@@ -348,6 +354,21 @@ export interface MessageStore {
   listRequest(accountId: number, requestId: string): Promise<readonly StoredMessage[]>;
   /** Removes idempotency keys and parked receipts from before these times, a bounded number; says how many went. */
   forget(before: { idempotency: number; parked: number }): Promise<number>;
+}
+
+/** What lines have learned of their carriers, so that a restart does not forget it. */
+export interface IdFormStore {
+  listIdForms(): Promise<readonly LearnedIdForm[]>;
+  /** In the place of what was learned before. */
+  saveIdForm(learned: LearnedIdForm, at: number): Promise<void>;
+}
+
+/** How the receipts of a carrier spell ids. */
+interface LearnedIdForm {
+  accountId: number;
+  /** Of the carrier's record: another of the same name begins anew. */
+  carrierId: string;
+  form: string;
 }
 
 export interface NodeInfo {

@@ -3,7 +3,7 @@ import { CUSTOMER_STATUSES, movesInto, statesShownAs } from "../model/message.ts
 import type { Engine } from "./engine.ts";
 import { rounds } from "./rounds.ts";
 import { submissionOf, unmatchedOf } from "./rows.ts";
-import type { MessageStore, Part, PartReport, Respelled } from "./store.ts";
+import type { IdFormStore, MessageStore, Part, PartReport, Respelled } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
 /** A part that nothing is known of has been submitted; from there it goes where a message may go. */
@@ -22,8 +22,21 @@ type Queries = Pick<
 >;
 
 /** What carriers' ids name, where they name one part of several, or are spelled in other ways, or name nothing known. */
-export function createSubmissions({ db, rowsOf }: Engine): Queries {
+export function createSubmissions({ db, rowsOf }: Engine): Queries & IdFormStore {
   return {
+    async listIdForms() {
+      const rows = await db.selectFrom("id_forms").selectAll().execute();
+      return rows.map((row) => ({ accountId: row.account_id, carrierId: row.carrier_id, form: row.form }));
+    },
+
+    async saveIdForm({ accountId, carrierId, form }, at) {
+      await db
+        .insertInto("id_forms")
+        .values({ account_id: accountId, carrier_id: carrierId, form, learned_at: at })
+        .onConflict((conflict) => conflict.columns(["account_id", "carrier_id"]).doUpdateSet({ form, learned_at: at }))
+        .execute();
+    },
+
     async findRespelled(batch) {
       const asked = batch.flatMap(({ carrier, otherIds = [], recipient = "" }, place) => {
         const number = numberOf(recipient);

@@ -52,6 +52,8 @@ export interface Tables {
     description: string | null;
   };
   parked_receipts: ParkedRow;
+  /** How the receipts of a carrier spell ids, where that was learned. */
+  id_forms: { account_id: number; carrier_id: string; form: string; learned_at: number };
   idempotency: {
     account_id: number;
     path: string;
@@ -217,6 +219,9 @@ export interface MessageRow {
   charge_change: number;
   tried: string | null;
   trail: string | null;
+  operator: string | null;
+  circle: string | null;
+  repeats: number;
 }
 
 export interface ParkedRow {
@@ -232,7 +237,10 @@ export interface ParkedRow {
   /** Whose line it came by; null where the line is everybody's. */
   account_id: number | null;
   other_ids: string | null;
-  recipient: string | null;
+  /** Empty where the receipt names no phone. */
+  recipient: string;
+  operator: string | null;
+  circle: string | null;
 }
 
 export interface CallbackRow {

@@ -3,7 +3,7 @@ import type { Catalog, EndpointRecord } from "../catalog/catalog.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { Account } from "../model/account.ts";
-import { messageOf, type Callback, type Happening, type Push } from "../model/callback.ts";
+import { messageOf, type Callback, type Happening, type MessageFacts, type Push } from "../model/callback.ts";
 import type { Settlement } from "../store/callback-store.ts";
 import { writeAttempt } from "./attempt-log.ts";
 import { webhookPush } from "./event-push.ts";
@@ -19,8 +19,8 @@ export interface TellNeeds {
   clock: Clock;
   seal: Seal;
   accountOf(accountId: number): Account | null;
-  /** The recipient's operator and circle, as far as anybody knows. */
-  operatorOf(number: string): string;
+  /** The recipient's operator and circle, as far as anybody knows; what its carrier has told comes first. */
+  operatorOf(number: string, told: Pick<MessageFacts, "operator" | "circle">): string;
 }
 
 /** What became of telling one endpoint one thing. */
@@ -81,8 +81,9 @@ export function reportFacts(
   accountId: number,
   happening: Happening,
 ): ReportFacts {
-  const number = happening.kind === "status" ? happening.message.recipient : "";
-  return { operatorCircle: operatorOf(number), zone: accountOf(accountId)?.settings.zone ?? "UTC" };
+  const known =
+    happening.kind === "status" ? operatorOf(happening.message.recipient, happening.message) : operatorOf("", {});
+  return { operatorCircle: known, zone: accountOf(accountId)?.settings.zone ?? "UTC" };
 }
 
 function settlementOf({ clock }: TellNeeds, callback: Callback, result: PushResult): Omit<Settlement, "ownedBy"> {

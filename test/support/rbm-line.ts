@@ -102,6 +102,7 @@ export const rcsMessage = (clock: Clock, changes: Partial<Message> = {}): Messag
   carrier: null,
   state: "submitting",
   attempts: 0,
+  repeats: 0,
   createdAt: clock.now(),
   dueAt: clock.now(),
   expiresAt: clock.now() + 3_600_000,

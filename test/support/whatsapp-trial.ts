@@ -139,6 +139,7 @@ export const messageTo = (recipient: string = RECIPIENTS.deliverable, changes: P
   carrier: null,
   state: "submitting",
   attempts: 0,
+  repeats: 0,
   createdAt: Date.now(),
   dueAt: Date.now(),
   expiresAt: Date.now() + 600_000,

@@ -165,7 +165,17 @@ export class Workshop {
       links: null,
       idempotency: null,
     });
-    return { ...message, n: 1, recipient, credits: 1, tried: [], carrier: null, state: "accepted", attempts: 0 };
+    return {
+      ...message,
+      n: 1,
+      recipient,
+      credits: 1,
+      tried: [],
+      carrier: null,
+      state: "accepted",
+      attempts: 0,
+      repeats: 0,
+    };
   }
 
   dispatch(message: Message): Promise<void> {

@@ -7,8 +7,9 @@ import type { OnInbound, OnInboundPart, OnReceipt, Receipt } from "../carrier.ts
 import { decodeText } from "./coding.ts";
 import { bodyOf } from "./incoming.ts";
 import { formsOf } from "./message-id.ts";
-import { partOf } from "./reassemble.ts";
+import { countedText, partOf } from "./reassemble.ts";
 import { readReceipt, type SmppReceipt } from "./receipt.ts";
+import { readTlvs } from "./tlvs.ts";
 
 export interface HearNeeds {
   accountId: number;
@@ -34,7 +35,10 @@ export async function hear(needs: HearNeeds, pdu: DeliverSm | DataSm): Promise<v
     log.warn({ carrier, state: receipt.state }, "receipt names no message: nobody can tell which it means");
     return;
   }
-  await needs.onReceipt(receiptOf(needs, receipt, receipt.messageId, pdu.source.address));
+  await needs.onReceipt({
+    ...receiptOf(needs, receipt, receipt.messageId, pdu.source.address),
+    ...readTlvs(settings.receiptTlvs, pdu.tlvs),
+  });
 }
 
 /** The carrier writes it as if the phone had sent it: its source is our recipient. */
@@ -68,8 +72,8 @@ async function hearPhone(needs: HearNeeds, pdu: DeliverSm | DataSm, at: number):
     log.warn({ carrier }, "text from a phone to a number that is none of this line's senders: not taken");
     return;
   }
-  const part = partOf(pdu);
-  if (part && part.total > 1) {
+  const part = partOf(pdu) ?? countedText(pdu);
+  if (part) {
     const { reference, total, index, bytes, dataCoding } = part;
     const { alphabet } = settings;
     // A view of what was read would keep all of that in memory for as long as the part waits to be written.

@@ -1,7 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { SmppSecrets, SmppSettings } from "../../model/smpp-line.ts";
-import type { Carrier, OnInbound, OnInboundPart } from "../carrier.ts";
+import type { Carrier, OnInbound, OnInboundPart, OnLateAnswer } from "../carrier.ts";
 
 /** What a line over SMPP is made of. It is made anew when its settings change; only its speed and its share change under it. */
 export interface SmppCarrierNeeds {
@@ -18,6 +18,11 @@ export interface SmppCarrierNeeds {
   addressOf(host: string): Promise<string>;
   onInbound: OnInbound;
   onInboundPart: OnInboundPart;
+  onLateAnswer: OnLateAnswer;
+  /** How its receipts spell ids, as was learned before; null when nothing was. */
+  learnedIdForm: string | null;
+  /** Told what was learned of it, so that it is known after a restart. */
+  onLearned(form: string): void;
   clock: Clock;
   log: Log;
   meters: SmppMeters;
@@ -26,8 +31,6 @@ export interface SmppCarrierNeeds {
 export interface LineShare {
   /** Binds that this node may have; of a line that is bound as two, so many of each. */
   connections: number;
-  /** Null for as fast as it goes. */
-  ratePerSecond: number | null;
 }
 
 /** What is counted of lines. */

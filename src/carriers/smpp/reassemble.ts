@@ -19,6 +19,7 @@ interface Numbering {
   index: number;
 }
 
+const USER_MESSAGE_REFERENCE = 0x0204;
 const SAR_MSG_REF_NUM = 0x020c;
 const SAR_TOTAL_SEGMENTS = 0x020e;
 const SAR_SEGMENT_SEQNUM = 0x020f;
@@ -28,6 +29,16 @@ export function partOf(pdu: Incoming): IncomingPart | null {
   const { bytes, elements } = bodyOf(pdu);
   const numbering = numberingIn(elements) ?? numberingIn(sarElements(pdu.tlvs));
   return numbering && { ...numbering, bytes, dataCoding: pdu.dataCoding };
+}
+
+/**
+ * A text that stands alone, where its carrier gives the phone's own count of it: kept as the only part of itself, it is known
+ * when the carrier repeats it because our acknowledgement was lost. A count of 0 is mostly none.
+ */
+export function countedText(pdu: Incoming): IncomingPart | null {
+  const reference = numberOf(pdu.tlvs, USER_MESSAGE_REFERENCE);
+  if (!reference) return null;
+  return { reference, total: 1, index: 1, bytes: bodyOf(pdu).bytes, dataCoding: pdu.dataCoding };
 }
 
 function numberingIn(elements: readonly HeaderElement[]): Numbering | null {

@@ -1,9 +1,9 @@
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/ids.ts";
-import type { SubmitSm } from "../../smpp/pdu.ts";
+import type { Response, SubmitSm } from "../../smpp/pdu.ts";
 import type { Outcome as Answered } from "../../smpp/request-window.ts";
 import type { Session } from "../../smpp/session.ts";
-import type { Outcome } from "../carrier.ts";
+import type { KnownOutcome, Outcome } from "../carrier.ts";
 import { judgeSubmit, type StatusPolicy, type SubmitVerdict } from "./status.ts";
 
 /** A part that the carrier cannot take at this moment is said again so often, because its siblings have been taken. */
@@ -22,25 +22,47 @@ interface SayNeeds {
   policy: StatusPolicy;
   /** Told of every answer to a submit. */
   onVerdict(verdict: SubmitVerdict): void;
+  /** Asked to listen for an answer that has not come in its time. */
+  expectLate(session: Session, sequence: number, take: (pdu: Response) => void): void;
+  /** Told what became of a message that was in doubt, once late answers have made it known. */
+  onLate(outcome: KnownOutcome): void;
+}
+
+/** What has been said of a message and what came of it, for as long as an answer may still come. */
+interface Saying {
+  session: Session;
+  said: Said[];
+  /** What was made of the answers when no more of them were waited for. */
+  outcome: Outcome | null;
 }
 
 /** Says all parts of a message on one bind, in order, and makes one outcome of the answers. */
 export async function say(needs: SayNeeds, session: Session, submits: readonly SubmitSm[]): Promise<Outcome> {
-  const [only, ...more] = submits;
-  if (only && more.length === 0) return outcomeOf(session, await sayPart(needs, session, only));
-  const said = await Promise.all(submits.map((submit) => sayPart(needs, session, submit)));
-  if (said.some(({ kind }) => kind === "taken")) await sayAgain(needs, session, submits, said);
-  return together(session, said);
+  const saying: Saying = { session, said: [], outcome: null };
+  const [only] = submits;
+  if (only && submits.length === 1) await sayPart(needs, saying, only, 0);
+  else {
+    await Promise.all(submits.map((submit, place) => sayPart(needs, saying, submit, place)));
+    if (saying.said.some(({ kind }) => kind === "taken")) await sayAgain(needs, saying, submits);
+  }
+  return (saying.outcome = together(saying));
 }
 
-async function sayPart({ clock, policy, onVerdict }: SayNeeds, session: Session, submit: SubmitSm): Promise<Said> {
-  const answered: Answered = await session.request(submit);
-  if (answered.kind === "closed")
-    return answered.wasWritten
-      ? { kind: "unknown", description: "The connection ended before the answer came" }
-      : { kind: "unsaid" };
+async function sayPart(needs: SayNeeds, saying: Saying, submit: SubmitSm, place: number): Promise<void> {
+  const answered: Answered = await saying.session.request(submit);
+  saying.said[place] = saidBy(needs, answered);
+  if (answered.kind === "timeout") needs.expectLate(saying.session, answered.sequence, lateFor(needs, saying, place));
+}
+
+function saidBy(needs: SayNeeds, answered: Answered): Said {
+  if (answered.kind === "answer") return judge(needs, answered.pdu);
   if (answered.kind === "timeout") return { kind: "unknown", description: "The carrier did not answer in time" };
-  const { pdu } = answered;
+  return answered.wasWritten
+    ? { kind: "unknown", description: "The connection ended before the answer came" }
+    : { kind: "unsaid" };
+}
+
+function judge({ clock, policy, onVerdict }: SayNeeds, pdu: Response): Said {
   const verdict = judgeSubmit(pdu.status, policy);
   onVerdict(verdict);
   if (verdict.kind !== "taken") return verdict;
@@ -49,20 +71,32 @@ async function sayPart({ clock, policy, onVerdict }: SayNeeds, session: Session,
   return { kind: "taken", id: id === "" ? `unnamed-${newId(clock.now())}` : id };
 }
 
+/** Made apart from the submits, because it is kept for long and they hold the words. */
+const lateFor =
+  (needs: SayNeeds, saying: Saying, place: number) =>
+  (pdu: Response): void => {
+    saying.said[place] = judge(needs, pdu);
+    if (saying.outcome?.kind !== "unknown") return;
+    saying.outcome = together(saying);
+    if (saying.outcome.kind !== "unknown") needs.onLate(saying.outcome);
+  };
+
 /** Without its other parts, what was taken of a message is of no use to anybody. */
-async function sayAgain(needs: SayNeeds, session: Session, submits: readonly SubmitSm[], said: Said[]): Promise<void> {
+async function sayAgain(needs: SayNeeds, saying: Saying, submits: readonly SubmitSm[]): Promise<void> {
   for (const [place, submit] of submits.entries()) {
     for (let tries = 1; tries < TRIES; tries += 1) {
-      const part = said[place];
+      const part = saying.said[place];
       if (part?.kind !== "busy") break;
       await new Promise<void>((resolve) => void needs.clock.after(part.retryAfterMs, resolve));
-      said[place] = await sayPart(needs, session, submit);
+      await sayPart(needs, saying, submit, place);
     }
   }
 }
 
 /** Taken when all parts are. In doubt when some may have been: receipts of those that were cannot make it whole. */
-function together(session: Session, said: readonly Said[]): Outcome {
+function together({ session, said }: Saying): Outcome {
+  const [only] = said;
+  if (only && said.length === 1) return outcomeOf(session, only);
   // A bind that is not what it seemed is of no use to the next message either.
   if (said.some(({ kind }) => kind === "session")) session.destroy();
   const ids = said.flatMap((part) => (part.kind === "taken" ? [part.id] : []));

@@ -1,12 +1,22 @@
-import type { Message } from "../../model/message.ts";
+import type { Message, MessageRef } from "../../model/message.ts";
 import type { BindOptions } from "../../smpp/client.ts";
 import type { BindCommand } from "../../smpp/pdu.ts";
 import { responseTo } from "../../smpp/respond.ts";
 import type { Answer, Incoming } from "../../smpp/session.ts";
 import { STATUS } from "../../smpp/status.ts";
-import type { BindState, Carrier, CarrierState, OnReceipt, Outcome, Patience, Receipt } from "../carrier.ts";
+import type {
+  BindState,
+  Carrier,
+  CarrierState,
+  KnownOutcome,
+  OnReceipt,
+  Outcome,
+  Patience,
+  Receipt,
+} from "../carrier.ts";
 import { bindOptionsOf } from "./bind-options.ts";
 import { hear } from "./hear.ts";
+import { LateAnswers } from "./late-answers.ts";
 import { Line, type LineState } from "./line.ts";
 import { Lines } from "./lines.ts";
 import { canonical, learn } from "./message-id.ts";
@@ -33,8 +43,12 @@ class SmppCarrier implements Carrier {
   readonly #lines: Lines;
   readonly #references: References;
   readonly #tally = new Tally();
+  readonly #late = new LateAnswers();
+  /** Late answers that are being written down. */
+  readonly #handedIn = new Set<Promise<void>>();
   #speed;
-  #learnedIdForm: string | null = null;
+  /** Only where somebody has not said it. */
+  #learnedIdForm: string | null;
   /** What receipts have said of their form since it was learned, where that is another. */
   #otherIdForm = { form: "", hits: 0 };
   #onReceipt: OnReceipt | null = null;
@@ -43,6 +57,7 @@ class SmppCarrier implements Carrier {
   constructor(needs: SmppCarrierNeeds) {
     this.name = needs.name;
     this.#needs = needs;
+    this.#learnedIdForm = needs.settings.idForm === "auto" ? needs.learnedIdForm : null;
     this.#references = new References(Math.random);
     this.#speed = fullSpeed(needs.messagesPerSecond());
     const isPair = needs.settings.bindAs === "transmitter and receiver";
@@ -85,15 +100,33 @@ class SmppCarrier implements Carrier {
     const session = this.#lines.pick();
     // A line that we end ourselves is not down: what comes too late for it waits, and takes no other route.
     if (!session) return this.#isStopping ? { kind: "busy" } : { kind: "down", description: this.#whyDown() };
-    const said = await say(
-      { clock, policy: settings.statusPolicy, onVerdict: (verdict) => this.#onVerdict(verdict) },
-      session,
-      submits,
-    );
-    if (said.kind === "down" && this.#isStopping) return { kind: "busy" };
     const [first] = submits;
     const asked = `submit_sm to=${"*".repeat(8)}${message.recipient.slice(-4)} from=${message.sender} data_coding=${first?.dataCoding ?? 0} parts=${submits.length}`;
+    const said = await say(this.#saying(message, asked), session, submits);
+    if (said.kind === "down" && this.#isStopping) return { kind: "busy" };
     return { ...said, exchange: `${asked} → ${wordsOf(said)}` };
+  }
+
+  /** It may be kept for as long as the bind lives, and so has nothing of the message but what names it. */
+  #saying({ accountId, requestId, n }: MessageRef, asked: string): Parameters<typeof say>[0] {
+    return {
+      clock: this.#needs.clock,
+      policy: this.#needs.settings.statusPolicy,
+      onVerdict: (verdict) => this.#onVerdict(verdict),
+      expectLate: (session, sequence, take) => this.#late.expect(session, sequence, take),
+      onLate: (outcome) =>
+        this.#handIn({ accountId, requestId, n }, { ...outcome, exchange: `${asked} → ${wordsOf(outcome)}` }),
+    };
+  }
+
+  /** What is not written down is as if it had not come: the message stays in doubt. */
+  #handIn(message: MessageRef, outcome: KnownOutcome): void {
+    const { onLateAnswer, log } = this.#needs;
+    log.info({ carrier: this.name, outcome: outcome.kind }, "carrier answered after its time");
+    const handedIn = onLateAnswer({ message, carrier: this.name, outcome })
+      .catch((error: unknown) => log.warn({ err: error, carrier: this.name }, "late answer could not be kept"))
+      .finally(() => this.#handedIn.delete(handedIn));
+    this.#handedIn.add(handedIn);
   }
 
   learned({ spelt }: Receipt, knownAs: string): void {
@@ -103,6 +136,7 @@ class SmppCarrier implements Carrier {
     if (this.#learnedIdForm !== null && this.#otherIdForm.hits < AGREEING_HITS) return;
     this.#learnedIdForm = form;
     this.#otherIdForm = { form: "", hits: 0 };
+    this.#needs.onLearned(form);
     this.#needs.log.info({ carrier: this.name, form }, "receipts of the carrier spell ids in another way: learned");
   }
 
@@ -120,6 +154,7 @@ class SmppCarrier implements Carrier {
   async stop(patience?: Patience): Promise<void> {
     this.#isStopping = true;
     await this.#lines.stop(patience);
+    await Promise.all(this.#handedIn);
     this.#onReceipt = null;
   }
 
@@ -154,7 +189,10 @@ class SmppCarrier implements Carrier {
       ...bindOptionsOf(this.#needs, as, address),
       onRequest: (pdu) => this.#hear(pdu),
       // Without what it was about: it may hold numbers and texts.
-      onOddity: ({ kind }) => log.warn({ carrier: this.name, oddity: kind }, "carrier said something odd"),
+      onOddity: (oddity, session) => {
+        if (oddity.kind === "stray" && this.#late.hear(session, oddity.sequence, oddity.pdu)) return;
+        log.warn({ carrier: this.name, oddity: oddity.kind }, "carrier said something odd");
+      },
     };
   }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Dlt } from "../../model/message.ts";
 import type { Tlv } from "../../smpp/tlv.ts";
@@ -81,8 +82,19 @@ export function readTlvs(
   return fields;
 }
 
+/** No operator's name is longer; the rest would only lie with every message. */
+const FIELD_MAX = 100;
+
 /** Lengths are taken as they come: a number may have any up to six octets, and a string may lack its NUL. */
 function decode(type: TlvType, value: Buffer): string {
-  if (SIZES[type] === undefined) return value.toString("latin1").replaceAll("\0", " ").trim();
+  if (SIZES[type] === undefined) return plainWords(value);
   return value.length >= 1 && value.length <= 6 ? String(value.readUIntBE(0, value.length)) : "";
+}
+
+/** As UTF-8 where that is what it is, else as Latin-1; it goes into headers of callbacks, so nothing but plain text stays. */
+function plainWords(value: Buffer): string {
+  const text = isUtf8(value) ? value.toString("utf8") : value.toString("latin1");
+  return Array.from(text.replaceAll(/\p{C}+/gu, " ").trim())
+    .slice(0, FIELD_MAX)
+    .join("");
 }

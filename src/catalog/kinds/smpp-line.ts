@@ -90,7 +90,10 @@ const tlvsOf = (tagShape: TSchema): TSchema =>
 const receiptTlvsOf = (tagShape: TSchema): TSchema =>
   Type.Array(
     Type.Object({ tag: tagShape, type: tlvType, field: oneOf(["operator", "circle"], "What it tells of the phone.") }),
-    { maxItems: LIST_MAX, description: "Parameters of receipts that tell of the phone." },
+    {
+      maxItems: LIST_MAX,
+      description: "Parameters of receipts that tell of the phone: delivery reports have it as {{operatorCircle}}.",
+    },
   );
 
 const tlsFields = {

@@ -92,7 +92,10 @@ const StateView = Type.Object(
       }),
       "The last of them; null when there was none.",
     ),
-    learnedIdForm: nullable(Type.String(), "How its receipts spell ids, as was learned; null when nothing was."),
+    learnedIdForm: nullable(
+      Type.String(),
+      "How its receipts spell ids, as was learned, also before this start; null when nothing was.",
+    ),
   },
   { title: "CarrierState" },
 );

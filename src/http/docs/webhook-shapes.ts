@@ -20,7 +20,9 @@ export const SMS_REPORT_FIELDS = {
   statusDescription: text("The status in words, or the reason of a failure."),
   messageCredit: text("Credits that it took."),
   gatewayName: text("The carrier that it went through."),
-  operatorCircle: text("The recipient's operator and service circle, as far as they are known."),
+  operatorCircle: text(
+    "The recipient's operator and service circle, as far as they are known: the carrier's word comes first.",
+  ),
 };
 
 export const SmsDeliveryReport = Type.Partial(Type.Object(SMS_REPORT_FIELDS), { title: "SmsDeliveryReport" });

@@ -32,8 +32,9 @@ export const announcing = (targets: string): string => `
       carrier, facts, state, owner, attempts, due_at)
     select moved.account_id, target.event_id, target.endpoint_id, target.kind, target.status, moved.request_id, moved.n, moved.at,
       moved.error_code, moved.description, moved.carrier,
-      json_build_object('messageId', moved.request_id || ':' || moved.n, 'channel', moved.channel, 'recipient', moved.recipient,
-        'sender', moved.sender, 'credits', moved.credits, 'createdAt', moved.created_at, 'session', moved.session)::text,
+      json_strip_nulls(json_build_object('messageId', moved.request_id || ':' || moved.n, 'channel', moved.channel, 'recipient', moved.recipient,
+        'sender', moved.sender, 'credits', moved.credits, 'createdAt', moved.created_at, 'session', moved.session,
+        'operator', moved.operator, 'circle', moved.circle))::text,
       'waiting', case when earlier.due_at is null then target.owner else ${NOBODY} end, 0, greatest(target.due_at, earlier.due_at)
     from moved join (select * from ${targets}) as target on target.step_place = moved.place
       and target.channel = moved.channel and (target.carrier is null or target.carrier = moved.carrier)
@@ -51,7 +52,7 @@ export const announcing = (targets: string): string => `
 
 /** What of a moved row its callbacks tell. */
 export const TOLD_FACTS = `messages.channel, messages.carrier, messages.sender, messages.recipient, messages.created_at,
-  messages.error_code, messages.description, (messages.channel = 'chatapp' and messages.content like '${SESSION_PREFIX}%') as session`;
+  messages.error_code, messages.description, messages.operator, messages.circle, (messages.channel = 'chatapp' and messages.content like '${SESSION_PREFIX}%') as session`;
 
 export const targetRows = (moves: readonly Move[]) =>
   moves.flatMap(({ announce }, index) =>

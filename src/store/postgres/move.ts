@@ -51,6 +51,9 @@ const MOVES = columns({
   sender: "text",
   content: "text",
   segments: "integer",
+  repeats: "integer",
+  operator: "text",
+  circle: "text",
 });
 
 /**
@@ -89,6 +92,8 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
     update messages set state = step.to_state, owner = step.owner, due_at = coalesce(step.due_at, messages.due_at),
       expires_at = messages.expires_at + step.extend_ms,
       carrier = coalesce(step.carrier, messages.carrier), attempts = messages.attempts + step.attempts,
+      repeats = messages.repeats + step.repeats, operator = coalesce(step.operator, messages.operator),
+      circle = coalesce(step.circle, messages.circle),
       tried = coalesce(step.tried, messages.tried), error_code = step.error_code, description = step.description,
       submitted_at = coalesce(messages.submitted_at, step.submitted_at), done_at = coalesce(step.done_at, messages.done_at),
       channel = coalesce(step.channel, messages.channel), sender = coalesce(step.sender, messages.sender),
@@ -145,16 +150,17 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
   ),
   settled as (delete from parked_receipts where id in (select settles from step))
   select place, null::integer as id, null as carrier, null as carrier_message_id, channel, null as state, null as error_code,
-    null as description, null::bigint as at, null::text as told, lane, recipient, charge_change from moved
+    null as description, null::bigint as at, null as operator, null as circle, null::text as told, lane, recipient, charge_change
+  from moved
   union all
   select place, id, carrier, carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description,
-    parked_receipts.at, null, null, null, null
+    parked_receipts.at, parked_receipts.operator, parked_receipts.circle, null, null, null, null
   from ${parted ? BY_PART : "step"} join parked_receipts using (carrier, carrier_message_id)
   where ${isAbout("parked_receipts.recipient", parted ? "asked" : "step")}${
     announced
       ? `
   union all
-  select null, null, null, null, null, null, null, null, null, row_to_json(announced)::text, null, null, null from announced`
+  select null, null, null, null, null, null, null, null, null, null, null, row_to_json(announced)::text, null, null, null from announced`
       : ""
   }
   order by id`;
@@ -281,4 +287,7 @@ const rowOf = (step: Move) => ({
   sender: step.becomes?.sender,
   content: step.becomes && JSON.stringify(step.becomes.content),
   segments: step.becomes?.segments,
+  repeats: step.repeat ?? 0,
+  operator: step.operator,
+  circle: step.circle,
 });

@@ -37,6 +37,8 @@ const RECEIPTS = columns(
     account_id: "integer",
     other_ids: "text",
     recipient: "text",
+    operator: "text",
+    circle: "text",
   },
   2,
 );
@@ -53,11 +55,12 @@ const PARK = `
   ),
   parked as (
     insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, parked_at,
-      account_id, other_ids, recipient)
-    select carrier, carrier_message_id, channel, state, error_code, description, at, $1::bigint, account_id, other_ids, recipient
+      account_id, other_ids, recipient, operator, circle)
+    select carrier, carrier_message_id, channel, state, error_code, description, at, $1::bigint, account_id, other_ids, recipient,
+      operator, circle
     from receipt
     where place not in (select place from known) order by place
-    on conflict (carrier, carrier_message_id, state) do nothing
+    on conflict (carrier, carrier_message_id, state, recipient) do nothing
   )
   select * from known`;
 

@@ -5,12 +5,15 @@ import { isSession } from "../rows.ts";
 import { NOBODY, type Announcement, type Move } from "../store.ts";
 import type { CallbackRow, MessageRow } from "../tables.ts";
 
-type Facts = Pick<MessageRow, "channel" | "carrier" | "sender" | "recipient" | "credits" | "created_at" | "content">;
+type Facts = Pick<
+  MessageRow,
+  "channel" | "carrier" | "sender" | "recipient" | "credits" | "created_at" | "content" | "operator" | "circle"
+>;
 
 /** Writes down who is to be told of a move that has just been made, inside the writer's transaction. */
 export function createAnnounce(db: DatabaseSync): (move: Move, announcement: Announcement) => Callback[] {
   const findFacts = db.prepare(
-    `select channel, carrier, sender, recipient, credits, created_at, content from messages
+    `select channel, carrier, sender, recipient, credits, created_at, content, operator, circle from messages
      where account_id = ? and request_id = ? and n = ?`,
   );
   const findEarlier = db.prepare(
@@ -38,6 +41,8 @@ export function createAnnounce(db: DatabaseSync): (move: Move, announcement: Ann
       credits: row.credits,
       createdAt: row.created_at,
       session: isSession(row),
+      ...(row.operator === null ? {} : { operator: row.operator }),
+      ...(row.circle === null ? {} : { circle: row.circle }),
     });
     const told: Callback[] = [];
     for (const { eventId, endpointId, kind, status, channel, carrier } of targets) {

@@ -43,8 +43,8 @@ export function createCommands(db: DatabaseSync) {
   );
   const insertParked = db.prepare(
     `insert into parked_receipts (carrier, carrier_message_id, channel, state, error_code, description, at, account_id,
-       other_ids, recipient, parked_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (carrier, carrier_message_id, state) do nothing`,
+       other_ids, recipient, operator, circle, parked_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (carrier, carrier_message_id, state, recipient) do nothing`,
   );
   const insertPhoneMessage = db.prepare(
     `insert into phone_messages (account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at, carrier)

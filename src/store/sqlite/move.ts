@@ -51,8 +51,8 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
 
   /** One statement per target state: the legal origins are part of its text. */
   const moveStatements = new Map<string, StatementSync>();
-  function moveStatement(to: State, refund: boolean, changes: string, fence: string): StatementSync {
-    const name = `${to} ${refund}${changes}${fence}`;
+  function moveStatement(to: State, refund: boolean, changes: string, fence: string, more: string): StatementSync {
+    const name = `${to} ${refund}${changes}${more}${fence}`;
     let statement = moveStatements.get(name);
     if (!statement) {
       const origins = movesInto(to).map((state) => `'${state}'`);
@@ -64,7 +64,7 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
            carrier = coalesce(?, carrier), attempts = attempts + ?, tried = coalesce(?, tried), error_code = ?, description = ?,
            submitted_at = coalesce(submitted_at, ?), done_at = coalesce(?, done_at),
            trail = case when length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end,
-           charge = ${chargeAfter(change)}, charge_change = ${change}${taken}${changes}${erasing}
+           charge = ${chargeAfter(change)}, charge_change = ${change}${taken}${changes}${more}${erasing}
          where account_id = ? and request_id = ? and n = ? and state in (${origins.join(", ")})${fence}
          returning charge_change, credits, channel, lane, recipient`,
       );
@@ -95,6 +95,20 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
       changes = ", channel = ?, sender = ?, content = ?, segments = ?";
       values.push(channel, sender, JSON.stringify(content), segments);
     }
+    // What few moves bring costs the others nothing.
+    let more = "";
+    for (const [column, value] of [
+      ["operator", move.operator],
+      ["circle", move.circle],
+    ] as const) {
+      if (value === undefined) continue;
+      more += `, ${column} = ?`;
+      values.push(value);
+    }
+    if (move.repeat !== undefined) {
+      more += ", repeats = repeats + ?";
+      values.push(move.repeat);
+    }
     values.push(accountId, requestId, n);
     let fence = "";
     for (const [column, value] of [
@@ -107,7 +121,9 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
       fence += ` and ${column} = ?`;
       values.push(value);
     }
-    const moved = moveStatement(move.to, move.refund === true, changes, fence).get(...values) as Moved | undefined;
+    const moved = moveStatement(move.to, move.refund === true, changes, fence, more).get(...values) as
+      | Moved
+      | undefined;
     if (moved) settleCredits(move, moved);
     else if (move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
     if (move.failoverAt) planFailover.run(accountId, requestId, n, move.failoverAt, accountId, requestId, n);
