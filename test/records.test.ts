@@ -37,7 +37,7 @@ const KINDS: [kind: string, body: object, shown: object, change: object][] = [
     { text: "Dear {{1}}", dltContentId: "1107" },
   ],
   ["bots", {}, { title: null }, { title: "Shop" }],
-  ["numbers", { title: "Shop" }, {}, { title: null }],
+  ["numbers", { title: "Shop" }, { phoneNumberId: null }, { title: null }],
   ["senders", {}, { dltEntityId: null }, { dltEntityId: "1101" }],
   [
     "carriers",

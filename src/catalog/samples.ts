@@ -38,7 +38,7 @@ export function sampleRecords(now: number): Omit<CatalogRecord, "accountId">[] {
       dltContentId: null,
       dltEntityId: null,
     }),
-    authored("number", "+15550100199", { title: "Heliograph" }),
+    authored("number", "+15550100199", { title: "Heliograph", phoneNumberId: null }),
     ...Object.entries(SAMPLE_CHAT_TEMPLATES).map(([name, template]) => authored("chatTemplate", name, template)),
     authored("bot", "heliograph", { title: "Heliograph" }),
     ...Object.entries(SAMPLE_RCS_TEMPLATES).map(([name, template]) => authored("rcsTemplate", name, template)),

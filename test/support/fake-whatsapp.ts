@@ -42,7 +42,7 @@ export interface FakeOptions {
 }
 
 /** A message that it has taken. */
-export interface TakenMessage {
+interface TakenMessage {
   id: string;
   to: string;
   path: string;

@@ -19,7 +19,7 @@ import {
 } from "./fake-whatsapp.ts";
 
 export const VERIFY_TOKEN = "a word of our own";
-export const BUSINESS_NUMBER = "+15550783881";
+const BUSINESS_NUMBER = "+15550783881";
 
 export const SECRETS = {
   token: FAKE_DEFAULTS.token,

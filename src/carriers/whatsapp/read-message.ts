@@ -6,7 +6,7 @@ import { apiUrl } from "./ways.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Stands for what a user sent and nobody but the app can show: it happened, and opens the session, all the same. */
-export const UNSHOWABLE = "[unsupported message]";
+const UNSHOWABLE = "[unsupported message]";
 
 /** Words of the platform for files. */
 const FILES: ReadonlySet<string> = new Set(["image", "video", "document", "audio", "sticker"]);
