@@ -107,6 +107,15 @@ describe("a line to RCS for Business", () => {
     });
   }); // prettier-ignore
 
+  test("tells why the platform refused, without the number that it repeats", async () => {
+    const { carrier, fake } = await open(UNCHECKED);
+    const words = "Bad text\nfor phones/+15550100100, see the manual. ".repeat(9);
+    fake.whim = ({ what }) => (what === "send" ? { status: 400, error: "INVALID_ARGUMENT", message: words } : null);
+    const { description } = (await carrier.submit(message())) as { description: string };
+    expect(description).toMatch(/^The platform refuses the message: Bad text for phones\/…, see the manual\. Bad/);
+    expect(description.length).toBeLessThan(250);
+  });
+
   test("is down where nobody answers at its address, and nothing was sent", async () => {
     const { carrier } = await open({ settings: { baseUrl: "http://127.0.0.1:1" } });
     expect(await carrier.submit(message())).toMatchObject({ kind: "down" });
