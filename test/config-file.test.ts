@@ -67,7 +67,7 @@ const RICH = {
       status: "paused",
     },
   ],
-  bots: [{ name: "my bot", title: "Shop" }],
+  bots: [{ name: "my bot", title: "Shop", agentId: null }],
   numbers: [{ name: "+15550100111", title: null }],
   senders: [{ name: "MYSHOP", dltEntityId: "1101" }],
   carriers: [

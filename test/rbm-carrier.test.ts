@@ -107,6 +107,15 @@ describe("a line to RCS for Business", () => {
     });
   }); // prettier-ignore
 
+  test("tells why the platform refused, without the number that it repeats", async () => {
+    const { carrier, fake } = await open(UNCHECKED);
+    const words = "Bad text\nfor phones/+15550100100, see the manual. ".repeat(9);
+    fake.whim = ({ what }) => (what === "send" ? { status: 400, error: "INVALID_ARGUMENT", message: words } : null);
+    const { description } = (await carrier.submit(message())) as { description: string };
+    expect(description).toMatch(/^The platform refuses the message: Bad text for phones\/…, see the manual\. Bad/);
+    expect(description.length).toBeLessThan(250);
+  });
+
   test("is down where nobody answers at its address, and nothing was sent", async () => {
     const { carrier } = await open({ settings: { baseUrl: "http://127.0.0.1:1" } });
     expect(await carrier.submit(message())).toMatchObject({ kind: "down" });
@@ -134,14 +143,17 @@ describe("a line to RCS for Business", () => {
     expect([fake.taken.length, fake.repeated.length]).toEqual([1, 1]);
   });
 
-  test.each(["TRANS", "PROMO"] as const)("is left alone for a while when nearly all of %s fails", async (routeClass) => {
-    const { carrier, fake, clock } = await open(UNCHECKED);
-    fake.whim = ({ what }) => (what === "send" ? { status: 503, error: "UNAVAILABLE" } : null);
-    for (let tries = 0; tries < 10; tries += 1) await carrier.submit(message({ routeClass }));
-    expect(carrier.isUp()).toBe(false);
-    clock.advance(30_000);
-    expect(carrier.isUp()).toBe(true);
-  });
+  test.each(["TRANS", "PROMO"] as const)(
+    "is left alone for a while when nearly all of %s fails",
+    async (routeClass) => {
+      const { carrier, fake, clock } = await open(UNCHECKED);
+      fake.whim = ({ what }) => (what === "send" ? { status: 503, error: "UNAVAILABLE" } : null);
+      for (let tries = 0; tries < 10; tries += 1) await carrier.submit(message({ routeClass }));
+      expect(carrier.isUp()).toBe(false);
+      clock.advance(30_000);
+      expect(carrier.isUp()).toBe(true);
+    },
+  );
 
   test("gives up on an answer after its time, and leaves the message in doubt", async () => {
     const { carrier, fake, clock } = await open(UNCHECKED);
@@ -198,7 +210,8 @@ describe("a line to RCS for Business", () => {
 
     test("and takes nothing more until somebody helps, when its key has ended", async () => {
       const { carrier, fake, clock, logged } = await open();
-      fake.whim = ({ what }) => (what === "token" ? { status: 400, raw: '{"error":"invalid_grant","error_description":"secret words"}' } : null);
+      fake.whim = ({ what }) =>
+        what === "token" ? { status: 400, raw: '{"error":"invalid_grant","error_description":"secret words"}' } : null;
       const outcome = await carrier.submit(message());
       expect(outcome).toMatchObject({ kind: "down", description: expect.stringContaining("invalid_grant") });
       expect(carrier.isUp()).toBe(false);
@@ -276,14 +289,16 @@ describe("a line to RCS for Business", () => {
       });
     });
 
-    test.each([{ status: 500, raw: "" }, { status: 403, error: "PERMISSION_DENIED" }, { status: 404, raw: "" }, "cut after"] as const)(
-      "and sends all the same where it does not know: %j",
-      async (whim) => {
-        const { carrier, fake } = await open();
-        fake.whim = ({ what }) => (what === "capabilities" ? whim : null);
-        expect(await carrier.submit(message())).toMatchObject({ kind: "taken" });
-      },
-    );
+    test.each([
+      { status: 500, raw: "" },
+      { status: 403, error: "PERMISSION_DENIED" },
+      { status: 404, raw: "" },
+      "cut after",
+    ] as const)("and sends all the same where it does not know: %j", async (whim) => {
+      const { carrier, fake } = await open();
+      fake.whim = ({ what }) => (what === "capabilities" ? whim : null);
+      expect(await carrier.submit(message())).toMatchObject({ kind: "taken" });
+    });
 
     test("and is slower when it asks too much", async () => {
       const { carrier, fake } = await open();
@@ -343,7 +358,14 @@ describe("a line to RCS for Business", () => {
     const key = JSON.parse(keyFile("")) as { private_key: string };
     const all = logged.join("");
     expect(logged.length).toBeGreaterThan(3);
-    for (const canary of ["canary", "15550100100", "ya29", RBM_CLIENT_TOKEN, key.private_key.slice(30, 60), "assertion"])
+    for (const canary of [
+      "canary",
+      "15550100100",
+      "ya29",
+      RBM_CLIENT_TOKEN,
+      key.private_key.slice(30, 60),
+      "assertion",
+    ])
       expect(all).not.toContain(canary);
   });
 });

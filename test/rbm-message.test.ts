@@ -105,9 +105,15 @@ const writtenCard = (fileUrl: string, changes: object = {}): object => ({
 /** What the API makes of a request, so that the seven kinds are those of the API and not of this test. */
 function composed(template: Partial<RcsTemplate>, content?: unknown): RcsContent {
   const whole = { kind: "text", text: null, variables: 0, suggestions: [], cards: [], status: "approved" } as const;
-  const request = { number: "+15550100100", templateName: "t", botId: "shop", type: "TRANS", ...(content ? { content } : {}) };
+  const request = {
+    number: "+15550100100",
+    templateName: "t",
+    botId: "shop",
+    type: "TRANS",
+    ...(content ? { content } : {}),
+  };
   const draft = readRcs(request, { numbers: "lenient" });
-  return composeRcs(draft, { origin: "authored", content: { ...whole, ...template } as RcsTemplate });
+  return composeRcs(draft, { origin: "authored", content: { ...whole, ...template } });
 }
 
 const CAROUSEL = { kind: "carousel", cards: [card(), card({ title: "", description: "" })] } as const;

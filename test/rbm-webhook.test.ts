@@ -9,7 +9,12 @@ const ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
 const PHONE = "+15550100100";
 const SENT_AT = "2026-01-01T11:59:00Z";
 const FROM_PHONE = { senderPhoneNumber: PHONE, messageId: "MxA1", sendTime: SENT_AT, agentId: "shop-agent" };
-const EVENT = { senderPhoneNumber: PHONE, eventId: "e1", messageId: "0b7e1c9e-0000-5000-8000-000000000001", agentId: "shop-agent" };
+const EVENT = {
+  senderPhoneNumber: PHONE,
+  eventId: "e1",
+  messageId: "0b7e1c9e-0000-5000-8000-000000000001",
+  agentId: "shop-agent",
+};
 
 const callWith = (body: string | object, headers: PlatformCall["headers"] = {}): PlatformCall => ({
   method: "POST",
@@ -22,8 +27,7 @@ describe("a call back", () => {
   // Made with another implementation of HMAC.
   const DATA =
     "eyJzZW5kZXJQaG9uZU51bWJlciI6IisxNTU1MDEwMDEwMCIsImV2ZW50VHlwZSI6IkRFTElWRVJFRCIsImV2ZW50SWQiOiJlMSIsIm1lc3NhZ2VJZCI6Im0xIiwiYWdlbnRJZCI6InNob3AifQ==";
-  const SIGNATURE =
-    "OUJ76i+eFxW7qB1n2hHl0EUVmuk3X7Qlp5sXTPgDiveIw9E9npjNH7Pxg0aNITlhUkFYi7xZ50m/pyyi/jAJvA==";
+  const SIGNATURE = "OUJ76i+eFxW7qB1n2hHl0EUVmuk3X7Qlp5sXTPgDiveIw9E9npjNH7Pxg0aNITlhUkFYi7xZ50m/pyyi/jAJvA==";
   const TOKEN = "correct-horse-battery";
   const signed = (signature: string | string[] | undefined, data = DATA): PlatformCall =>
     callWith({ message: { data } }, signature === undefined ? {} : { "x-goog-signature": signature });
@@ -52,7 +56,10 @@ describe("a call back", () => {
   });
 
   test("that shakes hands gets its secret back, and only with the client token", () => {
-    expect(readCall(callWith({ clientToken: TOKEN, secret: "s-1" }), TOKEN)).toEqual({ kind: "handshake", secret: "s-1" });
+    expect(readCall(callWith({ clientToken: TOKEN, secret: "s-1" }), TOKEN)).toEqual({
+      kind: "handshake",
+      secret: "s-1",
+    });
     for (const clientToken of ["", "correct-horse", `${TOKEN}x`, null, [TOKEN]])
       expect(readCall(callWith({ clientToken, secret: "s-1" }), TOKEN)).toEqual({ kind: "stranger" });
   });
@@ -109,11 +116,14 @@ describe("what the platform calls back with", () => {
     ]);
   });
 
-  test.each(["IS_TYPING", "TTL_EXPIRATION_REVOKE_FAILED"])("is taken and forgotten when it says %s", async (eventType) => {
-    const { carrier, receipts, inbound, logged } = await open();
-    expect((await carrier.called(signedCall({ ...EVENT, eventType }))).status).toBe(200);
-    expect([receipts, inbound, logged]).toEqual([[], [], []]);
-  });
+  test.each(["IS_TYPING", "TTL_EXPIRATION_REVOKE_FAILED"])(
+    "is taken and forgotten when it says %s",
+    async (eventType) => {
+      const { carrier, receipts, inbound, logged } = await open();
+      expect((await carrier.called(signedCall({ ...EVENT, eventType }))).status).toBe(200);
+      expect([receipts, inbound, logged]).toEqual([[], [], []]);
+    },
+  );
 
   test("ends and begins a subscription without a word that nobody typed", async () => {
     const { carrier, optOuts, inbound } = await open();
@@ -241,30 +251,34 @@ describe("what the platform calls back with", () => {
     expect(receipts).toEqual([]);
   });
 
-  test("may be anything, 100,000 times: nothing breaks, and nothing unsigned is believed", { timeout: 60_000 }, async () => {
-    const believed: unknown[] = [];
-    const believe = async (...told: unknown[]): Promise<void> => void believed.push(told);
-    const { carrier } = await open({
-      needs: { onInbound: believe, onOptOut: believe, onOptIn: believe, log: createLog("silent") },
-    });
-    await carrier.start(believe);
-    const random = seeded(20_260_101);
-    const odd: unknown[] = [];
-    let believedCount = 0;
-    for (let count = 0; count < 100_000; count += 1) {
-      const isSigned = count % 2 === 0;
-      const call = isSigned ? signedCall(mutatedEvent(random)) : strangeCall(random);
-      const { status, text } = await carrier.called(call);
-      const isRight = isSigned ? status === 200 && believed.length <= 1 : status === 401 && believed.length === 0;
-      // Whatever is believed can be stored.
-      const isStorable = believed.length === 0 || !/\\u0000|\\ud[89a-f]/i.test(JSON.stringify(believed));
-      if (!isRight || !isStorable || text !== "") odd.push([status, call.body.toString()]);
-      believedCount += believed.length;
-      believed.length = 0;
-    }
-    expect(odd).toEqual([]);
-    expect(believedCount).toBeGreaterThan(10_000);
-  });
+  test(
+    "may be anything, 100,000 times: nothing breaks, and nothing unsigned is believed",
+    { timeout: 60_000 },
+    async () => {
+      const believed: unknown[] = [];
+      const believe = async (...told: unknown[]): Promise<void> => void believed.push(told);
+      const { carrier } = await open({
+        needs: { onInbound: believe, onOptOut: believe, onOptIn: believe, log: createLog("silent") },
+      });
+      await carrier.start(believe);
+      const random = seeded(20_260_101);
+      const odd: unknown[] = [];
+      let believedCount = 0;
+      for (let count = 0; count < 100_000; count += 1) {
+        const isSigned = count % 2 === 0;
+        const call = isSigned ? signedCall(mutatedEvent(random)) : strangeCall(random);
+        const { status, text } = await carrier.called(call);
+        const isRight = isSigned ? status === 200 && believed.length <= 1 : status === 401 && believed.length === 0;
+        // Whatever is believed can be stored.
+        const isStorable = believed.length === 0 || !/\\u0000|\\ud[89a-f]/i.test(JSON.stringify(believed));
+        if (!isRight || !isStorable || text !== "") odd.push([status, call.body.toString()]);
+        believedCount += believed.length;
+        believed.length = 0;
+      }
+      expect(odd).toEqual([]);
+      expect(believedCount).toBeGreaterThan(10_000);
+    },
+  );
 });
 
 type Random = (below: number) => number;
@@ -337,8 +351,15 @@ function strangeCall(random: Random): PlatformCall {
     case 4:
       return { ...right, body: right.body.subarray(0, random(right.body.length)) };
     case 5:
-      return callWith(random(100) === 0 ? deep(random(5000)) : { clientToken: pickOf(random, VALUES), secret: pickOf(random, VALUES) });
+      return callWith(
+        random(100) === 0
+          ? deep(random(5000))
+          : { clientToken: pickOf(random, VALUES), secret: pickOf(random, VALUES) },
+      );
     default:
-      return callWith({ message: pickOf(random, VALUES), clientToken: "", secret: "s" }, { "x-goog-signature": signature });
+      return callWith(
+        { message: pickOf(random, VALUES), clientToken: "", secret: "s" },
+        { "x-goog-signature": signature },
+      );
   }
 }

@@ -36,7 +36,7 @@ const KINDS: [kind: string, body: object, shown: object, change: object][] = [
     { channel: "sms", variables: 1, dltContentId: null, dltEntityId: null },
     { text: "Dear {{1}}", dltContentId: "1107" },
   ],
-  ["bots", {}, { title: null }, { title: "Shop" }],
+  ["bots", {}, { title: null, agentId: null }, { title: "Shop" }],
   ["numbers", { title: "Shop" }, { phoneNumberId: null }, { title: null }],
   ["senders", {}, { dltEntityId: null }, { dltEntityId: "1101" }],
   [

@@ -40,7 +40,7 @@ export function sampleRecords(now: number): Omit<CatalogRecord, "accountId">[] {
     }),
     authored("number", "+15550100199", { title: "Heliograph", phoneNumberId: null }),
     ...Object.entries(SAMPLE_CHAT_TEMPLATES).map(([name, template]) => authored("chatTemplate", name, template)),
-    authored("bot", "heliograph", { title: "Heliograph" }),
+    authored("bot", "heliograph", { title: "Heliograph", agentId: null }),
     ...Object.entries(SAMPLE_RCS_TEMPLATES).map(([name, template]) => authored("rcsTemplate", name, template)),
     authored("verifyConfig", "default", DEFAULT_VERIFY_CONFIG),
   ];

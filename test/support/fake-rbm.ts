@@ -71,7 +71,12 @@ export const keyFile = (tokenUrl: string): string =>
 export function signedCall(event: unknown, clientToken = RBM_CLIENT_TOKEN): PlatformCall {
   const bytes = Buffer.from(typeof event === "string" ? event : JSON.stringify(event));
   const body = {
-    message: { data: bytes.toString("base64"), attributes: {}, messageId: randomUUID(), publishTime: "2026-01-01T12:00:00Z" },
+    message: {
+      data: bytes.toString("base64"),
+      attributes: {},
+      messageId: randomUUID(),
+      publishTime: "2026-01-01T12:00:00Z",
+    },
     subscription: "projects/rbm/subscriptions/webhook",
   };
   return {
@@ -162,7 +167,9 @@ export class FakeRbm {
   }
 
   #asking({ method }: IncomingMessage, { pathname }: URL): Asking | null {
-    const match = /^\/v1\/phones\/(\+\d{7,15})\/(agentMessages|capabilities)(\/[^/]+)?$/.exec(decodeURIComponent(pathname));
+    const match = /^\/v1\/phones\/(\+\d{7,15})\/(agentMessages|capabilities)(\/[^/]+)?$/.exec(
+      decodeURIComponent(pathname),
+    );
     const number = match?.[1]?.slice(1) ?? "";
     const what =
       pathname === "/token" && method === "POST"
@@ -258,7 +265,10 @@ export class FakeRbm {
     return errorAnswer(400, "INVALID_ARGUMENT", fault);
   }
 
-  #fail(response: ServerResponse, { status, error, message = "as the test wants it", raw, headers }: Exclude<Whim, string>): void {
+  #fail(
+    response: ServerResponse,
+    { status, error, message = "as the test wants it", raw, headers }: Exclude<Whim, string>,
+  ): void {
     const body = raw ?? JSON.stringify(errorAnswer(status, error ?? null, message).body);
     response.writeHead(status, headers ?? {}).end(body);
   }

@@ -8,7 +8,7 @@ export interface RbmCarrierNeeds extends PlatformNeeds<RbmSettings, RbmSecrets> 
   /** The bot that the platform calls so; one that nobody knows is its own name. */
   botOf(agentId: string): string;
   /** Somebody has unsubscribed by the phone's own menu, without a word that could be received. Resolves once it is on disk. */
-  onOptOut?(number: string, at: number): Promise<void>;
+  onOptOut(number: string, at: number): Promise<void>;
   /** Somebody has subscribed again in the same way. Resolves once it is on disk. */
-  onOptIn?(number: string, at: number): Promise<void>;
+  onOptIn(number: string, at: number): Promise<void>;
 }

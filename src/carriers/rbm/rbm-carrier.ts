@@ -161,9 +161,9 @@ class RbmCarrier implements Carrier {
       case "inbound":
         return onInbound(event.inbound);
       case "optOut":
-        return onOptOut?.(event.number, event.at);
+        return onOptOut(event.number, event.at);
       case "optIn":
-        return onOptIn?.(event.number, event.at);
+        return onOptIn(event.number, event.at);
       case "odd":
         // Told again it would be no less odd, so it is taken; what it was stays unsaid, because people wrote it.
         log.warn({ carrier: this.name }, "platform told something that nobody here understands");
