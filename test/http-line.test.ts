@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { completeHttpLine, httpGiven, readHttpLine, showHttpLine, type HttpFields } from "../src/catalog/kinds/http-line.ts";
+import {
+  completeHttpLine,
+  httpGiven,
+  readHttpLine,
+  showHttpLine,
+  type HttpFields,
+} from "../src/catalog/kinds/http-line.ts";
 import { createSeal } from "../src/lib/seal.ts";
 import { shapeChecker } from "../src/lib/shape.ts";
 import { HTTP_PRESETS, openedHttpLine, type HttpLine } from "../src/model/http-line.ts";
@@ -112,7 +118,9 @@ describe("secrets", () => {
     "are to be given again for %s, because they only go where they were given for",
     (baseUrl) => {
       const line = saved(KANNEL);
-      expect(faultsOf({ baseUrl }, line)).toMatchObject([{ parameter: "http.path", message: expect.stringContaining("password") }]);
+      expect(faultsOf({ baseUrl }, line)).toMatchObject([
+        { parameter: "http.path", message: expect.stringContaining("password") },
+      ]);
       const next = saved({ baseUrl, secrets: { password: "again" } }, line);
       expect(opened(next)["password"]).toBe("again");
       expect(opened(next)["callback"]).not.toBe(opened(line)["callback"]);
@@ -132,7 +140,11 @@ describe("secrets", () => {
   });
 
   test("a name that every object has by birth is a name like any other", () => {
-    const line = saved({ ...PLAIN, headers: { "x-key": "{{secret:constructor}}" }, secrets: { constructor: "c" } as never });
+    const line = saved({
+      ...PLAIN,
+      headers: { "x-key": "{{secret:constructor}}" },
+      secrets: { constructor: "c" },
+    });
     expect(opened(line)).toEqual({ constructor: "c" });
     expect(faultsOf({ ...PLAIN, headers: { "x-key": "{{secret:toString}}" } })).toHaveLength(1);
   });
@@ -166,7 +178,11 @@ describe("what is wrong is told by field", () => {
     [{ basicAuth: { user: "a", password: "x" }, headers: { Authorization: "b" } }, "http.basicAuth", /already/],
     [{ body: "a={{text}}" }, "http.body", /bodyType/],
     [{ method: "GET", bodyType: "form", body: "a=1" }, "http.bodyType", /GET has no body/],
-    [{ bodyType: "json", body: '{"a":"{{text}}"{{?flash}},{{/flash}}}' }, "http.body", /no JSON for a message that is .*flash/],
+    [
+      { bodyType: "json", body: '{"a":"{{text}}"{{?flash}},{{/flash}}}' },
+      "http.body",
+      /no JSON for a message that is .*flash/,
+    ],
     [{ bodyType: "json", body: '{"a":{{text}}}' }, "http.body", /between quotes/],
     [{ bodyType: "raw", body: "a {{text}}" }, "http.body", /one placeholder/],
     [{ values: { "a b": "x" } }, "http.values", /letters and digits/],
