@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   completeHttpLine,
@@ -8,7 +10,8 @@ import {
 } from "../src/catalog/kinds/http-line.ts";
 import { createSeal } from "../src/lib/seal.ts";
 import { shapeChecker } from "../src/lib/shape.ts";
-import { HTTP_PRESETS, openedHttpLine, type HttpLine } from "../src/model/http-line.ts";
+import { HTTP_DEFAULTS, HTTP_MEANINGS, HTTP_PRESETS, openedHttpLine, type HttpLine } from "../src/model/http-line.ts";
+import { sampleFields } from "../src/model/http-template.ts";
 import { Problem, type Fault } from "../src/model/problem.ts";
 import { createMint } from "../src/webhooks/mint.ts";
 
@@ -226,5 +229,25 @@ describe("what is wrong is told by field", () => {
       success: { statuses: ["2xx"], path: "ok", pattern: null, equals: ["true"] },
       receipts: { id: { path: "id", pattern: null }, ref: null, each: null, time: null },
     });
+  });
+});
+
+describe("the page about it", () => {
+  const page = readFileSync(join(import.meta.dirname, "../docs/carriers-http.md"), "utf8");
+
+  test("has examples that make a line together", () => {
+    const examples = [...page.matchAll(/ {3}```json\n([^`]*)```/g)].map(
+      ([, text = ""]) => JSON.parse(text) as HttpFields,
+    );
+    expect(examples).toHaveLength(3);
+    expect(saved({ ...Object.assign({}, ...examples), secrets: { token: "t" } })).toMatchObject({
+      id: { path: "message.id" },
+    });
+  });
+
+  test("names every field, every placeholder and every meaning", () => {
+    const [sample = {}] = sampleFields();
+    const names = [...Object.keys(HTTP_DEFAULTS), ...Object.keys(sample), ...HTTP_MEANINGS, ...HTTP_PRESETS, "secrets"];
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
   });
 });
