@@ -149,9 +149,18 @@ describe("a receipt", () => {
   test("several come in one call, and what is none among them is passed over", async () => {
     const { receipts: mapping } = PRESETS.sinch;
     const { call, receipts } = await open("sinch", { receipts: mapping ? { ...mapping, each: "results" } : null });
-    const results = [{ batch_id: "a", status: "Delivered" }, null, "x", { status: "Failed" }, { batch_id: "b", status: "Failed" }];
+    const results = [
+      { batch_id: "a", status: "Delivered" },
+      null,
+      "x",
+      { status: "Failed" },
+      { batch_id: "b", status: "Failed" },
+    ];
     expect(await call(json({ results }))).toMatchObject({ status: 200 });
-    expect(receipts.map(({ carrierMessageId, state }) => `${carrierMessageId} ${state}`)).toEqual(["a delivered", "b undelivered"]);
+    expect(receipts.map(({ carrierMessageId, state }) => `${carrierMessageId} ${state}`)).toEqual([
+      "a delivered",
+      "b undelivered",
+    ]);
   });
 
   test("an id of ours that is none is not taken for one", async () => {
@@ -208,11 +217,24 @@ describe("a receipt", () => {
 describe("what a phone sent", () => {
   test("comes by the same address", async () => {
     const { call, inbound, receipts } = await open("twilio");
-    const fields = { MessageSid: "SM9", SmsStatus: "received", From: "+15550100100", To: "+14155550100", Body: "STOP\n✓" };
+    const fields = {
+      MessageSid: "SM9",
+      SmsStatus: "received",
+      From: "+15550100100",
+      To: "+14155550100",
+      Body: "STOP\n✓",
+    };
     expect(await call(form(fields))).toEqual({ status: 200, text: "" });
     expect(receipts).toEqual([]);
     expect(inbound).toMatchObject([
-      { accountId: 7, channel: "sms", from: "15550100100", to: "14155550100", content: { kind: "text", text: "STOP\n✓" }, answers: null },
+      {
+        accountId: 7,
+        channel: "sms",
+        from: "15550100100",
+        to: "14155550100",
+        content: { kind: "text", text: "STOP\n✓" },
+        answers: null,
+      },
     ]);
   });
 
@@ -249,7 +271,9 @@ describe("what a phone sent", () => {
 
   test("is not taken where the line maps none", async () => {
     const { call, inbound } = await open("twilio", { inbound: null });
-    expect(await call(form({ MessageSid: "SM9", From: "+15550100100", To: "+1", Body: "Hi" }))).toMatchObject({ status: 400 });
+    expect(await call(form({ MessageSid: "SM9", From: "+15550100100", To: "+1", Body: "Hi" }))).toMatchObject({
+      status: 400,
+    });
     expect(inbound).toEqual([]);
   });
 });
@@ -287,7 +311,8 @@ describe("nothing is taken from a call that does not show that it comes from the
   test("a header proves where the line says so, and the key does not", async () => {
     const proof = { kind: "header", header: "Authorization", prefix: "Bearer " } as const;
     const { call } = await open("twilio", { proof });
-    const withHeader = (authorization: string | string[]): Promise<PlatformAnswer> => call({ ...form(GOOD), headers: { authorization } });
+    const withHeader = (authorization: string | string[]): Promise<PlatformAnswer> =>
+      call({ ...form(GOOD), headers: { authorization } });
     expect(await withHeader(`Bearer ${KEY}`)).toMatchObject({ status: 200 });
     for (const wrong of [KEY, `bearer ${KEY}`, `Bearer  ${KEY}`, "Bearer ", `Bearer ${KEY}x`])
       expect(await withHeader(wrong)).toMatchObject({ status: 401 });
@@ -330,7 +355,9 @@ describe("nothing is taken from a call that does not show that it comes from the
       const body = Buffer.from("what do ya want for nothing?");
       // It is proven and then not understood.
       for (const written of [digest, digest.toUpperCase()])
-        expect(await call({ method: "POST", body, headers: { "x-signature": `v=${written}` } })).toMatchObject({ status: 400 });
+        expect(await call({ method: "POST", body, headers: { "x-signature": `v=${written}` } })).toMatchObject({
+          status: 400,
+        });
     });
 
     test("what is not in the body is not proven by it, and does not count", async () => {
@@ -383,7 +410,9 @@ describe("a hundred thousand calls", () => {
   const hostile = (next: () => number): PlatformCall => {
     const words = (): string =>
       Array.from({ length: Math.floor(next() * 8) }, () => PIECES[Math.floor(next() * PIECES.length)] ?? "").join("");
-    const body = Buffer.from(next() < 0.2 ? Array.from({ length: 40 }, () => Math.floor(next() * 256)) : Buffer.from(words()));
+    const body = Buffer.from(
+      next() < 0.2 ? Array.from({ length: 40 }, () => Math.floor(next() * 256)) : Buffer.from(words()),
+    );
     return {
       method: next() < 0.5 ? "GET" : "POST",
       query: words(),
@@ -397,7 +426,9 @@ describe("a hundred thousand calls", () => {
       await open("kannel"),
       await open("twilio"),
       await open("sinch", { proof: { kind: "header", header: "x-signature", prefix: "v=" } }),
-      await open("sinch", { proof: { kind: "hmac", header: "x-signature", prefix: "v=", algorithm: "sha256", encoding: "hex" } }),
+      await open("sinch", {
+        proof: { kind: "hmac", header: "x-signature", prefix: "v=", algorithm: "sha256", encoding: "hex" },
+      }),
     ];
     const next = random(9);
     const statuses = new Map<number, number>();
@@ -409,16 +440,26 @@ describe("a hundred thousand calls", () => {
     expect(lines.flatMap(({ receipts, inbound }) => [...receipts, ...inbound])).toEqual([]);
   });
 
+  test("and those that nest deeper than anybody can read are not understood", async () => {
+    const { call } = await open("sinch");
+    for (const body of [
+      "[".repeat(500_000),
+      `${"[".repeat(500_000)}1234567890123456789${"]".repeat(500_000)}`,
+      `{"a":`.repeat(100_000),
+    ])
+      expect(await call({ ...json(null), body: Buffer.from(body) })).toMatchObject({ status: 400 });
+  });
+
   test("with the secret never throw, and are taken or not understood", async () => {
     const lines = [await open("kannel"), await open("twilio"), await open("sinch"), await open("vonage")];
     const next = random(17);
     const statuses = new Set<number>();
-    for (let each = 0; each < CALLS / 4; each += 1) {
+    for (let each = 0; each < CALLS / 10; each += 1) {
       const call = hostile(next);
       const query = `key=${KEY}&${call.query.replaceAll("key=", "k=")}`;
       const { status } = (await lines[each % lines.length]?.carrier.called?.({ ...call, query })) ?? { status: 0 };
       statuses.add(status);
     }
-    expect([...statuses].toSorted()).toEqual([200, 400]);
+    expect(statuses).toEqual(new Set([200, 400]));
   });
 });

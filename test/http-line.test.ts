@@ -1,8 +1,17 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { completeHttpLine, httpGiven, readHttpLine, showHttpLine, type HttpFields } from "../src/catalog/kinds/http-line.ts";
+import {
+  completeHttpLine,
+  httpGiven,
+  readHttpLine,
+  showHttpLine,
+  type HttpFields,
+} from "../src/catalog/kinds/http-line.ts";
 import { createSeal } from "../src/lib/seal.ts";
 import { shapeChecker } from "../src/lib/shape.ts";
-import { HTTP_PRESETS, openedHttpLine, type HttpLine } from "../src/model/http-line.ts";
+import { HTTP_DEFAULTS, HTTP_MEANINGS, HTTP_PRESETS, openedHttpLine, type HttpLine } from "../src/model/http-line.ts";
+import { sampleFields } from "../src/model/http-template.ts";
 import { Problem, type Fault } from "../src/model/problem.ts";
 import { createMint } from "../src/webhooks/mint.ts";
 
@@ -112,7 +121,9 @@ describe("secrets", () => {
     "are to be given again for %s, because they only go where they were given for",
     (baseUrl) => {
       const line = saved(KANNEL);
-      expect(faultsOf({ baseUrl }, line)).toMatchObject([{ parameter: "http.path", message: expect.stringContaining("password") }]);
+      expect(faultsOf({ baseUrl }, line)).toMatchObject([
+        { parameter: "http.path", message: expect.stringContaining("password") },
+      ]);
       const next = saved({ baseUrl, secrets: { password: "again" } }, line);
       expect(opened(next)["password"]).toBe("again");
       expect(opened(next)["callback"]).not.toBe(opened(line)["callback"]);
@@ -132,7 +143,11 @@ describe("secrets", () => {
   });
 
   test("a name that every object has by birth is a name like any other", () => {
-    const line = saved({ ...PLAIN, headers: { "x-key": "{{secret:constructor}}" }, secrets: { constructor: "c" } as never });
+    const line = saved({
+      ...PLAIN,
+      headers: { "x-key": "{{secret:constructor}}" },
+      secrets: { constructor: "c" },
+    });
     expect(opened(line)).toEqual({ constructor: "c" });
     expect(faultsOf({ ...PLAIN, headers: { "x-key": "{{secret:toString}}" } })).toHaveLength(1);
   });
@@ -166,7 +181,11 @@ describe("what is wrong is told by field", () => {
     [{ basicAuth: { user: "a", password: "x" }, headers: { Authorization: "b" } }, "http.basicAuth", /already/],
     [{ body: "a={{text}}" }, "http.body", /bodyType/],
     [{ method: "GET", bodyType: "form", body: "a=1" }, "http.bodyType", /GET has no body/],
-    [{ bodyType: "json", body: '{"a":"{{text}}"{{?flash}},{{/flash}}}' }, "http.body", /no JSON for a message that is .*flash/],
+    [
+      { bodyType: "json", body: '{"a":"{{text}}"{{?flash}},{{/flash}}}' },
+      "http.body",
+      /no JSON for a message that is .*flash/,
+    ],
     [{ bodyType: "json", body: '{"a":{{text}}}' }, "http.body", /between quotes/],
     [{ bodyType: "raw", body: "a {{text}}" }, "http.body", /one placeholder/],
     [{ values: { "a b": "x" } }, "http.values", /letters and digits/],
@@ -210,5 +229,25 @@ describe("what is wrong is told by field", () => {
       success: { statuses: ["2xx"], path: "ok", pattern: null, equals: ["true"] },
       receipts: { id: { path: "id", pattern: null }, ref: null, each: null, time: null },
     });
+  });
+});
+
+describe("the page about it", () => {
+  const page = readFileSync(join(import.meta.dirname, "../docs/carriers-http.md"), "utf8");
+
+  test("has examples that make a line together", () => {
+    const examples = [...page.matchAll(/ {3}```json\n([^`]*)```/g)].map(
+      ([, text = ""]) => JSON.parse(text) as HttpFields,
+    );
+    expect(examples).toHaveLength(3);
+    expect(saved({ ...Object.assign({}, ...examples), secrets: { token: "t" } })).toMatchObject({
+      id: { path: "message.id" },
+    });
+  });
+
+  test("names every field, every placeholder and every meaning", () => {
+    const [sample = {}] = sampleFields();
+    const names = [...Object.keys(HTTP_DEFAULTS), ...Object.keys(sample), ...HTTP_MEANINGS, ...HTTP_PRESETS, "secrets"];
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
   });
 });

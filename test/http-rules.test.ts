@@ -46,7 +46,10 @@ describe("an answer that no rule of the line fits is taken by its status", () =>
 
   test("one that was never asked is down, and one that did not finish is unknown", () => {
     const judge = createJudge(HTTP_DEFAULTS);
-    expect(judge({ kind: "unreached", reason: "nobody" }, NOW, OWN).outcome).toEqual({ kind: "down", description: "nobody" });
+    expect(judge({ kind: "unreached", reason: "nobody" }, NOW, OWN).outcome).toEqual({
+      kind: "down",
+      description: "nobody",
+    });
     expect(judge({ kind: "broken", reason: "cut" }, NOW, OWN).outcome).toEqual({ kind: "unknown", description: "cut" });
   });
 });
@@ -54,16 +57,70 @@ describe("an answer that no rule of the line fits is taken by its status", () =>
 describe("rules say what else it means", () => {
   test.each<[string, Partial<HttpSettings>, number, string, object]>([
     ["5xx may be tried again", { errors: [rule("retry", { status: "5xx" })] }, 502, "", { outcome: { kind: "busy" } }],
-    ["the first that fits decides", { errors: [rule("refuse", { status: "500" }), rule("retry", { status: "5xx" })] }, 500, "", { outcome: { kind: "refused", fault: "message" } }],
-    ["a field decides", { errors: [rule("throttle", { path: "code", equals: ["7", "8"] })] }, 400, '{"code":8}', { outcome: { kind: "busy" }, line: "throttled" }],
-    ["another value does not", { errors: [rule("throttle", { path: "code", equals: ["7"] })] }, 400, '{"code":8}', { outcome: { kind: "refused" } }],
-    ["a text decides", { errors: [rule("carrier", { status: "403", pattern: "Not routable*" })] }, 403, "Not routable. Do not try again.", { outcome: { kind: "refused", fault: "carrier" } }],
-    ["a status alone does not, where a text is asked for", { errors: [rule("carrier", { status: "403", pattern: "Not routable*" })] }, 403, "Authorization failed", { line: "halted" }],
-    ["a text equals", { errors: [rule("retry", { equals: ["ERR 9"] })] }, 400, " ERR 9\n", { outcome: { kind: "busy" } }],
-    ["the code is the provider's", { errorCode: { path: "error.code", pattern: null } }, 400, '{"error":{"code":21211}}', { code: "21211", outcome: { code: "21211" } }],
-    ["the code has words", { errorCode: { path: "c", pattern: null }, errorTexts: { "9": "No such phone" } }, 400, '{"c":9}', { outcome: { description: "No such phone" } }],
+    [
+      "the first that fits decides",
+      { errors: [rule("refuse", { status: "500" }), rule("retry", { status: "5xx" })] },
+      500,
+      "",
+      { outcome: { kind: "refused", fault: "message" } },
+    ],
+    [
+      "a field decides",
+      { errors: [rule("throttle", { path: "code", equals: ["7", "8"] })] },
+      400,
+      '{"code":8}',
+      { outcome: { kind: "busy" }, line: "throttled" },
+    ],
+    [
+      "another value does not",
+      { errors: [rule("throttle", { path: "code", equals: ["7"] })] },
+      400,
+      '{"code":8}',
+      { outcome: { kind: "refused" } },
+    ],
+    [
+      "a text decides",
+      { errors: [rule("carrier", { status: "403", pattern: "Not routable*" })] },
+      403,
+      "Not routable. Do not try again.",
+      { outcome: { kind: "refused", fault: "carrier" } },
+    ],
+    [
+      "a status alone does not, where a text is asked for",
+      { errors: [rule("carrier", { status: "403", pattern: "Not routable*" })] },
+      403,
+      "Authorization failed",
+      { line: "halted" },
+    ],
+    [
+      "a text equals",
+      { errors: [rule("retry", { equals: ["ERR 9"] })] },
+      400,
+      " ERR 9\n",
+      { outcome: { kind: "busy" } },
+    ],
+    [
+      "the code is the provider's",
+      { errorCode: { path: "error.code", pattern: null } },
+      400,
+      '{"error":{"code":21211}}',
+      { code: "21211", outcome: { code: "21211" } },
+    ],
+    [
+      "the code has words",
+      { errorCode: { path: "c", pattern: null }, errorTexts: { "9": "No such phone" } },
+      400,
+      '{"c":9}',
+      { outcome: { description: "No such phone" } },
+    ],
     ["a code by pattern", { errorCode: { path: null, pattern: "ERR: (*)" } }, 400, "ERR: 105", { code: "105" }],
-    ["what is no code is none", { errorCode: { path: null, pattern: null } }, 400, "<html>nothing like it</html>", { code: "HTTP 400" }],
+    [
+      "what is no code is none",
+      { errorCode: { path: null, pattern: null } },
+      400,
+      "<html>nothing like it</html>",
+      { code: "HTTP 400" },
+    ],
   ])("%s", (_, settings, status, text, verdict) => {
     expect(judged(settings, status, text)).toMatchObject(verdict);
   });
@@ -79,12 +136,17 @@ describe("rules say what else it means", () => {
       { kind: "busy" },
       { kind: "busy", retryAfterMs: 0 },
     ]);
-    expect(judged({}, 429, "", { "retry-after": "7" })).toMatchObject({ outcome: { retryAfterMs: 7000 }, line: "throttled" });
+    expect(judged({}, 429, "", { "retry-after": "7" })).toMatchObject({
+      outcome: { retryAfterMs: 7000 },
+      line: "throttled",
+    });
   });
 
   test("nothing of what the provider wrote is in the words, where nobody asked for it", () => {
     for (const status of [400, 401, 404, 429, 500, 503])
-      expect(JSON.stringify(judged({}, status, "15550100100 may not have 'my text'"))).not.toMatch(/15550100100|my text/);
+      expect(JSON.stringify(judged({}, status, "15550100100 may not have 'my text'"))).not.toMatch(
+        /15550100100|my text/,
+      );
   });
 });
 
@@ -101,7 +163,13 @@ describe("a yes is one", () => {
     ["by a pattern", success({ pattern: "OK*" }), 200, "OK 15", "taken"],
     ["and not by another text", success({ pattern: "OK*" }), 200, "ERROR", "unknown"],
     ["by all of a list", success({ path: "m[*].s", equals: ["0"] }), 200, '{"m":[{"s":"0"},{"s":0}]}', "taken"],
-    ["and not by some of it", success({ path: "m[*].s", equals: ["0"] }), 200, '{"m":[{"s":"0"},{"s":"1"}]}', "unknown"],
+    [
+      "and not by some of it",
+      success({ path: "m[*].s", equals: ["0"] }),
+      200,
+      '{"m":[{"s":"0"},{"s":"1"}]}',
+      "unknown",
+    ],
     ["and not by none of it", success({ path: "m[*].s", equals: ["0"] }), 200, '{"m":[]}', "unknown"],
     ["because a field is there", success({ path: "id" }), 200, '{"id":"x"}', "taken"],
     ["and not where it is empty", success({ path: "id" }), 200, '{"id":""}', "unknown"],
@@ -111,11 +179,21 @@ describe("a yes is one", () => {
 
   test.each<[string, HttpSettings["id"], string, object]>([
     ["a field", { path: "data.id", pattern: null }, '{"data":{"id":"abc"}}', { carrierMessageId: "abc" }],
-    ["a long number keeps its digits", { path: "id", pattern: null }, '{"id":12345678901234567890}', { carrierMessageId: "12345678901234567890" }],
+    [
+      "a long number keeps its digits",
+      { path: "id", pattern: null },
+      '{"id":12345678901234567890}',
+      { carrierMessageId: "12345678901234567890" },
+    ],
     ["a pattern", { path: null, pattern: "OK: (*)" }, "OK: 77\n", { carrierMessageId: "77" }],
     ["a pattern in the middle", { path: null, pattern: "*|(*)|*" }, "1701|919|xyz", { carrierMessageId: "919" }],
     ["a field and a pattern", { path: "s", pattern: "id=(*);*" }, '{"s":"id=9;x"}', { carrierMessageId: "9" }],
-    ["one for each part", { path: "m[*].id", pattern: null }, '{"m":[{"id":"a"},{"id":"b"}]}', { carrierMessageId: "a", partIds: ["a", "b"] }],
+    [
+      "one for each part",
+      { path: "m[*].id", pattern: null },
+      '{"m":[{"id":"a"},{"id":"b"}]}',
+      { carrierMessageId: "a", partIds: ["a", "b"] },
+    ],
     ["ours where there is none", { path: "id", pattern: null }, "{}", { carrierMessageId: OWN }],
     ["ours where it is no id", { path: null, pattern: null }, "<html>\nno id", { carrierMessageId: OWN }],
     ["ours where none is asked for", null, '{"id":"abc"}', { carrierMessageId: OWN }],
@@ -132,12 +210,27 @@ describe("presets know their provider's answers", () => {
     ["kannel", 403, "Not routable. Do not try again.", { outcome: { kind: "refused", fault: "carrier" } }],
     ["kannel", 503, "Temporal failure, try again later.", { outcome: { kind: "busy" } }],
     ["twilio", 201, '{"sid":"SM1","status":"queued"}', { outcome: { kind: "taken", carrierMessageId: "SM1" } }],
-    ["twilio", 400, '{"code":21211,"message":"No","status":400}', { outcome: { kind: "refused", fault: "message", code: "21211" } }],
+    [
+      "twilio",
+      400,
+      '{"code":21211,"message":"No","status":400}',
+      { outcome: { kind: "refused", fault: "message", code: "21211" } },
+    ],
     ["twilio", 400, '{"code":21606,"status":400}', { outcome: { kind: "refused", fault: "carrier" } }],
     ["twilio", 401, '{"code":20003,"status":401}', { line: "halted" }],
     ["twilio", 429, '{"code":20429,"status":429}', { line: "throttled" }],
-    ["sinch", 201, '{"id":"01FC66621XXXXX119Z8PMV1QPQ"}', { outcome: { carrierMessageId: "01FC66621XXXXX119Z8PMV1QPQ" } }],
-    ["sinch", 400, '{"code":"syntax_invalid_parameter_format"}', { outcome: { kind: "refused", code: "syntax_invalid_parameter_format" } }],
+    [
+      "sinch",
+      201,
+      '{"id":"01FC66621XXXXX119Z8PMV1QPQ"}',
+      { outcome: { carrierMessageId: "01FC66621XXXXX119Z8PMV1QPQ" } },
+    ],
+    [
+      "sinch",
+      400,
+      '{"code":"syntax_invalid_parameter_format"}',
+      { outcome: { kind: "refused", code: "syntax_invalid_parameter_format" } },
+    ],
     ["sinch", 401, "", { line: "halted" }],
     ["vonage", 200, '{"messages":[{"status":"0","message-id":"A"}]}', { outcome: { carrierMessageId: "A" } }],
     ["vonage", 200, '{"messages":[{"status":"1"}]}', { line: "throttled", code: "1" }],
@@ -151,9 +244,12 @@ describe("presets know their provider's answers", () => {
 });
 
 describe("paths and patterns", () => {
-  test.each(["a", "a.b", "a[0].b", "[0]", "[*].a", "message-id", "a.b-c[12].d e", "a[*][0]"])("%s is a path", (path) => {
-    expect(readPath(path)).not.toBeNull();
-  });
+  test.each(["a", "a.b", "a[0].b", "[0]", "[*].a", "message-id", "a.b-c[12].d e", "a[*][0]"])(
+    "%s is a path",
+    (path) => {
+      expect(readPath(path)).not.toBeNull();
+    },
+  );
 
   test.each(["", ".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-1]", "a[0]b", "a[99999]"])("%j is none", (path) => {
     expect(readPath(path)).toBeNull();
@@ -191,10 +287,16 @@ describe("paths and patterns", () => {
 
   test("a text fits its own pattern of stars", () => {
     fc.assert(
-      fc.property(fc.array(fc.string().filter((part) => !/[*()\s]/.test(part) && part !== ""), { minLength: 1 }), (parts) => {
-        const text = parts.join("x");
-        expect(readPattern(parts.join("*"))?.(text)).toBe(text);
-      }),
+      fc.property(
+        fc.array(
+          fc.string().filter((part) => !/[*()\s]/.test(part) && part !== ""),
+          { minLength: 1 },
+        ),
+        (parts) => {
+          const text = parts.join("x");
+          expect(readPattern(parts.join("*"))?.(text)).toBe(text);
+        },
+      ),
     );
   });
 
@@ -218,9 +320,12 @@ describe("times", () => {
     expect(readTime(written, NOW)).toBe(at);
   });
 
-  test.each(["", "soon", "0", "-1", "99999999999999999", "2099-01-01T00:00:00Z", "1999-01-01T00:00:00Z"])("%j is none that can be meant", (written) => {
-    expect(readTime(written, NOW)).toBeNull();
-  });
+  test.each(["", "soon", "0", "-1", "99999999999999999", "2099-01-01T00:00:00Z", "1999-01-01T00:00:00Z"])(
+    "%j is none that can be meant",
+    (written) => {
+      expect(readTime(written, NOW)).toBeNull();
+    },
+  );
 });
 
 test("whatever a provider answers, there is a verdict", () => {

@@ -11,7 +11,7 @@ export interface Said {
 
 /** The name of a field, a place in a list from 0, or every place of it. */
 export type PathStep = string | number | typeof EVERY;
-export const EVERY = Symbol("every");
+const EVERY = Symbol("every");
 
 const PATH = /^(?:[^.[\]]+|\[(?:\d{1,4}|\*)\])(?:\.[^.[\]]+|\[(?:\d{1,4}|\*)\])*$/;
 const STEP = /[^.[\]]+|\[(\d+|\*)\]/g;

@@ -42,7 +42,6 @@ const kannel: Preset = {
       "8": "enroute",
       "16": "rejected",
       "32": "enroute",
-      "34": "undelivered",
     },
     errorCode: at("reply", "*err:(*) *"),
     description: null,

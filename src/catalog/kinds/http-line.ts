@@ -45,7 +45,7 @@ export type HttpFields = Partial<
     id: GivenPick | null;
     errorCode: GivenPick | null;
     errors: readonly (Partial<HttpErrorRule> & Pick<HttpErrorRule, "meaning">)[];
-    proof: Partial<Extract<HttpProof, { kind: "hmac" }>> | { kind: HttpProof["kind"] };
+    proof: Partial<Omit<Extract<HttpProof, { kind: "hmac" }>, "kind"> & Pick<HttpProof, "kind">>;
     receipts: Picks<HttpReceipts> | null;
     inbound: Picks<HttpInbound> | null;
     /** Null takes one away. */
