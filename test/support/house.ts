@@ -6,9 +6,10 @@ import { startApp, type App } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { newKeySecret } from "../../src/model/api-key.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import { freshDatabase } from "./databases.ts";
+import { migratedDatabase } from "./databases.ts";
 import type { EngineName } from "./engines.ts";
 import { eventually } from "./eventually.ts";
+import { writeSqliteSchema } from "./sqlite-schema.ts";
 
 export interface Answer<T> {
   status: number;
@@ -96,7 +97,9 @@ export async function openHouse(
   given: { clock?: Clock; env?: Record<string, string> } = {},
 ): Promise<House> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-house-"));
-  const database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
+  const bringsDatabase = given.env?.["HELIOGRAPH_DATABASE_URL"] !== undefined;
+  const database = engine === "postgres" && !bringsDatabase ? await migratedDatabase(inject("postgresUrl")) : null;
+  if (engine === "sqlite") await writeSqliteSchema(join(dataDir, "heliograph.db"));
   const key = newKeySecret("live");
   const testKey = newKeySecret("test");
   const env: Record<string, string> = {
