@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { startApp, type App } from "../../src/app.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig, type Config } from "../../src/config.ts";
 import { newKeySecret } from "../../src/model/api-key.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { migratedDatabase } from "./databases.ts";
@@ -94,7 +94,7 @@ const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TR
 
 export async function openHouse(
   engine: EngineName,
-  given: { clock?: Clock; env?: Record<string, string> } = {},
+  given: { clock?: Clock; env?: Record<string, string>; beyond?: Partial<Config> } = {},
 ): Promise<House> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-house-"));
   const bringsDatabase = given.env?.["HELIOGRAPH_DATABASE_URL"] !== undefined;
@@ -112,7 +112,7 @@ export async function openHouse(
     ...(database ? { HELIOGRAPH_DATABASE_URL: database.url } : {}),
     ...given.env,
   };
-  const app = await startApp(readConfig(env), given.clock ? { clock: given.clock } : {});
+  const app = await startApp({ ...readConfig(env), ...given.beyond }, given.clock ? { clock: given.clock } : {});
 
   const house: House = {
     app,
