@@ -1,4 +1,3 @@
-import { flushCompileCache } from "node:module";
 import { startApp, type App } from "./app.ts";
 import { WrongMasterKey } from "./accounts/master-key.ts";
 import { BadSetting, readConfig, unknownSettings } from "./config.ts";
@@ -31,8 +30,6 @@ async function main(): Promise<void> {
   for (const name of unknownSettings(process.env))
     log.warn({ setting: name }, "setting is not known and has no effect");
   const app = await startApp(config, { log, onBroken: fail });
-  // Node keeps what it compiled when it ends; a server that is killed would leave nothing to its next start.
-  flushCompileCache();
   if (app.firstStart) say(welcome(app.firstStart, app.url));
   say(`Heliograph is listening on ${app.url}`);
   stopOnSignal(app);
