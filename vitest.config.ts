@@ -36,7 +36,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/postgres-cluster.ts"],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // More than the cores of a small machine: many tests mostly wait for a process, a page or a pause.
     maxWorkers: 3,
