@@ -1,11 +1,45 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** What takes longest, longest first: a long file that begins last would run alone at the end. */
+const LONG = [
+  "kill",
+  "dashboard-config",
+  "store-away",
+  "shutdown",
+  "store",
+  "fuzz",
+  "store-told",
+  "day",
+  "store-people",
+  "dashboard-pages",
+  "config-file",
+  "dashboard-story",
+  "two-nodes",
+  "start",
+  "isolation",
+  "listen",
+].map((name) => `/test/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification): number => {
+      const place = LONG.findIndex((name) => moduleId.endsWith(name));
+      return place === -1 ? LONG.length : place;
+    };
+    // oxlint-disable-next-line unicorn/no-array-sort -- vitest's, and of no array
+    return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
 
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/postgres-cluster.ts"],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // More than the cores of a small machine: many tests mostly wait for a process, a page or a pause.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
   },
 });

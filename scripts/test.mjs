@@ -26,6 +26,7 @@ async function runChecks() {
   }
   await buildDashboard();
   await provideProgrammes();
+  await compileServer();
   const passed = await runTests();
   process.exit(passed ? 0 : 1);
 }
@@ -43,6 +44,14 @@ async function step(tool, args, env = {}) {
   return code === 0;
 }
 
+/** The tests start the server some hundred times and kill it often: Node keeps what it compiled only when it ends by itself. */
+async function compileServer() {
+  const { code } = await runToEnd(process.execPath, ["--input-type=module", "-e", 'await import("./src/app.ts")'], {
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+  });
+  if (code !== 0) fail("\nsrc/app.ts cannot be loaded.");
+}
+
 async function runTests() {
   const folder = mkdtempSync(join(tmpdir(), "heliograph-test-"));
   const report = join(folder, "report.json");
@@ -50,7 +59,6 @@ async function runTests() {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
     const passed = await step("vitest", ["run", ...reporters, ...vitestArgs], {
       HELIOGRAPH_CHROMIUM: chromium(),
-      // The tests start the server some hundred times.
       NODE_COMPILE_CACHE: compiled,
     });
     const counts = countTests(report);

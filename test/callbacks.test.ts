@@ -326,8 +326,10 @@ describe.each(ENGINES)("telling again on %s", (engine) => {
     await hears(1);
     const ended = await eventually(
       async () => {
-        await house.travel(10 * MINUTE_MS);
-        return (await callbacks())[0];
+        const [callback] = await callbacks();
+        await house.leap(Math.max(0, (callback?.dueAt ?? 0) - house.clock.now()));
+        await house.travel(500);
+        return callback;
       },
       (callback) => callback?.state === "exhausted",
       100_000,
@@ -346,10 +348,11 @@ describe.each(ENGINES)("telling again on %s", (engine) => {
       24 * HOUR_MS,
     ];
     for (const [index, pause] of pauses.entries())
-      expect(Math.abs(pause - (wanted[index] ?? 0))).toBeLessThan((wanted[index] ?? 0) * 0.2 + 11 * MINUTE_MS);
+      expect(Math.abs(pause - (wanted[index] ?? 0))).toBeLessThan((wanted[index] ?? 0) * 0.2 + MINUTE_MS);
     expect(times).toHaveLength(10);
     const heard = sink.heard.length;
-    await house.travel(48 * HOUR_MS);
+    await house.leap(48 * HOUR_MS);
+    await house.travel(MINUTE_MS);
     expect(sink.heard).toHaveLength(heard);
     expect(new Set(sink.heard.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   }, 120_000);
@@ -400,7 +403,10 @@ describe.each(ENGINES)("telling again on %s", (engine) => {
     const offByDay: boolean[] = [];
     for (let day = 0; day < 6; day += 1) {
       await house.send();
-      await house.travel(24 * HOUR_MS);
+      for (let hour = 0; hour < 24; hour += 1) {
+        await house.leap(HOUR_MS - 500);
+        await house.travel(500);
+      }
       offByDay.push(await isOff());
     }
     expect(offByDay).toEqual([false, false, false, false, offByDay[4], true]);

@@ -588,7 +588,8 @@ describe("a campaign", () => {
       await page.getByRole("button", { name: "Pause" }).waitFor();
       await page.getByRole("button", { name: "Cancel", exact: true }).click();
       await page.getByRole("button", { name: "Cancel the campaign" }).click();
-      await page.getByText("Cancelled").first().waitFor();
+      // The badge: the question itself has the word too.
+      await page.getByText("Cancelled", { exact: true }).first().waitFor();
       expect(await first("/api/campaigns")).toMatchObject({ name: "autumn", status: "cancelled" });
     });
   });

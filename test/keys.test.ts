@@ -13,7 +13,7 @@ import { isWellFormedKey, keyDigest, newKeySecret, SCOPES, type ApiKey, type Key
 import { DEFAULT_SETTINGS } from "../src/model/account.ts";
 import type { RecordStore } from "../src/store/store.ts";
 import { openTenants, type Tenants } from "./fuzz/tenants.ts";
-import { freshDatabase } from "./support/databases.ts";
+import { migratedDatabase } from "./support/databases.ts";
 import { ENGINES } from "./support/engines.ts";
 import { openHouse, type Answer, type Envelope, type ErrorBody } from "./support/house.ts";
 
@@ -419,7 +419,7 @@ describe.each(ENGINES)("keys on %s", (engine) => {
     expect(after.body.lastUsedAt).toBeGreaterThan(0);
 
     const dataDir = await mkdtemp(join(tmpdir(), "heliograph-keys-"));
-    const database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
+    const database = engine === "postgres" ? await migratedDatabase(inject("postgresUrl")) : null;
     const env = { HELIOGRAPH_DATA_DIR: dataDir, ...(database ? { HELIOGRAPH_DATABASE_URL: database.url } : {}) };
     const first = await openHouse(engine, { env });
     const usedAt = (await first.ask<{ data: KeyBody[] }>("GET", "/api/keys")).body.data.map((key) => key.lastUsedAt);

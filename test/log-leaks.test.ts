@@ -10,7 +10,7 @@ import { startApp } from "../src/app.ts";
 import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/lib/log.ts";
 import { newKeySecret } from "../src/model/api-key.ts";
-import { freshDatabase } from "./support/databases.ts";
+import { migratedDatabase } from "./support/databases.ts";
 import { ENGINES, type EngineName } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
 import { logIn } from "./support/person.ts";
@@ -55,7 +55,7 @@ describe.each(ENGINES)("the log on %s", (engine) => {
     { timeout: 60_000 },
     async () => {
       const dataDir = await mkdtemp(join(tmpdir(), "heliograph-log-"));
-      const database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
+      const database = engine === "postgres" ? await migratedDatabase(inject("postgresUrl")) : null;
       const secrets = { liveKey: newKeySecret("live"), testKey: newKeySecret("test") };
       const lines: string[] = [];
       const config = readConfig({

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
 import { DEFAULT_SETTINGS } from "../src/model/account.ts";
 import { CALM } from "../src/model/phone.ts";
-import { freshDatabase } from "./support/databases.ts";
+import { migratedDatabase } from "./support/databases.ts";
 import { ENGINES } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
 import { openHouse, type Answer, type ErrorBody, type House } from "./support/house.ts";
@@ -759,7 +759,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
 
 describe("two nodes on one database", () => {
   test("see each other's changes of records and settings within five seconds, and lose none that they make at once", async () => {
-    const database = await freshDatabase(inject("postgresUrl"));
+    const database = await migratedDatabase(inject("postgresUrl"));
     const one = await openHouse("postgres", { env: { HELIOGRAPH_DATABASE_URL: database.url } });
     const two = await openHouse("postgres", { env: { ...one.env, HELIOGRAPH_PORT: "0" } });
     const as = { apikey: one.key };

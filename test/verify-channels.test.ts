@@ -8,7 +8,7 @@ import { startApp } from "../src/app.ts";
 import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/lib/log.ts";
 import { newKeySecret } from "../src/model/api-key.ts";
-import { freshDatabase } from "./support/databases.ts";
+import { migratedDatabase } from "./support/databases.ts";
 import { ENGINES } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
 import { openMovedHouse, type MovedHouse } from "./support/moved-house.ts";
@@ -165,7 +165,7 @@ describe.each(ENGINES)("a code on %s", (engine) => {
     { timeout: 60_000 },
     async () => {
       const dataDir = await mkdtemp(join(tmpdir(), "heliograph-otp-"));
-      const database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
+      const database = engine === "postgres" ? await migratedDatabase(inject("postgresUrl")) : null;
       const key = newKeySecret("live");
       const lines: string[] = [];
       const app = await startApp(

@@ -7,7 +7,7 @@ import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../src/store/store.ts";
 import { NOON } from "./support/acceptances.ts";
-import { freshDatabase } from "./support/databases.ts";
+import { migratedDatabase } from "./support/databases.ts";
 import { ENGINES, type EngineName } from "./support/engines.ts";
 import { ANY_NUMBER, codeAcceptance, DIGEST } from "./support/codes.ts";
 import type { ServerProcess } from "./support/server-process.ts";
@@ -26,7 +26,7 @@ interface Nodes {
 /** Two nodes on one database, each with connections and writers of its own. */
 async function openNodes(engine: EngineName): Promise<Nodes> {
   if (engine === "postgres") {
-    const database = await freshDatabase(inject("postgresUrl"));
+    const database = await migratedDatabase(inject("postgresUrl"));
     const stores = [await openPostgresStore(database.url), await openPostgresStore(database.url)] as const;
     return {
       stores,

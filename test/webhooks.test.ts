@@ -839,7 +839,7 @@ describe.each(ENGINES)("as time goes by on %s", { timeout: 60_000 }, (engine) =>
     const { body: made } = await house.ask<EndpointBody>("POST", "/api/dlr-configs", given);
     const path = `/api/dlr-configs/${made.id}`;
     const failingSince = house.clock.now();
-    await house.travel(5 * DAY_MS);
+    await house.leap(5 * DAY_MS);
     const health = { failingSince, lastSuccessAt: null, lastFailureAt: null, lastFailure: null };
     await house.app.store.noteHealth(1, made.id, health);
     const failed = async (): Promise<EndpointBody> => {
@@ -872,14 +872,14 @@ describe.each(ENGINES)("as time goes by on %s", { timeout: 60_000 }, (engine) =>
       return secrets.map((secret) => hasSigned(secret, body.request));
     };
     const second = await rotate(24);
-    await house.travel(12 * 3_600_000);
+    await house.leap(12 * 3_600_000);
     const third = await rotate(1);
     expect(await signers(made.secret, second, third)).toEqual([true, true, true]);
-    await house.travel(3_600_000);
+    await house.leap(3_600_000);
     expect(await signers(made.secret, second, third)).toEqual([true, false, true]);
-    await house.travel(11 * 3_600_000 - 60_000);
+    await house.leap(11 * 3_600_000 - 60_000);
     expect(await signers(made.secret, second, third)).toEqual([true, false, true]);
-    await house.travel(60_000);
+    await house.leap(60_000);
     expect(await signers(made.secret, second, third)).toEqual([false, false, true]);
   });
 });

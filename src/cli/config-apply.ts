@@ -7,6 +7,7 @@ import { BadSetting, type Config } from "../config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createMint } from "../webhooks/mint.ts";
 import { DEFAULT_ACCOUNT, noSuchAccount } from "./account-option.ts";
+import { NotConfirmed } from "./not-confirmed.ts";
 import { tellPlan } from "./tell-plan.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -14,11 +15,6 @@ interface Wishes {
   account?: string | undefined;
   "dry-run"?: boolean | undefined;
   yes?: boolean | undefined;
-}
-
-/** Nobody said yes, so nothing was done. */
-export class NotConfirmed extends Error {
-  override name = "NotConfirmed";
 }
 
 /** Makes an account what a file says, once somebody has agreed to what that means. */

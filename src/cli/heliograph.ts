@@ -1,43 +1,39 @@
 import { parseArgs } from "node:util";
 import { BadSetting, readConfig } from "../config.ts";
 import { Problem } from "../model/problem.ts";
-import { addAccount } from "./add-account.ts";
-import { applyConfig, NotConfirmed } from "./config-apply.ts";
-import { exportConfig } from "./config-export.ts";
-import { listen } from "./listen.ts";
-import { smsc } from "./smsc.ts";
+import { NotConfirmed } from "./not-confirmed.ts";
 import { openTerminal } from "./terminal.ts";
 
-/** The operator's door: one file per command. */
+/** The operator's door: one file per command, loaded when it is asked for, because some need the whole house. */
 const COMMANDS = {
   "account add": {
     usage: "account add NAME [--email OWNER@EXAMPLE.COM]",
     meaning:
       "makes an account with its owner and keys, and prints their secrets once; a running server knows it within seconds",
-    run: addAccount,
+    load: async () => (await import("./add-account.ts")).addAccount,
   },
   "config export": {
     usage: "config export [--account NAME]",
     meaning: "prints the settings and records of an account as a file to keep in a repository",
-    run: exportConfig,
+    load: async () => (await import("./config-export.ts")).exportConfig,
   },
   "config apply": {
     usage: "config apply FILE [--dry-run] [--yes] [--account NAME]",
     meaning:
       "makes an account what such a file says, after showing what that means and asking; a running server knows it within seconds",
-    run: applyConfig,
+    load: async () => (await import("./config-apply.ts")).applyConfig,
   },
   listen: {
     usage: "listen --forward-to URL [--key KEY] [--url http://127.0.0.1:8080] [--account NAME]",
     meaning:
       "prints what webhooks and delivery reports of the key's account are told by a running server, and tells it to URL as well, signed with a secret of its own",
-    run: listen,
+    load: async () => (await import("./listen.ts")).listen,
   },
   smsc: {
     usage: "smsc [--port 2775] [--host 127.0.0.1] [--set NAME=VALUE]... [--tls-cert FILE --tls-key FILE]",
     meaning:
       "a simulated SMSC for whatever speaks SMPP: the last four digits of a number script its fate, and it misbehaves as it is told",
-    run: smsc,
+    load: async () => (await import("./smsc.ts")).smsc,
   },
 };
 
@@ -101,7 +97,8 @@ try {
     process.exitCode = values.help ? 0 : 2;
   } else {
     const terminal = openTerminal(process.stdin, process.stdout);
-    const told = await command.run(readConfig(process.env), positionals.slice(2), values, terminal);
+    const run = await command.load();
+    const told = await run(readConfig(process.env), positionals.slice(2), values, terminal);
     if (told !== "") process.stdout.write(`${told}\n`);
   }
 } catch (error) {

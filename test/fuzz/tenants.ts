@@ -12,7 +12,7 @@ import type { Clock } from "../../src/lib/clock.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { SCOPES, type KeyMode } from "../../src/model/api-key.ts";
-import { freshDatabase } from "../support/databases.ts";
+import { migratedDatabase } from "../support/databases.ts";
 import type { EngineName } from "../support/engines.ts";
 import { openHouse, type House } from "../support/house.ts";
 
@@ -36,7 +36,7 @@ export interface Tenants {
 /** Addresses come from `X-Forwarded-For` here, so that a test can call from anywhere. */
 export async function openTenants(engine: EngineName, clock: Clock = systemClock): Promise<Tenants> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-tenants-"));
-  const database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
+  const database = engine === "postgres" ? await migratedDatabase(inject("postgresUrl")) : null;
   const house = await openHouse(engine, {
     clock,
     env: {

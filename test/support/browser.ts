@@ -3,7 +3,14 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import axe from "axe-core";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type ConsoleMessage,
+  type Page,
+  type Request,
+} from "playwright-core";
 import { eventually } from "./eventually.ts";
 import { openHouse, type House } from "./house.ts";
 
@@ -40,7 +47,7 @@ interface Visit {
 /** A house with its dashboard, and a browser before it. */
 export interface Dashboard {
   house: House;
-  /** Opens a page, light and on a screen, as the owner unless told otherwise, and closes it after the look. */
+  /** Opens a page, light and on a screen, as the owner unless told otherwise, and leaves it after the look. */
   visit(path: string, look: (visit: Visit) => Promise<void>, as?: Person | null): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,6 +60,8 @@ export async function openDashboard(): Promise<Dashboard> {
     args: ARGS,
   });
   const contexts = new Map<string, BrowserContext>();
+  /** The window that a person's last visit left: to open another takes the browser more than to show a page in it. */
+  const windows = new Map<string, Page>();
 
   /** One browser for all pages of a person: scripts are read once, and a login takes its time, as logins should. */
   async function contextOf(person: Person): Promise<BrowserContext> {
@@ -69,13 +78,22 @@ export async function openDashboard(): Promise<Dashboard> {
     house,
     async visit(path, look, as = OWNER) {
       const context = as ? await contextOf(as) : await freshContext(browser);
-      const page = await context.newPage();
+      const left = as ? windows.get(as.email) : undefined;
+      if (as) windows.delete(as.email);
+      const page = left ?? (await context.newPage());
+      const { leave, ...visit } = watch(page, house.url);
       try {
-        await look(await open(page, house.url, path));
-      } finally {
+        await page.goto(house.url + path);
+        await settled(page);
+        await look(visit);
+        await leave();
+      } catch (error) {
         await page.close();
+        throw error;
+      } finally {
         if (!as) await context.close();
       }
+      if (as) windows.set(as.email, page);
     },
     async close() {
       await browser.close();
@@ -101,20 +119,31 @@ const buildDashboard = async (): Promise<void> => {
   await promisify(execFile)(process.execPath, [join(import.meta.dirname, "../../scripts/build-dashboard.mjs")]);
 };
 
-async function open(page: Page, url: string, path: string): Promise<Visit> {
+/** Listens to a page until it is left, as it was found: empty, light and on a screen. */
+function watch(page: Page, url: string): Visit & { leave(): Promise<void> } {
   const complaints: string[] = [];
   const strangers: string[] = [];
-  page.on("console", (message) => {
+  const onConsole = (message: ConsoleMessage): void => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("request", (request) => {
+  };
+  const onError = (error: Error): void => void complaints.push(String(error));
+  const onRequest = (request: Request): void => {
     const own = [`${url}/`, "data:", `blob:${url}/`].some((start) => request.url().startsWith(start));
     if (!own) strangers.push(request.url());
-  });
-  await page.goto(url + path);
-  await settled(page);
-  return { page, complaints, strangers };
+  };
+  page.on("console", onConsole).on("pageerror", onError).on("request", onRequest);
+  return {
+    page,
+    complaints,
+    strangers,
+    async leave() {
+      page.off("console", onConsole).off("pageerror", onError).off("request", onRequest);
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      await page.goto("about:blank");
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.setViewportSize(SCREEN);
+    },
+  };
 }
 
 /** Waits until the page has its heading and nothing in it is being loaded. */

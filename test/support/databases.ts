@@ -1,22 +1,40 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
+import { migrate } from "../../src/store/postgres/migrate.ts";
 
 export interface FreshDatabase {
   url: string;
   drop(): Promise<void>;
 }
 
+const SCHEMA = "schema_of_heliograph";
+
 /** Creates an empty database on the cluster, so that tests cannot see each other's rows. */
-export async function freshDatabase(baseUrl: string): Promise<FreshDatabase> {
+export const freshDatabase = (baseUrl: string): Promise<FreshDatabase> => createDatabase(baseUrl, "template1");
+
+/** As `freshDatabase`, but the schema is there: copying it takes a third of what the migrations take. */
+export const migratedDatabase = (baseUrl: string): Promise<FreshDatabase> => createDatabase(baseUrl, SCHEMA);
+
+/** Makes what `migratedDatabase` copies, once for a cluster. */
+export async function prepareSchema(baseUrl: string): Promise<void> {
+  await execute(baseUrl, `create database ${SCHEMA}`);
+  await migrate(urlOf(baseUrl, SCHEMA));
+}
+
+async function createDatabase(baseUrl: string, template: string): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await execute(baseUrl, `create database ${name}`);
-  const url = new URL(baseUrl);
-  url.pathname = `/${name}`;
+  await execute(baseUrl, `create database ${name} template ${template}`);
   return {
-    url: url.href,
+    url: urlOf(baseUrl, name),
     // A server that a test has killed may still have its connections open on the other side.
     drop: () => execute(baseUrl, `drop database if exists ${name} with (force)`),
   };
+}
+
+function urlOf(baseUrl: string, database: string): string {
+  const url = new URL(baseUrl);
+  url.pathname = `/${database}`;
+  return url.href;
 }
 
 async function execute(url: string, statement: string): Promise<void> {

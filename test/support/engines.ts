@@ -8,7 +8,8 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { freshDatabase } from "./databases.ts";
+import { migratedDatabase } from "./databases.ts";
+import { writeSqliteSchema } from "./sqlite-schema.ts";
 
 export const ENGINES = ["sqlite", "postgres"] as const;
 export type EngineName = (typeof ENGINES)[number];
@@ -29,6 +30,7 @@ export const openStore = (engine: EngineName): Promise<OpenStore> =>
 async function openSqlite(): Promise<OpenStore> {
   const folder = await mkdtemp(join(tmpdir(), "heliograph-store-"));
   const path = join(folder, "store.db");
+  await writeSqliteSchema(path);
   const store = openSqliteStore(path, systemClock);
   const raw = new DatabaseSync(path, { timeout: 10_000 });
   return {
@@ -50,7 +52,7 @@ async function openSqlite(): Promise<OpenStore> {
 }
 
 async function openPostgres(): Promise<OpenStore> {
-  const database = await freshDatabase(inject("postgresUrl"));
+  const database = await migratedDatabase(inject("postgresUrl"));
   const store = await openPostgresStore(database.url);
   const raw = new Client({ connectionString: database.url });
   await raw.connect();

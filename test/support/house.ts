@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { startApp, type App } from "../../src/app.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig, type Config } from "../../src/config.ts";
 import { newKeySecret } from "../../src/model/api-key.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import { freshDatabase } from "./databases.ts";
+import { migratedDatabase } from "./databases.ts";
 import type { EngineName } from "./engines.ts";
 import { eventually } from "./eventually.ts";
+import { writeSqliteSchema } from "./sqlite-schema.ts";
 
 export interface Answer<T> {
   status: number;
@@ -93,10 +94,12 @@ const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TR
 
 export async function openHouse(
   engine: EngineName,
-  given: { clock?: Clock; env?: Record<string, string> } = {},
+  given: { clock?: Clock; env?: Record<string, string>; beyond?: Partial<Config> } = {},
 ): Promise<House> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-house-"));
-  const database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
+  const bringsDatabase = given.env?.["HELIOGRAPH_DATABASE_URL"] !== undefined;
+  const database = engine === "postgres" && !bringsDatabase ? await migratedDatabase(inject("postgresUrl")) : null;
+  if (engine === "sqlite") await writeSqliteSchema(join(dataDir, "heliograph.db"));
   const key = newKeySecret("live");
   const testKey = newKeySecret("test");
   const env: Record<string, string> = {
@@ -109,7 +112,7 @@ export async function openHouse(
     ...(database ? { HELIOGRAPH_DATABASE_URL: database.url } : {}),
     ...given.env,
   };
-  const app = await startApp(readConfig(env), given.clock ? { clock: given.clock } : {});
+  const app = await startApp({ ...readConfig(env), ...given.beyond }, given.clock ? { clock: given.clock } : {});
 
   const house: House = {
     app,

@@ -10,8 +10,10 @@ import type { EngineName } from "./engines.ts";
 import { openHouse, type House } from "./house.ts";
 import { MovedClock } from "./moved-clock.ts";
 
-/** After 600 seconds of silence the node would stop sending, and in one step it speaks only once. */
+/** What falls due on the way happens this late at the most. */
 const STEP_MS = 400_000;
+/** In one step, however long, the node speaks only once: after a third of this silence. */
+const SILENT_SECONDS = 60 * 86_400;
 /** What is due is claimed this often. */
 const TICK_MS = 500;
 /** How often to look before asking why something takes so long. */
@@ -28,6 +30,8 @@ export interface MovedHouse extends House {
   /** Moves time on, and everything happens that falls due on the way. */
   travel(ms: number): Promise<void>;
   travelTo(at: number): Promise<void>;
+  /** Moves time on in one step, where nothing falls due on the way that would have to happen in time. */
+  leap(ms: number): Promise<void>;
   stored(messageId: string): Promise<StoredMessage>;
   trail(messageId: string): Promise<TrailEntry[]>;
 }
@@ -70,7 +74,11 @@ export async function openMovedHouse(
   given: { now?: number; env?: Record<string, string> } = {},
 ): Promise<MovedHouse> {
   const clock = new WatchedClock(given.now);
-  const house = await openHouse(engine, { clock, env: { HELIOGRAPH_NODE_SILENT_SECONDS: "600", ...given.env } });
+  const house = await openHouse(engine, {
+    clock,
+    ...(given.env ? { env: given.env } : {}),
+    beyond: { nodeSilentSeconds: SILENT_SECONDS },
+  });
   const jobs = clock.waiting();
   const database = await openDatabase(house);
 
@@ -122,6 +130,12 @@ export async function openMovedHouse(
     }
   }
 
+  async function leap(ms: number): Promise<void> {
+    await settle();
+    clock.advance(ms);
+    await settle();
+  }
+
   async function stored(messageId: string): Promise<StoredMessage> {
     const message = await house.app.store.findMessage(refOf(messageId));
     if (!message) throw new Error("the message is gone");
@@ -135,6 +149,7 @@ export async function openMovedHouse(
     settle,
     travel,
     travelTo: (at) => travel(at - clock.now()),
+    leap,
     stored,
     trail: async (messageId) => readTrail((await stored(messageId)).trail),
     async close() {

@@ -61,8 +61,8 @@ export async function openTrial(options: TrialOptions): Promise<Trial> {
     HELIOGRAPH_NODE_SILENT_SECONDS: "2",
     HELIOGRAPH_MASTER_KEY: "the master key of every node",
     HELIOGRAPH_API_KEY: `hg_live_${String(seed).padStart(24, "0")}`,
-    // A start takes half as long when Node need not compile everything again.
-    NODE_COMPILE_CACHE: join(folder, "compiled"),
+    // A start takes half as long when Node need not compile everything again; a server that is killed keeps nothing of it.
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? join(folder, "compiled"),
     ...options.env,
   };
   const witness = async (): Promise<Witness> => {

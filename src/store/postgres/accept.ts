@@ -1,5 +1,5 @@
 import { FREE, HELD } from "../charge.ts";
-import { callbackRow } from "../callbacks.ts";
+import { callbackRow } from "../callback-rows.ts";
 import { describeFailure } from "../../model/message.ts";
 import { hasOwn, laneOf } from "../rows.ts";
 import { NOBODY, type Acceptance, type AcceptResult, type NewRecipient } from "../store.ts";

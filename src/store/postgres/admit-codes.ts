@@ -1,7 +1,7 @@
 import { ledgerAfterBlock, ledgerAfterSend, NEW_LEDGER, prefixOf } from "../../model/pumping.ts";
 import { judgeSend } from "../../model/send-limits.ts";
 import { addMoment } from "../../model/verification.ts";
-import { bookOf, owedUnder } from "../verifications.ts";
+import { bookOf, owedUnder } from "../verification-rows.ts";
 import type { Admission } from "../verify-store.ts";
 import type { Query } from "./pool.ts";
 import { putCodes } from "./put-codes.ts";

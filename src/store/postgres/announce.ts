@@ -1,5 +1,5 @@
 import type { Callback } from "../../model/callback.ts";
-import { callbackOf } from "../callbacks.ts";
+import { callbackOf } from "../callback-rows.ts";
 import { SESSION_PREFIX } from "../rows.ts";
 import { NOBODY, type Move } from "../store.ts";
 import type { CallbackRow } from "../tables.ts";

@@ -9,8 +9,8 @@ import {
   momentText,
 } from "../../model/verification.ts";
 import type { VerificationRow } from "../tables.ts";
-import { failureCapsOf, momentIn, refusedCheck } from "../verifications.ts";
-import { blockAfterUse } from "../verify-guard.ts";
+import { failureCapsOf, momentIn, refusedCheck } from "../verification-rows.ts";
+import { blockAfterUse } from "../prefix-rows.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { columns } from "./columns.ts";
 import type { ConnectionPool, Query } from "./pool.ts";

@@ -1,4 +1,4 @@
-import { callbackOf } from "../callbacks.ts";
+import { callbackOf } from "../callback-rows.ts";
 import type { CallbackStore } from "../callback-store.ts";
 import type { CallbackRow } from "../tables.ts";
 import type { Query } from "./pool.ts";

@@ -1,5 +1,5 @@
 import { paysFor } from "../../model/pumping.ts";
-import { bookOf, firstDueAt, owedUnder, takePlace } from "../verifications.ts";
+import { bookOf, firstDueAt, owedUnder, takePlace } from "../verification-rows.ts";
 import { columns } from "./columns.ts";
 import type { Query } from "./pool.ts";
 import { rowKey } from "./row-key.ts";

@@ -1,6 +1,6 @@
 import { prefixOf, type PrefixLedger } from "../../model/pumping.ts";
 import type { PrefixRow } from "../tables.ts";
-import { ledgerOf, prefixRow } from "../verify-guard.ts";
+import { ledgerOf, prefixRow } from "../prefix-rows.ts";
 import { columns } from "./columns.ts";
 import type { Query } from "./pool.ts";
 import { rowKey } from "./row-key.ts";

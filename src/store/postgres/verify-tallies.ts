@@ -1,5 +1,5 @@
 import { BUCKET_MS, bucketOf, dayOf, oldestBucket, type Bucket } from "../../model/pumping.ts";
-import { bookOf } from "../verifications.ts";
+import { bookOf } from "../verification-rows.ts";
 import { columns } from "./columns.ts";
 import type { Query } from "./pool.ts";
 import { rowKey } from "./row-key.ts";

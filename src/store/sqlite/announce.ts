@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Callback } from "../../model/callback.ts";
-import { callbackOf } from "../callbacks.ts";
+import { callbackOf } from "../callback-rows.ts";
 import { isSession } from "../rows.ts";
 import { NOBODY, type Announcement, type Move } from "../store.ts";
 import type { CallbackRow, MessageRow } from "../tables.ts";

@@ -4,7 +4,7 @@ import type { Callback } from "../../model/callback.ts";
 import type { Message } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import type { CallbackStore } from "../callback-store.ts";
-import { callbackOf } from "../callbacks.ts";
+import { callbackOf } from "../callback-rows.ts";
 import { isAbout, laneOf, messageOf, oldestFirst, parkedRow, submissionOf, type RefRow } from "../rows.ts";
 import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult, type Submission } from "../store.ts";
 import type { CallbackRow, MessageRow } from "../tables.ts";

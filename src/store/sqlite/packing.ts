@@ -1,5 +1,5 @@
 import type { RouteClass, Message } from "../../model/message.ts";
-import { callbackRow } from "../callbacks.ts";
+import { callbackRow } from "../callback-rows.ts";
 import { hasOwn } from "../rows.ts";
 import type { Acceptance, NewRecipient } from "../store.ts";
 

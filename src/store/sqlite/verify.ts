@@ -15,8 +15,8 @@ import { judgeSend } from "../../model/send-limits.ts";
 import { addMoment, allowedAgainAt, DAY_MS, failureRates, HOUR_MS, momentText } from "../../model/verification.ts";
 import type { Selectable } from "kysely";
 import type { PrefixRow, Tables, VerificationRow } from "../tables.ts";
-import { bookOf, failureCapsOf, firstDueAt, momentIn, owedUnder, refusedCheck, takePlace } from "../verifications.ts";
-import { blockAfterUse, ledgerOf, prefixRow } from "../verify-guard.ts";
+import { bookOf, failureCapsOf, firstDueAt, momentIn, owedUnder, refusedCheck, takePlace } from "../verification-rows.ts";
+import { blockAfterUse, ledgerOf, prefixRow } from "../prefix-rows.ts";
 import type { Admission, CheckResult, CodeCheck, NewVerification } from "../verify-store.ts";
 
 /** The code and the request that sends it. */

@@ -1,0 +1,80 @@
+import {
+  messageOf,
+  type Callback,
+  type CallbackState,
+  type Happening,
+  type MessageFacts,
+  type StatusHappening,
+} from "../model/callback.ts";
+import { carrierNameOf } from "../model/catalog.ts";
+import type { CallbackRef, StoredCallback } from "./callback-store.ts";
+import type { CallbackRow } from "./tables.ts";
+
+/** The key of a callback's row. */
+export const refRow = ({ accountId, eventId, endpointId }: CallbackRef) => ({
+  account_id: accountId,
+  event_id: eventId,
+  endpoint_id: endpointId,
+});
+
+/** A new callback as its row, but for whose it is and when it is due. */
+export function callbackRow(
+  callback: Callback,
+): Omit<CallbackRow, "state" | "owner" | "attempts" | "due_at" | "done_at" | "log"> {
+  const { happening } = callback;
+  const message = messageOf(happening);
+  return {
+    ...refRow(callback),
+    kind: happening.kind,
+    request_id: message?.requestId ?? null,
+    n: message?.n ?? null,
+    at: happening.at,
+    ...changeOf(happening),
+    facts: JSON.stringify(factsOf(happening)),
+  };
+}
+
+/** What changed with a status has columns of its own, because the statement that moves a message writes them. */
+const changeOf = (happening: Happening): Pick<CallbackRow, "status" | "error_code" | "description" | "carrier"> =>
+  happening.kind === "status"
+    ? {
+        status: happening.status,
+        error_code: happening.errorCode,
+        description: happening.description,
+        carrier: happening.gateway,
+      }
+    : { status: null, error_code: null, description: null, carrier: null };
+
+const factsOf = (happening: Happening): object =>
+  happening.kind === "status" || happening.kind === "sent" ? happening.message : happening;
+
+function happeningOf({ kind, status, at, error_code, description, carrier, facts }: CallbackRow): Happening {
+  const told = JSON.parse(facts) as unknown;
+  if (kind === "sent") return { kind, at, message: told as MessageFacts };
+  if (kind !== "status") return told as Happening;
+  return {
+    kind,
+    status: status as StatusHappening["status"],
+    at,
+    message: told as MessageFacts,
+    gateway: carrierNameOf(carrier ?? ""),
+    errorCode: error_code,
+    description,
+  };
+}
+
+export const callbackOf = (row: CallbackRow): Callback => ({
+  accountId: row.account_id,
+  eventId: row.event_id,
+  endpointId: row.endpoint_id,
+  happening: happeningOf(row),
+  attempts: row.attempts,
+});
+
+export const storedCallbackOf = (row: CallbackRow): StoredCallback => ({
+  ...callbackOf(row),
+  state: row.state as CallbackState,
+  dueAt: row.due_at,
+  doneAt: row.done_at,
+  log: row.log,
+});
