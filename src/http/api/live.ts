@@ -11,7 +11,7 @@ export const liveRoute: KeyedRoute = {
   group: "Statistics",
   summary: "Follow messages as they move",
   description:
-    "Server-sent events: a `moved` for each message of the account that is accepted or comes into another state, at most 20 in a second; after these a `more` with the `count` of those that were left out. A client that comes back with `Last-Event-ID` gets what it missed: every event of the last minute, or the newest messages as they are now. What other nodes did comes within a second or two.",
+    "Server-sent events: a `moved` for each message of the account that is accepted or comes into another state, at most 20 in a second; after these a `more` with the `count` of those that were left out. A client that comes back with `Last-Event-ID` gets what it missed: every event of the last minute, or the newest messages as they are now. What other nodes did comes within a second or two. The stream ends within seconds when its key or session does.",
   headers: { "Last-Event-ID": "The `id` of the last event seen." },
   contentType: "text/event-stream",
   response: null,
