@@ -175,6 +175,20 @@ describe("signing in", () => {
   });
 });
 
+test("who is shut out while a page is open is at the door within seconds", async () => {
+  const { house } = dashboard;
+  const guest = { email: "guest@example.com", password: "correct horse battery" };
+  const made = await house.ask<{ id: string }>("POST", "/api/users", { ...guest, role: "viewer" });
+  await dashboard.visit(
+    "/messages",
+    async ({ page }) => {
+      await house.ask("PATCH", `/api/users/${made.body.id}`, { disabled: true });
+      await page.getByRole("button", { name: "Sign in" }).waitFor();
+    },
+    guest,
+  );
+});
+
 describe("the list of messages", () => {
   test("keeps its filters in the address, and counts what is new instead of moving", async () => {
     const { house } = dashboard;
@@ -193,6 +207,55 @@ describe("the list of messages", () => {
       expect(new URL(page.url()).search).toBe("?recipient=15550103001&status=Failed");
       await page.getByRole("button", { name: "Clear", exact: true }).click();
       await expect.poll(() => new URL(page.url()).search, PATIENT).toBe("");
+    });
+  });
+
+  test("is narrowed down by the server, also by type and template", async () => {
+    const { house } = dashboard;
+    const campaignName = "narrowed";
+    await house.send({ to: "15550100161", type: "PROMO", campaignName });
+    await house.send({ to: "15550100162", type: "TRANS", campaignName });
+    const rcs = { number: "+15550100163", botId: "heliograph", type: "TRANS", templateName: "rate-us", campaignName };
+    await house.ask("POST", "/v1/rcs", rcs);
+    await dashboard.visit(`/messages?campaignName=${campaignName}`, async ({ page, complaints }) => {
+      await page.getByText("3 shown").waitFor();
+      await page.getByRole("combobox", { name: "Route type" }).click();
+      await page.getByRole("option", { name: "TRANS" }).click();
+      await page.waitForURL(/type=TRANS/);
+      await page.getByText("2 shown").waitFor();
+      const [asked] = await Promise.all([
+        page.waitForRequest(/api\/messages\?.*templateName=rate-us/),
+        page.getByLabel("Template").fill("rate-us"),
+      ]);
+      expect(new URL(asked.url()).searchParams.get("type")).toBe("TRANS");
+      await page.getByText("1 shown").waitFor();
+      await page.waitForURL(/templateName=rate-us/);
+      expect(await page.getByRole("link", { name: "15550100163" }).count()).toBe(1);
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  test("follows the stream that pages share: rows change where they stand, and new ones are counted", async () => {
+    const { house } = dashboard;
+    const { body } = await house.send({ to: "15550100164", sendAt: Date.now() + 3_600_000, campaignName: "followed" });
+    const { messageId = "" } = body.data[0] ?? {};
+    await dashboard.visit("/messages?campaignName=followed", async ({ page, complaints }) => {
+      const row = page.getByRole("row").filter({ hasText: "15550100164" });
+      await row.filter({ hasText: "Scheduled" }).waitFor();
+      const asked: string[] = [];
+      page.on("request", (request) => void asked.push(request.url()));
+      await page.getByRole("link", { name: "Overview" }).click();
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await page.goBack();
+      await row.waitFor();
+      // Pages share the stream: none has opened another.
+      expect(asked.filter((url) => url.includes("/api/live"))).toEqual([]);
+      await house.ask("POST", `/v1/messages/${messageId}/cancel`);
+      await row.filter({ hasText: "Cancelled" }).waitFor();
+      await house.send({ to: "15550100165", campaignName: "followed" });
+      await page.getByRole("button", { name: "1 new" }).click();
+      await page.getByText("2 shown").waitFor();
+      expect(complaints).toEqual([]);
     });
   });
 

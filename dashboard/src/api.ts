@@ -53,6 +53,9 @@ export const setCsrfToken = (token: string): void => void (csrfToken = token);
 /** What happens when the server says that the session is over. */
 export const whenSignedOut = (run: () => void): void => void (onSignedOut = run);
 
+/** Says that the session is over, where the server said so elsewhere than in an answer. */
+export const signedOut = (): void => onSignedOut();
+
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 interface Options {

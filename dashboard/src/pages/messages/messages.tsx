@@ -14,7 +14,7 @@ import { TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { ExportButton } from "./export-button.tsx";
 import { FILTER_NAMES, MessageFilters } from "./filters.tsx";
-import { fits, queryOf } from "./query.ts";
+import { queryOf } from "./query.ts";
 import { useTail } from "./use-tail.ts";
 
 const COLUMNS: readonly Column<Message>[] = [
@@ -58,10 +58,9 @@ export default function Messages() {
   const key = JSON.stringify(filters);
   // The filters are a new object with every render; what they say changes rarely.
   const query = useMemo(() => queryOf(JSON.parse(key) as typeof filters), [key]);
-  const { rows: all, more, hasMore, query: list } = usePages<Message>("/api/messages", query);
-  const rows = all.filter(fits(filters));
-  const tail = useTail(query, all, live && list.isSuccess);
-  const fresh = tail.fresh.filter(fits(filters)).length;
+  const { rows, more, hasMore, query: list } = usePages<Message>("/api/messages", query);
+  const tail = useTail(query, rows, live && list.isSuccess);
+  const fresh = tail.fresh.length;
   const filtered = FILTER_NAMES.some((name) => filters[name] !== "");
 
   return (
@@ -71,7 +70,7 @@ export default function Messages() {
           label="Live"
           checked={live}
           onChange={({ currentTarget }) => setLive(currentTarget.checked)}
-          aria-label="Live: look for new messages"
+          aria-label="Live: show what happens to messages"
         />
         <ExportButton filters={filters} />
       </PageHeader>
