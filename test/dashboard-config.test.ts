@@ -1,14 +1,6 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  faultsOf,
-  openDashboard,
-  PHONE,
-  settled,
-  turnIntoDarkPhone,
-  widthOf,
-  type Dashboard,
-} from "./support/browser.ts";
+import { faultsInAllGuises, faultsOf, openDashboard, settled, type Dashboard } from "./support/browser.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { Smsc } from "../src/smsc/smsc.ts";
 import type { Envelope } from "./support/house.ts";
@@ -423,21 +415,17 @@ describe("a carrier over SMPP", () => {
     });
   });
 
-  test("and its health are accessible, light on a screen and dark on a phone", async () => {
+  test("and its health are accessible, light and dark, on a screen and on a phone", async () => {
     const { id } = await north();
     await dashboard.visit(`/operations/carriers?open=${id}`, async ({ page }) => {
       const open = page.getByRole("dialog", { name: "north" });
       await open.getByRole("switch", { name: "TLS" }).click({ force: true });
       await open.getByLabel("Certificates to trust").waitFor();
-      for (const isDark of [false, true]) {
-        if (isDark) await turnIntoDarkPhone(page);
-        for (const tab of ["Settings", "Health"]) {
-          await open.getByRole("tab", { name: tab }).click();
-          if (tab === "Health") await open.getByRole("group", { name: "Binds" }).waitFor();
-          expect(await faultsOf(page), `${tab}, ${isDark ? "dark" : "light"}`).toEqual([]);
-        }
+      for (const tab of ["Settings", "Health"]) {
+        await open.getByRole("tab", { name: tab }).click();
+        if (tab === "Health") await open.getByRole("group", { name: "Binds" }).waitFor();
+        expect(await faultsInAllGuises(page), tab).toEqual([]);
       }
-      expect(await widthOf(page)).toBe(PHONE.width);
     });
   });
 });
@@ -464,10 +452,7 @@ describe("receipts that match no message", () => {
       await page.getByRole("button", { name: "Match all again" }).click();
       await page.getByText("0 of 2 have found their message.").waitFor();
       await settled(page);
-      expect(await faultsOf(page)).toEqual([]);
-      await turnIntoDarkPhone(page);
-      expect(await widthOf(page)).toBe(PHONE.width);
-      expect(await faultsOf(page)).toEqual([]);
+      expect(await faultsInAllGuises(page)).toEqual([]);
 
       for (const name of [/abc1/, /abc2/]) {
         const each = page.getByRole("row", { name });
@@ -657,16 +642,12 @@ const PAGES: readonly { path: string | (() => string); heading: string }[] = [
 const DESK = { width: 1280, height: 900 };
 
 test.for(PAGES.map((page, index) => ({ ...page, name: `${index + 1}: ${page.heading}` })))(
-  "page $name is clean and accessible, light at 1280 pixels and dark at 390",
+  "page $name is clean and accessible, light and dark, at 1280 pixels and at 390",
   async ({ path, heading }) => {
     await dashboard.visit(typeof path === "string" ? path : path(), async ({ page, complaints, strangers }) => {
       await page.setViewportSize(DESK);
       expect(await page.getByRole("heading", { level: 1, includeHidden: true }).allTextContents()).toEqual([heading]);
-      expect(await faultsOf(page)).toEqual([]);
-      await turnIntoDarkPhone(page);
-      await settled(page);
-      expect(await widthOf(page)).toBe(PHONE.width);
-      expect(await faultsOf(page)).toEqual([]);
+      expect(await faultsInAllGuises(page)).toEqual([]);
       expect(complaints).toEqual([]);
       expect(strangers).toEqual([]);
     });

@@ -387,7 +387,7 @@ describe("the phone", () => {
       () => house.onPhone(to),
       ({ length }) => length === 1,
     );
-    await dashboard.visit(`/phones/${to}`, async ({ page }) => {
+    await dashboard.visit(`/phones/${to}`, async ({ page, complaints, strangers }) => {
       await page.getByLabel("Answer heliograph").fill("I will come");
       await page.getByRole("button", { name: "Send the answer" }).click();
       await page.locator("[data-inbound]").getByText("I will come").waitFor();
@@ -397,12 +397,22 @@ describe("the phone", () => {
       };
       await more("Send a file");
       await page.getByRole("button", { name: "Send the file" }).click();
-      await page.locator("[data-inbound]").getByText("door.jpg").waitFor();
+      const far = page.locator("[data-inbound] [data-media=image]");
+      await far.getByText("door.jpg").waitFor();
+      expect(await far.innerText()).toContain("files.example");
+      // What this server has itself is shown.
+      const own = { fileName: "sun.svg", mimeType: "image/svg+xml", fileSizeBytes: 900 };
+      const file = { to: "heliograph", channel: "rcs", ...own, fileUri: `${house.url}/favicon.svg` };
+      await house.ask("POST", `/api/simulator/phones/${to}/file`, file);
+      const shown = page.getByRole("img", { name: "sun.svg" });
+      await shown.waitFor();
+      await expect.poll(() => shown.evaluate("node => node.naturalWidth"), PATIENT).toBeGreaterThan(0);
       await more("Share a place");
       await page.getByRole("button", { name: "Share it" }).click();
       await page.locator("[data-inbound]").getByText("48.8584, 2.2945").waitFor();
       await more("Mark as read");
       await expect.poll(async () => (await house.message(messageId)).state, PATIENT).toBe("read");
+      expect([...complaints, ...strangers]).toEqual([]);
     });
   });
 });

@@ -50,7 +50,7 @@ class Line {
     for (const event of this.#hearers.keys()) this.#pass(source, event);
     source.addEventListener("error", () => {
       if (source.readyState !== EventSource.CLOSED) return;
-      this.#timer = window.setTimeout(() => void this.#comeBack(), COME_BACK_MS);
+      void this.#comeBack();
     });
     return source;
   }
@@ -58,7 +58,10 @@ class Line {
   /** Whose session is over is shown the door, and does not knock for ever. */
   async #comeBack(): Promise<void> {
     if (await isOver()) return signedOut();
-    if (!this.#closed) this.#source = this.#connect();
+    if (this.#closed) return;
+    this.#timer = window.setTimeout(() => {
+      this.#source = this.#connect();
+    }, COME_BACK_MS);
   }
 
   #pass(source: EventSource, event: string): void {
