@@ -7,6 +7,7 @@ import { verify } from "./0006-verify.ts";
 import { carriers } from "./0008-carriers.ts";
 import { users } from "./0010-users.ts";
 import { figures } from "./0011-figures.ts";
+import { figureWriters } from "./0013-figure-writers.ts";
 import type { Migration } from "./migration.ts";
 
 /** In the order they are applied. A released one never changes; a new need is a new entry. */
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   carriers,
   users,
   figures,
+  figureWriters,
 ];
 
 /** The database has been used by a newer release than this one. */
