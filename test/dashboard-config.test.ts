@@ -415,6 +415,52 @@ describe("a carrier over SMPP", () => {
     });
   });
 
+  test("has what few carriers need below Advanced, with what is wrong at its row", async () => {
+    const { id } = await north();
+    await dashboard.visit(`/operations/carriers?open=${id}`, async ({ page, complaints }) => {
+      const open = page.getByRole("dialog", { name: "north" });
+      await open.getByRole("button", { name: "Advanced" }).click();
+      await open.getByLabel("TON of: The recipient").fill("2");
+      await open.getByRole("textbox", { name: "PROMO" }).fill("1");
+      const submits = open.getByRole("group", { name: "Parameters of submits" });
+      await submits.getByRole("button", { name: "Add a parameter" }).click();
+      await submits.getByRole("textbox", { name: "Tag, row 1" }).fill("dlt");
+      await choose(submits, "Value, row 1", "Always the same");
+      await submits.getByRole("textbox", { name: "The same, row 1" }).fill("1101");
+      const receipts = open.getByRole("group", { name: "Parameters of receipts" });
+      await receipts.getByRole("button", { name: "Add a parameter" }).click();
+      await receipts.getByRole("textbox", { name: "Tag, row 1" }).fill("0x1401");
+      const refusals = open.getByRole("group", { name: "What a refusal means" });
+      await refusals.getByRole("button", { name: "Add a status" }).click();
+      await refusals.getByRole("textbox", { name: "command_status, row 1" }).fill("0x45");
+      await choose(refusals, "It means, row 1", "Take another carrier");
+      await save(open);
+      await submits.getByText(/^tag is a number from 0 to 65535/).waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      await submits.getByRole("textbox", { name: "Tag, row 1" }).fill("0x1400");
+      await save(open);
+      await open.waitFor({ state: "detached" });
+      expect(await north()).toMatchObject({
+        smpp: {
+          addresses: { recipient: { ton: 2, npi: 1 }, alphanumeric: { ton: 5, npi: 0 } },
+          priorities: { OTP: 2, TRANS: 1, PROMO: 1 },
+          tlvs: [{ tag: 0x1400, type: "cstring", source: { literal: "1101" } }],
+          receiptTlvs: [{ tag: 0x1401, type: "cstring", field: "operator" }],
+          statusPolicy: { "0x45": "carrier" },
+        },
+      });
+
+      await page.getByRole("button", { name: "north", exact: true }).click();
+      await open.getByRole("button", { name: "Advanced" }).click();
+      expect(await submits.getByRole("textbox", { name: "Tag, row 1" }).inputValue()).toBe("0x1400");
+      await submits.getByRole("button", { name: "Remove row 1 of Parameters of submits" }).click();
+      await save(open);
+      await open.waitFor({ state: "detached" });
+      expect(await north()).toMatchObject({ smpp: { tlvs: [] } });
+      expect(complaints.filter((complaint) => !REFUSED.test(complaint))).toEqual([]);
+    });
+  });
+
   test("and its health are accessible, light and dark, on a screen and on a phone", async () => {
     const { id } = await north();
     await dashboard.visit(`/operations/carriers?open=${id}`, async ({ page }) => {
@@ -538,6 +584,30 @@ describe("the login area", () => {
       await page.goto(`${dashboard.house.url}/account/audit?what=users`);
       await page.getByRole("cell", { name: "POST /api/users" }).first().waitFor();
     });
+  });
+});
+
+test("the settings have the guards of money and people, each on or off as a whole", async () => {
+  await dashboard.visit("/account/settings", async ({ page, complaints }) => {
+    const form = page.getByRole("region", { name: "Settings" });
+    const sent = page.waitForRequest((each) => each.method() === "PATCH");
+    await form.getByRole("switch", { name: "Stop the same text to the same number" }).click({ force: true });
+    await form.getByRole("textbox", { name: "The account sends in a day" }).fill("5000");
+    await form.getByRole("button", { name: "Save" }).click();
+    expect((await sent).postDataJSON()).toMatchObject({ sameText: null, otpGuard: { sendsPerDay: 5000 } });
+    await page.getByText("Saved", { exact: true }).waitFor();
+    const { body } = await dashboard.house.ask("GET", "/api/account");
+    expect(body).toMatchObject({ sameText: null, otpGuard: { sendsPerDay: 5000, conversionPercent: 20 } });
+    await form.getByRole("switch", { name: "Stop the same text to the same number" }).click({ force: true });
+    await form.getByRole("textbox", { name: "So many times" }).fill("4");
+    await form.getByRole("button", { name: "Save" }).click();
+    await expect
+      .poll(
+        async () => (await dashboard.house.ask<{ sameText: unknown }>("GET", "/api/account")).body.sameText,
+        PATIENT,
+      )
+      .toEqual({ max: 4, windowSeconds: 60 });
+    expect(complaints).toEqual([]);
   });
 });
 
