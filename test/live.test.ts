@@ -185,10 +185,18 @@ describe.each(ENGINES)("the stream and the state of the system on %s", (engine) 
       engine,
       alive: true,
       lanes: { OTP: 0, TRANS: 0, PROMO: 0 },
+      warnings: [],
       nodes: [{ id: body.node, roles: ["api", "dispatch", "callbacks"] }],
     });
     for (const field of ["databaseBytes", "memoryBytes"]) expect(body[field]).toBeGreaterThan(1000);
     expect(body.eventLoopDelayMs).toMatchObject({ p50: expect.any(Number), max: expect.any(Number) });
+  });
+
+  test("a proxy that is not trusted is pointed at, because everybody seems to come from it", async () => {
+    await house.ask("GET", "/healthz", undefined, { "x-forwarded-for": "203.0.113.7" });
+    const { body } = await house.ask<{ warnings: { code: string; message: string }[] }>("GET", "/api/system");
+    expect(body.warnings).toMatchObject([{ code: "UNTRUSTED_PROXY" }]);
+    expect(body.warnings[0]?.message).toContain("HELIOGRAPH_TRUST_PROXY=true");
   });
 });
 

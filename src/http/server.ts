@@ -84,6 +84,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
   app.decorateRequest("caller", null);
   // What leads nowhere is refused before a byte of its body is read.
   app.addHook("onRequest", (request, reply, done) => {
+    services.proxies.look(request.headers);
     if (!request.is404) return done();
     const nowhere = (): void => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
     if (!options.answersRequests || !asksForPage(request)) return nowhere();
