@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { faultsInAllGuises, faultsOf, openDashboard, settled, type Dashboard } from "./support/browser.ts";
@@ -470,7 +471,7 @@ describe("a carrier over SMPP", () => {
       for (const tab of ["Settings", "Health"]) {
         await open.getByRole("tab", { name: tab }).click();
         if (tab === "Health") await open.getByRole("group", { name: "Binds" }).waitFor();
-        expect(await faultsInAllGuises(page), tab).toEqual([]);
+        expect(await faultsInAllGuises(page)).toEqual([]);
       }
     });
   });
@@ -532,6 +533,24 @@ describe("opt-outs", () => {
       await form.getByRole("button", { name: "Stop" }).click();
       await form.getByText("Stopped. 500 of 600 are on the list…").waitFor();
       await page.unroute("**/api/optouts");
+      await page.keyboard.press("Escape");
+      await form.waitFor({ state: "detached" });
+
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export CSV" }).click();
+      const done = await page.getByText(/^Done: \d+ opt-outs in the file\.$/).innerText();
+      const lines = (await readFile(await (await download).path(), "utf8")).trimEnd().split("\r\n");
+      expect(done).toBe(`Done: ${lines.length - 1} opt-outs in the file.`);
+      expect(lines.length).toBeGreaterThan(502);
+      expect(lines).toContainEqual(expect.stringMatching(/^15550100151,manual,/));
+      // Another one is stopped before its second page.
+      await page.getByRole("button", { name: "Close", exact: true }).last().click();
+      await page.route(/api\/optouts.*cursor=/, () => undefined);
+      await page.getByRole("button", { name: "Export CSV" }).click();
+      await page.getByText(/^200 opt-outs, as far as 1555/).waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByText("Stopped. The file has the first 200 opt-outs.").waitFor();
+      await page.unroute(/api\/optouts.*cursor=/);
       await page.keyboard.press("Escape");
 
       await page.getByLabel("Is a number on the list?").fill("15550100152");

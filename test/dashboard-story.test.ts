@@ -288,7 +288,7 @@ describe("a long export", () => {
       await page.getByText(/^200 messages, back to/).waitFor();
       const download = page.waitForEvent("download");
       await page.getByRole("button", { name: "Stop" }).click();
-      await page.getByText("Stopped: the file has the newest 200 messages.").waitFor();
+      await page.getByText("Stopped. The file has the newest 200 messages.").waitFor();
       const text = await readFile(await (await download).path(), "utf8");
       expect(text.trimEnd().split("\r\n")).toHaveLength(201);
     });
