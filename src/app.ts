@@ -23,6 +23,7 @@ import { createGuardedAgent } from "./egress/guarded-agent.ts";
 import { createMediaProbe } from "./egress/media-probe.ts";
 import { createOpenAddress } from "./egress/open-address.ts";
 import type { Services } from "./http/route.ts";
+import { ProxyWatch } from "./http/proxy-watch.ts";
 import { createServer } from "./http/server.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { Locked, lockFile } from "./lib/lock-file.ts";
@@ -328,6 +329,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       inFlight: sending?.dispatcher.inFlight ?? 0,
       pulse: pulse.read(),
     }),
+    proxies: new ProxyWatch({ log, trusted: config.trustProxy }),
     bulkTurn: createTurnstile(),
     clock,
     log,

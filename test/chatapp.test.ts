@@ -134,13 +134,20 @@ describe.each(ENGINES)("POST /v1/chatapp on %s", (engine) => {
     expect(list.data).toEqual([]);
   });
 
-  test("its messages belong to campaigns and are listed by channel", async () => {
+  test("its messages belong to campaigns and are listed by channel and template", async () => {
     const messageId = idOf(await post({ campaignName: "autumn" }));
-    const { body } = await house.ask<{ data: { messageId: string; channel: string }[] }>(
+    const { body } = await house.ask<{ data: { messageId: string; channel: string; templateName: string }[] }>(
       "GET",
       "/v1/messages?channel=chatapp&campaignName=autumn",
     );
-    expect(body.data).toMatchObject([{ messageId, channel: "chatapp" }]);
+    expect(body.data).toMatchObject([{ messageId, channel: "chatapp", templateName: expect.any(String) }]);
+    const { templateName } = body.data[0] ?? { templateName: "" };
+    const byTemplate = async (name: string): Promise<string[]> =>
+      (
+        await house.ask<typeof body>("GET", `/v1/messages?campaignName=autumn&templateName=${encodeURIComponent(name)}`)
+      ).body.data.map((message) => message.messageId);
+    expect(await byTemplate(templateName)).toEqual([messageId]);
+    expect(await byTemplate(`${templateName}_2`)).toEqual([]);
   });
 
   describe("the stored template decides", () => {

@@ -1,14 +1,7 @@
+import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  faultsOf,
-  openDashboard,
-  PHONE,
-  settled,
-  turnIntoDarkPhone,
-  widthOf,
-  type Dashboard,
-} from "./support/browser.ts";
+import { faultsInAllGuises, faultsOf, openDashboard, settled, type Dashboard } from "./support/browser.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { Smsc } from "../src/smsc/smsc.ts";
 import type { Envelope } from "./support/house.ts";
@@ -423,21 +416,63 @@ describe("a carrier over SMPP", () => {
     });
   });
 
-  test("and its health are accessible, light on a screen and dark on a phone", async () => {
+  test("has what few carriers need below Advanced, with what is wrong at its row", async () => {
+    const { id } = await north();
+    await dashboard.visit(`/operations/carriers?open=${id}`, async ({ page, complaints }) => {
+      const open = page.getByRole("dialog", { name: "north" });
+      await open.getByRole("button", { name: "Advanced" }).click();
+      await open.getByLabel("TON of: The recipient").fill("2");
+      await open.getByRole("textbox", { name: "PROMO" }).fill("1");
+      const submits = open.getByRole("group", { name: "Parameters of submits" });
+      await submits.getByRole("button", { name: "Add a parameter" }).click();
+      await submits.getByRole("textbox", { name: "Tag, row 1" }).fill("dlt");
+      await choose(submits, "Value, row 1", "Always the same");
+      await submits.getByRole("textbox", { name: "The same, row 1" }).fill("1101");
+      const receipts = open.getByRole("group", { name: "Parameters of receipts" });
+      await receipts.getByRole("button", { name: "Add a parameter" }).click();
+      await receipts.getByRole("textbox", { name: "Tag, row 1" }).fill("0x1401");
+      const refusals = open.getByRole("group", { name: "What a refusal means" });
+      await refusals.getByRole("button", { name: "Add a status" }).click();
+      await refusals.getByRole("textbox", { name: "command_status, row 1" }).fill("0x45");
+      await choose(refusals, "It means, row 1", "Take another carrier");
+      await save(open);
+      await submits.getByText(/^tag is a number from 0 to 65535/).waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      await submits.getByRole("textbox", { name: "Tag, row 1" }).fill("0x1400");
+      await save(open);
+      await open.waitFor({ state: "detached" });
+      expect(await north()).toMatchObject({
+        smpp: {
+          addresses: { recipient: { ton: 2, npi: 1 }, alphanumeric: { ton: 5, npi: 0 } },
+          priorities: { OTP: 2, TRANS: 1, PROMO: 1 },
+          tlvs: [{ tag: 0x1400, type: "cstring", source: { literal: "1101" } }],
+          receiptTlvs: [{ tag: 0x1401, type: "cstring", field: "operator" }],
+          statusPolicy: { "0x45": "carrier" },
+        },
+      });
+
+      await page.getByRole("button", { name: "north", exact: true }).click();
+      await open.getByRole("button", { name: "Advanced" }).click();
+      expect(await submits.getByRole("textbox", { name: "Tag, row 1" }).inputValue()).toBe("0x1400");
+      await submits.getByRole("button", { name: "Remove row 1 of Parameters of submits" }).click();
+      await save(open);
+      await open.waitFor({ state: "detached" });
+      expect(await north()).toMatchObject({ smpp: { tlvs: [] } });
+      expect(complaints.filter((complaint) => !REFUSED.test(complaint))).toEqual([]);
+    });
+  });
+
+  test("and its health are accessible, light and dark, on a screen and on a phone", async () => {
     const { id } = await north();
     await dashboard.visit(`/operations/carriers?open=${id}`, async ({ page }) => {
       const open = page.getByRole("dialog", { name: "north" });
       await open.getByRole("switch", { name: "TLS" }).click({ force: true });
       await open.getByLabel("Certificates to trust").waitFor();
-      for (const isDark of [false, true]) {
-        if (isDark) await turnIntoDarkPhone(page);
-        for (const tab of ["Settings", "Health"]) {
-          await open.getByRole("tab", { name: tab }).click();
-          if (tab === "Health") await open.getByRole("group", { name: "Binds" }).waitFor();
-          expect(await faultsOf(page), `${tab}, ${isDark ? "dark" : "light"}`).toEqual([]);
-        }
+      for (const tab of ["Settings", "Health"]) {
+        await open.getByRole("tab", { name: tab }).click();
+        if (tab === "Health") await open.getByRole("group", { name: "Binds" }).waitFor();
+        expect(await faultsInAllGuises(page)).toEqual([]);
       }
-      expect(await widthOf(page)).toBe(PHONE.width);
     });
   });
 });
@@ -464,10 +499,7 @@ describe("receipts that match no message", () => {
       await page.getByRole("button", { name: "Match all again" }).click();
       await page.getByText("0 of 2 have found their message.").waitFor();
       await settled(page);
-      expect(await faultsOf(page)).toEqual([]);
-      await turnIntoDarkPhone(page);
-      expect(await widthOf(page)).toBe(PHONE.width);
-      expect(await faultsOf(page)).toEqual([]);
+      expect(await faultsInAllGuises(page)).toEqual([]);
 
       for (const name of [/abc1/, /abc2/]) {
         const each = page.getByRole("row", { name });
@@ -501,6 +533,24 @@ describe("opt-outs", () => {
       await form.getByRole("button", { name: "Stop" }).click();
       await form.getByText("Stopped. 500 of 600 are on the list…").waitFor();
       await page.unroute("**/api/optouts");
+      await page.keyboard.press("Escape");
+      await form.waitFor({ state: "detached" });
+
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export CSV" }).click();
+      const done = await page.getByText(/^Done: \d+ opt-outs in the file\.$/).innerText();
+      const lines = (await readFile(await (await download).path(), "utf8")).trimEnd().split("\r\n");
+      expect(done).toBe(`Done: ${lines.length - 1} opt-outs in the file.`);
+      expect(lines.length).toBeGreaterThan(502);
+      expect(lines).toContainEqual(expect.stringMatching(/^15550100151,manual,/));
+      // Another one is stopped before its second page.
+      await page.getByRole("button", { name: "Close", exact: true }).last().click();
+      await page.route(/api\/optouts.*cursor=/, () => undefined);
+      await page.getByRole("button", { name: "Export CSV" }).click();
+      await page.getByText(/^200 opt-outs, as far as 1555/).waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByText("Stopped. The file has the first 200 opt-outs.").waitFor();
+      await page.unroute(/api\/optouts.*cursor=/);
       await page.keyboard.press("Escape");
 
       await page.getByLabel("Is a number on the list?").fill("15550100152");
@@ -553,6 +603,30 @@ describe("the login area", () => {
       await page.goto(`${dashboard.house.url}/account/audit?what=users`);
       await page.getByRole("cell", { name: "POST /api/users" }).first().waitFor();
     });
+  });
+});
+
+test("the settings have the guards of money and people, each on or off as a whole", async () => {
+  await dashboard.visit("/account/settings", async ({ page, complaints }) => {
+    const form = page.getByRole("region", { name: "Settings" });
+    const sent = page.waitForRequest((each) => each.method() === "PATCH");
+    await form.getByRole("switch", { name: "Stop the same text to the same number" }).click({ force: true });
+    await form.getByRole("textbox", { name: "The account sends in a day" }).fill("5000");
+    await form.getByRole("button", { name: "Save" }).click();
+    expect((await sent).postDataJSON()).toMatchObject({ sameText: null, otpGuard: { sendsPerDay: 5000 } });
+    await page.getByText("Saved", { exact: true }).waitFor();
+    const { body } = await dashboard.house.ask("GET", "/api/account");
+    expect(body).toMatchObject({ sameText: null, otpGuard: { sendsPerDay: 5000, conversionPercent: 20 } });
+    await form.getByRole("switch", { name: "Stop the same text to the same number" }).click({ force: true });
+    await form.getByRole("textbox", { name: "So many times" }).fill("4");
+    await form.getByRole("button", { name: "Save" }).click();
+    await expect
+      .poll(
+        async () => (await dashboard.house.ask<{ sameText: unknown }>("GET", "/api/account")).body.sameText,
+        PATIENT,
+      )
+      .toEqual({ max: 4, windowSeconds: 60 });
+    expect(complaints).toEqual([]);
   });
 });
 
@@ -658,16 +732,12 @@ const PAGES: readonly { path: string | (() => string); heading: string }[] = [
 const DESK = { width: 1280, height: 900 };
 
 test.for(PAGES.map((page, index) => ({ ...page, name: `${index + 1}: ${page.heading}` })))(
-  "page $name is clean and accessible, light at 1280 pixels and dark at 390",
+  "page $name is clean and accessible, light and dark, at 1280 pixels and at 390",
   async ({ path, heading }) => {
     await dashboard.visit(typeof path === "string" ? path : path(), async ({ page, complaints, strangers }) => {
       await page.setViewportSize(DESK);
       expect(await page.getByRole("heading", { level: 1, includeHidden: true }).allTextContents()).toEqual([heading]);
-      expect(await faultsOf(page)).toEqual([]);
-      await turnIntoDarkPhone(page);
-      await settled(page);
-      expect(await widthOf(page)).toBe(PHONE.width);
-      expect(await faultsOf(page)).toEqual([]);
+      expect(await faultsInAllGuises(page)).toEqual([]);
       expect(complaints).toEqual([]);
       expect(strangers).toEqual([]);
     });

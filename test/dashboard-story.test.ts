@@ -175,6 +175,20 @@ describe("signing in", () => {
   });
 });
 
+test("who is shut out while a page is open is at the door within seconds", async () => {
+  const { house } = dashboard;
+  const guest = { email: "guest@example.com", password: "correct horse battery" };
+  const made = await house.ask<{ id: string }>("POST", "/api/users", { ...guest, role: "viewer" });
+  await dashboard.visit(
+    "/messages",
+    async ({ page }) => {
+      await house.ask("PATCH", `/api/users/${made.body.id}`, { disabled: true });
+      await page.getByRole("button", { name: "Sign in" }).waitFor();
+    },
+    guest,
+  );
+});
+
 describe("the list of messages", () => {
   test("keeps its filters in the address, and counts what is new instead of moving", async () => {
     const { house } = dashboard;
@@ -193,6 +207,55 @@ describe("the list of messages", () => {
       expect(new URL(page.url()).search).toBe("?recipient=15550103001&status=Failed");
       await page.getByRole("button", { name: "Clear", exact: true }).click();
       await expect.poll(() => new URL(page.url()).search, PATIENT).toBe("");
+    });
+  });
+
+  test("is narrowed down by the server, also by type and template", async () => {
+    const { house } = dashboard;
+    const campaignName = "narrowed";
+    await house.send({ to: "15550100161", type: "PROMO", campaignName });
+    await house.send({ to: "15550100162", type: "TRANS", campaignName });
+    const rcs = { number: "+15550100163", botId: "heliograph", type: "TRANS", templateName: "rate-us", campaignName };
+    await house.ask("POST", "/v1/rcs", rcs);
+    await dashboard.visit(`/messages?campaignName=${campaignName}`, async ({ page, complaints }) => {
+      await page.getByText("3 shown").waitFor();
+      await page.getByRole("combobox", { name: "Route type" }).click();
+      await page.getByRole("option", { name: "TRANS" }).click();
+      await page.waitForURL(/type=TRANS/);
+      await page.getByText("2 shown").waitFor();
+      const [asked] = await Promise.all([
+        page.waitForRequest(/api\/messages\?.*templateName=rate-us/),
+        page.getByLabel("Template").fill("rate-us"),
+      ]);
+      expect(new URL(asked.url()).searchParams.get("type")).toBe("TRANS");
+      await page.getByText("1 shown").waitFor();
+      await page.waitForURL(/templateName=rate-us/);
+      expect(await page.getByRole("link", { name: "15550100163" }).count()).toBe(1);
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  test("follows the stream that pages share: rows change where they stand, and new ones are counted", async () => {
+    const { house } = dashboard;
+    const { body } = await house.send({ to: "15550100164", sendAt: Date.now() + 3_600_000, campaignName: "followed" });
+    const { messageId = "" } = body.data[0] ?? {};
+    await dashboard.visit("/messages?campaignName=followed", async ({ page, complaints }) => {
+      const row = page.getByRole("row").filter({ hasText: "15550100164" });
+      await row.filter({ hasText: "Scheduled" }).waitFor();
+      const asked: string[] = [];
+      page.on("request", (request) => void asked.push(request.url()));
+      await page.getByRole("link", { name: "Overview" }).click();
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await page.goBack();
+      await row.waitFor();
+      // Pages share the stream: none has opened another.
+      expect(asked.filter((url) => url.includes("/api/live"))).toEqual([]);
+      await house.ask("POST", `/v1/messages/${messageId}/cancel`);
+      await row.filter({ hasText: "Cancelled" }).waitFor();
+      await house.send({ to: "15550100165", campaignName: "followed" });
+      await page.getByRole("button", { name: "1 new" }).click();
+      await page.getByText("2 shown").waitFor();
+      expect(complaints).toEqual([]);
     });
   });
 
@@ -225,7 +288,7 @@ describe("a long export", () => {
       await page.getByText(/^200 messages, back to/).waitFor();
       const download = page.waitForEvent("download");
       await page.getByRole("button", { name: "Stop" }).click();
-      await page.getByText("Stopped: the file has the newest 200 messages.").waitFor();
+      await page.getByText("Stopped. The file has the newest 200 messages.").waitFor();
       const text = await readFile(await (await download).path(), "utf8");
       expect(text.trimEnd().split("\r\n")).toHaveLength(201);
     });
@@ -324,7 +387,7 @@ describe("the phone", () => {
       () => house.onPhone(to),
       ({ length }) => length === 1,
     );
-    await dashboard.visit(`/phones/${to}`, async ({ page }) => {
+    await dashboard.visit(`/phones/${to}`, async ({ page, complaints, strangers }) => {
       await page.getByLabel("Answer heliograph").fill("I will come");
       await page.getByRole("button", { name: "Send the answer" }).click();
       await page.locator("[data-inbound]").getByText("I will come").waitFor();
@@ -334,12 +397,22 @@ describe("the phone", () => {
       };
       await more("Send a file");
       await page.getByRole("button", { name: "Send the file" }).click();
-      await page.locator("[data-inbound]").getByText("door.jpg").waitFor();
+      const far = page.locator("[data-inbound] [data-media=image]");
+      await far.getByText("door.jpg").waitFor();
+      expect(await far.innerText()).toContain("files.example");
+      // What this server has itself is shown.
+      const own = { fileName: "sun.svg", mimeType: "image/svg+xml", fileSizeBytes: 900 };
+      const file = { to: "heliograph", channel: "rcs", ...own, fileUri: `${house.url}/favicon.svg` };
+      await house.ask("POST", `/api/simulator/phones/${to}/file`, file);
+      const shown = page.getByRole("img", { name: "sun.svg" });
+      await shown.waitFor();
+      await expect.poll(() => shown.evaluate("node => node.naturalWidth"), PATIENT).toBeGreaterThan(0);
       await more("Share a place");
       await page.getByRole("button", { name: "Share it" }).click();
       await page.locator("[data-inbound]").getByText("48.8584, 2.2945").waitFor();
       await more("Mark as read");
       await expect.poll(async () => (await house.message(messageId)).state, PATIENT).toBe("read");
+      expect([...complaints, ...strangers]).toEqual([]);
     });
   });
 });

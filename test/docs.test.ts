@@ -457,7 +457,7 @@ async function askAsPerson({ method, path }: Placed, body: unknown): Promise<{ s
   const person = await logIn(house.url, { email, password: PASSWORD });
   const { store } = house.app;
   const code = async (): Promise<string> => {
-    const begun = await person.ask<{ secret: string }>("POST", "/api/session/totp");
+    const begun = await person.ask<{ secret: string }>("POST", "/api/session/totp", { password: PASSWORD });
     return totpNow(begun.body.secret);
   };
   if (path !== "/api/session/totp" || method === "post") return person.ask(method.toUpperCase(), path, body);

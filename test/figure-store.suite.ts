@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { GRAINS, type Figure } from "../src/model/figure.ts";
+import type { FigureWriting } from "../src/store/figure-store.ts";
 import type { MessageRef } from "../src/model/message.ts";
 import { NOBODY, type Move, type MoveResult, type Store } from "../src/store/store.ts";
 import { acceptance, NOON } from "./support/acceptances.ts";
@@ -20,6 +21,11 @@ const figure = (more: Partial<Figure> = {}): Figure => ({
   ...more,
 });
 
+let sequence = 0;
+
+/** A batch of its own, as the next second of a process has one. */
+const writing = (): FigureWriting => ({ writer: "tests", sequence: (sequence += 1), at: NOON });
+
 /** What every engine behind the port promises about figures. */
 export function figureStoreSuite(engine: EngineName): void {
   let opened: OpenStore;
@@ -33,8 +39,8 @@ export function figureStoreSuite(engine: EngineName): void {
   describe("figures", () => {
     it("add up, in stretches of every length, each account's for itself", async () => {
       const later = NOON + GRAINS["10m"];
-      await store.addFigures([figure({ count: 2 }), figure({ at: later }), figure({ what: "delivered" })]);
-      await store.addFigures([figure({ count: 3 }), figure({ accountId: 2, count: 50 })]);
+      await store.addFigures([figure({ count: 2 }), figure({ at: later }), figure({ what: "delivered" })], writing());
+      await store.addFigures([figure({ count: 3 }), figure({ accountId: 2, count: 50 })], writing());
       for (const grain of ["10m", "hour", "day"] as const)
         expect(await store.sumFigures(1, { ...TODAY, grain })).toEqual(
           expect.arrayContaining([
@@ -53,11 +59,14 @@ export function figureStoreSuite(engine: EngineName): void {
     });
 
     it("tell reasons apart, and are together where nobody asks for them", async () => {
-      await store.addFigures([
-        figure({ what: "rejected", code: "A" }),
-        figure({ what: "rejected", code: "B", routeClass: "OTP" }),
-        figure({ what: "rejected", code: "B", routeClass: "PROMO" }),
-      ]);
+      await store.addFigures(
+        [
+          figure({ what: "rejected", code: "A" }),
+          figure({ what: "rejected", code: "B", routeClass: "OTP" }),
+          figure({ what: "rejected", code: "B", routeClass: "PROMO" }),
+        ],
+        writing(),
+      );
       const span = { ...TODAY, grain: "day" } as const;
       const sums = await store.sumFigures(1, span);
       expect(Object.fromEntries(sums.map(({ code, count }) => [code, count]))).toEqual({ A: 1, B: 2 });
@@ -67,15 +76,42 @@ export function figureStoreSuite(engine: EngineName): void {
     it("are lost by nobody when many write at the same time, in whatever order", async () => {
       const batch = Array.from({ length: 40 }, (_, index) => figure({ code: String(index), what: "rejected" }));
       await Promise.all(
-        Array.from({ length: 12 }, (_, turn) => store.addFigures(turn % 2 === 0 ? batch : batch.toReversed())),
+        Array.from({ length: 12 }, (_, turn) =>
+          store.addFigures(turn % 2 === 0 ? batch : batch.toReversed(), {
+            writer: `node ${turn}`,
+            sequence: 1,
+            at: NOON,
+          }),
+        ),
       );
       const sums = await store.sumFigures(1, { ...TODAY, grain: "hour" });
       expect(sums.map(({ count }) => count)).toEqual(batch.map(() => 12));
     });
 
+    it("that come again, one after the other or at the same moment, are counted once", async () => {
+      const counted = async () => (await store.sumFigures(1, { ...TODAY, grain: "day" })).map(({ count }) => count);
+      const write = (writer: string, place: number) =>
+        store.addFigures([figure()], { writer, sequence: place, at: NOON });
+      await write("one", 1);
+      await write("one", 1);
+      expect(await counted()).toEqual([1]);
+      await write("one", 2);
+      await write("two", 1);
+      expect(await counted()).toEqual([3]);
+      await Promise.all(Array.from({ length: 8 }, () => write("one", 3)));
+      await write("one", 2);
+      expect(await counted()).toEqual([4]);
+    });
+
+    it("leave nothing behind of processes that ended long ago", async () => {
+      await store.addFigures([figure()], { writer: "old", sequence: 1, at: NOON });
+      await store.addFigures([figure()], { writer: "new", sequence: 1, at: NOON + 30 * DAY_MS });
+      expect(await opened.execute("select writer from figure_writers")).toEqual([{ writer: "new" }]);
+    });
+
     it("are forgotten from the oldest on, a bounded number at once", async () => {
       const old = Array.from({ length: 5 }, (_, index) => figure({ at: NOON - (index + 3) * DAY_MS }));
-      await store.addFigures([...old, figure(), figure({ accountId: 2, at: NOON - 9 * DAY_MS })]);
+      await store.addFigures([...old, figure(), figure({ accountId: 2, at: NOON - 9 * DAY_MS })], writing());
       expect(await store.forgetFigures(1, MIDNIGHT, 4)).toBe(4);
       while ((await store.forgetFigures(1, MIDNIGHT, 4)) === 4);
       for (const grain of ["10m", "hour", "day"] as const) {

@@ -97,6 +97,7 @@ const messageTo = (recipient: string, content: Partial<SmsContent> = {}, changes
   carrier: null,
   state: "submitting",
   attempts: 0,
+  repeats: 0,
   createdAt: Date.now(),
   dueAt: Date.now(),
   expiresAt: Date.now() + 600_000,

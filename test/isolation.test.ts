@@ -165,6 +165,7 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/v1/messages?recipient=${VICTIM_NUMBER}`, expected: 200 },
     { path: `/v1/messages?cursor=${nextAfter(messageId)}`, expected: 200 },
     { path: "/v1/messages?campaignName=secret&accountId=1", expected: 200 },
+    { path: "/v1/messages?type=TRANS&templateName=autumn_sale&accountId=1", expected: 200 },
   ],
   "GET /v1/messages/:messageId": ({ messageId }) => [{ path: `/v1/messages/${messageId}`, expected: 404 }],
   "POST /v1/messages/:messageId/cancel": ({ scheduledId }) => [
@@ -181,6 +182,7 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: "/api/messages?accountId=1", expected: 200 },
     { path: `/api/messages?recipient=${VICTIM_NUMBER}`, expected: 200 },
     { path: `/api/messages?cursor=${nextAfter(messageId)}`, expected: 200 },
+    { path: "/api/messages?type=TRANS", expected: 200 },
   ],
   "GET /api/messages/:messageId": ({ messageId }) => [{ path: `/api/messages/${messageId}`, expected: 404 }],
   "GET /api/users": ({ userId }) => [
@@ -358,6 +360,7 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: "/api/stats?from=0&step=day&to=86400000", expected: 200 },
   ],
   "GET /api/live": () => [
+    { path: "/api/live?after=00000000-0000-7000-8000-000000000000", expected: 200 },
     { path: "/api/live", headers: { "last-event-id": "00000000-0000-7000-8000-000000000000" }, expected: 200 },
   ],
   "GET /api/system": () => [{ path: "/api/system", expected: 200 }],

@@ -10,6 +10,7 @@ import { ENGINES } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
 import { openHouse, type House } from "./support/house.ts";
 import { MovedClock } from "./support/moved-clock.ts";
+import { logIn } from "./support/person.ts";
 
 const sms = { channel: "sms", routeClass: "TRANS", recipient: "33612345678", taken: false } as const;
 
@@ -130,6 +131,7 @@ describe("following messages on a node", () => {
 
 interface Stream {
   text(): string;
+  ended(): boolean;
   close(): void;
 }
 
@@ -137,10 +139,12 @@ function openStream(url: string, headers: Record<string, string>): Promise<Strea
   const { promise, resolve, reject } = Promise.withResolvers<Stream>();
   const request = httpRequest(url, { agent: false, headers }, (response: IncomingMessage) => {
     let text = "";
+    let ended = false;
     response.setEncoding("utf8").on("data", (chunk: string) => {
       text += chunk;
-      resolve({ text: () => text, close: () => request.destroy() });
+      resolve({ text: () => text, ended: () => ended, close: () => request.destroy() });
     });
+    response.on("end", () => (ended = true));
   });
   request.on("error", reject);
   request.end();
@@ -182,9 +186,92 @@ describe.each(ENGINES)("the stream and the state of the system on %s", (engine) 
       engine,
       alive: true,
       lanes: { OTP: 0, TRANS: 0, PROMO: 0 },
+      warnings: [],
       nodes: [{ id: body.node, roles: ["api", "dispatch", "callbacks"] }],
     });
     for (const field of ["databaseBytes", "memoryBytes"]) expect(body[field]).toBeGreaterThan(1000);
     expect(body.eventLoopDelayMs).toMatchObject({ p50: expect.any(Number), max: expect.any(Number) });
+  });
+
+  test("a proxy that is not trusted is pointed at, because everybody seems to come from it", async () => {
+    await house.ask("GET", "/healthz", undefined, { "x-forwarded-for": "203.0.113.7" });
+    const { body } = await house.ask<{ warnings: { code: string; message: string }[] }>("GET", "/api/system");
+    expect(body.warnings).toMatchObject([{ code: "UNTRUSTED_PROXY" }]);
+    expect(body.warnings[0]?.message).toContain("HELIOGRAPH_TRUST_PROXY=true");
+  });
+});
+
+describe.each(ENGINES)("a stream whose reader is not welcome any more on %s", (engine) => {
+  const owner = { email: "owner@example.com", password: "correct horse battery" };
+  let house: House;
+  let clock: MovedClock;
+  beforeAll(async () => {
+    clock = new MovedClock();
+    const env = { HELIOGRAPH_ADMIN_EMAIL: owner.email, HELIOGRAPH_ADMIN_PASSWORD: owner.password };
+    house = await openHouse(engine, { clock, env });
+  });
+  afterAll(() => house?.close());
+
+  /** Lets seconds pass, with time for what happens in each; says how many there were until the stream ended. */
+  async function secondsUntilEnd(stream: Stream): Promise<number> {
+    let seconds = 0;
+    await eventually(
+      () => {
+        if (!stream.ended()) seconds += 1;
+        clock.advance(stream.ended() ? 0 : 1000);
+        return stream.ended();
+      },
+      (ended) => ended,
+    );
+    return seconds;
+  }
+
+  /** What a stream that may stay is like after a minute. */
+  async function staysOpen(stream: Stream): Promise<void> {
+    let seconds = 0;
+    await eventually(
+      () => {
+        clock.advance(1000);
+        return (seconds += 1);
+      },
+      (passed) => passed >= 60,
+    );
+    expect(stream.ended()).toBe(false);
+    expect(stream.text()).toContain(": breath");
+  }
+
+  test.each(["/api/live", "/api/simulator/events"])("%s ends when its key is revoked, and not before", async (path) => {
+    const made = await house.ask<{ id: string; key: string }>("POST", "/api/keys", {
+      name: path,
+      mode: "live",
+      scopes: ["read", "manage"],
+      requestsPerSecond: 1,
+    });
+    const stream = await openStream(house.url + path, { apikey: made.body.key });
+    await staysOpen(stream);
+    await house.ask("DELETE", `/api/keys/${made.body.id}`);
+    expect(await secondsUntilEnd(stream)).toBeLessThan(30);
+  });
+
+  test("a person's ends when they log out", async () => {
+    const person = await logIn(house.url, owner);
+    const stream = await openStream(`${house.url}/api/live`, { cookie: person.cookie });
+    await staysOpen(stream);
+    await person.ask("DELETE", "/api/session");
+    expect(await secondsUntilEnd(stream)).toBeLessThan(30);
+  });
+
+  test("a person's ends when they are given another role", async () => {
+    const password = "another horse battery";
+    const made = await house.ask<{ id: string }>("POST", "/api/users", {
+      email: "ann@example.com",
+      role: "member",
+      password,
+    });
+    expect(made.status).toBe(201);
+    const person = await logIn(house.url, { email: "ann@example.com", password });
+    const stream = await openStream(`${house.url}/api/live`, { cookie: person.cookie });
+    await house.ask("PATCH", `/api/users/${made.body.id}`, { role: "viewer" });
+    expect(await secondsUntilEnd(stream)).toBeLessThan(30);
   });
 });

@@ -194,7 +194,7 @@ async function peopleComeAndGo(url: string): Promise<{ cookie: string; csrfToken
   expect(await asPerson("DELETE", "/api/session", { "x-csrf-token": CANARIES.csrf })).toBe(403);
   const forged = { cookie: `heliograph_session=${CANARIES.session}` };
   expect(await statusOf(`${url}/api/session`, "GET", undefined, forged)).toBe(401);
-  expect((await person.ask("POST", "/api/session/totp")).status).toBe(200);
+  expect((await person.ask("POST", "/api/session/totp", { password })).status).toBe(200);
   expect((await person.ask("PUT", "/api/session/totp", { code: typedCode })).status).toBe(400);
   return { cookie: person.cookie, csrfToken: person.session.csrfToken };
 }

@@ -180,7 +180,9 @@ describe.each(ENGINES)("people on %s", (engine) => {
     async function withApp() {
       const credentials = await newPerson();
       const person = await enter(credentials);
-      const { body } = await person.ask<{ secret: string; otpauthUrl: string }>("POST", "/api/session/totp");
+      const { body } = await person.ask<{ secret: string; otpauthUrl: string }>("POST", "/api/session/totp", {
+        password: credentials.password,
+      });
       const secret = decode(body.secret);
       const code = (): string => totpCode(secret, Math.floor(clock.now() / STEP_MS));
       const on = await person.ask<{ recoveryCodes: string[] }>("PUT", "/api/session/totp", { code: code() });
@@ -231,15 +233,28 @@ describe.each(ENGINES)("people on %s", (engine) => {
       expect(outcome(await attempt(credentials, code(), from))).toBe("200 ok");
     });
 
+    test("is begun with the password only, and wrong ones count as failed logins", async () => {
+      const credentials = await newPerson();
+      const person = await enter(credentials);
+      const begin = async (password: string) => outcome(await person.ask("POST", "/api/session/totp", { password }));
+      expect(await begin("not it at all")).toMatch(/ PASSWORD_INCORRECT$/);
+      expect(outcome(await person.ask("PUT", "/api/session/totp", { code: "000000" }))).toBe("400 TOTP_INCORRECT");
+      expect(await begin(credentials.password)).toBe("200 ok");
+      for (let n = 1; n <= 4; n += 1) await begin("not it at all");
+      expect(await begin("not it at all")).toMatch(/ PASSWORD_INCORRECT$/);
+      expect(await begin(credentials.password)).toBe("429 LOGIN_LOCKED");
+    });
+
     test("needs its first code to count, and is begun only while it is off", async () => {
       const credentials = await newPerson();
       const person = await enter(credentials);
       expect(outcome(await person.ask("PUT", "/api/session/totp", { code: "000000" }))).toBe("400 TOTP_INCORRECT");
-      await person.ask("POST", "/api/session/totp");
+      await person.ask("POST", "/api/session/totp", { password: credentials.password });
       expect(outcome(await person.ask("PUT", "/api/session/totp", { code: "000000" }))).toBe("400 TOTP_INCORRECT");
       expect(outcome(await attempt(credentials))).toBe("200 ok");
       const { person: other } = await withApp();
-      expect(outcome(await other.ask("POST", "/api/session/totp"))).toBe("409 TOTP_ALREADY_ON");
+      const again = { password: credentials.password };
+      expect(outcome(await other.ask("POST", "/api/session/totp", again))).toBe("409 TOTP_ALREADY_ON");
       expect(outcome(await other.ask("PUT", "/api/session/totp", { code: "000000" }))).toBe("409 TOTP_ALREADY_ON");
     });
 

@@ -411,7 +411,7 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
       expect(times).toEqual(times.toSorted((a, b) => b - a));
     });
 
-    test("a listing is filtered by status, recipient, campaign and time", async () => {
+    test("a listing is filtered by status, type, recipient, campaign and time", async () => {
       const before = Date.now() - 1;
       const { body } = await house.send({ to: ["15550105001", "15550109001"], campaignName: "filtered" });
       await Promise.all(body.data.map((record) => house.settled(record.messageId)));
@@ -424,6 +424,9 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
       expect(await ids("status=Pending")).toEqual([]);
       expect(await ids("recipient=%2B15550105001")).toEqual([`${body.id}:1`]);
       expect(await ids("channel=sms")).toHaveLength(2);
+      expect(await ids("type=trans")).toHaveLength(2);
+      expect(await ids("type=OTP")).toEqual([]);
+      expect(await ids("templateName=autumn")).toEqual([]);
       expect(await ids("channel=rcs")).toEqual([]);
       expect(await ids(`from=${before}`)).toHaveLength(2);
       expect(await ids(`to=${before}`)).toEqual([]);
@@ -433,6 +436,7 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
     test("a bad filter is 400 and names the parameter", async () => {
       for (const [query, parameter] of [
         ["status=Sent", "status"],
+        ["type=URGENT", "type"],
         ["limit=0", "limit"],
         ["limit=201", "limit"],
         ["cursor=xyz", "cursor"],

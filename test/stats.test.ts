@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createLog } from "../src/lib/log.ts";
 import { newId } from "../src/lib/ids.ts";
 import { GRAINS, latencyClass, LATENCY_BOUNDS_MS, percentile, type Figure } from "../src/model/figure.ts";
+import type { FigureWriting } from "../src/store/figure-store.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
 import { StorageUnavailable } from "../src/store/store.ts";
 import { Figures } from "../src/work/figures.ts";
@@ -61,13 +62,16 @@ describe("times by class", () => {
 describe("counting on a node", () => {
   let clock: MovedClock;
   let written: (readonly Figure[])[];
+  let writings: FigureWriting[];
   let away: boolean;
   let figures: Figures;
   beforeEach(() => {
     clock = new MovedClock(NOON);
     written = [];
+    writings = [];
     away = false;
-    const addFigures = async (batch: readonly Figure[]): Promise<void> => {
+    const addFigures = async (batch: readonly Figure[], writing: FigureWriting): Promise<void> => {
+      writings.push(writing);
       if (away) throw new StorageUnavailable("away");
       written.push(batch);
     };
@@ -112,14 +116,42 @@ describe("counting on a node", () => {
     expect(written[0]?.[0]?.code).toBe(`a?b${"c".repeat(61)}`);
   });
 
-  test("what could not be written is added to what is counted next", async () => {
+  test("what was not answered is written again as it was, under its number, before what is counted next", async () => {
     figures.onTold(1, "delivered");
     away = true;
     await figures.flush();
     figures.onTold(1, "delivered");
+    figures.onTold(1, "delivered");
+    await figures.flush();
+    expect(written).toEqual([]);
     away = false;
     await figures.flush();
-    expect(counts()).toEqual([["callback delivered", "", 2]]);
+    expect(written.map((batch) => batch.map(({ what, count }) => [what, count]))).toEqual([
+      [["callback delivered", 1]],
+      [["callback delivered", 2]],
+    ]);
+    expect(writings.map(({ sequence }) => sequence)).toEqual([1, 1, 1, 2]);
+    expect(new Set(writings.map(({ writer }) => writer)).size).toBe(1);
+  });
+
+  test("a carrier that makes up a code for every message fills no store: of each day a hundred are told apart", async () => {
+    const fail = (errorCode: string, accountId = 1): void =>
+      figures.onMoved(
+        { accountId, requestId: newId(NOON), n: 1, owner: 0, at: NOON, to: "undelivered", errorCode },
+        { ...sms, taken: false },
+      );
+    for (let place = 0; place < 150; place += 1) fail(`E${place}`);
+    fail("E7");
+    fail("E149", 2);
+    await figures.flush();
+    const codes = new Map(counts().map(([, code, count]) => [code, count]));
+    expect(codes.size).toBe(102);
+    expect([codes.get("E7"), codes.get("other"), codes.get("E149")]).toEqual([2, 50, 1]);
+    clock.advance(GRAINS.day);
+    written = [];
+    fail("E149");
+    await figures.flush();
+    expect(counts()).toEqual([["undelivered", "E149", 1]]);
   });
 });
 
@@ -149,7 +181,11 @@ describe.each(ENGINES)("statistics on %s", (engine) => {
   test("what moved is there a second later, with times, reasons, codes and callbacks", async () => {
     const now = await eventually(
       () => stats(),
-      ({ totals, callbacks }) => totals.delivered.count === 3 && callbacks.delivered === 4,
+      ({ totals, callbacks, otp, series }) =>
+        totals.delivered.count === 3 &&
+        callbacks.delivered === 4 &&
+        otp.verified === 1 &&
+        series.reduce((sum, { delivered }) => sum + delivered, 0) === 3,
     );
     expect(now.totals.accepted).toEqual({ count: 4, before: 0, change: null });
     expect(now.totals.sent.count).toBe(3);
@@ -215,7 +251,7 @@ describe.each(ENGINES)("ninety days of figures on %s", (engine) => {
           })),
         ),
       );
-      await opened.store.addFigures(batch.flat());
+      await opened.store.addFigures(batch.flat(), { writer: "tests", sequence: day + 1, at: NOON });
     }
   }
 

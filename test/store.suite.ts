@@ -763,12 +763,42 @@ export function storeSuite(engine: EngineName): void {
       expect(await listed({ channel: "rcs" })).toEqual([]);
       expect(await listed({ recipient: "33600000001" })).toEqual([2, 0]);
       expect(await listed({ campaignName: "spring" })).toEqual([3, 1, 0]);
+      expect(await listed({ routeClass: "TRANS" })).toEqual([3, 2, 1, 0]);
+      expect(await listed({ routeClass: "OTP" })).toEqual([]);
       expect(await listed({ from: NOON })).toEqual([3, 2]);
       expect(await listed({ to: NOON })).toEqual([1, 0]);
       expect(await listed({ from: NOON, to: NOON + 1 })).toEqual([2]);
       expect(await listed({ recipient: "33600000001", campaignName: "spring", status: "Delivered", to: NOON })).toEqual(
         [0],
       );
+    });
+
+    it("finds messages by their template, whatever the name is and whatever their texts say", async () => {
+      const chat = (templateName: string, text = "Hello") =>
+        acceptance({
+          channel: "chatapp",
+          routeClass: "PROMO",
+          content: {
+            kind: "template",
+            templateName,
+            language: "en",
+            header: null,
+            text,
+            footer: null,
+            buttons: [],
+            params: [],
+          },
+        });
+      const odd = 'été "quoted" \\ 100%_';
+      await store.accept([chat("autumn"), chat("Autumn"), chat("autumn_2"), chat(odd), acceptance()]);
+      await store.accept([chat("other", 'said "templateName":"autumn" to me')]);
+      const found = async (templateName: string) =>
+        (await store.listMessages(1, { templateName }, null, 10)).rows.map(({ content }) =>
+          "templateName" in content ? content.templateName : null,
+        );
+      for (const name of ["autumn", "Autumn", "autumn_2", odd]) expect(await found(name)).toEqual([name]);
+      expect(await found("autum_")).toEqual([]);
+      expect((await store.listMessages(1, { routeClass: "PROMO" }, null, 10)).rows).toHaveLength(5);
     });
 
     it("walks page by page through all rows, newest first, each once", async () => {

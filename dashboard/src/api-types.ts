@@ -99,7 +99,7 @@ export interface Inbound {
   to: string;
   text: string;
   suggestionResponse: { plainText: string; postBack: { data: string }; type: string } | null;
-  userFile: { category: string; payload: { fileName: string; fileUri: string } } | null;
+  userFile: { category: string; payload: { fileName: string; fileUri: string; mimeType?: string } } | null;
   location: { latitude: number; longitude: number } | null;
   messageId: string | null;
   receivedAt: number;

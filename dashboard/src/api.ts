@@ -53,6 +53,9 @@ export const setCsrfToken = (token: string): void => void (csrfToken = token);
 /** What happens when the server says that the session is over. */
 export const whenSignedOut = (run: () => void): void => void (onSignedOut = run);
 
+/** Says that the session is over, where the server said so elsewhere than in an answer. */
+export const signedOut = (): void => onSignedOut();
+
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 interface Options {
@@ -121,10 +124,20 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
+/** All that a table needs to know of a listing: to be handed to a `DataTable` as it is. */
+interface TableState<T> {
+  rows: T[];
+  loading: boolean;
+  error: Error | null;
+  retry: () => void;
+  hasMore: boolean;
+  more: () => void;
+  loadingMore: boolean;
+}
+
 interface Paged<T> {
   rows: T[];
-  more: () => void;
-  hasMore: boolean;
+  table: TableState<T>;
   query: UseInfiniteQueryResult<{ pages: Page<T>[] }>;
 }
 
@@ -138,10 +151,18 @@ export function usePages<T>(path: string, query: Query = {}, options: { enabled?
     placeholderData: keepPreviousData,
     enabled: options.enabled ?? true,
   });
+  const rows = result.data?.pages.flatMap((page) => page.data) ?? [];
   return {
-    rows: result.data?.pages.flatMap((page) => page.data) ?? [],
-    more: () => void result.fetchNextPage(),
-    hasMore: result.hasNextPage,
+    rows,
+    table: {
+      rows,
+      loading: result.isPending,
+      error: result.error,
+      retry: () => void result.refetch(),
+      hasMore: result.hasNextPage,
+      more: () => void result.fetchNextPage(),
+      loadingMore: result.isFetchingNextPage,
+    },
     query: result,
   };
 }

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, use, useEffect, type ReactNode } from "react";
 import { api, ApiError, get, setCsrfToken, whenSignedOut } from "./api.ts";
+import { hangUp } from "./stream.ts";
 
 type Role = "owner" | "member" | "viewer";
 
@@ -35,7 +36,10 @@ export function useSessionQuery(): { session: Session | null | undefined; error:
     ...(isStranger() ? { initialData: null } : {}),
   });
   useEffect(() => {
-    whenSignedOut(() => client.setQueryData(SESSION, null));
+    whenSignedOut(() => {
+      hangUp();
+      client.setQueryData(SESSION, null);
+    });
   }, [client]);
   return { session: data, error, retry: () => void refetch() };
 }
@@ -47,6 +51,7 @@ export function useSignIn(): {
 } {
   const client = useQueryClient();
   const become = (session: Session | null): void => {
+    hangUp();
     client.setQueryData(SESSION, session);
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] });
   };

@@ -16,10 +16,15 @@ export interface Admission {
   badKeys: MinuteCounter;
 }
 
+interface Asked {
+  headers: IncomingHttpHeaders;
+  address: string;
+}
+
 /** Lets a request in, or says why not. What is wrong with a key is not said: missing, unknown, revoked and expired look alike. */
 export function authenticate(
   admission: Admission,
-  request: { headers: IncomingHttpHeaders; address: string },
+  request: Asked,
   scope: Scope,
   setHeader: (name: string, value: string) => void,
 ): Credential {
@@ -33,14 +38,8 @@ export function authenticate(
       retryAfterSeconds: MinuteCounter.secondsLeft(now),
     });
   }
-  const { key, account, networks, bucket } = credential;
-  if (account.suspended) throw new Problem("ACCOUNT_SUSPENDED");
-  if (networks && !isWithin(networks, request.address)) throw new Problem("IP_NOT_ALLOWED");
-  if (!key.scopes.includes(scope)) {
-    throw new Problem("INSUFFICIENT_SCOPE", {
-      message: `This API key may not do that: it lacks the scope "${scope}".`,
-    });
-  }
+  refuseWhatItMayNot(credential, request, scope);
+  const { bucket } = credential;
   if (bucket) {
     const taken = bucket.take(now);
     const waitSeconds = taken.taken ? 1 : Math.max(1, Math.ceil(taken.waitMs / 1000));
@@ -49,6 +48,23 @@ export function authenticate(
     if (!taken.taken) throw new Problem("RATE_LIMITED", { retryAfterSeconds: waitSeconds });
   }
   return credential;
+}
+
+/** The same for a request that was let in before and is still being answered: it costs nothing of the key's rate. */
+export function authenticateAgain({ keyring }: Pick<Admission, "keyring">, request: Asked, scope: Scope): Credential {
+  const credential = keyring.find(oneKey(request.headers.apikey));
+  if (!credential) throw new Problem("UNAUTHORIZED");
+  refuseWhatItMayNot(credential, request, scope);
+  return credential;
+}
+
+function refuseWhatItMayNot({ key, account, networks }: Credential, { address }: Asked, scope: Scope): void {
+  if (account.suspended) throw new Problem("ACCOUNT_SUSPENDED");
+  if (networks && !isWithin(networks, address)) throw new Problem("IP_NOT_ALLOWED");
+  if (key.scopes.includes(scope)) return;
+  throw new Problem("INSUFFICIENT_SCOPE", {
+    message: `This API key may not do that: it lacks the scope "${scope}".`,
+  });
 }
 
 /** The header may come twice with the same value; Node joins repetitions with a comma. */

@@ -1,10 +1,12 @@
 import type { FastifyReply } from "fastify";
 import { every, type Clock } from "../lib/clock.ts";
 import { hideNumbers, seesLess } from "./hide-numbers.ts";
-import { callerOf } from "./request-caller.ts";
+import { callerOf, isStillWelcome } from "./request-caller.ts";
 
 const BREATH_MS = 15_000;
-/** A stream ends after so long: whoever comes back is asked again who they are, what they may see, and where they were. */
+/** How soon a stream ends whose key or session has ended, or may do less or more than it did. */
+const ASK_AGAIN_MS = 3000;
+/** A stream ends after so long anyway: whoever comes back goes on where they were. */
 const STREAM_MS = 600_000;
 /** A reader that is this far behind is dropped; it comes back and asks for what it missed. */
 const UNREAD_BYTES_MAX = 1_048_576;
@@ -36,6 +38,9 @@ export function openStream(reply: FastifyReply, clock: Clock, stopping: AbortSig
   write(": open\n\n");
   const breath = every(clock, BREATH_MS, async () => write(": breath\n\n"));
   const end = (): void => void raw.end();
+  const asking = every(clock, ASK_AGAIN_MS, async () => {
+    if (!(await isStillWelcome(reply.request))) end();
+  });
   stopping.addEventListener("abort", end);
   const callOff = clock.after(STREAM_MS, end);
   // Whoever left while we asked who they are has closed already, and will not again.
@@ -44,6 +49,7 @@ export function openStream(reply: FastifyReply, clock: Clock, stopping: AbortSig
     callOff();
     stopping.removeEventListener("abort", end);
     void breath.stop();
+    void asking.stop();
   });
   if (stopping.aborted) end();
   return {

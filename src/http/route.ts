@@ -29,6 +29,7 @@ import type { Live } from "../work/live.ts";
 import type { Meters } from "../work/meters.ts";
 import type { SystemState } from "./api/system.ts";
 import type { JsonText } from "./envelope.ts";
+import type { ProxyWatch } from "./proxy-watch.ts";
 
 /** All that a door may need of the house. */
 export interface Services {
@@ -53,6 +54,7 @@ export interface Services {
   meters: Meters;
   live: Live;
   system(): SystemState;
+  proxies: ProxyWatch;
   /** Resolves when it is the turn of the next large request. */
   bulkTurn(): Promise<void>;
   clock: Clock;

@@ -7,7 +7,7 @@ import { MinuteCounter } from "../lib/minute-counter.ts";
 import { Problem } from "../model/problem.ts";
 import { admitPerson } from "./admit-person.ts";
 import { auditEntryOf } from "./audit-entry.ts";
-import { authenticate, type Admission } from "./authenticate.ts";
+import { authenticate, authenticateAgain, type Admission } from "./authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
 import { asksForPage, sendDashboard } from "./dashboard/page.ts";
 import { JSON_TYPE } from "./envelope.ts";
@@ -97,6 +97,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
   app.decorateRequest("caller", null);
   // What leads nowhere is refused before a byte of its body is read.
   app.addHook("onRequest", (request, reply, done) => {
+    services.proxies.look(request.headers);
     if (!request.is404) return done();
     const nowhere = (): void => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
     if (!options.answersRequests || !asksForPage(request)) return nowhere();
@@ -147,7 +148,7 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, admiss
     onRequest: isOpen(route)
       ? []
       : async (request, reply) => {
-          setCaller(request, await admit(services, admission, route, request, reply));
+          await admit(services, admission, route, request, reply);
         },
     handler: async (request, reply) => {
       if (request.body instanceof Error) throw request.body;
@@ -184,16 +185,21 @@ async function admit(
   services: Services,
   admission: Admission,
   route: ProtectedRoute | PersonalRoute,
-  { method, headers, ip: address }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Caller> {
+): Promise<void> {
+  const { method, headers, ip: address } = request;
   // A key counts, whatever cookie comes with it: only a program can have sent it.
   const token = headers.apikey === undefined ? readSessionToken(headers.cookie) : null;
-  if (token === null && !isPersonal(route))
-    return authenticate(admission, { headers, address }, route.scope, (name, value) => void reply.header(name, value));
+  if (token === null && !isPersonal(route)) {
+    const setHeader = (name: string, value: string): void => void reply.header(name, value);
+    const program = authenticate(admission, { headers, address }, route.scope, setHeader);
+    return setCaller(request, program, () => authenticateAgain(admission, { headers, address }, route.scope));
+  }
   // What one person may see is not for a cache that others use.
   void reply.header("cache-control", "no-store");
-  return admitPerson(services, route, { method, headers }, token ?? "");
+  const ask = (): Promise<Caller> => admitPerson(services, route, { method, headers }, token ?? "");
+  setCaller(request, await ask(), ask);
 }
 
 const isRaw = (route: Route): boolean => "raw" in route;

@@ -37,6 +37,9 @@ export const FAILED_STATES = ["undelivered", "expired", "rejected", "cancelled"]
 export const isCounted = (state: State): state is (typeof COUNTED_STATES)[number] =>
   (COUNTED_STATES as readonly State[]).includes(state);
 
+/** The code under which those are counted that come after many others of the same day. */
+export const OTHER_CODES = "other";
+
 /** How often something happened within ten minutes, to be added to what is known already. */
 export interface Figure {
   accountId: number;

@@ -10,6 +10,8 @@ export interface Engine {
   mergeJson(column: string, change: string): RawBuilder<string>;
   /** Whether a column of text holds one of many values; the statement has the same text for any number of them. */
   isAmong(column: string, values: readonly string[]): RawBuilder<SqlBool>;
+  /** Whether a column of text has a text somewhere in it, spelled exactly so. */
+  holds(column: string, text: string): RawBuilder<SqlBool>;
   /** A batch as rows to select from, so that one statement text serves every size of batch. */
   rowsOf<R extends object>(types: Readonly<Record<keyof R, ColumnType>>, batch: readonly R[]): RawBuilder<R>;
   /** All or nothing. There are no interactive transactions: a decision belongs into a statement's own condition. */

@@ -15,6 +15,9 @@ const COLUMNS = {
   count: "bigint",
 } as const;
 
+/** Nobody writes again what is older; a process that begins removes what others left behind. */
+const WRITER_KEPT_MS = 7 * 86_400_000;
+
 /** What happened, counted: the same queries on both engines. */
 export function createFigures({ db, atomically, rowsOf, isAmong }: Engine): FigureStore {
   const names = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
@@ -28,13 +31,21 @@ export function createFigures({ db, atomically, rowsOf, isAmong }: Engine): Figu
   const total = sql<number>`cast(sum(count) as bigint)`.as("count");
 
   return {
-    async addFigures(batch) {
+    async addFigures(batch, { writer, sequence, at }) {
+      // First, because it waits for a write of the same batch whose answer was lost, and which may still be under way.
+      const note = sql`insert into figure_writers (writer, sequence, fresh, at) values (${writer}, ${sequence}, 1, ${at})
+        on conflict (writer) do update set
+          fresh = case when excluded.sequence > figure_writers.sequence then 1 else 0 end,
+          sequence = case when excluded.sequence > figure_writers.sequence then excluded.sequence else figure_writers.sequence end,
+          at = excluded.at`;
       const rows = rowsOf(COLUMNS, byGrains(batch));
       // Nodes that add to the same rows take them in the same order, and so wait for each other instead of deadlocking.
-      const add = sql`insert into figures (${names}) select ${names} from ${rows} as batch where true
+      const add = sql`insert into figures (${names}) select ${names} from ${rows} as batch
+        where exists (select 1 from figure_writers where writer = ${writer} and fresh = 1)
         order by account_id, grain, at, what, channel, route_class, code
         on conflict (account_id, grain, at, what, channel, route_class, code) do update set count = figures.count + excluded.count`;
-      await atomically([add.compile(db)]);
+      const forget = sql`delete from figure_writers where at < ${at - WRITER_KEPT_MS}`;
+      await atomically([note, add, ...(sequence === 1 ? [forget] : [])].map((query) => query.compile(db)));
     },
 
     async sumFigures(accountId, span) {

@@ -3,7 +3,7 @@ import { idFloor } from "../lib/ids.ts";
 import { statesShownAs, WAITING_STATES } from "../model/message.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
-import { contentAtEnd, phoneMessageOf, storedMessageOf } from "./rows.ts";
+import { contentAtEnd, laneOf, phoneMessageOf, storedMessageOf } from "./rows.ts";
 import type { MessageStore, PhoneStore } from "./store.ts";
 import type { MessageRow } from "./tables.ts";
 
@@ -22,11 +22,14 @@ type Reading = Pick<
 > &
   Pick<PhoneStore, "listUnreported" | "listPhones" | "listPhoneMessages" | "phoneMessagesSince">;
 
+/** The name of a template in content as it lies there; a quote within a value is escaped, so no value reads like it. */
+const templateAsStored = (name: string): string => `"templateName":${JSON.stringify(name)}`;
+
 /**
  * What is read back, on both engines. Everything is asked for by account. Where an index is to be used, the keys are found
  * before the rows: SQLite, having no statistics, takes an index only where it holds all that is asked for.
  */
-export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): Reading {
+export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmong" | "holds">): Reading {
   return {
     async findMessage({ accountId, requestId, n }) {
       const row = await db
@@ -51,6 +54,8 @@ export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): 
       if (filter.channel) query = query.where("channel", "=", filter.channel);
       if (filter.recipient) query = query.where("recipient", "=", filter.recipient);
       if (filter.campaignName) query = query.where("campaign_name", "=", filter.campaignName);
+      if (filter.routeClass) query = query.where("lane", "=", laneOf(filter.routeClass));
+      if (filter.templateName) query = query.where(holds("content", templateAsStored(filter.templateName)));
       const rows = await query.orderBy("request_id", "desc").orderBy("n", "desc").limit(limit).execute();
 
       const last = rows.at(-1);

@@ -261,8 +261,10 @@ export interface MoveResult {
 export interface MessageFilter {
   status?: CustomerStatus;
   channel?: string;
+  routeClass?: RouteClass;
   recipient?: string;
   campaignName?: string;
+  templateName?: string;
   /** Epoch ms, inclusive. */
   from?: number;
   /** Epoch ms, exclusive. */

@@ -154,6 +154,8 @@ export interface Tables {
   };
   phone_messages: PhoneMessageRow;
   figures: FigureRow;
+  /** `fresh` says whether the last write that came was one that had not come before. */
+  figure_writers: { writer: string; sequence: number; fresh: number; at: number };
 }
 
 export interface UserRow {

@@ -14,7 +14,7 @@ import {
 import { eventually } from "./eventually.ts";
 import { openHouse, type House } from "./house.ts";
 
-export const PHONE = { width: 390, height: 844 };
+const PHONE = { width: 390, height: 844 };
 const SCREEN = { width: 1440, height: 900 };
 
 const WAIT_MS = 12_000;
@@ -152,16 +152,22 @@ export async function settled(page: Page): Promise<void> {
   await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
 }
 
-/** Turns a page that was opened light on a screen into a dark one on a phone, and waits until it is one. */
-export async function turnIntoDarkPhone(page: Page): Promise<void> {
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.setViewportSize(PHONE);
+type Theme = "light" | "dark";
+
+/** A colour on its way to another is none that anybody reads. */
+const END_TRANSITIONS = `document.getAnimations()
+  .filter((animation) => animation instanceof CSSTransition)
+  .forEach((animation) => animation.finish())`;
+
+async function turnInto(page: Page, theme: Theme): Promise<void> {
+  await page.emulateMedia({ colorScheme: theme });
   // Not by a function that is asked again and again: after the first time the page's own policy would forbid it.
-  await page.locator("html[data-mantine-color-scheme=dark]").waitFor({ state: "attached" });
+  await page.locator(`html[data-mantine-color-scheme=${theme}]`).waitFor({ state: "attached" });
+  await page.evaluate(END_TRANSITIONS);
 }
 
 /** How wide the page is, once it has settled: no wider than the screen, or one would have to scroll sideways. */
-export async function widthOf(page: Page): Promise<number> {
+async function widthOf(page: Page): Promise<number> {
   const measure = (): Promise<number> => page.evaluate<number>("document.documentElement.scrollWidth");
   await eventually(measure, (width) => width <= PHONE.width, 2000).catch(() => undefined);
   return measure();
@@ -173,6 +179,29 @@ const LOOK = `axe
   .run(document, { runOnly: { type: "tag", values: ${JSON.stringify(RULES)} }, resultTypes: ["violations"] })
   .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => id + ": " + target.join(" ") + " " + failureSummary.split("\\n")[1])))`;
+
+/** What is wrong with a page in each of its four guises, light and dark, on a screen and on a phone; it ends as it began. */
+export async function faultsInAllGuises(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  const before = page.viewportSize() ?? SCREEN;
+  for (const size of [before, PHONE]) {
+    await page.setViewportSize(size);
+    await settled(page);
+    const width = size === PHONE ? await widthOf(page) : size.width;
+    if (width > size.width) found.push(`on a phone the page is ${width} pixels wide`);
+    for (const theme of ["light", "dark"] as const) {
+      await turnInto(page, theme);
+      const paper = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+      const faults = [...(paper === PAPER[theme] ? [] : [`the page is ${paper}`]), ...(await faultsOf(page))];
+      found.push(...faults.map((fault) => `${theme} at ${size.width} pixels: ${fault}`));
+    }
+  }
+  await page.setViewportSize(before);
+  await turnInto(page, "light");
+  return found;
+}
+
+const PAPER = { light: "rgb(255, 255, 255)", dark: "rgb(23, 21, 18)" };
 
 /** What axe finds wrong, in lines short enough to read. */
 export async function faultsOf(page: Page): Promise<string[]> {

@@ -22,9 +22,11 @@ async function patchPassword({ people }: Services, { caller, body, request }: Pe
   return { changed: true };
 }
 
-async function beginTotp({ people }: Services, { caller }: PersonalCall): Promise<object> {
+async function beginTotp({ people }: Services, { caller, body, request }: PersonalCall): Promise<object> {
   const { user } = caller.session;
   if (user.totpSecret !== null) throw new Problem("TOTP_ALREADY_ON");
+  const { password } = body as { password: string };
+  await confirmPassword(people, user, password, request.ip);
   const secret = newTotpSecret();
   await people.store.beginTotp(user, people.secrets.totpSeal.seal(secret.toString("base64url")));
   return { secret: base32(secret), otpauthUrl: otpauthUrl(secret, user.email, ISSUER) };
@@ -85,8 +87,10 @@ export const sessionSecurityRoutes: readonly PersonalRoute[] = [
     method: "POST",
     summary: "Begin with a second factor",
     description:
-      "Makes the secret that an authenticator app needs, to be shown once as text or as a picture of the URL. It counts only after its first code has come with `PUT`.",
-    problems: ["TOTP_ALREADY_ON"],
+      "Makes the secret that an authenticator app needs, to be shown once as text or as a picture of the URL. It counts only after its first code has come with `PUT`. Needs the password, so that nobody ties a browser left open to an app of their own.",
+    problems: ["TOTP_ALREADY_ON", "PASSWORD_INCORRECT", "LOGIN_LOCKED"],
+    body: Type.Object({ password: Password("The person's password.") }),
+    requestExamples: { "the password": { password: "correct horse battery" } },
     response: Type.Object({
       secret: Type.String({ description: "To type into the app: base 32." }),
       otpauthUrl: Type.String({ description: "The same for a QR code." }),

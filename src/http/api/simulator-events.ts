@@ -15,12 +15,13 @@ export const simulatorEvents: KeyedRoute = {
     "Server-sent events: a `message` for each message that reaches a phone of the account. " +
     "A client that comes back with `Last-Event-ID` gets what it missed.",
   headers: { "Last-Event-ID": "The `id` of the last event seen." },
+  query: { after: "The same, where headers cannot be set; the header goes first." },
   contentType: "text/event-stream",
   response: null,
   responseExample:
     'event: message\nid: 0198f3a2-7c50-7b1e-8a51-3f0c8e2b6d47\ndata: {"to":"15550100100","text":"Hello"}\n\n',
-  handle: async ({ store, simulator, clock, stopping }, { request, reply, caller }) => {
-    const last = request.headers["last-event-id"];
+  handle: async ({ store, simulator, clock, stopping }, { request, reply, query, caller }) => {
+    const last = request.headers["last-event-id"] ?? query.after;
     const after = typeof last === "string" && isUuid(last) ? last : null;
     const stream = openStream(reply, clock, stopping);
     const stop = followPhones(

@@ -250,7 +250,7 @@ const Stats = Type.Object(
       Type.Object({
         code: nullable(
           Type.String(),
-          "The code of the failure: one of this service or a carrier's own; null where none was told.",
+          "The code of the failure: one of this service or a carrier's own; `other` for those that come after a hundred different ones in a day; null where none was told.",
         ),
         description: nullable(Type.String(), "What the code means, where it is one of this service."),
         count: whole("Messages that failed with it."),

@@ -16,7 +16,7 @@ export interface SystemState {
   pulse: Pulse;
 }
 
-async function getSystem({ store, clock, system }: Services): Promise<object> {
+async function getSystem({ store, clock, system, proxies }: Services): Promise<object> {
   const [nodes, waiting, callbacks, databaseBytes] = await Promise.all([
     store.listNodes(),
     store.countWaiting(),
@@ -40,6 +40,7 @@ async function getSystem({ store, clock, system }: Services): Promise<object> {
     databaseBytes,
     memoryBytes: process.memoryUsage.rss(),
     eventLoopDelayMs: pulse,
+    warnings: proxies.warnings,
   };
 }
 
@@ -81,6 +82,13 @@ const System = Type.Object(
       },
       { description: "How long work of this process has waited for its turn within the last minute." },
     ),
+    warnings: Type.Array(
+      Type.Object({
+        code: Type.String({ description: "UNTRUSTED_PROXY." }),
+        message: Type.String({ description: "What is the matter, and what to do." }),
+      }),
+      { description: "What the operator should look at, as the node that answers sees it." },
+    ),
   },
   { title: "System" },
 );
@@ -115,6 +123,7 @@ export const systemRoute: KeyedRoute = {
     databaseBytes: 734003200,
     memoryBytes: 181403648,
     eventLoopDelayMs: { p50: 0.2, p99: 4.1, max: 18.4 },
+    warnings: [],
   },
   handle: getSystem,
 };

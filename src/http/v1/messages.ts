@@ -9,6 +9,7 @@ import {
   isSealed,
   messageIdOf,
   parseMessageId,
+  ROUTE_CLASSES,
 } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
@@ -68,6 +69,9 @@ function readFilter(query: AuthenticCall["query"], faults: Fault[]): MessageFilt
   if (query.status !== undefined && !status) {
     faults.push({ parameter: "status", message: `status is one of ${CUSTOMER_STATUSES.join(", ")}.` });
   }
+  const routeClass = ROUTE_CLASSES.find((known) => known === query.type?.toUpperCase());
+  if (query.type !== undefined && !routeClass)
+    faults.push({ parameter: "type", message: `type is one of ${ROUTE_CLASSES.join(", ")}.` });
   const recipient = query.recipient === undefined ? undefined : readNumber(query.recipient.trim());
   if (recipient === null)
     faults.push({ parameter: "recipient", message: "recipient is an international phone number." });
@@ -77,7 +81,9 @@ function readFilter(query: AuthenticCall["query"], faults: Fault[]): MessageFilt
     ...(status ? { status } : {}),
     ...(recipient ? { recipient } : {}),
     ...(query.channel === undefined ? {} : { channel: query.channel }),
+    ...(routeClass ? { routeClass } : {}),
     ...(query.campaignName === undefined ? {} : { campaignName: query.campaignName }),
+    ...(query.templateName === undefined ? {} : { templateName: query.templateName }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   };
@@ -210,8 +216,10 @@ export const getMessage: KeyedRoute = {
 export const LIST_QUERY = {
   status: { meaning: "Pending, Delivered or Failed.", example: "Delivered" },
   channel: `One of ${CHANNELS.join(", ")}.`,
+  type: { meaning: `Route type: one of ${ROUTE_CLASSES.join(", ")}.`, example: "TRANS" },
   recipient: "A phone number.",
   campaignName: "The name given when sending.",
+  templateName: "The template of a chat-app or RCS message, while its text is kept.",
   from: "Accepted at this time or later: epoch milliseconds or ISO 8601.",
   to: "Accepted before this time.",
   cursor: "The nextCursor of the page before.",

@@ -8,6 +8,7 @@ import { carriers } from "./0008-carriers.ts";
 import { users } from "./0010-users.ts";
 import { figures } from "./0011-figures.ts";
 import { lines } from "./0012-lines.ts";
+import { figureWriters } from "./0013-figure-writers.ts";
 import type { Migration } from "./migration.ts";
 
 /** In the order they are applied. A released one never changes; a new need is a new entry. */
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   users,
   figures,
   lines,
+  figureWriters,
 ];
 
 /** The database has been used by a newer release than this one. */

@@ -59,6 +59,7 @@ export async function openPostgresStore(url: string, options: { connections?: nu
   });
   const engine: Engine = {
     db,
+    holds: (column, text) => sql`strpos(${sql.ref(column)}, ${text}) > 0`,
     mergeJson: (column, change) => sql`(${sql.ref(column)}::jsonb || ${change}::jsonb)::text`,
     isAmong: (column, values) => sql`${sql.ref(column)} = any (${values}::text[])`,
     rowsOf: (types, batch) => {

@@ -75,6 +75,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
   const engine: Engine = {
     db,
     // Not `json_patch`, to which a null means that the field is removed.
+    holds: (column, text) => sql`instr(${sql.ref(column)}, ${text}) > 0`,
     mergeJson: (column, change) => {
       const fields = Object.entries(JSON.parse(change) as Record<string, unknown>);
       const pairs = fields.map(([name, value]) => sql`, ${`$."${name}"`}, json(${JSON.stringify(value)})`);

@@ -75,7 +75,7 @@ function AuditTable() {
     const span = spanOf(from, until);
     return { who, what, from: span.from, to: span.until };
   }, [who, what, from, until]);
-  const { rows, more, hasMore, query: list } = usePages<Entry>(PATH, query);
+  const { table } = usePages<Entry>(PATH, query);
   const filtered = FILTERS.some((name) => filters[name] !== "");
   return (
     <>
@@ -103,14 +103,8 @@ function AuditTable() {
       <DataTable
         label="Audit log"
         columns={COLUMNS}
-        rows={rows}
         rowKey={({ id }) => id}
-        loading={list.isPending}
-        error={list.error}
-        retry={() => void list.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={list.isFetchingNextPage}
+        {...table}
         empty={
           <EmptyState
             icon={IconListSearch}

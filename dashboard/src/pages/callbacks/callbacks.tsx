@@ -64,7 +64,7 @@ export default function Callbacks() {
     const span = spanOf(from, until);
     return { messageId, endpointId, state, from: span.from, to: span.until };
   }, [messageId, endpointId, state, from, until]);
-  const { rows, more, hasMore, query: list } = usePages<Callback>("/api/callbacks", query);
+  const { table, rows } = usePages<Callback>("/api/callbacks", query);
   const endpoints = useEndpoints();
   const show = (id: string): void => changeOpen({ open: id });
   const opened = rows.find(({ id }) => id === open);
@@ -98,15 +98,9 @@ export default function Callbacks() {
       <DataTable
         label="Callback deliveries"
         columns={columnsWith(show)}
-        rows={rows}
         rowKey={({ id }) => id}
         onRow={({ id }) => show(id)}
-        loading={list.isPending}
-        error={list.error}
-        retry={() => void list.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={list.isFetchingNextPage}
+        {...table}
         empty={
           <EmptyState
             icon={IconWebhook}

@@ -45,7 +45,7 @@ export function useClicks({ name, createdAt }: Campaign) {
     queryKey: ["campaign clicks", name],
     queryFn: async ({ signal }) => {
       const query = { campaignName: name, limit: LOOKED_AT };
-      const { data } = await get<Page<Message>>("/api/messages", query, signal);
+      const { data, nextCursor } = await get<Page<Message>>("/api/messages", query, signal);
       const requests = new Set(data.map(({ messageId }) => requestIn(messageId)));
       const found: ShortLink[] = [];
       let cursor: string | null = null;
@@ -55,7 +55,7 @@ export function useClicks({ name, createdAt }: Campaign) {
         cursor = links.nextCursor;
         if (cursor === null || links.data.some((link) => link.createdAt < createdAt)) break;
       }
-      return found;
+      return { links: found, lookedAt: data.length, more: nextCursor !== null };
     },
   });
 }

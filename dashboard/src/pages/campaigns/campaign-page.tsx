@@ -130,11 +130,11 @@ function Failures({ campaign }: { campaign: Campaign }) {
 }
 
 function Clicks({ campaign }: { campaign: Campaign }) {
-  const { data = [] } = useClicks(campaign);
-  if (data.length === 0) return null;
+  const { data } = useClicks(campaign);
+  if (!data || data.links.length === 0) return null;
   return (
     <Section title="Clicks">
-      {data.map(({ id, url, recipients, recipientsClicked, clicks }) => (
+      {data.links.map(({ id, url, recipients, recipientsClicked, clicks }) => (
         <div key={id}>
           <BarList
             of={recipients}
@@ -157,6 +157,11 @@ function Clicks({ campaign }: { campaign: Campaign }) {
           </Text>
         </div>
       ))}
+      {data.more && (
+        <Text size="xs" c="dimmed">
+          Of the newest {data.lookedAt} messages.
+        </Text>
+      )}
     </Section>
   );
 }

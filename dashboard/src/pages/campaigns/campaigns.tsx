@@ -52,7 +52,7 @@ function Outcome({ campaign }: { campaign: Campaign }) {
 export default function Campaigns() {
   const [, navigate] = useLocation();
   const [{ q }, change] = useUrlState(["q"]);
-  const { rows, more, hasMore, query } = usePages<Campaign>(CAMPAIGNS);
+  const { table, rows } = usePages<Campaign>(CAMPAIGNS);
   const shown = rows.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
   return (
     <>
@@ -68,15 +68,10 @@ export default function Campaigns() {
       <DataTable
         label="Campaigns"
         columns={COLUMNS}
+        {...table}
         rows={shown}
         rowKey={({ id }) => id}
         onRow={({ id }) => navigate(`/campaigns/${id}`)}
-        loading={query.isPending}
-        error={query.error}
-        retry={() => void query.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={query.isFetchingNextPage}
         empty={
           q === "" ? (
             <EmptyState

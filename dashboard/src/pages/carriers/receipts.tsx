@@ -59,7 +59,7 @@ const COLUMNS: readonly Column<Receipt>[] = [
 /** Receipts of which nobody knows which message they are about, and what can be done about them. */
 export function Receipts() {
   const [{ carrier }, change] = useUrlState(["carrier"]);
-  const { rows, more, hasMore, query } = usePages<Receipt>(PATH, { carrier });
+  const { table, rows, query } = usePages<Receipt>(PATH, { carrier });
   const carriers = useNames("/api/carriers");
   const isEmpty = rows.length === 0 && carrier === "";
   return (
@@ -81,14 +81,8 @@ export function Receipts() {
       <DataTable
         label="Unmatched receipts"
         columns={COLUMNS}
-        rows={rows}
         rowKey={({ id }) => id}
-        loading={query.isPending}
-        error={query.error}
-        retry={() => void query.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={query.isFetchingNextPage}
+        {...table}
         empty={
           isEmpty ? (
             <EmptyState

@@ -1,4 +1,5 @@
 import type { Field, Parts } from "../../parts/record/field.ts";
+import { SMPP_ADVANCED, SMPP_ADVANCED_STARTS } from "./smpp-advanced.ts";
 import { TlsInput } from "./tls-input.tsx";
 
 const choice = (name: string, label: string, hint: string, options: readonly (readonly [string, string])[]): Field => ({
@@ -75,6 +76,7 @@ export const SMPP_PARTS: Parts = {
     unmarkedReceipts: false,
     senders: [],
     chain: [],
+    ...SMPP_ADVANCED_STARTS,
   },
   fields: [
     {
@@ -178,7 +180,7 @@ export const SMPP_PARTS: Parts = {
       {
         name: "chain",
         label: "Chain of telemarketers",
-        hint: "Their ids, the one that delivers last. Parameters of submits and receipts, kinds of addresses, priorities and the meaning of codes are set over the API, and stay as they are here.",
+        hint: "Their ids, the one that delivers last; for the hash of the chain among the parameters.",
         input: { kind: "list" },
       } as const,
       {
@@ -189,5 +191,6 @@ export const SMPP_PARTS: Parts = {
         when: ({ tls }: Readonly<Record<string, unknown>>) => tls !== null,
       } as const,
     ].map(further),
+    ...SMPP_ADVANCED,
   ],
 };

@@ -61,7 +61,7 @@ export function Balance() {
     queryKey: [CREDITS],
     queryFn: ({ signal }) => get<Account>(CREDITS, {}, signal),
   });
-  const { rows, more, hasMore, query } = usePages<Entry>(`${CREDITS}/ledger`);
+  const { table } = usePages<Entry>(`${CREDITS}/ledger`);
   return (
     <>
       {error && <ErrorState error={error} title="The balance cannot be read" />}
@@ -86,14 +86,8 @@ export function Balance() {
       <DataTable
         label="Ledger"
         columns={COLUMNS}
-        rows={rows}
         rowKey={({ id, messageId, kind }) => `${id} ${messageId ?? ""} ${kind}`}
-        loading={query.isPending}
-        error={query.error}
-        retry={() => void query.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={query.isFetchingNextPage}
+        {...table}
         empty={
           <EmptyState
             icon={IconCoins}

@@ -47,7 +47,7 @@ const columnsWith = (open: (id: string) => void): Column<ShortLink>[] => [
 /** Addresses that were shortened in messages, and who followed them. */
 export default function ShortLinks() {
   const [{ open }, change] = useUrlState(["open"]);
-  const { rows, more, hasMore, query } = usePages<ShortLink>(LINKS);
+  const { table } = usePages<ShortLink>(LINKS);
   const show = (id: string): void => change({ open: id });
   return (
     <>
@@ -58,15 +58,9 @@ export default function ShortLinks() {
       <DataTable
         label="Short links"
         columns={columnsWith(show)}
-        rows={rows}
         rowKey={({ id }) => id}
         onRow={({ id }) => show(id)}
-        loading={query.isPending}
-        error={query.error}
-        retry={() => void query.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={query.isFetchingNextPage}
+        {...table}
         empty={
           <EmptyState
             icon={IconLink}

@@ -49,15 +49,7 @@ function SwitchOn({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   const client = useQueryClient();
   const [begun, setBegun] = useState<Begun | null>(null);
   const { form, submit, error, busy } = useApiForm({ initialValues: { code: "" } });
-  if (!begun)
-    return (
-      <Stack align="flex-start">
-        <Text size="sm">With a code from an authenticator app, a stolen password alone opens nothing.</Text>
-        <Button variant="light" onClick={() => void post<Begun>("/api/session/totp").then(setBegun)}>
-          Set it up
-        </Button>
-      </Stack>
-    );
+  if (!begun) return <Begin onBegun={setBegun} />;
   return (
     <form
       onSubmit={submit(async ({ code }) => {
@@ -81,6 +73,30 @@ function SwitchOn({ onDone }: { onDone: (codes: readonly string[]) => void }) {
         {error && <ErrorState error={error} title="It is not on yet" />}
         <Button type="submit" loading={busy}>
           Switch it on
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** Who only found the browser open must not tie the account to an app of their own. */
+function Begin({ onBegun }: { onBegun: (begun: Begun) => void }) {
+  const { form, submit, error, busy } = useApiForm({ initialValues: { password: "" } });
+  return (
+    <form onSubmit={submit(async (body) => onBegun(await post<Begun>("/api/session/totp", body)))}>
+      <Stack>
+        <Text size="sm">
+          With a code from an authenticator app, a stolen password alone opens nothing. To begin, show that it is you.
+        </Text>
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+          {...form.getInputProps("password")}
+        />
+        {error && <ErrorState error={error} title="It cannot be set up" />}
+        <Button type="submit" loading={busy} variant="light">
+          Set it up
         </Button>
       </Stack>
     </form>

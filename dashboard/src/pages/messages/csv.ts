@@ -1,4 +1,5 @@
 import type { Message } from "../../api-types.ts";
+import { csvLine, isoOf } from "../../parts/csv.ts";
 
 const COLUMNS = [
   "messageId", "createdAt", "channel", "type", "sender", "recipient", "status", "state", "errCode", "statusDescription",
@@ -7,18 +8,9 @@ const COLUMNS = [
 
 const TIMES = new Set<string>(["createdAt", "submittedAt", "doneAt"]);
 
-export const csvHead = (): string => `${COLUMNS.join(",")}\r\n`;
+/** The first line of a file with messages. */
+export const MESSAGE_COLUMNS: readonly string[] = COLUMNS;
 
-export const csvLine = (message: Message): string =>
-  `${COLUMNS.map((name) => cell(TIMES.has(name) ? isoOf(message[name] as number | null) : message[name])).join(",")}\r\n`;
-
-const isoOf = (at: number | null): string => (at === null ? "" : new Date(at).toISOString());
-
-/** A sheet would take what begins with one of these as a formula, and a message can be anybody's words. */
-const FORMULA = /^[=+\-@\t\r]/;
-
-function cell(value: string | number | boolean | null): string {
-  const text = value === null ? "" : String(value);
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
+/** A message as a line of it. */
+export const messageLine = (message: Message): string =>
+  csvLine(COLUMNS.map((name) => (TIMES.has(name) ? isoOf(message[name] as number | null) : message[name])));

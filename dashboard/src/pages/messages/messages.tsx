@@ -9,12 +9,13 @@ import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { ExportButton } from "../../parts/run/export-button.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
-import { ExportButton } from "./export-button.tsx";
+import { MESSAGE_COLUMNS, messageLine } from "./csv.ts";
 import { FILTER_NAMES, MessageFilters } from "./filters.tsx";
-import { fits, queryOf } from "./query.ts";
+import { queryOf } from "./query.ts";
 import { useTail } from "./use-tail.ts";
 
 const COLUMNS: readonly Column<Message>[] = [
@@ -58,10 +59,9 @@ export default function Messages() {
   const key = JSON.stringify(filters);
   // The filters are a new object with every render; what they say changes rarely.
   const query = useMemo(() => queryOf(JSON.parse(key) as typeof filters), [key]);
-  const { rows: all, more, hasMore, query: list } = usePages<Message>("/api/messages", query);
-  const rows = all.filter(fits(filters));
-  const tail = useTail(query, all, live && list.isSuccess);
-  const fresh = tail.fresh.filter(fits(filters)).length;
+  const { table, rows, query: list } = usePages<Message>("/api/messages", query);
+  const tail = useTail(query, rows, live && list.isSuccess);
+  const fresh = tail.fresh.length;
   const filtered = FILTER_NAMES.some((name) => filters[name] !== "");
 
   return (
@@ -71,9 +71,18 @@ export default function Messages() {
           label="Live"
           checked={live}
           onChange={({ currentTarget }) => setLive(currentTarget.checked)}
-          aria-label="Live: look for new messages"
+          aria-label="Live: show what happens to messages"
         />
-        <ExportButton filters={filters} />
+        <ExportButton<Message>
+          path="/api/messages"
+          query={query}
+          one="message"
+          many="messages"
+          columns={MESSAGE_COLUMNS}
+          line={messageLine}
+          reached={({ createdAt }) => `back to ${new Date(createdAt).toLocaleString()}`}
+          begins="the newest"
+        />
       </PageHeader>
       <MessageFilters filters={filters} change={change} />
       {fresh > 0 && (
@@ -93,15 +102,9 @@ export default function Messages() {
       <DataTable
         label="Messages"
         columns={COLUMNS}
-        rows={rows}
         rowKey={({ messageId }) => messageId}
         onRow={({ messageId }) => navigate(`/messages/${messageId}`)}
-        loading={list.isPending}
-        error={list.error}
-        retry={() => void list.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={list.isFetchingNextPage}
+        {...table}
         empty={
           filtered ? (
             <EmptyState

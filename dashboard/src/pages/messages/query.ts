@@ -1,5 +1,4 @@
 import type { Query } from "../../api.ts";
-import type { Message } from "../../api-types.ts";
 import type { Filters } from "./filters.tsx";
 
 /** Days on the reader's own calendar, as the moments that the API asks for. */
@@ -16,9 +15,3 @@ export const queryOf = ({ from, to, ...rest }: Filters): Query => ({
   ...(from === "" ? {} : { from: startOf(from) }),
   ...(to === "" ? {} : { to: dayAfter(to) }),
 });
-
-/** Holds a list also to what the server does not filter by. */
-export const fits =
-  ({ type, templateName }: Pick<Filters, "type" | "templateName">) =>
-  (message: Message): boolean =>
-    (type === "" || message.type === type) && (templateName === "" || message.templateName === templateName);

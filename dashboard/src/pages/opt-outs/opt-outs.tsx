@@ -2,6 +2,7 @@ import { Alert, Button, Group, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { IconBan } from "@tabler/icons-react";
 import { ApiError, get, remove, usePages } from "../../api.ts";
+import { csvLine, isoOf } from "../../parts/csv.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -9,6 +10,7 @@ import { ErrorState } from "../../parts/error-state.tsx";
 import { FilterBar, TypedFilter } from "../../parts/filters.tsx";
 import { GuardedConfirm } from "../../parts/guarded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { ExportButton } from "../../parts/run/export-button.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { AddOptOut } from "./add-opt-out.tsx";
@@ -57,7 +59,7 @@ export default function OptOuts() {
   const client = useQueryClient();
   const [filters, change] = useUrlState(["number"]);
   const wanted = WHOLE_NUMBER.test(filters.number) ? filters.number.replace("+", "") : "";
-  const { rows, more, hasMore, query } = usePages<OptOut>(PATH);
+  const { table } = usePages<OptOut>(PATH);
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: [PATH] });
   const columns = columnsWith(async (number) => {
     await remove(`${PATH}/${number}`);
@@ -69,6 +71,15 @@ export default function OptOuts() {
         title="Opt-outs"
         lead="Numbers that get no promotions of yours. Who answers STOP comes here by itself; TRANS and OTP reach them all the same."
       >
+        <ExportButton<OptOut>
+          path={PATH}
+          one="opt-out"
+          many="opt-outs"
+          columns={["number", "source", "note", "createdAt"]}
+          line={({ number, source, note, createdAt }) => csvLine([number, source, note, isoOf(createdAt)])}
+          reached={({ number }) => `as far as ${number}`}
+          begins="the first"
+        />
         <ImportButton onDone={() => void refresh()} />
         <AddOptOut onDone={() => void refresh()} />
       </PageHeader>
@@ -85,14 +96,8 @@ export default function OptOuts() {
         <DataTable
           label="Opt-outs"
           columns={columns}
-          rows={rows}
           rowKey={({ number }) => number}
-          loading={query.isPending}
-          error={query.error}
-          retry={() => void query.refetch()}
-          hasMore={hasMore}
-          more={more}
-          loadingMore={query.isFetchingNextPage}
+          {...table}
           empty={
             <EmptyState
               icon={IconBan}

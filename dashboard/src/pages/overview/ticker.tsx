@@ -2,20 +2,12 @@ import { ActionIcon, Anchor, Group, Paper, Stack, Text, Title, Tooltip } from "@
 import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { useLive } from "../../live.ts";
+import { useLive, type Moved } from "../../live.ts";
 import { ChannelBadge } from "../../parts/channel.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 
 const SHOWN = 10;
-
-interface Moved {
-  messageId: string;
-  channel: string;
-  state: string;
-  recipient: string;
-  at: number;
-}
 
 /** What happens right now, newest first; it stands still when it is told to. */
 export function Ticker() {

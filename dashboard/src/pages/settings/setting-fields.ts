@@ -1,5 +1,6 @@
 import { CountriesInput } from "../../parts/record/countries-input.tsx";
 import type { Field, Option } from "../../parts/record/field.ts";
+import { OtpGuardInput, SameTextInput } from "./limit-inputs.tsx";
 
 const choice = (name: string, label: string, hint: string, options: readonly Option[]): Field => ({
   name,
@@ -15,7 +16,7 @@ const days = (name: string, label: string, hint: string): Field => ({
   input: { kind: "number", min: 1, max: 3650, suffix: "days" },
 });
 
-/** The settings of an account. Those with parts of their own (`sameText`, `otpGuard`) are in the set-up file. */
+/** The settings of an account. */
 export const SETTINGS: readonly Field[] = [
   choice("credits", "Credits", "A metered account sends as long as its credits last.", [
     { value: "unlimited", label: "Unlimited" },
@@ -60,6 +61,18 @@ export const SETTINGS: readonly Field[] = [
       { value: "everywhere", label: "Bind everywhere" },
     ],
   ),
+  {
+    name: "sameText",
+    label: "Stop the same text to the same number",
+    hint: "What sends again and again is mostly a mistake.",
+    input: { kind: "own", component: SameTextInput },
+  },
+  {
+    name: "otpGuard",
+    label: "Guard against pumped codes",
+    hint: "Some numbers earn for whoever is sent a code on them; what gives them away is that nobody uses the codes.",
+    input: { kind: "own", component: OtpGuardInput },
+  },
   {
     name: "stopWords",
     label: "Words that opt out",

@@ -1,5 +1,6 @@
-import { Badge, SimpleGrid, Title } from "@mantine/core";
+import { Alert, Badge, SimpleGrid, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { IconAlertTriangle } from "@tabler/icons-react";
 import { get } from "../../api.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
@@ -30,7 +31,10 @@ interface System {
   databaseBytes: number;
   memoryBytes: number;
   eventLoopDelayMs: { p50: number; p99: number; max: number };
+  warnings: readonly { code: string; message: string }[];
 }
+
+const WARNINGS: Readonly<Record<string, string>> = { UNTRUSTED_PROXY: "A proxy that is not trusted" };
 
 const PATH = "/api/system";
 const MEGABYTE = 1_048_576;
@@ -73,6 +77,17 @@ export function SystemState({ refreshMs }: { refreshMs: number }) {
   const { p50, p99, max } = data.eventLoopDelayMs;
   return (
     <>
+      {data.warnings.map(({ code, message }) => (
+        <Alert
+          key={code}
+          color="yellow"
+          title={WARNINGS[code] ?? code}
+          icon={<IconAlertTriangle aria-hidden />}
+          mb="lg"
+        >
+          {message}
+        </Alert>
+      ))}
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} mb="xl">
         <FigureCard label="Queue" value={data.waitingInStore.toLocaleString()} note="messages that are not sent yet" />
         <FigureCard label="Callbacks" value={data.callbacksWaiting.toLocaleString()} note="to be told or tried again" />

@@ -68,7 +68,7 @@ function Templates({ channel }: { channel: Channel }) {
   const { title, lead, place } = TEMPLATE_KINDS[channel];
   const [, navigate] = useLocation();
   const [{ q }, change] = useUrlState(["q"]);
-  const { rows, more, hasMore, query } = usePages<Template>("/api/templates", { channel, limit: PAGE_ROWS });
+  const { table, rows } = usePages<Template>("/api/templates", { channel, limit: PAGE_ROWS });
   const shown = rows.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
   const add = (
     <GuardedButton leftSection={<IconPlus size={17} aria-hidden />} onClick={() => navigate(`${place}/new`)}>
@@ -88,15 +88,10 @@ function Templates({ channel }: { channel: Channel }) {
       <DataTable
         label={title}
         columns={columnsFor(place)}
+        {...table}
         rows={shown}
         rowKey={({ id }) => id}
         onRow={({ id }) => navigate(`${place}/${id}`)}
-        loading={query.isPending}
-        error={query.error}
-        retry={() => void query.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={query.isFetchingNextPage}
         empty={
           q === "" ? (
             <EmptyState

@@ -62,7 +62,7 @@ export function VerifyLog() {
     () => ({ to: to.replace("+", ""), state, configId, ...spanOf(from, until) }),
     [to, state, configId, from, until],
   );
-  const { rows, more, hasMore, query: list } = usePages<Verification>(PATH, query);
+  const { table } = usePages<Verification>(PATH, query);
   const configs = useNames("/api/verify-configs");
   const filtered = FILTERS.some((name) => filters[name] !== "");
   return (
@@ -89,14 +89,8 @@ export function VerifyLog() {
       <DataTable
         label="Verifications"
         columns={COLUMNS}
-        rows={rows}
         rowKey={({ verifyId }) => verifyId}
-        loading={list.isPending}
-        error={list.error}
-        retry={() => void list.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={list.isFetchingNextPage}
+        {...table}
         empty={
           filtered ? (
             <EmptyState icon={IconShieldCheck} sentence="No verification is like that." />

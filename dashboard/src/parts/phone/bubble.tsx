@@ -4,16 +4,14 @@ import {
   IconCheck,
   IconCopy,
   IconExternalLink,
-  IconFile,
   IconMapPin,
-  IconMovie,
   IconPhone,
-  IconPhoto,
   type Icon,
 } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Card, ChatButton, ChatHeader, PhoneMessage, Suggestion } from "../../api-types.ts";
 import { TimeText } from "../time-text.tsx";
+import { Media } from "./media.tsx";
 import classes from "./phone.module.css";
 
 /** What a finger touched, as the simulator wants it named. */
@@ -106,7 +104,7 @@ function Cards({ cards, onTap }: CardsProps) {
           key={card.title + String(index)}
           className={`${classes.rich} ${cards.length > 1 ? classes.card : classes.single}`}
         >
-          {card.fileUrl !== null && <Media type="image" link={card.fileUrl} />}
+          {card.fileUrl !== null && <Media link={card.fileUrl} />}
           <div className={classes.words}>
             <Text fw={650} size="sm">
               {card.title}
@@ -135,19 +133,6 @@ function Header({ header }: { header: ChatHeader }) {
       </Text>
     );
   return <Media type={header.type} link={header.link ?? ""} />;
-}
-
-const MEDIA_ICONS: Readonly<Record<string, Icon>> = { image: IconPhoto, video: IconMovie, document: IconFile };
-
-/** A file by its name: it lies on somebody else's server, which must not learn that this page was opened. */
-function Media({ type, link }: { type: string; link: string }) {
-  const MediaIcon = MEDIA_ICONS[type] ?? IconFile;
-  return (
-    <div className={classes.media}>
-      <MediaIcon size={34} stroke={1.3} aria-label={type} />
-      <span>{link.split("/").at(-1) || `Your ${type}`}</span>
-    </div>
-  );
 }
 
 const TAP_ICONS: Readonly<Record<string, Icon>> = {

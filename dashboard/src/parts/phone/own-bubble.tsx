@@ -1,14 +1,15 @@
-import { IconFile, IconHandFinger, IconMapPin } from "@tabler/icons-react";
+import { IconHandFinger, IconMapPin } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Inbound } from "../../api-types.ts";
 import { TimeText } from "../time-text.tsx";
+import { Media } from "./media.tsx";
 import classes from "./phone.module.css";
 
 /** What the phone's owner sent back. */
 export function OwnBubble({ inbound }: { inbound: Inbound }) {
   return (
     <div className={classes.out} data-inbound={inbound.id}>
-      <div className={classes.bubble}>{said(inbound)}</div>
+      {inbound.userFile ? <OwnFile {...inbound.userFile} /> : <div className={classes.bubble}>{said(inbound)}</div>}
       <div className={classes.meta}>
         <TimeText at={inbound.receivedAt} fz="inherit" />
       </div>
@@ -16,17 +17,17 @@ export function OwnBubble({ inbound }: { inbound: Inbound }) {
   );
 }
 
-function said({ text, suggestionResponse, userFile, location }: Inbound): ReactNode {
+const OwnFile = ({ category, payload }: NonNullable<Inbound["userFile"]>) => (
+  <div className={classes.rich}>
+    <Media type={payload.mimeType ?? category} link={payload.fileUri} name={payload.fileName} />
+  </div>
+);
+
+function said({ text, suggestionResponse, location }: Inbound): ReactNode {
   if (suggestionResponse)
     return (
       <>
         <IconHandFinger size={14} aria-label="Tapped" /> {suggestionResponse.plainText}
-      </>
-    );
-  if (userFile)
-    return (
-      <>
-        <IconFile size={14} aria-label="File" /> {userFile.payload.fileName}
       </>
     );
   if (location)

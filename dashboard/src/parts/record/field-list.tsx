@@ -16,7 +16,7 @@ interface Props {
 /** The inputs of all fields that are asked for, those that most people leave as they are behind a button. */
 export function FieldList({ fields, values, set, faultAt, isDisabled }: Props) {
   const asked = fieldsAsked(fields, values);
-  const further = asked.filter(({ more }) => more);
+  const folds = [true, "Advanced"] as const;
   const input = (field: Field): ReactNode => (
     <FieldInput
       key={field.name}
@@ -30,15 +30,22 @@ export function FieldList({ fields, values, set, faultAt, isDisabled }: Props) {
   return (
     <>
       {asked.filter(({ more }) => !more).map(input)}
-      {further.length > 0 && (
-        <More forced={further.some((field) => faultOf(field, faultAt) !== undefined)}>{further.map(input)}</More>
-      )}
+      {folds.map((fold) => {
+        const further = asked.filter(({ more }) => more === fold);
+        if (further.length === 0) return null;
+        const title = fold === true ? "More settings" : fold;
+        return (
+          <Fold key={title} title={title} forced={further.some((field) => faultOf(field, faultAt) !== undefined)}>
+            {further.map(input)}
+          </Fold>
+        );
+      })}
     </>
   );
 }
 
 /** What most people leave as it is. It opens by itself when something in it is wrong. */
-function More({ forced, children }: { forced: boolean; children: ReactNode }) {
+function Fold({ title, forced, children }: { title: string; forced: boolean; children: ReactNode }) {
   const [opened, { toggle }] = useDisclosure(false);
   const open = opened || forced;
   const Icon = open ? IconChevronDown : IconChevronRight;
@@ -47,7 +54,7 @@ function More({ forced, children }: { forced: boolean; children: ReactNode }) {
       <UnstyledButton onClick={toggle} aria-expanded={open} c="dimmed" fz="sm" fw={600} mb="sm">
         <Group gap={6}>
           <Icon size={16} aria-hidden />
-          More settings
+          {title}
         </Group>
       </UnstyledButton>
       <Collapse expanded={open}>

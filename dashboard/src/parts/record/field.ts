@@ -15,7 +15,7 @@ export interface OwnInputProps {
   value: unknown;
   onChange: (value: unknown) => void;
   disabled: boolean;
-  /** What the server found wrong at a path such as `headers[0].key`. */
+  /** What the server found wrong at a path such as `headers[0].key`, or anywhere within `headers.*`. */
   faultAt: (path: string) => string | undefined;
   /** All other fields, for what depends on them. */
   values: Values;
@@ -54,8 +54,8 @@ export interface Field {
   /** Only asked for while this holds; else the record has `absent` in its place. */
   when?: (values: Values) => boolean;
   absent?: unknown;
-  /** Stands below "More settings". */
-  more?: boolean;
+  /** Stands below "More settings", or below a fold of this name. */
+  more?: true | "Advanced";
   /** Of an object with fields of its own: what of it the form knows. The rest is not sent, and stays as it is. */
   parts?: Parts;
 }
@@ -117,6 +117,7 @@ const ITEMS_LOOKED_AT = 50;
 
 /** What is wrong with a field; of a list, with the first of its items that is wrong. */
 export function faultOf({ name, input }: Field, faultAt: OwnInputProps["faultAt"]): string | undefined {
+  if (input.kind === "own") return faultAt(name) ?? faultAt(`${name}.*`);
   const isList = input.kind === "several" || input.kind === "list" || input.kind === "phrases";
   const places = Array.from({ length: isList ? ITEMS_LOOKED_AT : 0 }, (_, at) => `${name}[${at}]`);
   return [name, ...places].map(faultAt).find((fault) => fault !== undefined);

@@ -25,11 +25,13 @@ interface Props<T extends RecordRow> {
 /** The drawer in which a record is made, looked at, changed and removed. */
 export function RecordDrawer<T extends RecordRow>({ kind, open, row, change }: Props<T>) {
   const isNew = open === "new";
-  const { data: record = row, error } = useQuery({
+  const { data, error } = useQuery({
     queryKey: [kind.path, "one", open],
     queryFn: ({ signal }) => get<T>(`${kind.path}/${open}`, {}, signal),
     enabled: open !== "" && !isNew && row === undefined,
   });
+  // The list is read again after a change; what was read alone, before the list was there, is not.
+  const record = row ?? data;
   const close = (): void => change(null);
   return (
     <Drawer

@@ -23,7 +23,7 @@ const PAGE_ROWS = 200;
 /** A list of records that can be filtered, added to, opened, changed and removed. The open one stands in the address. */
 export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>) {
   const [{ q, open }, change] = useUrlState(["q", "open"]);
-  const { rows, more, hasMore, query } = usePages<T>(kind.path, { limit: PAGE_ROWS });
+  const { table, rows } = usePages<T>(kind.path, { limit: PAGE_ROWS });
   const own = rows.filter((row) => kind.belongs?.(row) ?? true).toSorted(kind.compare ?? (() => 0));
   const shown = own.filter((row) => nameIn(kind, row).toLowerCase().includes(q.toLowerCase()));
   const add = (
@@ -42,7 +42,7 @@ export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>
     },
     ...kind.columns,
   ];
-  const isEmpty = own.length === 0 && !hasMore;
+  const isEmpty = own.length === 0 && !table.hasMore;
   return (
     <>
       {title !== undefined && (
@@ -50,7 +50,7 @@ export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>
           {!isEmpty && add}
         </PageHeader>
       )}
-      {!query.isPending && !isEmpty && (
+      {!table.loading && !isEmpty && (
         <Group justify="space-between" align="flex-end" mb="md">
           <TypedFilter label="Find" value={q} onChange={(text) => change({ q: text })} placeholder="Name" leading />
           {title === undefined && add}
@@ -59,15 +59,10 @@ export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>
       <DataTable
         label={title ?? `${kind.one}s`}
         columns={columns}
+        {...table}
         rows={shown}
         rowKey={({ id, name }) => id ?? name}
         onRow={({ id }) => id !== null && change({ open: id })}
-        loading={query.isPending}
-        error={query.error}
-        retry={() => void query.refetch()}
-        hasMore={hasMore}
-        more={more}
-        loadingMore={query.isFetchingNextPage}
         empty={
           q !== "" && own.length > 0 ? (
             <EmptyState sentence={`No ${kind.one} is called that.`} />

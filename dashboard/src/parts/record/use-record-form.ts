@@ -40,7 +40,10 @@ export function useRecordForm({ fields, starts, before }: Input): RecordFormStat
       setValues((old) => ({ ...old, [name]: value }));
       setFaults((old) => old.filter(({ parameter }) => !isWithin(parameter, name)));
     },
-    faultAt: (path) => faults.find(({ parameter }) => parameter === path)?.message,
+    faultAt: (path) =>
+      faults.find(({ parameter }) =>
+        path.endsWith(".*") ? isWithin(parameter, path.slice(0, -2)) : parameter === path,
+      )?.message,
     error,
     busy,
     // What was learned becomes somebody's own by being saved as it is.

@@ -1,0 +1,78 @@
+import { Fieldset, Group, NumberInput, Stack, Switch, Text } from "@mantine/core";
+import type { OwnInputProps } from "../../parts/record/field.ts";
+
+interface Kind {
+  ton: number;
+  npi: number;
+}
+
+type Kinds = "alphanumeric" | "shortCode" | "international" | "recipient";
+type Addresses = Readonly<Record<Kinds, Kind>> & { shortCodeDigits: number; plus: boolean };
+
+const KINDS: readonly (readonly [Kinds, string])[] = [
+  ["alphanumeric", "A sender with letters"],
+  ["shortCode", "A sender that is a short number"],
+  ["international", "A sender that is an international number"],
+  ["recipient", "The recipient"],
+];
+
+/** How senders and recipients are marked for the carrier: type of number and numbering plan of each kind. */
+export function AddressesInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
+  const addresses = value as Addresses;
+  const part = (kind: Kinds, name: keyof Kind, what: string, max: number) => (
+    <NumberInput
+      aria-label={`${what} of: ${kindWord(kind)}`}
+      label={what}
+      size="xs"
+      w={90}
+      min={0}
+      max={max}
+      allowDecimal={false}
+      value={addresses[kind][name]}
+      onChange={(next) =>
+        typeof next === "number" && onChange({ ...addresses, [kind]: { ...addresses[kind], [name]: next } })
+      }
+      error={faultAt(`addresses.${kind}.${name}`)}
+      disabled={disabled}
+    />
+  );
+  return (
+    <Fieldset legend={label}>
+      <Stack gap="sm">
+        <Text size="xs" c="dimmed">
+          {hint}
+        </Text>
+        {KINDS.map(([kind, word]) => (
+          <Group key={kind} gap="sm" justify="space-between">
+            <Text size="sm" flex="1 1 160px">
+              {word}
+            </Text>
+            <Group gap="xs" wrap="nowrap">
+              {part(kind, "ton", "TON", 7)}
+              {part(kind, "npi", "NPI", 31)}
+            </Group>
+          </Group>
+        ))}
+        <NumberInput
+          label="A short number has at most"
+          suffix=" digits"
+          min={1}
+          max={15}
+          allowDecimal={false}
+          value={addresses.shortCodeDigits}
+          onChange={(next) => typeof next === "number" && onChange({ ...addresses, shortCodeDigits: next })}
+          error={faultAt("addresses.shortCodeDigits")}
+          disabled={disabled}
+        />
+        <Switch
+          label="International numbers are written with a plus"
+          checked={addresses.plus}
+          onChange={({ currentTarget }) => onChange({ ...addresses, plus: currentTarget.checked })}
+          disabled={disabled}
+        />
+      </Stack>
+    </Fieldset>
+  );
+}
+
+const kindWord = (wanted: Kinds): string => KINDS.find(([kind]) => kind === wanted)?.[1] ?? wanted;

@@ -1,0 +1,130 @@
+import { ActionIcon, Button, Fieldset, Group, Select, Stack, Text, TextInput } from "@mantine/core";
+import { IconPlus, IconX } from "@tabler/icons-react";
+import { useState } from "react";
+import type { Option, OwnInputProps } from "./field.ts";
+
+export type Row = Readonly<Record<string, string>>;
+
+interface Column {
+  name: string;
+  label: string;
+  placeholder?: string;
+  /** Left out for free words. */
+  options?: readonly Option[];
+  /** Only asked for in rows in which this holds. */
+  when?: (row: Row) => boolean;
+}
+
+/** What a list of small things is to the form, whatever shape the API has for it. */
+export interface Rows {
+  columns: readonly Column[];
+  /** What a new row begins with. */
+  starts: Row;
+  /** "Add a parameter". */
+  add: string;
+  read: (value: unknown) => Row[];
+  write: (rows: readonly Row[]) => unknown;
+  /** Where the server says what is wrong with a row. */
+  faultPath?: (place: number, column: string) => string;
+}
+
+/** A list of small things, a row for each. What is half written is kept here, where the shape of the API could not hold it. */
+export function RowsInput({ label, hint, value, onChange, disabled, faultAt, rows: kind, name }: Props) {
+  const [rows, setRows] = useState<readonly Row[]>(() => kind.read(value));
+  const change = (next: readonly Row[]): void => {
+    setRows(next);
+    onChange(kind.write(next));
+  };
+  const fault = faultAt(name);
+  return (
+    <Fieldset legend={label} disabled={disabled}>
+      <Stack gap="xs">
+        <Text size="xs" c="dimmed">
+          {hint}
+        </Text>
+        {rows.map((row, place) => (
+          // oxlint-disable-next-line react/no-array-index-key -- rows have no name of their own, and stay in their order
+          <Group key={place} gap="xs" align="flex-end" wrap="nowrap">
+            <Group gap="xs" align="flex-start" flex={1}>
+              {kind.columns
+                .filter(({ when }) => when?.(row) ?? true)
+                .map((column) => (
+                  <Cell
+                    key={column.name}
+                    column={column}
+                    place={place}
+                    value={row[column.name] ?? ""}
+                    error={kind.faultPath && faultAt(kind.faultPath(place, column.name))}
+                    onChange={(next) =>
+                      change(rows.map((each, at) => (at === place ? { ...each, [column.name]: next } : each)))
+                    }
+                  />
+                ))}
+            </Group>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="lg"
+              aria-label={`Remove row ${place + 1} of ${label}`}
+              onClick={() => change(rows.filter((_, at) => at !== place))}
+              disabled={disabled}
+            >
+              <IconX size={16} aria-hidden />
+            </ActionIcon>
+          </Group>
+        ))}
+        {fault !== undefined && (
+          <Text size="xs" c="red" role="alert">
+            {fault}
+          </Text>
+        )}
+        <Group>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconPlus size={14} aria-hidden />}
+            onClick={() => change([...rows, kind.starts])}
+            disabled={disabled}
+          >
+            {kind.add}
+          </Button>
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
+}
+
+interface Props extends OwnInputProps {
+  rows: Rows;
+  /** The name of the field. */
+  name: string;
+}
+
+interface CellProps {
+  column: Column;
+  place: number;
+  value: string;
+  error: string | undefined;
+  onChange: (value: string) => void;
+}
+
+function Cell({ column: { label, options, placeholder }, place, value, error, onChange }: CellProps) {
+  const common = { label, error, flex: "1 1 150px", "aria-label": `${label}, row ${place + 1}` };
+  return options ? (
+    <Select
+      {...common}
+      data={options}
+      value={value}
+      onChange={(next) => next !== null && onChange(next)}
+      allowDeselect={false}
+    />
+  ) : (
+    <TextInput
+      {...common}
+      placeholder={placeholder}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      autoComplete="off"
+    />
+  );
+}

@@ -1,0 +1,67 @@
+import { Button, Group, Modal } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { get, type Page, type Query } from "../../api.ts";
+import { csvLine } from "../csv.ts";
+import { saveFile } from "../save-file.ts";
+import { RunProgress } from "./run-progress.tsx";
+import { useRun } from "./use-run.ts";
+
+const PAGE_ROWS = 200;
+
+interface Props<T> {
+  /** The listing, and what narrows it down. */
+  path: string;
+  query?: Query;
+  one: string;
+  many: string;
+  columns: readonly string[];
+  line: (row: T) => string;
+  /** How far it is, at a row: a list has no known end, but it has a direction. */
+  reached: (row: T) => string;
+  /** What a file has that was stopped: "the newest". */
+  begins: string;
+}
+
+/** A whole listing as a file for a sheet; it can take a while, shows how far it is, and can be stopped. */
+export function ExportButton<T>({ path, query, one, many, columns, line, reached, begins }: Props<T>) {
+  const { run, start, stop, clear } = useRun();
+  const counted = (rows: number): string => `${rows.toLocaleString()} ${rows === 1 ? one : many}`;
+
+  async function work(tell: (sentence: string) => void, signal: AbortSignal): Promise<string> {
+    const chunks = [csvLine(columns)];
+    let rows = 0;
+    let cursor: string | null = null;
+    tell("Reading…");
+    try {
+      do {
+        const page: Page<T> = await get(path, { ...query, limit: PAGE_ROWS, cursor }, signal);
+        chunks.push(page.data.map(line).join(""));
+        rows += page.data.length;
+        cursor = page.nextCursor;
+        const last = page.data.at(-1);
+        if (last !== undefined) tell(`${counted(rows)}, ${reached(last)}…`);
+      } while (cursor !== null);
+      return `Done: ${counted(rows)} in the file.`;
+    } finally {
+      // What there is until a stop or a failure is worth having.
+      if (signal.aborted) tell(`The file has ${begins} ${counted(rows)}.`);
+      if (rows > 0) saveFile(`${many}-${new Date().toISOString().slice(0, 10)}.csv`, "text/csv;charset=utf-8", chunks);
+    }
+  }
+
+  return (
+    <>
+      <Button variant="default" leftSection={<IconDownload size={17} aria-hidden />} onClick={() => void start(work)}>
+        Export CSV
+      </Button>
+      <Modal opened={run !== null} onClose={clear} title={`Export ${many}`}>
+        {run && <RunProgress label="Export" run={run} stop={stop} />}
+        {run && run.state !== "running" && (
+          <Group justify="flex-end" mt="lg">
+            <Button onClick={clear}>Close</Button>
+          </Group>
+        )}
+      </Modal>
+    </>
+  );
+}
