@@ -170,6 +170,13 @@ describe("a yes is one", () => {
       '{"m":[{"s":"0"},{"s":"1"}]}',
       "unknown",
     ],
+    [
+      "and not where a pattern fits some of it",
+      success({ path: "m[*].s", pattern: "OK*" }),
+      200,
+      '{"m":[{"s":"OK 1"},{"s":"NO"}]}',
+      "unknown",
+    ],
     ["and not by none of it", success({ path: "m[*].s", equals: ["0"] }), 200, '{"m":[]}', "unknown"],
     ["because a field is there", success({ path: "id" }), 200, '{"id":"x"}', "taken"],
     ["and not where it is empty", success({ path: "id" }), 200, '{"id":""}', "unknown"],

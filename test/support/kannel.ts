@@ -34,6 +34,7 @@ export async function startKannel({ smsc, getUrl }: Options): Promise<Kannel> {
   const file = join(folder, "kannel.conf");
   await writeFile(file, configuration(folder, { admin, boxes, sendsms }, smsc, getUrl));
   const running: ChildProcess[] = [];
+  const watchdogs: ChildProcess[] = [];
   const log = async (): Promise<string> =>
     (
       await Promise.all(
@@ -43,6 +44,7 @@ export async function startKannel({ smsc, getUrl }: Options): Promise<Kannel> {
   const stop = async (): Promise<void> => {
     // The box that takes requests first, as Kannel's guide has it.
     for (const child of running.toReversed()) await end(child);
+    for (const watchdog of watchdogs) watchdog.stdin?.end("stopped\n");
     await rm(folder, { recursive: true, force: true });
   };
   const run = async (programme: string, isReady: () => Promise<boolean>): Promise<void> => {
@@ -53,6 +55,7 @@ export async function startKannel({ smsc, getUrl }: Options): Promise<Kannel> {
     });
     running.push(child);
     await once(child, "spawn");
+    watchdogs.push(startWatchdog(child, folder));
     await eventually(async () => child.exitCode !== null || (await isReady()), Boolean, START_TIMEOUT_MS);
     if (child.exitCode !== null) throw new Error(`${programme} ended: ${await log()}`);
   };
@@ -65,6 +68,19 @@ export async function startKannel({ smsc, getUrl }: Options): Promise<Kannel> {
     throw error;
   }
   return { baseUrl: `http://127.0.0.1:${sendsms}`, log, stop };
+}
+
+/** Ends Kannel when this process dies in whatever way: the pipe closes before a word has come through it. */
+function startWatchdog({ pid }: ChildProcess, folder: string): ChildProcess {
+  // Until it has ended, it writes into the folder.
+  const script = 'read -r _ || { while kill "$0" 2>/dev/null; do sleep 0.2; done; rm -rf "$1"; }';
+  const watchdog = spawn("sh", ["-c", script, String(pid), folder], {
+    cwd: "/",
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  watchdog.unref();
+  return watchdog;
 }
 
 async function statusOf(port: number): Promise<string> {
