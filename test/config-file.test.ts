@@ -68,7 +68,7 @@ const RICH = {
     },
   ],
   bots: [{ name: "my bot", title: "Shop" }],
-  numbers: [{ name: "+15550100111", title: null }],
+  numbers: [{ name: "+15550100111", title: null, phoneNumberId: null }],
   senders: [{ name: "MYSHOP", dltEntityId: "1101" }],
   carriers: [
     { name: "calm", adapter: "simulator", messagesPerSecond: 5, chaos: null, smpp: null },
