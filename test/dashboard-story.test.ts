@@ -183,7 +183,9 @@ test("who is shut out while a page is open is at the door within seconds", async
     "/messages",
     async ({ page }) => {
       await house.ask("PATCH", `/api/users/${made.body.id}`, { disabled: true });
-      await page.getByRole("button", { name: "Sign in" }).waitFor();
+      const door = page.getByRole("button", { name: "Sign in" });
+      await door.waitFor();
+      expect(await door.isVisible()).toBe(true);
     },
     guest,
   );

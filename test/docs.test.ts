@@ -31,6 +31,7 @@ import { PROBLEMS, type ProblemCode } from "../src/model/problem.ts";
 import { DEFAULT_GUARD, prefixOf } from "../src/model/pumping.ts";
 import { codeAcceptance } from "./support/codes.ts";
 import { eventually } from "./support/eventually.ts";
+import { FAKE_DEFAULTS, openFakeWhatsapp, type FakeWhatsapp } from "./support/fake-whatsapp.ts";
 import { openHouse, type House } from "./support/house.ts";
 import { plantLinks } from "./support/links.ts";
 import { logIn } from "./support/person.ts";
@@ -39,12 +40,17 @@ import { openSink } from "./support/sink.ts";
 let house: House;
 let document: OpenApi;
 
+let platform: FakeWhatsapp;
 beforeAll(async () => {
   house = await openHouse("sqlite");
+  platform = await openFakeWhatsapp();
   document = (await house.ask<OpenApi>("GET", "/openapi.json")).body;
 });
 
-afterAll(() => house.close());
+afterAll(async () => {
+  await platform.close();
+  await house.close();
+});
 
 const shownRoutes = ROUTES.filter((route) => !route.hidden);
 const nameOf = ({ method, path }: Pick<Placed, "method" | "path">): string => `${method.toUpperCase()} ${path}`;
@@ -515,6 +521,7 @@ async function realPath({ path, operation }: Placed): Promise<string> {
   if (path.includes("/otp/latest")) await realCode();
   if (path.includes("{id}")) ids.id = await realId(path.split("/")[2] ?? "");
   if (path === "/api/carriers/{id}/test" || path === "/api/carriers/{id}/send") ids.id = await smppLine();
+  if (path === "/api/carriers/{id}/templates") ids.id = await whatsappLine();
   const query = (operation.parameters ?? []).filter(
     (parameter) => parameter.in === "query" && parameter.example !== undefined,
   );
@@ -578,6 +585,15 @@ async function smppLine(): Promise<string> {
   made += 1;
   const smpp = { host: "127.0.0.1", port: 9, systemId: "shop", password: "secret" };
   const line = { name: `number-${made}`, adapter: "smpp", smpp };
+  return (await house.ask<{ id: string }>("POST", "/api/carriers", line)).body.id;
+}
+
+/** A line to a platform that keeps templates. */
+async function whatsappLine(): Promise<string> {
+  made += 1;
+  const { token, phoneNumberIds, businessAccountId } = FAKE_DEFAULTS;
+  const whatsapp = { baseUrl: platform.url, token, phoneNumberId: phoneNumberIds[0], businessAccountId };
+  const line = { name: `number-${made}`, adapter: "whatsapp", whatsapp };
   return (await house.ask<{ id: string }>("POST", "/api/carriers", line)).body.id;
 }
 

@@ -42,7 +42,7 @@ const KINDS: [kind: string, body: object, shown: object, change: object][] = [
   [
     "carriers",
     { messagesPerSecond: 5 },
-    { adapter: "simulator", chaos: null, smpp: null },
+    { adapter: "simulator", chaos: null, smpp: null, whatsapp: null, rbm: null, http: null },
     { messagesPerSecond: null },
   ],
   [
@@ -376,6 +376,9 @@ describe.each(ENGINES)("records on %s", (engine) => {
         messagesPerSecond: null,
         chaos: null,
         smpp: null,
+        whatsapp: null,
+        rbm: null,
+        http: null,
         origin: "built-in",
         createdAt: null,
         updatedAt: null,

@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../src/carriers/carrier.ts";
 import type { WhatsappCarrierNeeds } from "../src/carriers/whatsapp/needs.ts";
+import { Pairs } from "../src/carriers/whatsapp/pairs.ts";
 import { createLog } from "../src/lib/log.ts";
 import type { WhatsappSettings } from "../src/model/whatsapp-line.ts";
 import { carrierSuite } from "./carrier.suite.ts";
@@ -242,6 +243,24 @@ describe("a line to WhatsApp", () => {
     clock.advance(6000);
     fake.next({ kind: "error", code: 131056 });
     expect(await carrier.submit(messageTo())).toMatchObject({ kind: "busy", retryAfterMs: 6000 });
+  });
+
+  test("lets a recipient wait no longer for what was refused together", async () => {
+    const clock = new MovedClock();
+    const { carrier, fake } = await open({ clock });
+    fake.next({ kind: "error", code: 131056 }, { kind: "error", code: 131056 });
+    const outcomes = await Promise.all([carrier.submit(messageTo()), carrier.submit(messageTo())]);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ kind: "busy", retryAfterMs: 6000 });
+    clock.advance(6000);
+    expect((await carrier.submit(messageTo())).kind).toBe("taken");
+  });
+
+  test("remembers so many recipients and no more, and none for longer than needed", () => {
+    const pairs = new Pairs(2);
+    for (const key of ["a", "b", "c"]) pairs.refused(key, 0, 0);
+    expect(["a", "b", "c"].map((key) => pairs.take(key, 1000))).toEqual([0, 5000, 5000]);
+    expect(pairs.take("b", 100_000)).toBe(0);
+    expect(pairs.refused("b", 100_000, 100_000)).toBe(6000);
   });
 
   test("takes nothing more while it ends, and waits for the answers that are due", async () => {

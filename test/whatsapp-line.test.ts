@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Mint } from "../src/catalog/record-kind.ts";
+import { number } from "../src/catalog/kinds/number.ts";
 import { whatsappLine, type WhatsappFields } from "../src/catalog/kinds/whatsapp-line.ts";
 import { shapeChecker } from "../src/lib/shape.ts";
 import { Problem, type Fault } from "../src/model/problem.ts";
@@ -104,6 +105,10 @@ describe("a line to WhatsApp as people set it", () => {
   ])("with %j is refused, by the field", (fields, parameter) => {
     expect(line({ token: TOKEN, ...fields })).toEqual([parameter]);
   });
+});
+
+test("a business number that was stored before there were ids shows that it has none", () => {
+  expect(number.show?.({ title: "Shop" })).toEqual({ title: "Shop", phoneNumberId: null });
 });
 
 describe.each(ENGINES)("a business number on %s", (engine) => {

@@ -1,4 +1,4 @@
-import type { Exchange } from "../exchange.ts";
+import type { AnswerHeaders, Exchange } from "../exchange.ts";
 import type { Verdict } from "../standing.ts";
 import { meaningOf } from "./error-codes.ts";
 import { fieldsOf, jsonOf, listOf, wholeOf, wordsOf } from "./read-json.ts";
@@ -33,7 +33,7 @@ export function judgeAnswer(needs: JudgeNeeds, exchange: Exchange): Verdict {
   const answer = fieldsOf(jsonOf(text));
   const error = fieldsOf(answer["error"]);
   const code = wholeOf(error["code"]);
-  const retryAfterMs = retryAfterOf(headers["retry-after"]);
+  const retryAfterMs = retryAfterOf(headers);
   if (code !== null) return judgeError(needs, code, detailsOf(needs, error), retryAfterMs);
   if (status >= 200 && status < 300) return judgeYes(answer);
   if (status === 429)
@@ -121,7 +121,7 @@ function detailsOf({ hide }: JudgeNeeds, error: Readonly<Record<string, unknown>
 }
 
 /** In seconds; a date says no more than that it is busy. */
-function retryAfterOf(header: string | string[] | undefined): number | null {
+function retryAfterOf({ "retry-after": header }: AnswerHeaders): number | null {
   if (typeof header !== "string" || !/^\d{1,9}$/.test(header)) return null;
   const ms = Number(header) * 1000;
   return ms === 0 ? null : Math.min(RETRY_AFTER_MAX_MS, ms);

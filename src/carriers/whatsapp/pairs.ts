@@ -1,8 +1,9 @@
 interface Pair {
   /** Nothing goes to the recipient before this time. */
   until: number;
-  /** How often in a row the platform said that it was too much. */
+  /** How often in a row the platform said that it was too much, and when it last did. */
   refusals: number;
+  refusedAt: number;
 }
 
 /** What the platform lets one number send to one recipient in the long run. */
@@ -33,12 +34,17 @@ export class Pairs {
     return 0;
   }
 
-  /** The platform said that it was too much: how long to wait now. */
-  refused(key: string, now: number): number {
-    const refusals = this.#pairs.get(key)?.refusals ?? 0;
+  /**
+   * The platform said that it was too much: how long to wait now. Of messages that were under way at the same time all are
+   * refused, and the others say nothing new.
+   */
+  refused(key: string, askedAt: number, now: number): number {
+    const pair = this.#pairs.get(key);
+    if (pair && pair.refusals > 0 && askedAt <= pair.refusedAt) return Math.max(PACE_MS, pair.until - now);
+    const refusals = pair?.refusals ?? 0;
     const waitMs = Math.min(LONGEST_MS, PACE_MS * GROWTH ** refusals);
     this.#pairs.delete(key);
-    this.#pairs.set(key, { until: now + waitMs, refusals: refusals + 1 });
+    this.#pairs.set(key, { until: now + waitMs, refusals: refusals + 1, refusedAt: now });
     if (this.#pairs.size > this.#max) this.#forgetOldest();
     return waitMs;
   }

@@ -64,6 +64,7 @@ class WhatsappCarrier implements Carrier {
     const { settings, secrets, agent, clock } = this.#needs;
     const { sender, recipient, attempts } = message;
     const pair = `${sender} ${recipient}`;
+    const askedAt = clock.now();
     const answer = await exchange(agent, clock, {
       method: "POST",
       url,
@@ -73,7 +74,7 @@ class WhatsappCarrier implements Carrier {
     });
     const judging = {
       attempts,
-      pairRefused: () => this.#pairs.refused(pair, clock.now()),
+      pairRefused: () => this.#pairs.refused(pair, askedAt, clock.now()),
       hide: (words: string) => hide(words, secrets),
     };
     const verdict = judgeAnswer(judging, answer);

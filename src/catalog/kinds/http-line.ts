@@ -80,6 +80,7 @@ const pickFields = {
 };
 const shownPick = Type.Object(pickFields);
 const givenPick = Type.Union([text(TEXT_MAX, "A path."), Type.Partial(Type.Object(pickFields))]);
+const told = (pick: TSchema, description: string): TSchema => ({ ...pick, description });
 const equals = nullable(list(""), "The values that fit; null for any.");
 const state = oneOf(HTTP_STATES, "");
 
@@ -87,7 +88,7 @@ const receiptFields = (pick: TSchema): Record<string, TSchema> => ({
   each: nullable(text(TEXT_MAX, ""), "Path of the list where a call tells of several messages; null for one."),
   id: nullable(pick, "The provider's id of the message; null where it has none."),
   ref: nullable(pick, "Where the provider gives {{messageId}} back, once for a whole message; null where it does not."),
-  status: pick,
+  status: told(pick, "What became of the message, in the provider's words."),
   states: Type.Record(Type.String(), state, { description: "What the provider's words mean, by word." }),
   errorCode: nullable(pick, "The provider's code for what went wrong."),
   description: nullable(pick, "Its words for it; they are shown to whoever sent the message."),
@@ -96,12 +97,13 @@ const receiptFields = (pick: TSchema): Record<string, TSchema> => ({
 });
 const inboundFields = (pick: TSchema): Record<string, TSchema> => ({
   each: nullable(text(TEXT_MAX, ""), "Path of the list where a call brings several texts; null for one."),
-  from: pick,
-  to: pick,
-  text: pick,
+  from: told(pick, "The phone that sent it."),
+  to: told(pick, "Our sender that it was sent to."),
+  text: told(pick, "Its words."),
   id: nullable(pick, "By which a text that comes again is known; null where there is nothing."),
   time: nullable(pick, "When it was sent; with id, repetitions are known after a restart too."),
 });
+const PROOF = "How a call shows that it comes from the provider: by the secret named callback.";
 const proofFields = {
   kind: oneOf(HTTP_PROOFS, "key: in our address; header: in a header; hmac: as a digest of the body, in a header."),
   header: text(100, "The header's name."),
@@ -152,13 +154,16 @@ const plainFields = {
 };
 
 /** What an answer shows of a line. */
-export const httpShown = Type.Object({
+const httpShown = Type.Object({
   ...plainFields,
   success: Type.Object(successFields, { description: "Which answers are a yes." }),
   id: nullable(shownPick, "Where the answer has the provider's id; null where it has none."),
   errorCode: nullable(shownPick, "Where an answer that is no yes has the provider's code."),
   errors: Type.Array(Type.Object({ ...errorFields, meaning }), { description: "What answers mean that are no yes." }),
-  proof: Type.Object({ ...Type.Partial(Type.Object(proofFields)).properties, kind: proofFields.kind }),
+  proof: Type.Object(
+    { ...Type.Partial(Type.Object(proofFields)).properties, kind: proofFields.kind },
+    { description: PROOF },
+  ),
   receipts: nullable(Type.Object(receiptFields(shownPick)), "Where calls have what became of a message."),
   inbound: nullable(Type.Object(inboundFields(shownPick)), "Where calls have what a phone sent."),
   secretNames: Type.Array(Type.String(), { description: "Which secrets there are. They are never shown themselves." }),
@@ -166,16 +171,14 @@ export const httpShown = Type.Object({
 
 const given = {
   ...plainFields,
-  success: Type.Partial(Type.Object(successFields)),
+  success: Type.Partial(Type.Object(successFields), { description: "Which answers are a yes." }),
   id: nullable(givenPick, "Where the answer has the provider's id: a path, or {path, pattern}."),
   errorCode: nullable(givenPick, "Where an answer that is no yes has the provider's code."),
   errors: Type.Array(Type.Object({ ...Type.Partial(Type.Object(errorFields)).properties, meaning }), {
     maxItems: LIST_MAX,
     description: "What answers mean that are no yes. The first that fits decides; where none does, the status.",
   }),
-  proof: Type.Partial(Type.Object(proofFields), {
-    description: "How a call shows that it comes from the provider: by the secret named callback.",
-  }),
+  proof: Type.Partial(Type.Object(proofFields), { description: PROOF }),
   receipts: nullable(
     Type.Partial(Type.Object(receiptFields(givenPick))),
     "Where calls have what became of a message; null where none come.",

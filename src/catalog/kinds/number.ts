@@ -34,6 +34,7 @@ export const number: RecordKind<"number", NumberContent> = {
     title: readTitle(fields.title, faults),
     phoneNumberId: readPhoneNumberId(fields.phoneNumberId ?? null, faults),
   }),
+  show: ({ title: shown, phoneNumberId: id = null }) => ({ title: shown, phoneNumberId: id }),
 };
 
 function readPhoneNumberId(given: string | null, faults: Fault[]): string | null {

@@ -7,7 +7,9 @@ import { recordRoutes } from "./records.ts";
 export const botTelling: Telling = {
   shelf: bots,
   about: "Who sends on RCS. On real carriers a request must name one of these; on the simulator any is learned.",
-  kinds: [{ kind: bot, title: "Bot", example: { name: "heliograph", content: { title: "Heliograph" } } }],
+  kinds: [
+    { kind: bot, title: "Bot", example: { name: "heliograph", content: { title: "Heliograph", agentId: null } } },
+  ],
   createExamples: { shop: { name: "my-shop", title: "My shop" } },
   changeExamples: { "another title": { title: "My new shop" } },
 };

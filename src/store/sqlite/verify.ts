@@ -15,7 +15,15 @@ import { judgeSend } from "../../model/send-limits.ts";
 import { addMoment, allowedAgainAt, DAY_MS, failureRates, HOUR_MS, momentText } from "../../model/verification.ts";
 import type { Selectable } from "kysely";
 import type { PrefixRow, Tables, VerificationRow } from "../tables.ts";
-import { bookOf, failureCapsOf, firstDueAt, momentIn, owedUnder, refusedCheck, takePlace } from "../verification-rows.ts";
+import {
+  bookOf,
+  failureCapsOf,
+  firstDueAt,
+  momentIn,
+  owedUnder,
+  refusedCheck,
+  takePlace,
+} from "../verification-rows.ts";
 import { blockAfterUse, ledgerOf, prefixRow } from "../prefix-rows.ts";
 import type { Admission, CheckResult, CodeCheck, NewVerification } from "../verify-store.ts";
 
