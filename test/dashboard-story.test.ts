@@ -184,6 +184,7 @@ test("who is shut out while a page is open is at the door within seconds", async
     async ({ page }) => {
       await house.ask("PATCH", `/api/users/${made.body.id}`, { disabled: true });
       await page.getByRole("button", { name: "Sign in" }).waitFor();
+      expect(await page.title()).toBe("Sign in · Heliograph");
     },
     guest,
   );

@@ -791,12 +791,12 @@ export function storeSuite(engine: EngineName): void {
       const odd = 'été "quoted" \\ 100%_';
       await store.accept([chat("autumn"), chat("Autumn"), chat("autumn_2"), chat(odd), acceptance()]);
       await store.accept([chat("other", 'said "templateName":"autumn" to me')]);
-      const found = async (templateName: string) =>
+      const named = async (templateName: string) =>
         (await store.listMessages(1, { templateName }, null, 10)).rows.map(({ content }) =>
           "templateName" in content ? content.templateName : null,
         );
-      for (const name of ["autumn", "Autumn", "autumn_2", odd]) expect(await found(name)).toEqual([name]);
-      expect(await found("autum_")).toEqual([]);
+      for (const name of ["autumn", "Autumn", "autumn_2", odd]) expect(await named(name)).toEqual([name]);
+      expect(await named("autum_")).toEqual([]);
       expect((await store.listMessages(1, { routeClass: "PROMO" }, null, 10)).rows).toHaveLength(5);
     });
 
