@@ -1,0 +1,264 @@
+// Messages per second through each carrier behind an HTTP API, against a fake of its platform in a process of its own, as a
+// ratio to a bare undici Pool that sends the same bytes to the same fake with the same number of requests at once.
+// Run: npm run bench:platforms [-- --seconds 2 --rounds 7 --inflight 64]
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Pool, type Dispatcher } from "undici";
+import type { Carrier } from "../src/carriers/carrier.ts";
+import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
+import { createRbmCarrier } from "../src/carriers/rbm/rbm-carrier.ts";
+import { createWhatsappCarrier } from "../src/carriers/whatsapp/whatsapp-carrier.ts";
+import { EgressRules } from "../src/egress/addresses.ts";
+import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { newId } from "../src/lib/ids.ts";
+import { createLog } from "../src/lib/log.ts";
+import { HTTP_DEFAULTS } from "../src/model/http-line.ts";
+import { PRESETS } from "../src/model/http-presets.ts";
+import type { Message, MessageContent } from "../src/model/message.ts";
+import { RBM_DEFAULTS } from "../src/model/rbm-line.ts";
+import { WHATSAPP_DEFAULTS } from "../src/model/whatsapp-line.ts";
+import { ACCOUNT } from "../test/support/fake-gateway.ts";
+import { FAKE_DEFAULTS } from "../test/support/fake-whatsapp.ts";
+import { median, say } from "./figures.ts";
+import { record } from "./record.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "2" },
+    rounds: { type: "string", default: "7" },
+    /** Requests at once, on both sides. */
+    inflight: { type: "string", default: "64" },
+  },
+});
+const SECONDS = Number(options.seconds);
+const ROUNDS = Number(options.rounds);
+const IN_FLIGHT = Number(options.inflight);
+
+const agent = createGuardedAgent({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
+const children: ChildProcess[] = [];
+
+/** Starts a fake, and gives the line in which it says where it is. */
+async function startFake(file: string, ...args: string[]): Promise<string> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../test/support", file), ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.push(child);
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  return line.toString("utf8").trim();
+}
+
+const common = {
+  name: "1/bench",
+  accountId: 1,
+  messagesPerSecond: () => null,
+  callbackUrl: () => "https://heliograph.example/hooks/1",
+  onInbound: async () => {},
+  clock: systemClock,
+  log: createLog("error"),
+  meters: { carrierErrors: () => ({ inc: () => {} }) },
+};
+
+/** The fakes tell what becomes of a message by the end of its number. */
+const REACHABLE = "000";
+let phones = 15_560_000_000;
+const messageOf = (channel: Message["channel"], sender: string, content: MessageContent): Message => ({
+  accountId: 1,
+  requestId: newId(Date.now()),
+  n: 1,
+  channel,
+  routeClass: "TRANS",
+  test: false,
+  sender,
+  recipient: `${(phones += 1)}${REACHABLE}`,
+  content,
+  segments: 1,
+  credits: 1,
+  campaignName: null,
+  tried: [],
+  carrier: null,
+  state: "submitting",
+  attempts: 1,
+  repeats: 0,
+  createdAt: Date.now(),
+  dueAt: Date.now(),
+  expiresAt: Date.now() + 600_000,
+});
+
+interface Bench {
+  name: string;
+  open(agent: Dispatcher): Carrier;
+  message(): Message;
+}
+
+async function benches(): Promise<Bench[]> {
+  const graph = await startFake("fake-whatsapp-process.ts");
+  const rbm = JSON.parse(await startFake("fake-rbm.ts", "shop")) as Record<
+    "url" | "serviceAccount" | "clientToken",
+    string
+  >;
+  const gateway = await startFake("fake-gateway-process.ts");
+  const { token, appSecret, phoneNumberIds } = FAKE_DEFAULTS;
+  const text = "Your order 4711 is on its way and will be with you tomorrow.";
+  return [
+    {
+      name: "WhatsApp",
+      open: (way) =>
+        createWhatsappCarrier({
+          ...common,
+          agent: way,
+          settings: {
+            ...WHATSAPP_DEFAULTS,
+            baseUrl: graph,
+            phoneNumberId: phoneNumberIds[0] ?? null,
+            connections: IN_FLIGHT,
+          },
+          secrets: { token, appSecret, verifyToken: null },
+          phoneNumberOf: () => null,
+          templateOf: () => null,
+        }),
+      message: () =>
+        messageOf("chatapp", "+15550783881", {
+          kind: "template",
+          templateName: "order_shipped",
+          language: "en",
+          header: null,
+          text,
+          footer: null,
+          buttons: [],
+          params: ["Ada", "4711"],
+        }),
+    },
+    {
+      name: "RCS for Business",
+      open: (way) =>
+        createRbmCarrier({
+          ...common,
+          agent: way,
+          settings: {
+            ...RBM_DEFAULTS,
+            clientEmail: "",
+            baseUrl: rbm.url,
+            capabilityCheck: false,
+            connections: IN_FLIGHT,
+          },
+          secrets: { serviceAccount: rbm.serviceAccount, clientToken: rbm.clientToken },
+          agentOf: (botId) => botId,
+          botOf: (agentId) => agentId,
+          onOptOut: async () => {},
+          onOptIn: async () => {},
+        }),
+      message: () =>
+        messageOf("rcs", "shop", {
+          botId: "shop",
+          templateName: "order-shipped",
+          kind: "text",
+          text,
+          suggestions: [],
+          cards: [],
+          params: ["Ada", "4711"],
+        }),
+    },
+    {
+      name: "HTTP, Twilio's form",
+      open: (way) =>
+        createHttpCarrier({
+          ...common,
+          agent: way,
+          settings: {
+            ...HTTP_DEFAULTS,
+            ...PRESETS.twilio,
+            preset: "twilio",
+            baseUrl: gateway,
+            values: { accountSid: ACCOUNT.name },
+            requestsMax: IN_FLIGHT,
+          },
+          secrets: { authToken: ACCOUNT.secret, callback: "0123456789abcdefghij" },
+        }),
+      message: () => messageOf("sms", "HELIOG", { text, encoding: "gsm7", flash: false }),
+    },
+  ];
+}
+
+/** As many loops as requests at once, until the time is over. */
+async function perSecond(once_: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  const endsAt = startedAt + SECONDS * 1000;
+  let sent = 0;
+  const loop = async (): Promise<void> => {
+    while (performance.now() < endsAt) {
+      await once_();
+      sent += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, loop));
+  return sent / ((performance.now() - startedAt) / 1000);
+}
+
+interface Result {
+  name: string;
+  ratio: number;
+  ratios: number[];
+  ours: number;
+  bare: number;
+}
+
+async function compare({ name, open, message }: Bench): Promise<Result> {
+  let seen: Dispatcher.DispatchOptions | null = null;
+  const watched = new Proxy(agent, {
+    get: (target, property) =>
+      property === "dispatch"
+        ? (asked: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => {
+            seen = asked;
+            return target.dispatch(asked, handler);
+          }
+        : (Reflect.get(target, property) as unknown),
+  });
+  const first = open(watched);
+  await first.start(async () => {});
+  await first.submit(message());
+  if (!seen) throw new Error(`${name} sent nothing`);
+  const { origin, path, method, headers, body } = seen as Dispatcher.DispatchOptions;
+  const pool = new Pool(String(origin), { connections: IN_FLIGHT });
+  const carrier = open(agent);
+  await carrier.start(async () => {});
+  const ours = (): Promise<number> =>
+    perSecond(async () => {
+      const outcome = await carrier.submit(message());
+      if (outcome.kind !== "taken") throw new Error(`${name}: ${JSON.stringify(outcome)}`);
+    });
+  const bare = (): Promise<number> =>
+    perSecond(async () => {
+      const answer = await pool.request({ path, method, headers: headers ?? null, body: body ?? null });
+      await answer.body.dump();
+      if (answer.statusCode >= 300) throw new Error(`the fake answered ${answer.statusCode}`);
+    });
+  await ours();
+  await bare();
+  const rounds: { ours: number; bare: number }[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push({ bare: await bare(), ours: await ours() });
+  await carrier.stop();
+  await pool.close();
+  const ratios = rounds.map((each) => each.ours / each.bare);
+  return {
+    name,
+    ratio: median(ratios),
+    ratios,
+    ours: median(rounds.map((each) => each.ours)),
+    bare: median(rounds.map((each) => each.bare)),
+  };
+}
+
+const results: Result[] = [];
+for (const bench of await benches()) results.push(await compare(bench));
+for (const child of children) child.kill();
+await agent.destroy();
+
+say("ratio to a bare undici pool   ours/s   pool/s");
+for (const { name, ratio, ratios, ours, bare } of results)
+  say(
+    `${ratio.toFixed(2).padStart(27)} ${ours.toFixed(0).padStart(8)} ${bare.toFixed(0).padStart(8)}   ${name} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`,
+  );
+await record("platforms", { rounds: ROUNDS, seconds: SECONDS, inFlight: IN_FLIGHT, results });
