@@ -1,8 +1,9 @@
 // Messages per second through each carrier behind an HTTP API, against a fake of its platform in a process of its own, as a
 // ratio to a bare undici Pool that sends the same bytes to the same fake with the same number of requests at once.
 // Run: npm run bench:platforms [-- --seconds 2 --rounds 7 --inflight 64]
-import { spawn, type ChildProcess } from "node:child_process";
+import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool, type Dispatcher } from "undici";
@@ -50,11 +51,14 @@ async function startFake(file: string, ...args: string[]): Promise<string> {
   return line.toString("utf8").trim();
 }
 
+const sink = fork(join(import.meta.dirname, "sink.ts"));
+const [{ port: sinkPort }] = (await once(sink, "message")) as [AddressInfo];
+
 const common = {
   name: "1/bench",
   accountId: 1,
   messagesPerSecond: () => null,
-  callbackUrl: () => "https://heliograph.example/hooks/1",
+  callbackUrl: () => `http://127.0.0.1:${sinkPort}/hooks/1`,
   onInbound: async () => {},
   clock: systemClock,
   log: createLog("error"),
@@ -254,6 +258,7 @@ async function compare({ name, open, message }: Bench): Promise<Result> {
 const results: Result[] = [];
 for (const bench of await benches()) results.push(await compare(bench));
 for (const child of children) child.kill();
+sink.disconnect();
 await agent.destroy();
 
 say("ratio to a bare undici pool   ours/s   pool/s");

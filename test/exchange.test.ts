@@ -93,6 +93,27 @@ describe("one exchange with a platform", () => {
     expect(platform.heard).toMatch(/^POST \/send\?a=1 HTTP\/1\.1\r\n/);
   });
 
+  test("a platform may take its time, whatever the agent would wait by itself", async () => {
+    const hasty = new Agent({ headersTimeout: 10, bodyTimeout: 10 });
+    const other = new Agent({ headersTimeout: 10, bodyTimeout: 10 });
+    // Whoever asks without a limit of its own is cut off: that is the moment at which the patient one is answered.
+    const sockets: Socket[] = [];
+    platform.answer = (socket) => void sockets.push(socket);
+    const patient = exchange(hasty, clock, {
+      method: "POST",
+      url: platform.url,
+      headers: {},
+      body: BODY,
+      limitMs: LIMIT_MS,
+    });
+    const impatient = other.request({ origin: new URL(platform.url).origin, path: "/", method: "POST", body: BODY });
+    await expect(impatient).rejects.toThrow("Timeout");
+    for (const socket of sockets) if (!socket.destroyed) socket.write(`${HEAD}content-length: 2\r\n\r\nok`);
+    expect(await patient).toMatchObject({ kind: "answered", text: "ok" });
+    await hasty.destroy();
+    await other.destroy();
+  });
+
   test("a redirect is an answer and not followed", async () => {
     platform.answer = (socket) =>
       socket.write("HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n");

@@ -273,7 +273,7 @@ describe.each(ENGINES)("carriers behind HTTP APIs on %s", (engine) => {
   test("an address that is nobody's is not found, whatever is sent there", async () => {
     const url = chat.callbackUrl.replace(/[^/]*$/, "00000000-0000-7000-8000-000000000000");
     expect((await post(url, "{}", { "content-type": "application/json" })).status).toBe(404);
-    expect((await fetch(chat.callbackUrl, { method: "DELETE" })).status).toBe(405);
+    for (const method of ["DELETE", "HEAD"]) expect((await fetch(chat.callbackUrl, { method })).status).toBe(405);
   });
 
   test("secrets are neither shown nor exported", async () => {

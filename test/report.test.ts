@@ -137,6 +137,28 @@ describe.each(ENGINES)("delivery receipts on %s", (engine) => {
     expect(await shop.read(message)).toMatchObject({ state: "delivered", submittedAt: shop.clock.now() });
   });
 
+  test("a receipt that echoes an id of ours that is in no record is kept like any that fits nothing", async () => {
+    const message = await submitted();
+    await report(shop.needs, { ...receipt("delivered", "c-9"), ref: { ...message, n: 7 } });
+    expect((await shop.store.listParked({}, null, 10)).rows).toMatchObject([{ receipt: { carrierMessageId: "c-9" } }]);
+    await report(shop.needs, { ...receipt("delivered"), ref: message });
+    await report(shop.needs, { ...receipt("delivered"), ref: message });
+    expect((await shop.store.listParked({}, null, 10)).rows).toHaveLength(1);
+  });
+
+  test("of a message that was handed over twice, one copy's bad news is no end, and the other's delivery counts", async () => {
+    const message = await shop.accept();
+    const { node } = shop.needs.membership;
+    const step = { ...message, at: 1, owner: node, carrier: "scripted" } as const;
+    await shop.store.move([{ ...step, to: "submitting" }]);
+    await shop.store.move([{ ...step, to: "submitting", repeat: 1 }]);
+    await shop.store.move([{ ...step, to: "submitted", owner: 0, carrierMessageId: "copy-2" }]);
+    await report(shop.needs, { ...receipt("undelivered", "copy-2"), ref: message });
+    expect((await shop.read(message)).state).toBe("submitted");
+    await report(shop.needs, { ...receipt("delivered", "copy-1"), ref: message });
+    expect((await shop.read(message)).state).toBe("delivered");
+  });
+
   test("many receipts at once, doubled and shuffled, leave every message delivered once", async () => {
     const messages = await Promise.all(Array.from({ length: 50 }, () => shop.accept()));
     shop.carrier.answer = (message) => ({ kind: "taken", carrierMessageId: message.requestId });

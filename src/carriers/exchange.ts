@@ -39,7 +39,9 @@ export function exchange(
     if (!target) return asking.onResponseError(null, new Error("the address is no address of the web"));
     const { origin, pathname, search } = target;
     try {
-      agent.dispatch({ origin, path: `${pathname}${search}`, method, headers, body }, asking);
+      // The agent's own limits are for callers that have none: a platform may be given longer to answer.
+      const patience = { headersTimeout: 0, bodyTimeout: 0 };
+      agent.dispatch({ origin, path: `${pathname}${search}`, method, headers, body, ...patience }, asking);
     } catch (error) {
       asking.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
     }

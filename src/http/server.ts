@@ -142,7 +142,8 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, admiss
     method: route.method,
     url: route.path,
     // An answer without a body and without an end would hold up whatever is asked next on the line.
-    exposeHeadRoute: route.method === "GET" && route.contentType !== "text/event-stream",
+    // To ask a raw door is to tell it something, and what only looks must not.
+    exposeHeadRoute: route.method === "GET" && route.contentType !== "text/event-stream" && !isRaw(route),
     errorHandler: (error, request, reply) => fail(request, reply, error, route.family),
     // The key or the session is looked at before a byte of the body is read.
     onRequest: isOpen(route)

@@ -34,12 +34,15 @@ export interface ReportNeeds {
  */
 export async function report(needs: ReportNeeds, receipt: Receipt): Promise<void> {
   const { commits, meters } = needs;
-  const known = receipt.ref ?? (await commits.find.add(receipt));
-  if (known) return apply(needs, known, receipt);
+  const { ref } = receipt;
+  // What a platform echoes is ours nearly always; a message that was only tried out is in no record.
+  if (ref && ((await apply(needs, ref, receipt)) || (await needs.store.findMessage(ref)))) return;
+  const known = await commits.find.add(receipt);
+  if (known) return void (await apply(needs, known, receipt));
   const respelled = receipt.otherIds?.length ? await commits.findRespelled.add(receipt) : null;
-  if (respelled) return applyRespelled(needs, respelled, receipt);
+  if (respelled) return void (await applyRespelled(needs, respelled, receipt));
   const late = await commits.park.add(receipt);
-  if (late) return apply(needs, late, receipt);
+  if (late) return void (await apply(needs, late, receipt));
   meters.receipts(receipt.carrier, "parked").inc();
 }
 
@@ -74,13 +77,14 @@ function applyRespelled(
   { submission, knownAs }: Respelled,
   receipt: Receipt,
   settles?: number,
-): Promise<void> {
+): Promise<boolean> {
   const carrier = needs.carriers.find(submission.accountId, carrierNameOf(receipt.carrier));
   carrier?.learned?.(receipt, knownAs);
   return apply(needs, submission, { ...receipt, carrierMessageId: knownAs }, settles);
 }
 
-async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles?: number): Promise<void> {
+/** Says whether it changed anything. */
+async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles?: number): Promise<boolean> {
   const { commits, meters } = needs;
   const { accountId, requestId, n } = ref;
   // What is said of one part is judged with the others; it may be judged again, so a crash between the two steps costs nothing.
@@ -95,13 +99,18 @@ async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles
   const settled = settles === undefined ? {} : { settles };
   if (isBad && (await turnsToText(needs, ref, receipt, trail, settles))) {
     meters.receipts(carrier, "failover").inc();
-    return;
+    return true;
+  }
+  if (isBad && (await isOneOfSeveral(needs, ref, receipt))) {
+    await commits.move.add({ ...note, to: state, carriedBy: NEVER, ...settled });
+    meters.receipts(carrier, "repeated").inc();
+    return true;
   }
   if (isBad && (await turnsToNextRoute(needs, ref, receipt))) {
     // It is no end: the next route has its turn. The step is noted by a move that is never legal.
     await commits.move.add({ ...note, to: state, carriedBy: NEVER, ...settled });
     meters.receipts(carrier, "failover").inc();
-    return;
+    return true;
   }
   const change: Move = {
     ...note,
@@ -123,7 +132,15 @@ async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles
   const moved = state === "read" ? await read(needs, change) : (await commits.move.add(change)).moved;
   meters.receipts(carrier, moved ? "moved" : "repeated").inc();
   if (moved && isFinal(state)) meters.moves(state).inc();
+  return moved;
 }
+
+/**
+ * Whether a receipt that names our message is about one copy of several: a message in doubt was handed over again, and
+ * while one copy may still arrive, another's bad news is no end.
+ */
+const isOneOfSeveral = async ({ store }: ReportNeeds, ref: MessageRef, { ref: named }: Receipt): Promise<boolean> =>
+  named !== undefined && ((await store.findMessage(ref))?.repeats ?? 0) > 0;
 
 /** Whose network the phone is in, as far as a receipt says so: it stays with the message, for what is told of it later. */
 const networkOf = ({ operator, circle }: Receipt): Pick<Receipt, "operator" | "circle"> => ({
