@@ -136,11 +136,13 @@ async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles
 }
 
 /**
- * Whether a receipt that names our message is about one copy of several: a message in doubt was handed over again, and
- * while one copy may still arrive, another's bad news is no end.
+ * Whether a receipt that names our message is about a copy that nobody knows: a message in doubt was handed over again,
+ * and while the copy that was answered may arrive, another's bad news is no end.
  */
-const isOneOfSeveral = async ({ store }: ReportNeeds, ref: MessageRef, { ref: named }: Receipt): Promise<boolean> =>
-  named !== undefined && ((await store.findMessage(ref))?.repeats ?? 0) > 0;
+async function isOneOfSeveral({ store, commits }: ReportNeeds, ref: MessageRef, receipt: Receipt): Promise<boolean> {
+  if (receipt.ref === undefined || ((await store.findMessage(ref))?.repeats ?? 0) === 0) return false;
+  return (await commits.find.add(receipt)) === null;
+}
 
 /** Whose network the phone is in, as far as a receipt says so: it stays with the message, for what is told of it later. */
 const networkOf = ({ operator, circle }: Receipt): Pick<Receipt, "operator" | "circle"> => ({
