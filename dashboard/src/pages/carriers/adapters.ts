@@ -1,8 +1,9 @@
 import type { Channel } from "../../parts/channel.tsx";
 import type { Field, Parts, Values } from "../../parts/record/field.ts";
 import { ChaosInput } from "./chaos-input.tsx";
+import { httpFault } from "./http-faults.ts";
 import { HTTP_PARTS, setHttp } from "./http-fields.ts";
-import { lineInput } from "./line-input.tsx";
+import { lineInput, type LineHabits } from "./line-input.tsx";
 import { RBM_PARTS } from "./rbm-fields.ts";
 import { SMPP_PARTS } from "./smpp-fields.ts";
 import { WHATSAPP_PARTS } from "./whatsapp-fields.ts";
@@ -29,9 +30,9 @@ export interface RealLine {
   hasTemplates: boolean;
 }
 
-const lineOf = (name: string, parts: Parts, setting?: typeof setHttp): Pick<Adapter, "fields" | "starts"> => ({
+const lineOf = (name: string, parts: Parts, habits?: LineHabits): Pick<Adapter, "fields" | "starts"> => ({
   starts: { [name]: null },
-  fields: [{ name, label: "The line", input: { kind: "own", component: lineInput(name, parts, setting) }, parts }],
+  fields: [{ name, label: "The line", input: { kind: "own", component: lineInput(name, parts, habits) }, parts }],
 });
 
 /** Every adapter. One that is added here has its form, its health and its place in the list. */
@@ -74,7 +75,7 @@ export const ADAPTERS: readonly Adapter[] = [
     value: "http",
     label: "HTTP",
     about: "A provider of text messages with an HTTP API, such as Twilio, or Kannel.",
-    ...lineOf("http", HTTP_PARTS, setHttp),
+    ...lineOf("http", HTTP_PARTS, { set: setHttp, faultAt: httpFault }),
     line: {
       channel: "sms",
       trial: null,

@@ -1,17 +1,10 @@
-import { PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Stack, TextInput } from "@mantine/core";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import { RowsInput, type Row, type Rows } from "../../parts/record/rows-input.tsx";
+import { SecretInput } from "../../parts/record/secret-input.tsx";
 import { presetOf } from "./http-presets.ts";
 
 type Given = Readonly<Record<string, string>>;
-
-/** Where a placeholder can stand; the server says there that nobody gave what it stands for. */
-const TEMPLATES = ["path", "body", "basicAuth.*", "headers.*"];
-
-/** What is wrong with a value or a secret itself, or that it is missing. */
-const faultFor = (faultAt: OwnInputProps["faultAt"], map: string, name: string): string | undefined =>
-  faultAt(`${map}.${name}`) ??
-  TEMPLATES.map(faultAt).find((fault) => fault !== undefined && new RegExp(`\\b${name}\\b`).test(fault));
 
 const mapRows = (word: string): Rows => ({
   columns: [
@@ -40,7 +33,7 @@ export function HttpValuesInput(props: OwnInputProps) {
           withAsterisk
           value={given[name] ?? ""}
           onChange={({ currentTarget }) => onChange(withOne(given, name, currentTarget.value))}
-          error={faultFor(faultAt, "values", name)}
+          error={faultAt(`values.${name}`)}
           disabled={disabled}
           autoComplete="off"
         />
@@ -66,15 +59,13 @@ export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: l
   const common = (name: string) => ({
     value: given[name] ?? "",
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) => change(name, currentTarget.value),
-    error: faultFor(faultAt, "secrets", name),
+    error: faultAt(`secrets.${name}`),
     disabled,
-    visibilityToggleButtonProps: { "aria-label": "Show it" },
-    autoComplete: "new-password",
   });
   return (
     <Stack gap="md">
       {asked.map(([name, label]) => (
-        <PasswordInput
+        <SecretInput
           key={name}
           label={preset ? label : `Secret ${label}`}
           description={`Sealed, and never shown.${kept.has(name) ? " Leave it empty to keep the one that there is." : ""}`}
@@ -82,7 +73,7 @@ export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: l
           {...common(name)}
         />
       ))}
-      <PasswordInput
+      <SecretInput
         label="Callback key"
         description={`Stands in the callback address: 16 to 128 letters and digits. Left empty, ${kept.has(CALLBACK) ? "the one that there is stays" : "one is made"}.`}
         {...common(CALLBACK)}

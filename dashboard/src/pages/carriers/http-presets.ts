@@ -1,5 +1,5 @@
 /** What one provider asks for, by the names that the server's preset has for it. */
-export interface HttpPreset {
+interface HttpPreset {
   value: string;
   label: string;
   /** Null where everybody has one of their own. */

@@ -1,6 +1,7 @@
-import { Button, FileButton, Group, PasswordInput, Stack } from "@mantine/core";
+import { Button, FileButton, Group, Stack } from "@mantine/core";
 import { IconFileUpload } from "@tabler/icons-react";
 import type { OwnInputProps } from "../../parts/record/field.ts";
+import { SecretInput } from "../../parts/record/secret-input.tsx";
 
 /** The key file of a service account, pasted or chosen, and never shown; empty is left out, so that the one there is stays. */
 export function KeyFileInput({ label, hint = "", value, onChange, disabled, faultAt, values }: OwnInputProps) {
@@ -8,7 +9,7 @@ export function KeyFileInput({ label, hint = "", value, onChange, disabled, faul
   const kept = typeof clientEmail === "string" && clientEmail !== "" ? ` Empty keeps the key of ${clientEmail}.` : "";
   return (
     <Stack gap="xs">
-      <PasswordInput
+      <SecretInput
         label={label}
         description={hint + kept}
         // A line of JSON is worth the same as many, and only a single line can be hidden.
@@ -16,8 +17,6 @@ export function KeyFileInput({ label, hint = "", value, onChange, disabled, faul
         onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
         error={faultAt("serviceAccount")}
         disabled={disabled}
-        visibilityToggleButtonProps={{ "aria-label": "Show it" }}
-        autoComplete="new-password"
         data-field="serviceAccount"
       />
       <Group>

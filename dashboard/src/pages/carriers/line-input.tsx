@@ -3,13 +3,19 @@ import type { ComponentType } from "react";
 import { partsOf, type OwnInputProps, type Parts, type Values } from "../../parts/record/field.ts";
 import { FieldList } from "../../parts/record/field-list.tsx";
 
-/** What a line becomes when one of its fields is set; only that field is another, unless told otherwise. */
-type Setting = (line: Values, name: string, next: unknown) => Values;
+/** What a kind of line does otherwise than to set the one field, and to show a fault where the server says it is. */
+export interface LineHabits {
+  set: (line: Values, name: string, next: unknown) => Values;
+  faultAt: (line: Values, path: string, told: OwnInputProps["faultAt"]) => string | undefined;
+}
 
-const setOne: Setting = (line, name, next) => ({ ...line, [name]: next });
+const USUAL: LineHabits = {
+  set: (line, name, next) => ({ ...line, [name]: next }),
+  faultAt: (_line, path, told) => told(path),
+};
 
 /** An input for all fields of a line, whose faults the server tells below `adapter`. */
-export const lineInput = (adapter: string, parts: Parts, setting = setOne): ComponentType<OwnInputProps> =>
+export const lineInput = (adapter: string, parts: Parts, habits = USUAL): ComponentType<OwnInputProps> =>
   function LineInput({ label, value, onChange, disabled, faultAt }) {
     const line = partsOf(parts, value);
     return (
@@ -18,8 +24,8 @@ export const lineInput = (adapter: string, parts: Parts, setting = setOne): Comp
           <FieldList
             fields={parts.fields}
             values={line}
-            set={(name, next) => onChange(setting(line, name, next))}
-            faultAt={(path) => faultAt(`${adapter}.${path}`)}
+            set={(name, next) => onChange(habits.set(line, name, next))}
+            faultAt={(path) => habits.faultAt(line, path, (own) => faultAt(`${adapter}.${own}`))}
             isDisabled={() => disabled}
           />
         </Stack>

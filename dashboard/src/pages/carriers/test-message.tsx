@@ -20,7 +20,7 @@ import type { Template } from "../../api-types.ts";
 import type { Channel } from "../../parts/channel.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
-import { GuardedButton } from "../../parts/guarded.tsx";
+import { GuardedButton, useWhyNot } from "../../parts/guarded.tsx";
 import { ORIGINS } from "../../parts/origins.ts";
 import { useNames } from "../../parts/record/use-names.ts";
 import { duration } from "../../parts/time-text.tsx";
@@ -78,7 +78,8 @@ function TestForm({ carrier, channel }: { carrier: Carrier; channel: Channel }) 
     mutationFn: () =>
       post<Try>(`${CARRIERS}/${carrier.id ?? ""}/send`, bodyOf(channel, { ...written, from }, template)),
   });
-  const isMissing = channel !== "sms" && !template;
+  const whyNot = channel !== "sms" && !template ? "There is no template of this channel yet." : null;
+  const maySend = useWhyNot("own") === null && whyNot === null;
   return (
     <Paper
       mt="sm"
@@ -86,7 +87,7 @@ function TestForm({ carrier, channel }: { carrier: Carrier; channel: Channel }) 
       aria-label="Test message"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isMissing) send.mutate();
+        if (maySend) send.mutate();
       }}
     >
       <Stack gap="sm">
@@ -95,7 +96,14 @@ function TestForm({ carrier, channel }: { carrier: Carrier; channel: Channel }) 
           list of messages.
         </Text>
         <Group grow align="flex-start">
-          <Autocomplete label={label} data={names} value={from} onChange={(next) => change({ from: next })} />
+          <Autocomplete
+            label={label}
+            data={names}
+            // The first is there from the beginning, and must not hide the others.
+            filter={({ options }) => options}
+            value={from}
+            onChange={(next) => change({ from: next })}
+          />
           <TextInput
             label="To"
             inputMode="tel"
@@ -114,12 +122,7 @@ function TestForm({ carrier, channel }: { carrier: Carrier; channel: Channel }) 
           <TemplateFields templates={templates} template={template} written={written} change={change} />
         )}
         <Group>
-          <GuardedButton
-            type="submit"
-            may="own"
-            loading={send.isPending}
-            whyNot={isMissing ? "There is no template of this channel yet." : null}
-          >
+          <GuardedButton type="submit" may="own" loading={send.isPending} whyNot={whyNot}>
             Send it
           </GuardedButton>
         </Group>
