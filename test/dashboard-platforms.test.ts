@@ -258,10 +258,15 @@ describe("a carrier over HTTP", () => {
       const errors = open.getByLabel("What other answers mean");
       expect(await errors.inputValue()).toContain('"meaning": "throttle"');
       await errors.fill('[{ "status": "9xx", "meaning": "stop" }]');
+      const headers = open.getByLabel("Headers");
+      await headers.fill('{ "x-more": "{{secret:more}}" }');
       await save(open);
+      await field(open, "Secret more").waitFor();
+      expect(await field(open, "Secret more").getAttribute("aria-invalid")).toBe("true");
       await open.getByText(/^A status is written like 202/).waitFor();
       expect(await errors.getAttribute("aria-invalid")).toBe("true");
       expect(await faultsInAllGuises(page)).toEqual([]);
+      await headers.fill("{}");
       await errors.fill('[{ "status": "5xx", "meaning": "retry" }]');
       const sent = page.waitForRequest((each) => each.method() === "PATCH");
       await save(open);

@@ -80,7 +80,7 @@ export const ADAPTERS: readonly Adapter[] = [
       channel: "sms",
       trial: null,
       callback:
-        "Reports need no entry: every message names this address to the provider. For what phones send, enter it with ?key= and the callback key where the provider asks for the address of incoming messages.",
+        "Reports need no entry with a provider that is known: every message names this address. For what phones send, enter it with ?key= and the callback key where the provider asks for the address of incoming messages.",
       hasBinds: false,
       hasTemplates: false,
     },

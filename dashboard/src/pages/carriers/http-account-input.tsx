@@ -1,5 +1,5 @@
 import { Stack, TextInput } from "@mantine/core";
-import type { OwnInputProps } from "../../parts/record/field.ts";
+import type { OwnInputProps, Values } from "../../parts/record/field.ts";
 import { RowsInput, type Row, type Rows } from "../../parts/record/rows-input.tsx";
 import { SecretInput } from "../../parts/record/secret-input.tsx";
 import { presetOf } from "./http-presets.ts";
@@ -22,11 +22,13 @@ const VALUES = mapRows("value");
 export function HttpValuesInput(props: OwnInputProps) {
   const { value, onChange, disabled, faultAt, values: line } = props;
   const preset = presetOf(line["preset"]);
-  if (!preset) return <RowsInput {...props} rows={VALUES} name="values" />;
+  const faultWithin = (path: string): string | undefined => faultAt(path) ?? faultAt(`${path}.*`);
+  if (!preset) return <RowsInput {...props} faultAt={faultWithin} rows={VALUES} name="values" />;
   const given = (value ?? {}) as Given;
+  const asked = { ...wordsFor("Value", namesIn(line, "value")), ...preset.values };
   return (
     <Stack gap="md">
-      {Object.entries(preset.values).map(([name, label]) => (
+      {Object.entries(asked).map(([name, label]) => (
         <TextInput
           key={name}
           label={label}
@@ -50,8 +52,8 @@ const KEPT_BESIDE = new Set([CALLBACK, "callbackBefore"]);
 export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: line }: OwnInputProps) {
   const given = (value ?? {}) as Given;
   const kept = new Set((line["secretNames"] as readonly string[] | undefined) ?? []);
-  const preset = presetOf(line["preset"]);
-  const asked = preset ? Object.entries(preset.secrets) : namesIn(line, kept).map((name) => [name, name] as const);
+  const others = [...namesIn(line, "secret"), ...kept].filter((name) => !KEPT_BESIDE.has(name));
+  const asked = { ...wordsFor("Secret", others), ...presetOf(line["preset"])?.secrets };
   const change = (name: string, next: string): void => {
     const all = withOne(given, name, next);
     onChange(Object.keys(all).length === 0 ? undefined : all);
@@ -64,10 +66,10 @@ export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: l
   });
   return (
     <Stack gap="md">
-      {asked.map(([name, label]) => (
+      {Object.entries(asked).map(([name, label]) => (
         <SecretInput
           key={name}
-          label={preset ? label : `Secret ${label}`}
+          label={label}
           description={`Sealed, and never shown.${kept.has(name) ? " Leave it empty to keep the one that there is." : ""}`}
           withAsterisk={!kept.has(name)}
           {...common(name)}
@@ -86,9 +88,12 @@ export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: l
 const withOne = (given: Given, name: string, value: string): Given =>
   Object.fromEntries(Object.entries({ ...given, [name]: value }).filter(([, each]) => each !== ""));
 
-/** The secrets that a request names, wherever it does, and those that there are. */
-function namesIn(line: Readonly<Record<string, unknown>>, kept: ReadonlySet<string>): string[] {
+/** The values or secrets that a request names, wherever it does. */
+function namesIn(line: Values, kind: "value" | "secret"): string[] {
   const written = JSON.stringify([line["path"], line["headers"], line["basicAuth"], line["body"]]);
-  const named = [...written.matchAll(/\{\{secret:(\w+)\}\}/g)].map(([, name = ""]) => name);
-  return [...new Set([...named, ...kept])].filter((name) => !KEPT_BESIDE.has(name));
+  return [...written.matchAll(new RegExp(`\\{\\{${kind}:(\\w+)\\}\\}`, "g"))].map(([, name = ""]) => name);
 }
+
+/** What is asked for by a name that somebody made up. */
+const wordsFor = (word: string, names: readonly string[]): Given =>
+  Object.fromEntries(names.map((name) => [name, `${word} ${name}`]));
