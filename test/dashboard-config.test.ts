@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { Locator, Page } from "playwright-core";
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { faultsInAllGuises, faultsOf, openDashboard, settled, type Dashboard } from "./support/browser.ts";
+import { choose, faultsInAllGuises, faultsOf, openDashboard, settled, type Dashboard } from "./support/browser.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { Smsc } from "../src/smsc/smsc.ts";
 import type { Envelope } from "./support/house.ts";
@@ -52,17 +52,6 @@ afterAll(async () => {
 async function first(path: string): Promise<{ id: string } & Record<string, unknown>> {
   const { body } = await dashboard.house.ask<{ data: ({ id: string } & Record<string, unknown>)[] }>("GET", path);
   return body.data[0] ?? { id: "" };
-}
-
-/** Chooses from a list that opens. */
-async function choose(within: Page | Locator, label: string, option: string): Promise<void> {
-  const page = "goto" in within ? within : within.page();
-  await within
-    .getByRole("textbox", { name: label })
-    .or(within.getByRole("combobox", { name: label }))
-    .first()
-    .click();
-  await page.getByRole("option", { name: option, exact: true }).click();
 }
 
 /** The words above a field, with or without the mark of what must be given. */

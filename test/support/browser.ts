@@ -8,6 +8,7 @@ import {
   type Browser,
   type BrowserContext,
   type ConsoleMessage,
+  type Locator,
   type Page,
   type Request,
 } from "playwright-core";
@@ -150,6 +151,17 @@ function watch(page: Page, url: string): Visit & { leave(): Promise<void> } {
 export async function settled(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+}
+
+/** Chooses from a list that opens. */
+export async function choose(within: Page | Locator, label: string, option: string): Promise<void> {
+  const page = "goto" in within ? within : within.page();
+  await within
+    .getByRole("textbox", { name: label })
+    .or(within.getByRole("combobox", { name: label }))
+    .first()
+    .click();
+  await page.getByRole("option", { name: option, exact: true }).click();
 }
 
 type Theme = "light" | "dark";

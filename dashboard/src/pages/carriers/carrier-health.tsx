@@ -6,8 +6,12 @@ import { ErrorState } from "../../parts/error-state.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
-import { BindTrial } from "./bind-trial.tsx";
+import type { RealLine } from "./adapters.ts";
+import { BringTemplates } from "./bring-templates.tsx";
+import { CallbackAddress } from "./callback-address.tsx";
 import { useCarrierState, type Bind, type Carrier, type CarrierState } from "./carrier.ts";
+import { LineTrial } from "./line-trial.tsx";
+import { TestMessage } from "./test-message.tsx";
 
 /** How a line does, in a word: refused is somebody's to mend, down mends itself. */
 function wordFor({ up, pausedUntil, binds }: CarrierState): string {
@@ -32,8 +36,8 @@ const COLUMNS: readonly Column<Bind>[] = [
   { title: "In flight", align: "right", render: ({ inFlight }) => inFlight.toLocaleString() },
 ];
 
-/** The binds of a line, what it does and what the carrier said no to, and a button that tries it. */
-export function CarrierHealth({ carrier }: { carrier: Carrier }) {
+/** How a line does and what the carrier said no to, where it is called back, and what can be tried on it. */
+export function CarrierHealth({ carrier, line }: { carrier: Carrier; line: RealLine }) {
   const { data, error, refetch } = useCarrierState(carrier);
   if (error) return <ErrorState error={error} retry={() => void refetch()} />;
   if (!data) return <PageLoading />;
@@ -45,19 +49,22 @@ export function CarrierHealth({ carrier }: { carrier: Carrier }) {
           As node {data.node} has it, {data.nodes === 1 ? "the only one" : `one of ${data.nodes}`}.
         </Text>
       </Group>
-      <BindTrial carrier={carrier} />
-      <DataTable
-        label="Binds"
-        columns={COLUMNS}
-        rows={data.binds}
-        rowKey={(bind) => `${bind.as} ${data.binds.indexOf(bind)}`}
-        empty={
-          <EmptyState sentence="This node has no bind of the line: other nodes have them, or it is about to have one." />
-        }
-      />
+      {line.callback !== null && data.callbackUrl !== null && (
+        <CallbackAddress url={data.callbackUrl} where={line.callback} />
+      )}
+      {line.trial ? (
+        <LineTrial carrier={carrier} words={line.trial} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          Only a message shows whether the provider takes any: send one.
+        </Text>
+      )}
+      <TestMessage carrier={carrier} channel={line.channel} />
+      {line.hasTemplates && <BringTemplates carrier={carrier} />}
+      {line.hasBinds && <Binds binds={data.binds} />}
       <Table>
         <Table.Tbody>
-          {factsOf(data).map(([name, fact]) => (
+          {factsOf(data, line).map(([name, fact]) => (
             <Table.Tr key={name}>
               <Table.Th fw={500}>{name}</Table.Th>
               <Table.Td>{fact}</Table.Td>
@@ -69,7 +76,20 @@ export function CarrierHealth({ carrier }: { carrier: Carrier }) {
   );
 }
 
-function factsOf({ submitsPerSecond, speed, pausedUntil, errors, lastError, learnedIdForm }: CarrierState) {
+const Binds = ({ binds }: Pick<CarrierState, "binds">) => (
+  <DataTable
+    label="Binds"
+    columns={COLUMNS}
+    rows={binds}
+    rowKey={(bind) => `${bind.as} ${binds.indexOf(bind)}`}
+    empty={
+      <EmptyState sentence="This node has no bind of the line: other nodes have them, or it is about to have one." />
+    }
+  />
+);
+
+function factsOf(state: CarrierState, { hasBinds }: RealLine) {
+  const { submitsPerSecond, speed, pausedUntil, errors, lastError, learnedIdForm } = state;
   const refusals = Object.entries(errors).map(([code, times]) => `${code}: ${times.toLocaleString()}`);
   const facts: [string, ReactNode][] = [
     ["Answered in the last second", submitsPerSecond.toLocaleString()],
@@ -84,6 +104,6 @@ function factsOf({ submitsPerSecond, speed, pausedUntil, errors, lastError, lear
         {lastError.description} ({lastError.code}), <TimeText at={lastError.at} size="sm" span />
       </>,
     ]);
-  facts.push(["Receipts spell ids", learnedIdForm ?? "nothing learned yet"]);
+  if (hasBinds) facts.push(["Receipts spell ids", learnedIdForm ?? "nothing learned yet"]);
   return facts;
 }

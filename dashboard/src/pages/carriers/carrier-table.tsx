@@ -62,10 +62,10 @@ const KIND: RecordKind<Carrier> = {
   ],
   empty: { sentence: "There is no line.", example: { name: "line-2", messagesPerSecond: 50 } },
   removal: "No message takes it any more. A carrier that a route leads to cannot be removed.",
-  panels: (carrier) =>
-    adapterOf(carrier.adapter)?.tellsState === true
-      ? [{ value: "health", label: "Health", panel: <CarrierHealth carrier={carrier} /> }]
-      : [],
+  panels: (carrier) => {
+    const line = adapterOf(carrier.adapter)?.line;
+    return line ? [{ value: "health", label: "Health", panel: <CarrierHealth carrier={carrier} line={line} /> }] : [];
+  },
 };
 
 /** The lines to networks. */

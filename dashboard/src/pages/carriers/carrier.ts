@@ -27,6 +27,7 @@ export interface CarrierState {
   up: boolean;
   node: number;
   nodes: number;
+  callbackUrl: string | null;
   binds: readonly Bind[];
   submitsPerSecond: number;
   speed: number | null;
@@ -42,7 +43,7 @@ export function useCarrierState({ id, adapter }: Carrier): UseQueryResult<Carrie
   return useQuery({
     queryKey: [CARRIERS, id, "state"],
     queryFn: ({ signal }) => get<CarrierState>(`${CARRIERS}/${id ?? ""}/state`, {}, signal),
-    enabled: id !== null && adapterOf(adapter)?.tellsState === true,
+    enabled: id !== null && (adapterOf(adapter)?.line ?? null) !== null,
     refetchInterval: LOOKED_AT_EVERY_MS,
     retry: false,
   });

@@ -1,16 +1,8 @@
-import type { ComponentType } from "react";
-import type { Field, OwnInputProps, Values } from "../../parts/record/field.ts";
+import type { Field, Values } from "../../parts/record/field.ts";
 import { AddressesInput } from "./addresses-input.tsx";
-import { PrioritiesInput } from "./priorities-input.tsx";
+import { lanesInput } from "./lanes-input.tsx";
+import { advanced, own } from "./line-fields.ts";
 import { ErrorTextsInput, ReceiptTlvsInput, StatusPolicyInput, TlvsInput } from "./smpp-rows.tsx";
-
-const own = (name: string, label: string, hint: string, component: ComponentType<OwnInputProps>): Field => ({
-  name,
-  label,
-  hint,
-  input: { kind: "own", component },
-  more: "Advanced",
-});
 
 /** What most carriers take, as the server has it too. */
 export const SMPP_ADVANCED_STARTS: Values = {
@@ -37,7 +29,12 @@ export const SMPP_ADVANCED: readonly Field[] = [
     "How senders and recipients are marked: type of number and numbering plan.",
     AddressesInput,
   ),
-  own("priorities", "Priorities", "priority_flag by the type of a message, from 0 to 3.", PrioritiesInput),
+  own(
+    "priorities",
+    "Priorities",
+    "priority_flag by the type of a message, from 0 to 3.",
+    lanesInput({ name: "priorities", min: 0, max: 3 }),
+  ),
   own("tlvs", "Parameters of submits", "They go with every message, like those of India's registers.", TlvsInput),
   own("receiptTlvs", "Parameters of receipts", "Those that tell something of the phone.", ReceiptTlvsInput),
   own(
@@ -47,4 +44,4 @@ export const SMPP_ADVANCED: readonly Field[] = [
     StatusPolicyInput,
   ),
   own("errorTexts", "What error codes mean", "Shown with messages that failed.", ErrorTextsInput),
-];
+].map(advanced);

@@ -1,19 +1,8 @@
 import type { Field, Parts } from "../../parts/record/field.ts";
+import { choice, flag, number } from "./line-fields.ts";
 import { SMPP_ADVANCED, SMPP_ADVANCED_STARTS } from "./smpp-advanced.ts";
 import { TlsInput } from "./tls-input.tsx";
 
-const choice = (name: string, label: string, hint: string, options: readonly (readonly [string, string])[]): Field => ({
-  name,
-  label,
-  hint,
-  input: { kind: "choice", options: options.map(([value, word]) => ({ value, label: word })) },
-});
-const number = (name: string, label: string, hint: string, min: number, max: number, suffix?: string): Field => ({
-  name,
-  label,
-  hint,
-  input: { kind: "number", min, max, ...(suffix ? { suffix } : {}) },
-});
 /** Mostly empty, because few carriers ask for it. */
 const word = (name: string, label: string, hint: string): Field => ({
   name,
@@ -21,7 +10,6 @@ const word = (name: string, label: string, hint: string): Field => ({
   hint,
   input: { kind: "text", empty: "itself" },
 });
-const flag = (name: string, label: string, hint: string): Field => ({ name, label, hint, input: { kind: "switch" } });
 const further = (field: Field): Field => ({ ...field, more: true });
 
 /** How receipts spell ids, as the API names it. */
@@ -188,6 +176,7 @@ export const SMPP_PARTS: Parts = {
         label: "Key of our certificate",
         hint: "In PEM. Sealed, and never shown. Empty leaves it as it is.",
         input: { kind: "long", placeholder: "-----BEGIN PRIVATE KEY-----" },
+        secret: true,
         when: ({ tls }: Readonly<Record<string, unknown>>) => tls !== null,
       } as const,
     ].map(further),

@@ -2,6 +2,7 @@ import { Autocomplete, Select, SimpleGrid, Stack, Textarea, TextInput } from "@m
 import { useQuery } from "@tanstack/react-query";
 import { get, type Page } from "../../api.ts";
 import type { Template, Titled } from "../../api-types.ts";
+import { ORIGINS } from "../../parts/origins.ts";
 import type { Draft, Kind } from "./kinds.ts";
 
 interface Props {
@@ -94,14 +95,8 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
   );
 }
 
-const ORIGINATORS = {
-  sms: { label: "Sender", field: "sender", path: "/api/senders" },
-  rcs: { label: "Bot", field: "botId", path: "/api/bots" },
-  chatapp: { label: "Business number", field: "from", path: "/api/numbers" },
-} as const;
-
 function Originator({ kind, draft, change }: Pick<Props, "kind" | "draft" | "change">) {
-  const { label, field, path } = ORIGINATORS[kind.channel];
+  const { label, field, path } = ORIGINS[kind.channel];
   const { data } = useQuery({
     queryKey: [path, "names"],
     queryFn: ({ signal }) => get<Page<Titled>>(path, { limit: 200 }, signal),

@@ -27,7 +27,7 @@ const BOTS: RecordKind<Titled & Dated> = {
   path: "/api/bots",
   one: "bot",
   add: "Add bot",
-  starts: { name: "", title: null },
+  starts: { name: "", title: null, agentId: null },
   fields: [
     {
       name: "name",
@@ -37,6 +37,12 @@ const BOTS: RecordKind<Titled & Dated> = {
       required: true,
     },
     title,
+    {
+      name: "agentId",
+      label: "Agent id",
+      hint: "What RCS for Business calls it, without the part from the @ on; its name unless given.",
+      input: { kind: "text", placeholder: "Its name" },
+    },
   ],
   columns: [{ title: "Title", render: (bot) => bot.title ?? "–" }, changed],
   empty: {
@@ -51,7 +57,7 @@ const NUMBERS: RecordKind<Titled & Dated> = {
   one: "number",
   add: "Add number",
   nameTitle: "Number",
-  starts: { name: "", title: null },
+  starts: { name: "", title: null, phoneNumberId: null },
   fields: [
     {
       name: "name",
@@ -61,6 +67,12 @@ const NUMBERS: RecordKind<Titled & Dated> = {
       required: true,
     },
     title,
+    {
+      name: "phoneNumberId",
+      label: "Phone number id",
+      hint: "What WhatsApp calls it, its phone_number_id; the carrier's unless given.",
+      input: { kind: "text", placeholder: "The carrier's" },
+    },
   ],
   columns: [{ title: "Title", render: (number) => number.title ?? "–" }, changed],
   empty: {

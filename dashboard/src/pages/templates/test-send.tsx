@@ -4,21 +4,15 @@ import { IconSend } from "@tabler/icons-react";
 import { useState } from "react";
 import { post } from "../../api.ts";
 import type { Sent, Template } from "../../api-types.ts";
-import type { Channel } from "../../parts/channel.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
+import { ORIGINS } from "../../parts/origins.ts";
 import { useNames } from "../../parts/record/use-names.ts";
 import { SentNote } from "../../parts/sent-note.tsx";
 import { requestOf } from "../compose/body.ts";
 import { draftOf, kindFor } from "./sendable.ts";
-
-const ORIGINS = {
-  sms: { label: "Sender", path: "/api/senders", field: "sender" },
-  rcs: { label: "Bot", path: "/api/bots", field: "botId" },
-  chatapp: { label: "Business number", path: "/api/numbers", field: "from" },
-} as const satisfies Record<Channel, { label: string; path: string; field: string }>;
 
 interface Props {
   template: Template;

@@ -1,15 +1,6 @@
-import {
-  Checkbox,
-  Group,
-  NumberInput,
-  PasswordInput,
-  Select,
-  Switch,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { Checkbox, Group, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { faultOf, type Field, type Values } from "./field.ts";
+import { SecretInput } from "./secret-input.tsx";
 
 interface Props {
   field: Field;
@@ -52,13 +43,7 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
   switch (input.kind) {
     case "text":
       return input.type === "password" ? (
-        <PasswordInput
-          {...common}
-          value={words(value)}
-          onChange={({ currentTarget }) => change(currentTarget.value)}
-          visibilityToggleButtonProps={{ "aria-label": "Show it" }}
-          autoComplete="new-password"
-        />
+        <SecretInput {...common} value={words(value)} onChange={({ currentTarget }) => change(currentTarget.value)} />
       ) : (
         <TextInput
           {...common}

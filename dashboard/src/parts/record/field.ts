@@ -56,6 +56,8 @@ export interface Field {
   absent?: unknown;
   /** Stands below "More settings", or below a fold of this name. */
   more?: true | "Advanced";
+  /** Never shown again once it is given; a field for passwords is so by itself. */
+  secret?: true;
   /** Of an object with fields of its own: what of it the form knows. The rest is not sent, and stays as it is. */
   parts?: Parts;
 }
@@ -79,6 +81,26 @@ export const fieldsAsked = (fields: readonly Field[], values: Values): Field[] =
 export function bodyToMake(fields: readonly Field[], values: Values): Values {
   const asked = fieldsAsked(fields, values).map((field) => [field, wireValue(field, values[field.name])] as const);
   return Object.fromEntries(asked.flatMap(([{ name }, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+const isSecret = ({ input, secret }: Field): boolean =>
+  secret === true || (input.kind === "text" && input.type === "password");
+
+/** The same as it may be read by whoever looks over a shoulder, or finds it in a chat. */
+export function bodyToShow(fields: readonly Field[], values: Values): Values {
+  const shown = fieldsAsked(fields, values).flatMap((field) => {
+    const { name, parts } = field;
+    if (parts) return [[name, bodyToShow(parts.fields, partsOf(parts, values[name]))] as const];
+    const value = wireValue(field, values[name]);
+    return value === undefined ? [] : [[name, isSecret(field) ? hidden(value) : value] as const];
+  });
+  return Object.fromEntries(shown);
+}
+
+function hidden(value: unknown): unknown {
+  if (typeof value === "string") return value === "" ? "" : "…";
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hidden(each)]));
 }
 
 /** What is sent to change a record: only what is another than before, so that the audit log says what changed. */

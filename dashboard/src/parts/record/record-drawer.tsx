@@ -8,7 +8,7 @@ import { DrawerTitle } from "../drawer-title.tsx";
 import { ErrorState } from "../error-state.tsx";
 import { GuardedConfirm } from "../guarded.tsx";
 import { PageLoading } from "../page-loading.tsx";
-import { bodyToMake, type Values } from "./field.ts";
+import { bodyToShow, type Values } from "./field.ts";
 import { nameIn, type RecordKind, type RecordRow } from "./record-kind.ts";
 import { RecordForm } from "./record-form.tsx";
 import { useRecordForm } from "./use-record-form.ts";
@@ -71,7 +71,7 @@ function NewRecord<T extends RecordRow>({ kind, change }: Pick<Props<T>, "kind" 
       />
       <CodeBlock
         heading="The same as curl"
-        code={curlOf({ path: kind.path, body: { ...kind.always, ...bodyToMake(kind.fields, form.values) } })}
+        code={curlOf({ path: kind.path, body: { ...kind.always, ...bodyToShow(kind.fields, form.values) } })}
       />
     </Stack>
   );

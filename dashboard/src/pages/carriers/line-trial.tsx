@@ -5,6 +5,7 @@ import { post } from "../../api.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { duration } from "../../parts/time-text.tsx";
+import type { RealLine } from "./adapters.ts";
 import { CARRIERS, type Carrier } from "./carrier.ts";
 
 interface Trial {
@@ -15,14 +16,15 @@ interface Trial {
   ms: number;
 }
 
-const TITLES: Readonly<Record<Trial["outcome"], string>> = {
-  bound: "It can be bound",
-  refused: "The carrier refused",
-  unreachable: "The carrier cannot be reached",
-};
+const NOES = { refused: "The carrier refused", unreachable: "The carrier cannot be reached" } as const;
 
-/** A button that binds a line once, and says what happened. */
-export function BindTrial({ carrier }: { carrier: Carrier }) {
+interface Props {
+  carrier: Carrier;
+  words: NonNullable<RealLine["trial"]>;
+}
+
+/** A button that asks a carrier once whether it would have us, and says what happened. */
+export function LineTrial({ carrier, words }: Props) {
   const trial = useMutation({ mutationFn: () => post<Trial>(`${CARRIERS}/${carrier.id ?? ""}/test`) });
   return (
     <Stack gap="sm">
@@ -33,27 +35,26 @@ export function BindTrial({ carrier }: { carrier: Carrier }) {
           loading={trial.isPending}
           onClick={() => trial.mutate()}
         >
-          Try to bind
+          {words.button}
         </GuardedButton>
         <Text size="sm" c="dimmed" mt={6}>
-          Once more beside the binds that there are, with the saved settings. A carrier that allows no further bind
-          refuses it.
+          {words.about}
         </Text>
       </div>
       {trial.error && <ErrorState error={trial.error} title="It was not tried" />}
-      {trial.data && <Outcome trial={trial.data} />}
+      {trial.data && <Outcome trial={trial.data} yes={words.yes} />}
     </Stack>
   );
 }
 
-function Outcome({ trial: { outcome, description, code, systemId, ms } }: { trial: Trial }) {
-  const isBound = outcome === "bound";
-  const Icon = isBound ? IconCheck : IconX;
+function Outcome({ trial, yes }: { trial: Trial; yes: string }) {
+  const { outcome, description, code, systemId, ms } = trial;
+  const Icon = outcome === "bound" ? IconCheck : IconX;
   return (
     <Alert
-      color={isBound ? "green" : "red"}
+      color={outcome === "bound" ? "green" : "red"}
       icon={<Icon aria-hidden />}
-      title={`${TITLES[outcome]}, after ${duration(ms)}`}
+      title={`${outcome === "bound" ? yes : NOES[outcome]}, after ${duration(ms)}`}
       data-outcome={outcome}
     >
       {description}

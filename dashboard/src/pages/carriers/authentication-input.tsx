@@ -1,0 +1,30 @@
+import { Fieldset, Group, Stack, Text, TextInput } from "@mantine/core";
+import type { OwnInputProps } from "../../parts/record/field.ts";
+
+type Authentication = Readonly<Record<"header" | "scheme", string>>;
+
+/** The header that the token goes in, and what stands before it there. */
+export function AuthenticationInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
+  const authentication = value as Authentication;
+  const common = (name: keyof Authentication) => ({
+    value: authentication[name],
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange({ ...authentication, [name]: currentTarget.value }),
+    error: faultAt(`authentication.${name}`),
+    disabled,
+    autoComplete: "off",
+  });
+  return (
+    <Fieldset legend={label}>
+      <Stack gap="xs">
+        <Text size="xs" c="dimmed">
+          {hint}
+        </Text>
+        <Group grow align="flex-start">
+          <TextInput label="Header" {...common("header")} />
+          <TextInput label="Before the token" placeholder="Nothing" {...common("scheme")} />
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
+}

@@ -1,0 +1,99 @@
+import { Stack, TextInput } from "@mantine/core";
+import type { OwnInputProps, Values } from "../../parts/record/field.ts";
+import { RowsInput, type Row, type Rows } from "../../parts/record/rows-input.tsx";
+import { SecretInput } from "../../parts/record/secret-input.tsx";
+import { presetOf } from "./http-presets.ts";
+
+type Given = Readonly<Record<string, string>>;
+
+const mapRows = (word: string): Rows => ({
+  columns: [
+    { name: "name", label: "Name", placeholder: word === "value" ? "user" : "token" },
+    { name: "content", label: `The ${word}` },
+  ],
+  starts: { name: "", content: "" },
+  add: `Add a ${word}`,
+  read: (value) => Object.entries((value ?? {}) as Row).map(([name, content]) => ({ name, content })),
+  write: (rows) => Object.fromEntries(rows.map(({ name, content }) => [name?.trim() ?? "", content ?? ""])),
+});
+const VALUES = mapRows("value");
+
+/** Who we are to the provider: what its preset asks for, or values of one's own by name. */
+export function HttpValuesInput(props: OwnInputProps) {
+  const { value, onChange, disabled, faultAt, values: line } = props;
+  const preset = presetOf(line["preset"]);
+  const faultWithin = (path: string): string | undefined => faultAt(path) ?? faultAt(`${path}.*`);
+  if (!preset) return <RowsInput {...props} faultAt={faultWithin} rows={VALUES} name="values" />;
+  const given = (value ?? {}) as Given;
+  const asked = { ...wordsFor("Value", namesIn(line, "value")), ...preset.values };
+  return (
+    <Stack gap="md">
+      {Object.entries(asked).map(([name, label]) => (
+        <TextInput
+          key={name}
+          label={label}
+          withAsterisk
+          value={given[name] ?? ""}
+          onChange={({ currentTarget }) => onChange(withOne(given, name, currentTarget.value))}
+          error={faultAt(`values.${name}`)}
+          disabled={disabled}
+          autoComplete="off"
+        />
+      ))}
+    </Stack>
+  );
+}
+
+/** The secret by which calls show that they come from the provider. */
+const CALLBACK = "callback";
+const KEPT_BESIDE = new Set([CALLBACK, "callbackBefore"]);
+
+/** What nobody is shown: what the preset asks for, or what a request of one's own names, and the key of our address. */
+export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: line }: OwnInputProps) {
+  const given = (value ?? {}) as Given;
+  const kept = new Set((line["secretNames"] as readonly string[] | undefined) ?? []);
+  const others = [...namesIn(line, "secret"), ...kept].filter((name) => !KEPT_BESIDE.has(name));
+  const asked = { ...wordsFor("Secret", others), ...presetOf(line["preset"])?.secrets };
+  const change = (name: string, next: string): void => {
+    const all = withOne(given, name, next);
+    onChange(Object.keys(all).length === 0 ? undefined : all);
+  };
+  const common = (name: string) => ({
+    value: given[name] ?? "",
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) => change(name, currentTarget.value),
+    error: faultAt(`secrets.${name}`),
+    disabled,
+  });
+  return (
+    <Stack gap="md">
+      {Object.entries(asked).map(([name, label]) => (
+        <SecretInput
+          key={name}
+          label={label}
+          description={`Sealed, and never shown.${kept.has(name) ? " Leave it empty to keep the one that there is." : ""}`}
+          withAsterisk={!kept.has(name)}
+          {...common(name)}
+        />
+      ))}
+      <SecretInput
+        label="Callback key"
+        description={`Stands in the callback address: 16 to 128 letters and digits. Left empty, ${kept.has(CALLBACK) ? "the one that there is stays" : "one is made"}.`}
+        {...common(CALLBACK)}
+      />
+    </Stack>
+  );
+}
+
+/** What is empty is not given. */
+const withOne = (given: Given, name: string, value: string): Given =>
+  Object.fromEntries(Object.entries({ ...given, [name]: value }).filter(([, each]) => each !== ""));
+
+/** The values or secrets that a request names, wherever it does. */
+function namesIn(line: Values, kind: "value" | "secret"): string[] {
+  const written = JSON.stringify([line["path"], line["headers"], line["basicAuth"], line["body"]]);
+  return [...written.matchAll(new RegExp(`\\{\\{${kind}:(\\w+)\\}\\}`, "g"))].map(([, name = ""]) => name);
+}
+
+/** What is asked for by a name that somebody made up. */
+const wordsFor = (word: string, names: readonly string[]): Given =>
+  Object.fromEntries(names.map((name) => [name, `${word} ${name}`]));

@@ -1,0 +1,43 @@
+import { Button, FileButton, Group, Stack } from "@mantine/core";
+import { IconFileUpload } from "@tabler/icons-react";
+import type { OwnInputProps } from "../../parts/record/field.ts";
+import { SecretInput } from "../../parts/record/secret-input.tsx";
+
+/** The key file of a service account, pasted or chosen, and never shown; empty is left out, so that the one there is stays. */
+export function KeyFileInput({ label, hint = "", value, onChange, disabled, faultAt, values }: OwnInputProps) {
+  const { clientEmail } = values;
+  const kept = typeof clientEmail === "string" && clientEmail !== "" ? ` Empty keeps the key of ${clientEmail}.` : "";
+  return (
+    <Stack gap="xs">
+      <SecretInput
+        label={label}
+        description={hint + kept}
+        // A line of JSON is worth the same as many, and only a single line can be hidden.
+        value={typeof value === "string" ? value : ""}
+        onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
+        error={faultAt("serviceAccount")}
+        disabled={disabled}
+        data-field="serviceAccount"
+      />
+      <Group>
+        <FileButton
+          accept="application/json,.json"
+          disabled={disabled}
+          onChange={(file) => void file?.text().then(onChange)}
+        >
+          {(props) => (
+            <Button
+              {...props}
+              variant="default"
+              size="xs"
+              disabled={disabled}
+              leftSection={<IconFileUpload size={14} aria-hidden />}
+            >
+              Choose the file
+            </Button>
+          )}
+        </FileButton>
+      </Group>
+    </Stack>
+  );
+}

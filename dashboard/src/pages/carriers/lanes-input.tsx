@@ -1,0 +1,43 @@
+import { Fieldset, Group, NumberInput, Stack, Text } from "@mantine/core";
+import type { ComponentType } from "react";
+import type { OwnInputProps } from "../../parts/record/field.ts";
+
+const LANES = ["OTP", "TRANS", "PROMO"] as const;
+type Lanes = Readonly<Record<(typeof LANES)[number], number>>;
+
+interface Limits {
+  /** Of the field, for what is wrong with it. */
+  name: string;
+  min: number;
+  max: number;
+}
+
+/** An input for a number by the type of a message. */
+export const lanesInput = ({ name, min, max }: Limits): ComponentType<OwnInputProps> =>
+  function LanesInput({ label, hint, value, onChange, disabled, faultAt }) {
+    const numbers = value as Lanes;
+    return (
+      <Fieldset legend={label}>
+        <Stack gap="xs">
+          <Text size="xs" c="dimmed">
+            {hint}
+          </Text>
+          <Group grow align="flex-start">
+            {LANES.map((lane) => (
+              <NumberInput
+                key={lane}
+                label={lane}
+                min={min}
+                max={max}
+                allowDecimal={false}
+                value={numbers[lane]}
+                onChange={(next) => typeof next === "number" && onChange({ ...numbers, [lane]: next })}
+                error={faultAt(`${name}.${lane}`)}
+                disabled={disabled}
+              />
+            ))}
+          </Group>
+        </Stack>
+      </Fieldset>
+    );
+  };

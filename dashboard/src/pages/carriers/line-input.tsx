@@ -1,0 +1,34 @@
+import { Fieldset, Stack } from "@mantine/core";
+import type { ComponentType } from "react";
+import { partsOf, type OwnInputProps, type Parts, type Values } from "../../parts/record/field.ts";
+import { FieldList } from "../../parts/record/field-list.tsx";
+
+/** What a kind of line does otherwise than to set the one field, and to show a fault where the server says it is. */
+export interface LineHabits {
+  set: (line: Values, name: string, next: unknown) => Values;
+  faultAt: (line: Values, path: string, told: OwnInputProps["faultAt"]) => string | undefined;
+}
+
+const USUAL: LineHabits = {
+  set: (line, name, next) => ({ ...line, [name]: next }),
+  faultAt: (_line, path, told) => told(path),
+};
+
+/** An input for all fields of a line, whose faults the server tells below `adapter`. */
+export const lineInput = (adapter: string, parts: Parts, habits = USUAL): ComponentType<OwnInputProps> =>
+  function LineInput({ label, value, onChange, disabled, faultAt }) {
+    const line = partsOf(parts, value);
+    return (
+      <Fieldset legend={label}>
+        <Stack gap="md">
+          <FieldList
+            fields={parts.fields}
+            values={line}
+            set={(name, next) => onChange(habits.set(line, name, next))}
+            faultAt={(path) => habits.faultAt(line, path, (own) => faultAt(`${adapter}.${own}`))}
+            isDisabled={() => disabled}
+          />
+        </Stack>
+      </Fieldset>
+    );
+  };

@@ -1,0 +1,23 @@
+/** What a new line to WhatsApp begins with, as the server has it too. */
+export const WHATSAPP_STARTS = {
+  phoneNumberId: null,
+  businessAccountId: null,
+  baseUrl: "https://graph.facebook.com",
+  version: "v26.0",
+  phoneNumberInPath: true,
+  authentication: { header: "Authorization", scheme: "Bearer" },
+  connections: 20,
+  responseSeconds: 30,
+};
+
+/** What a new line to RCS for Business begins with, as the server has it too. */
+export const RBM_STARTS = {
+  baseUrl: "https://rcsbusinessmessaging.googleapis.com",
+  tokenUrl: null,
+  capabilityCheck: true,
+  capabilityHours: 24,
+  ttlSeconds: { OTP: 60, TRANS: 86_400, PROMO: 86_400 },
+  trafficTypes: true,
+  connections: 50,
+  responseSeconds: 30,
+};

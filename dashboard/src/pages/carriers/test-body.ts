@@ -1,0 +1,44 @@
+import type { Template } from "../../api-types.ts";
+import type { Channel } from "../../parts/channel.tsx";
+import { ORIGINS } from "../../parts/origins.ts";
+import { requestOf } from "../compose/body.ts";
+import { draftOf, kindFor } from "../templates/sendable.ts";
+
+/** What somebody has written to try a line. */
+export interface Written {
+  from: string;
+  to: string;
+  text: string;
+  /** Its name; empty for the first. */
+  template: string;
+  params: readonly string[];
+  /** The text or the address of the header; empty for the usual one. */
+  header: string;
+}
+
+export const NOTHING_WRITTEN: Written = {
+  from: "",
+  to: "",
+  text: "Can you read this?",
+  template: "",
+  params: [],
+  header: "",
+};
+
+/** What the header of a template is asked for; null where it has none. */
+export function headerOf(template: Template): { label: string; usual: string } | null {
+  if (template.channel !== "chatapp" || !template.header) return null;
+  const { headerText, link } = draftOf(template, []);
+  return template.header.type === "text"
+    ? { label: "Text of the header", usual: headerText }
+    : { label: `Address of the ${template.header.type}`, usual: link };
+}
+
+/** The body of a send on the channel, as `POST /v1` takes it. */
+export function bodyOf(channel: Channel, written: Written, template: Template | undefined): Record<string, unknown> {
+  const { from, to, text, params, header } = written;
+  if (!template) return { [ORIGINS[channel].field]: from, to, text, type: "TRANS" };
+  const draft = { ...draftOf(template, params), to, [ORIGINS[channel].field]: from };
+  return requestOf(kindFor(template), { ...draft, ...(header === "" ? {} : { headerText: header, link: header }) })
+    .body;
+}

@@ -1,0 +1,12 @@
+import { PasswordInput, type PasswordInputProps } from "@mantine/core";
+
+/** One line that nobody reads over a shoulder, and that no browser fills in. */
+export const SecretInput = (props: PasswordInputProps) => (
+  <PasswordInput
+    {...props}
+    // Mantine says of all inputs but this one that they are wrong.
+    aria-invalid={props.error ? true : undefined}
+    visibilityToggleButtonProps={{ "aria-label": "Show it" }}
+    autoComplete="new-password"
+  />
+);
