@@ -292,6 +292,15 @@ describe("paths and patterns", () => {
     expect(found).toBeNull();
   });
 
+  test("what a pattern looks for stands near the beginning, and only its last words at the end of a text without end", () => {
+    const long = "a".repeat(100_000);
+    expect(readPattern("*id:(*);*")?.(`id:5; ${long}`)).toBe("5");
+    expect(readPattern("*id:(*);*")?.(`${long} id:5;`)).toBeNull();
+    expect(readPattern("SAY (*)")?.(`SAY ${long}`)).toBe(long);
+    expect(readPattern("*a")?.(long)).toBe(long);
+    expect(readPattern("*b")?.(long)).toBeNull();
+  });
+
   test("a text fits its own pattern of stars", () => {
     fc.assert(
       fc.property(
