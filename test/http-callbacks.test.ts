@@ -163,6 +163,37 @@ describe("a receipt", () => {
     ]);
   });
 
+  test("each of several is looked for in its own words, and not in those of the others", async () => {
+    const { receipts: mapping } = PRESETS.sinch;
+    const id = { path: null, pattern: '*"batch_id":"(*)"*' };
+    const { call, receipts } = await open("sinch", { receipts: mapping ? { ...mapping, each: "results", id } : null });
+    const results = ["a", "b", "c"].map((each) => ({ batch_id: each, status: "Delivered" }));
+    expect(await call(json({ results }))).toMatchObject({ status: 200 });
+    expect(receipts.map(({ carrierMessageId }) => carrierMessageId)).toEqual(["a", "b", "c"]);
+  });
+
+  test.each(["results", "results[*]"])("however many come in one call under %s, all are kept", async (each) => {
+    const { receipts: mapping } = PRESETS.sinch;
+    const { call, receipts } = await open("sinch", { receipts: mapping ? { ...mapping, each } : null });
+    const results = Array.from({ length: 2500 }, (_, place) => ({ batch_id: `b${place}`, status: "Delivered" }));
+    expect(await call(json({ results }))).toMatchObject({ status: 200 });
+    expect(new Set(receipts.map(({ carrierMessageId }) => carrierMessageId)).size).toBe(2500);
+  });
+
+  test("of which one of the last could not be kept makes the whole call come again", async () => {
+    const { receipts: mapping } = PRESETS.sinch;
+    const kept: unknown[] = [];
+    const { call, receipts } = await open(
+      "sinch",
+      { receipts: mapping ? { ...mapping, each: "results" } : null },
+      {},
+      () => kept.push(1) > 2400,
+    );
+    const results = Array.from({ length: 2500 }, (_, place) => ({ batch_id: `b${place}`, status: "Delivered" }));
+    expect(await call(json({ results }))).toMatchObject({ status: 503 });
+    expect(receipts).toHaveLength(2400);
+  });
+
   test("an id of ours that is none is not taken for one", async () => {
     const { call, receipts } = await open("twilio");
     for (const ref of ["", "1", `${MESSAGE_ID}x`, `${REQUEST_ID}:0`, `../${MESSAGE_ID}`])
@@ -236,6 +267,25 @@ describe("what a phone sent", () => {
         answers: null,
       },
     ]);
+  });
+
+  test.each([
+    ["lists of their own", "statuses", "messages"],
+    ["one list", "results", "results"],
+    ["one list that is written in two ways", "results", "results[*]"],
+  ])("comes in one call with receipts, in %s", async (_, reports, texts) => {
+    const { receipts: ofReceipts, inbound: ofTexts } = PRESETS.sinch;
+    const { call, receipts, inbound } = await open("sinch", {
+      receipts: ofReceipts ? { ...ofReceipts, each: reports } : null,
+      inbound: ofTexts ? { ...ofTexts, each: texts } : null,
+    });
+    const report = { batch_id: "a", status: "Delivered", id: "1", from: "15550100100", to: "56161", body: "no text" };
+    const text = { id: "2", from: "15550100100", to: "56161", body: "Hi" };
+    const body =
+      reports === texts.replace("[*]", "") ? { results: [report, text] } : { statuses: [report], messages: [text] };
+    expect(await call(json(body))).toMatchObject({ status: 200 });
+    expect(receipts).toMatchObject([{ carrierMessageId: "a" }]);
+    expect(inbound).toMatchObject([{ content: { text: "Hi" } }]);
   });
 
   test("has the same id when it comes again, with the provider's time after a restart too", async () => {

@@ -19,7 +19,7 @@ interface Needs {
   firstHeard(id: string): number;
 }
 
-/** What a call tells. */
+/** What a call tells, or a slice of it. */
 export interface Told {
   receipts: readonly Receipt[];
   inbound: readonly Inbound[];
@@ -33,16 +33,29 @@ const DESCRIPTION_MAX = 200;
 const ADDRESS_MAX = 50;
 const TEXT_MAX = 10_000;
 
-/** Makes of a line's mapping what understands its calls; what is in none of the mapped forms, tells nothing. */
-export function createHearing(needs: Needs): (heard: Heard) => Told {
+/** So many entries of a call are understood and kept at a time, and then everything else has its turn. */
+const SLICE = 1000;
+
+/** Makes of a line's mapping what understands its calls, a slice at a time; what is in none of the mapped forms, tells nothing. */
+export function createHearing(needs: Needs): (heard: Heard) => Iterable<Told> {
   const { receipts, inbound } = needs.settings;
   const readReceipt = receipts && receiptReader(needs, receipts);
   const readInbound = inbound && inboundReader(needs, inbound);
-  return (heard) => {
-    const told = receipts ? heard.entries(receipts.each).flatMap((said) => readReceipt?.(said) ?? []) : [];
-    // One call is one or the other: what has a status is a receipt, even if it also names a phone.
-    if (told.length > 0 || !inbound) return { receipts: told, inbound: [] };
-    return { receipts: [], inbound: heard.entries(inbound.each).flatMap((said) => readInbound?.(said) ?? []) };
+  return function* (heard) {
+    const reports = new Set(receipts ? heard.entries(receipts.each) : []);
+    const texts = new Set(inbound ? heard.entries(inbound.each) : []);
+    const all = [...new Set([...reports, ...texts])];
+    for (let from = 0; from < all.length; from += SLICE) {
+      const told: { receipts: Receipt[]; inbound: Inbound[] } = { receipts: [], inbound: [] };
+      for (const said of all.slice(from, from + SLICE)) {
+        const receipt = reports.has(said) ? readReceipt?.(said) : null;
+        // One entry is one or the other: what has a status is a receipt, even if it also names a phone.
+        const text = !receipt && texts.has(said) ? readInbound?.(said) : null;
+        if (receipt) told.receipts.push(receipt);
+        if (text) told.inbound.push(text);
+      }
+      yield told;
+    }
   };
 }
 

@@ -1,16 +1,14 @@
 import { isObject } from "../../lib/plain-object.ts";
+import { createRecall } from "../../lib/recall.ts";
 import { readJson, readPath, walk, type PathStep, type Said } from "../../model/http-pick.ts";
 import type { PlatformCall } from "../platform.ts";
 import type { Proven } from "./proof.ts";
 
 /** What a call says: fields of its body in JSON or as a form, and those of its query. */
 export interface Heard extends Said {
-  /** The entries of a list in it; itself where no list is asked for. */
+  /** The entries of a list in it, the same for the same entry each time; itself where no list is asked for. */
   entries(each: string | null): readonly Said[];
 }
-
-/** More reports in one call than any provider sends. */
-const ENTRIES_MAX = 1000;
 
 /** Reads a call as far as it is proven to come from the provider. */
 export function readCall({ query, headers, body }: PlatformCall, proven: Exclude<Proven, "nothing">): Heard {
@@ -23,14 +21,23 @@ export function readCall({ query, headers, body }: PlatformCall, proven: Exclude
     const value = form?.get(written) ?? params.get(written);
     return value === null ? [] : [value];
   };
-  const saidBy = (value: unknown): Said => ({
-    text,
-    at: (steps, written) => {
+  const at =
+    (value: unknown): Said["at"] =>
+    (steps, written) => {
       const found = walk(value, steps);
       return found.length > 0 ? found : named(written);
-    },
+    };
+  const whole: Said = { text, at: at(json) };
+  const saidBy = createRecall<Said, unknown>(Infinity, (entry) => {
+    let own: string | null = null;
+    return {
+      // Its own words and not those of the call: all of them looking through all of it would take minutes.
+      get text() {
+        return (own ??= writeJson(entry));
+      },
+      at: at(entry),
+    };
   });
-  const whole = saidBy(json);
   return {
     ...whole,
     entries: (each) => {
@@ -40,11 +47,21 @@ export function readCall({ query, headers, body }: PlatformCall, proven: Exclude
   };
 }
 
+/** All entries: one that is left out would be lost, because the call is answered for all of them. */
 function listed(json: unknown, steps: readonly PathStep[] | null): readonly unknown[] {
   if (steps === null) return [];
-  const found = walk(json, steps);
+  const found = walk(json, steps, Infinity);
   const list = found.length === 1 && Array.isArray(found[0]) ? (found[0] as unknown[]) : found;
-  return list.filter(isObject).slice(0, ENTRIES_MAX);
+  return list.filter(isObject);
+}
+
+function writeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // It nests deeper than can be written, and so has no words that anybody could look for.
+    return "";
+  }
 }
 
 const looksLikeJson = (contentType: string | string[] | undefined, text: string): boolean =>

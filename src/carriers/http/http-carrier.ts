@@ -1,11 +1,12 @@
 import { createRecall } from "../../lib/recall.ts";
+import { createTurnstile } from "../../lib/turnstile.ts";
 import { isSms, messageIdOf, type Message } from "../../model/message.ts";
 import type { HttpSecrets, HttpSettings } from "../../model/http-line.ts";
 import type { Carrier, CarrierState, OnReceipt, Outcome, Patience } from "../carrier.ts";
 import { exchange, type Asked, type Exchange } from "../exchange.ts";
 import type { PlatformAnswer, PlatformCall, PlatformNeeds } from "../platform.ts";
 import { Standing, type Verdict } from "../standing.ts";
-import { createHearing } from "./hear.ts";
+import { createHearing, type Told } from "./hear.ts";
 import { readCall } from "./heard.ts";
 import { createJudge } from "./judge.ts";
 import { createProof } from "./proof.ts";
@@ -31,6 +32,7 @@ class HttpCarrier implements Carrier {
   readonly #prove;
   readonly #understand;
   readonly #host: string;
+  readonly #turn = createTurnstile();
   #onReceipt: OnReceipt | null = null;
 
   constructor(needs: Needs) {
@@ -99,19 +101,30 @@ class HttpCarrier implements Carrier {
     if (proven === "nothing") return NOT_PROVEN;
     const onReceipt = this.#onReceipt;
     if (!onReceipt) return LATER;
-    const { log, settings, onInbound } = this.#needs;
-    const { receipts, inbound } = this.#understand(readCall(call, proven));
-    if (receipts.length + inbound.length === 0) {
-      log.warn({ carrier: this.name }, "call of the provider was not understood: see how the line maps its fields");
-      return NOT_UNDERSTOOD;
-    }
+    const { log, settings } = this.#needs;
     try {
-      await Promise.all([...receipts.map((receipt) => onReceipt(receipt)), ...inbound.map((each) => onInbound(each))]);
-      return { status: 200, text: settings.answer };
+      if (await this.#keep(this.#understand(readCall(call, proven)), onReceipt))
+        return { status: 200, text: settings.answer };
     } catch (error) {
       log.warn({ err: error, carrier: this.name }, "what the provider told could not be kept, it will come again");
       return LATER;
     }
+    log.warn({ carrier: this.name }, "call of the provider was not understood: see how the line maps its fields");
+    return NOT_UNDERSTOOD;
+  }
+
+  /** Whether there was anything to keep. */
+  async #keep(slices: Iterable<Told>, onReceipt: OnReceipt): Promise<boolean> {
+    const { onInbound } = this.#needs;
+    let count = 0;
+    let isFirst = true;
+    for (const { receipts, inbound } of slices) {
+      if (!isFirst) await this.#turn();
+      isFirst = false;
+      count += receipts.length + inbound.length;
+      await Promise.all([...receipts.map((receipt) => onReceipt(receipt)), ...inbound.map((each) => onInbound(each))]);
+    }
+    return count > 0;
   }
 
   #judged(answer: Exchange, message: Message): Verdict {
