@@ -1,6 +1,6 @@
 /** Makes a value for a key once and remembers it; when there are too many, all are forgotten and made again as needed. */
-export function createRecall<V, K = string>(max: number, make: (key: K) => V): (key: K) => V {
-  const known = new Map<K, V>();
+export function createRecall<V>(max: number, make: (key: string) => V): (key: string) => V {
+  const known = new Map<string, V>();
   return (key) => {
     const found = known.get(key);
     if (found !== undefined) return found;

@@ -47,10 +47,11 @@ export function createHearing(needs: Needs): (heard: Heard) => Iterable<Told> {
     const all = [...new Set([...reports, ...texts])];
     for (let from = 0; from < all.length; from += SLICE) {
       const told: { receipts: Receipt[]; inbound: Inbound[] } = { receipts: [], inbound: [] };
-      for (const said of all.slice(from, from + SLICE)) {
-        const receipt = reports.has(said) ? readReceipt?.(said) : null;
+      for (const entry of all.slice(from, from + SLICE)) {
+        const said = heard.said(entry);
+        const receipt = reports.has(entry) ? readReceipt?.(said) : null;
         // One entry is one or the other: what has a status is a receipt, even if it also names a phone.
-        const text = !receipt && texts.has(said) ? readInbound?.(said) : null;
+        const text = !receipt && texts.has(entry) ? readInbound?.(said) : null;
         if (receipt) told.receipts.push(receipt);
         if (text) told.inbound.push(text);
       }

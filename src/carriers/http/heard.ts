@@ -1,13 +1,14 @@
 import { isObject } from "../../lib/plain-object.ts";
-import { createRecall } from "../../lib/recall.ts";
 import { readJson, readPath, walk, type PathStep, type Said } from "../../model/http-pick.ts";
 import type { PlatformCall } from "../platform.ts";
 import type { Proven } from "./proof.ts";
 
 /** What a call says: fields of its body in JSON or as a form, and those of its query. */
-export interface Heard extends Said {
-  /** The entries of a list in it, the same for the same entry each time; itself where no list is asked for. */
-  entries(each: string | null): readonly Said[];
+export interface Heard {
+  /** The entries of a list in it, the same object for the same entry; itself where no list is asked for. */
+  entries(each: string | null): readonly object[];
+  /** What one of its entries says. */
+  said(entry: object): Said;
 }
 
 /** Reads a call as far as it is proven to come from the provider. */
@@ -28,27 +29,27 @@ export function readCall({ query, headers, body }: PlatformCall, proven: Exclude
       return found.length > 0 ? found : named(written);
     };
   const whole: Said = { text, at: at(json) };
-  const saidBy = createRecall<Said, unknown>(Infinity, (entry) => {
-    let own: string | null = null;
-    return {
-      // Its own words and not those of the call: all of them looking through all of it would take minutes.
-      get text() {
-        return (own ??= writeJson(entry));
-      },
-      at: at(entry),
-    };
-  });
   return {
-    ...whole,
     entries: (each) => {
       if (each === null) return Array.isArray(json) ? [] : [whole];
-      return listed(json, readPath(each)).map(saidBy);
+      return listed(json, readPath(each));
+    },
+    said: (entry) => {
+      if (entry === whole) return whole;
+      let own: string | null = null;
+      return {
+        // Its own words and not those of the call: all of them looking through all of it would take minutes.
+        get text() {
+          return (own ??= writeJson(entry));
+        },
+        at: at(entry),
+      };
     },
   };
 }
 
 /** All entries: one that is left out would be lost, because the call is answered for all of them. */
-function listed(json: unknown, steps: readonly PathStep[] | null): readonly unknown[] {
+function listed(json: unknown, steps: readonly PathStep[] | null): readonly object[] {
   if (steps === null) return [];
   const found = walk(json, steps, Infinity);
   const list = found.length === 1 && Array.isArray(found[0]) ? (found[0] as unknown[]) : found;
