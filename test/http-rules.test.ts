@@ -250,6 +250,49 @@ describe("presets know their provider's answers", () => {
   });
 });
 
+describe("of a long text some parts are taken and others not", () => {
+  const partly = (...statuses: string[]): string =>
+    JSON.stringify({
+      messages: statuses.map((status, place) => ({ status, ...(status === "0" && { "message-id": `id${place}` }) })),
+    });
+  test.each<[string[], object]>([
+    [["0", "1"], { outcome: { kind: "unknown" }, code: "1", line: "throttled", partIds: ["id0"] }],
+    [["0", "5"], { outcome: { kind: "unknown" }, code: "5", partIds: ["id0"] }],
+    [["0", "0", "9"], { outcome: { kind: "unknown" }, code: "9", line: "halted", partIds: ["id0", "id1"] }],
+    [["0", "7"], { outcome: { kind: "refused", fault: "message", code: "7" }, code: "7", partIds: ["id0"] }],
+    [["6", "0"], { outcome: { kind: "refused", fault: "message", code: "6" }, code: "6", partIds: ["id1"] }],
+  ])("of Vonage %j: it is sent again neither here nor elsewhere as if nothing had been", (statuses, verdict) => {
+    expect(judged(PRESETS.vonage, 200, partly(...statuses))).toMatchObject(verdict);
+  });
+
+  test("a line that names the code of the first part only has that of the part that failed", () => {
+    const before = { ...PRESETS.vonage, errorCode: { path: "messages[0].status", pattern: null } };
+    expect(judged(before, 200, partly("0", "7"))).toMatchObject({ outcome: { kind: "refused", code: "7" } });
+  });
+
+  test("a part that a pattern does not fit is one that was not taken", () => {
+    const success = { statuses: ["2xx"], path: "parts[*]", pattern: "OK *", equals: null };
+    const settings = { success, id: { path: "parts[*]", pattern: "OK (*)" } };
+    expect(judged(settings, 200, '{"parts":["OK a","NO"]}')).toMatchObject({
+      outcome: { kind: "unknown" },
+      partIds: ["a"],
+    });
+    expect(judged(settings, 200, '{"parts":["NO","NO"]}')).not.toHaveProperty("partIds");
+  });
+
+  test("who asks to wait is waited for", () => {
+    const verdict = judged(PRESETS.vonage, 200, partly("0", "1"), { "retry-after": "20" });
+    expect(verdict).toMatchObject({ line: "throttled", pauseMs: 20_000 });
+  });
+
+  test("where none was taken, it is as with one part", () => {
+    expect(judged(PRESETS.vonage, 200, partly("1", "1"))).toMatchObject({ outcome: { kind: "busy" }, code: "1" });
+    expect(judged(PRESETS.vonage, 200, partly("7", "7"))).toMatchObject({
+      outcome: { kind: "refused", fault: "carrier" },
+    });
+  });
+});
+
 describe("paths and patterns", () => {
   test.each(["a", "a.b", "a[0].b", "[0]", "[*].a", "message-id", "a.b-c[12].d e", "a[*][0]"])(
     "%s is a path",

@@ -5,10 +5,10 @@ import type { HttpSecrets, HttpSettings } from "../../model/http-line.ts";
 import type { Carrier, CarrierState, OnReceipt, Outcome, Patience } from "../carrier.ts";
 import { exchange, type Asked, type Exchange } from "../exchange.ts";
 import type { PlatformAnswer, PlatformCall, PlatformNeeds } from "../platform.ts";
-import { Standing, type Verdict } from "../standing.ts";
+import { Standing } from "../standing.ts";
 import { createHearing, type Told } from "./hear.ts";
 import { readCall } from "./heard.ts";
-import { createJudge } from "./judge.ts";
+import { createJudge, type Judged } from "./judge.ts";
 import { createProof } from "./proof.ts";
 import { createRequest } from "./request.ts";
 
@@ -74,11 +74,15 @@ class HttpCarrier implements Carrier {
     const { agent, clock } = this.#needs;
     const asked = this.#ask(message, content, clock.now());
     let answer: Exchange | null = null;
+    let partIds: readonly string[] = [];
     const outcome = await this.#standing.run(async () => {
       answer = await exchange(agent, clock, asked);
-      return this.#judged(answer, message);
+      const verdict = this.#judged(answer, message);
+      ({ partIds = [] } = verdict);
+      return verdict;
     });
-    return { ...outcome, exchange: `${this.#wordsOf(asked, message)} → ${answered(answer)}${wordsOf(outcome)}` };
+    const said = `${answered(answer)}${wordsOf(outcome)}${partIds.length > 0 ? `, took ${partIds.join(" ")}` : ""}`;
+    return { ...outcome, exchange: `${this.#wordsOf(asked, message)} → ${said}` };
   }
 
   start(onReceipt: OnReceipt): Promise<void> {
@@ -127,7 +131,7 @@ class HttpCarrier implements Carrier {
     return count > 0;
   }
 
-  #judged(answer: Exchange, message: Message): Verdict {
+  #judged(answer: Exchange, message: Message): Judged {
     const { clock, log, settings } = this.#needs;
     const own = messageIdOf(message);
     const verdict = this.#judge(answer, clock.now(), own);
