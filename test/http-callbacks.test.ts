@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Carrier, Inbound, Receipt } from "../src/carriers/carrier.ts";
 import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
 import type { PlatformAnswer, PlatformCall } from "../src/carriers/platform.ts";
+import { isSameButForTime } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
 import { HTTP_DEFAULTS, type HttpSecrets, type HttpSettings } from "../src/model/http-line.ts";
 import { PRESETS } from "../src/model/http-presets.ts";
@@ -214,6 +215,12 @@ describe("a receipt", () => {
     expect(receipts[1]).toEqual(receipts[0]);
   });
 
+  test("of a provider whose clock is ahead happened no later than now", async () => {
+    const { call, receipts, clock } = await open("kannel");
+    await call(`key=${KEY}&ref=${MESSAGE_ID}&type=1&time=${clock.now() / 1000 + 60}`);
+    expect(receipts).toMatchObject([{ at: clock.now() }]);
+  });
+
   test("that could not be kept is answered with 503, and with 200 when it comes again", async () => {
     let isAway = true;
     const { call, receipts, logged } = await open("kannel", {}, {}, () => isAway);
@@ -301,6 +308,37 @@ describe("what a phone sent", () => {
     expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(ids[1]).toBe(ids[0]);
   });
+
+  test("has the same id when the provider's clock is ahead, and came no later than now", async () => {
+    const { call, inbound, clock } = await open("sinch");
+    const ahead = new Date(clock.now() + 3_600_000).toISOString();
+    const text = { type: "mo_text", id: "01F", from: "15550100100", to: "56161", body: "Hi", received_at: ahead };
+    const at = clock.now();
+    await call(json(text));
+    const other = await open("sinch");
+    other.clock.advance(60_000);
+    await other.call(json(text));
+    expect(inbound).toMatchObject([{ at }]);
+    expect(other.inbound[0]?.id).toBe(inbound[0]?.id);
+    expect(inbound[0]).not.toHaveProperty("isTimeOurs");
+  });
+
+  test.each([undefined, "soon", "2099-01-01T00:00:00Z"])(
+    "with the time %s is known again by all of its id but the time, in another process too",
+    async (written) => {
+      const heard = await Promise.all(
+        [0, 60_000].map(async (laterMs) => {
+          const { call, inbound, clock } = await open("sinch");
+          clock.advance(laterMs);
+          await call(json({ id: "01F", from: "15550100100", to: "56161", body: "Hi", received_at: written }));
+          return inbound[0];
+        }),
+      );
+      expect(heard).toMatchObject([{ isTimeOurs: true }, { isTimeOurs: true }]);
+      expect(isSameButForTime(heard[0]?.id ?? "", heard[1]?.id ?? "")).toBe(true);
+      expect(heard[0]?.id).not.toBe(heard[1]?.id);
+    },
+  );
 
   test("without a time has the same id for as long as it is remembered", async () => {
     const { call, inbound, clock } = await open("twilio");

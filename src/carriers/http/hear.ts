@@ -97,7 +97,7 @@ function receiptReader(
       state,
       errorCode,
       description: meaning ?? find.description(said) ?? (states.has(status.toLowerCase()) ? null : strange(status)),
-      at: (time === null ? null : readTime(time, now)) ?? now,
+      at: Math.min((time === null ? null : readTime(time, now)) ?? now, now),
     };
   };
 }
@@ -124,17 +124,20 @@ function inboundReader(
     const id = find.id(said);
     const now = clock.now();
     const time = find.time(said);
+    const sentAt = time === null ? null : readTime(time, now);
     // What names itself is known again by its name and its moment, which therefore must not be that of the repetition.
-    const at = (time === null ? null : readTime(time, now)) ?? (id === null ? now : firstHeard(id));
+    const moment = sentAt ?? (id === null ? now : firstHeard(id));
     return {
       accountId,
-      ...(id !== null && { id: idOf(at, `${name}\n${id}`) }),
+      ...(id !== null && { id: idOf(moment, `${name}\n${id}`) }),
+      ...(id !== null && sentAt === null && { isTimeOurs: true }),
       channel: "sms",
       from: readNumber(from) ?? from,
       to: readNumber(to) ?? to,
       content: { kind: "text", text: showable(text).slice(0, TEXT_MAX) },
       answers: null,
-      at,
+      // A clock that is ahead makes nothing happen in days to come.
+      at: Math.min(moment, now),
     };
   };
 }
