@@ -538,6 +538,16 @@ describe("a hundred thousand calls", () => {
       expect(await call({ ...json(null), body: Buffer.from(body) })).toMatchObject({ status: 400 });
   });
 
+  test("and entries that nest so deep have no words of their own", async () => {
+    const { receipts: mapping } = PRESETS.sinch;
+    const id = { path: null, pattern: '*"batch_id":"(*)"*' };
+    const { call, receipts } = await open("sinch", { receipts: mapping ? { ...mapping, each: "results", id } : null });
+    const deep = `{"batch_id":"a","status":"Failed","x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const body = Buffer.from(`{"results":[${deep},{"batch_id":"b","status":"Failed"}]}`);
+    expect(await call({ ...json(null), body })).toMatchObject({ status: 200 });
+    expect(receipts).toMatchObject([{ carrierMessageId: "b" }]);
+  });
+
   test("with the secret never throw, and are taken or not understood", async () => {
     const lines = [await open("kannel"), await open("twilio"), await open("sinch"), await open("vonage")];
     const next = random(17);
