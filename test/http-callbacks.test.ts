@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Carrier, Inbound, Receipt } from "../src/carriers/carrier.ts";
 import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
 import type { PlatformAnswer, PlatformCall } from "../src/carriers/platform.ts";
+import { isSameButForTime } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
 import { HTTP_DEFAULTS, type HttpSecrets, type HttpSettings } from "../src/model/http-line.ts";
 import { PRESETS } from "../src/model/http-presets.ts";
@@ -163,6 +164,37 @@ describe("a receipt", () => {
     ]);
   });
 
+  test("each of several is looked for in its own words, and not in those of the others", async () => {
+    const { receipts: mapping } = PRESETS.sinch;
+    const id = { path: null, pattern: '*"batch_id":"(*)"*' };
+    const { call, receipts } = await open("sinch", { receipts: mapping ? { ...mapping, each: "results", id } : null });
+    const results = ["a", "b", "c"].map((each) => ({ batch_id: each, status: "Delivered" }));
+    expect(await call(json({ results }))).toMatchObject({ status: 200 });
+    expect(receipts.map(({ carrierMessageId }) => carrierMessageId)).toEqual(["a", "b", "c"]);
+  });
+
+  test.each(["results", "results[*]"])("however many come in one call under %s, all are kept", async (each) => {
+    const { receipts: mapping } = PRESETS.sinch;
+    const { call, receipts } = await open("sinch", { receipts: mapping ? { ...mapping, each } : null });
+    const results = Array.from({ length: 2500 }, (_, place) => ({ batch_id: `b${place}`, status: "Delivered" }));
+    expect(await call(json({ results }))).toMatchObject({ status: 200 });
+    expect(new Set(receipts.map(({ carrierMessageId }) => carrierMessageId)).size).toBe(2500);
+  });
+
+  test("of which one of the last could not be kept makes the whole call come again", async () => {
+    const { receipts: mapping } = PRESETS.sinch;
+    const kept: unknown[] = [];
+    const { call, receipts } = await open(
+      "sinch",
+      { receipts: mapping ? { ...mapping, each: "results" } : null },
+      {},
+      () => kept.push(1) > 2400,
+    );
+    const results = Array.from({ length: 2500 }, (_, place) => ({ batch_id: `b${place}`, status: "Delivered" }));
+    expect(await call(json({ results }))).toMatchObject({ status: 503 });
+    expect(receipts).toHaveLength(2400);
+  });
+
   test("an id of ours that is none is not taken for one", async () => {
     const { call, receipts } = await open("twilio");
     for (const ref of ["", "1", `${MESSAGE_ID}x`, `${REQUEST_ID}:0`, `../${MESSAGE_ID}`])
@@ -181,6 +213,12 @@ describe("a receipt", () => {
     clock.advance(60_000);
     await call(query);
     expect(receipts[1]).toEqual(receipts[0]);
+  });
+
+  test("of a provider whose clock is ahead happened no later than now", async () => {
+    const { call, receipts, clock } = await open("kannel");
+    await call(`key=${KEY}&ref=${MESSAGE_ID}&type=1&time=${clock.now() / 1000 + 60}`);
+    expect(receipts).toMatchObject([{ at: clock.now() }]);
   });
 
   test("that could not be kept is answered with 503, and with 200 when it comes again", async () => {
@@ -238,6 +276,25 @@ describe("what a phone sent", () => {
     ]);
   });
 
+  test.each([
+    ["lists of their own", "statuses", "messages"],
+    ["one list", "results", "results"],
+    ["one list that is written in two ways", "results", "results[*]"],
+  ])("comes in one call with receipts, in %s", async (_, reports, texts) => {
+    const { receipts: ofReceipts, inbound: ofTexts } = PRESETS.sinch;
+    const { call, receipts, inbound } = await open("sinch", {
+      receipts: ofReceipts ? { ...ofReceipts, each: reports } : null,
+      inbound: ofTexts ? { ...ofTexts, each: texts } : null,
+    });
+    const report = { batch_id: "a", status: "Delivered", id: "1", from: "15550100100", to: "56161", body: "no text" };
+    const text = { id: "2", from: "15550100100", to: "56161", body: "Hi" };
+    const body =
+      reports === texts.replace("[*]", "") ? { results: [report, text] } : { statuses: [report], messages: [text] };
+    expect(await call(json(body))).toMatchObject({ status: 200 });
+    expect(receipts).toMatchObject([{ carrierMessageId: "a" }]);
+    expect(inbound).toMatchObject([{ content: { text: "Hi" } }]);
+  });
+
   test("has the same id when it comes again, with the provider's time after a restart too", async () => {
     const { clock } = await open("sinch");
     const text = { type: "mo_text", id: "01F", from: "15550100100", to: "56161", body: "Hi", received_at: new Date(clock.now() - 1000).toISOString() }; // prettier-ignore
@@ -251,6 +308,37 @@ describe("what a phone sent", () => {
     expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(ids[1]).toBe(ids[0]);
   });
+
+  test("has the same id when the provider's clock is ahead, and came no later than now", async () => {
+    const { call, inbound, clock } = await open("sinch");
+    const ahead = new Date(clock.now() + 3_600_000).toISOString();
+    const text = { type: "mo_text", id: "01F", from: "15550100100", to: "56161", body: "Hi", received_at: ahead };
+    const at = clock.now();
+    await call(json(text));
+    const other = await open("sinch");
+    other.clock.advance(60_000);
+    await other.call(json(text));
+    expect(inbound).toMatchObject([{ at }]);
+    expect(other.inbound[0]?.id).toBe(inbound[0]?.id);
+    expect(inbound[0]).not.toHaveProperty("isTimeOurs");
+  });
+
+  test.each([undefined, "soon", "2099-01-01T00:00:00Z"])(
+    "with the time %s is known again by all of its id but the time, in another process too",
+    async (written) => {
+      const heard = await Promise.all(
+        [0, 60_000].map(async (laterMs) => {
+          const { call, inbound, clock } = await open("sinch");
+          clock.advance(laterMs);
+          await call(json({ id: "01F", from: "15550100100", to: "56161", body: "Hi", received_at: written }));
+          return inbound[0];
+        }),
+      );
+      expect(heard).toMatchObject([{ isTimeOurs: true }, { isTimeOurs: true }]);
+      expect(isSameButForTime(heard[0]?.id ?? "", heard[1]?.id ?? "")).toBe(true);
+      expect(heard[0]?.id).not.toBe(heard[1]?.id);
+    },
+  );
 
   test("without a time has the same id for as long as it is remembered", async () => {
     const { call, inbound, clock } = await open("twilio");
@@ -448,6 +536,16 @@ describe("a hundred thousand calls", () => {
       `{"a":`.repeat(100_000),
     ])
       expect(await call({ ...json(null), body: Buffer.from(body) })).toMatchObject({ status: 400 });
+  });
+
+  test("and entries that nest so deep have no words of their own", async () => {
+    const { receipts: mapping } = PRESETS.sinch;
+    const id = { path: null, pattern: '*"batch_id":"(*)"*' };
+    const { call, receipts } = await open("sinch", { receipts: mapping ? { ...mapping, each: "results", id } : null });
+    const deep = `{"batch_id":"a","status":"Failed","x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const body = Buffer.from(`{"results":[${deep},{"batch_id":"b","status":"Failed"}]}`);
+    expect(await call({ ...json(null), body })).toMatchObject({ status: 200 });
+    expect(receipts).toMatchObject([{ carrierMessageId: "b" }]);
   });
 
   test("with the secret never throw, and are taken or not understood", async () => {

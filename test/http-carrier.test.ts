@@ -268,6 +268,19 @@ describe("a carrier over HTTP", () => {
     expect(await carrier.submit(messageTo("15550100100"))).toMatchObject({ kind: "unknown" });
   });
 
+  test("of a long text that is taken in part, the ids of what was taken are kept for whoever asks about them", async () => {
+    const { carrier, gateway } = await open("vonage");
+    const messages = [{ status: "0", "message-id": "first" }, { status: "0", "message-id": "second" }, { status: "7" }];
+    gateway.misbehave({ kind: "status", status: 200, text: JSON.stringify({ messages }) });
+    const long = messageTo("15550100100", { text: "0123456789".repeat(40) }, { segments: 3 });
+    expect(await carrier.submit(long)).toMatchObject({
+      kind: "refused",
+      fault: "message",
+      code: "7",
+      exchange: expect.stringMatching(/200 refused 7, took first second$/),
+    });
+  });
+
   test("a yes without the id that it should have is one, under our own id, and somebody is told", async () => {
     const { carrier, gateway, logged } = await open("twilio");
     gateway.misbehave({ kind: "status", status: 201, text: "{}" });

@@ -250,6 +250,49 @@ describe("presets know their provider's answers", () => {
   });
 });
 
+describe("of a long text some parts are taken and others not", () => {
+  const partly = (...statuses: string[]): string =>
+    JSON.stringify({
+      messages: statuses.map((status, place) => ({ status, ...(status === "0" && { "message-id": `id${place}` }) })),
+    });
+  test.each<[string[], object]>([
+    [["0", "1"], { outcome: { kind: "unknown" }, code: "1", line: "throttled", partIds: ["id0"] }],
+    [["0", "5"], { outcome: { kind: "unknown" }, code: "5", partIds: ["id0"] }],
+    [["0", "0", "9"], { outcome: { kind: "unknown" }, code: "9", line: "halted", partIds: ["id0", "id1"] }],
+    [["0", "7"], { outcome: { kind: "refused", fault: "message", code: "7" }, code: "7", partIds: ["id0"] }],
+    [["6", "0"], { outcome: { kind: "refused", fault: "message", code: "6" }, code: "6", partIds: ["id1"] }],
+  ])("of Vonage %j: it is sent again neither here nor elsewhere as if nothing had been", (statuses, verdict) => {
+    expect(judged(PRESETS.vonage, 200, partly(...statuses))).toMatchObject(verdict);
+  });
+
+  test("a line that names the code of the first part only has that of the part that failed", () => {
+    const before = { ...PRESETS.vonage, errorCode: { path: "messages[0].status", pattern: null } };
+    expect(judged(before, 200, partly("0", "7"))).toMatchObject({ outcome: { kind: "refused", code: "7" } });
+  });
+
+  test("a part that a pattern does not fit is one that was not taken", () => {
+    const success = { statuses: ["2xx"], path: "parts[*]", pattern: "OK *", equals: null };
+    const settings = { success, id: { path: "parts[*]", pattern: "OK (*)" } };
+    expect(judged(settings, 200, '{"parts":["OK a","NO"]}')).toMatchObject({
+      outcome: { kind: "unknown" },
+      partIds: ["a"],
+    });
+    expect(judged(settings, 200, '{"parts":["NO","NO"]}')).not.toHaveProperty("partIds");
+  });
+
+  test("who asks to wait is waited for", () => {
+    const verdict = judged(PRESETS.vonage, 200, partly("0", "1"), { "retry-after": "20" });
+    expect(verdict).toMatchObject({ line: "throttled", pauseMs: 20_000 });
+  });
+
+  test("where none was taken, it is as with one part", () => {
+    expect(judged(PRESETS.vonage, 200, partly("1", "1"))).toMatchObject({ outcome: { kind: "busy" }, code: "1" });
+    expect(judged(PRESETS.vonage, 200, partly("7", "7"))).toMatchObject({
+      outcome: { kind: "refused", fault: "carrier" },
+    });
+  });
+});
+
 describe("paths and patterns", () => {
   test.each(["a", "a.b", "a[0].b", "[0]", "[*].a", "message-id", "a.b-c[12].d e", "a[*][0]"])(
     "%s is a path",
@@ -292,6 +335,15 @@ describe("paths and patterns", () => {
     expect(found).toBeNull();
   });
 
+  test("what a pattern looks for stands near the beginning, and only its last words at the end of a text without end", () => {
+    const long = "a".repeat(100_000);
+    expect(readPattern("*id:(*);*")?.(`id:5; ${long}`)).toBe("5");
+    expect(readPattern("*id:(*);*")?.(`${long} id:5;`)).toBeNull();
+    expect(readPattern("SAY (*)")?.(`SAY ${long}`)).toBe(long);
+    expect(readPattern("*a")?.(long)).toBe(long);
+    expect(readPattern("*b")?.(long)).toBeNull();
+  });
+
   test("a text fits its own pattern of stars", () => {
     fc.assert(
       fc.property(
@@ -323,16 +375,23 @@ describe("times", () => {
     ["2026-01-01 17:29:59 +0530", NOW - 1000],
     ["2026-01-01T17:29:59+05:30", NOW - 1000],
     ["Thu, 01 Jan 2026 11:59:59 +0000", NOW - 1000],
+    ["2026-01-02T12:00:00Z", NOW + 86_400_000],
   ])("%s is a moment", (written, at) => {
     expect(readTime(written, NOW)).toBe(at);
   });
 
-  test.each(["", "soon", "0", "-1", "99999999999999999", "2099-01-01T00:00:00Z", "1999-01-01T00:00:00Z"])(
-    "%j is none that can be meant",
-    (written) => {
-      expect(readTime(written, NOW)).toBeNull();
-    },
-  );
+  test.each([
+    "",
+    "soon",
+    "0",
+    "-1",
+    "99999999999999999",
+    "2026-01-02T12:00:01Z",
+    "2099-01-01T00:00:00Z",
+    "1999-01-01T00:00:00Z",
+  ])("%j is none that can be meant", (written) => {
+    expect(readTime(written, NOW)).toBeNull();
+  });
 });
 
 test("whatever a provider answers, there is a verdict", () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Inbound } from "../src/carriers/carrier.ts";
-import { newId } from "../src/lib/ids.ts";
+import { idOf, newId } from "../src/lib/ids.ts";
 import { receive } from "../src/messages/receive.ts";
 import type { InboundContent, InboundMessage } from "../src/model/inbound.ts";
 import { CHANNELS, type Channel } from "../src/model/message.ts";
@@ -439,6 +439,45 @@ describe.each(ENGINES)("taking what phones send on %s", (engine) => {
     await Promise.all([take(message), take(message)]);
     await take(message);
     expect(await stored()).toEqual([message]);
+  });
+
+  describe("what a carrier names and gives no time for", () => {
+    const HOUR_MS = 3_600_000;
+    const heard = (words: string, changes: Partial<Inbound> = {}): Inbound =>
+      inbound("Hello", { id: idOf(shop.clock.now(), words), isTimeOurs: true, ...changes });
+
+    test("is stored once, whichever process hears it again, and whatever has come since", async () => {
+      const first = heard("line 1");
+      await take(first);
+      for (let place = 0; place < 50; place += 1) {
+        shop.clock.advance(HOUR_MS / 2);
+        await take(heard(`line more ${place}`));
+      }
+      await take(heard("line 1"));
+      const rows = await stored();
+      expect(rows).toHaveLength(51);
+      expect(rows.at(-1)).toEqual(inbound("Hello", { id: first.id ?? "", at: first.at }));
+    });
+
+    test("is another one by another name, from another phone, or to another sender", async () => {
+      await take(heard("line 1"));
+      shop.clock.advance(1000);
+      await take(heard("line 2"));
+      await take(heard("line 1", { from: "15550100155" }));
+      await take(
+        heard("line 1", { to: "ELSEWHERE", at: shop.clock.now() + 1, id: idOf(shop.clock.now() + 1, "line 1") }),
+      );
+      expect(await stored()).toHaveLength(4);
+    });
+
+    test("does not undo a START when it was a STOP and comes again", async () => {
+      await take(heard("line 1", { content: { kind: "text", text: "STOP" } }));
+      shop.clock.advance(1000);
+      await take(inbound("START"));
+      shop.clock.advance(1000);
+      await take(heard("line 1", { content: { kind: "text", text: "STOP" } }));
+      expect(await isOptedOut()).toBe(false);
+    });
   });
 
   test("a repeated STOP does not undo the START that came after it", async () => {

@@ -61,6 +61,18 @@ describe("how a line stands", () => {
     expect(standing.state().submitsPerSecond).toBe(3);
   });
 
+  test("codes without end are counted together once there are a hundred, and so is one that may be a number", async () => {
+    for (let code = 0; code < 150; code += 1) await run({ ...BUSY, code: `E${code}` });
+    await run({ ...BUSY, code: "E99" });
+    await run({ ...BUSY, code: "to 15550100100" });
+    await run({ ...BUSY, code: "E7 1555010" });
+    expect(new Set(counted).size).toBe(101);
+    expect(counted.filter((each) => each === "1/line other")).toHaveLength(52);
+    expect(counted.filter((each) => each === "1/line E99")).toHaveLength(2);
+    expect(standing.state().errors).toMatchObject({ E99: 2, other: 52 });
+    expect(Object.keys(standing.state().errors)).toHaveLength(101);
+  });
+
   test("a changed contract counts at once", () => {
     contract = 7;
     expect(standing.messagesPerSecond).toBe(7);
@@ -171,6 +183,10 @@ describe("how a line stands", () => {
 
   test("logs have no number in them, whatever the platform said", async () => {
     await runAll({ ...HALTED, outcome: { kind: "down", description: "no credit for 15550100100" } }, 1);
+    expect(logged.join("")).not.toContain("15550100100");
+    clock.advance(60_000);
+    await run({ ...HALTED, code: "15550100100" });
+    expect(logged.filter((line) => line.includes("takes nothing more"))).toHaveLength(2);
     expect(logged.join("")).not.toContain("15550100100");
   });
 

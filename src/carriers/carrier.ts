@@ -106,6 +106,8 @@ export interface InboundPart {
 export interface Inbound extends Omit<InboundMessage, "id"> {
   /** A carrier that may repeat itself names each message, the same way every time: a UUID of the moment it came. */
   id?: string;
+  /** That moment is only when we heard of it: told again to another process, it has the same id but for the time in it. */
+  isTimeOurs?: boolean;
 }
 
 /** How long an end may wait: for the answers that are due, and then for its own. */

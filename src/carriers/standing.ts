@@ -4,7 +4,7 @@ import type { Log } from "../lib/log.ts";
 import type { CarrierState, Outcome, Patience } from "./carrier.ts";
 import type { PlatformMeters } from "./platform.ts";
 import { fullSpeed, pauseLeftMs, perSecondAt, throttled, withContract } from "./speed.ts";
-import { Tally } from "./tally.ts";
+import { OTHER_CODES, Tally } from "./tally.ts";
 
 /** What an answer of a platform means for the message, and for the line. */
 export interface Verdict {
@@ -35,6 +35,9 @@ const FIRST_HALT_MS = 60_000;
 const LONGEST_HALT_MS = 900_000;
 const PATIENCE: Patience = { drainMs: 30_000, unbindMs: 0 };
 const NEVER = 0;
+
+/** Where a platform writes its codes there may be a phone's number, which neither meters nor logs may have. */
+const isMaybeNumber = (code: string): boolean => /\d{7}/.test(code);
 
 /**
  * How a line behind an HTTP API stands: how fast it may go, whether it is worth asking at all, and what it has answered
@@ -139,8 +142,8 @@ export class Standing {
     }
     const written = code ?? outcome.kind;
     const description = "description" in outcome ? outcome.description : "The carrier asks to come again later";
-    this.#tally.failed(now, written, description);
-    meters.carrierErrors(name, written).inc();
+    const counted = this.#tally.failed(now, written, description, isMaybeNumber(written) ? OTHER_CODES : written);
+    meters.carrierErrors(name, counted).inc();
     if (line === "throttled") this.#speed = throttled(this.#speed, now, this.#tally.perSecond(now));
     const isAskedLater = line === "throttled" && outcome.kind === "busy";
     this.#pause(now, Math.max(pauseMs, isAskedLater ? (outcome.retryAfterMs ?? 0) : 0));
@@ -148,7 +151,7 @@ export class Standing {
       const ms = Math.min(LONGEST_HALT_MS, this.#halt.ms === 0 ? FIRST_HALT_MS : this.#halt.ms * 2);
       this.#halt = { until: now + ms, ms };
       // Without what the platform said: that may hold numbers and texts.
-      log.error({ carrier: name, errorCode: written }, "carrier takes nothing more until somebody helps");
+      log.error({ carrier: name, errorCode: counted }, "carrier takes nothing more until somebody helps");
     }
   }
 

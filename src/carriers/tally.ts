@@ -1,6 +1,8 @@
 const SECOND_MS = 1000;
 /** More kinds of errors than this are a carrier's whim, and would only fill memory. */
 const CODES_MAX = 100;
+/** What stands for the codes that are not counted each by itself. */
+export const OTHER_CODES = "other";
 
 /** What a carrier has answered lately, for people who look. */
 export class Tally {
@@ -15,10 +17,13 @@ export class Tally {
     this.#inSecond += 1;
   }
 
-  failed(now: number, code: string, description: string): void {
-    if (this.#errors.has(code) || this.#errors.size < CODES_MAX)
-      this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
+  /** Counts a no under its code, or under another word for it, and says under which it was counted. */
+  failed(now: number, code: string, description: string, countAs = code): string {
+    const isKnown = this.#errors.has(countAs) || this.#errors.size < CODES_MAX;
+    const counted = isKnown ? countAs : OTHER_CODES;
+    this.#errors.set(counted, (this.#errors.get(counted) ?? 0) + 1);
     this.#lastError = { at: now, code, description };
+    return counted;
   }
 
   /** Answers in the last whole second. */

@@ -40,12 +40,17 @@ export function idOf(epochMs: number, words: string): string {
   return `${timePart(epochMs)}-7${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`;
 }
 
+/** Whether two ids are of the same words, said at whatever moments. */
+export const isSameButForTime = (one: string, other: string): boolean =>
+  one.slice(TIME_LENGTH) === other.slice(TIME_LENGTH);
+
 /** The smallest id of a moment, as a bound for ranges over time-ordered ids. */
 export const idFloor = (epochMs: number): string => `${timePart(epochMs)}-0000-0000-000000000000`;
 
 /** The moment that an id was made at. */
 export const timeOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
+const TIME_LENGTH = "00000000-0000".length;
 const TIME_MAX = 2 ** 48 - 1;
 
 function timePart(epochMs: number): string {

@@ -3,8 +3,8 @@ import type { HttpPick } from "./http-line.ts";
 
 /** What something is looked for in: an answer, a call, or one entry of it. */
 export interface Said {
-  /** All of it, as it came. */
-  text: string;
+  /** All of it, as it came; of an entry its own JSON. */
+  readonly text: string;
   /** The value under a path; undefined when there is none. */
   at(steps: readonly PathStep[], written: string): readonly unknown[];
 }
@@ -32,15 +32,15 @@ export function readPath(written: string): readonly PathStep[] | null {
 const ENTRIES_MAX = 1000;
 
 /** What stands under a path in a value that was parsed from JSON; never what an object has by birth. */
-export function walk(value: unknown, steps: readonly PathStep[]): readonly unknown[] {
+export function walk(value: unknown, steps: readonly PathStep[], entriesMax = ENTRIES_MAX): readonly unknown[] {
   let found: readonly unknown[] = [value];
   for (const step of steps) {
     found = found.flatMap((each) => {
-      if (step === EVERY) return Array.isArray(each) ? each.slice(0, ENTRIES_MAX) : [];
+      if (step === EVERY) return Array.isArray(each) ? each.slice(0, entriesMax) : [];
       if (typeof step === "number") return Array.isArray(each) && step < each.length ? [each[step] as unknown] : [];
       return isObject(each) && Object.hasOwn(each, step) ? [each[step]] : [];
     });
-    if (found.length > ENTRIES_MAX) found = found.slice(0, ENTRIES_MAX);
+    if (found.length > entriesMax) found = found.slice(0, entriesMax);
   }
   return found;
 }
@@ -63,16 +63,20 @@ export function readPattern(written: string): ((text: string) => string | null) 
   return (text) => find(text.trim(), literals, before);
 }
 
+/** What an answer says of itself it says early; looking through all of a long one, for every rule, would hold up everybody. */
+const LOOKED_THROUGH_MAX = 8192;
+
 /** Every star takes as little as it can; the whole text has to fit. */
 function find(text: string, literals: readonly string[], wanted: number | null): string | null {
   const [first = "", ...rest] = literals;
   if (!text.startsWith(first)) return null;
   if (rest.length === 0) return text === first ? text : null;
+  const beginning = text.slice(0, LOOKED_THROUGH_MAX);
   let at = first.length;
   let found = text;
   for (const [star, literal] of rest.entries()) {
     const isLast = star === rest.length - 1;
-    const next = isLast ? text.length - literal.length : text.indexOf(literal, at);
+    const next = isLast ? text.length - literal.length : beginning.indexOf(literal, at);
     if (next < at || (isLast && !text.endsWith(literal))) return null;
     if (star === wanted) found = text.slice(at, next).trim();
     at = next + literal.length;

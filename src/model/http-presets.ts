@@ -161,7 +161,7 @@ const vonage: Preset = {
   ].join(""),
   success: { statuses: ["2xx"], path: "messages[*].status", pattern: null, equals: ["0"] },
   id: at("messages[*].message-id"),
-  errorCode: at("messages[0].status"),
+  errorCode: at("messages[*].status"),
   errors: [
     rule("throttle", { path: "messages[*].status", equals: ["1"] }),
     rule("retry", { path: "messages[*].status", equals: ["5", "10"] }),

@@ -19,7 +19,7 @@ interface Needs {
   firstHeard(id: string): number;
 }
 
-/** What a call tells. */
+/** What a call tells, or a slice of it. */
 export interface Told {
   receipts: readonly Receipt[];
   inbound: readonly Inbound[];
@@ -33,16 +33,30 @@ const DESCRIPTION_MAX = 200;
 const ADDRESS_MAX = 50;
 const TEXT_MAX = 10_000;
 
-/** Makes of a line's mapping what understands its calls; what is in none of the mapped forms, tells nothing. */
-export function createHearing(needs: Needs): (heard: Heard) => Told {
+/** So many entries of a call are understood and kept at a time, and then everything else has its turn. */
+const SLICE = 1000;
+
+/** Makes of a line's mapping what understands its calls, a slice at a time; what is in none of the mapped forms, tells nothing. */
+export function createHearing(needs: Needs): (heard: Heard) => Iterable<Told> {
   const { receipts, inbound } = needs.settings;
   const readReceipt = receipts && receiptReader(needs, receipts);
   const readInbound = inbound && inboundReader(needs, inbound);
-  return (heard) => {
-    const told = receipts ? heard.entries(receipts.each).flatMap((said) => readReceipt?.(said) ?? []) : [];
-    // One call is one or the other: what has a status is a receipt, even if it also names a phone.
-    if (told.length > 0 || !inbound) return { receipts: told, inbound: [] };
-    return { receipts: [], inbound: heard.entries(inbound.each).flatMap((said) => readInbound?.(said) ?? []) };
+  return function* (heard) {
+    const reports = new Set(receipts ? heard.entries(receipts.each) : []);
+    const texts = new Set(inbound ? heard.entries(inbound.each) : []);
+    const all = [...new Set([...reports, ...texts])];
+    for (let from = 0; from < all.length; from += SLICE) {
+      const told: { receipts: Receipt[]; inbound: Inbound[] } = { receipts: [], inbound: [] };
+      for (const entry of all.slice(from, from + SLICE)) {
+        const said = heard.said(entry);
+        const receipt = reports.has(entry) ? readReceipt?.(said) : null;
+        // One entry is one or the other: what has a status is a receipt, even if it also names a phone.
+        const text = !receipt && texts.has(entry) ? readInbound?.(said) : null;
+        if (receipt) told.receipts.push(receipt);
+        if (text) told.inbound.push(text);
+      }
+      yield told;
+    }
   };
 }
 
@@ -83,7 +97,7 @@ function receiptReader(
       state,
       errorCode,
       description: meaning ?? find.description(said) ?? (states.has(status.toLowerCase()) ? null : strange(status)),
-      at: (time === null ? null : readTime(time, now)) ?? now,
+      at: Math.min((time === null ? null : readTime(time, now)) ?? now, now),
     };
   };
 }
@@ -110,17 +124,20 @@ function inboundReader(
     const id = find.id(said);
     const now = clock.now();
     const time = find.time(said);
+    const sentAt = time === null ? null : readTime(time, now);
     // What names itself is known again by its name and its moment, which therefore must not be that of the repetition.
-    const at = (time === null ? null : readTime(time, now)) ?? (id === null ? now : firstHeard(id));
+    const moment = sentAt ?? (id === null ? now : firstHeard(id));
     return {
       accountId,
-      ...(id !== null && { id: idOf(at, `${name}\n${id}`) }),
+      ...(id !== null && { id: idOf(moment, `${name}\n${id}`) }),
+      ...(id !== null && sentAt === null && { isTimeOurs: true }),
       channel: "sms",
       from: readNumber(from) ?? from,
       to: readNumber(to) ?? to,
       content: { kind: "text", text: showable(text).slice(0, TEXT_MAX) },
       answers: null,
-      at,
+      // A clock that is ahead makes nothing happen in days to come.
+      at: Math.min(moment, now),
     };
   };
 }

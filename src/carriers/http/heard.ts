@@ -4,13 +4,12 @@ import type { PlatformCall } from "../platform.ts";
 import type { Proven } from "./proof.ts";
 
 /** What a call says: fields of its body in JSON or as a form, and those of its query. */
-export interface Heard extends Said {
-  /** The entries of a list in it; itself where no list is asked for. */
-  entries(each: string | null): readonly Said[];
+export interface Heard {
+  /** The entries of a list in it, the same object for the same entry; itself where no list is asked for. */
+  entries(each: string | null): readonly object[];
+  /** What one of its entries says. */
+  said(entry: object): Said;
 }
-
-/** More reports in one call than any provider sends. */
-const ENTRIES_MAX = 1000;
 
 /** Reads a call as far as it is proven to come from the provider. */
 export function readCall({ query, headers, body }: PlatformCall, proven: Exclude<Proven, "nothing">): Heard {
@@ -23,28 +22,47 @@ export function readCall({ query, headers, body }: PlatformCall, proven: Exclude
     const value = form?.get(written) ?? params.get(written);
     return value === null ? [] : [value];
   };
-  const saidBy = (value: unknown): Said => ({
-    text,
-    at: (steps, written) => {
+  const at =
+    (value: unknown): Said["at"] =>
+    (steps, written) => {
       const found = walk(value, steps);
       return found.length > 0 ? found : named(written);
-    },
-  });
-  const whole = saidBy(json);
+    };
+  const whole: Said = { text, at: at(json) };
   return {
-    ...whole,
     entries: (each) => {
       if (each === null) return Array.isArray(json) ? [] : [whole];
-      return listed(json, readPath(each)).map(saidBy);
+      return listed(json, readPath(each));
+    },
+    said: (entry) => {
+      if (entry === whole) return whole;
+      let own: string | null = null;
+      return {
+        // Its own words and not those of the call: all of them looking through all of it would take minutes.
+        get text() {
+          return (own ??= writeJson(entry));
+        },
+        at: at(entry),
+      };
     },
   };
 }
 
-function listed(json: unknown, steps: readonly PathStep[] | null): readonly unknown[] {
+/** All entries: one that is left out would be lost, because the call is answered for all of them. */
+function listed(json: unknown, steps: readonly PathStep[] | null): readonly object[] {
   if (steps === null) return [];
-  const found = walk(json, steps);
+  const found = walk(json, steps, Infinity);
   const list = found.length === 1 && Array.isArray(found[0]) ? (found[0] as unknown[]) : found;
-  return list.filter(isObject).slice(0, ENTRIES_MAX);
+  return list.filter(isObject);
+}
+
+function writeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // It nests deeper than can be written, and so has no words that anybody could look for.
+    return "";
+  }
 }
 
 const looksLikeJson = (contentType: string | string[] | undefined, text: string): boolean =>

@@ -1,13 +1,14 @@
 import { createRecall } from "../../lib/recall.ts";
+import { createTurnstile } from "../../lib/turnstile.ts";
 import { isSms, messageIdOf, type Message } from "../../model/message.ts";
 import type { HttpSecrets, HttpSettings } from "../../model/http-line.ts";
 import type { Carrier, CarrierState, OnReceipt, Outcome, Patience } from "../carrier.ts";
 import { exchange, type Asked, type Exchange } from "../exchange.ts";
 import type { PlatformAnswer, PlatformCall, PlatformNeeds } from "../platform.ts";
-import { Standing, type Verdict } from "../standing.ts";
-import { createHearing } from "./hear.ts";
+import { Standing } from "../standing.ts";
+import { createHearing, type Told } from "./hear.ts";
 import { readCall } from "./heard.ts";
-import { createJudge } from "./judge.ts";
+import { createJudge, type Judged } from "./judge.ts";
 import { createProof } from "./proof.ts";
 import { createRequest } from "./request.ts";
 
@@ -31,6 +32,7 @@ class HttpCarrier implements Carrier {
   readonly #prove;
   readonly #understand;
   readonly #host: string;
+  readonly #turn = createTurnstile();
   #onReceipt: OnReceipt | null = null;
 
   constructor(needs: Needs) {
@@ -72,11 +74,15 @@ class HttpCarrier implements Carrier {
     const { agent, clock } = this.#needs;
     const asked = this.#ask(message, content, clock.now());
     let answer: Exchange | null = null;
+    let partIds: readonly string[] = [];
     const outcome = await this.#standing.run(async () => {
       answer = await exchange(agent, clock, asked);
-      return this.#judged(answer, message);
+      const verdict = this.#judged(answer, message);
+      ({ partIds = [] } = verdict);
+      return verdict;
     });
-    return { ...outcome, exchange: `${this.#wordsOf(asked, message)} → ${answered(answer)}${wordsOf(outcome)}` };
+    const said = `${answered(answer)}${wordsOf(outcome)}${partIds.length > 0 ? `, took ${partIds.join(" ")}` : ""}`;
+    return { ...outcome, exchange: `${this.#wordsOf(asked, message)} → ${said}` };
   }
 
   start(onReceipt: OnReceipt): Promise<void> {
@@ -99,22 +105,33 @@ class HttpCarrier implements Carrier {
     if (proven === "nothing") return NOT_PROVEN;
     const onReceipt = this.#onReceipt;
     if (!onReceipt) return LATER;
-    const { log, settings, onInbound } = this.#needs;
-    const { receipts, inbound } = this.#understand(readCall(call, proven));
-    if (receipts.length + inbound.length === 0) {
-      log.warn({ carrier: this.name }, "call of the provider was not understood: see how the line maps its fields");
-      return NOT_UNDERSTOOD;
-    }
+    const { log, settings } = this.#needs;
     try {
-      await Promise.all([...receipts.map((receipt) => onReceipt(receipt)), ...inbound.map((each) => onInbound(each))]);
-      return { status: 200, text: settings.answer };
+      if (await this.#keep(this.#understand(readCall(call, proven)), onReceipt))
+        return { status: 200, text: settings.answer };
     } catch (error) {
       log.warn({ err: error, carrier: this.name }, "what the provider told could not be kept, it will come again");
       return LATER;
     }
+    log.warn({ carrier: this.name }, "call of the provider was not understood: see how the line maps its fields");
+    return NOT_UNDERSTOOD;
   }
 
-  #judged(answer: Exchange, message: Message): Verdict {
+  /** Whether there was anything to keep. */
+  async #keep(slices: Iterable<Told>, onReceipt: OnReceipt): Promise<boolean> {
+    const { onInbound } = this.#needs;
+    let count = 0;
+    let isFirst = true;
+    for (const { receipts, inbound } of slices) {
+      if (!isFirst) await this.#turn();
+      isFirst = false;
+      count += receipts.length + inbound.length;
+      await Promise.all([...receipts.map((receipt) => onReceipt(receipt)), ...inbound.map((each) => onInbound(each))]);
+    }
+    return count > 0;
+  }
+
+  #judged(answer: Exchange, message: Message): Judged {
     const { clock, log, settings } = this.#needs;
     const own = messageIdOf(message);
     const verdict = this.#judge(answer, clock.now(), own);

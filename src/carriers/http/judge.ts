@@ -1,9 +1,14 @@
-import type { HttpErrorRule, HttpMeaning, HttpPick, HttpSettings } from "../../model/http-line.ts";
-import { compilePick, readJson, walk, type Picked, type Said } from "../../model/http-pick.ts";
+import type { HttpErrorRule, HttpMeaning, HttpSettings } from "../../model/http-line.ts";
+import { compilePick, readJson, readPattern, walk, type Picked, type Said } from "../../model/http-pick.ts";
 import type { AnswerHeaders, Exchange } from "../exchange.ts";
 import type { Verdict } from "../standing.ts";
 
-type Judge = (exchange: Exchange, now: number, own: string) => Verdict;
+/** A verdict, with the ids of the parts that were taken where others were not: whoever asks the provider about them needs these. */
+export interface Judged extends Verdict {
+  partIds?: readonly string[];
+}
+
+type Judge = (exchange: Exchange, now: number, own: string) => Judged;
 
 /** No longer than any provider's, and short enough for a line of a table. */
 const ID = /^[\x21-\x7e]{1,200}$/;
@@ -13,7 +18,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 
 /** Makes of a line's rules what tells from an answer what became of the message. `own` is its id where the provider gives none. */
 export function createJudge({ success, id, errorCode, errors, errorTexts }: HttpSettings): Judge {
-  const isYes = compileSuccess(success);
+  const partsIn = compileSuccess(success);
   const rules = errors.map(compileRule);
   const pickIds = id && compilePick(id);
   const pickCode = errorCode && compilePick(errorCode);
@@ -26,14 +31,30 @@ export function createJudge({ success, id, errorCode, errors, errorTexts }: Http
       return { outcome: { kind: "unknown", description: exchange.reason }, code: "BROKEN" };
     const { status, headers } = exchange;
     const said = saidIn(exchange.text);
-    if (isYes(status, said)) return { outcome: takenAs(pickIds?.(said) ?? [], own) };
+    const { yes, no } = partsIn(status, said);
+    if (yes > 0 && no.length === 0) return { outcome: takenAs(pickIds?.(said) ?? [], own) };
 
     const found = rules.find((fits) => fits(status, said))?.meaning ?? meaningOf(status);
-    const written = pickCode?.(said).find((each) => CODE.test(each));
+    const codes = pickCode?.(said).filter((each) => CODE.test(each)) ?? [];
+    // Among the codes of several parts are those that are a yes.
+    const written =
+      codes.find((each) => !success.equals?.includes(each)) ??
+      (pickCode && yes > 0 ? no.find((each) => CODE.test(each)) : undefined) ??
+      codes[0];
     const code = written ?? `HTTP ${status}`;
-    const words = written === undefined ? undefined : meanings.get(written);
-    return verdictOf(found, code, words ?? WORDS[found], retryAfterMs(headers, now));
+    const words = (written === undefined ? undefined : meanings.get(written)) ?? WORDS[found];
+    const verdict = verdictOf(found, code, words, retryAfterMs(headers, now));
+    return yes > 0 ? partly(verdict, code, words, idsAmong(pickIds?.(said) ?? [])) : verdict;
   };
+}
+
+/** Nobody sends again what has arrived in part, but whoever may repeat what is in doubt. */
+function partly({ outcome, ...line }: Verdict, code: string, words: string, partIds: readonly string[]): Judged {
+  const description = `The provider took some of its parts and not the others: ${words}`;
+  if (outcome.kind === "refused")
+    return { ...line, outcome: { kind: "refused", fault: "message", code, description }, partIds };
+  const pause = outcome.kind === "busy" && line.line === "throttled" ? { pauseMs: outcome.retryAfterMs ?? 0 } : {};
+  return { ...line, ...pause, outcome: { kind: "unknown", description: `${description} (${code})` }, partIds };
 }
 
 /** What an answer is taken for that no rule of the line fits. */
@@ -80,10 +101,12 @@ function verdictOf(meaning: HttpMeaning, code: string, description: string, retr
 }
 
 function takenAs(given: readonly string[], own: string): Verdict["outcome"] {
-  const ids = given.filter((each) => ID.test(each));
+  const ids = idsAmong(given);
   const [first = own] = ids;
   return { kind: "taken", carrierMessageId: first, ...(ids.length > 1 && { partIds: ids }) };
 }
+
+const idsAmong = (given: readonly string[]): readonly string[] => given.filter((each) => ID.test(each));
 
 /** What an answer says, read as JSON only when somebody asks for a field. */
 function saidIn(text: string): Said {
@@ -99,16 +122,44 @@ function saidIn(text: string): Said {
 
 type Fits = (status: number, said: Said) => boolean;
 
-function compileSuccess({ statuses, equals, ...where }: HttpSettings["success"]): Fits {
+/** How many values say yes, and those that do not; one yes where nothing but the status is asked for. */
+interface Parts {
+  yes: number;
+  no: readonly string[];
+}
+
+const NO_PARTS: Parts = { yes: 0, no: [] };
+
+function compileSuccess({
+  statuses,
+  equals,
+  ...where
+}: HttpSettings["success"]): (status: number, said: Said) => Parts {
   const isStatus = statuses.map(compileStatus);
-  const holds = conditionOf(where, equals, "every");
-  return (status, said) => isStatus.some((fits) => fits(status)) && holds(said);
+  const all: Picked = compilePick({ path: where.path, pattern: null });
+  const match = where.pattern === null ? null : readPattern(where.pattern);
+  const isYes = (value: string): boolean => {
+    const found = where.pattern === null ? value : (match?.(value) ?? null);
+    return found !== null && (equals === null || equals.includes(found.trim()));
+  };
+  const isConditional = where.path !== null || where.pattern !== null || equals !== null;
+  return (status, said) => {
+    if (!isStatus.some((fits) => fits(status))) return NO_PARTS;
+    if (!isConditional) return { yes: 1, no: [] };
+    const values = all(said);
+    const no = values.filter((value) => !isYes(value));
+    return { yes: values.length - no.length, no };
+  };
 }
 
 function compileRule({ status, equals, meaning, ...where }: HttpErrorRule): Fits & { meaning: HttpMeaning } {
   const isStatus = status === null ? () => true : compileStatus(status);
-  const holds = conditionOf(where, equals, "some");
-  return Object.assign((answered: number, said: Said) => isStatus(answered) && holds(said), { meaning });
+  const isConditional = where.path !== null || where.pattern !== null || equals !== null;
+  const pick: Picked = compilePick(where);
+  const holds = (said: Said): boolean => pick(said).some((value) => equals === null || equals.includes(value.trim()));
+  return Object.assign((answered: number, said: Said) => isStatus(answered) && (!isConditional || holds(said)), {
+    meaning,
+  });
 }
 
 /** `2xx`, or one status. */
@@ -116,22 +167,6 @@ const compileStatus =
   (written: string): ((status: number) => boolean) =>
   (status) =>
     written.endsWith("xx") ? Math.floor(status / 100) === Number(written[0]) : status === Number(written);
-
-function conditionOf(
-  where: HttpPick,
-  equals: readonly string[] | null,
-  how: "every" | "some",
-): (said: Said) => boolean {
-  if (where.path === null && where.pattern === null && equals === null) return () => true;
-  const all: Picked = compilePick({ path: where.path, pattern: null });
-  const pick = compilePick(where);
-  const isOne = (value: string): boolean => equals === null || equals.includes(value.trim());
-  return (said) => {
-    const found = pick(said);
-    if (found.length === 0) return false;
-    return how === "some" ? found.some(isOne) : found.length === all(said).length && found.every(isOne);
-  };
-}
 
 /** How long the provider asks us to wait, in seconds or until a date; null when it does not say. */
 function retryAfterMs(headers: AnswerHeaders, now: number): number | null {

@@ -1,4 +1,6 @@
 const SECOND_MS = 1000;
+/** Clocks differ by less than this. */
+const AHEAD_MAX_MS = 86_400_000;
 const LONGEST_AGO_MS = 30 * 86_400_000;
 const SECONDS = /^\d{10}$/;
 const MILLISECONDS = /^\d{13}$/;
@@ -7,11 +9,11 @@ const WITH_SPACES = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]
 
 /**
  * The moment that a provider wrote, in seconds or milliseconds since 1970 or as a date, which is one of UTC where it does
- * not say; null for what is none, or lies ahead, or so far back that it cannot be meant.
+ * not say; null for what is none, or lies so far ahead or back that it cannot be meant.
  */
 export function readTime(written: string, now: number): number | null {
   const ms = Math.trunc(momentOf(written.trim()));
-  return Number.isNaN(ms) || ms > now || now - ms > LONGEST_AGO_MS ? null : ms;
+  return Number.isNaN(ms) || ms > now + AHEAD_MAX_MS || now - ms > LONGEST_AGO_MS ? null : ms;
 }
 
 function momentOf(written: string): number {

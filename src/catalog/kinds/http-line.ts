@@ -101,7 +101,7 @@ const inboundFields = (pick: TSchema): Record<string, TSchema> => ({
   to: told(pick, "Our sender that it was sent to."),
   text: told(pick, "Its words."),
   id: nullable(pick, "By which a text that comes again is known; null where there is nothing."),
-  time: nullable(pick, "When it was sent; with id, repetitions are known after a restart too."),
+  time: nullable(pick, "When it was sent; with id, a text that comes again is known for certain."),
 });
 const PROOF = "How a call shows that it comes from the provider: by the secret named callback.";
 const proofFields = {
