@@ -156,7 +156,13 @@ describe("a line to WhatsApp", () => {
     [{ kind: "status", status: 404 }, "down", false],
     [{ kind: "status", status: 302, headers: { location: "http://127.0.0.1:9/" } }, "down", false],
     [{ kind: "status", status: 429 }, "busy", true],
-    [{ kind: "error", code: 131000, status: 500 }, "busy", true],
+    [{ kind: "status", status: 408 }, "unknown", true],
+    [{ kind: "error", code: 131000, status: 400 }, "busy", true],
+    [{ kind: "error", code: 131000, status: 500 }, "unknown", true],
+    [{ kind: "error", code: 135000, status: 500 }, "unknown", true],
+    [{ kind: "error", code: 2, status: 503 }, "unknown", true],
+    [{ kind: "error", code: 987_654, status: 500 }, "unknown", true],
+    [{ kind: "error", code: 131026, status: 500 }, "refused", true],
     [{ kind: "cut", when: "after" }, "unknown", true],
   ])("after %j knows what it can know: %s", async (whim, kind, isUp) => {
     const { outcome, up } = await submitWith(whim);

@@ -8,6 +8,7 @@
  * - `halted`: nothing will be taken until somebody has done something.
  * - `message`: this message is never taken, by whichever line.
  * - `carrier`: not by this line; another might.
+ * - `not known`: it may mean anything, so another line is tried.
  */
 export type ErrorClass =
   | "again"
@@ -18,7 +19,8 @@ export type ErrorClass =
   | "pair"
   | "halted"
   | "message"
-  | "carrier";
+  | "carrier"
+  | "not known";
 
 const CODES: Readonly<Record<number, readonly [ErrorClass, string]>> = {
   0: ["halted", "The platform does not accept the access token"],
@@ -83,6 +85,5 @@ export function meaningOf(code: number): { errorClass: ErrorClass; description: 
   if (known) return { errorClass: known[0], description: known[1] };
   if (code >= PERMISSIONS.from && code <= PERMISSIONS.to)
     return { errorClass: "halted", description: "The access token does not allow this" };
-  // It may mean anything, so another line is tried.
-  return { errorClass: "carrier", description: `The platform refused the message with its error ${code}` };
+  return { errorClass: "not known", description: `The platform refused the message with its error ${code}` };
 }
