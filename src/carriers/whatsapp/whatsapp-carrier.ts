@@ -131,7 +131,7 @@ class WhatsappCarrier implements Carrier {
     return [
       ...receipts.map(async (receipt) => onReceipt(receipt)),
       ...inbound.map((each) => this.#receive(each)),
-      ...templates.map(async ({ name, language, status }) => onTemplateStatus?.(name, language, status)),
+      ...templates.map(async (news) => onTemplateStatus?.(news)),
     ];
   }
 

@@ -86,4 +86,8 @@ export const chatTemplate: RecordKind<"chatTemplate", GivenChatTemplate> = {
     buttons: [],
   },
   read: (given) => checkChatTemplate(given.fields, given.faults),
+  // Whoever changes its words does not make it another platform's.
+  complete: (content, before) =>
+    before?.businessAccountId === undefined ? content : { ...content, businessAccountId: before.businessAccountId },
+  show: ({ businessAccountId: _, ...content }) => content,
 };
