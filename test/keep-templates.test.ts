@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Carrier } from "../src/carriers/carrier.ts";
+import { chatTemplate } from "../src/catalog/kinds/chat-template.ts";
+import { completeRecord } from "../src/catalog/read-record.ts";
 import { newId } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
 import { keepAllTemplates, keepStatus, keepTemplates } from "../src/messages/keep-templates.ts";
+import type { CatalogRecord } from "../src/model/catalog.ts";
 import type { ChatTemplate, PulledTemplate, PulledTemplates } from "../src/model/chatapp.ts";
 import { WHATSAPP_DEFAULTS } from "../src/model/whatsapp-line.ts";
 import { ENGINES } from "./support/engines.ts";
@@ -14,6 +17,17 @@ const SECRETS = { token: "sealed", appSecret: null, verifyToken: null };
 const pulled = (name: string, changes: Partial<ChatTemplate> = {}): PulledTemplate => ({
   name,
   content: { ...TEMPLATE, ...changes },
+});
+
+const broughtFrom = (businessAccountId: string): CatalogRecord<"chatTemplate"> => ({
+  accountId: 1,
+  kind: "chatTemplate",
+  id: newId(0),
+  name: "hello",
+  origin: "authored",
+  content: { ...TEMPLATE, body: "Old", businessAccountId },
+  createdAt: 0,
+  updatedAt: 0,
 });
 
 /** A line whose platform lists what the test says. */
@@ -98,6 +112,12 @@ describe.each(ENGINES)("templates of platforms on %s", (engine) => {
     expect(found("hello")?.status).toBe("approved");
     await keepStatus(needs(), 1, { ...news, businessAccountId: "11" });
     expect(found("hello")?.status).toBe("paused");
+  });
+
+  test("stay their platform's when people change them", () => {
+    const mint = { make: String, seal: String, open: String };
+    const kept = completeRecord({ kind: chatTemplate, content: TEMPLATE }, broughtFrom("11"), mint);
+    expect(kept).toEqual({ ...TEMPLATE, businessAccountId: "11" });
   });
 
   test("are brought by the first of the nodes alone", async () => {

@@ -7,6 +7,7 @@ import { tryWhatsappLine } from "../src/carriers/whatsapp/try-line.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import type { ChatTemplate, PulledTemplate } from "../src/model/chatapp.ts";
 import { WHATSAPP_DEFAULTS, type WhatsappSettings } from "../src/model/whatsapp-line.ts";
+import { MovedClock } from "./support/moved-clock.ts";
 import { FAKE_DEFAULTS, openFakeWhatsapp } from "./support/fake-whatsapp.ts";
 import { SECRETS, TEMPLATE } from "./support/whatsapp-trial.ts";
 
@@ -227,10 +228,10 @@ describe("the list of templates", () => {
     Array.from({ length: count }, (_, index) => listed({ name: `t_${index}` }, ...more));
 
   test("is pulled page by page, whole and in order, with what cannot be used told apart", () =>
-    withFake([...many(23), listed({ name: "Bad Name" })], async (needs, asked) => {
+    withFake([...many(123), listed({ name: "Bad Name" })], async (needs, asked) => {
       const answer = await pullTemplates(needs);
       if (answer.kind !== "pulled") throw new Error(answer.description);
-      expect(answer.templates.map(({ name }) => name)).toEqual(many(23).map((_, index) => `t_${index}`));
+      expect(answer.templates.map(({ name }) => name)).toEqual(many(123).map((_, index) => `t_${index}`));
       expect(answer.unread).toEqual([{ name: "Bad Name", language: "en_US", reason: expect.any(String) }]);
       expect(asked()).toBe(3);
     }));
@@ -242,6 +243,22 @@ describe("the list of templates", () => {
       expect(answer.kind === "pulled" && answer.templates.length).toBe(13);
     });
   });
+
+  test("that is not whole after a minute is given up, however many pages have come", () =>
+    withFake(many(500), async (needs, asked) => {
+      const clock = new MovedClock();
+      // Each page takes its platform twenty seconds.
+      const slow = agent.compose((dispatch) => (options, handler) => {
+        clock.advance(20_000);
+        return dispatch(options, handler);
+      });
+      expect(await pullTemplates({ ...needs, clock, agent: slow })).toEqual({
+        kind: "failed",
+        code: null,
+        description: "The platform did not list its templates within 60 s",
+      });
+      expect(asked()).toBe(2);
+    }));
 
   test("that is empty is an empty one", () =>
     withFake([], async (needs) => {

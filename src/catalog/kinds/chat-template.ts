@@ -89,5 +89,8 @@ export const chatTemplate: RecordKind<"chatTemplate", GivenChatTemplate> = {
   // Whoever changes its words does not make it another platform's.
   complete: (content, before) =>
     before?.businessAccountId === undefined ? content : { ...content, businessAccountId: before.businessAccountId },
-  show: ({ businessAccountId: _, ...content }) => content,
+  show: (content) => {
+    const { businessAccountId: _, ...shown } = content;
+    return shown;
+  },
 };
