@@ -115,6 +115,8 @@ function judgeError(needs: JudgeNeeds, { status, code, details, retryAfterMs }: 
       return busy(needs.pairRefused());
     case "halted":
       return { outcome: { kind: "down", description }, code: written, line: "halted" };
+    // What the number's trouble means for its messages is the line's to say; to the line itself it is an answer like any.
+    case "number":
     case "message":
     case "carrier":
     case "not known":
