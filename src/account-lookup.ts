@@ -25,8 +25,7 @@ export function accountLookup({ store, catalog, clock }: Needs, accountId: numbe
       const [found] = await store.findSubmissions([{ carrier, carrierMessageId }]);
       return found ?? null;
     },
-    onTemplateStatus: (name, language, status) =>
-      keepStatus({ store, catalog, clock }, accountId, { name, language, status }),
+    onTemplateStatus: (news) => keepStatus({ store, catalog, clock }, accountId, news),
     onOptOut: (number, at) =>
       store.addOptOuts([{ accountId, number, source: "reply", note: "by the phone's menu", createdAt: at }]),
     onOptIn: async (number, at) => void (await store.removeOptOut(accountId, number, at)),

@@ -229,7 +229,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
         settleParked: (ref, parked) => settleParked(dispatching, ref, parked),
         matchParked: (parked) => matchParked(dispatching, parked),
         divideLines: () => carriers.divide(),
-        keepTemplates: () => keepAllTemplates({ store, catalog, carriers, clock, log }),
+        keepTemplates: () => keepAllTemplates({ store, catalog, carriers, membership, clock, log }),
         receiveRests: () => receiveRests(receiving),
         resendOverdue: () => simulator.resendOverdue(),
       },

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Dispatcher } from "../src/messages/dispatcher.ts";
+import { report } from "../src/messages/report.ts";
 import type { RouteClass } from "../src/model/message.ts";
 import { NOBODY } from "../src/store/store.ts";
 import { Lanes } from "../src/work/lanes.ts";
@@ -168,6 +169,62 @@ describe.each(ENGINES)("dispatch on %s", (engine) => {
     await shop.dispatch(message);
     shop.clock.advance(1200);
     expect(await shop.claim()).toHaveLength(1);
+  });
+
+  test("PROMO in doubt is sent again by a carrier that knows a repeat, five times at most, and by no other", async () => {
+    const [knowing, other] = [shop.addCarrier("knowing"), shop.addCarrier("other")];
+    knowing.repeatsSafely = true;
+    shop.route("Everything to the simulator", { carrier: "knowing", priority: 1 });
+    shop.route("Second choice", { carrier: "other", priority: 2 });
+    const message = await shop.accept("PROMO", 86_400_000);
+    knowing.answer = () => ({ kind: "unknown", description: "The line broke" });
+    await shop.dispatch(message);
+    for (let round = 0; round < 8; round += 1) {
+      shop.clock.advance(400_000);
+      await shop.needs.membership.beat();
+      for (const each of await shop.claim()) await shop.dispatch(each);
+    }
+    expect([knowing.submitted.length, other.submitted.length]).toEqual([6, 0]);
+    expect(await shop.read(message)).toMatchObject({ state: "submitting", repeats: 5, carrier: "1/knowing" });
+  });
+
+  test("PROMO in doubt is sent again by the carrier that knows a repeat also when the first route leads elsewhere by now", async () => {
+    const [knowing, other] = [shop.addCarrier("knowing"), shop.addCarrier("other")];
+    knowing.repeatsSafely = true;
+    shop.route("Everything to the simulator", { carrier: "knowing", priority: 2 });
+    const message = await shop.accept("PROMO");
+    knowing.answer = () => ({ kind: "unknown", description: "The line broke" });
+    await shop.dispatch(message);
+    shop.route("First choice", { carrier: "other", priority: 1 });
+    knowing.answer = () => ({ kind: "taken", carrierMessageId: "c-3" });
+    shop.clock.advance(1200);
+    for (const each of await shop.claim()) await shop.dispatch(each);
+    expect([knowing.submitted.length, other.submitted.length]).toEqual([2, 0]);
+    expect(await shop.read(message)).toMatchObject({ state: "submitted", carrier: "1/knowing" });
+  });
+
+  describe("a message in doubt whose id the carrier knows beforehand", () => {
+    const delivered = { carrier: "scripted", carrierMessageId: "known", errorCode: null, description: null } as const;
+
+    test("is known to have arrived by its receipt, though no answer ever comes", async () => {
+      const message = await shop.accept("PROMO");
+      shop.carrier.answer = () => ({ kind: "unknown", description: "The line broke", carrierMessageId: "known" });
+      await shop.dispatch(message);
+      expect(await shop.read(message)).toMatchObject({ state: "submitting" });
+      await report(shop.needs, { ...delivered, state: "delivered", at: shop.clock.now() });
+      expect(await shop.read(message)).toMatchObject({ state: "delivered" });
+    });
+
+    test("is known to have arrived when its receipt came before the line broke", async () => {
+      const message = await shop.accept("PROMO");
+      shop.carrier.answer = async () => {
+        await report(shop.needs, { ...delivered, state: "delivered", at: shop.clock.now() });
+        return { kind: "unknown", description: "The line broke", carrierMessageId: "known" };
+      };
+      await shop.dispatch(message);
+      expect(await shop.read(message)).toMatchObject({ state: "delivered" });
+      expect((await shop.store.listParked({}, null, 10)).rows).toEqual([]);
+    });
   });
 
   test("PROMO in doubt is not sent again; it waits for its receipt until its validity ends, then it is unknown", async () => {

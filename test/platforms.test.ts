@@ -164,6 +164,7 @@ describe.each(ENGINES)("carriers behind HTTP APIs on %s", (engine) => {
         "/api/templates?channel=chatapp&name=seen_over_there",
       );
       expect(found.data).toMatchObject([{ body: "Hello {{1}}", status: "approved", origin: "authored" }]);
+      expect(found.data[0]).not.toHaveProperty("businessAccountId");
     });
 
     test("a try says whether the platform knows us, and one message goes straight through", async () => {

@@ -28,7 +28,8 @@ describe.each(ENGINES)("a message on RCS for Business, with a text to fall back 
     trial.clock.advance(shop.clock.now() - trial.clock.now());
     const rcs = shop.addCarrier("rbm");
     rcs.answer = (message) => trial.carrier.submit(message);
-    Object.assign(rcs, { revoke: (message: Message) => trial.carrier.revoke(message) });
+    const { repeatsSafely } = trial.carrier;
+    Object.assign(rcs, { revoke: (message: Message) => trial.carrier.revoke(message), repeatsSafely });
     sms = shop.addCarrier("smsc");
     shop.route("Everything to the simulator", { carrier: SIMULATOR, enabled: false });
     shop.route("RCS", { carrier: "rbm", channel: "rcs", priority: 1 });
@@ -114,11 +115,31 @@ describe.each(ENGINES)("a message on RCS for Business, with a text to fall back 
       pass(2000);
       await dispatchClaimed();
       expect(await shop.read(message)).toMatchObject({ channel: "rcs", state: "delivered" });
-      expect([trial.fake.taken.length, trial.fake.repeated.length]).toEqual([1, 1]);
+      expect([trial.fake.taken.length, trial.fake.repeated.length]).toEqual([1, 0]);
       await tell("READ", message);
       // Whoever replays an old call, signed as it is, changes nothing.
       for (const eventType of ["DELIVERED", "TTL_EXPIRATION_REVOKED"]) await tell(eventType, message);
       expect(await shop.read(message)).toMatchObject({ channel: "rcs", state: "read" });
     },
   );
+
+  test("of a promotion in doubt is handed over again to the same line, and by no other, until the platform says that it has it", async () => {
+    const second = shop.addCarrier("rbm2");
+    shop.route("More RCS", { carrier: "rbm2", channel: "rcs", priority: 2 });
+    const message = await accept("15550100100", "PROMO");
+    trial.fake.whim = ({ what, times }) => (what === "send" && times === 1 ? "cut after" : null);
+    await shop.dispatch(message);
+    expect(await shop.read(message)).toMatchObject({ state: "submitting", carrier: "1/rbm" });
+    const first = shop.others.get("1/rbm");
+    if (!first) throw new Error("the line is gone");
+    first.up = false;
+    pass(2000);
+    await dispatchClaimed();
+    expect(second.submitted).toEqual([]);
+    first.up = true;
+    pass(10_000);
+    await dispatchClaimed();
+    expect(await shop.read(message)).toMatchObject({ channel: "rcs", state: "submitted", carrier: "1/rbm" });
+    expect([trial.fake.taken.length, trial.fake.repeated.length, second.submitted.length]).toEqual([1, 1, 0]);
+  });
 });

@@ -361,6 +361,7 @@ describe("news of a template", () => {
   const news = (event: string): object => ({
     entry: [
       {
+        id: "102290129340398",
         changes: [
           {
             field: "message_template_status_update",
@@ -383,10 +384,14 @@ describe("news of a template", () => {
     ["REJECTED", "draft"],
     ["SOMETHING_NEW", null],
   ])("that it is %s is told as %s", async (event, expected) => {
-    const told: string[][] = [];
-    const { tell } = await listening({ onTemplateStatus: async (...given) => void told.push(given) });
+    const told: object[] = [];
+    const { tell } = await listening({ onTemplateStatus: async (given) => void told.push(given) });
     expect((await tell(news(event))).status).toBe(200);
-    expect(told).toEqual(expected === null ? [] : [["order_update", "en_US", expected]]);
+    expect(told).toEqual(
+      expected === null
+        ? []
+        : [{ name: "order_update", language: "en_US", status: expected, businessAccountId: "102290129340398" }],
+    );
   });
 
   test("comes again where it could not be kept, and is nobody's where nobody asked for it", async () => {

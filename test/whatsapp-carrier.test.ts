@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../src/carriers/carrier.ts";
 import type { WhatsappCarrierNeeds } from "../src/carriers/whatsapp/needs.ts";
+import { HeldNumbers } from "../src/carriers/whatsapp/held-numbers.ts";
 import { Pairs } from "../src/carriers/whatsapp/pairs.ts";
 import { createLog } from "../src/lib/log.ts";
 import type { WhatsappSettings } from "../src/model/whatsapp-line.ts";
@@ -106,8 +107,8 @@ describe("a line to WhatsApp", () => {
   const DOWN = { kind: "down" };
   test.each<[code: number, outcome: object, up: boolean]>([
     [0, DOWN, false], [3, DOWN, false], [10, DOWN, false], [190, DOWN, false], [200, DOWN, false], [299, DOWN, false],
-    [368, DOWN, false], [131031, DOWN, false], [131037, DOWN, false], [131042, DOWN, false], [131045, DOWN, false],
-    [131048, DOWN, false], [133016, DOWN, false],
+    [368, DOWN, false], [131031, DOWN, false], [131042, DOWN, false],
+    [131037, DOWN, true], [131045, DOWN, true], [131048, DOWN, true], [133010, DOWN, true], [133016, DOWN, true],
     [1, busy(), true], [2, busy(), true], [4, busy(60_000), true], [80007, busy(60_000), true], [130429, busy(), true],
     [131000, busy(), true], [131016, busy(), true], [131056, busy(6000), true], [131057, busy(60_000), true],
     [133004, busy(), true], [135000, busy(), true],
@@ -156,7 +157,13 @@ describe("a line to WhatsApp", () => {
     [{ kind: "status", status: 404 }, "down", false],
     [{ kind: "status", status: 302, headers: { location: "http://127.0.0.1:9/" } }, "down", false],
     [{ kind: "status", status: 429 }, "busy", true],
-    [{ kind: "error", code: 131000, status: 500 }, "busy", true],
+    [{ kind: "status", status: 408 }, "unknown", true],
+    [{ kind: "error", code: 131000, status: 400 }, "busy", true],
+    [{ kind: "error", code: 131000, status: 500 }, "unknown", true],
+    [{ kind: "error", code: 135000, status: 500 }, "unknown", true],
+    [{ kind: "error", code: 2, status: 503 }, "unknown", true],
+    [{ kind: "error", code: 987_654, status: 500 }, "unknown", true],
+    [{ kind: "error", code: 131026, status: 500 }, "refused", true],
     [{ kind: "cut", when: "after" }, "unknown", true],
   ])("after %j knows what it can know: %s", async (whim, kind, isUp) => {
     const { outcome, up } = await submitWith(whim);
@@ -209,6 +216,49 @@ describe("a line to WhatsApp", () => {
     clock.advance(60_000);
     expect(carrier.isUp()).toBe(true);
     expect((await carrier.submit(messageTo())).kind).toBe("taken");
+  });
+
+  test("holds back a number that the platform stops, longer each time, and no other number of the line", async () => {
+    const clock = new MovedClock();
+    const ids: Record<string, string> = { "+15550100101": "555000111", "+15550100102": "555000222" };
+    const phoneNumberIds = Object.values(ids);
+    const { carrier, fake } = await open({ clock, phoneNumberOf: (from) => ids[from] ?? null }, { phoneNumberIds });
+    const submitFrom = (sender: string) => carrier.submit(messageTo(RECIPIENTS.deliverable, { sender }));
+    for (const holdMs of [60_000, 120_000, 240_000]) {
+      fake.next({ kind: "error", code: 131048 });
+      const before = fake.requests;
+      expect(await submitFrom("+15550100101")).toMatchObject({
+        kind: "down",
+        description: expect.stringContaining("spam"),
+      });
+      clock.advance(holdMs - 1);
+      expect(await submitFrom("+15550100101")).toMatchObject({
+        kind: "down",
+        description: expect.stringContaining("spam"),
+      });
+      expect(fake.requests - before).toBe(1);
+      expect((await submitFrom("+15550100102")).kind).toBe("taken");
+      expect(carrier.isUp()).toBe(true);
+      clock.advance(1);
+    }
+    expect((await submitFrom("+15550100101")).kind).toBe("taken");
+    expect(carrier.state?.().lastError).toMatchObject({ code: "131048" });
+  });
+
+  test("is not left alone as a whole because many messages of one number are refused at once", async () => {
+    const { carrier, fake } = await open();
+    fake.next(...Array.from({ length: 20 }, (): Whim => ({ kind: "error", code: 133010 })));
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => carrier.submit(messageTo())));
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(["down"]));
+    expect([carrier.isUp(), fake.requests]).toEqual([true, 20]);
+  });
+
+  test("remembers so many numbers that are held back, and no more", () => {
+    const held = new HeldNumbers(2);
+    for (const number of ["a", "b", "c"]) held.refused(number, "stopped", 0);
+    expect(["a", "b", "c"].map((number) => held.reasonFor(number, 1000))).toEqual([null, "stopped", "stopped"]);
+    held.taken("b");
+    expect(held.reasonFor("b", 1000)).toBeNull();
   });
 
   test("lets a recipient that was sent too much wait, longer each time, and nobody else", async () => {

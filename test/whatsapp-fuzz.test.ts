@@ -118,7 +118,7 @@ test(`${BODIES} calls of any kind end in an answer, and nothing unsigned is kept
   const carrier = createWhatsappCarrier(
     needsOf({
       onInbound: async (each) => void inbound.push(each),
-      onTemplateStatus: async (name) => void names.push(name),
+      onTemplateStatus: async ({ name }) => void names.push(name),
     }),
   );
   await carrier.start(async (receipt) => void receipts.push(receipt));

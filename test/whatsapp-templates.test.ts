@@ -5,8 +5,9 @@ import { pullTemplates, type PullNeeds } from "../src/carriers/whatsapp/pull-tem
 import { readTemplate } from "../src/carriers/whatsapp/read-template.ts";
 import { tryWhatsappLine } from "../src/carriers/whatsapp/try-line.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import type { ChatTemplate } from "../src/model/chatapp.ts";
+import type { ChatTemplate, PulledTemplate } from "../src/model/chatapp.ts";
 import { WHATSAPP_DEFAULTS, type WhatsappSettings } from "../src/model/whatsapp-line.ts";
+import { MovedClock } from "./support/moved-clock.ts";
 import { FAKE_DEFAULTS, openFakeWhatsapp } from "./support/fake-whatsapp.ts";
 import { SECRETS, TEMPLATE } from "./support/whatsapp-trial.ts";
 
@@ -113,7 +114,12 @@ describe("the plan for an account's templates", () => {
     name,
     content: { ...TEMPLATE, ...changes },
   });
+  const OURS = "102290129340398";
+  const THEIRS = "202290129340398";
+  const owned = (changes: Partial<ChatTemplate> = {}, businessAccountId = OURS) => ({ ...changes, businessAccountId });
   const changed = (name: string, changes: Partial<ChatTemplate>) => ({ id: `id of ${name}`, ...pulled(name, changes) });
+  const listOf = (templates: PulledTemplate[] | null, businessAccountId = OURS) => ({ businessAccountId, templates });
+  const theirs = (templates: PulledTemplate[] | null) => [listOf(templates, THEIRS)];
   const NOTHING = { make: [], change: [] };
 
   test("makes what is missing, in the first language that can be sent", () => {
@@ -122,50 +128,79 @@ describe("the plan for an account's templates", () => {
       pulled("a", { language: "fr" }),
       pulled("b", { status: "paused" }),
     ];
-    expect(planTemplates([], versions)).toEqual({ make: [versions[1], versions[2]], change: [] });
+    expect(planTemplates([], listOf(versions))).toEqual({
+      make: [pulled("a", owned({ language: "fr" })), pulled("b", owned({ status: "paused" }))],
+      change: [],
+    });
   });
 
   test("changes nothing where nothing is different, and never what the list does not name", () => {
-    expect(planTemplates([record("a"), record("mine")], [pulled("a")])).toEqual(NOTHING);
+    expect(planTemplates([record("a", owned()), record("mine")], listOf([pulled("a")]))).toEqual(NOTHING);
   });
 
   test("follows what the platform says: status and content, in the record's own language", () => {
     const list = [pulled("a", { language: "fr" }), pulled("a", { status: "paused", footer: "Bye" })];
-    const change = [changed("a", { status: "paused", footer: "Bye" })];
-    expect(planTemplates([record("a")], list)).toEqual({ make: [], change });
+    const change = [changed("a", owned({ status: "paused", footer: "Bye" }))];
+    expect(planTemplates([record("a")], listOf(list))).toEqual({ make: [], change });
   });
 
   test("takes another language where the record's own is gone", () => {
     const list = [pulled("a", { language: "de", status: "draft" }), pulled("a", { language: "fr" })];
-    expect(planTemplates([record("a")], list).change).toEqual([changed("a", { language: "fr" })]);
+    expect(planTemplates([record("a")], listOf(list)).change).toEqual([changed("a", owned({ language: "fr" }))]);
   });
 
   test("keeps people's example of a file", () => {
     const header = { type: "image", link: "https://cdn.example/a.png" } as const;
     const list = [pulled("a", { header: { type: "image", link: null } })];
-    expect(planTemplates([record("a", { header })], list)).toEqual(NOTHING);
+    expect(planTemplates([record("a", owned({ header }))], listOf(list))).toEqual(NOTHING);
   });
 
   test("makes a record that was only learned one that is held to", () => {
-    expect(planTemplates([record("a", {}, "learned")], [pulled("a")]).change).toEqual([changed("a", {})]);
+    expect(planTemplates([record("a", {}, "learned")], listOf([pulled("a")])).change).toEqual([changed("a", owned())]);
   });
 
   test("leaves a record alone that says what another line's list says", () => {
-    const mine = pulled("a", { body: "Mine" });
-    const others = pulled("a", { body: "Theirs" });
-    expect(planTemplates([record("a", { body: "Theirs" })], [mine], [others])).toEqual(NOTHING);
-    expect(planTemplates([record("a", { body: "Old" })], [mine], [others]).change).toEqual([
-      changed("a", { body: "Mine" }),
+    const mine = listOf([pulled("a", { body: "Mine" })]);
+    const others = theirs([pulled("a", { body: "Theirs" })]);
+    expect(planTemplates([record("a", { body: "Theirs" })], mine, others)).toEqual(NOTHING);
+    expect(planTemplates([record("a", { body: "Old" })], mine, others).change).toEqual([
+      changed("a", owned({ body: "Mine" })),
     ]);
+  });
+
+  test("leaves what another line's list has brought to that list, also when its platform has changed it or does not answer", () => {
+    const mine = listOf([pulled("a", { body: "Mine" })]);
+    const records = [record("a", owned({ body: "Theirs" }, THEIRS))];
+    expect(planTemplates(records, mine, theirs([pulled("a", { body: "Theirs", status: "paused" })]))).toEqual(NOTHING);
+    expect(planTemplates(records, mine, theirs(null))).toEqual(NOTHING);
+  });
+
+  test("takes over what the list that brought it no longer names, and what is left of a line that is gone", () => {
+    const mine = listOf([pulled("a", { body: "Mine" })]);
+    const records = [record("a", owned({ body: "Theirs" }, THEIRS))];
+    const change = [changed("a", owned({ body: "Mine" }))];
+    expect(planTemplates(records, mine, theirs([pulled("b")])).change).toEqual(change);
+    expect(planTemplates(records, mine, []).change).toEqual(change);
   });
 
   test("of news about one changes its status, if it is the record's language", () => {
     const records = [record("a"), record("b", {}, "learned")];
-    expect(planStatus(records, "a", "en_US", "paused")).toEqual(changed("a", { status: "paused" }));
-    expect(planStatus(records, "a", "en_US", "approved")).toBeNull();
-    expect(planStatus(records, "a", "fr", "paused")).toBeNull();
-    expect(planStatus(records, "b", "en_US", "paused")).toBeNull();
-    expect(planStatus(records, "c", "en_US", "paused")).toBeNull();
+    const planned = (name: string, language: string, status: ChatTemplate["status"]) =>
+      planStatus(records, { name, language, status, businessAccountId: OURS });
+    expect(planned("a", "en_US", "paused")).toEqual(changed("a", { status: "paused" }));
+    expect(planned("a", "en_US", "approved")).toBeNull();
+    expect(planned("a", "fr", "paused")).toBeNull();
+    expect(planned("b", "en_US", "paused")).toBeNull();
+    expect(planned("c", "en_US", "paused")).toBeNull();
+  });
+
+  test("of news changes nothing where another business account's list brought the template", () => {
+    const news = { name: "a", language: "en_US", status: "paused" } as const;
+    const records = [record("a", owned())];
+    expect(planStatus(records, { ...news, businessAccountId: THEIRS })).toBeNull();
+    const paused = changed("a", owned({ status: "paused" }));
+    expect(planStatus(records, { ...news, businessAccountId: OURS })).toEqual(paused);
+    expect(planStatus(records, { ...news, businessAccountId: null })).toEqual(paused);
   });
 });
 
@@ -193,10 +228,10 @@ describe("the list of templates", () => {
     Array.from({ length: count }, (_, index) => listed({ name: `t_${index}` }, ...more));
 
   test("is pulled page by page, whole and in order, with what cannot be used told apart", () =>
-    withFake([...many(23), listed({ name: "Bad Name" })], async (needs, asked) => {
+    withFake([...many(123), listed({ name: "Bad Name" })], async (needs, asked) => {
       const answer = await pullTemplates(needs);
       if (answer.kind !== "pulled") throw new Error(answer.description);
-      expect(answer.templates.map(({ name }) => name)).toEqual(many(23).map((_, index) => `t_${index}`));
+      expect(answer.templates.map(({ name }) => name)).toEqual(many(123).map((_, index) => `t_${index}`));
       expect(answer.unread).toEqual([{ name: "Bad Name", language: "en_US", reason: expect.any(String) }]);
       expect(asked()).toBe(3);
     }));
@@ -208,6 +243,22 @@ describe("the list of templates", () => {
       expect(answer.kind === "pulled" && answer.templates.length).toBe(13);
     });
   });
+
+  test("that is not whole after a minute is given up, however many pages have come", () =>
+    withFake(many(500), async (needs, asked) => {
+      const clock = new MovedClock();
+      // Each page takes its platform twenty seconds.
+      const slow = agent.compose((dispatch) => (options, handler) => {
+        clock.advance(20_000);
+        return dispatch(options, handler);
+      });
+      expect(await pullTemplates({ ...needs, clock, agent: slow })).toEqual({
+        kind: "failed",
+        code: null,
+        description: "The platform did not list its templates within 60 s",
+      });
+      expect(asked()).toBe(2);
+    }));
 
   test("that is empty is an empty one", () =>
     withFake([], async (needs) => {

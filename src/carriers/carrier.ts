@@ -21,7 +21,12 @@ export type Outcome = (
   | { kind: "busy"; retryAfterMs?: number }
   | { kind: "refused"; fault: "message" | "carrier"; code: string; description: string }
   | { kind: "down"; description: string }
-  | { kind: "unknown"; description: string }
+  | {
+      kind: "unknown";
+      description: string;
+      /** The id that it has if it was taken, where that is known beforehand: its receipts match though no answer comes. */
+      carrierMessageId?: string;
+    }
 ) & {
   /** What went over the line, in the carrier's own form and without the text, for whoever asks the carrier about it. */
   exchange?: string;
@@ -123,6 +128,8 @@ export interface Carrier {
   readonly messagesPerSecond: number | null;
   /** What of that speed is this node's, from 0 to 1, where nodes do not share alike. */
   readonly share?: number;
+  /** Whether it knows a message that it was handed before: one in doubt may always be handed over again, to this carrier. */
+  readonly repeatsSafely?: true;
   /** How many messages it can have in hand at once on this node; any number where it does not say. */
   readonly capacity?: number;
   /** Whether it makes sense to hand it anything now. */

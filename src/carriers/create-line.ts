@@ -1,5 +1,5 @@
 import { carrierKey, type CatalogRecord, type RealCarrierContent } from "../model/catalog.ts";
-import type { ChatTemplate } from "../model/chatapp.ts";
+import type { ChatTemplate, TemplateNews } from "../model/chatapp.ts";
 import { openedHttpLine } from "../model/http-line.ts";
 import type { MessageRef } from "../model/message.ts";
 import { openedRbmLine } from "../model/rbm-line.ts";
@@ -44,7 +44,7 @@ export interface AccountLookup {
   agentOf(botId: string): string;
   botOf(agentId: string): string;
   messageOf(carrier: string, carrierMessageId: string): Promise<Pick<MessageRef, "requestId" | "n"> | null>;
-  onTemplateStatus(name: string, language: string, status: ChatTemplate["status"]): Promise<void>;
+  onTemplateStatus(news: TemplateNews): Promise<void>;
   onOptOut(number: string, at: number): Promise<void>;
   onOptIn(number: string, at: number): Promise<void>;
 }

@@ -56,7 +56,7 @@ export interface Choice {
   passedOver: readonly PassedOver[];
   /** Whether the first choice is a line that other nodes have. */
   elsewhere: boolean;
-  /** Whether a promotion in doubt may be sent again. */
+  /** Whether a promotion in doubt may be sent again: its route says so, or the carrier that may have it knows a repeat. */
   repeats: boolean;
 }
 
@@ -77,6 +77,7 @@ export function candidatesFor(
   }
   const usable: Candidate[] = [];
   let elsewhere = false;
+  let knowsRepeat = false;
   const passedOver: PassedOver[] = [];
   const routes = routesFor(catalog.of(message.accountId), message);
   for (const route of routes.length > 1 ? drawn(routes) : routes) {
@@ -93,6 +94,8 @@ export function candidatesFor(
             : carrier.isUp()
               ? null
               : "The carrier is down";
+    if (message.state === "submitting" && carrier?.name === message.carrier && carrier.repeatsSafely)
+      knowsRepeat = true;
     if (reason === ELSEWHERE && usable.length === 0) elsewhere = true;
     if (reason === null && carrier) usable.push({ route, carrier });
     else passedOver.push({ route: route.name, carrier: name, reason: reason ?? "" });
@@ -101,7 +104,8 @@ export function candidatesFor(
   const waitedFor = usable.findIndex(({ carrier }) => carrier.name === admittedTo);
   if (waitedFor > 0) usable.unshift(...usable.splice(waitedFor, 1));
   if (waitedFor >= 0) elsewhere = false;
-  return { usable, passedOver, elsewhere, repeats: routes[0]?.content.repeatPromotionsInDoubt ?? false };
+  const repeats = knowsRepeat || (routes[0]?.content.repeatPromotionsInDoubt ?? false);
+  return { usable, passedOver, elsewhere, repeats };
 }
 
 /** By priority; among equals at random, each as often as its weight says. */

@@ -17,7 +17,7 @@ import type { Membership } from "../work/membership.ts";
 import { candidatesFor, type Candidate, type Choice } from "./choose-route.ts";
 import { asText, callBack, fallbackDueAt, mayFallBack, notPastFallback } from "./fall-back.ts";
 import { judgeAgain, type JudgeAgainNeeds } from "./judge-again.ts";
-import { answerOf, erasing, movesFor, noteTaken, refOf } from "./note-taken.ts";
+import { answerOf, erasing, movesFor, noteInDoubt, noteTaken, refOf } from "./note-taken.ts";
 import type { ReportNeeds } from "./report.ts";
 
 /** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
@@ -204,7 +204,7 @@ async function conclude(
 ): Promise<void> {
   const { commits, clock, meters } = needs;
   const at = clock.now();
-  const nextTryAt = nextTryOf(message, outcome, repeats, at);
+  const nextTryAt = nextTryOf(message, outcome, repeats || carrier.repeatsSafely === true, at);
   const move = {
     ...refOf(message),
     at,
@@ -247,7 +247,7 @@ async function conclude(
       });
       return;
     case "unknown":
-      await commits.move.add({ ...move, to: "submitting", ownedBy: node, dueAt: nextTryAt });
+      return noteInDoubt(needs, message, { ...move, unknown: outcome, ownedBy: node, dueAt: nextTryAt });
   }
 }
 
@@ -367,7 +367,7 @@ async function end(
 
 /**
  * A second password or order confirmation is a nuisance, a missing one is a failure; a second advertisement is the worse of the
- * two, unless the route says otherwise. A sixth of anything is too many.
+ * two, unless the route says otherwise or the carrier knows a repeat. A sixth of anything is too many.
  */
 const mayRepeat = (message: Message, repeats: boolean): boolean =>
   message.repeats < REPEATS_MAX && (message.routeClass !== "PROMO" || repeats);

@@ -41,6 +41,21 @@ export async function noteTaken(
   );
 }
 
+interface InDoubtStep extends Omit<Move, "to" | keyof MessageRef> {
+  unknown: Extract<Outcome, { kind: "unknown" }>;
+}
+
+/** Writes down that a carrier may have a message: where it would be under a known id, receipts for that take effect. */
+export async function noteInDoubt(
+  needs: ReportNeeds,
+  message: Message,
+  { unknown: { carrierMessageId }, ...step }: InDoubtStep,
+): Promise<void> {
+  const known = carrierMessageId === undefined ? {} : { carrierMessageId };
+  const { parked } = await needs.commits.move.add({ ...step, ...refOf(message), to: "submitting", ...known });
+  return settleParked(needs, message, parked);
+}
+
 /** A carrier that gives all parts the same id reports on the whole. */
 const isParted = (ids: readonly string[] | undefined): ids is readonly string[] =>
   ids !== undefined && new Set(ids).size > 1;
@@ -61,9 +76,7 @@ export const answerOf = (
   outcome: outcome.kind,
   ...("code" in outcome ? { code: outcome.code } : {}),
   ...("description" in outcome ? { description: outcome.description } : {}),
-  ...("carrierMessageId" in outcome
-    ? { carrierMessageId: (outcome.partIds ?? [outcome.carrierMessageId]).join(", ") }
-    : {}),
+  ...(outcome.kind === "taken" ? { carrierMessageId: (outcome.partIds ?? [outcome.carrierMessageId]).join(", ") } : {}),
   ...(outcome.exchange === undefined ? {} : { exchange: outcome.exchange }),
 });
 

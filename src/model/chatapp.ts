@@ -56,6 +56,8 @@ export interface ChatTemplate {
   variables: number;
   footer: string | null;
   buttons: readonly ChatButton[];
+  /** Which of the platform's business accounts has it, where its list was followed: no other list or call changes it. */
+  businessAccountId?: string;
 }
 
 /** A template as the platform has it, in our words. */
@@ -75,6 +77,15 @@ export interface UnreadTemplate {
 export type PulledTemplates =
   | { kind: "pulled"; templates: readonly PulledTemplate[]; unread: readonly UnreadTemplate[] }
   | { kind: "failed"; code: string | null; description: string };
+
+/** What a platform has decided about a template. */
+export interface TemplateNews {
+  name: string;
+  language: string;
+  status: ChatTemplate["status"];
+  /** Whose template it is there; null where the platform does not say. */
+  businessAccountId: string | null;
+}
 
 /** The language of a template of which nobody said any. */
 export const DEFAULT_LANGUAGE = "en";

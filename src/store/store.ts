@@ -141,7 +141,7 @@ export interface Move extends MessageRef {
   extendMs?: number;
   /** Empty takes it from its carrier. */
   carrier?: string;
-  /** Set when the carrier took it: receipts will name this id. */
+  /** Set when the carrier took it, or may have: receipts will name this id. */
   carrierMessageId?: string;
   /** The ids of all its parts in order, where there is more than one. */
   partIds?: readonly string[];

@@ -29,6 +29,7 @@ export class ScriptedCarrier implements Carrier {
   messagesPerSecond: number | null = null;
   up = true;
   elsewhere = false;
+  repeatsSafely?: true;
   readonly submitted: Message[] = [];
   learned: NonNullable<Carrier["learned"]> = () => {};
   answer: (message: Message) => Outcome | Promise<Outcome> = () => ({ kind: "taken", carrierMessageId: newId(0) });

@@ -28,6 +28,8 @@ export const createRbmCarrier = (needs: RbmCarrierNeeds): Carrier => new RbmCarr
 
 class RbmCarrier implements Carrier {
   readonly name: string;
+  /** The platform ignores an id that it has seen. */
+  readonly repeatsSafely = true;
   readonly #needs: RbmCarrierNeeds;
   readonly #standing: Standing;
   readonly #api: RbmApi;
@@ -123,7 +125,7 @@ class RbmCarrier implements Carrier {
   async #handOver(message: Message, content: RcsContent, agentId: string): Promise<Verdict> {
     const { settings, clock } = this.#needs;
     const number = message.recipient;
-    const handed = { platformId: platformIdOf(message), routeClass: message.routeClass };
+    const platformId = platformIdOf(message);
     const body = agentMessage(message, content, settings, clock.now());
     if (!body) return refused("message", "NOTHING_TO_SHOW", "There is nothing in the message that could be shown");
     if (settings.capabilityCheck) {
@@ -132,12 +134,9 @@ class RbmCarrier implements Carrier {
         if (!reach.isThere) return notOnRcs();
         if (content.kind === "card" && !reach.showsCards) return cannotShow("cards");
         if (content.kind === "carousel" && !reach.showsCarousels) return cannotShow("several cards");
-      } else if (isForAll(reach.answer)) return verdictOf(reach.answer, handed);
+      } else if (isForAll(reach.answer)) return verdictOf(reach.answer, platformId);
     }
-    const verdict = verdictOf(
-      await this.#api.send({ agentId, number }, handed.platformId, JSON.stringify(body)),
-      handed,
-    );
+    const verdict = verdictOf(await this.#api.send({ agentId, number }, platformId, JSON.stringify(body)), platformId);
     if (verdict.code === "NOT_FOUND") this.#capabilities.isGone(agentId, number);
     if (verdict.code === "PERMISSION_DENIED") this.#alarm(verdict.code);
     return verdict;

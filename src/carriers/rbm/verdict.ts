@@ -1,32 +1,28 @@
-import type { RouteClass } from "../../model/message.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Verdict } from "../standing.ts";
 import type { Closed } from "./access-token.ts";
 import { bodyOf, errorOf, retryAfterMs } from "./read-answer.ts";
 
-/** A message that was handed over, under the platform's id. */
-interface Handed {
-  platformId: string;
-  routeClass: RouteClass;
-}
-
-/** What the platform's answer to a message means for it, and for the line. */
-export function verdictOf(answer: Exchange | Closed, handed: Handed): Verdict {
+/** What the platform's answer to a message, handed over under this id, means for it and for the line. */
+export function verdictOf(answer: Exchange | Closed, platformId: string): Verdict {
   if (answer.kind === "closed") return closed(answer);
   if (answer.kind === "unreached")
     return { outcome: { kind: "down", description: `The platform cannot be reached: ${answer.reason}` } };
-  if (answer.kind === "broken") return inDoubt(handed, "BROKEN", `The line broke before the answer: ${answer.reason}`);
+  if (answer.kind === "broken")
+    return inDoubt(platformId, "BROKEN", `The line broke before the answer: ${answer.reason}`);
   const { status } = answer;
-  const taken: Verdict = { outcome: { kind: "taken", carrierMessageId: handed.platformId } };
+  const taken: Verdict = { outcome: { kind: "taken", carrierMessageId: platformId } };
   if (status >= 200 && status < 300)
-    return bodyOf(answer) ? taken : inDoubt(handed, "NO_JSON", "What answers is not the platform: check rbm.baseUrl");
+    return bodyOf(answer)
+      ? taken
+      : inDoubt(platformId, "NO_JSON", "What answers is not the platform: check rbm.baseUrl");
   const error = errorOf(answer);
   // It knows the id already: this is a repeat, and the first one counts.
   if (status === 409 && error.status === "ALREADY_EXISTS") return taken;
   const code = error.status ?? `HTTP_${status}`;
   const said = error.message === "" ? "" : `: ${error.message}`;
   if (status === 429) return { outcome: { kind: "busy", ...waiting(retryAfterMs(answer)) }, code, line: "throttled" };
-  if (status >= 500 || status === 408) return inDoubt(handed, code, `The platform failed (status ${status})`);
+  if (status >= 500 || status === 408) return inDoubt(platformId, code, `The platform failed (status ${status})`);
   if (status === 401)
     return {
       outcome: { kind: "down", description: "The platform does not let this service account in: check its rights" },
@@ -62,11 +58,10 @@ const closed = ({ code, description, isHalted }: Closed): Verdict => ({
 const waiting = (ms: number | undefined): { retryAfterMs?: number } => (ms === undefined ? {} : { retryAfterMs: ms });
 
 /**
- * Nobody knows whether the platform has it. To hand it over again is safe, because the platform ignores an id that it has
- * seen. `unknown` does so, and keeps to this line, where no second id can come into it; but a promotion in doubt would
- * wait for a receipt that nobody could match, so this one is only `busy`: its next try finds out.
+ * Nobody knows whether the platform has it, so no other line may be tried. To hand it over again here is safe, because the
+ * platform ignores an id that it has seen; and since the id is ours, a receipt tells as well.
  */
-const inDoubt = ({ routeClass }: Handed, code: string, description: string): Verdict =>
-  routeClass === "PROMO"
-    ? { outcome: { kind: "busy" }, code, line: "failing" }
-    : { outcome: { kind: "unknown", description }, code };
+const inDoubt = (platformId: string, code: string, description: string): Verdict => ({
+  outcome: { kind: "unknown", description, carrierMessageId: platformId },
+  code,
+});

@@ -5,9 +5,11 @@
  * - `faster than allowed`: the whole line goes slower.
  * - `quota`: what may be asked for in an hour is used up: the whole line waits.
  * - `pair`: too much for this one recipient.
+ * - `number`: nothing will be taken from this number until somebody has done something; the line's others go on.
  * - `halted`: nothing will be taken until somebody has done something.
  * - `message`: this message is never taken, by whichever line.
  * - `carrier`: not by this line; another might.
+ * - `not known`: it may mean anything, so another line is tried.
  */
 export type ErrorClass =
   | "again"
@@ -16,9 +18,11 @@ export type ErrorClass =
   | "faster than allowed"
   | "quota"
   | "pair"
+  | "number"
   | "halted"
   | "message"
-  | "carrier";
+  | "carrier"
+  | "not known";
 
 const CODES: Readonly<Record<number, readonly [ErrorClass, string]>> = {
   0: ["halted", "The platform does not accept the access token"],
@@ -42,11 +46,11 @@ const CODES: Readonly<Record<number, readonly [ErrorClass, string]>> = {
   131026: ["carrier", "The recipient cannot be reached: not on WhatsApp, with an old app, or without accepting its terms"],
   131030: ["carrier", "The recipient is not on the list of the platform's test number"],
   131031: ["halted", "The platform has locked the business account"],
-  131037: ["halted", "The number's display name has to be approved first"],
+  131037: ["number", "The number's display name has to be approved first"],
   131042: ["halted", "The business account's payment has to be put in order"],
-  131045: ["halted", "The number is not registered with the platform"],
+  131045: ["number", "The number is not registered with the platform"],
   131047: ["message", "The recipient has not written for more than 24 hours: only a template may be sent"],
-  131048: ["halted", "The platform holds the number back, because too many recipients blocked it or called it spam"],
+  131048: ["number", "The platform holds the number back, because too many recipients blocked it or called it spam"],
   131049: ["carrier", "The platform holds this message back to keep the recipient's marketing messages few"],
   131050: ["message", "The recipient wants no marketing messages from this business"],
   131051: ["message", "The platform does not take a message of this type"],
@@ -68,8 +72,8 @@ const CODES: Readonly<Record<number, readonly [ErrorClass, string]>> = {
   132068: ["message", "The flow of the template is blocked"],
   132069: ["message", "The flow of the template is throttled"],
   133004: ["again", "The platform is out of service for the moment"],
-  133010: ["halted", "The number is not registered with the platform"],
-  133016: ["halted", "The number was registered too often and is blocked for a while"],
+  133010: ["number", "The number is not registered with the platform"],
+  133016: ["number", "The number was registered too often and is blocked for a while"],
   135000: ["bounded", "The platform could not send the message and does not say why"],
   137000: ["message", "The recipient's identity has changed and has to be confirmed first"],
 }; // prettier-ignore
@@ -83,6 +87,5 @@ export function meaningOf(code: number): { errorClass: ErrorClass; description: 
   if (known) return { errorClass: known[0], description: known[1] };
   if (code >= PERMISSIONS.from && code <= PERMISSIONS.to)
     return { errorClass: "halted", description: "The access token does not allow this" };
-  // It may mean anything, so another line is tried.
-  return { errorClass: "carrier", description: `The platform refused the message with its error ${code}` };
+  return { errorClass: "not known", description: `The platform refused the message with its error ${code}` };
 }

@@ -1,6 +1,6 @@
 import type { AnswerHeaders, Exchange } from "../exchange.ts";
 import type { Verdict } from "../standing.ts";
-import { meaningOf } from "./error-codes.ts";
+import { meaningOf, type ErrorClass } from "./error-codes.ts";
 import { fieldsOf, jsonOf, listOf, wholeOf, wordsOf } from "./read-json.ts";
 
 export interface JudgeNeeds {
@@ -21,8 +21,8 @@ const DETAILS_MAX = 300;
 
 /**
  * What became of a message by the answer to its request. The platform has no way to recognise a request that is repeated, so
- * whatever leaves open whether it has taken the message is `unknown`: also an error of a server in between, which may come
- * after the platform's yes.
+ * whatever leaves open whether it has taken the message is `unknown`: also an error of a server in between or of the
+ * platform's own, which may come after its yes.
  */
 export function judgeAnswer(needs: JudgeNeeds, exchange: Exchange): Verdict {
   if (exchange.kind === "unreached")
@@ -34,7 +34,7 @@ export function judgeAnswer(needs: JudgeNeeds, exchange: Exchange): Verdict {
   const error = fieldsOf(answer["error"]);
   const code = wholeOf(error["code"]);
   const retryAfterMs = retryAfterOf(headers);
-  if (code !== null) return judgeError(needs, code, detailsOf(needs, error), retryAfterMs);
+  if (code !== null) return judgeError(needs, { status, code, details: detailsOf(needs, error), retryAfterMs });
   if (status >= 200 && status < 300) return judgeYes(answer);
   if (status === 429)
     return {
@@ -60,7 +60,7 @@ function judgeYes(answer: Readonly<Record<string, unknown>>): Verdict {
 /** An answer that is not the platform's own: of somebody in between, or of another server altogether. */
 function judgeStatus(status: number): Verdict {
   const code = `HTTP ${status}`;
-  if (status >= 500)
+  if (status >= 500 || status === 408)
     return { outcome: { kind: "unknown", description: `The platform answered with ${code} and nothing else` }, code };
   if (status === 400 || status === 413 || status === 422)
     return {
@@ -77,9 +77,21 @@ function judgeStatus(status: number): Verdict {
   return { outcome: { kind: "down", description }, code, line: "halted" };
 }
 
-function judgeError(needs: JudgeNeeds, code: number, details: string, retryAfterMs: number | null): Verdict {
+interface GraphError {
+  status: number;
+  code: number;
+  details: string;
+  retryAfterMs: number | null;
+}
+
+/** What may be said after the message was taken, where a server says at the same time that it failed. */
+const OPEN_CLASSES: ReadonlySet<ErrorClass> = new Set(["again", "bounded", "not known"]);
+
+function judgeError(needs: JudgeNeeds, { status, code, details, retryAfterMs }: GraphError): Verdict {
   const { errorClass, description } = meaningOf(code);
   const written = String(code);
+  if (status >= 500 && OPEN_CLASSES.has(errorClass))
+    return { outcome: { kind: "unknown", description: description + details }, code: written };
   const busy = (usualMs?: number): Verdict => {
     const ms = retryAfterMs ?? usualMs;
     return { outcome: { kind: "busy", ...(ms === undefined ? {} : { retryAfterMs: ms }) }, code: written };
@@ -103,8 +115,11 @@ function judgeError(needs: JudgeNeeds, code: number, details: string, retryAfter
       return busy(needs.pairRefused());
     case "halted":
       return { outcome: { kind: "down", description }, code: written, line: "halted" };
+    // What the number's trouble means for its messages is the line's to say; to the line itself it is an answer like any.
+    case "number":
     case "message":
     case "carrier":
+    case "not known":
     default:
       return refused(errorClass === "message" ? "message" : "carrier");
   }

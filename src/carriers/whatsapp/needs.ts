@@ -1,4 +1,4 @@
-import type { ChatTemplate } from "../../model/chatapp.ts";
+import type { ChatTemplate, TemplateNews } from "../../model/chatapp.ts";
 import type { MessageRef } from "../../model/message.ts";
 import type { WhatsappSecrets, WhatsappSettings } from "../../model/whatsapp-line.ts";
 import type { PlatformNeeds } from "../platform.ts";
@@ -12,5 +12,5 @@ export interface WhatsappCarrierNeeds extends PlatformNeeds<WhatsappSettings, Wh
   /** The message that this line's platform gave an id; without this, no answer knows what it answers. */
   messageOf?(carrierMessageId: string): Promise<Pick<MessageRef, "requestId" | "n"> | null>;
   /** Told when the platform has decided about a template; resolves once that is on disk. */
-  onTemplateStatus?(name: string, language: string, status: ChatTemplate["status"]): Promise<void>;
+  onTemplateStatus?(news: TemplateNews): Promise<void>;
 }

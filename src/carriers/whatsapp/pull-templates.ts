@@ -13,8 +13,10 @@ export type PullNeeds = Pick<
 >;
 
 const SECOND_MS = 1000;
-/** Answers are read up to 64 KB, and a template may have several. */
-const PAGE = 10;
+/** Answers are read up to 64 KB: most pages of the first size are shorter, and a single template may have several KB. */
+const PAGES = [50, 10, 1] as const;
+/** For the whole list: a platform that takes longer for it is not waited for, because others are behind it. */
+const LIST_SECONDS = 60;
 /** The platform allows 6,000 templates; a list without an end is none. */
 const TEMPLATES_MAX = 10_000;
 const FIELDS = "name,language,status,category,components";
@@ -29,21 +31,26 @@ export async function pullTemplates(needs: PullNeeds): Promise<PulledTemplates> 
       description: "The line has no businessAccountId: give it to keep templates in step",
     };
   const listed: unknown[] = [];
-  let limit = PAGE;
+  const endsAt = needs.clock.monotonic() + LIST_SECONDS * SECOND_MS;
+  let size = 0;
   let after: string | null = null;
   for (;;) {
+    const leftMs = endsAt - needs.clock.monotonic();
+    if (leftMs <= 0) return TOO_SLOW;
+    const limit = PAGES[size] ?? 1;
     const answer = await exchange(needs.agent, needs.clock, {
       method: "GET",
       url: pageUrl(settings, settings.businessAccountId, limit, after),
       headers: proofOf(settings, needs.secrets),
       body: null,
-      limitMs: settings.responseSeconds * SECOND_MS,
+      limitMs: Math.min(settings.responseSeconds * SECOND_MS, leftMs),
     });
     // It may have been too long to be read.
     if (answer.kind === "broken" && limit > 1) {
-      limit = 1;
+      size += 1;
       continue;
     }
+    if (answer.kind !== "answered" && needs.clock.monotonic() >= endsAt) return TOO_SLOW;
     const page = pageOf(needs, answer);
     if ("kind" in page) return page;
     listed.push(...page.listed);
@@ -51,7 +58,8 @@ export async function pullTemplates(needs: PullNeeds): Promise<PulledTemplates> 
     if (page.after === after || listed.length > TEMPLATES_MAX)
       return { kind: "failed", code: null, description: "The platform's list of templates has no end" };
     after = page.after;
-    limit = PAGE;
+    // Alone went the one that was too long for a page of ten; where fifty were too much, they mostly are again.
+    size = Math.min(size, 1);
   }
 }
 
@@ -62,6 +70,12 @@ function pageUrl(settings: WhatsappSettings, account: string, limit: number, aft
 }
 
 type Failed = Extract<PulledTemplates, { kind: "failed" }>;
+
+const TOO_SLOW: Failed = {
+  kind: "failed",
+  code: null,
+  description: `The platform did not list its templates within ${LIST_SECONDS} s`,
+};
 
 function pageOf(
   { secrets }: PullNeeds,

@@ -1,5 +1,5 @@
 import { idOf } from "../../lib/ids.ts";
-import type { ChatTemplate } from "../../model/chatapp.ts";
+import type { TemplateNews } from "../../model/chatapp.ts";
 import { parseMessageId, type MessageRef } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import type { WhatsappSettings } from "../../model/whatsapp-line.ts";
@@ -28,12 +28,6 @@ export interface ToldInbound {
   answersId: string | null;
 }
 
-interface TemplateNews {
-  name: string;
-  language: string;
-  status: ChatTemplate["status"];
-}
-
 interface Needs {
   carrier: string;
   accountId: number;
@@ -46,11 +40,15 @@ export function readCall(needs: Needs, text: string): Told | null {
   const call = jsonOf(text);
   if (call === undefined) return null;
   const told: Mutable<Told> = { receipts: [], inbound: [], templates: [], withoutNumber: 0, unread: 0 };
-  const changes = listOf(fieldsOf(call)["entry"]).flatMap((entry) => listOf(fieldsOf(entry)["changes"]));
-  for (const change of changes) {
-    const { field, value } = fieldsOf(change);
+  const changes = listOf(fieldsOf(call)["entry"]).flatMap((entry) => {
+    const { id, changes: listed } = fieldsOf(entry);
+    return listOf(listed).map((change) => ({ ...fieldsOf(change), entryId: wordsOf(id) }));
+  });
+  for (const { field, value, entryId } of changes as (Fields & { entryId: string | null })[]) {
     if (field === "messages") readMessages(needs, fieldsOf(value), told);
-    if (field === "message_template_status_update") readTemplate(fieldsOf(value), told);
+    // One address may be called for several business accounts, and the entry says for which.
+    if (field === "message_template_status_update")
+      readTemplate(fieldsOf(value), entryId ?? needs.settings.businessAccountId, told);
   }
   return told;
 }
@@ -157,9 +155,10 @@ function failureOf(status: Fields): Pick<Receipt, "errorCode" | "description"> {
   return code === null ? UNEXPLAINED : { errorCode: String(code), description: meaningOf(code).description };
 }
 
-function readTemplate(value: Fields, told: Mutable<Told>): void {
+function readTemplate(value: Fields, businessAccountId: string | null, told: Mutable<Told>): void {
   const name = wordsOf(value["message_template_name"]);
   const language = wordsOf(value["message_template_language"]);
   const status = readStatus(wordsOf(value["event"]));
-  if (name !== null && language !== null && status !== null) told.templates.push({ name, language, status });
+  if (name !== null && language !== null && status !== null)
+    told.templates.push({ name, language, status, businessAccountId });
 }

@@ -4,7 +4,8 @@ import type { Carrier, CarrierState, OnReceipt, Outcome, Patience } from "../car
 import { exchange } from "../exchange.ts";
 import type { PlatformAnswer, PlatformCall } from "../platform.ts";
 import { Standing } from "../standing.ts";
-import { meaningOf } from "./error-codes.ts";
+import { meaningOf, type ErrorClass } from "./error-codes.ts";
+import { HeldNumbers } from "./held-numbers.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 import type { WhatsappCarrierNeeds } from "./needs.ts";
 import { Pairs } from "./pairs.ts";
@@ -24,6 +25,7 @@ class WhatsappCarrier implements Carrier {
   readonly #needs: WhatsappCarrierNeeds;
   readonly #standing: Standing;
   readonly #pairs = new Pairs();
+  readonly #held = new HeldNumbers();
   readonly #headers: Readonly<Record<string, string>>;
   #onReceipt: OnReceipt | null = null;
 
@@ -53,11 +55,30 @@ class WhatsappCarrier implements Carrier {
     const { content, sender, recipient } = message;
     const request = requestOf(message, "templateName" in content ? templateOf(content.templateName) : null);
     if ("code" in request) return { kind: "refused", fault: "message", ...request };
-    const url = messagesUrl(settings, phoneNumberOf(sender) ?? settings.phoneNumberId);
+    const phoneNumberId = phoneNumberOf(sender) ?? settings.phoneNumberId;
+    const url = messagesUrl(settings, phoneNumberId);
     if (url === null) return { kind: "refused", fault: "carrier", ...NO_PHONE_NUMBER_ID };
+    const number = phoneNumberId ?? sender;
+    const reason = this.#held.reasonFor(number, clock.now());
+    if (reason !== null) return { kind: "down", description: reason };
     const waitMs = this.#pairs.take(`${sender} ${recipient}`, clock.now());
     if (waitMs > 0) return { kind: "busy", retryAfterMs: waitMs };
-    return this.#standing.run(() => this.#ask(message, request, url));
+    return this.#mindNumber(number, await this.#standing.run(() => this.#ask(message, request, url)));
+  }
+
+  /** A number that the platform has stopped is down for its messages: they take another route, or wait. */
+  #mindNumber(number: string, outcome: Outcome): Outcome {
+    const { clock, log } = this.#needs;
+    if (outcome.kind === "taken") this.#held.taken(number);
+    if (outcome.kind !== "refused" || !isAbout("number", outcome.code)) return outcome;
+    const { code, description, exchange: said } = outcome;
+    // Without the platform's words, which are about this message, for whatever waits behind it.
+    if (this.#held.refused(number, meaningOf(Number(code)).description, clock.now()))
+      log.error(
+        { carrier: this.name, errorCode: code },
+        "one number of a carrier sends nothing more until somebody helps",
+      );
+    return { kind: "down", description, ...(said === undefined ? {} : { exchange: said }) };
   }
 
   async #ask(message: Message, request: WhatsappRequest, url: string) {
@@ -131,7 +152,7 @@ class WhatsappCarrier implements Carrier {
     return [
       ...receipts.map(async (receipt) => onReceipt(receipt)),
       ...inbound.map((each) => this.#receive(each)),
-      ...templates.map(async ({ name, language, status }) => onTemplateStatus?.(name, language, status)),
+      ...templates.map(async (news) => onTemplateStatus?.(news)),
     ];
   }
 
@@ -147,12 +168,14 @@ class WhatsappCarrier implements Carrier {
     if (withoutNumber > 0) log.warn({ carrier, count: withoutNumber }, "messages of users without a number left out");
     if (unread > 0) log.warn({ carrier, count: unread }, "parts of a call of the platform could not be read");
     for (const { errorCode, description } of receipts)
-      if (errorCode !== null && meaningOf(Number(errorCode)).errorClass === "halted") {
+      if (errorCode !== null && (isAbout("halted", errorCode) || isAbout("number", errorCode))) {
         log.error({ carrier, reason: errorCode }, `messages fail until somebody helps: ${description}`);
         return;
       }
   }
 }
+
+const isAbout = (errorClass: ErrorClass, code: string): boolean => meaningOf(Number(code)).errorClass === errorClass;
 
 const LATER: PlatformAnswer = { status: 503, text: "Not now" };
 

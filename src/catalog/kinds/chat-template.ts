@@ -86,4 +86,11 @@ export const chatTemplate: RecordKind<"chatTemplate", GivenChatTemplate> = {
     buttons: [],
   },
   read: (given) => checkChatTemplate(given.fields, given.faults),
+  // Whoever changes its words does not make it another platform's.
+  complete: (content, before) =>
+    before?.businessAccountId === undefined ? content : { ...content, businessAccountId: before.businessAccountId },
+  show: (content) => {
+    const { businessAccountId: _, ...shown } = content;
+    return shown;
+  },
 };

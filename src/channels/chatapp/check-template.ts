@@ -16,7 +16,10 @@ import { isPlainText, isShowable } from "../../lib/plain-text.ts";
  * What people give of a template; the number of its variables follows from the body. Whether a header or a button has
  * what its type asks for is found out here.
  */
-export interface GivenChatTemplate extends Omit<ChatTemplate, "variables" | "header" | "buttons"> {
+export interface GivenChatTemplate extends Omit<
+  ChatTemplate,
+  "variables" | "header" | "buttons" | "businessAccountId"
+> {
   header: GivenHeader | null;
   buttons: readonly GivenButton[];
 }
