@@ -195,6 +195,18 @@ export function receiptStoreSuite(engine: EngineName): void {
       expect([await submit("33600000009", whole), await submit("33600000009", parts)]).toEqual([1, 1]);
       expect(await store.parkedWithMessage(10)).toHaveLength(2);
     });
+
+    it("is handed over with a move that only says that a carrier may have the message, and finds it from then on", async () => {
+      await store.park([receipt("K1")], NOON);
+      const ref = await stored();
+      await moveOne(ref, { to: "submitting", carrier: NORTH });
+      const { moved, parked } = await moveOne(ref, { to: "submitting", carrier: NORTH, carrierMessageId: "K1" });
+      expect([moved, parked.length]).toEqual([true, 1]);
+      expect(await store.findSubmissions([receipt("K1")])).toEqual([ref]);
+      // The answer comes after all, under the same id.
+      await moveOne(ref, { to: "submitted", carrier: NORTH, carrierMessageId: "K1" });
+      expect(await store.findSubmissions([receipt("K1")])).toEqual([ref]);
+    });
   });
 
   describe("what was learned of how a carrier spells ids", () => {
