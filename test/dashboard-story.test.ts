@@ -408,7 +408,9 @@ describe("the phone", () => {
       await house.ask("POST", `/api/simulator/phones/${to}/file`, file);
       const shown = page.getByRole("img", { name: "sun.svg" });
       await shown.waitFor();
-      await expect.poll(() => shown.evaluate("node => node.naturalWidth"), PATIENT).toBeGreaterThan(0);
+      await expect
+        .poll(() => page.evaluate<number>("document.querySelector('img[alt=\"sun.svg\"]').naturalWidth"), PATIENT)
+        .toBeGreaterThan(0);
       await more("Share a place");
       await page.getByRole("button", { name: "Share it" }).click();
       await page.locator("[data-inbound]").getByText("48.8584, 2.2945").waitFor();

@@ -96,7 +96,7 @@ describe("two nodes on one database", { timeout: 90_000 }, () => {
       Number((await rows.select("select count(*) as alive from nodes where dead = 0"))[0]?.["alive"]);
     await eventually(alive, (count) => count === 1, SILENT_MS * 4);
     // Time for the other to take what the sleeper held, and to send it.
-    await eventually(heldByTheDead, (count) => count === 0, 10_000);
+    await eventually(heldByTheDead, (count) => count === 0, 40_000);
     process.kill(one.pid, "SIGCONT");
 
     await eventually(alive, (count) => count === 2, SILENT_MS * 4);
