@@ -220,12 +220,28 @@ describe.each(ENGINES)("receipts in another spelling on %s", (engine) => {
     return message;
   }
 
+  /** As the job does, once the answer to the submit has certainly come. */
+  async function lookAgain(): Promise<void> {
+    await matchParked(shop.needs, (await shop.store.listParked({ respelled: true }, null, 10)).rows);
+  }
+
+  test("are not taken for another message at once: their own submit may not have been answered yet", async () => {
+    const other = await submitted("abc000");
+    await report(shop.needs, decimal());
+    expect((await shop.read(other)).state).toBe("submitted");
+    const own = await submitted("0011255808");
+    expect((await shop.read(own)).state).toBe("delivered");
+    await lookAgain();
+    expect((await shop.read(other)).state).toBe("submitted");
+  });
+
   test("are matched by the spelling that is known, of which the carrier is told", async () => {
     const message = await submitted("abc000");
     const learned: string[] = [];
     const carrier = shop.others.get("1/north");
     if (carrier) carrier.learned = (receipt, knownAs) => void learned.push(`${receipt.carrierMessageId} ${knownAs}`);
     await report(shop.needs, decimal());
+    await lookAgain();
     expect((await shop.read(message)).state).toBe("delivered");
     expect(learned).toEqual(["0011255808 abc000"]);
   });
@@ -268,6 +284,7 @@ describe.each(ENGINES)("receipts in another spelling on %s", (engine) => {
       },
     ]);
     await report(shop.needs, decimal());
+    await lookAgain();
     expect(await shop.read(message)).toMatchObject({ state: "enroute", description: "1 of 2 parts delivered" });
   });
 });

@@ -39,8 +39,7 @@ export async function report(needs: ReportNeeds, receipt: Receipt): Promise<void
   if (ref && ((await apply(needs, ref, receipt)) || (await needs.store.findMessage(ref)))) return;
   const known = await commits.find.add(receipt);
   if (known) return void (await apply(needs, known, receipt));
-  const respelled = receipt.otherIds?.length ? await commits.findRespelled.add(receipt) : null;
-  if (respelled) return void (await applyRespelled(needs, respelled, receipt));
+  // Other spellings wait until its own submit has certainly been answered: one of them may be another message's id.
   const late = await commits.park.add(receipt);
   if (late) return void (await apply(needs, late, receipt));
   meters.receipts(receipt.carrier, "parked").inc();
