@@ -20,9 +20,11 @@ export function createAnnounce(db: DatabaseSync): (move: Move, announcement: Ann
     `select max(due_at) as due_at from callbacks
      where account_id = ? and request_id = ? and n = ? and endpoint_id = ? and state = 'waiting' and owner <> ?`,
   );
-  // A second route may take a message that a first one has taken: that it was sent is told once.
+  // A second route may take a message that a first one has taken: that it was sent is told once. By itself SQLite would
+  // read all callbacks of the account for it, because the index does not hold the kind.
   const findSame = db.prepare(
-    `select 1 from callbacks where account_id = ? and request_id = ? and n = ? and endpoint_id = ? and kind = ? and status is ?`,
+    `select 1 from callbacks indexed by callbacks_of_message
+     where account_id = ? and request_id = ? and n = ? and endpoint_id = ? and kind = ? and status is ?`,
   );
   const insert = db.prepare(
     `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,
