@@ -14,7 +14,6 @@ import { createWhatsappCarrier } from "../src/carriers/whatsapp/whatsapp-carrier
 import { EgressRules } from "../src/egress/addresses.ts";
 import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { newId } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
 import { HTTP_DEFAULTS } from "../src/model/http-line.ts";
 import { PRESETS } from "../src/model/http-presets.ts";
@@ -25,6 +24,7 @@ import { ACCOUNT } from "../test/support/fake-gateway.ts";
 import { FAKE_DEFAULTS } from "../test/support/fake-whatsapp.ts";
 import { median, say } from "./figures.ts";
 import { record } from "./record.ts";
+import { messageInHand } from "../test/support/message.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -68,28 +68,8 @@ const common = {
 /** The fakes tell what becomes of a message by the end of its number. */
 const REACHABLE = "000";
 let phones = 15_560_000_000;
-const messageOf = (channel: Message["channel"], sender: string, content: MessageContent): Message => ({
-  accountId: 1,
-  requestId: newId(Date.now()),
-  n: 1,
-  channel,
-  routeClass: "TRANS",
-  test: false,
-  sender,
-  recipient: `${(phones += 1)}${REACHABLE}`,
-  content,
-  segments: 1,
-  credits: 1,
-  campaignName: null,
-  tried: [],
-  carrier: null,
-  state: "submitting",
-  attempts: 1,
-  repeats: 0,
-  createdAt: Date.now(),
-  dueAt: Date.now(),
-  expiresAt: Date.now() + 600_000,
-});
+const messageOf = (channel: Message["channel"], sender: string, content: MessageContent): Message =>
+  messageInHand({ channel, sender, recipient: `${(phones += 1)}${REACHABLE}`, content, attempts: 1 });
 
 interface Bench {
   name: string;

@@ -5,7 +5,6 @@ import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
 import { EgressRules } from "../src/egress/addresses.ts";
 import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { newId } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
 import { HTTP_DEFAULTS, HTTP_PRESETS, type HttpPresetName, type HttpSettings } from "../src/model/http-line.ts";
 import { PRESETS } from "../src/model/http-presets.ts";
@@ -14,6 +13,7 @@ import { carrierSuite } from "./carrier.suite.ts";
 import { openCallbackDoor, type CallbackDoor } from "./support/callback-door.ts";
 import { eventually } from "./support/eventually.ts";
 import { ACCOUNT, FakeGateway } from "./support/fake-gateway.ts";
+import { messageInHand } from "./support/message.ts";
 
 const KEY = "0123456789abcdefghij";
 const WORDS = 'Hé said "5 > 4 & 3%", then\n{{secret:password}} ✓';
@@ -80,29 +80,12 @@ async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise
   };
 }
 
-const messageTo = (recipient: string, content: Partial<SmsContent> = {}, changes: Partial<Message> = {}): Message => ({
-  accountId: 1,
-  requestId: newId(Date.now()),
-  n: 1,
-  channel: "sms",
-  routeClass: "TRANS",
-  test: false,
-  sender: "HELIOG",
-  recipient,
-  content: { text: "Hello", encoding: "gsm7", flash: false, ...content },
-  segments: 1,
-  credits: 1,
-  campaignName: null,
-  tried: [],
-  carrier: null,
-  state: "submitting",
-  attempts: 0,
-  repeats: 0,
-  createdAt: Date.now(),
-  dueAt: Date.now(),
-  expiresAt: Date.now() + 600_000,
-  ...changes,
-});
+const messageTo = (recipient: string, content: Partial<SmsContent> = {}, changes: Partial<Message> = {}): Message =>
+  messageInHand({
+    recipient,
+    content: { text: "Hello", encoding: "gsm7", flash: false, ...content },
+    ...changes,
+  });
 
 // Sinch reports its own kind of code, and so does Kannel; all of them report one.
 describe.each(HTTP_PRESETS)("a carrier over HTTP with the preset %s keeps a carrier's promises", (preset) => {

@@ -4,7 +4,6 @@ import type { Carrier, Inbound, Receipt } from "../src/carriers/carrier.ts";
 import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
 import { decodeGsm7 } from "../src/lib/gsm7.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { newId } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
 import { HTTP_DEFAULTS } from "../src/model/http-line.ts";
 import { PRESETS } from "../src/model/http-presets.ts";
@@ -14,6 +13,7 @@ import { Smsc } from "../src/smsc/smsc.ts";
 import { openCallbackDoor, type CallbackDoor } from "./support/callback-door.ts";
 import { eventually } from "./support/eventually.ts";
 import { KANNEL_USER, startKannel, type Kannel } from "./support/kannel.ts";
+import { messageInHand } from "./support/message.ts";
 
 const SMSC_LOGIN = { systemId: "kannel", password: "secret" };
 const KEY = "0123456789abcdefghij";
@@ -23,28 +23,8 @@ const UNICODE = "नमस्ते, your code is 1234 ✓";
 let phones = 15_550_100_100;
 const nextPhone = (): string => String((phones += 1));
 
-const messageOf = (text: string, changes: Partial<SmsContent> = {}, recipient = nextPhone()): Message => ({
-  accountId: 1,
-  requestId: newId(Date.now()),
-  n: 1,
-  channel: "sms",
-  routeClass: "TRANS",
-  test: false,
-  sender: "HELIOG",
-  recipient,
-  content: { text, encoding: "gsm7", flash: false, ...changes },
-  segments: 1,
-  credits: 1,
-  campaignName: null,
-  tried: [],
-  carrier: null,
-  state: "submitting",
-  attempts: 0,
-  repeats: 0,
-  createdAt: Date.now(),
-  dueAt: Date.now(),
-  expiresAt: Date.now() + 600_000,
-});
+const messageOf = (text: string, changes: Partial<SmsContent> = {}, recipient = nextPhone()): Message =>
+  messageInHand({ recipient, content: { text, encoding: "gsm7", flash: false, ...changes } });
 
 describe("a real Kannel between us and the SMSC", () => {
   let smsc: Smsc;

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Receipt } from "../src/carriers/carrier.ts";
 import { fateOf } from "../src/carriers/simulator/fate.ts";
 import { SimulatorCarrier } from "../src/carriers/simulator/simulator-carrier.ts";
-import { newId } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
 import { CHANNELS, type Channel, type Message } from "../src/model/message.ts";
 import { CALM } from "../src/model/phone.ts";
@@ -14,6 +13,7 @@ import { eventually } from "./support/eventually.ts";
 import { openHouse, type Answer, type Envelope, type House, type PhoneMessageBody } from "./support/house.ts";
 import { MovedClock } from "./support/moved-clock.ts";
 import { author, CHAT_TEMPLATE, RCS_TEMPLATE } from "./support/rich-templates.ts";
+import { messageInHand } from "./support/message.ts";
 
 const RICH: RcsContent = {
   botId: "bot",
@@ -32,29 +32,8 @@ const RICH: RcsContent = {
   },
 };
 
-const messageTo = (clock: MovedClock, recipient: string, changes: Partial<Message> = {}): Message => ({
-  accountId: 1,
-  requestId: newId(clock.now()),
-  n: 1,
-  channel: "sms",
-  routeClass: "TRANS",
-  test: false,
-  sender: "HELIOG",
-  recipient,
-  content: { text: "Hello", encoding: "gsm7", flash: false },
-  segments: 1,
-  credits: 1,
-  campaignName: null,
-  tried: [],
-  carrier: null,
-  state: "submitting",
-  attempts: 0,
-  repeats: 0,
-  createdAt: clock.now(),
-  dueAt: clock.now(),
-  expiresAt: clock.now() + 3_600_000,
-  ...changes,
-});
+const messageTo = (clock: MovedClock, recipient: string, changes: Partial<Message> = {}): Message =>
+  messageInHand({ recipient, expiresAt: clock.now() + 3_600_000, ...changes }, clock.now());
 
 interface Network {
   carrier: SimulatorCarrier;

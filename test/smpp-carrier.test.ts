@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Carrier, Inbound, InboundPart, LateAnswer, Receipt } from "../src/carriers/carrier.ts";
 import { createSmppCarrier } from "../src/carriers/smpp/smpp-carrier.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { newId } from "../src/lib/ids.ts";
 import { createLog } from "../src/lib/log.ts";
 import type { Message, RouteClass } from "../src/model/message.ts";
 import { SMPP_DEFAULTS, type SmppSettings } from "../src/model/smpp-line.ts";
@@ -11,6 +10,7 @@ import { Smsc } from "../src/smsc/smsc.ts";
 import type { Whims } from "../src/smsc/whims.ts";
 import { carrierSuite } from "./carrier.suite.ts";
 import { eventually } from "./support/eventually.ts";
+import { messageInHand } from "./support/message.ts";
 
 const QUICK = { delayMs: 5 } as const;
 
@@ -87,29 +87,8 @@ async function openTrial(
   };
 }
 
-const messageTo = (recipient: string, changes: Partial<Message> = {}): Message => ({
-  accountId: 1,
-  requestId: newId(Date.now()),
-  n: 1,
-  channel: "sms",
-  routeClass: "TRANS",
-  test: false,
-  sender: "HELIOG",
-  recipient,
-  content: { text: "Hello", encoding: "gsm7", flash: false },
-  segments: 1,
-  credits: 1,
-  campaignName: null,
-  tried: [],
-  carrier: null,
-  state: "submitting",
-  attempts: 0,
-  repeats: 0,
-  createdAt: Date.now(),
-  dueAt: Date.now(),
-  expiresAt: Date.now() + 600_000,
-  ...changes,
-});
+const messageTo = (recipient: string, changes: Partial<Message> = {}): Message =>
+  messageInHand({ recipient, ...changes });
 
 const RECEIPT: Receipt = {
   carrier: "1/line",

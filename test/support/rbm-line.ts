@@ -3,13 +3,13 @@ import type { Carrier, Inbound, Receipt } from "../../src/carriers/carrier.ts";
 import type { RbmCarrierNeeds } from "../../src/carriers/rbm/needs.ts";
 import { createRbmCarrier } from "../../src/carriers/rbm/rbm-carrier.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import { newId } from "../../src/lib/ids.ts";
 import { createLog } from "../../src/lib/log.ts";
 import type { Message } from "../../src/model/message.ts";
 import { RBM_DEFAULTS, type RbmSettings } from "../../src/model/rbm-line.ts";
 import type { RcsContent } from "../../src/model/rcs.ts";
 import { FakeRbm, keyFile, RBM_CLIENT_TOKEN } from "./fake-rbm.ts";
 import { MovedClock } from "./moved-clock.ts";
+import { messageInHand } from "./message.ts";
 
 /** A line to a fake of the platform over real HTTP. */
 export interface RbmTrial {
@@ -85,26 +85,10 @@ export const RCS_TEXT: RcsContent = {
   params: [],
 };
 
-export const rcsMessage = (clock: Clock, changes: Partial<Message> = {}): Message => ({
-  accountId: 1,
-  requestId: newId(clock.now()),
-  n: 1,
-  channel: "rcs",
-  routeClass: "TRANS",
-  test: false,
-  sender: "shop",
-  recipient: "15550100100",
-  content: RCS_TEXT,
-  segments: 1,
-  credits: 1,
-  campaignName: null,
-  tried: [],
-  carrier: null,
-  state: "submitting",
-  attempts: 0,
-  repeats: 0,
-  createdAt: clock.now(),
-  dueAt: clock.now(),
-  expiresAt: clock.now() + 3_600_000,
-  ...changes,
-});
+const HOUR_MS = 3_600_000;
+
+export const rcsMessage = (clock: Clock, changes: Partial<Message> = {}): Message =>
+  messageInHand(
+    { channel: "rcs", sender: "shop", content: RCS_TEXT, expiresAt: clock.now() + HOUR_MS, ...changes },
+    clock.now(),
+  );

@@ -4,7 +4,6 @@ import type { PlatformAnswer } from "../../src/carriers/platform.ts";
 import type { WhatsappCarrierNeeds } from "../../src/carriers/whatsapp/needs.ts";
 import { createWhatsappCarrier } from "../../src/carriers/whatsapp/whatsapp-carrier.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { newId } from "../../src/lib/ids.ts";
 import { createLog } from "../../src/lib/log.ts";
 import type { ChatContent, ChatTemplate } from "../../src/model/chatapp.ts";
 import type { Message } from "../../src/model/message.ts";
@@ -17,6 +16,7 @@ import {
   type FakeWhatsapp,
   type SignedCall,
 } from "./fake-whatsapp.ts";
+import { messageInHand } from "./message.ts";
 
 export const VERIFY_TOKEN = "a word of our own";
 const BUSINESS_NUMBER = "+15550783881";
@@ -122,26 +122,5 @@ export const templateContent = (
   ...changes,
 });
 
-export const messageTo = (recipient: string = RECIPIENTS.deliverable, changes: Partial<Message> = {}): Message => ({
-  accountId: 1,
-  requestId: newId(Date.now()),
-  n: 1,
-  channel: "chatapp",
-  routeClass: "TRANS",
-  test: false,
-  sender: BUSINESS_NUMBER,
-  recipient,
-  content: templateContent(),
-  segments: 1,
-  credits: 1,
-  campaignName: null,
-  tried: [],
-  carrier: null,
-  state: "submitting",
-  attempts: 0,
-  repeats: 0,
-  createdAt: Date.now(),
-  dueAt: Date.now(),
-  expiresAt: Date.now() + 600_000,
-  ...changes,
-});
+export const messageTo = (recipient: string = RECIPIENTS.deliverable, changes: Partial<Message> = {}): Message =>
+  messageInHand({ channel: "chatapp", sender: BUSINESS_NUMBER, recipient, content: templateContent(), ...changes });
