@@ -44,7 +44,7 @@ import { receive } from "./messages/receive.ts";
 import { receivePart, receiveRests, type ReceivePartsNeeds } from "./messages/receive-parts.ts";
 import { matchParked, report, settleParked } from "./messages/report.ts";
 import type { Account } from "./model/account.ts";
-import { carrierNameOf } from "./model/catalog.ts";
+import { callbackPath, carrierNameOf } from "./model/catalog.ts";
 import type { RouteClass } from "./model/message.ts";
 import { CALM } from "./model/phone.ts";
 import { FloodFilter } from "./policies/flood.ts";
@@ -165,7 +165,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     simulator,
     createSmpp,
     open: seal.open,
-    callbackUrlOf: (id) => `${baseUrl()}/hooks/${id}`,
+    callbackUrlOf: (id) => baseUrl() + callbackPath(id),
     account: (accountId) => accountLookup({ store, catalog, clock }, accountId),
     agent,
     addressOf: createOpenAddress({ rules: egressRules(config), clock }),

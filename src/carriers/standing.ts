@@ -14,9 +14,8 @@ export interface Verdict {
   /**
    * - `throttled`: it was too fast; the whole line goes slower for a while.
    * - `halted`: nothing will be taken until somebody has done something: a key has ended, or a bill is open.
-   * - `failing`: it did not do its work, though the message may be handed over again as if it had been busy.
    */
-  line?: "throttled" | "halted" | "failing";
+  line?: "throttled" | "halted";
   /** For how long the platform wants nothing at all on this line, where it says so. */
   pauseMs?: number;
 }
@@ -133,7 +132,7 @@ export class Standing {
     const { name, clock, log, meters } = this.#needs;
     const now = clock.now();
     this.#tally.answered(now);
-    const isAnswered = outcome.kind !== "down" && outcome.kind !== "unknown" && line !== "failing";
+    const isAnswered = outcome.kind !== "down" && outcome.kind !== "unknown";
     if (this.#breaker.record(isAnswered || line === "halted", clock.monotonic()) === "open" && !isAnswered)
       log.warn({ carrier: name }, "carrier fails nearly every time and is left alone for a while");
     if (outcome.kind === "taken") {

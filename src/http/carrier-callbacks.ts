@@ -1,10 +1,11 @@
 import Type from "typebox";
+import { callbackPath } from "../model/catalog.ts";
 import { Problem } from "../model/problem.ts";
 import { EXAMPLE_ID } from "./api/records.ts";
 import type { Call, OpenRoute, Services } from "./route.ts";
 
 /** Where platforms call back: the address is told by `callbackUrl` of a carrier. */
-const PATH = "/hooks/:carrierId";
+const PATH = callbackPath(":carrierId");
 
 async function take(services: Services, { request, reply, body, params }: Call): Promise<string> {
   const carrier = services.carriers.byId(params.carrierId ?? "");

@@ -7,11 +7,11 @@ import type { Log } from "../lib/log.ts";
 import { carrierNameOf, type CatalogRecord } from "../model/catalog.ts";
 import type { PulledTemplates, TemplateNews, UnreadTemplate } from "../model/chatapp.ts";
 import { Problem } from "../model/problem.ts";
-import type { CatalogStore } from "../store/store.ts";
+import type { CatalogStore, RecordStore } from "../store/store.ts";
 import type { Membership } from "../work/membership.ts";
 
 export interface KeepTemplatesNeeds {
-  store: Pick<CatalogStore, "insertCatalogRecord" | "changeCatalogRecord">;
+  store: Pick<CatalogStore, "changeSetUp"> & Pick<RecordStore, "revision">;
   catalog: Catalog;
   clock: Clock;
 }
@@ -124,43 +124,24 @@ export async function keepStatus(needs: KeepTemplatesNeeds, accountId: number, n
 
 type Plan = (records: Parameters<typeof planTemplates>[0]) => TemplatePlan;
 
-/** One record at a time: each is whole by itself, and what was done before a crash need not be done again. */
-async function carryOut(
-  { store, catalog, clock }: KeepTemplatesNeeds,
-  accountId: number,
-  plan: Plan,
-): Promise<TemplatePlan> {
-  const done: { make: TemplatePlan["make"][number][]; change: TemplatePlan["change"][number][] } = {
-    make: [],
-    change: [],
-  };
-  const now = clock.now();
-  for (;;) {
-    const isOver = await catalog.change(async (revision) => {
-      const records = catalog.of(accountId).named("chatTemplate");
-      const { make, change } = plan([...records.values()]);
-      const [made] = make;
-      const [changed] = change;
-      if (made) {
-        const record = {
-          accountId,
-          kind: "chatTemplate",
-          id: newId(now),
-          name: made.name,
-          origin: "authored",
-        } as const;
-        const times = { createdAt: now, updatedAt: now };
-        const result = await store.insertCatalogRecord({ ...record, content: made.content, ...times }, revision);
-        if (result === "inserted") done.make.push(made);
-        return result === "inserted" ? false : "outdated";
-      }
-      const known = changed && records.get(changed.name);
-      if (!known) return true;
-      const record = { ...known, origin: "authored", content: changed.content, updatedAt: now } as const;
-      const result = await store.changeCatalogRecord(record, revision);
-      if (result === "changed") done.change.push(changed);
-      return result === "changed" ? false : "outdated";
-    });
-    if (isOver) return done;
-  }
+/** All of a plan or nothing: it is made anew when somebody else was quicker. */
+function carryOut({ store, catalog, clock }: KeepTemplatesNeeds, accountId: number, plan: Plan): Promise<TemplatePlan> {
+  return catalog.change(async (revision) => {
+    const known = catalog.of(accountId).named("chatTemplate");
+    const planned = plan([...known.values()]);
+    const now = clock.now();
+    const put = [...planned.make, ...planned.change].map(({ name, content }): CatalogRecord<"chatTemplate"> => ({
+      accountId,
+      kind: "chatTemplate",
+      id: newId(now),
+      name,
+      createdAt: now,
+      ...known.get(name),
+      origin: "authored",
+      content,
+      updatedAt: now,
+    }));
+    const from = { records: await store.revision("records"), catalog: revision };
+    return (await store.changeSetUp({ accountId, from, put, remove: [], settings: {} })) ? planned : "outdated";
+  });
 }

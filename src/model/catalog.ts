@@ -108,6 +108,9 @@ type SimulatedLine = AnyLine & {
   chaos: Chaos | null;
 } & { [A in RealAdapter]?: null };
 
+/** Where the platform behind a carrier calls back, by the id of its record. */
+export const callbackPath = (carrierId: string): string => `/hooks/${carrierId}`;
+
 /** The line of a carrier; null where it is simulated. */
 export const lineIn = (content: CarrierContent): RealLines[RealAdapter] | null =>
   content.adapter === "simulator" ? null : (content[content.adapter] ?? null);

@@ -3,7 +3,7 @@ import { completeRecord, readRecord } from "../../catalog/read-record.ts";
 import { ADAPTERS, lineKind } from "../../catalog/kinds/lines.ts";
 import { carriers } from "../../catalog/shelves.ts";
 import { nullable } from "../../lib/nullable.ts";
-import type { CarrierContent } from "../../model/catalog.ts";
+import { callbackPath, type CarrierContent } from "../../model/catalog.ts";
 import { Problem } from "../../model/problem.ts";
 import { createMint } from "../../webhooks/mint.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
@@ -30,7 +30,7 @@ async function getState(services: Services, call: AuthenticCall): Promise<object
     up: carrier?.isUp() ?? false,
     node,
     nodes: count,
-    callbackUrl: carrier?.called ? `${services.baseUrl()}/hooks/${record.id}` : null,
+    callbackUrl: carrier?.called ? services.baseUrl() + callbackPath(record.id) : null,
     ...(carrier?.state?.() ?? NOTHING),
   };
 }
