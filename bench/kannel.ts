@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { ask } from "./ask.ts";
 import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { startKannel, type KannelOptions } from "./kannel-process.ts";
@@ -76,14 +77,6 @@ async function turn(side: Side, end: Counter): Promise<number> {
     if (now - last.at > STALLED_MS) throw new Error(`${side.name}: ${taken - before} of ${answers} came to the end`);
     await pause(10);
   }
-}
-
-async function ask<T>({ baseUrl, apiKey }: ServerProcess, method: string, path: string, body?: object): Promise<T> {
-  const headers = { apikey: apiKey, ...(body && { "content-type": "application/json" }) };
-  const response = await fetch(baseUrl + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  const text = await response.text();
-  if (!response.ok) throw new Error(text);
-  return JSON.parse(text) as T;
 }
 
 /** Makes the SMSC the only way out, and the sink the one who is told. */

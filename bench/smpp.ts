@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { ask } from "./ask.ts";
 import { median, say } from "./figures.ts";
 import { record } from "./record.ts";
 import type { SmppLoad, SmppMeasured } from "./smpp-load.ts";
@@ -27,14 +28,6 @@ const PER_REQUEST = 1000;
 const WINDOW = 1000;
 
 const start = (file: string, side: "ours" | "theirs"): ChildProcess => fork(join(import.meta.dirname, file), [side]);
-
-async function ask<T>({ baseUrl, apiKey }: ServerProcess, method: string, path: string, body?: object): Promise<T> {
-  const headers = { apikey: apiKey, ...(body && { "content-type": "application/json" }) };
-  const response = await fetch(baseUrl + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  const text = await response.text();
-  if (!response.ok) throw new Error(text);
-  return (text.startsWith("{") ? JSON.parse(text) : text) as T;
-}
 
 /** Makes the SMSC the only way out. */
 async function configure(server: ServerProcess, port: number): Promise<void> {

@@ -1,0 +1,15 @@
+import type { ServerProcess } from "../test/support/server-process.ts";
+
+/** Asks a server that is measured for something beside it; whatever is no success ends the run. */
+export async function ask<T>(
+  { baseUrl, apiKey }: ServerProcess,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<T> {
+  const headers = { apikey: apiKey, ...(body && { "content-type": "application/json" }) };
+  const response = await fetch(baseUrl + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return (text.startsWith("{") ? JSON.parse(text) : text) as T;
+}
