@@ -146,19 +146,6 @@ describe.each(ENGINES)("delivery receipts on %s", (engine) => {
     expect((await shop.store.listParked({}, null, 10)).rows).toHaveLength(1);
   });
 
-  test("of a message that was handed over twice, bad news of a copy that was never answered is no end", async () => {
-    const message = await shop.accept();
-    const { node } = shop.needs.membership;
-    const step = { ...message, at: 1, owner: node, carrier: "scripted" } as const;
-    await shop.store.move([{ ...step, to: "submitting" }]);
-    await shop.store.move([{ ...step, to: "submitting", repeat: 1 }]);
-    await shop.store.move([{ ...step, to: "submitted", owner: 0, carrierMessageId: "copy-2" }]);
-    await report(shop.needs, { ...receipt("undelivered", "copy-1"), ref: message });
-    expect((await shop.read(message)).state).toBe("submitted");
-    await report(shop.needs, { ...receipt("undelivered", "copy-2"), ref: message });
-    expect((await shop.read(message)).state).toBe("undelivered");
-  });
-
   test("many receipts at once, doubled and shuffled, leave every message delivered once", async () => {
     const messages = await Promise.all(Array.from({ length: 50 }, () => shop.accept()));
     shop.carrier.answer = (message) => ({ kind: "taken", carrierMessageId: message.requestId });

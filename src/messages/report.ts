@@ -100,11 +100,6 @@ async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles
     meters.receipts(carrier, "failover").inc();
     return true;
   }
-  if (isBad && (await isOneOfSeveral(needs, ref, receipt))) {
-    await commits.move.add({ ...note, to: state, carriedBy: NEVER, ...settled });
-    meters.receipts(carrier, "repeated").inc();
-    return true;
-  }
   if (isBad && (await turnsToNextRoute(needs, ref, receipt))) {
     // It is no end: the next route has its turn. The step is noted by a move that is never legal.
     await commits.move.add({ ...note, to: state, carriedBy: NEVER, ...settled });
@@ -132,15 +127,6 @@ async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles
   meters.receipts(carrier, moved ? "moved" : "repeated").inc();
   if (moved && isFinal(state)) meters.moves(state).inc();
   return moved;
-}
-
-/**
- * Whether a receipt that names our message is about a copy that nobody knows: a message in doubt was handed over again,
- * and while the copy that was answered may arrive, another's bad news is no end.
- */
-async function isOneOfSeveral({ store, commits }: ReportNeeds, ref: MessageRef, receipt: Receipt): Promise<boolean> {
-  if (receipt.ref === undefined || ((await store.findMessage(ref))?.repeats ?? 0) === 0) return false;
-  return (await commits.find.add(receipt)) === null;
 }
 
 /** Whose network the phone is in, as far as a receipt says so: it stays with the message, for what is told of it later. */
