@@ -5,22 +5,49 @@ import type { State } from "../model/message.ts";
 export const FREE = 0;
 export const HELD = 1;
 
-const listed = (...states: readonly State[]): string => `(${states.map((state) => `'${state}'`).join(", ")})`;
+const SPENT = 2;
+const GIVEN_BACK = 3;
 
-/**
- * What a move does to the credits of a message: 0 nothing, 1 they are spent, 2 they are given back while held,
- * 3 they are given back after they were spent. All of it is decided by the row itself, inside the statement that moves it,
- * so that of two moves at the same moment exactly one spends. The parameters are names of columns or values.
- */
-export const chargeChange = (to: string, refund: string): string => `case
-    when messages.charge = 1 and (${to} in ${listed("rejected", "expired", "cancelled")} or (${refund} = 1 and ${to} = 'undelivered')) then 2
-    when messages.charge = 1 and ${to} in ${listed("submitted", "enroute", "delivered", "undelivered", "unknown")} then 1
-    when messages.charge = 2 and ${refund} = 1 and ${to} in ${listed("rejected", "expired", "undelivered")} then 3
-    else 0 end`;
+/** What a move does to the credits of a message. */
+export const CHANGE = { none: 0, spend: 1, release: 2, refund: 3 } as const;
+type Change = (typeof CHANGE)[keyof typeof CHANGE];
 
-/** Where that leaves them: 2 spent, 3 given back. */
-export const chargeAfter = (change: string): string =>
-  `case ${change} when 0 then messages.charge when 1 then 2 else 3 end`;
+interface Rule {
+  charge: number;
+  to: readonly State[];
+  /** Only where undelivered messages are paid back. */
+  refund?: true;
+  change: Change;
+}
+
+/** Of these the first that fits holds. All is decided by the row itself, so that of two moves at the same moment one spends. */
+const RULES: readonly Rule[] = [
+  { charge: HELD, to: ["rejected", "expired", "cancelled"], change: CHANGE.release },
+  { charge: HELD, to: ["undelivered"], refund: true, change: CHANGE.release },
+  { charge: HELD, to: ["submitted", "enroute", "delivered", "undelivered", "unknown"], change: CHANGE.spend },
+  { charge: SPENT, to: ["rejected", "expired", "undelivered"], refund: true, change: CHANGE.refund },
+];
+
+export function changeOf(charge: number, to: State, refund: boolean): Change {
+  const rule = RULES.find((each) => each.charge === charge && each.to.includes(to) && (refund || !each.refund));
+  return rule?.change ?? CHANGE.none;
+}
+
+/** Where a change leaves the credits. */
+export const chargeAfterChange = (charge: number, change: Change): number =>
+  change === CHANGE.none ? charge : change === CHANGE.spend ? SPENT : GIVEN_BACK;
+
+/** The same rules as an expression over the row; the parameters are names of columns. */
+export const changeExpression = (to: string, refund: string): string =>
+  `case ${RULES.map(
+    ({ charge, to: states, refund: ifRefunded, change }) =>
+      `when messages.charge = ${charge} and ${to} in (${states.map((state) => `'${state}'`).join(", ")})${
+        ifRefunded ? ` and ${refund} = 1` : ""
+      } then ${change}`,
+  ).join(" ")} else ${CHANGE.none} end`;
+
+export const chargeAfterExpression = (change: string): string =>
+  `case ${change} when ${CHANGE.none} then messages.charge when ${CHANGE.spend} then ${SPENT} else ${GIVEN_BACK} end`;
 
 /** Added to the change where a move is the first sign that a carrier has the message: the row alone knows that. */
 export const TAKEN = 4;

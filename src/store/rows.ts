@@ -27,7 +27,7 @@ import type { MessageRow, ParkedRow as StoredParkedRow, PhoneMessageRow } from "
 /** Lanes are numbered in the order they are served. */
 export const laneOf = (routeClass: RouteClass): number => ROUTE_CLASSES.indexOf(routeClass);
 
-const routeClassOf = (lane: number): RouteClass => ROUTE_CLASSES[lane] ?? "PROMO";
+export const routeClassOf = (lane: number): RouteClass => ROUTE_CLASSES[lane] ?? "PROMO";
 
 /** A message that has been through this much has a trail that nobody reads to the end. */
 export const TRAIL_MAX = 16_000;

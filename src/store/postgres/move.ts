@@ -1,6 +1,6 @@
 import { CUSTOMER_STATUSES, bringsToEnd, movesInto, provesSubmit, statesShownAs } from "../../model/message.ts";
 import type { Callback } from "../../model/callback.ts";
-import { CHANGE_BITS, CHANGES, chargeAfter, chargeChange, TAKEN } from "../charge.ts";
+import { CHANGE_BITS, CHANGES, changeExpression, chargeAfterExpression, TAKEN } from "../charge.ts";
 import {
   contentAtEnd,
   isAbout,
@@ -69,7 +69,7 @@ const IS_MESSAGE = `messages.account_id = step.account_id and messages.request_i
 const TRAIL = `case when length(coalesce(messages.trail, '')) < ${TRAIL_MAX}
   then nullif(coalesce(messages.trail, '') || coalesce(step.trail, ''), '') else messages.trail end`;
 
-const CHANGE = chargeChange("step.to_state", "step.refund");
+const CHANGE = changeExpression("step.to_state", "step.refund");
 
 const EFFECTS = CHANGES.map(({ kind, amount, held }, index) => `(${index + 1}, '${kind}', ${amount}, ${held})`).join(
   ", ",
@@ -99,7 +99,7 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
       channel = coalesce(step.channel, messages.channel), sender = coalesce(step.sender, messages.sender),
       content = case when step.done_at is null or step.content is not null then coalesce(step.content, messages.content)
         else ${contentAtEnd("messages.content")} end, segments = coalesce(step.segments, messages.segments),
-      trail = ${TRAIL}, charge = ${chargeAfter(CHANGE)}, charge_change = ${CHANGE}
+      trail = ${TRAIL}, charge = ${chargeAfterExpression(CHANGE)}, charge_change = ${CHANGE}
         + case when messages.submitted_at is null and step.submitted_at is not null then ${TAKEN} else 0 end
     from step
     where ${IS_MESSAGE} and (step.owned_by is null or messages.owner = step.owned_by)

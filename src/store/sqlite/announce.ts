@@ -10,26 +10,23 @@ type Facts = Pick<
   "channel" | "carrier" | "sender" | "recipient" | "credits" | "created_at" | "content" | "operator" | "circle"
 >;
 
+type Other = Pick<CallbackRow, "kind" | "status" | "state" | "owner" | "due_at">;
+
 /** Writes down who is to be told of a move that has just been made, inside the writer's transaction. */
 export function createAnnounce(db: DatabaseSync): (move: Move, announcement: Announcement) => Callback[] {
   const findFacts = db.prepare(
     `select channel, carrier, sender, recipient, credits, created_at, content, operator, circle from messages
      where account_id = ? and request_id = ? and n = ?`,
   );
-  const findEarlier = db.prepare(
-    `select max(due_at) as due_at from callbacks
-     where account_id = ? and request_id = ? and n = ? and endpoint_id = ? and state = 'waiting' and owner <> ?`,
-  );
-  // A second route may take a message that a first one has taken: that it was sent is told once. By itself SQLite would
-  // read all callbacks of the account for it, because the index does not hold the kind.
-  const findSame = db.prepare(
-    `select 1 from callbacks indexed by callbacks_of_message
-     where account_id = ? and request_id = ? and n = ? and endpoint_id = ? and kind = ? and status is ?`,
+  // By itself SQLite would read all callbacks of the account, because the index does not hold every column.
+  const findOthers = db.prepare(
+    `select kind, status, state, owner, due_at from callbacks indexed by callbacks_of_message
+     where account_id = ? and request_id = ? and n = ? and endpoint_id = ?`,
   );
   const insert = db.prepare(
     `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,
        carrier, facts, state, owner, attempts, due_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, 0, ?) returning *`,
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 
   return (move, { owner, dueAt, targets }) => {
@@ -49,27 +46,32 @@ export function createAnnounce(db: DatabaseSync): (move: Move, announcement: Ann
     const told: Callback[] = [];
     for (const { eventId, endpointId, kind, status, channel, carrier } of targets) {
       if (channel !== row.channel || (carrier !== null && carrier !== row.carrier)) continue;
-      if (findSame.get(accountId, requestId, n, endpointId, kind, status)) continue;
-      const earlier = findEarlier.get(accountId, requestId, n, endpointId, owner) as { due_at: number | null };
+      const others = findOthers.all(accountId, requestId, n, endpointId) as unknown as Other[];
+      // A second route may take a message that a first one has taken: that it was sent is told once.
+      if (others.some((other) => other.kind === kind && other.status === status)) continue;
       // Something of this message that is not in this node's hands waits to be told first.
-      const isBlocked = earlier.due_at !== null;
-      const stored = insert.get(
-        accountId,
-        eventId,
-        endpointId,
+      const before = others.filter((other) => other.state === "waiting" && other.owner !== owner);
+      const callback = {
+        account_id: accountId,
+        event_id: eventId,
+        endpoint_id: endpointId,
         kind,
         status,
-        requestId,
+        request_id: requestId,
         n,
-        move.at,
-        move.errorCode ?? null,
-        move.description ?? null,
-        row.carrier,
+        at: move.at,
+        error_code: move.errorCode ?? null,
+        description: move.description ?? null,
+        carrier: row.carrier,
         facts,
-        isBlocked ? NOBODY : owner,
-        Math.max(dueAt, earlier.due_at ?? 0),
-      ) as unknown as CallbackRow;
-      if (!isBlocked && owner !== NOBODY) told.push(callbackOf(stored));
+        state: "waiting",
+        owner: before.length > 0 ? NOBODY : owner,
+        attempts: 0,
+        due_at: Math.max(dueAt, ...before.map((other) => other.due_at)),
+      };
+      // In the order of its columns.
+      insert.run(...Object.values(callback));
+      if (callback.owner !== NOBODY) told.push(callbackOf({ ...callback, done_at: null, log: null }));
     }
     return told;
   };

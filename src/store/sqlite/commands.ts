@@ -10,7 +10,7 @@ import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResul
 import type { CallbackRow, MessageRow } from "../tables.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
-import { isStorageFault } from "./faults.ts";
+import type { Failed, Isolation } from "./isolation.ts";
 import { createMove } from "./move.ts";
 import type { Packed } from "./packing.ts";
 import { createCheck } from "./verify.ts";
@@ -23,7 +23,7 @@ type Values = readonly SQLInputValue[];
  * The writes, as they run inside the writer's thread. Each runs in a transaction that the writer opened,
  * together with whatever else was waiting; statements are prepared once and kept.
  */
-export function createCommands(db: DatabaseSync) {
+export function createCommands(db: DatabaseSync, isolation: Isolation) {
   const kept = new Map<string, StatementSync>();
   const prepare = (sql: string): StatementSync => {
     let statement = kept.get(sql);
@@ -55,42 +55,21 @@ export function createCommands(db: DatabaseSync) {
      on conflict (account_id, number) do update set message_count = message_count + 1, last_message_at = excluded.last_message_at`,
   );
 
-  /** Alone in its savepoint, so that what is wrong with one item is undone and told to its caller only. */
-  function isolated<T>(run: () => T): T | { failed: string } {
-    db.exec("savepoint item");
-    try {
-      const result = run();
-      db.exec("release item");
-      return result;
-    } catch (error) {
-      if (!db.isTransaction || isStorageFault(error)) throw error;
-      db.exec("rollback to item");
-      db.exec("release item");
-      return { failed: error instanceof Error ? error.message : String(error) };
-    }
-  }
-
   return {
-    accept(batch: readonly Packed[]): (AcceptResult | { failed: string })[] {
-      const whole = isolated(() => batch.map(acceptOne));
-      if (!("failed" in whole)) return whole;
+    accept(batch: readonly Packed[]): (AcceptResult | Failed)[] {
       return batch.map((item) => {
-        const result = isolated(() => acceptOne(item));
+        const result = isolation.alone(() => acceptOne(item));
         if (!("failed" in result)) return result;
-        if (result.failed === UNPAID_CODE) return { kind: "unpaid" };
-        return result.failed === CODE_TAKEN ? { kind: "code taken" } : result;
+        if (result.failed.message === UNPAID_CODE) return { kind: "unpaid" };
+        return result.failed.message === CODE_TAKEN ? { kind: "code taken" } : result;
       });
     },
 
-    move(batch: readonly Move[]): (MoveResult | { failed: string })[] {
-      const whole = isolated(() => batch.map(moveOne));
-      return "failed" in whole ? batch.map((item) => isolated(() => moveOne(item))) : whole;
-    },
+    move: (batch: readonly Move[]): (MoveResult | Failed)[] =>
+      batch.map((item) => isolation.alone(() => moveOne(item))),
 
-    checkCodes(batch: readonly CodeCheck[]): (CheckResult | { failed: string })[] {
-      const whole = isolated(() => batch.map(checkOne));
-      return "failed" in whole ? batch.map((item) => isolated(() => checkOne(item))) : whole;
-    },
+    checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] =>
+      batch.map((item) => isolation.alone(() => checkOne(item))),
 
     claim({ node, from, routeClass, dueBy, limit }: Parameters<MessageStore["claim"]>[0]): Message[] {
       const rows = prepare(

@@ -1,20 +1,15 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { bringsToEnd, movesInto, provesSubmit, type State } from "../../model/message.ts";
+import { bringsToEnd, mayMove, provesSubmit, type Channel, type State } from "../../model/message.ts";
 import { createAnnounce } from "./announce.ts";
-import { CHANGE_BITS, CHANGES, chargeAfter, chargeChange, TAKEN } from "../charge.ts";
-import {
-  contentAtEnd,
-  isAbout,
-  movedOf,
-  ON_ID_USED_AGAIN,
-  parkedOf,
-  TRAIL_MAX,
-  type MovedRow,
-  type ParkedRow,
-} from "../rows.ts";
-import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
+import { changeOf, CHANGES, chargeAfterChange } from "../charge.ts";
+import { contentAtEnd, isAbout, ON_ID_USED_AGAIN, parkedOf, routeClassOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
+import type { Move, MovedMessage, MoveResult, ParkedReceipt } from "../store.ts";
+import type { MessageRow } from "../tables.ts";
 
-type Moved = MovedRow & { credits: number };
+type Row = Pick<
+  MessageRow,
+  "state" | "owner" | "due_at" | "carrier" | "channel" | "lane" | "recipient" | "credits" | "charge" | "submitted_at"
+> & { trail_length: number };
 
 /** Moves one message, inside the writer's transaction, with everything that must change together with it. */
 export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
@@ -49,89 +44,75 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
 
   const announce = createAnnounce(db);
 
-  /** One statement per target state: the legal origins are part of its text. */
-  const moveStatements = new Map<string, StatementSync>();
-  function moveStatement(to: State, refund: boolean, changes: string, fence: string, more: string): StatementSync {
-    const name = `${to} ${refund}${changes}${more}${fence}`;
-    let statement = moveStatements.get(name);
+  const findMessage = db.prepare(
+    `select state, owner, due_at, carrier, channel, lane, recipient, credits, charge, submitted_at,
+       length(coalesce(trail, '')) as trail_length from messages
+     where account_id = ? and request_id = ? and n = ?`,
+  );
+
+  /** One statement for each set of columns: what few moves bring costs the others nothing. */
+  const updates = new Map<string, StatementSync>();
+  function updateOf(more: string): StatementSync {
+    let statement = updates.get(more);
     if (!statement) {
-      const origins = movesInto(to).map((state) => `'${state}'`);
-      const change = chargeChange(`'${to}'`, refund ? "1" : "0");
-      const taken = provesSubmit(to) ? ` + case when submitted_at is null then ${TAKEN} else 0 end` : "";
-      const erasing = bringsToEnd(to) && changes === "" ? `, content = ${contentAtEnd("content")}` : "";
       statement = db.prepare(
-        `update messages set state = ?, owner = ?, due_at = coalesce(?, due_at), expires_at = expires_at + ?,
-           carrier = coalesce(?, carrier), attempts = attempts + ?, tried = coalesce(?, tried), error_code = ?, description = ?,
-           submitted_at = coalesce(submitted_at, ?), done_at = coalesce(?, done_at),
-           trail = case when length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end,
-           charge = ${chargeAfter(change)}, charge_change = ${change}${taken}${changes}${more}${erasing}
-         where account_id = ? and request_id = ? and n = ? and state in (${origins.join(", ")})${fence}
-         returning charge_change, credits, channel, lane, recipient`,
+        `update messages set state = ?, owner = ?, due_at = ?, carrier = ?, attempts = attempts + ?, error_code = ?, description = ?,
+           submitted_at = ?, trail = nullif(coalesce(trail, '') || ?, ''), charge = ?${more}
+         where account_id = ? and request_id = ? and n = ?`,
       );
-      moveStatements.set(name, statement);
+      updates.set(more, statement);
     }
     return statement;
   }
 
+  /** Nobody else writes, so what is read here is still so when it is written. */
   function moveOne(move: Move): MoveResult {
     const { accountId, requestId, n } = move;
-    const values: SQLInputValue[] = [
-      move.to,
-      move.owner,
-      move.dueAt ?? null,
-      move.extendMs ?? 0,
-      move.carrier ?? null,
-      move.attempt ? 1 : 0,
-      move.tried === undefined ? null : JSON.stringify(move.tried),
-      move.errorCode ?? null,
-      move.description ?? null,
-      provesSubmit(move.to) ? move.at : null,
-      bringsToEnd(move.to) ? move.at : null,
-      move.trail ?? "",
-    ];
-    let changes = "";
-    if (move.becomes) {
-      const { channel, sender, content, segments } = move.becomes;
-      changes = ", channel = ?, sender = ?, content = ?, segments = ?";
-      values.push(channel, sender, JSON.stringify(content), segments);
-    }
-    // What few moves bring costs the others nothing.
-    let more = "";
-    for (const [column, value] of [
-      ["operator", move.operator],
-      ["circle", move.circle],
-    ] as const) {
-      if (value === undefined) continue;
-      more += `, ${column} = ?`;
-      values.push(value);
-    }
-    if (move.repeat !== undefined) {
-      more += ", repeats = repeats + ?";
-      values.push(move.repeat);
-    }
-    values.push(accountId, requestId, n);
-    let fence = "";
-    for (const [column, value] of [
-      ["owner", move.ownedBy],
-      ["carrier", move.carriedBy],
-      ["due_at", move.dueIs],
-      ["channel", move.channelIs],
-    ] as const) {
-      if (value === undefined) continue;
-      fence += ` and ${column} = ?`;
-      values.push(value);
-    }
-    const moved = moveStatement(move.to, move.refund === true, changes, fence, more).get(...values) as
-      | Moved
-      | undefined;
-    if (moved) settleCredits(move, moved);
-    else if (move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
+    const row = findMessage.get(accountId, requestId, n) as Row | undefined;
+    const moved = row && isLegal(move, row) ? row : null;
+    if (moved) write(move, moved);
+    else if (row && move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
     if (move.failoverAt) planFailover.run(accountId, requestId, n, move.failoverAt, accountId, requestId, n);
     if (moved && move.failoverAt === null) endFailover.run(accountId, requestId, n);
     const parked = noteSubmission(move);
     if (move.settles !== undefined) removeParked.run(move.settles);
     const told = moved && move.announce ? announce(move, move.announce) : [];
-    return { moved: moved !== undefined, message: moved ? movedOf(moved) : null, parked, told };
+    return { moved: moved !== null, message: moved && movedOf(move, moved), parked, told };
+  }
+
+  function write(move: Move, row: Row): void {
+    const change = changeOf(row.charge, move.to, move.refund === true);
+    const values: SQLInputValue[] = [
+      move.to,
+      move.owner,
+      move.dueAt ?? row.due_at,
+      move.carrier ?? row.carrier,
+      move.attempt ? 1 : 0,
+      move.errorCode ?? null,
+      move.description ?? null,
+      row.submitted_at ?? (provesSubmit(move.to) ? move.at : null),
+      row.trail_length < TRAIL_MAX ? (move.trail ?? "") : "",
+      chargeAfterChange(row.charge, change),
+    ];
+    let more = "";
+    const set = (column: string, value: SQLInputValue): void => {
+      more += `, ${column}`;
+      values.push(value);
+    };
+    if (move.extendMs) set("expires_at = expires_at + ?", move.extendMs);
+    if (move.tried) set("tried = ?", JSON.stringify(move.tried));
+    if (move.operator !== undefined) set("operator = ?", move.operator);
+    if (move.circle !== undefined) set("circle = ?", move.circle);
+    if (move.repeat) set("repeats = repeats + ?", move.repeat);
+    if (bringsToEnd(move.to)) set("done_at = ?", move.at);
+    if (move.becomes) {
+      set("channel = ?", move.becomes.channel);
+      set("sender = ?", move.becomes.sender);
+      set("content = ?", JSON.stringify(move.becomes.content));
+      set("segments = ?", move.becomes.segments);
+    } else if (bringsToEnd(move.to)) more += `, content = ${contentAtEnd("content")}`;
+    updateOf(more).run(...values, move.accountId, move.requestId, move.n);
+    settleCredits(move, change, row.credits);
   }
 
   /** Writes down the ids under which a carrier took it; gives the receipts that had come for them, in their order. */
@@ -149,8 +130,8 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
   }
 
   /** Writes down what the move did to the credits of the message. */
-  function settleCredits({ accountId, requestId, n, at }: Move, { charge_change: change, credits }: Moved): void {
-    const effect = CHANGES[(change & CHANGE_BITS) - 1];
+  function settleCredits({ accountId, requestId, n, at }: Move, change: number, credits: number): void {
+    const effect = CHANGES[change - 1];
     if (!effect || credits === 0) return;
     const amount = effect.amount * credits;
     const held = effect.held * credits;
@@ -160,3 +141,19 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
 
   return moveOne;
 }
+
+/** Whether the message may go there from where it is, and is still what the move takes it for. */
+function isLegal(move: Move, row: Row): boolean {
+  if (!mayMove(row.state as State, move.to)) return false;
+  if (move.ownedBy !== undefined && move.ownedBy !== row.owner) return false;
+  if (move.carriedBy !== undefined && move.carriedBy !== row.carrier) return false;
+  if (move.dueIs !== undefined && move.dueIs !== row.due_at) return false;
+  return move.channelIs === undefined || move.channelIs === row.channel;
+}
+
+const movedOf = ({ to, becomes }: Move, { channel, lane, recipient, submitted_at: takenAt }: Row): MovedMessage => ({
+  channel: becomes?.channel ?? (channel as Channel),
+  routeClass: routeClassOf(lane),
+  recipient,
+  taken: takenAt === null && provesSubmit(to),
+});

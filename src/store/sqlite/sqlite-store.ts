@@ -33,6 +33,7 @@ import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";
 import type { Commands } from "./commands.ts";
+import type { Failed } from "./isolation.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase } from "./open.ts";
 import { pack } from "./packing.ts";
@@ -220,8 +221,8 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
 }
 
 /** Errors do not cross as text, so the writer gives their words. */
-const errorOrResult = <T extends object>(result: T | { failed: string }): T | Error =>
-  "failed" in result ? new Error(result.failed) : result;
+const errorOrResult = <T extends object>(result: T | Failed): T | Error =>
+  "failed" in result ? new Error(result.failed.message) : result;
 
 /** The last connection to close folds the write-ahead log into the database file. */
 function closeQuietly(db: DatabaseSync): void {

@@ -1,6 +1,6 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
 import { createCommands, type Commands } from "./commands.ts";
-import { isStorageFault } from "./faults.ts";
+import { describe, Isolation } from "./isolation.ts";
 import { openDatabase } from "./open.ts";
 import type { Answer, Job } from "./thread.ts";
 
@@ -15,7 +15,8 @@ const ROWS_PER_COMMIT = 500;
 
 const port = parentPort as MessagePort;
 const db = openDatabase((workerData as { path: string }).path);
-const commands = createCommands(db);
+const isolation = new Isolation(db);
+const commands = createCommands(db, isolation);
 const urgent: Job[] = [];
 const ordinary: Job[] = [];
 let wasUrgent = false;
@@ -59,33 +60,14 @@ function takeFrom(queue: Job[]): Job[] {
 
 function commitTogether(jobs: Job[]): Answer[] {
   try {
-    db.exec("begin immediate");
-    const answers = jobs.map(runAlone);
-    db.exec("commit");
-    return answers;
+    return isolation.transact(() => jobs.map(run));
   } catch (error) {
-    if (db.isTransaction) db.exec("rollback");
     return jobs.map(({ id }) => ({ id, error: describe(error), storage: true }));
   }
 }
 
-/** A job that fails is undone alone; a store that fails (the transaction is gone) fails them all. */
-function runAlone({ id, command, args }: Job): Answer {
-  db.exec("savepoint job");
-  try {
-    const run = commands[command as keyof Commands] as (...values: unknown[]) => unknown;
-    const result = run(...args);
-    db.exec("release job");
-    return { id, result };
-  } catch (error) {
-    if (!db.isTransaction || isStorageFault(error)) throw error;
-    db.exec("rollback to job");
-    db.exec("release job");
-    return { id, error: describe(error), storage: false };
-  }
-}
-
-function describe(error: unknown): { message: string; errcode: number } {
-  const { message, errcode } = error as { message?: string; errcode?: number };
-  return { message: message ?? String(error), errcode: errcode ?? 0 };
+function run({ id, command, args }: Job): Answer {
+  const call = commands[command as keyof Commands] as (...values: unknown[]) => unknown;
+  const result = isolation.alone(() => ({ value: call(...args) }));
+  return "failed" in result ? { id, error: result.failed, storage: false } : { id, result: result.value };
 }
