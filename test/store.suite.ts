@@ -136,6 +136,35 @@ export function storeSuite(engine: EngineName): void {
       ]);
     });
 
+    it("stores what a carrier gets at once with its intent: in doubt from the beginning, and tried once", async () => {
+      const [first, second] = [acceptance({ carrier: "1/north", trail: "off\n" }), acceptance({ createdAt: NOON + 1 })];
+      await store.accept([first, second]);
+      const tried = { state: "submitting", carrier: "1/north", attempts: 1, submittedAt: null, trail: "off\n" };
+      expect(await Promise.all([first, second].flatMap(refsOf).map(found))).toMatchObject([
+        tried,
+        { state: "accepted", carrier: null, attempts: 0 },
+      ]);
+      const claim = { node: 2, from: 1, routeClass: "TRANS", dueBy: NOON + 9, limit: 9 } as const;
+      expect((await store.claim(claim)).map(({ state, carrier }) => ({ state, carrier }))).toEqual([
+        { state: "submitting", carrier: "1/north" },
+        { state: "accepted", carrier: null },
+      ]);
+    });
+
+    it("gives no carrier what is not due, nor what fails at the door", async () => {
+      const item = acceptance({ carrier: "1/north", to: ["33600000001", "12", "33600000003"] });
+      const [first, failed, held] = item.recipients;
+      if (!first || !failed || !held) throw new Error("three recipients");
+      item.recipients = [first, { ...failed, failure: "INVALID_RECIPIENT" }, { ...held, dueAt: NOON + 60_000 }];
+      await store.accept([item]);
+      const messages = await Promise.all(refsOf(item).map(found));
+      expect(messages.map(({ state, carrier, attempts }) => ({ state, carrier, attempts }))).toEqual([
+        { state: "submitting", carrier: "1/north", attempts: 1 },
+        { state: "rejected", carrier: null, attempts: 0 },
+        { state: "scheduled", carrier: null, attempts: 0 },
+      ]);
+    });
+
     it("stores a batch and answers in its order", async () => {
       const batch = Array.from({ length: 40 }, (_, index) =>
         acceptance({ to: Array.from({ length: (index % 3) + 1 }, () => `3361${index}`) }),

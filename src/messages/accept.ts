@@ -8,16 +8,15 @@ import { PAUSED_MS } from "../model/catalog.ts";
 import { isSealed, wordsOf, type Message } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { FloodFilter } from "../policies/flood.ts";
-import { isAway, NOBODY, type Acceptance, type MessageStore } from "../store/store.ts";
+import { isAway, NOBODY, type Acceptance, type AcceptResult, type MessageStore } from "../store/store.ts";
 import type { Admission, NewVerification } from "../store/verify-store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
-import type { Lanes } from "../work/lanes.ts";
 import type { Membership } from "../work/membership.ts";
 import type { Meters } from "../work/meters.ts";
 import { addressEach, type AddressNeeds } from "./address.ts";
-import type { Dispatcher } from "./dispatcher.ts";
 import { fallbackOf } from "./fall-back.ts";
 import type { Prepared } from "./prepare.ts";
+import { takePlaces, type Sending } from "./take-places.ts";
 
 export interface AcceptNeeds extends AddressNeeds {
   commits: GroupCommit;
@@ -27,7 +26,7 @@ export interface AcceptNeeds extends AddressNeeds {
   log: Log;
   meters: Meters;
   /** Absent on a node that only accepts: its messages are born nobody's. */
-  sending: { lanes: Lanes; dispatcher: Dispatcher } | null;
+  sending: Sending | null;
   /** How long a message may wait to be sent. */
   validityMs: Record<Message["routeClass"], number>;
   flood: FloodFilter;
@@ -100,19 +99,17 @@ async function store(
   const requestId = newId(now);
   const response = answer(requestId);
   const message = messageOf(needs, prepared, requestId, now, request.validForMs);
-  const count = draft.recipients.length;
   const { node } = membership;
-  const isDue = message.dueAt <= now && membership.alive;
-  const places = isDue && needs.sending?.lanes.reserve(draft.routeClass, count) ? needs.sending : null;
   const { recipients, links, trail } = addressEach(needs, prepared, message);
+  const isDue = message.dueAt <= now && membership.alive;
+  const places = isDue && needs.sending ? takePlaces(needs.sending, message, { recipients, trail }) : null;
   const verification = request.verification?.(requestId, now);
-  let admission: Admission | undefined;
+  let stored: Extract<AcceptResult, { kind: "stored" }> | null = null;
   try {
     const commit = draft.routeClass === "OTP" ? commits.urgentAccept : commits.accept;
     const result = await commit.add({
       message,
-      recipients,
-      trail,
+      ...(places?.stored ?? { recipients, trail }),
       owner: places ? node : NOBODY,
       metered: account.settings.credits === "metered",
       links,
@@ -126,26 +123,19 @@ async function store(
       if (result.bodyHash !== idempotency?.bodyHash) throw new Problem("IDEMPOTENCY_MISMATCH");
       return { answer: result.response, replayed: true };
     }
-    admission = result.admission;
+    stored = result;
   } catch (error) {
     // The line may have broken during the commit: if the rows are there after all, they must not stay with a node that forgot them.
     if (isAway(error) && places) void releaseLater(needs, node, { accountId: account.id, requestId });
     throw error;
   } finally {
-    places?.lanes.giveBack(draft.routeClass, count);
+    if (!stored) places?.giveUp();
   }
-  meters.accepted(draft.channel, draft.routeClass).inc(count);
+  meters.accepted(draft.channel, draft.routeClass).inc(recipients.length);
   rememberTexts(needs, prepared, now);
-  if (places && membership.node === node) {
-    recipients.forEach((recipient, index) => {
-      if (recipient.failure || (recipient.dueAt ?? now) > now) return;
-      const { number, credits, content = message.content, segments = message.segments } = recipient;
-      const own = { n: index + 1, recipient: number, credits, content, segments };
-      places.lanes.push({ ...message, ...own, tried: [], carrier: null, state: "accepted", attempts: 0, repeats: 0 });
-    });
-    places.dispatcher.wake();
-  }
-  return { answer: response, replayed: false, ...(admission && { admission }) };
+  if (membership.node === node) places?.go();
+  else places?.giveUp();
+  return { answer: response, replayed: false, ...(stored.admission && { admission: stored.admission }) };
 }
 
 /** Only what was accepted counts for the filter of identical texts, not what was refused or replayed. */

@@ -5,12 +5,13 @@ import {
   FAILURES,
   isFinal,
   isSealed,
+  mediaOf,
   messageIdOf,
   type Message,
   type MessageContent,
   type RouteClass,
 } from "../model/message.ts";
-import { writeTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
+import { writeTrail, type PassedOver } from "../model/trail.ts";
 import { NOBODY, type Move } from "../store/store.ts";
 import type { Gates } from "../work/gates.ts";
 import type { Membership } from "../work/membership.ts";
@@ -108,10 +109,49 @@ async function judgeAndSend(
   return tryEach(needs, message, node, { usable, passedOver, repeats, passed });
 }
 
+/** Where a message goes that is handed over as soon as it is stored. */
+export interface Departure extends Choice {
+  carrier: string;
+  /** The step that its trail begins its way with. */
+  trail: string;
+}
+
+/**
+ * Chooses where a message goes that is about to be stored, so that its first row is its intent and costs no write of its own;
+ * null where it has to wait. After a crash such a row is in doubt, so it has to be one that may be sent again. It has taken its
+ * turn at the carrier's gate, which it leaves with `depart` or by `stayBehind`.
+ */
+export function planDeparture(needs: DispatchNeeds, message: Message): Departure | null {
+  const choice = candidatesFor(needs, message);
+  const [first] = choice.usable;
+  if (!first || choice.elsewhere || !mayRepeat(message, choice.repeats)) return null;
+  // What lies behind its link may still have to be looked at.
+  if (mediaOf(message.content) !== null || !needs.gates.passes(first.carrier, message)) return null;
+  const trail = attemptStep(first, choice.passedOver, message.createdAt);
+  return { ...choice, carrier: first.carrier.name, trail };
+}
+
+/** Hands over a message that has been stored with its intent. Next: src/carriers/carrier.ts */
+export async function depart(needs: DispatchNeeds, message: Message, departure: Departure): Promise<void> {
+  const passed = [departure.carrier];
+  try {
+    await tryEach(needs, message, needs.membership.node, { ...departure, passed, isIntended: true });
+  } finally {
+    for (const carrier of passed) needs.gates.leave(carrier);
+  }
+}
+
 /** Leaves a message as it is until a later time: nothing has been done with it. */
 async function wait({ commits, clock }: DispatchNeeds, message: Message, node: number, dueAt: number): Promise<void> {
   const at = clock.now();
   await commits.move.add({ ...refOf(message), to: message.state, at, owner: NOBODY, ownedBy: node, dueAt });
+}
+
+interface Progress {
+  /** Carriers whose gates it has passed. */
+  passed: string[];
+  /** Its row says already that the first carrier is about to have it. */
+  isIntended?: boolean;
 }
 
 /**
@@ -122,7 +162,7 @@ async function tryEach(
   needs: DispatchNeeds,
   message: Message,
   node: number,
-  { usable, passedOver: before, repeats, passed }: Omit<Choice, "elsewhere"> & { passed: string[] },
+  { usable, passedOver: before, repeats, passed, isIntended = false }: Omit<Choice, "elsewhere"> & Progress,
 ): Promise<void> {
   const { membership, gates, clock, meters } = needs;
   const inDoubt = message.state === "submitting";
@@ -135,13 +175,6 @@ async function tryEach(
       if (!gates.passes(carrier, message)) return putBack(needs, message, node, at + ASK_AGAIN_MS);
       passed.push(carrier.name);
     }
-    const entry: TrailEntry = {
-      at,
-      step: "attempt",
-      route: route?.name ?? "test key",
-      carrier: carrier.name,
-      passedOver,
-    };
     const intent: Move = {
       ...refOf(message),
       to: "submitting",
@@ -152,9 +185,10 @@ async function tryEach(
       attempt: true,
       // Counted before it is sent, as everything is: one that ends the process each time ends with the count.
       ...(inDoubt && place === 0 ? { repeat: 1 } : {}),
-      trail: writeTrail(entry),
+      trail: attemptStep(candidate, passedOver, at),
     };
-    if (!(await movesFor(needs, message).add(intent)).moved) return;
+    const isWritten = place === 0 && isIntended;
+    if (!isWritten && !(await movesFor(needs, message).add(intent)).moved) return;
     if (!membership.alive)
       return inDoubt ? hold(needs, message, node, at, { repeat: -1 }) : putBack(needs, message, node, at);
 
@@ -167,6 +201,9 @@ async function tryEach(
     passedOver.push({ route: route?.name ?? "", carrier: carrier.name, reason: describe(outcome) });
   }
 }
+
+const attemptStep = ({ route, carrier }: Candidate, passedOver: readonly PassedOver[], at: number): string =>
+  writeTrail({ at, step: "attempt", route: route?.name ?? "test key", carrier: carrier.name, passedOver });
 
 /** The carrier certainly does not have the message, for reasons that another carrier need not share. */
 const mayTryNext = (outcome: Outcome): boolean =>

@@ -1,7 +1,7 @@
 import { Queue } from "../lib/queue.ts";
 import { messageIdOf, type Message, type RouteClass } from "../model/message.ts";
 import type { Lanes } from "../work/lanes.ts";
-import { dispatch, hold, type DispatchNeeds } from "./dispatch.ts";
+import { depart, dispatch, hold, planDeparture, type Departure, type DispatchNeeds } from "./dispatch.ts";
 
 const FAULT_PAUSE_MS = 60_000;
 
@@ -44,10 +44,34 @@ export class Dispatcher {
       const admitted = this.#admitted.shift();
       const message = admitted?.message ?? this.#needs.lanes.take((lane) => this.#hasRoomFor(lane));
       if (!message) return this.#needs.lanes.size === 0 ? this.#onHungry() : undefined;
-      this.#inFlight += 1;
-      this.#byLane[message.routeClass] += 1;
-      void this.#send(message, admitted?.carrier ?? null);
+      this.#begin(message);
+      void this.#see(message, dispatch(this.#needs, message, admitted?.carrier ?? null));
     }
+  }
+
+  /**
+   * Takes a message that is about to be stored past the lanes, if nothing waits there before it and its carrier has a place:
+   * then it is under way from here on, until it departs or stays behind.
+   */
+  board(message: Message): Departure | null {
+    const { lanes } = this.#needs;
+    const { routeClass } = message;
+    if (this.#stopped || this.#inFlight >= this.#window || this.#admitted.length > 0) return null;
+    if (!this.#hasRoomFor(routeClass) || lanes.sizeOf(routeClass) > 0) return null;
+    const departure = planDeparture(this.#needs, message);
+    if (departure) this.#begin(message);
+    return departure;
+  }
+
+  /** It is stored. */
+  depart(message: Message, departure: Departure): void {
+    void this.#see(message, depart(this.#needs, message, departure));
+  }
+
+  /** It was not stored, or is not this node's to send any more. */
+  stayBehind(message: Message, { carrier }: Departure): void {
+    this.#needs.gates.leave(carrier);
+    this.#end(message);
   }
 
   /** Counted by what is under way of the lane and those below it, so that no flood of passwords shuts the others out. */
@@ -57,18 +81,27 @@ export class Dispatcher {
     return lane === "OTP" || TRANS + PROMO < this.#window * BELOW_OTP_SHARE;
   }
 
-  async #send(message: Message, admittedTo: string | null): Promise<void> {
+  #begin({ routeClass }: Message): void {
+    this.#inFlight += 1;
+    this.#byLane[routeClass] += 1;
+  }
+
+  #end({ routeClass }: Message): void {
+    this.#inFlight -= 1;
+    this.#byLane[routeClass] -= 1;
+    if (this.#inFlight === 0) this.#onIdle?.();
+    this.wake();
+  }
+
+  async #see(message: Message, sent: Promise<void>): Promise<void> {
     const { node } = this.#needs.membership;
     try {
-      await dispatch(this.#needs, message, admittedTo);
+      await sent;
     } catch (error) {
       this.#needs.log.error({ err: error, messageId: messageIdOf(message) }, "message could not be dispatched");
       await this.#letGo(message, node);
     }
-    this.#inFlight -= 1;
-    this.#byLane[message.routeClass] -= 1;
-    if (this.#inFlight === 0) this.#onIdle?.();
-    this.wake();
+    this.#end(message);
   }
 
   /** Forgets what has waited at gates: the rows belong to whoever claims them. */

@@ -75,6 +75,8 @@ export interface Acceptance {
   trail: string | null;
   /** The node that will send them, or `NOBODY`. What is not due yet is nobody's all the same. */
   owner: number;
+  /** The carrier that all of them are handed to as soon as they are stored: they are born with the intent. */
+  carrier?: string;
   /** Whether the credits are taken from the account's balance; without enough of them nothing is stored. */
   metered: boolean;
   links: NewLinks | null;

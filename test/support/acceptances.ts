@@ -19,6 +19,7 @@ export function acceptance(changes: Changes = {}): Acceptance {
     metered = false,
     links = null,
     trail = null,
+    carrier,
     to = ["33612345678"],
     each = {},
     ...message
@@ -43,6 +44,7 @@ export function acceptance(changes: Changes = {}): Acceptance {
     recipients: to.map((number) => ({ number, failure: null, credits: 1, ...each })),
     trail,
     owner,
+    ...(carrier === undefined ? {} : { carrier }),
     metered,
     links,
     idempotency,

@@ -20,6 +20,7 @@ const REQUESTS = columns({
   segments: "integer",
   campaign_name: "text",
   owner: "integer",
+  carrier: "text",
   created_at: "bigint",
   due_at: "bigint",
   expires_at: "bigint",
@@ -86,16 +87,26 @@ const BEGIN = `
 
 const INTO_MESSAGES = `
     insert into messages (account_id, request_id, n, channel, lane, test, sender, recipient, content, segments, campaign_name,
-      state, owner, error_code, description, created_at, due_at, expires_at, done_at, credits, charge, trail)`;
+      state, owner, error_code, description, created_at, due_at, expires_at, done_at, credits, charge, trail, carrier, attempts)`;
+
+/** The state that a message is born in. */
+const stateOf = (
+  due: string,
+): string => `case when failure is not null then 'rejected' when ${due} > created_at then 'scheduled'
+        when carrier is not null then 'submitting' else 'accepted' end`;
+
+/** The carrier that has it at once, and that this is a try. */
+const intentOf = (due: string): string => `case when failure is null and ${due} <= created_at then carrier end,
+      case when failure is null and ${due} <= created_at and carrier is not null then 1 else 0 end`;
 
 /** Requests whose messages are all alike, free and without links: nearly all of them, and half the work. */
 const ACCEPT_PLAIN = `${BEGIN},
   stored as (${INTO_MESSAGES}
     select account_id, request_id, n, channel, lane, test, sender, number, content, segments, campaign_name,
-      case when failure is not null then 'rejected' when due_at > created_at then 'scheduled' else 'accepted' end,
+      ${stateOf("due_at")},
       case when failure is null and due_at <= created_at then owner else ${NOBODY} end,
       failure, description, created_at, due_at, expires_at,
-      case when failure is null then null else created_at end, credits, ${FREE}, trail
+      case when failure is null then null else created_at end, credits, ${FREE}, trail, ${intentOf("due_at")}
     from fresh join recipient on request = fresh.place
   )
   select place from fresh`;
@@ -111,12 +122,12 @@ const ACCEPT_RICH = `${BEGIN},
   stored as (${INTO_MESSAGES}
     select account_id, request_id, n, channel, lane, test, sender, number, coalesce(own_content, content),
       coalesce(own_segments, segments), campaign_name,
-      case when failure is not null then 'rejected' when due > created_at then 'scheduled' else 'accepted' end,
+      ${stateOf("due")},
       case when failure is null and due <= created_at then owner else ${NOBODY} end,
       failure, description, created_at, due, expires_at + due - due_at,
       case when failure is null then null else created_at end, credits,
       case when metered = 1 and failure is null then ${HELD} else ${FREE} end,
-      case when own_trail is null then trail else coalesce(trail, '') || own_trail end
+      case when own_trail is null then trail else coalesce(trail, '') || own_trail end, ${intentOf("due")}
     from item
   ),
   cost as (
@@ -303,7 +314,7 @@ async function insert(query: Query, batch: readonly Acceptance[]): Promise<Set<n
   return new Set(rows.map((row) => row.place));
 }
 
-const requestRow = ({ message, owner, trail, metered, idempotency }: Acceptance) => ({
+const requestRow = ({ message, owner, carrier, trail, metered, idempotency }: Acceptance) => ({
   account_id: message.accountId,
   request_id: message.requestId,
   channel: message.channel,
@@ -314,6 +325,7 @@ const requestRow = ({ message, owner, trail, metered, idempotency }: Acceptance)
   segments: message.segments,
   campaign_name: message.campaignName,
   owner,
+  carrier,
   created_at: message.createdAt,
   due_at: message.dueAt,
   expires_at: message.expiresAt,

@@ -19,8 +19,8 @@ export const UNPAID_CODE = "unpaid";
 export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult {
   const insertMessage = db.prepare(
     `insert into messages (account_id, request_id, n, channel, lane, test, sender, recipient, content, segments, campaign_name,
-       state, owner, error_code, description, created_at, due_at, expires_at, done_at, credits, charge, trail)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       state, owner, error_code, description, created_at, due_at, expires_at, done_at, credits, charge, trail, carrier, attempts)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const insertTarget = db.prepare(
     "insert into link_targets (account_id, request_id, k, url, created_at, expires_at) values (?, ?, ?, ?, ?, ?)",
@@ -53,7 +53,8 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
   function acceptOne(packed: Packed): AcceptResult {
     const [accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName] = packed;
     const [, , , , , , , , , createdAt, dueAt, expiresAt, owner, trail, metered, links, idempotency] = packed;
-    const [, , , , , , , , , , , , , , , , , numbers, credits, failures, own, callbacks, verification] = packed;
+    const [, , , , , , , , , , , , , , , , , numbers, credits, failures, own, callbacks, verification, carrier] =
+      packed;
     if (idempotency) {
       const { path, key, bodyHash, response } = idempotency;
       const { changes } = insertIdempotency.run(accountId, path, key, bodyHash, response, createdAt);
@@ -94,7 +95,7 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
         ownContent ?? content,
         ownSegments ?? segments,
         campaignName,
-        failure ? "rejected" : waits ? "scheduled" : "accepted",
+        failure ? "rejected" : waits ? "scheduled" : carrier === null ? "accepted" : "submitting",
         failure || waits ? NOBODY : owner,
         failure,
         describeFailure(failure),
@@ -105,6 +106,8 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
         credits[index] ?? 0,
         metered && !failure ? HELD : FREE,
         ownTrail === null ? trail : (trail ?? "") + ownTrail,
+        failure || waits ? null : carrier,
+        failure || waits || carrier === null ? 0 : 1,
       );
     }
     if (links) insertLinks(accountId, requestId, createdAt, links);

@@ -34,6 +34,8 @@ export type Packed = readonly [
   /** Null when nobody is told anything. */
   callbacks: readonly NewCallbackRow[] | null,
   verification: Acceptance["verification"] | null,
+  /** The carrier that they are handed to at once, or null. */
+  carrier: string | null,
 ];
 
 type NewCallbackRow = ReturnType<typeof callbackRow>;
@@ -45,6 +47,7 @@ export function pack({
   recipients,
   trail,
   owner,
+  carrier,
   metered,
   links,
   idempotency,
@@ -76,6 +79,7 @@ export function pack({
     recipients.some(hasOwn) ? recipients.map(ownOf) : null,
     callbacks.length === 0 ? null : callbacks.map(callbackRow),
     verification ?? null,
+    carrier ?? null,
   ];
 }
 
