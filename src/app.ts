@@ -38,6 +38,7 @@ import { settleCampaigns, type CampaignNeeds } from "./messages/campaign.ts";
 import { keepAllTemplates } from "./messages/keep-templates.ts";
 import type { DispatchNeeds } from "./messages/dispatch.ts";
 import { Dispatcher } from "./messages/dispatcher.ts";
+import { JustTaken } from "./messages/just-taken.ts";
 import { failOver, type FailOverNeeds } from "./messages/fail-over.ts";
 import type { PrepareNeeds } from "./messages/prepare.ts";
 import { receive } from "./messages/receive.ts";
@@ -200,6 +201,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     clock,
     log,
     meters,
+    taken: new JustTaken(clock),
   };
   const sending = sends ? openLanes(dispatching, config, store) : null;
   simulator.hear(lining.onInbound, (receipt) => report(dispatching, receipt));

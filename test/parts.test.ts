@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Receipt, ReceiptState } from "../src/carriers/carrier.ts";
 import { createLog } from "../src/lib/log.ts";
+import { JustTaken } from "../src/messages/just-taken.ts";
 import { matchParked, report, settleParked, type ReportNeeds } from "../src/messages/report.ts";
 import { receivePart, receiveRests, type ReceivePartsNeeds } from "../src/messages/receive-parts.ts";
 import { tellOperator } from "../src/messages/tell-trail.ts";
@@ -42,6 +43,7 @@ describe.each(ENGINES)("receipts for parts of a message on %s", (engine) => {
   /** Another node of the same service: it shares nothing with the first but the store. */
   const anotherNode = (): ReportNeeds => ({
     ...shop.needs,
+    taken: new JustTaken(shop.clock),
     commits: createGroupCommit(
       { store: shop.store, clock: shop.clock, log: createLog("silent") },
       { acceptBacklog: 1000 },

@@ -9,6 +9,7 @@ import { settleParked, type ReportNeeds } from "./report.ts";
 type Taken = Extract<Outcome, { kind: "taken" }>;
 
 interface TakenStep extends Omit<Move, "to" | keyof MessageRef> {
+  carrier: string;
   taken: Taken;
   /** How long its route may stay silent before the next one is tried. */
   failoverAfterSeconds?: number | null | undefined;
@@ -23,7 +24,7 @@ export async function noteTaken(
   const parted = isParted(partIds) ? { partIds } : {};
   const silentMs = (fallbackOf(message)?.afterSeconds ?? failoverAfterSeconds ?? 0) * 1000;
   const plan = silentMs > 0 ? { failoverAt: step.at + silentMs } : {};
-  const result = await movesFor(needs, message).add({
+  const write = movesFor(needs, message).add({
     ...step,
     ...refOf(message),
     to: "submitted",
@@ -34,6 +35,8 @@ export async function noteTaken(
     // The next route may need the words once more; then they go when there is none left to try, or with the message's end.
     ...(silentMs > 0 ? {} : erasing(message)),
   });
+  if (!parted.partIds) needs.taken.note(step.carrier, carrierMessageId, message, write);
+  const result = await write;
   return settleParked(
     needs,
     parted.partIds ? { ...refOf(message), parts: parted.partIds.length } : message,

@@ -17,6 +17,7 @@ import type { GroupCommit } from "../work/group-commit.ts";
 import type { Meters } from "../work/meters.ts";
 import { asText, mayFallBack } from "./fall-back.ts";
 import { judgeParts } from "./judge-parts.ts";
+import type { JustTaken } from "./just-taken.ts";
 
 export interface ReportNeeds {
   commits: GroupCommit;
@@ -25,6 +26,7 @@ export interface ReportNeeds {
   carriers: Carriers;
   clock: Clock;
   meters: Meters;
+  taken: JustTaken;
   accountOf(accountId: number): Account | null;
 }
 
@@ -37,7 +39,7 @@ export async function report(needs: ReportNeeds, receipt: Receipt): Promise<void
   const { ref } = receipt;
   // What a platform echoes is ours nearly always; a message that was only tried out is in no record.
   if (ref && ((await apply(needs, ref, receipt)) || (await needs.store.findMessage(ref)))) return;
-  const known = await commits.find.add(receipt);
+  const known = (await needs.taken.find(receipt)) ?? (await commits.find.add(receipt));
   if (known) return void (await apply(needs, known, receipt));
   // Other spellings wait until its own submit has certainly been answered: one of them may be another message's id.
   const late = await commits.park.add(receipt);

@@ -53,3 +53,13 @@ export const CALM: Chaos = {
   refusedPercent: 0,
   down: false,
 };
+
+/** Carriers write numbers with and without their country's code; so many digits at the end tell them apart. */
+export const ENDING = 7;
+
+/** Whether what a carrier writes as a phone may be this number; what is no whole number says nothing against it. */
+export const mayBePhone = (written: string | undefined, number: string): boolean =>
+  written === undefined ||
+  written.length < ENDING ||
+  /[^+0-9]/u.test(written) ||
+  written.slice(-ENDING) === number.slice(-ENDING);

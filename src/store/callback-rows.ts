@@ -10,6 +10,9 @@ import { carrierNameOf } from "../model/catalog.ts";
 import type { CallbackRef, StoredCallback } from "./callback-store.ts";
 import type { CallbackRow } from "./tables.ts";
 
+/** A callback that has been through this much has a log that nobody reads to the end. */
+export const LOG_MAX = 16_000;
+
 /** The key of a callback's row. */
 export const refRow = ({ accountId, eventId, endpointId }: CallbackRef) => ({
   account_id: accountId,

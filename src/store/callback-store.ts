@@ -66,8 +66,8 @@ export interface CallbackStore {
   resendFailed(accountId: number, endpointId: string, since: number, at: number, limit: number): Promise<number>;
   findHealth(accountId: number, endpointId: string): Promise<EndpointHealth | null>;
   noteHealth(accountId: number, endpointId: string, health: EndpointHealth): Promise<void>;
-  /** Removes callbacks that ended before a time; says how many. */
   /** How many are still to be told, of all accounts. */
   countWaitingCallbacks(): Promise<number>;
+  /** Removes callbacks that ended before a time; says how many. */
   forgetCallbacks(accountId: number, before: number, limit: number): Promise<number>;
 }

@@ -2,14 +2,11 @@ import { sql, type CompiledQuery, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import type { Callback } from "../model/callback.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
-import { callbackOf, callbackRow, refRow, storedCallbackOf } from "./callback-rows.ts";
+import { callbackOf, callbackRow, storedCallbackOf } from "./callback-rows.ts";
 import type { CallbackStore } from "./callback-store.ts";
 import type { Engine } from "./engine.ts";
 import { NOBODY } from "./store.ts";
 import type { CallbackRow } from "./tables.ts";
-
-/** A callback that has been through this much has a log that nobody reads to the end. */
-const LOG_MAX = 16_000;
 
 const REF = { account_id: "integer", event_id: "uuid", endpoint_id: "uuid" } as const;
 
@@ -41,55 +38,16 @@ export function insertCallbacks(
     on conflict (account_id, event_id, endpoint_id) do nothing`.compile(db);
 }
 
-/** What customers are told: the same queries on both engines, but for the claim. Everything is asked for by account. */
-export function createCallbacks({ db, atomically, rowsOf }: Engine): Omit<CallbackStore, "claimCallbacks"> {
+/** What customers are told: the same queries on both engines, but for what is hot. Everything is asked for by account. */
+export function createCallbacks({
+  db,
+  atomically,
+  rowsOf,
+}: Engine): Omit<CallbackStore, "claimCallbacks" | "settleCallbacks"> {
   const ofAccount = (accountId: number) => db.selectFrom("callbacks").where("account_id", "=", accountId);
-  const isRef = (source: string): RawBuilder<boolean> =>
-    sql`callbacks.account_id = ${sql.ref(`${source}.account_id`)} and callbacks.event_id = ${sql.ref(`${source}.event_id`)}
-      and callbacks.endpoint_id = ${sql.ref(`${source}.endpoint_id`)}`;
 
   return {
     storeCallbacks: (batch, dueAt) => atomically([insertCallbacks({ db, rowsOf }, batch, dueAt)]),
-
-    async settleCallbacks(batch) {
-      const rows = rowsOf(
-        {
-          ...REF,
-          owned_by: "integer",
-          state: "text",
-          at: "bigint",
-          due_at: "bigint",
-          attempted: "integer",
-          log: "text",
-          request_id: "uuid",
-          n: "integer",
-        },
-        batch.map((item) => ({
-          ...refRow(item),
-          owned_by: item.ownedBy,
-          state: item.state,
-          at: item.at,
-          due_at: item.dueAt,
-          attempted: item.attempted ? 1 : 0,
-          log: item.log,
-          request_id: item.message?.requestId ?? null,
-          n: item.message?.n ?? null,
-        })),
-      );
-      const settle = sql`update callbacks set state = step.state, owner = ${sql.lit(NOBODY)}, attempts = callbacks.attempts + step.attempted,
-          due_at = case when step.attempted = 0 and callbacks.due_at > step.due_at then callbacks.due_at else step.due_at end,
-          done_at = case when step.state = 'waiting' then null else step.at end,
-          log = case when length(coalesce(callbacks.log, '')) < ${sql.lit(LOG_MAX)}
-            then nullif(coalesce(callbacks.log, '') || step.log, '') else callbacks.log end
-        from ${rows} as step where ${isRef("step")} and callbacks.owner = step.owned_by and callbacks.state = 'waiting'`;
-      // What is to be told of the same message later comes after it.
-      const holdBack = sql`update callbacks set due_at = step.due_at
-        from ${rows} as step where step.state = 'waiting' and callbacks.account_id = step.account_id
-          and callbacks.request_id = step.request_id and callbacks.n = step.n and callbacks.endpoint_id = step.endpoint_id
-          and callbacks.state = 'waiting' and callbacks.event_id > step.event_id and callbacks.due_at < step.due_at`;
-      const waits = batch.some(({ state, message }) => state === "waiting" && message !== null);
-      await atomically([settle.compile(db), ...(waits ? [holdBack.compile(db)] : [])]);
-    },
 
     async findCallback({ accountId, eventId, endpointId }) {
       const row = await ofAccount(accountId)

@@ -11,7 +11,7 @@ import {
   type RouteClass,
   type State,
 } from "../model/message.ts";
-import type { PhoneMessage } from "../model/phone.ts";
+import { ENDING, type PhoneMessage } from "../model/phone.ts";
 import { TAKEN } from "./charge.ts";
 import type {
   MovedMessage,
@@ -118,12 +118,8 @@ const refOf = (row: RefRow): MessageRef => ({ accountId: row.account_id, request
 export const submissionOf = (row: RefRow & { parts: number }): Submission =>
   row.parts > 1 ? { ...refOf(row), parts: row.parts } : refOf(row);
 
-/** Carriers write numbers with and without their country's code; so many digits at the end tell them apart. */
-const ENDING = 7;
-
 /**
- * Whether what a receipt writes as its phone is the recipient of the message that `ref` names; what is no whole number says
- * nothing against it. A question for one value, so that no engine reads more than the one row for it.
+ * Whether what a receipt writes as its phone may be the recipient of the message that `ref` names, as `mayBePhone` says it. A question for one value, so that no engine reads more than the one row for it.
  */
 export const isAbout = (written: string, ref: string): string => `case
   when ${written} is null or length(${written}) < ${ENDING} or ltrim(${written}, '+0123456789') <> '' then true

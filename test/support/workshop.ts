@@ -5,6 +5,7 @@ import type { Verdict } from "../../src/egress/media.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { dispatch, type DispatchNeeds } from "../../src/messages/dispatch.ts";
+import { JustTaken } from "../../src/messages/just-taken.ts";
 import type { FailOverNeeds } from "../../src/messages/fail-over.ts";
 import { DEFAULT_SETTINGS, type AccountSettings } from "../../src/model/account.ts";
 import { carrierKey, SIMULATOR, type RouteContent } from "../../src/model/catalog.ts";
@@ -96,6 +97,7 @@ export class Workshop {
       clock: this.clock,
       log,
       meters: createMeters(),
+      taken: new JustTaken(this.clock),
     };
     this.route("Everything to the simulator", { carrier: SIMULATOR });
   }

@@ -36,6 +36,7 @@ import { createNodes } from "./nodes.ts";
 import { findSubmissions, park, parkedWithMessage } from "./park.ts";
 import { markReported, receiveOnPhones } from "./phones.ts";
 import { ConnectionPool, type Statement } from "./pool.ts";
+import { settleCallbacks } from "./settle-callbacks.ts";
 import { checkCodes } from "./check-codes.ts";
 
 /** The store that any number of nodes share. Resolves once the schema is up to date. */
@@ -99,6 +100,7 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     move: (batch) => move(pool, batch),
     claim: createClaim(pool),
     claimCallbacks: createClaimCallbacks(query),
+    settleCallbacks: (batch) => settleCallbacks(pool, batch),
     release: (node, requests) => release(query, node, requests),
     findSubmissions: (batch) => findSubmissions(query, batch),
     park: (batch, at) => park(query, batch, at),

@@ -3,7 +3,7 @@ import type { Receipt } from "../../carriers/carrier.ts";
 import type { Callback } from "../../model/callback.ts";
 import type { Message } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
-import type { CallbackStore } from "../callback-store.ts";
+import type { CallbackStore, Settlement } from "../callback-store.ts";
 import { callbackOf } from "../callback-rows.ts";
 import { isAbout, laneOf, messageOf, oldestFirst, parkedRow, submissionOf, type RefRow } from "../rows.ts";
 import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult, type Submission } from "../store.ts";
@@ -13,6 +13,7 @@ import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
 import type { Failed, Isolation } from "./isolation.ts";
 import { createMove } from "./move.ts";
 import type { Packed } from "./packing.ts";
+import { createSettleCallbacks } from "./settle-callbacks.ts";
 import { createCheck } from "./verify.ts";
 
 const FORGET_AT_ONCE = 1000;
@@ -37,6 +38,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
   const acceptOne = createAccept(db);
   const moveOne = createMove(db);
   const checkOne = createCheck(db);
+  const settle = createSettleCallbacks(db);
   const findSubmission = db.prepare(
     `select account_id, request_id, n, parts from submissions
      where carrier = ?1 and carrier_message_id = ?2 and ${isAbout("?3", "submissions")}`,
@@ -87,7 +89,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
         `update callbacks set owner = ? where (account_id, event_id, endpoint_id) in (
            select account_id, event_id, endpoint_id from callbacks as due
            where owner = ? and due_at <= ? and state = 'waiting' and not exists (
-             select 1 from callbacks as earlier
+             select 1 from callbacks as earlier indexed by callbacks_of_message
              where earlier.account_id = due.account_id and earlier.request_id = due.request_id and earlier.n = due.n
                and earlier.endpoint_id = due.endpoint_id and earlier.state = 'waiting' and earlier.event_id < due.event_id)
            order by due_at limit ?)
@@ -95,6 +97,8 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
       ).all(node, from, dueBy, limit) as unknown as CallbackRow[];
       return rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).map(callbackOf);
     },
+
+    settleCallbacks: (batch: readonly Settlement[]): void => settle(batch),
 
     release(node: number, requests: Parameters<MessageStore["release"]>[1]): void {
       const statement = prepare(

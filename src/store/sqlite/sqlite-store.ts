@@ -133,6 +133,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     },
     claim: (claim) => write("claim", claim),
     claimCallbacks: (claim) => write("claimCallbacks", claim),
+    settleCallbacks: (batch) => writer.call("settleCallbacks", [batch], { rows: batch.length }),
     release: (node, requests) => write("release", node, requests),
     park: (batch, at) => write("park", batch, at),
     forget: (before) => write("forget", before),

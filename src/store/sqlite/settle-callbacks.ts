@@ -1,0 +1,29 @@
+import type { DatabaseSync } from "node:sqlite";
+import { LOG_MAX } from "../callback-rows.ts";
+import type { Settlement } from "../callback-store.ts";
+import { NOBODY } from "../store.ts";
+
+/** Writes down what became of telling customers, inside the writer's transaction. */
+export function createSettleCallbacks(db: DatabaseSync): (batch: readonly Settlement[]) => void {
+  const settle = db.prepare(
+    `update callbacks set state = ?, owner = ${NOBODY}, attempts = attempts + ?,
+       due_at = case when ? = 0 and due_at > ? then due_at else ? end, done_at = ?,
+       log = case when length(coalesce(log, '')) < ${LOG_MAX} then nullif(coalesce(log, '') || ?, '') else log end
+     where account_id = ? and event_id = ? and endpoint_id = ? and owner = ? and state = 'waiting'`,
+  );
+  const holdBack = db.prepare(
+    `update callbacks indexed by callbacks_of_message set due_at = ?
+     where account_id = ? and request_id = ? and n = ? and endpoint_id = ? and state = 'waiting' and event_id > ? and due_at < ?`,
+  );
+  return (batch) => {
+    for (const { accountId, eventId, endpointId, ownedBy, state, at, dueAt, attempted, log } of batch) {
+      const tries = attempted ? 1 : 0;
+      const doneAt = state === "waiting" ? null : at;
+      settle.run(state, tries, tries, dueAt, dueAt, doneAt, log, accountId, eventId, endpointId, ownedBy);
+    }
+    // What is to be told of the same message later comes after it.
+    for (const { accountId, eventId, endpointId, state, dueAt, message } of batch)
+      if (state === "waiting" && message)
+        holdBack.run(dueAt, accountId, message.requestId, message.n, endpointId, eventId, dueAt);
+  };
+}
