@@ -282,7 +282,7 @@ describe("a carrier over SMPP", () => {
         (seen) => seen.length === 1,
       );
       const id = first.kind === "taken" ? first.carrierMessageId : "";
-      expect([early?.carrierMessageId, ...(early?.otherIds ?? [])]).toContain(id);
+      expect([early?.carrierMessageId, ...(early?.respell?.() ?? [])]).toContain(id);
       expect(early?.recipient).toBe("15550100100");
       if (early && early.carrierMessageId !== id) carrier.learned?.(early, id);
       const second = await carrier.submit(messageTo("15550100100"));

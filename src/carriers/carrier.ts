@@ -59,6 +59,8 @@ export interface Receipt {
   spelt?: string;
   /** Other spellings of the same id, the likeliest first. They are tried on a miss, and count only for `recipient`. */
   otherIds?: readonly string[];
+  /** Works these out, which nearly no receipt needs. */
+  respell?(): readonly string[];
   /** The phone that it is about, as the carrier writes its number. */
   recipient?: string;
   /**

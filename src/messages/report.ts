@@ -42,7 +42,8 @@ export async function report(needs: ReportNeeds, receipt: Receipt): Promise<void
   const known = (await needs.taken.find(receipt)) ?? (await commits.find.add(receipt));
   if (known) return void (await apply(needs, known, receipt));
   // Other spellings wait until its own submit has certainly been answered: one of them may be another message's id.
-  const late = await commits.park.add(receipt);
+  const { respell, ...parked } = receipt;
+  const late = await commits.park.add(respell ? { ...parked, otherIds: respell() } : parked);
   if (late) return void (await apply(needs, late, receipt));
   meters.receipts(receipt.carrier, "parked").inc();
 }

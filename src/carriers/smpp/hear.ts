@@ -45,16 +45,14 @@ export async function hear(needs: HearNeeds, pdu: DeliverSm | DataSm): Promise<v
 function receiptOf({ carrier, settings, spell }: HearNeeds, receipt: SmppReceipt, id: string, phone: string): Receipt {
   const { state, errorCode, description, at } = receipt;
   const carrierMessageId = spell(id);
-  const otherIds =
-    settings.idForm === "auto"
-      ? formsOf(id).flatMap((spelling) => (spelling.id === carrierMessageId ? [] : [spelling.id]))
-      : [];
+  const respell = (): string[] =>
+    formsOf(id).flatMap((spelling) => (spelling.id === carrierMessageId ? [] : [spelling.id]));
   const recipient = readNumber(phone) ?? phone;
   return {
     carrier,
     carrierMessageId,
     spelt: id,
-    otherIds,
+    ...(settings.idForm === "auto" ? { respell } : {}),
     recipient,
     channel: "sms",
     state,
