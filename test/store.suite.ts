@@ -334,6 +334,45 @@ export function storeSuite(engine: EngineName): void {
       expect(await moveAll(store, [])).toEqual([]);
     });
 
+    it("writes the intents of a request's recipients down together, each by what it is: none that has moved on or is another's", async () => {
+      const item = acceptance({ to: Array.from({ length: 9 }, (_, index) => `3361234000${index}`), trail: "judged\n" });
+      await store.accept([item]);
+      const refs = refsOf(item);
+      const intentOf = (ref: MessageRef): Move => ({
+        ...ref,
+        to: "submitting",
+        at: NOON + 3,
+        owner: 1,
+        ownedBy: 1,
+        carrier: "1/north",
+        attempt: true,
+        trail: "tried\n",
+      });
+      const ended: Move = { ...refs[3], to: "cancelled", at: NOON + 1, owner: NOBODY } as Move;
+      const lost: Move = { ...refs[5], to: "accepted", at: NOON + 1, owner: 2 } as Move;
+      await store.move([ended, lost]);
+      // Out of order, twice and of another request: whatever is no run of neighbours is made one by one.
+      const [stranger = refs[0]] = await stored({});
+      const order = [...refs.slice(1), refs[0], refs[0], stranger].filter((ref) => ref !== undefined);
+      const results = await store.move(order.map(intentOf));
+      expect(results.map((result) => !(result instanceof Error) && result.moved)).toEqual([
+        true, true, false, true, false, true, true, true, true, true, true,
+      ]); // prettier-ignore
+      expect(results[0]).toEqual({
+        moved: true,
+        message: { channel: "sms", routeClass: "TRANS", recipient: "33612340001", taken: false },
+        parked: [],
+        told: [],
+      });
+      const messages = await Promise.all(refs.map(found));
+      expect(messages.map(({ state, attempts }) => `${state} ${attempts}`)).toEqual([
+        "submitting 2", "submitting 1", "submitting 1", "cancelled 0", "submitting 1", "accepted 0", "submitting 1",
+        "submitting 1", "submitting 1",
+      ]); // prettier-ignore
+      expect(messages[1]).toMatchObject({ carrier: "1/north", trail: "judged\ntried\n", submittedAt: null });
+      expect(messages[5]).toMatchObject({ carrier: null, trail: "judged\n" });
+    });
+
     it("moves only what the asking node still owns", async () => {
       const [ref] = await stored({ owner: 4 });
       expect((await moveOne(ref, { to: "submitting", ownedBy: 3, owner: 3 })).moved).toBe(false);

@@ -11,6 +11,7 @@ import type { CallbackRow, MessageRow } from "../tables.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
 import type { Failed, Isolation } from "./isolation.ts";
+import { createIntend, runOfIntents } from "./intend.ts";
 import { createMove } from "./move.ts";
 import type { Packed } from "./packing.ts";
 import { createSettleCallbacks } from "./settle-callbacks.ts";
@@ -37,6 +38,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
 
   const acceptOne = createAccept(db);
   const moveOne = createMove(db);
+  const intend = createIntend(db);
   const checkOne = createCheck(db);
   const settle = createSettleCallbacks(db);
   const findSubmission = db.prepare(
@@ -67,8 +69,17 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
       });
     },
 
-    move: (batch: readonly Move[]): (MoveResult | Failed)[] =>
-      batch.map((item) => isolation.alone(() => moveOne(item))),
+    move(batch: readonly Move[]): (MoveResult | Failed)[] {
+      const results: (MoveResult | Failed)[] = [];
+      while (results.length < batch.length) {
+        const at = results.length;
+        const run = runOfIntents(batch, at);
+        const item = batch[at];
+        if (run > 1) results.push(...isolation.together(batch.slice(at, at + run), intend, moveOne));
+        else if (item) results.push(isolation.alone(() => moveOne(item)));
+      }
+      return results;
+    },
 
     checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] =>
       batch.map((item) => isolation.alone(() => checkOne(item))),

@@ -49,6 +49,11 @@ export class Isolation {
     }
   }
 
+  /** Several that can be done in one; each by itself where care is needed. */
+  together<I, T>(items: readonly I[], all: (items: readonly I[]) => T[], one: (item: I) => T): (T | Failed)[] {
+    return this.#careful ? items.map((item) => this.alone(() => one(item))) : all(items);
+  }
+
   #attempt<T>(run: () => T): T {
     this.#db.exec("begin immediate");
     try {

@@ -14,7 +14,11 @@ const JOBS_PER_COMMIT = 64;
 const ROWS_PER_COMMIT = 500;
 
 const port = parentPort as MessagePort;
-const db = openDatabase((workerData as { path: string }).path);
+// At most commits SQLite goes through all of its cache, and so a large one costs more than it saves: what it would hold, the
+// system has in memory as well.
+const CACHE_MIB = 8;
+
+const db = openDatabase((workerData as { path: string }).path, { cacheMiB: CACHE_MIB });
 const isolation = new Isolation(db);
 const commands = createCommands(db, isolation);
 const urgent: Job[] = [];
