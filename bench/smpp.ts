@@ -100,10 +100,10 @@ const npm = async (): Promise<number> => {
   return measured.perSecond;
 };
 
-const cluster = await startCluster();
+const cluster = options.engine.includes("postgres") ? await startCluster() : null;
 const results: Result[] = [];
 for (const engine of options.engine.split(",")) {
-  const database = engine === "postgres" ? await freshDatabase(cluster.url) : null;
+  const database = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
   const server = await startServer({
     env: {
       HELIOGRAPH_ACCEPT_BACKLOG: "200000",
@@ -119,7 +119,7 @@ for (const engine of options.engine.split(",")) {
   await database?.drop();
 }
 for (const child of [smsc, theirSmsc, theirEsme]) child.disconnect();
-await cluster.stop();
+await cluster?.stop();
 
 say("\nratio to npm smpp's bare session   submits/s, durable   npm smpp/s");
 for (const { name, ratioToNpm, submitsPerSecond, npmPerSecond } of results)
