@@ -100,6 +100,7 @@ say(
   `\n${chosen.length} benches in ${sinceStart()}; skipped: ${skipped.join(", ") || "none"}; failed: ${failed.join(", ") || "none"}\n`,
 );
 for (const line of targetTable(runStartedAt)) say(line);
+if (!options.quick && !(await run("plot", []))) failed.push("plot");
 if (options.quick)
   say(`\nA short run: its figures are in ${process.env["BENCH_RESULTS"]} and change nothing in bench/results.`);
 process.exitCode = failed.length > 0 ? 1 : 0;

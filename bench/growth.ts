@@ -66,7 +66,6 @@ const tell = (line: string): void =>
 /** A server with its own store, which stops and starts again. */
 interface Side {
   server: ServerProcess;
-  /** With the role api only, or with all of them. */
   startAs(env: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
   openBare(): Promise<BareStore>;
@@ -77,12 +76,12 @@ async function makeSide(engine: string, cluster: Cluster | null): Promise<Side> 
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-growth-"));
   const database: FreshDatabase | null = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
   const common = { dataDir, ...(database ? { databaseUrl: database.url } : {}) };
-  const first = await startServer({ ...common, env: BULK_SETTINGS });
+  const first = await startServer(common);
   const keys = { HELIOGRAPH_API_KEY: first.apiKey, HELIOGRAPH_TEST_API_KEY: first.testKey };
   const side: Side = {
     server: first,
     async startAs(env) {
-      side.server = await startServer({ ...common, env: { ...keys, ...BULK_SETTINGS, ...env } });
+      side.server = await startServer({ ...common, env: { ...keys, ...env } });
     },
     async stop() {
       await side.server.kill("SIGTERM");
@@ -228,7 +227,7 @@ async function watchedMB(side: Side, watchMs: number): Promise<number> {
   return most;
 }
 
-/** From the start of the process until it says that it is ready. */
+/** From the start of the process, with the settings that everybody has, until it says that it is ready. */
 async function startMs(side: Side): Promise<number> {
   const begunAt = performance.now();
   await side.startAs({});
@@ -269,7 +268,7 @@ async function compare(engine: string, cluster: Cluster | null): Promise<Result>
     await fillHistory(filling, SIZES, (line) => tell(`${engine}: ${line}`));
     await filling.close();
 
-    await each((side) => side.startAs({ HELIOGRAPH_ROLES: "api" }));
+    await each((side) => side.startAs({ ...BULK_SETTINGS, HELIOGRAPH_ROLES: "api" }));
     await pause(1000);
     const idleMemoryMB = { full: residentMB(sides.full), empty: residentMB(sides.empty) };
     await each(async (side) => void (await accepts(side, 1)));
@@ -281,7 +280,7 @@ async function compare(engine: string, cluster: Cluster | null): Promise<Result>
       const bare = await side.openBare();
       await bare.run("delete from messages where state = 'accepted'");
       await bare.close();
-      await side.startAs({});
+      await side.startAs(BULK_SETTINGS);
     });
     await each(async (side) => void (await dispatches(side, PER_REQUEST)));
     const dispatch = await turns(`${engine}, messages per s to the SMSC`, sides, (side) => dispatches(side));
