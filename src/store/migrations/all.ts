@@ -9,6 +9,7 @@ import { users } from "./0010-users.ts";
 import { figures } from "./0011-figures.ts";
 import { lines } from "./0012-lines.ts";
 import { figureWriters } from "./0013-figure-writers.ts";
+import { waiting } from "./0014-waiting.ts";
 import type { Migration } from "./migration.ts";
 
 /** In the order they are applied. A released one never changes; a new need is a new entry. */
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   figures,
   lines,
   figureWriters,
+  waiting,
 ];
 
 /** The database has been used by a newer release than this one. */
