@@ -238,6 +238,7 @@ interface Result {
   engine: string;
   acceptRatio: number;
   dispatchRatio: number;
+  /** With the queue and nothing else in the store. */
   queuedMemoryMB: number;
   startMs: number;
   accept: Pair & { ratios: number[] };
@@ -246,6 +247,8 @@ interface Result {
   idleMemoryMB: Pair;
   /** After the bulks. */
   workedMemoryMB: Pair;
+  /** With the history, the records and the queue; and with nothing. */
+  fullMemoryMB: number;
   emptyMemoryMB: number;
   emptyStartMs: number;
   /** Medians, in ms. */
@@ -260,6 +263,11 @@ async function compare(engine: string, cluster: Cluster | null): Promise<Result>
   const each = async (act: (side: Side) => Promise<void>): Promise<void> => {
     await act(sides.full);
     await act(sides.empty);
+  };
+  const fillQueueOf = async (side: Side): Promise<void> => {
+    const queueing = await side.openBare();
+    await fillQueue(queueing, SIZES.queued, (line) => tell(`${engine}: ${line}`));
+    await queueing.close();
   };
   try {
     await each((side) => configure(side.server, smscPort));
@@ -290,9 +298,7 @@ async function compare(engine: string, cluster: Cluster | null): Promise<Result>
 
     // From here on the carrier is down, and what waits for it stays.
     smsc.disconnect();
-    const queueing = await sides.full.openBare();
-    await fillQueue(queueing, SIZES.queued, (line) => tell(`${engine}: ${line}`));
-    await queueing.close();
+    await fillQueueOf(sides.full);
     const starts: Pair[] = [];
     for (let round = 0; round < Math.min(3, ROUNDS); round += 1) {
       starts.push({ full: await startMs(sides.full), empty: await startMs(sides.empty) });
@@ -302,12 +308,19 @@ async function compare(engine: string, cluster: Cluster | null): Promise<Result>
       await each((side) => side.stop());
     }
     await each((side) => side.startAs({}));
-    const [queuedMemoryMB, emptyMemoryMB] = await Promise.all([
+    const [fullMemoryMB, emptyMemoryMB] = await Promise.all([
       watchedMB(sides.full, QUEUE_WATCHED_MS),
       watchedMB(sides.empty, QUEUE_WATCHED_MS),
     ]);
-    tell(`${engine}, memory: ${queuedMemoryMB.toFixed(0)} MB with the queue, ${emptyMemoryMB.toFixed(0)} MB empty`);
+    tell(`${engine}, memory: ${fullMemoryMB.toFixed(0)} MB with all of it, ${emptyMemoryMB.toFixed(0)} MB empty`);
     const queriesWithQueue = await askQueries(QUERIES_OF_QUEUE, sides);
+    await each((side) => side.stop());
+
+    // The queue alone: templates and webhooks are in memory by design, waiting messages are not.
+    await fillQueueOf(sides.empty);
+    await sides.empty.startAs({});
+    const queuedMemoryMB = await watchedMB(sides.empty, QUEUE_WATCHED_MS);
+    tell(`${engine}, memory: ${queuedMemoryMB.toFixed(0)} MB with the queue alone`);
     return {
       engine,
       acceptRatio: accept.ratio,
@@ -318,6 +331,7 @@ async function compare(engine: string, cluster: Cluster | null): Promise<Result>
       dispatch,
       idleMemoryMB,
       workedMemoryMB,
+      fullMemoryMB,
       emptyMemoryMB,
       emptyStartMs: median(starts.map(({ empty }) => empty)),
       queries,

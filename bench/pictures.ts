@@ -46,6 +46,7 @@ interface GrowthRow {
   accept: Pair;
   dispatch: Pair;
   queuedMemoryMB: number;
+  fullMemoryMB: number;
   emptyMemoryMB: number;
   startMs: number;
   emptyStartMs: number;
@@ -67,11 +68,12 @@ export function growthPlots(result: BenchResult | undefined): Pictures {
       { name: "Accepts", ...growth.accept, words: rate },
       { name: "Messages to the SMSC", ...growth.dispatch, words: rate },
       {
-        name: "Memory with a queue",
+        name: "Memory with a queue alone",
         full: growth.queuedMemoryMB,
         empty: growth.emptyMemoryMB,
         words: megabytes,
       },
+      { name: "Memory with all of it", full: growth.fullMemoryMB, empty: growth.emptyMemoryMB, words: megabytes },
       { name: "Start with a queue", full: growth.startMs, empty: growth.emptyStartMs, words: milliseconds },
       ...growth.queries.map(({ name, full, empty }) => ({ name: `Page: ${name}`, full, empty, words: milliseconds })),
     ];

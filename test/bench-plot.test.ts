@@ -93,6 +93,7 @@ describe("plots of what was measured", () => {
       accept: pair,
       dispatch: pair,
       queuedMemoryMB: 290,
+      fullMemoryMB: 600,
       emptyMemoryMB: 240,
       startMs: 2000,
       emptyStartMs: 0,
