@@ -177,12 +177,12 @@ async function compare(name: string, echoPort: number, server: ServerProcess): P
 const limit = await generatorLimit();
 say(`The generator alone drives ${limit.toFixed(0)} requests per s against a socket that answers fixed bytes.`);
 const echo = await startEcho();
-const cluster = await startCluster();
+const cluster = options.engine.includes("postgres") ? await startCluster() : null;
 const results: Result[] = [];
 for (const engine of options.engine.split(",")) {
   // A node with the role api only accepts; with all roles the same two cores also send, simulate the carrier and take receipts.
   for (const roles of ["api", "api,dispatch"]) {
-    const database = engine === "postgres" ? await freshDatabase(cluster.url) : null;
+    const database = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
     const server = await startServer({
       env: { HELIOGRAPH_ROLES: roles, HELIOGRAPH_ACCEPT_BACKLOG: "200000" },
       ...(database ? { databaseUrl: database.url } : {}),
@@ -196,7 +196,7 @@ for (const engine of options.engine.split(",")) {
   }
 }
 echo.stop();
-await cluster.stop();
+await cluster?.stop();
 
 say(
   "\nratio to echo   accepts/s   p50 ms   p99 ms   chat app/SMS   RCS/SMS   bulk recipients/s   bulk p50 ms   memory MiB",

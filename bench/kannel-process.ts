@@ -22,7 +22,8 @@ export interface KannelOptions {
   smsboxes: number;
 }
 
-const SBIN = "/usr/sbin";
+/** Where Debian puts both boxes. */
+export const SBIN = "/usr/sbin";
 const START_MS = 15_000;
 
 /** Starts bearerbox and smsboxes from Debian's package, bound to an SMSC, and waits until they take messages. */

@@ -2,9 +2,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus, totalmem, type } from "node:os";
 import { join } from "node:path";
 
+/** Where results are kept; a short run names another folder, so that it leaves those of the last long one alone. */
+export const resultsFolder = (): string => process.env["BENCH_RESULTS"] ?? join(import.meta.dirname, "results");
+
 /** Keeps the figures of a run with the machine, the day and the versions they belong to. */
 export async function record(name: string, figures: object): Promise<void> {
-  const folder = join(import.meta.dirname, "results");
+  const folder = resultsFolder();
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, "../package.json"), "utf8")) as {
     version: string;
   };

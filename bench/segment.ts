@@ -3,6 +3,7 @@
 import { SegmentedMessage } from "sms-segments-calculator";
 import { split } from "split-sms";
 import { segment } from "../src/channels/sms/segment.ts";
+import { record } from "./record.ts";
 
 const TARGET_PER_SECOND = 500_000;
 const ROUNDS = 9;
@@ -85,10 +86,12 @@ process.stdout.write(row(["", "x split-sms", "x calculator", "ours", "split-sms"
 // All kinds once unmeasured: a service meets all of them, so none is timed on code tuned to it alone.
 for (const samples of Object.values(kinds)) messagesPerSecond(contenders.ours, samples);
 let slowest = Infinity;
+const kindsMeasured: object[] = [];
 for (const [kind, samples] of Object.entries(kinds)) {
   const rates = measure(samples);
   const ratio = (name: "split-sms" | "calculator") => `${(rates.ours / rates[name]).toFixed(1)}x`;
   slowest = Math.min(slowest, rates.ours);
+  kindsMeasured.push({ kind, ...rates });
   process.stdout.write(
     row([
       kind,
@@ -103,3 +106,4 @@ for (const [kind, samples] of Object.entries(kinds)) {
 const verdict = slowest >= TARGET_PER_SECOND ? "met" : "missed";
 process.stdout.write(`target ${whole(TARGET_PER_SECOND)}/s ${verdict}: slowest kind ${whole(slowest)}/s\n`);
 if (segmentsSeen === 0) throw new Error("nothing was segmented");
+await record("segment", { rounds: ROUNDS, results: [{ slowestPerSecond: slowest, kinds: kindsMeasured }] });

@@ -4,12 +4,11 @@
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { ask } from "./ask.ts";
+import { BULK_SETTINGS, PER_REQUEST, WINDOW, bulk, useSmsc } from "./bulk.ts";
 import { median, say } from "./figures.ts";
 import { record } from "./record.ts";
 import type { SmppLoad, SmppMeasured } from "./smpp-load.ts";
@@ -24,39 +23,8 @@ const { values: options } = parseArgs({
 });
 const ROUNDS = Number(options.rounds);
 const MESSAGES = Number(options.messages);
-const PER_REQUEST = 1000;
-const WINDOW = 1000;
 
 const start = (file: string, side: "ours" | "theirs"): ChildProcess => fork(join(import.meta.dirname, file), [side]);
-
-/** Makes the SMSC the only way out. */
-async function configure(server: ServerProcess, port: number): Promise<void> {
-  const { data } = await ask<{ data: { id: string }[] }>(server, "GET", "/api/routes");
-  for (const { id } of data) await ask(server, "DELETE", `/api/routes/${id}`);
-  const smpp = { host: "127.0.0.1", port, systemId: "bench", password: "secret", connections: 2, window: WINDOW };
-  await ask(server, "POST", "/api/carriers", { name: "bench", adapter: "smpp", smpp });
-  await ask(server, "POST", "/api/routes", { name: "bench", channel: "sms", carrier: "bench" });
-  await ask(server, "PATCH", "/api/account", { sameText: null });
-}
-
-async function taken(server: ServerProcess): Promise<number> {
-  const metrics = await ask<string>(server, "GET", "/metrics");
-  return Number(/^heliograph_submit_outcomes_total\{[^}]*taken[^}]*\} (\d+)/m.exec(metrics)?.[1] ?? 0);
-}
-
-let sent = 0;
-/** One bulk, from its first request to the carrier's last answer. */
-async function bulk(server: ServerProcess, messages: number): Promise<number> {
-  const before = await taken(server);
-  const startedAt = performance.now();
-  const requests = Array.from({ length: messages / PER_REQUEST }, () => {
-    const to = Array.from({ length: PER_REQUEST }, () => String(15_560_000_000 + (sent += 1)));
-    return ask(server, "POST", "/v1/sms", { sender: "HELIOG", text: "Your parcel is on its way.", type: "PROMO", to });
-  });
-  await Promise.all(requests);
-  while ((await taken(server)) < before + messages) await pause(20);
-  return messages / ((performance.now() - startedAt) / 1000);
-}
 
 interface Result {
   name: string;
@@ -100,26 +68,22 @@ const npm = async (): Promise<number> => {
   return measured.perSecond;
 };
 
-const cluster = await startCluster();
+const cluster = options.engine.includes("postgres") ? await startCluster() : null;
 const results: Result[] = [];
 for (const engine of options.engine.split(",")) {
-  const database = engine === "postgres" ? await freshDatabase(cluster.url) : null;
+  const database = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
   const server = await startServer({
-    env: {
-      HELIOGRAPH_ACCEPT_BACKLOG: "200000",
-      HELIOGRAPH_DISPATCH_WINDOW: "4000",
-      HELIOGRAPH_LANE_CAPACITY: "100000",
-    },
+    env: BULK_SETTINGS,
     ...(database ? { databaseUrl: database.url } : {}),
   });
-  await configure(server, port);
+  await useSmsc(server, port);
   results.push(await compare(engine, server, npm));
   await server.kill("SIGKILL");
   await server.cleanup();
   await database?.drop();
 }
 for (const child of [smsc, theirSmsc, theirEsme]) child.disconnect();
-await cluster.stop();
+await cluster?.stop();
 
 say("\nratio to npm smpp's bare session   submits/s, durable   npm smpp/s");
 for (const { name, ratioToNpm, submitsPerSecond, npmPerSecond } of results)

@@ -116,11 +116,11 @@ async function compare(name: string, server: ServerProcess): Promise<Result> {
   };
 }
 
-const cluster = await startCluster();
+const cluster = options.engine.includes("postgres") ? await startCluster() : null;
 const results: Result[] = [];
 for (const engine of options.engine.split(",")) {
   for (const roles of ["api", "api,dispatch"]) {
-    const database = engine === "postgres" ? await freshDatabase(cluster.url) : null;
+    const database = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
     const server = await startServer({
       env: { HELIOGRAPH_ROLES: roles, HELIOGRAPH_ACCEPT_BACKLOG: "200000" },
       ...(database ? { databaseUrl: database.url } : {}),
@@ -131,7 +131,7 @@ for (const engine of options.engine.split(",")) {
     await database?.drop();
   }
 }
-await cluster.stop();
+await cluster?.stop();
 
 say("\nratio to accept   right pairs/s   wrong pairs/s   accepts/s");
 for (const { name, ratioToAccept, rightPairsPerSecond, wrongPairsPerSecond, acceptsPerSecond } of results) {

@@ -12,6 +12,7 @@ import { newId } from "../src/lib/ids.ts";
 import type { MessageRef } from "../src/model/message.ts";
 import { FunctionDriver, type Engine } from "../src/store/engine.ts";
 import { createInbound } from "../src/store/inbound.ts";
+import { createReading } from "../src/store/reading.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
 import type { Tables } from "../src/store/tables.ts";
 import { receiptStoreSuite } from "./receipt-store.suite.ts";
@@ -24,30 +25,47 @@ describe.each(ENGINES)("the store on %s", (engine) => {
   receiptStoreSuite(engine);
 });
 
+/** A database that answers every query with its plan's lines instead of rows. */
+function explaining(sqlite: DatabaseSync, plans: string[][]): Kysely<Tables> {
+  const explain = async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
+    const plan = sqlite.prepare(`explain query plan ${sql}`).all(...(parameters as SQLInputValue[]));
+    plans.push(plan.map(({ detail }) => String(detail)));
+    return { rows: [] };
+  };
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new FunctionDriver(explain),
+      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+}
+
 describe("what users send back, in the store on sqlite", () => {
   it("is found through its indexes, though there are no statistics to tell for them", async () => {
     const sqlite = new DatabaseSync(":memory:");
     migrate(sqlite);
-    const used: unknown[] = [];
-    const explain = async <R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> => {
-      const plan = sqlite.prepare(`explain query plan ${sql}`).all(...(parameters as SQLInputValue[]));
-      used.push(plan.map(({ detail }) => /INDEX (\w+)/.exec(String(detail))?.[1]).find(Boolean));
-      return { rows: [] };
-    };
-    const db = new Kysely<Tables>({
-      dialect: {
-        createAdapter: () => new SqliteAdapter(),
-        createDriver: () => new FunctionDriver(explain),
-        createIntrospector: (kysely) => new SqliteIntrospector(kysely),
-        createQueryCompiler: () => new SqliteQueryCompiler(),
-      },
-    });
-    const store = createInbound({ db } as Engine);
+    const plans: string[][] = [];
+    const store = createInbound({ db: explaining(sqlite, plans) } as Engine);
     await store.lastInboundAt(1, "rcs", "33600000001", "BOT");
     await store.listInbound(1, { channel: "rcs", from: "33600000001", to: "BOT" }, newId(NOON), 10);
     await store.listAnswers({ accountId: 1, requestId: newId(NOON), n: 1 }, 10);
+    const used = plans.map((plan) => plan.map((line) => /INDEX (\w+)/.exec(line)?.[1]).find(Boolean));
     const ofConversation = "inbound_of_conversation";
     expect(used).toEqual([ofConversation, ofConversation, ofConversation, "inbound_answers"]);
+    sqlite.close();
+  });
+});
+
+describe("what waits, in the store on sqlite", () => {
+  it("is counted in its index alone, so that a million of them hold up nobody who reads", async () => {
+    const sqlite = new DatabaseSync(":memory:");
+    migrate(sqlite);
+    const plans: string[][] = [];
+    const { countWaiting } = createReading({ db: explaining(sqlite, plans) } as Engine);
+    await countWaiting().catch(() => "there is no row to count by");
+    expect(plans).toEqual([["SCAN messages USING COVERING INDEX messages_waiting"]]);
     sqlite.close();
   });
 });

@@ -7,6 +7,11 @@ import type { Tables } from "./tables.ts";
 type Row = Tables["catalog"];
 type Topic = "records" | "catalog";
 
+/** So few that no request waits long behind the reading of them: a service may have a hundred thousand templates. */
+const PAGE = 1000;
+/** What is changed between two pages is read anew so often, and then all at once, which nothing can come between. */
+const PAGED_TRIES = 3;
+
 /** What people configure about sending: the same queries on both engines. Every change bumps the revision that other nodes watch. */
 export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsOf }: Engine): CatalogStore {
   const bump = (topic: Topic = "catalog"): CompiledQuery =>
@@ -51,16 +56,34 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
   const find = (accountId: number, kind: CatalogKind) =>
     db.selectFrom("catalog").select("id").where("account_id", "=", accountId).where("kind", "=", kind);
 
+  const inOrder = db.selectFrom("catalog").selectAll().orderBy("account_id").orderBy("kind").orderBy("id");
+
+  const readPages = async (): Promise<{ records: CatalogRecord[]; pages: number }> => {
+    const records: CatalogRecord[] = [];
+    for (let pages = 1; ; pages += 1) {
+      const last = records.at(-1);
+      const rest = last
+        ? inOrder.where(sql<boolean>`(account_id, kind, id) > (${last.accountId}, ${last.kind}, ${last.id})`)
+        : inOrder;
+      const rows = await rest.limit(PAGE).execute();
+      for (const row of rows) records.push(recordOf(row));
+      if (rows.length < PAGE) return { records, pages };
+    }
+  };
+
+  const catalogRevision = async (): Promise<number | undefined> => {
+    const row = db.selectFrom("revisions").select("revision").where("topic", "=", "catalog");
+    return (await row.executeTakeFirst())?.revision;
+  };
+
   return {
     async listCatalog() {
-      const rows = await db
-        .selectFrom("catalog")
-        .selectAll()
-        .orderBy("account_id")
-        .orderBy("kind")
-        .orderBy("id")
-        .execute();
-      return rows.map(recordOf);
+      for (let tries = 0; tries < PAGED_TRIES; tries += 1) {
+        const revision = await catalogRevision();
+        const { records, pages } = await readPages();
+        if (pages === 1 || revision === (await catalogRevision())) return records;
+      }
+      return (await inOrder.execute()).map(recordOf);
     },
 
     async insertCatalogRecord(record, from) {

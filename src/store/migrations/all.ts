@@ -10,6 +10,7 @@ import { figures } from "./0011-figures.ts";
 import { lines } from "./0012-lines.ts";
 import { figureWriters } from "./0013-figure-writers.ts";
 import { callbacksOfMessage } from "./0014-callbacks-of-message.ts";
+import { waiting } from "./0015-waiting.ts";
 import type { Migration } from "./migration.ts";
 
 /** In the order they are applied. A released one never changes; a new need is a new entry. */
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   lines,
   figureWriters,
   callbacksOfMessage,
+  waiting,
 ];
 
 /** The database has been used by a newer release than this one. */
