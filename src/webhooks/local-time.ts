@@ -6,11 +6,11 @@ let last = { second: Number.NaN, zone: "", shown: "" };
 /** A moment as the clock on the wall of a zone shows it: `YYYY-MM-DD HH:mm:ss`. */
 export function localTime(at: number, zone: string): string {
   const second = Math.floor(at / 1000);
-  if (second !== last.second || zone !== last.zone) last = { second, zone, shown: format(at, zone) };
+  if (second !== last.second || zone !== last.zone) last = { second, zone, shown: written(at, zone) };
   return last.shown;
 }
 
-function format(at: number, zone: string): string {
+function written(at: number, zone: string): string {
   const parts = formatOf(zone).formatToParts(at);
   const part = (wanted: Intl.DateTimeFormatPartTypes): string => parts.find(({ type }) => type === wanted)?.value ?? "";
   return `${part("year")}-${part("month")}-${part("day")} ${part("hour")}:${part("minute")}:${part("second")}`;
