@@ -9,7 +9,7 @@ const SPENT = 2;
 const GIVEN_BACK = 3;
 
 /** What a move does to the credits of a message. */
-export const CHANGE = { none: 0, spend: 1, release: 2, refund: 3 } as const;
+const CHANGE = { none: 0, spend: 1, release: 2, refund: 3 } as const;
 type Change = (typeof CHANGE)[keyof typeof CHANGE];
 
 interface Rule {
