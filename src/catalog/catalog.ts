@@ -43,6 +43,7 @@ export class AccountCatalog {
   #routes: readonly CatalogRecord<"route">[] | null = null;
   #prices: readonly CatalogRecord<"price">[] | null = null;
   #endpoints: readonly EndpointRecord[] | null = null;
+  #endpointsById: ReadonlyMap<string, EndpointRecord> | null = null;
 
   named<K extends CatalogKind>(kind: K): Named<K> {
     return this.#kinds[kind];
@@ -53,6 +54,7 @@ export class AccountCatalog {
     this.#routes = null;
     this.#prices = null;
     this.#endpoints = null;
+    this.#endpointsById = null;
   }
 
   /** Where customers want to be called, of those that are switched on. */
@@ -61,6 +63,12 @@ export class AccountCatalog {
       ({ content }) => content.enabled,
     );
     return this.#endpoints;
+  }
+
+  /** One of those. */
+  endpoint(id: string): EndpointRecord | null {
+    this.#endpointsById ??= new Map(this.endpoints.map((endpoint) => [endpoint.id, endpoint]));
+    return this.#endpointsById.get(id) ?? null;
   }
 
   /** Those that are switched on, first ones first. */

@@ -39,12 +39,16 @@ function targetsFor(records: AccountCatalog, accountId: number, to: State, now: 
     // One event for all who are told of it; on the chat app it comes after the one that says the message was sent.
     const sent = status === "sent" && channel === "chatapp" ? newId(now) : null;
     const eventId = newId(now);
-    for (const endpoint of records.endpoints) {
-      const common = { endpointId: endpoint.id, channel, carrier: carrierOf(endpoint, accountId) };
-      if (sent !== null && asksFor(endpoint, channel, "sent"))
-        targets.push({ ...common, eventId: sent, kind: "sent", status: null });
-      if (asksFor(endpoint, channel, "status")) targets.push({ ...common, eventId, kind: "status", status });
-    }
+    const target = (endpoint: EndpointRecord) => ({
+      endpointId: endpoint.id,
+      channel,
+      carrier: carrierOf(endpoint, accountId),
+    });
+    if (sent !== null)
+      for (const endpoint of askersOf(records, channel, "sent"))
+        targets.push({ ...target(endpoint), eventId: sent, kind: "sent", status: null });
+    for (const endpoint of askersOf(records, channel, "status"))
+      targets.push({ ...target(endpoint), eventId, kind: "status", status });
   }
   return targets;
 }
@@ -64,6 +68,22 @@ function asksFor({ kind, content }: EndpointRecord, channel: WebhookChannel, wha
   return content.channel === channel && content.events.includes(eventOf({ kind: what }));
 }
 
+/** Found once for each change of an account's endpoints: every move of a message asks, and an account may have thousands. */
+const askers = new WeakMap<readonly EndpointRecord[], Map<string, readonly EndpointRecord[]>>();
+
+function askersOf(
+  { endpoints }: Pick<AccountCatalog, "endpoints">,
+  channel: WebhookChannel,
+  what: Happening["kind"],
+): readonly EndpointRecord[] {
+  const known = askers.get(endpoints) ?? new Map<string, readonly EndpointRecord[]>();
+  askers.set(endpoints, known);
+  const key = `${channel} ${what}`;
+  const found = known.get(key) ?? endpoints.filter((endpoint) => asksFor(endpoint, channel, what));
+  known.set(key, found);
+  return found;
+}
+
 function carrierOf({ kind, content }: EndpointRecord, accountId: number): string | null {
   const provider = kind === "dlrConfig" ? content.provider : EVERY_PROVIDER;
   return provider === EVERY_PROVIDER ? null : carrierKey(accountId, provider);
@@ -75,7 +95,7 @@ export const isAskedFor = (
   accountId: number,
   channel: WebhookChannel,
   what: Happening["kind"],
-): boolean => catalog.of(accountId).endpoints.some((endpoint) => asksFor(endpoint, channel, what));
+): boolean => askersOf(catalog.of(accountId), channel, what).length > 0;
 
 /** What is to be told to whom of something that no move of a message brings about: an answer, a click, a verification. */
 export function callbacksFor(
@@ -85,10 +105,7 @@ export function callbacksFor(
   channel: WebhookChannel,
   happening: Happening,
 ): Callback[] {
-  return catalog
-    .of(accountId)
-    .endpoints.filter(
-      (endpoint) => asksFor(endpoint, channel, happening.kind) && carrierOf(endpoint, accountId) === null,
-    )
+  return askersOf(catalog.of(accountId), channel, happening.kind)
+    .filter((endpoint) => carrierOf(endpoint, accountId) === null)
     .map(({ id }) => ({ accountId, eventId, endpointId: id, happening, attempts: 0 }));
 }

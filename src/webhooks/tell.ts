@@ -52,7 +52,7 @@ export async function tell(needs: TellNeeds, callback: Callback): Promise<Told> 
 const endpointOf = (
   { catalog }: Pick<TellNeeds, "catalog">,
   { accountId, endpointId }: Callback,
-): EndpointRecord | null => catalog.of(accountId).endpoints.find(({ id }) => id === endpointId) ?? null;
+): EndpointRecord | null => catalog.of(accountId).endpoint(endpointId);
 
 /** The request that tells an endpoint of something, signed; null when it does not want to know. */
 export function requestFor(needs: TellNeeds, { kind, content }: EndpointRecord, callback: Callback): Push | null {
