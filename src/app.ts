@@ -235,6 +235,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       },
     }),
   );
+  const pulse = startPulse();
   addGauges(meters, {
     waitingInLanes: () => sending?.lanes.size ?? 0,
     waitingForCommit: () => commits.accept.load + commits.urgentAccept.load,
@@ -243,10 +244,10 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     // While the store is away the figures are unknown, and the others must still be read.
     waitingInStore: () => store.countWaiting().catch(() => Number.NaN),
     nodes: () => store.countNodes().catch(() => Number.NaN),
+    eventLoopDelayMs: () => pulse.read().p99,
   });
 
   const startedAt = clock.now();
-  const pulse = startPulse();
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   let started = false;

@@ -7,6 +7,7 @@ export interface Gauges {
   alive(): boolean;
   waitingInStore(): Promise<number>;
   nodes(): Promise<number>;
+  eventLoopDelayMs(): number;
 }
 
 /** The figures behind `/metrics`. */
@@ -130,5 +131,15 @@ export function addGauges({ registry }: Meters, gauges: Gauges): void {
   gauge("heliograph_store_waiting_messages", "Messages in the store that are not sent yet.", gauges.waitingInStore);
   gauge("heliograph_nodes", "Nodes that share the store and live.", gauges.nodes);
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
+  gauge(
+    "nodejs_heap_size_used_bytes",
+    "Memory in use by objects of the main thread.",
+    () => process.memoryUsage().heapUsed,
+  );
+  gauge(
+    "heliograph_event_loop_delay_milliseconds",
+    "99 of 100 times what is ready waits at most so long for its turn, over the last ten to twenty seconds.",
+    gauges.eventLoopDelayMs,
+  );
   gauge("process_uptime_seconds", "Seconds since the start.", () => process.uptime());
 }
