@@ -3,6 +3,7 @@
 // Run: npm run bench:overload [-- --minutes 5 --times 3 --engine sqlite|postgres --every 5 --measure 15]
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { ask } from "./ask.ts";
 import type { CustomerSample, Stream, StreamSample } from "./customer.ts";
 import { say } from "./figures.ts";
 import { record } from "./record.ts";
@@ -48,6 +49,8 @@ interface Sample {
   otpAcceptP99: number;
   loopP99Ms: number;
   waitingInStore: number;
+  submitted: number;
+  callbacksWaiting: number;
 }
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
@@ -100,8 +103,10 @@ const startedAt = performance.now();
 const samples: Sample[] = [];
 const metricsBefore = await readMetrics(server);
 let metrics = metricsBefore;
-let before = { offered: 0, accepted: 0, refused: 0, calledBack: begun.calledBack };
-say("second offered accepted refused  OTP p99   RSS  called back  accept p50   p99  OTP p99  loop p99  in store");
+let before = { offered: 0, accepted: 0, refused: 0, calledBack: begun.calledBack, submitted: begun.submitted };
+say(
+  "second offered accepted refused  OTP p99   RSS  called back  accept p50   p99  OTP p99  loop p99  in store  submitted  callbacks",
+);
 for (let next = EVERY_MS; next <= SECONDS * 1000; next += EVERY_MS) {
   await pause(Math.max(0, startedAt + next - performance.now()));
   const customer = await walk.sample();
@@ -114,7 +119,9 @@ for (let next = EVERY_MS; next <= SECONDS * 1000; next += EVERY_MS) {
     accepted: sum("accepted"),
     refused: sum("refused"),
     calledBack: customer.calledBack,
+    submitted: await walk.smsc.taken(),
   };
+  const { callbacksWaiting } = await ask<{ callbacksWaiting: number }>(server, "GET", "/api/system");
   const sample: Sample = {
     second: Math.round((performance.now() - startedAt) / 1000),
     offered: now.offered - before.offered,
@@ -128,6 +135,8 @@ for (let next = EVERY_MS; next <= SECONDS * 1000; next += EVERY_MS) {
     otpAcceptP99: round(streamOf(customer, "OTP").p99),
     loopP99Ms: figureOf(metrics, "heliograph_event_loop_delay_milliseconds"),
     waitingInStore: figureOf(metrics, "heliograph_store_waiting_messages"),
+    submitted: now.submitted - before.submitted,
+    callbacksWaiting,
   };
   before = now;
   samples.push(sample);

@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
 export interface Gauges {
   waitingInLanes(): number;
   waitingForCommit(): number;
+  waitingToEnter(): number;
   inFlight(): number;
   alive(): boolean;
   waitingInStore(): Promise<number>;
@@ -126,6 +127,11 @@ export function addGauges({ registry }: Meters, gauges: Gauges): void {
   };
   gauge("heliograph_lane_messages", "Messages waiting in this node's lanes.", gauges.waitingInLanes);
   gauge("heliograph_accept_backlog", "Messages waiting for their commit.", gauges.waitingForCommit);
+  gauge(
+    "heliograph_requests_waiting",
+    "Requests that wait to be accepted, because this node has more to send than it can.",
+    gauges.waitingToEnter,
+  );
   gauge("heliograph_dispatch_in_flight", "Messages between lane and carrier's answer.", gauges.inFlight);
   gauge("heliograph_node_alive", "1 while this node owns its rows.", () => (gauges.alive() ? 1 : 0));
   gauge("heliograph_store_waiting_messages", "Messages in the store that are not sent yet.", gauges.waitingInStore);
