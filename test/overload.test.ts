@@ -70,9 +70,9 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["one", "two"]);
   });
 
-  test("a node that is behind lets in as many as it sends, in the order in which they came", async () => {
+  test("a node that is behind lets in as many as it sends, in the order in which they came", () => {
     fill();
-    const waiting = [enter("one"), enter("two"), enter("three")];
+    for (const name of ["one", "two", "three"]) void enter(name);
     clock.advance(100);
     expect(entered).toEqual([]);
     lanes.giveBack("TRANS", 1);
@@ -80,7 +80,6 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["one"]);
     lanes.giveBack("TRANS", 2);
     clock.advance(100);
-    await Promise.all(waiting);
     expect(entered).toEqual(["one", "two", "three"]);
   });
 
