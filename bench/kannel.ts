@@ -1,7 +1,7 @@
 // Single messages from the API to the SMSC, and on through the receipt to the callback, beside Kannel in the same run: the
 // same generator, the same SMSC, the same sink, turn by turn. Kannel is Debian's package, which has to be installed.
 // Run: npm run bench:kannel [-- --rounds 5 --seconds 4 --store file --smsboxes 2 --engine sqlite]
-import { fork, type ChildProcess } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -9,12 +9,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
-import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { ask } from "./ask.ts";
+import { startServer } from "../test/support/server-process.ts";
 import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { startKannel, type KannelOptions } from "./kannel-process.ts";
 import { record } from "./record.ts";
+import { configure, Counter, sendRequest, SMSC_WINDOW, TEXT } from "./walk.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -29,29 +29,12 @@ const ROUNDS = Number(options.rounds);
 const SECONDS = Number(options.seconds);
 const SMSBOXES = Number(options.smsboxes);
 const CONNECTIONS = 64;
-const WINDOW = 1000;
 const STALLED_MS = 20_000;
-const TEXT = "Your order 4711 is on its way and will be with you tomorrow.";
 
 interface Side {
   name: string;
   port(): number;
   request: string;
-}
-
-/** A process that counts what has reached it. */
-class Counter {
-  readonly child: ChildProcess;
-
-  constructor(file: string) {
-    this.child = fork(join(import.meta.dirname, file));
-  }
-
-  async taken(): Promise<number> {
-    this.child.send("how many?");
-    const [{ taken }] = (await once(this.child, "message")) as [{ taken: number }];
-    return taken;
-  }
 }
 
 async function generate(side: Side): Promise<Measured> {
@@ -78,25 +61,6 @@ async function turn(side: Side, end: Counter): Promise<number> {
     await pause(10);
   }
 }
-
-/** Makes the SMSC the only way out, and the sink the one who is told. */
-async function configure(server: ServerProcess, smscPort: number, sinkPort: number | null): Promise<void> {
-  const { data } = await ask<{ data: { id: string }[] }>(server, "GET", "/api/routes");
-  for (const { id } of data) await ask(server, "DELETE", `/api/routes/${id}`);
-  const receipts = sinkPort === null ? "none" : "all";
-  const smpp = { host: "127.0.0.1", port: smscPort, systemId: "bench", password: "secret", window: WINDOW, receipts };
-  const { id } = await ask<{ id: string }>(server, "POST", "/api/carriers", { name: "bench", adapter: "smpp", smpp });
-  await ask(server, "POST", "/api/routes", { name: "bench", channel: "sms", carrier: "bench" });
-  await ask(server, "PATCH", "/api/account", { sameText: null });
-  if (sinkPort !== null)
-    await ask(server, "POST", "/api/dlr-configs", { name: "bench", url: `http://127.0.0.1:${sinkPort}/` });
-  while (!(await ask<{ up: boolean }>(server, "GET", `/api/carriers/${id}/state`)).up) await pause(50);
-}
-
-const ourRequest = (key: string): string => {
-  const body = JSON.stringify({ sender: "HELIOG", to: "15550100100", text: TEXT, type: "TRANS" });
-  return `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-};
 
 function kannelRequest(sinkPort: number | null): string {
   const query = new URLSearchParams({
@@ -156,12 +120,12 @@ for (const engine of engines)
     const server = await startServer(database ? { databaseUrl: database.url } : {});
     await configure(server, smscPort, toldAt);
     const store = options.store as KannelOptions["store"];
-    const kannel = await startKannel({ smscPort, store, window: WINDOW, smsboxes: SMSBOXES });
+    const kannel = await startKannel({ smscPort, store, window: SMSC_WINDOW, smsboxes: SMSBOXES });
     let asked = 0;
     const us: Side = {
       name: "Heliograph",
       port: () => Number(new URL(server.baseUrl).port),
-      request: ourRequest(server.apiKey),
+      request: sendRequest(server.apiKey, "TRANS"),
     };
     const they: Side = {
       name: "Kannel",
@@ -179,7 +143,7 @@ smsc.child.disconnect();
 sink.child.disconnect();
 await cluster?.stop();
 
-say(`\nratio to Kannel   ours/s   Kannel/s (store ${options.store}, ${SMSBOXES} smsboxes, window ${WINDOW})`);
+say(`\nratio to Kannel   ours/s   Kannel/s (store ${options.store}, ${SMSBOXES} smsboxes, window ${SMSC_WINDOW})`);
 for (const { path, engine, ratio, ours, kannel } of results)
   say(
     `${ratio.toFixed(2).padStart(14)} ${ours.toFixed(0).padStart(9)} ${kannel.toFixed(0).padStart(10)}   ${path}, ${engine}`,
@@ -189,6 +153,6 @@ await record("kannel", {
   seconds: SECONDS,
   store: options.store,
   smsboxes: SMSBOXES,
-  window: WINDOW,
+  window: SMSC_WINDOW,
   results,
 });

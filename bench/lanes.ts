@@ -11,6 +11,7 @@ import { startServer, type ServerProcess } from "../test/support/server-process.
 import { say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { record } from "./record.ts";
+import { figureOf, handedOver, quantileBetween, readMetrics } from "./server-figures.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -90,38 +91,6 @@ async function waitedMs({ baseUrl, apiKey }: ServerProcess, messageId: string): 
   }
 }
 
-/** How many passwords were handed to their carrier within each bound, as /metrics counts them. */
-async function handedOver({ baseUrl }: ServerProcess): Promise<Map<number, number>> {
-  const metrics = await (await fetch(`${baseUrl}/metrics`)).text();
-  const lines = metrics.matchAll(/^heliograph_queue_milliseconds_bucket\{([^}]*type="OTP"[^}]*)\} (\d+)/gm);
-  return new Map(
-    [...lines].map(([, labels = "", count]) => [
-      Number(/le="([^"]*)"/.exec(labels)?.[1]?.replace("+Inf", "Infinity")),
-      Number(count),
-    ]),
-  );
-}
-
-/** A quantile of what was counted between two readings; within a bucket it is taken as evenly spread. */
-function quantileBetween(
-  before: ReadonlyMap<number, number>,
-  after: ReadonlyMap<number, number>,
-  share: number,
-): number {
-  const counted = (bound: number): number => (after.get(bound) ?? 0) - (before.get(bound) ?? 0);
-  const wanted = counted(Infinity) * share;
-  let lower = 0;
-  let below = 0;
-  for (const bound of [...after.keys()].toSorted((a, b) => a - b)) {
-    const within = counted(bound);
-    if (within >= wanted)
-      return bound === Infinity ? lower : lower + ((bound - lower) * (wanted - below)) / Math.max(1, within - below);
-    lower = bound;
-    below = within;
-  }
-  return lower;
-}
-
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 
@@ -140,20 +109,16 @@ interface Result {
   promotionsSentPerSecond: number;
 }
 
-async function sentPromotions({ baseUrl }: ServerProcess): Promise<number> {
-  const metrics = await (await fetch(`${baseUrl}/metrics`)).text();
-  return Number(/^heliograph_queue_milliseconds_count\{type="PROMO"\} (\S+)/m.exec(metrics)?.[1] ?? 0);
-}
+const sentPromotions = (metrics: string): number =>
+  figureOf(metrics, 'heliograph_queue_milliseconds_count{type="PROMO"}');
 
 async function measure(engine: string, server: ServerProcess): Promise<Result> {
   await trickle(server, 1);
   const flooding = flood(server, SECONDS + WARM_UP_MS / 1000 + 1);
   await sleep(WARM_UP_MS);
-  const sentBefore = await sentPromotions(server);
-  const before = await handedOver(server);
+  const before = await readMetrics(server);
   const passwords = await trickle(server, SECONDS);
-  const after = await handedOver(server);
-  const sentAfter = await sentPromotions(server);
+  const after = await readMetrics(server);
   const { perSecond, refused } = await flooding;
   if (refused > 0) say(`  ${refused} bulks were refused because too much was waiting`);
   const waited: number[] = [];
@@ -162,14 +127,14 @@ async function measure(engine: string, server: ServerProcess): Promise<Result> {
   return {
     engine,
     passwords: passwords.length,
-    queueP50Ms: quantileBetween(before, after, 0.5),
-    queueP99Ms: quantileBetween(before, after, 0.99),
+    queueP50Ms: quantileBetween(handedOver(before, "OTP"), handedOver(after, "OTP"), 0.5),
+    queueP99Ms: quantileBetween(handedOver(before, "OTP"), handedOver(after, "OTP"), 0.99),
     takenP50Ms: quantile(waited, 0.5),
     takenP99Ms: quantile(waited, 0.99),
     answerP50Ms: quantile(answered, 0.5),
     answerP99Ms: quantile(answered, 0.99),
     promotionsAcceptedPerSecond: perSecond * BULK,
-    promotionsSentPerSecond: (sentAfter - sentBefore) / SECONDS,
+    promotionsSentPerSecond: (sentPromotions(after) - sentPromotions(before)) / SECONDS,
   };
 }
 

@@ -62,6 +62,7 @@ import { clickCallbacks } from "./webhooks/click-callbacks.ts";
 import { createHerald } from "./webhooks/herald.ts";
 import { Teller, type TellerNeeds } from "./webhooks/teller.ts";
 import { claimDue } from "./work/claim.ts";
+import { Doorstep } from "./work/doorstep.ts";
 import { Figures } from "./work/figures.ts";
 import { Gates } from "./work/gates.ts";
 import { createGroupCommit } from "./work/group-commit.ts";
@@ -71,6 +72,7 @@ import { Lanes } from "./work/lanes.ts";
 import { Membership } from "./work/membership.ts";
 import { addGauges, createMeters } from "./work/meters.ts";
 import { startPulse } from "./work/pulse.ts";
+import type { Strain } from "./work/strain.ts";
 
 export interface App {
   /** Where it answers. */
@@ -96,6 +98,8 @@ interface Given {
   log?: Log;
   /** Makes lines over SMPP; a test may have them end in itself. */
   createSmpp?: CreateSmppCarrier;
+  /** Says how the node keeps up with its sending; a test may have it strained. */
+  strain?: () => Strain;
   /** Told when the store has broken in a way that only a new process mends. */
   onBroken?: (error: Error) => void;
 }
@@ -203,7 +207,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     meters,
     taken: new JustTaken(clock),
   };
-  const sending = sends ? openLanes(dispatching, config, store) : null;
+  const sending = sends ? openLanes(dispatching, config, store, given.strain) : null;
   simulator.hear(lining.onInbound, (receipt) => report(dispatching, receipt));
   await carriers.start((receipt) => report(dispatching, receipt), { sends });
 
@@ -237,18 +241,21 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       },
     }),
   );
+  const doorstep = new Doorstep({ clock, commits, sending }, config);
+  const pulse = startPulse();
   addGauges(meters, {
     waitingInLanes: () => sending?.lanes.size ?? 0,
     waitingForCommit: () => commits.accept.load + commits.urgentAccept.load,
+    waitingToEnter: () => doorstep.waiting,
     inFlight: () => sending?.dispatcher.inFlight ?? 0,
     alive: () => membership.alive,
     // While the store is away the figures are unknown, and the others must still be read.
     waitingInStore: () => store.countWaiting().catch(() => Number.NaN),
     nodes: () => store.countNodes().catch(() => Number.NaN),
+    eventLoopDelayMs: () => pulse.read().p99,
   });
 
   const startedAt = clock.now();
-  const pulse = startPulse();
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   let started = false;
@@ -260,6 +267,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   };
   const flood = new FloodFilter({ entriesMax: FLOOD_ENTRIES });
   const accepting: AcceptNeeds = {
+    doorstep,
     flood,
     commits,
     store,
@@ -389,14 +397,18 @@ const wordsOf = ({ parts, total, alphabet }: KeptText): string =>
     "…",
   )?.text ?? "";
 
+interface Sending {
+  lanes: Lanes;
+  dispatcher: Dispatcher;
+  strain: () => Strain;
+  claim: () => Promise<void>;
+  fetch: () => void;
+  stop: () => Promise<void>;
+}
+
 /** The lanes with who fills and who empties them. */
-function openLanes(
-  dispatching: DispatchNeeds,
-  config: Config,
-  store: Store,
-): { lanes: Lanes; dispatcher: Dispatcher; claim: () => Promise<void>; fetch: () => void; stop: () => Promise<void> } {
-  const { membership, clock, log } = dispatching;
-  const { gates } = dispatching;
+function openLanes(dispatching: DispatchNeeds, config: Config, store: Store, givenStrain?: () => Strain): Sending {
+  const { membership, clock, log, gates, commits } = dispatching;
   const lanes = new Lanes(config.laneCapacity, (routeClass) => gates.sizeOf(routeClass));
   const dispatcher = new Dispatcher({ ...dispatching, lanes }, config.dispatchWindow);
   let claiming: Promise<void> | null = null;
@@ -427,6 +439,13 @@ function openLanes(
   return {
     lanes,
     dispatcher,
+    strain:
+      givenStrain ??
+      (() => ({
+        inFlight: dispatcher.inFlight,
+        movesUnwritten: commits.move.load,
+        movesLateMs: commits.move.waitingMs,
+      })),
     claim,
     fetch,
     async stop() {

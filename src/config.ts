@@ -239,6 +239,14 @@ const SETTINGS = {
     check: "a whole number from 1000 to 10000000",
     read: whole(1000, 10_000_000),
   }),
+  acceptWaitMs: setting({
+    name: "ACCEPT_WAIT_MS",
+    default: "500",
+    meaning:
+      "Milliseconds that a message may wait to be accepted while this node has more to send, or to write, than it can; beyond it requests are answered 503 OVERLOADED.",
+    check: "a whole number from 10 to 60000",
+    read: whole(10, 60_000),
+  }),
   nodeSilentSeconds: setting({
     name: "NODE_SILENT_SECONDS",
     default: "30",

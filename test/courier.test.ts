@@ -30,6 +30,33 @@ const turn = async (): Promise<void> => {
   for (let n = 0; n < 3; n += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
+describe("a place at an endpoint", () => {
+  test("is free as soon as the endpoint has answered, however long it takes to write that down", async () => {
+    const written = Promise.withResolvers<void>();
+    const started: string[] = [];
+    const courier = new Courier<Errand>({
+      clock: new MovedClock(),
+      async deliver({ id }, onAnswered) {
+        started.push(id);
+        onAnswered();
+        await written.promise;
+        return "delivered";
+      },
+      onReturned: () => {},
+    });
+    for (const job of errands("a", 100)) courier.offer(job);
+    courier.offer(errand("a", "0", "a second of the same order"));
+    await turn();
+    expect(started).toHaveLength(100);
+    expect(courier.health("a").inFlight).toBe(0);
+    expect(courier.size, "what is not written down is still held").toBe(101);
+    written.resolve();
+    await turn();
+    expect(started.at(-1), "order is kept until then").toBe("a second of the same order");
+    expect(courier.size).toBe(0);
+  });
+});
+
 /** A courier whose deliveries end when the test says so. */
 function courierUnderTest(options: Options = {}) {
   const clock = new MovedClock();

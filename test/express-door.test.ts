@@ -780,6 +780,7 @@ async function openStub(
       services: {
         clock: systemClock,
         stopping: new AbortController().signal,
+        accepting: { doorstep: { isShut: () => false } },
         meters: { refused: (code: string) => ({ inc: () => onRefused(code) }) },
         baseUrl: () => "",
         links: { follow },

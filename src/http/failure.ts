@@ -8,6 +8,9 @@ import type { Family, Services } from "./route.ts";
 
 const RETRY_SECONDS = 2;
 
+/** Made once: where many are turned away, the trace of a new error would be what costs most about each. */
+export const OVERLOADED = new Problem("OVERLOADED", { retryAfterSeconds: RETRY_SECONDS });
+
 interface Failure {
   status: number;
   headers: Record<string, string>;

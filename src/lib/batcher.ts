@@ -1,3 +1,5 @@
+import { systemClock } from "./clock.ts";
+
 /** Thrown to a caller when the queue in front of a batcher is full; nothing of the item was started. */
 export class BatcherFull extends Error {
   override name = "BatcherFull";
@@ -10,11 +12,14 @@ export interface Batcher<In, Out> {
   idle(): Promise<void>;
   /** The weight of what waits or is under way. */
   readonly load: number;
+  /** How long the first item that is in no batch yet has waited. */
+  readonly waitingMs: number;
 }
 
 interface Waiting<In, Out> {
   item: In;
   weight: number;
+  since: number;
   resolve(result: Out): void;
   reject(error: unknown): void;
 }
@@ -27,6 +32,8 @@ interface Options<In, Out> {
   maxBatch: number;
   maxLoad: number;
   inFlight: number;
+  /** Milliseconds that only go forward. */
+  monotonic?(): number;
 }
 
 /**
@@ -35,7 +42,7 @@ interface Options<In, Out> {
  * a busy one as soon as a batch returns, so batches grow by themselves exactly when the load does.
  */
 export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, Out> {
-  const { run, weigh = () => 1, maxBatch, maxLoad, inFlight } = options;
+  const { run, weigh = () => 1, maxBatch, maxLoad, inFlight, monotonic = systemClock.monotonic } = options;
   let waiting: Waiting<In, Out>[] = [];
   let load = 0;
   let flights = 0;
@@ -91,7 +98,9 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
       const weight = weigh(item);
       if (load + weight > maxLoad && load > 0) return Promise.reject(new BatcherFull("too much is waiting"));
       load += weight;
-      const result = new Promise<Out>((resolve, reject) => waiting.push({ item, weight, resolve, reject }));
+      const result = new Promise<Out>((resolve, reject) =>
+        waiting.push({ item, weight, since: monotonic(), resolve, reject }),
+      );
       if (!scheduled && flights < inFlight) {
         scheduled = true;
         setImmediate(pump);
@@ -104,6 +113,10 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
     },
     get load() {
       return load;
+    },
+    get waitingMs() {
+      const [first] = waiting;
+      return first ? monotonic() - first.since : 0;
     },
   };
 }

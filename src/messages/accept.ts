@@ -10,13 +10,14 @@ import { Problem } from "../model/problem.ts";
 import type { FloodFilter } from "../policies/flood.ts";
 import { isAway, NOBODY, type Acceptance, type AcceptResult, type MessageStore } from "../store/store.ts";
 import type { Admission, NewVerification } from "../store/verify-store.ts";
+import type { Doorstep } from "../work/doorstep.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Membership } from "../work/membership.ts";
 import type { Meters } from "../work/meters.ts";
-import { addressEach, type AddressNeeds } from "./address.ts";
+import { addressEach, type Addressed, type AddressNeeds } from "./address.ts";
 import { fallbackOf } from "./fall-back.ts";
 import type { Prepared } from "./prepare.ts";
-import { takePlaces, type Sending } from "./take-places.ts";
+import { takePlaces, type Places, type Sending } from "./take-places.ts";
 
 export interface AcceptNeeds extends AddressNeeds {
   commits: GroupCommit;
@@ -25,6 +26,7 @@ export interface AcceptNeeds extends AddressNeeds {
   clock: Clock;
   log: Log;
   meters: Meters;
+  doorstep: Doorstep;
   /** Absent on a node that only accepts: its messages are born nobody's. */
   sending: Sending | null;
   /** How long a message may wait to be sent. */
@@ -92,17 +94,16 @@ async function store(
   request: Pick<SendRequest, "prepared" | "answer" | "verification" | "validForMs">,
   idempotency: { path: string; key: string; bodyHash: string } | null,
 ): Promise<Accepted> {
-  const { commits, membership, clock, meters } = needs;
-  const { prepared, answer } = request;
+  const { commits, membership, meters } = needs;
+  const { prepared } = request;
   const { account, draft } = prepared.sending;
-  const now = clock.now();
-  const requestId = newId(now);
-  const response = answer(requestId);
-  const message = messageOf(needs, prepared, requestId, now, request.validForMs);
-  const { node } = membership;
-  const { recipients, links, trail } = addressEach(needs, prepared, message);
-  const isDue = message.dueAt <= now && membership.alive;
-  const places = isDue && needs.sending ? takePlaces(needs.sending, message, { recipients, trail }) : null;
+  const make = (): Made => messagesOf(needs, request);
+  // Whoever has to wait for a place is accepted when it has one, not when it came.
+  const made = isForNow(needs, prepared)
+    ? await needs.doorstep.enter(draft.routeClass, draft.recipients.length, make)
+    : make();
+  const { message, recipients, links, trail, places, node, response } = made;
+  const { requestId, createdAt: now } = message;
   const verification = request.verification?.(requestId, now);
   let stored: Extract<AcceptResult, { kind: "stored" }> | null = null;
   try {
@@ -138,6 +139,30 @@ async function store(
   return { answer: response, replayed: false, ...(stored.admission && { admission: stored.admission }) };
 }
 
+/** Messages that are about to be stored, and what is answered then. */
+interface Made extends Addressed {
+  message: Acceptance["message"];
+  places: Places | null;
+  /** Whose they are if they have places. */
+  node: number;
+  response: string;
+}
+
+function messagesOf(
+  needs: AcceptNeeds,
+  { prepared, answer, validForMs }: Pick<SendRequest, "prepared" | "answer" | "validForMs">,
+): Made {
+  const { membership, clock, sending } = needs;
+  const now = clock.now();
+  const requestId = newId(now);
+  const response = answer(requestId);
+  const message = messageOf(needs, prepared, requestId, now, validForMs);
+  const addressed = addressEach(needs, prepared, message);
+  const isDue = message.dueAt <= now && membership.alive;
+  const places = isDue && sending ? takePlaces(sending, message, addressed) : null;
+  return { ...addressed, message, places, node: membership.node, response };
+}
+
 /** Only what was accepted counts for the filter of identical texts, not what was refused or replayed. */
 function rememberTexts({ flood }: AcceptNeeds, prepared: Prepared, now: number): void {
   const { account, draft } = prepared.sending;
@@ -169,6 +194,13 @@ const hashOf = (body: unknown): string =>
     .update(JSON.stringify(body) ?? "")
     .digest("base64url");
 
+/** Whether its messages are to be sent at once, by this node or another. */
+const isForNow = ({ membership, clock }: AcceptNeeds, { sending }: Prepared): boolean =>
+  membership.alive && (sending.draft.sendAt ?? 0) <= clock.now() && !isPaused(sending);
+
+const isPaused = ({ draft: { campaignName }, catalog }: Prepared["sending"]): boolean =>
+  campaignName !== null && Boolean(catalog.named("campaign").get(campaignName)?.content.pausedAt);
+
 /** What all messages of the request share. */
 function messageOf(
   { validityMs }: AcceptNeeds,
@@ -177,9 +209,8 @@ function messageOf(
   now: number,
   validForMs = Number.POSITIVE_INFINITY,
 ): Acceptance["message"] {
-  const { account, test, draft, catalog } = prepared.sending;
+  const { account, test, draft } = prepared.sending;
   const { content, segments } = composedFor(prepared, 0);
-  const paused = draft.campaignName !== null && catalog.named("campaign").get(draft.campaignName)?.content.pausedAt;
   const dueAt = draft.sendAt ?? now;
   return {
     accountId: account.id,
@@ -192,7 +223,7 @@ function messageOf(
     segments,
     campaignName: draft.campaignName,
     createdAt: now,
-    dueAt: paused ? dueAt + PAUSED_MS : dueAt,
+    dueAt: isPaused(prepared.sending) ? dueAt + PAUSED_MS : dueAt,
     // A text that takes its place has all of its own time left then.
     expiresAt:
       dueAt + Math.min(validityMs[draft.routeClass], validForMs) + (fallbackOf({ content })?.afterSeconds ?? 0) * 1000,

@@ -14,7 +14,8 @@ export interface AddressNeeds {
   shortLinkBase(): string;
 }
 
-type Addressed = Pick<Acceptance, "recipients" | "links" | "trail">;
+/** What a request becomes for each of its recipients. */
+export type Addressed = Pick<Acceptance, "recipients" | "links" | "trail">;
 
 /**
  * The recipients, each with what is its own: its verdict, its price, and its text where it has values or links of its own.

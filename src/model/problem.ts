@@ -438,7 +438,7 @@ export const PROBLEMS = {
     status: 503,
     type: "server",
     message: "The server has more work waiting than it can take. Nothing was accepted.",
-    cause: "Requests arrive faster than they can be stored.",
+    cause: "Requests arrive faster than they can be stored, or than messages can be sent.",
     fix: "Wait for the seconds in `Retry-After` and send again.",
   },
   STORAGE_UNAVAILABLE: {

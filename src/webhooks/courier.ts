@@ -38,8 +38,11 @@ const DEFAULTS: Options = { jobsMax: 20_000, jobsPerEndpoint: 10_000, inFlightMa
 
 interface Needs<J> {
   clock: Clock;
-  /** One attempt, with everything that has to be written down about it. */
-  deliver(job: J): Promise<Outcome>;
+  /**
+   * One attempt, with everything that has to be written down about it. Where the endpoint has answered well, `onAnswered`
+   * may say so before that: its place is free for another, however long the writing takes.
+   */
+  deliver(job: J, onAnswered: () => void): Promise<Outcome>;
   /** Takes jobs that were not attempted; the store still has them. */
   onReturned(jobs: readonly J[], reason: ReturnReason): void;
   log?: Log;
@@ -56,6 +59,12 @@ export interface EndpointHealth {
   /** How long an open breaker stays so. */
   openForMs: number;
   last: { outcome: Outcome; at: number } | null;
+}
+
+/** How soon an endpoint answered, and whether it had as many requests in flight as it may. */
+interface Answer {
+  ms: number;
+  wasFull: boolean;
 }
 
 interface Endpoint<J> {
@@ -215,29 +224,44 @@ export class Courier<J extends Job> {
   }
 
   async #carry(endpoint: Endpoint<J>, job: J): Promise<void> {
-    endpoint.inFlight += 1;
-    this.#inFlight += 1;
-    const startedAt = this.#needs.clock.monotonic();
+    const leave = this.#takePlace(endpoint);
     let outcome: Outcome = "failed";
     try {
-      outcome = await this.#needs.deliver(job);
+      outcome = await this.#needs.deliver(job, () => {
+        leave();
+        this.#startReady(endpoint, this.#needs.clock.monotonic());
+      });
     } catch (error) {
       this.#needs.log?.error({ err: error }, "the delivery of a callback was cut short");
     }
-    this.#end(endpoint, job, outcome, startedAt);
+    this.#end(endpoint, job, outcome, leave());
   }
 
-  #end(endpoint: Endpoint<J>, job: J, outcome: Outcome, startedAt: number): void {
+  /** Gives a function that leaves the place again, once, and says how the endpoint answered. */
+  #takePlace(endpoint: Endpoint<J>): () => Answer {
+    const startedAt = this.#needs.clock.monotonic();
+    endpoint.inFlight += 1;
+    this.#inFlight += 1;
+    let answer: Answer | null = null;
+    return () => {
+      if (answer) return answer;
+      const ms = this.#needs.clock.monotonic() - startedAt;
+      answer = { ms, wasFull: endpoint.inFlight >= endpoint.window.allowed };
+      endpoint.inFlight -= 1;
+      this.#inFlight -= 1;
+      return answer;
+    };
+  }
+
+  #end(endpoint: Endpoint<J>, job: J, outcome: Outcome, { ms, wasFull }: Answer): void {
     const { clock } = this.#needs;
     const now = clock.monotonic();
     const wasDelivered = outcome === "delivered";
     endpoint.lastOutcome = outcome;
     endpoint.lastAt = clock.now();
-    if (wasDelivered) endpoint.window.delivered(now - startedAt, endpoint.inFlight >= endpoint.window.allowed);
+    if (wasDelivered) endpoint.window.delivered(ms, wasFull);
     else endpoint.window.failed();
-    endpoint.inFlight -= 1;
     endpoint.held -= 1;
-    this.#inFlight -= 1;
     this.#held -= 1;
 
     const before = endpoint.breaker.stateAt(now);

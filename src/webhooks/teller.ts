@@ -28,7 +28,7 @@ const NO_ROOM_SPREAD_MS = 4000;
 /** What an endpoint is spared for a while comes back spread over so long, not all at once. */
 const SPREAD_MS = 120_000;
 /** What one endpoint may have in memory, so that there is always room for the others. */
-const JOBS_PER_ENDPOINT = 1000;
+const JOBS_PER_ENDPOINT = 5000;
 /** How often one turn asks the store for more. */
 const STEPS_PER_CLAIM = 10;
 const LEAVING_MAX = 2000;
@@ -67,7 +67,7 @@ export class Teller {
     this.#courier = new Courier<Job>({
       clock: needs.clock,
       log: needs.log,
-      deliver: (job) => this.#deliver(job),
+      deliver: (job, onAnswered) => this.#deliver(job, onAnswered),
       onReturned: (jobs, reason) => this.#putBack(jobs, reason),
       options: { jobsMax: JOBS_MAX, jobsPerEndpoint: JOBS_PER_ENDPOINT },
     });
@@ -176,7 +176,7 @@ export class Teller {
     await this.#health.idle();
   }
 
-  async #deliver(job: Job): Promise<"delivered" | "failed"> {
+  async #deliver(job: Job, onAnswered: () => void): Promise<"delivered" | "failed"> {
     const { meters, figures, membership } = this.#needs;
     const { callback, node } = job;
     try {
@@ -184,7 +184,9 @@ export class Teller {
       if (!membership.alive || node !== membership.node) return "delivered";
       const { result, endpoint, settlement } = await tell(this.#needs, callback);
       if (settlement.state === "waiting") this.#noteFailure(job);
-      await this.#settlements.add({ ...settlement, ownedBy: node });
+      const settled = this.#settlements.add({ ...settlement, ownedBy: node });
+      if (result?.kind === "delivered") onAnswered();
+      await settled;
       meters.callbacks(settlement.state).inc();
       figures.onTold(callback.accountId, settlement.state);
       if (!result || !endpoint) return "delivered";

@@ -132,7 +132,9 @@ export function createGroupCommit(
       write,
     );
 
+  const monotonic = (): number => clock.monotonic();
   const accepting = {
+    monotonic,
     weigh: (item: Acceptance) => item.recipients.length,
     maxBatch: 1000,
     maxLoad: options.acceptBacklog,
@@ -158,6 +160,7 @@ export function createGroupCommit(
     run: (batch) => writeRequests(batch, true),
   });
   const moving = {
+    monotonic,
     // Whoever comes next waits for the batch before it, so a batch is no larger than what makes a commit cheap.
     maxBatch: 300,
     maxLoad: NO_LIMIT,

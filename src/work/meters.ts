@@ -3,10 +3,12 @@ import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
 export interface Gauges {
   waitingInLanes(): number;
   waitingForCommit(): number;
+  waitingToEnter(): number;
   inFlight(): number;
   alive(): boolean;
   waitingInStore(): Promise<number>;
   nodes(): Promise<number>;
+  eventLoopDelayMs(): number;
 }
 
 /** The figures behind `/metrics`. */
@@ -125,10 +127,25 @@ export function addGauges({ registry }: Meters, gauges: Gauges): void {
   };
   gauge("heliograph_lane_messages", "Messages waiting in this node's lanes.", gauges.waitingInLanes);
   gauge("heliograph_accept_backlog", "Messages waiting for their commit.", gauges.waitingForCommit);
+  gauge(
+    "heliograph_requests_waiting",
+    "Requests that wait to be accepted, because this node has more to send than it can.",
+    gauges.waitingToEnter,
+  );
   gauge("heliograph_dispatch_in_flight", "Messages between lane and carrier's answer.", gauges.inFlight);
   gauge("heliograph_node_alive", "1 while this node owns its rows.", () => (gauges.alive() ? 1 : 0));
   gauge("heliograph_store_waiting_messages", "Messages in the store that are not sent yet.", gauges.waitingInStore);
   gauge("heliograph_nodes", "Nodes that share the store and live.", gauges.nodes);
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
+  gauge(
+    "nodejs_heap_size_used_bytes",
+    "Memory in use by objects of the main thread.",
+    () => process.memoryUsage().heapUsed,
+  );
+  gauge(
+    "heliograph_event_loop_delay_milliseconds",
+    "99 of 100 times what is ready waits at most so long for its turn, over the last ten to twenty seconds.",
+    gauges.eventLoopDelayMs,
+  );
   gauge("process_uptime_seconds", "Seconds since the start.", () => process.uptime());
 }

@@ -6,6 +6,7 @@ import { startApp, type App } from "../../src/app.ts";
 import { readConfig, type Config } from "../../src/config.ts";
 import { newKeySecret } from "../../src/model/api-key.ts";
 import type { Clock } from "../../src/lib/clock.ts";
+import type { Strain } from "../../src/work/strain.ts";
 import { migratedDatabase } from "./databases.ts";
 import type { EngineName } from "./engines.ts";
 import { eventually } from "./eventually.ts";
@@ -94,7 +95,7 @@ const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TR
 
 export async function openHouse(
   engine: EngineName,
-  given: { clock?: Clock; env?: Record<string, string>; beyond?: Partial<Config> } = {},
+  given: { clock?: Clock; env?: Record<string, string>; beyond?: Partial<Config>; strain?: () => Strain } = {},
 ): Promise<House> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-house-"));
   const bringsDatabase = given.env?.["HELIOGRAPH_DATABASE_URL"] !== undefined;
@@ -112,7 +113,10 @@ export async function openHouse(
     ...(database ? { HELIOGRAPH_DATABASE_URL: database.url } : {}),
     ...given.env,
   };
-  const app = await startApp({ ...readConfig(env), ...given.beyond }, given.clock ? { clock: given.clock } : {});
+  const app = await startApp(
+    { ...readConfig(env), ...given.beyond },
+    { ...(given.clock && { clock: given.clock }), ...(given.strain && { strain: given.strain }) },
+  );
 
   const house: House = {
     app,

@@ -80,7 +80,7 @@ const System = Type.Object(
         p99: late("99 of 100 times at most so many milliseconds."),
         max: late("At the worst."),
       },
-      { description: "How long work of this process has waited for its turn within the last minute." },
+      { description: "How long work of this process has waited for its turn within the last ten to twenty seconds." },
     ),
     warnings: Type.Array(
       Type.Object({

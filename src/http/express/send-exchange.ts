@@ -1,12 +1,15 @@
 import { validateHeaderValue } from "node:http";
 import type { Credential } from "../../accounts/keyring.ts";
+import { ROUTE_CLASSES } from "../../model/message.ts";
 import { authenticate, type Admission } from "../authenticate.ts";
 import { JSON_TYPE } from "../envelope.ts";
-import { failureOf } from "../failure.ts";
+import { failureOf, OVERLOADED } from "../failure.ts";
 import { readJson } from "../read-json.ts";
 import type { SendRoute, Services } from "../route.ts";
 import type { SendHead } from "./read-head.ts";
 import type { Answer } from "./write-answer.ts";
+
+const ROUTE_CLASS = /"type"\s*:\s*"(OTP|TRANS|PROMO)"/;
 
 export interface SendNeeds {
   services: Services;
@@ -49,12 +52,21 @@ export class SendExchange implements Answer {
     const { headers } = this.#head;
     try {
       if (!this.#caller) throw new Error("a send is handled only after its key was looked at");
+      if (this.#isTurnedAway(body)) return this.#refuse(OVERLOADED);
       const call = { headers, body: readJson(body), caller: this.#caller, setHeader: this.#setHeader };
       this.text = (await this.#route.handle(services, call)).text;
       this.status = 200;
     } catch (error) {
       this.#refuse(error);
     }
+  }
+
+  /** While messages are turned away, those that say plainly of which type they are do not cost their parsing. */
+  #isTurnedAway(body: string): boolean {
+    const { doorstep } = this.#needs.services.accepting;
+    if (!doorstep.isShut("TRANS") && !doorstep.isShut("PROMO")) return false;
+    const written = ROUTE_CLASS.exec(body)?.[1];
+    return ROUTE_CLASSES.some((routeClass) => routeClass === written && doorstep.isShut(routeClass));
   }
 
   #refuse(error: unknown): void {

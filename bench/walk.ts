@@ -1,0 +1,130 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { freshDatabase } from "../test/support/databases.ts";
+import { startCluster } from "../test/support/postgres-cluster.ts";
+import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { ask } from "./ask.ts";
+import type { CustomerSample, Orders, Stream } from "./customer.ts";
+
+/** How many submits may be unanswered on the line to the SMSC. */
+export const SMSC_WINDOW = 1000;
+export const TEXT = "Your order 4711 is on its way and will be with you tomorrow.";
+
+/** A process that counts what has reached it. */
+export class Counter {
+  readonly child: ChildProcess;
+
+  constructor(file: string) {
+    this.child = fork(join(import.meta.dirname, file));
+  }
+
+  async taken(): Promise<number> {
+    this.child.send("how many?");
+    const [{ taken }] = (await once(this.child, "message")) as [{ taken: number }];
+    return taken;
+  }
+}
+
+/** Makes the SMSC the only way out, and the sink the one who is told. */
+export async function configure(server: ServerProcess, smscPort: number, sinkPort: number | null): Promise<void> {
+  const { data } = await ask<{ data: { id: string }[] }>(server, "GET", "/api/routes");
+  for (const { id } of data) await ask(server, "DELETE", `/api/routes/${id}`);
+  const receipts = sinkPort === null ? "none" : "all";
+  const line = { host: "127.0.0.1", port: smscPort, systemId: "bench", password: "secret" };
+  const smpp = { ...line, window: SMSC_WINDOW, receipts };
+  const { id } = await ask<{ id: string }>(server, "POST", "/api/carriers", { name: "bench", adapter: "smpp", smpp });
+  await ask(server, "POST", "/api/routes", { name: "bench", channel: "sms", carrier: "bench" });
+  await ask(server, "PATCH", "/api/account", { sameText: null });
+  if (sinkPort !== null)
+    await ask(server, "POST", "/api/dlr-configs", { name: "bench", url: `http://127.0.0.1:${sinkPort}/` });
+  while (!(await ask<{ up: boolean }>(server, "GET", `/api/carriers/${id}/state`)).up) await pause(50);
+}
+
+/** The whole request of a single text, head and body. */
+export function sendRequest(key: string, type: "OTP" | "TRANS" | "PROMO", text: string = TEXT): string {
+  const body = JSON.stringify({ sender: "HELIOG", to: "15550100100", text, type });
+  return `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+/** A server with an SMSC on one side and a customer, who asks and is told, on the other; each a process of its own. */
+export interface Walk {
+  server: ServerProcess;
+  /** Null on SQLite. */
+  databaseUrl: string | null;
+  smsc: Counter;
+  /** Has the customer ask from now on; whoever asked before has been stopped. */
+  begin(streams: readonly Stream[]): Promise<void>;
+  sample(): Promise<CustomerSample>;
+  stopAsking(): void;
+  close(): Promise<void>;
+}
+
+export async function openWalk(engine: string, env: Record<string, string> = {}): Promise<Walk> {
+  const smsc = new Counter("counting-smsc.ts");
+  const [smscPort] = (await once(smsc.child, "message")) as [number];
+  const customer = fork(join(import.meta.dirname, "customer.ts"));
+  const [sinkPort] = (await once(customer, "message")) as [number];
+  const cluster = engine === "postgres" ? await startCluster() : null;
+  const database = cluster && (await freshDatabase(cluster.url));
+  const server = await startServer({ env, ...(database && { databaseUrl: database.url }) });
+  await configure(server, smscPort, sinkPort);
+  return {
+    server,
+    databaseUrl: database?.url ?? null,
+    smsc,
+    async begin(streams) {
+      customer.send({ port: Number(new URL(server.baseUrl).port), streams } satisfies Orders);
+      await once(customer, "message");
+    },
+    async sample() {
+      customer.send("sample");
+      const [sample] = (await once(customer, "message")) as [CustomerSample];
+      return sample;
+    },
+    stopAsking: () => void customer.send("stop"),
+    async close() {
+      customer.disconnect();
+      smsc.child.disconnect();
+      await server.kill("SIGKILL");
+      await server.cleanup();
+      await database?.drop();
+      await cluster?.stop();
+    },
+  };
+}
+
+const CONNECTIONS = 64;
+const WARM_UP_SECONDS = 3;
+const STALLED_MS = 30_000;
+
+/** Messages per second that come the whole way at full speed, from the first request to the last callback. */
+export async function measureRate(walk: Walk, seconds: number): Promise<number> {
+  await fullSpeed(walk, WARM_UP_SECONDS);
+  return fullSpeed(walk, seconds);
+}
+
+async function fullSpeed(walk: Walk, seconds: number): Promise<number> {
+  const before = await walk.sample();
+  const startedAt = performance.now();
+  const request = sendRequest(walk.server.apiKey, "TRANS");
+  await walk.begin([{ name: "TRANS", connections: CONNECTIONS, request }]);
+  await pause(seconds * 1000);
+  walk.stopAsking();
+  const { calledBack } = await drained(walk);
+  return (calledBack - before.calledBack) / ((performance.now() - startedAt) / 1000);
+}
+
+/** Waits until all that was accepted is called back, or nothing comes any more. */
+export async function drained(walk: Walk): Promise<CustomerSample> {
+  let last = { calledBack: -1, at: performance.now() };
+  for (;;) {
+    const sample = await walk.sample();
+    const now = performance.now();
+    const isUnderWay = sample.outstanding > 0 || sample.streams.some(({ underWay }) => underWay > 0);
+    if (!isUnderWay || now - last.at > STALLED_MS) return sample;
+    if (sample.calledBack > last.calledBack) last = { calledBack: sample.calledBack, at: now };
+    await pause(20);
+  }
+}
