@@ -28,7 +28,7 @@ describe("whether a node is behind", () => {
 });
 
 describe("the doorstep", () => {
-  const CAPACITY = 3;
+  const CAPACITY = 6;
   const WAIT_MS = 500;
   let clock: MovedClock;
   let lanes: Lanes;
@@ -54,8 +54,8 @@ describe("the doorstep", () => {
     );
   }
 
-  /** Enters as a request does, which takes its places in the lane if there are some. */
-  const enter = (name: string, routeClass: RouteClass = "TRANS", count = 1) =>
+  /** Enters as a request to two does, which takes its places in the lane if there are some. */
+  const enter = (name: string, routeClass: RouteClass = "TRANS", count = 2) =>
     doorstep.enter(routeClass, count, () => {
       lanes.reserve(routeClass, count);
       entered.push(name);
@@ -75,20 +75,20 @@ describe("the doorstep", () => {
     for (const name of ["one", "two", "three"]) void enter(name);
     clock.advance(100);
     expect(entered).toEqual([]);
-    lanes.giveBack("TRANS", 1);
+    lanes.giveBack("TRANS", 2);
     clock.advance(100);
     expect(entered).toEqual(["one"]);
-    lanes.giveBack("TRANS", 2);
+    lanes.giveBack("TRANS", 4);
     clock.advance(100);
     expect(entered).toEqual(["one", "two", "three"]);
   });
 
   test("behind, single messages come when nothing is in the lane: they go without a stay there; a bulk comes when it fits", () => {
     lanes.reserve("TRANS", 1);
-    void enter("bulk", "TRANS", 1 + 1);
+    void enter("bulk");
     expect(entered).toEqual(["bulk"]);
     lanes.giveBack("TRANS", 2);
-    void enter("single");
+    void enter("single", "TRANS", 1);
     clock.advance(100);
     expect(entered, "one is in the lane").toEqual(["bulk"]);
     lanes.giveBack("TRANS", 1);
@@ -105,7 +105,7 @@ describe("the doorstep", () => {
     clock.advance(1);
     expect(doorstep.isShut("TRANS")).toBe(true);
     expect(() => enter("third")).toThrow(DoorFull);
-    lanes.giveBack("TRANS", 2);
+    lanes.giveBack("TRANS", 4);
     clock.advance(10);
     expect(entered).toEqual(["first", "second"]);
     expect(doorstep.isShut("TRANS")).toBe(false);
@@ -140,11 +140,11 @@ describe("the doorstep", () => {
 
   test("whoever fails on entering fails alone", async () => {
     fill();
-    const failing = doorstep.enter("TRANS", 1, () => {
+    const failing = doorstep.enter("TRANS", 2, () => {
       throw new Error("no more");
     });
     void enter("next");
-    lanes.giveBack("TRANS", 1);
+    lanes.giveBack("TRANS", 2);
     clock.advance(10);
     await expect(failing).rejects.toThrow("no more");
     expect(entered).toEqual(["next"]);
