@@ -10,10 +10,10 @@ import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResul
 import type { CallbackRow, MessageRow } from "../tables.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
+import { createCheck } from "./check-codes.ts";
 import { isStorageFault } from "./faults.ts";
 import { createMove } from "./move.ts";
 import type { Packed } from "./packing.ts";
-import { createCheck } from "./verify.ts";
 
 const FORGET_AT_ONCE = 1000;
 
@@ -34,9 +34,9 @@ export function createCommands(db: DatabaseSync) {
     return statement;
   };
 
-  const acceptOne = createAccept(db);
+  const acceptAll = createAccept(db);
   const moveOne = createMove(db);
-  const checkOne = createCheck(db);
+  const checkAll = createCheck(db);
   const findSubmission = db.prepare(
     `select account_id, request_id, n, parts from submissions
      where carrier = ?1 and carrier_message_id = ?2 and ${isAbout("?3", "submissions")}`,
@@ -72,10 +72,10 @@ export function createCommands(db: DatabaseSync) {
 
   return {
     accept(batch: readonly Packed[]): (AcceptResult | { failed: string })[] {
-      const whole = isolated(() => batch.map(acceptOne));
+      const whole = isolated(() => acceptAll(batch));
       if (!("failed" in whole)) return whole;
-      return batch.map((item) => {
-        const result = isolated(() => acceptOne(item));
+      return batch.flatMap<AcceptResult | { failed: string }>((item) => {
+        const result = isolated(() => acceptAll([item]));
         if (!("failed" in result)) return result;
         if (result.failed === UNPAID_CODE) return { kind: "unpaid" };
         return result.failed === CODE_TAKEN ? { kind: "code taken" } : result;
@@ -88,8 +88,9 @@ export function createCommands(db: DatabaseSync) {
     },
 
     checkCodes(batch: readonly CodeCheck[]): (CheckResult | { failed: string })[] {
-      const whole = isolated(() => batch.map(checkOne));
-      return "failed" in whole ? batch.map((item) => isolated(() => checkOne(item))) : whole;
+      const whole = isolated(() => checkAll(batch));
+      if (!("failed" in whole)) return whole;
+      return batch.flatMap<CheckResult | { failed: string }>((item) => isolated(() => checkAll([item])));
     },
 
     claim({ node, from, routeClass, dueBy, limit }: Parameters<MessageStore["claim"]>[0]): Message[] {
