@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { prefixOf } from "../../model/pumping.ts";
 import {
+  addMoment,
   allowedAgainAt,
   failureRates,
   MOMENT_DIGITS,
@@ -66,15 +67,29 @@ export function createCheck(db: DatabaseSync): (batch: readonly CodeCheck[]) => 
      on conflict (account_id, mode, number) do update set touched_at = excluded.touched_at,
        failures = ${ADD_FAILURE.replace("?", "excluded.failures")}`,
   );
+  const findNobody = db.prepare(
+    `select failures from verify_numbers where account_id = ? and mode = ? and number = '${NO_NUMBER}'`,
+  );
   const noteStray = db.prepare(
     `insert into verify_strays (account_id, checks, last_at) values (?, 1, ?)
      on conflict (account_id) do update set checks = checks + 1, last_at = excluded.last_at`,
   );
 
+  /** Failures that are about no number, which every try of an account would write to the same row: once in a batch is enough. */
+  const nobodys = new Map<string, { accountId: number; mode: string; moments: string; at: number }>();
+
+  function failNobody({ accountId, mode, at }: CodeCheck): void {
+    const key = `${accountId} ${mode}`;
+    const noted = nobodys.get(key) ?? { accountId, mode, moments: "", at };
+    noted.moments = addMoment(noted.moments, at);
+    noted.at = at;
+    nobodys.set(key, noted);
+  }
+
   /** Whatever is refused is written down as well: an answer that came sooner would tell what it was about. */
-  function noteRefused({ accountId, mode, at }: CodeCheck): void {
-    noteStray.run(accountId, at);
-    noteNobody.run(accountId, mode, momentText(at), at);
+  function noteRefused(check: CodeCheck): void {
+    noteStray.run(check.accountId, check.at);
+    failNobody(check);
   }
 
   function verify({ accountId, mode, id, at }: CodeCheck, code: Found): CheckResult {
@@ -88,13 +103,15 @@ export function createCheck(db: DatabaseSync): (batch: readonly CodeCheck[]) => 
     return { kind: "verified" };
   }
 
-  function fail({ accountId, mode, id, at }: CodeCheck, code: Found): CheckResult {
+  function fail(check: CodeCheck, code: Found): CheckResult {
+    const { accountId, mode, id, at } = check;
     const [number, , , , before, checksMax, bound, , , , , , , followed] = code;
     const checks = before + 1;
     if (checks < checksMax) count.run(checks, accountId, id);
     else end.run(checks, "exhausted", at, followed === 1 ? at : null, accountId, id);
-    // Where it does not count all is done as where it does, because it has to take as long.
-    noteFailure.run(bound === 1 ? momentText(at) : "", at, accountId, mode, number);
+    // What does not count against its number is nobody's failure, as all that is refused: it has to take as long.
+    if (bound === 1) noteFailure.run(momentText(at), at, accountId, mode, number);
+    else failNobody(check);
     return { kind: "incorrect", remaining: checksMax - checks };
   }
 
@@ -102,6 +119,8 @@ export function createCheck(db: DatabaseSync): (batch: readonly CodeCheck[]) => 
     const { accountId, mode, id, digest, at } = check;
     const code = find.get(accountId, id, mode) as unknown as Found | undefined;
     if (!code) {
+      // Another try looks at the failures of its number, and this one at those of nobody: it has to take as long.
+      findNobody.get(accountId, mode);
       noteRefused(check);
       return { kind: "unknown" };
     }
@@ -116,5 +135,12 @@ export function createCheck(db: DatabaseSync): (batch: readonly CodeCheck[]) => 
     return expected === digest ? verify(check, code) : fail(check, code);
   }
 
-  return (batch) => tallies.during(() => batch.map(checkOne));
+  function checkAll(batch: readonly CodeCheck[]): CheckResult[] {
+    nobodys.clear();
+    const results = batch.map(checkOne);
+    for (const { accountId, mode, moments, at } of nobodys.values()) noteNobody.run(accountId, mode, moments, at);
+    return results;
+  }
+
+  return (batch) => tallies.during(() => checkAll(batch));
 }
