@@ -1,4 +1,5 @@
 import type { RouteClass, Message } from "../../model/message.ts";
+import type { PumpingGuard } from "../../model/pumping.ts";
 import { callbackRow } from "../callback-rows.ts";
 import { hasOwn } from "../rows.ts";
 import type { Acceptance, NewRecipient } from "../store.ts";
@@ -96,10 +97,18 @@ export type PackedCode = readonly [
   cooldownSeconds: number,
   sendsPer10Minutes: number,
   sendsPerDay: number,
-  guard: NewVerification["guard"],
+  guard: PackedGuard | null,
   next: NewVerification["next"],
   continues: boolean,
   followed: boolean,
+];
+
+type PackedGuard = readonly [
+  prefixUnused: number,
+  countryPerHour: number | null,
+  sendsPerDay: number | null,
+  conversionPercent: number,
+  blockHours: number,
 ];
 
 const packCode = (code: NewVerification): PackedCode => [
@@ -116,11 +125,27 @@ const packCode = (code: NewVerification): PackedCode => [
   code.caps.cooldownSeconds,
   code.caps.sendsPer10Minutes,
   code.caps.sendsPerDay,
-  code.guard,
+  code.guard && packGuard(code.guard),
   code.next,
   code.continues ?? false,
   code.followed ?? false,
 ];
+
+const packGuard = (guard: PumpingGuard): PackedGuard => [
+  guard.prefixUnused,
+  guard.countryPerHour,
+  guard.sendsPerDay,
+  guard.conversionPercent,
+  guard.blockHours,
+];
+
+const unpackGuard = ([prefixUnused, countryPerHour, sendsPerDay, conversionPercent, blockHours]: PackedGuard) => ({
+  prefixUnused,
+  countryPerHour,
+  sendsPerDay,
+  conversionPercent,
+  blockHours,
+});
 
 export function unpackCode(packed: PackedCode): Required<NewVerification> {
   const [mode, config, country, digest, checksMax, failuresPerHour, failuresPerDay, expiresAt, bound, fixed] = packed;
@@ -138,7 +163,7 @@ export function unpackCode(packed: PackedCode): Required<NewVerification> {
     bound,
     fixed,
     caps: { cooldownSeconds, sendsPer10Minutes, sendsPerDay },
-    guard,
+    guard: guard && unpackGuard(guard),
     next,
     continues,
     followed,
