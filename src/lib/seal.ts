@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
+import { fewRandomBytes } from "./random-bytes.ts";
 
 const CIPHER = "aes-256-gcm";
 const KEY_BYTES = 32;
@@ -7,6 +8,8 @@ const TAG_BYTES = 16;
 
 /** Names the way in which it was sealed, so that another can follow one day; it is sealed in as well. */
 const VERSION = "v1.";
+const SEALED_IN = Buffer.from(VERSION);
+const TAG = { authTagLength: TAG_BYTES };
 
 /** Makes secrets unreadable for whoever has only the store. */
 export interface Seal {
@@ -22,9 +25,11 @@ export function createSeal(key: Buffer): Seal {
   const secret = createSecretKey(key);
   return {
     seal: (text) => {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, secret, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(VERSION));
-      const hidden = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      const nonce = fewRandomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, secret, nonce, TAG).setAAD(SEALED_IN);
+      const hidden = cipher.update(text, "utf8");
+      // A stream cipher has nothing left to give at its end.
+      cipher.final();
       return VERSION + Buffer.concat([nonce, cipher.getAuthTag(), hidden]).toString("base64url");
     },
     open: (sealed) => {
@@ -32,8 +37,8 @@ export function createSeal(key: Buffer): Seal {
       const nonce = parts.subarray(0, NONCE_BYTES);
       const tag = parts.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
       const hidden = parts.subarray(NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv(CIPHER, secret, nonce, { authTagLength: TAG_BYTES });
-      decipher.setAAD(Buffer.from(VERSION)).setAuthTag(tag);
+      const decipher = createDecipheriv(CIPHER, secret, nonce, TAG);
+      decipher.setAAD(SEALED_IN).setAuthTag(tag);
       const text = decipher.update(hidden);
       try {
         return Buffer.concat([text, decipher.final()]).toString("utf8");

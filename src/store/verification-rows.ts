@@ -20,7 +20,7 @@ export const failureCapsOf = (row: Pick<VerificationRow, "failures_per_hour" | "
   failuresPerDay: row.failures_per_day,
 });
 
-/** The moment in this place of a log, counted from the newest, as both engines' SQL reads it; empty when there is none. */
+/** The moment in this place of a log, counted from the newest, as SQL reads it; empty when there is none. */
 export const momentIn = (log: string, place: string): string =>
   `substr(${log}, ${MOMENT_DIGITS} * (${place} - 1) + 1, ${MOMENT_DIGITS})`;
 
@@ -47,6 +47,7 @@ const LONGEST_LIFE_MS = 10 * MINUTE_MS;
  * to be pending are left out, so that a number under ever new names does not fill its row.
  */
 export function takePlace(latest: string, config: string, id: string): { before: string | null; latest: string } {
+  if (latest === "{}") return { before: null, latest: JSON.stringify({ [config]: id }) };
   const known = Object.entries(JSON.parse(latest) as Record<string, string>);
   const byConfig = new Map(known.filter(([, each]) => timeOf(each) >= timeOf(id) - LONGEST_LIFE_MS));
   const before = byConfig.get(config) ?? null;

@@ -100,7 +100,7 @@ interface OldVerifications {
 /** One-time passwords. They are made by `accept`, with the message that carries them. */
 export interface VerifyStore {
   /**
-   * Decides tries, each in one conditional statement: of any number of right ones on any number of nodes exactly one is
+   * Decides tries, each at once: of any number of right ones on any number of nodes exactly one is
    * `verified`. A try at a code that is unknown is written down too, so that it takes as long as any other.
    */
   checkCodes(batch: readonly CodeCheck[]): Promise<readonly (CheckResult | Error)[]>;

@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey, randomInt } from "node:crypto";
+import { createHmac, createSecretKey } from "node:crypto";
+import { fewRandomBytes } from "../lib/random-bytes.ts";
 import type { Alphabet } from "../model/verify-config.ts";
 
 /** No letter or digit that could be read as another one. */
@@ -9,7 +10,18 @@ const LETTERS: Record<Alphabet, string> = { digits: "0123456789", "letters and d
 /** A code that nobody can foresee: every one of its length is as likely as any other. */
 export function newOtp(length: number, alphabet: Alphabet): string {
   const letters = LETTERS[alphabet];
-  return Array.from({ length }, () => letters[randomInt(letters.length)]).join("");
+  let code = "";
+  for (let place = 0; place < length; place += 1) code += letters.charAt(randomBelow(letters.length));
+  return code;
+}
+
+/** A byte from the end of its range, which does not hold every letter as often as the others, is thrown away. */
+function randomBelow(count: number): number {
+  const end = 256 - (256 % count);
+  for (;;) {
+    const [byte = 255] = fewRandomBytes(1);
+    if (byte < end) return byte % count;
+  }
 }
 
 /** How people type what they read: with spaces, with dashes, in small letters. */

@@ -28,6 +28,16 @@ const CHECKS = columns({
   day_ago: "text",
 });
 
+/**
+ * The codes that are asked for, before anything else is: where little is in the tables yet, the server would see no harm in
+ * going through all numbers of an account for each code, and would go on doing so when there are many.
+ */
+const FOUND = `
+    select asked.*, number, country, state, created_at, expires_at, bound, failures_per_hour, failures_per_day, counted, pays
+    from asked join verifications as code on code.account_id = asked.account_id and code.id = asked.id and code.mode = asked.mode`;
+
+const IS_NUMBER = `numbers.account_id = found.account_id and numbers.mode = found.mode and numbers.number = found.number`;
+
 const IS_WITHIN = (cap: string, ago: string): string =>
   `turn.rank <= verifications.${cap} and ${momentIn("turn.failures", `verifications.${cap} - turn.rank + 1`)} <= turn.${ago}`;
 
@@ -38,10 +48,9 @@ const IS_WITHIN = (cap: string, ago: string): string =>
  */
 const CHECK = `
   with asked as materialized (select * from ${CHECKS.rows}),
+  found as materialized (${FOUND}),
   locked as materialized (
-    select asked.*, numbers.number, numbers.failures
-    from asked join verifications as code on code.account_id = asked.account_id and code.id = asked.id and code.mode = asked.mode
-      join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.mode = code.mode and numbers.number = code.number
+    select found.*, numbers.failures from found join verify_numbers as numbers on ${IS_NUMBER}
     order by numbers.account_id, numbers.mode, numbers.number for update of numbers
   ),
   turn as (select *, cast(row_number() over (partition by account_id, mode, number order by place) as integer) as rank from locked),
@@ -118,10 +127,10 @@ const CHECK = `
 /** Takes all that several statements of a transaction will change, in the order in which others take it. */
 const LOCK_CHECKS = `
   with asked as materialized (select distinct account_id, mode, id from ${CHECKS.rows}),
+  found as materialized (${FOUND}),
   locked as materialized (
-    select code.account_id, left(code.number, -4) as prefix, code.country, code.created_at, code.counted, code.pays
-    from asked join verifications as code on code.account_id = asked.account_id and code.id = asked.id and code.mode = asked.mode
-      join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.mode = code.mode and numbers.number = code.number
+    select found.account_id, left(found.number, -4) as prefix, found.country, found.created_at, found.counted, found.pays
+    from found join verify_numbers as numbers on ${IS_NUMBER}
     order by numbers.account_id, numbers.mode, numbers.number for update of numbers
   ),
   prefixes as (
@@ -146,11 +155,10 @@ const LOCK_CHECKS = `
   on conflict (account_id) do update set checks = verify_strays.checks`;
 
 const LOOK = `
+  with asked as materialized (select * from ${CHECKS.rows}),
+  found as materialized (${FOUND})
   select place, state, expires_at, bound, failures_per_hour, failures_per_day, failures
-  from ${CHECKS.rows} join verifications as code on code.account_id = batch.account_id and code.id = batch.id
-      and code.mode = batch.mode
-    join verify_numbers as numbers on numbers.account_id = code.account_id and numbers.mode = code.mode
-      and numbers.number = code.number`;
+  from found join verify_numbers as numbers on ${IS_NUMBER}`;
 
 /** What became of a try; without a state where nothing was decided. */
 type CheckRow = { place: number; known: boolean } & (

@@ -3,8 +3,8 @@ import { FREE, HELD } from "../charge.ts";
 import { describeFailure } from "../../model/message.ts";
 import { laneOf } from "../rows.ts";
 import { NOBODY, type AcceptResult, type NewLinks } from "../store.ts";
+import { createAdmit } from "./admit-codes.ts";
 import type { Packed } from "./packing.ts";
-import { createAdmit } from "./verify.ts";
 
 const STORED: AcceptResult = { kind: "stored" };
 const UNPAID: AcceptResult = { kind: "unpaid" };
@@ -15,8 +15,8 @@ export const CODE_TAKEN = "code taken";
 /** Said by an error for the same reason. */
 export const UNPAID_CODE = "unpaid";
 
-/** Stores one request, inside the writer's transaction. */
-export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult {
+/** Stores requests, inside the writer's transaction. */
+export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => AcceptResult[] {
   const insertMessage = db.prepare(
     `insert into messages (account_id, request_id, n, channel, lane, test, sender, recipient, content, segments, campaign_name,
        state, owner, error_code, description, created_at, due_at, expires_at, done_at, credits, charge, trail, carrier, attempts)
@@ -48,13 +48,12 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
     "insert into ledger (account_id, request_id, n, kind, amount, held, note, at) values (?, ?, ?, ?, ?, ?, null, ?)",
   );
 
-  const admit = createAdmit(db);
+  const { admit, tallies } = createAdmit(db);
 
   function acceptOne(packed: Packed): AcceptResult {
     const [accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName] = packed;
     const [, , , , , , , , , createdAt, dueAt, expiresAt, owner, trail, metered, links, idempotency] = packed;
-    const [, , , , , , , , , , , , , , , , , numbers, credits, failures, own, callbacks, verification, carrier] =
-      packed;
+    const [, , , , , , , , , , , , , , , , , numbers, credits, failures, own, callbacks, code, carrier] = packed;
     if (idempotency) {
       const { path, key, bodyHash, response } = idempotency;
       const { changes } = insertIdempotency.run(accountId, path, key, bodyHash, response, createdAt);
@@ -65,14 +64,14 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
     }
     const [first = ""] = numbers;
     const sent = { accountId, requestId, number: first, createdAt, test };
-    const admission = verification ? admit({ ...sent, verification }) : undefined;
+    const admission = code ? admit(sent, code) : undefined;
     if (admission && admission.refused.length > 0) {
       if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
       return { kind: "held back", admission };
     }
     if (metered && !holdCredits(packed)) {
       // What the code has already changed must be undone, and so it is said by an error.
-      if (verification) throw new Error(UNPAID_CODE);
+      if (code) throw new Error(UNPAID_CODE);
       if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
       return UNPAID;
     }
@@ -152,5 +151,5 @@ export function createAccept(db: DatabaseSync): (packed: Packed) => AcceptResult
       );
   }
 
-  return acceptOne;
+  return (batch) => tallies.during(() => batch.map(acceptOne));
 }

@@ -10,12 +10,12 @@ import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResul
 import type { CallbackRow, MessageRow } from "../tables.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
+import { createCheck } from "./check-codes.ts";
 import type { Failed, Isolation } from "./isolation.ts";
 import { createIntend, runOfIntents } from "./intend.ts";
 import { createMove } from "./move.ts";
 import type { Packed } from "./packing.ts";
 import { createSettleCallbacks } from "./settle-callbacks.ts";
-import { createCheck } from "./verify.ts";
 
 const FORGET_AT_ONCE = 1000;
 
@@ -36,10 +36,10 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
     return statement;
   };
 
-  const acceptOne = createAccept(db);
+  const acceptAll = createAccept(db);
   const moveOne = createMove(db);
   const intend = createIntend(db);
-  const checkOne = createCheck(db);
+  const checkAll = createCheck(db);
   const settle = createSettleCallbacks(db);
   const findSubmission = db.prepare(
     `select account_id, request_id, n, parts from submissions
@@ -61,8 +61,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
 
   return {
     accept(batch: readonly Packed[]): (AcceptResult | Failed)[] {
-      return batch.map((item) => {
-        const result = isolation.alone(() => acceptOne(item));
+      return isolation.together(batch, acceptAll).map((result) => {
         if (!("failed" in result)) return result;
         if (result.failed.message === UNPAID_CODE) return { kind: "unpaid" };
         return result.failed.message === CODE_TAKEN ? { kind: "code taken" } : result;
@@ -75,14 +74,13 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
         const at = results.length;
         const run = runOfIntents(batch, at);
         const item = batch[at];
-        if (run > 1) results.push(...isolation.together(batch.slice(at, at + run), intend, moveOne));
+        if (run > 1) results.push(...isolation.together(batch.slice(at, at + run), intend));
         else if (item) results.push(isolation.alone(() => moveOne(item)));
       }
       return results;
     },
 
-    checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] =>
-      batch.map((item) => isolation.alone(() => checkOne(item))),
+    checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] => isolation.together(batch, checkAll),
 
     claim({ node, from, routeClass, dueBy, limit }: Parameters<MessageStore["claim"]>[0]): Message[] {
       const rows = prepare(

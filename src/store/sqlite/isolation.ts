@@ -49,9 +49,13 @@ export class Isolation {
     }
   }
 
-  /** Several that can be done in one; each by itself where care is needed. */
-  together<I, T>(items: readonly I[], all: (items: readonly I[]) => T[], one: (item: I) => T): (T | Failed)[] {
-    return this.#careful ? items.map((item) => this.alone(() => one(item))) : all(items);
+  /** Several that are quicker done in one; one after the other where care is needed. */
+  together<I, T>(items: readonly I[], run: (items: readonly I[]) => T[]): (T | Failed)[] {
+    if (!this.#careful) return run(items);
+    return items.flatMap((item): (T | Failed)[] => {
+      const result = this.alone(() => run([item]));
+      return Array.isArray(result) ? result : [result];
+    });
   }
 
   #attempt<T>(run: () => T): T {

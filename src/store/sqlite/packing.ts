@@ -1,7 +1,9 @@
 import type { RouteClass, Message } from "../../model/message.ts";
+import type { PumpingGuard } from "../../model/pumping.ts";
 import { callbackRow } from "../callback-rows.ts";
 import { hasOwn } from "../rows.ts";
 import type { Acceptance, NewRecipient } from "../store.ts";
+import type { NewVerification } from "../verify-store.ts";
 
 /**
  * An acceptance on its way to the writer, as a list without names: it is the one message that crosses for every request,
@@ -33,7 +35,8 @@ export type Packed = readonly [
   own: readonly Own[] | null,
   /** Null when nobody is told anything. */
   callbacks: readonly NewCallbackRow[] | null,
-  verification: Acceptance["verification"] | null,
+  /** Null when it sends no code. */
+  code: PackedCode | null,
   /** The carrier that they are handed to at once, or null. */
   carrier: string | null,
 ];
@@ -78,9 +81,97 @@ export function pack({
     failing ? recipients.map((recipient) => recipient.failure) : null,
     recipients.some(hasOwn) ? recipients.map(ownOf) : null,
     callbacks.length === 0 ? null : callbacks.map(callbackRow),
-    verification ?? null,
+    verification ? packCode(verification) : null,
     carrier ?? null,
   ];
+}
+
+/** A code on the same way. Of a configuration only what limits need crosses: all of it may be longer than the message. */
+export type PackedCode = readonly [
+  mode: NewVerification["mode"],
+  config: string,
+  country: string,
+  digest: string,
+  checksMax: number,
+  failuresPerHour: number,
+  failuresPerDay: number,
+  expiresAt: number,
+  bound: boolean,
+  fixed: boolean,
+  cooldownSeconds: number,
+  sendsPer10Minutes: number,
+  sendsPerDay: number,
+  guard: PackedGuard | null,
+  next: NewVerification["next"],
+  continues: boolean,
+  followed: boolean,
+];
+
+type PackedGuard = readonly [
+  prefixUnused: number,
+  countryPerHour: number | null,
+  sendsPerDay: number | null,
+  conversionPercent: number,
+  blockHours: number,
+];
+
+const packCode = (code: NewVerification): PackedCode => [
+  code.mode,
+  code.config,
+  code.country,
+  code.digest,
+  code.checksMax,
+  code.failuresPerHour,
+  code.failuresPerDay,
+  code.expiresAt,
+  code.bound,
+  code.fixed,
+  code.caps.cooldownSeconds,
+  code.caps.sendsPer10Minutes,
+  code.caps.sendsPerDay,
+  code.guard && packGuard(code.guard),
+  code.next,
+  code.continues ?? false,
+  code.followed ?? false,
+];
+
+const packGuard = (guard: PumpingGuard): PackedGuard => [
+  guard.prefixUnused,
+  guard.countryPerHour,
+  guard.sendsPerDay,
+  guard.conversionPercent,
+  guard.blockHours,
+];
+
+const unpackGuard = ([prefixUnused, countryPerHour, sendsPerDay, conversionPercent, blockHours]: PackedGuard) => ({
+  prefixUnused,
+  countryPerHour,
+  sendsPerDay,
+  conversionPercent,
+  blockHours,
+});
+
+export function unpackCode(packed: PackedCode): Required<NewVerification> {
+  const [mode, config, country, digest, checksMax, failuresPerHour, failuresPerDay, expiresAt, bound, fixed] = packed;
+  const [, , , , , , , , , , cooldownSeconds, sendsPer10Minutes, sendsPerDay, guard, next, continues, followed] =
+    packed;
+  return {
+    mode,
+    config,
+    country,
+    digest,
+    checksMax,
+    failuresPerHour,
+    failuresPerDay,
+    expiresAt,
+    bound,
+    fixed,
+    caps: { cooldownSeconds, sendsPer10Minutes, sendsPerDay },
+    guard: guard && unpackGuard(guard),
+    next,
+    continues,
+    followed,
+  };
 }
 
 const ownOf = ({ content, segments, dueAt, trail }: NewRecipient): Own => [

@@ -1,0 +1,146 @@
+import type { DatabaseSync } from "node:sqlite";
+import { prefixOf } from "../../model/pumping.ts";
+import {
+  addMoment,
+  allowedAgainAt,
+  failureRates,
+  MOMENT_DIGITS,
+  MOMENTS_KEPT,
+  momentText,
+  type VerificationState,
+} from "../../model/verification.ts";
+import { blockAfterUse } from "../prefix-rows.ts";
+import { refusedCheck } from "../verification-rows.ts";
+import type { CheckResult, CodeCheck } from "../verify-store.ts";
+import { Tallies } from "./verify-tallies.ts";
+
+/** A code, with the wrong tries at its number; null where the number is not known any more. */
+type Found = readonly [
+  number: string,
+  country: string,
+  state: VerificationState,
+  digest: string,
+  checks: number,
+  checksMax: number,
+  bound: number,
+  failuresPerHour: number,
+  failuresPerDay: number,
+  sentAt: number,
+  expiresAt: number,
+  book: string,
+  pays: number,
+  followed: number,
+  failures: string | null,
+];
+
+/** Whose failures tries at codes of nobody are. */
+const NO_NUMBER = "";
+
+const ADD_FAILURE = `substr(? || failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT})`;
+
+/** Decides tries at codes, inside the writer's transaction, in which nobody else can change what was read. */
+export function createCheck(db: DatabaseSync): (batch: readonly CodeCheck[]) => CheckResult[] {
+  const tallies = new Tallies(db);
+  const find = db.prepare(
+    `select code.number, country, state, digest, checks, checks_max, bound, failures_per_hour, failures_per_day, created_at,
+       expires_at, counted, pays, followed, failures
+     from verifications as code left join verify_numbers as known
+       on known.account_id = code.account_id and known.mode = code.mode and known.number = code.number
+     where code.account_id = ? and code.id = ? and code.mode = ?`,
+  );
+  find.setReturnArrays(true);
+  const count = db.prepare("update verifications set checks = ? where account_id = ? and id = ?");
+  const end = db.prepare(
+    "update verifications set checks = ?, state = ?, done_at = ?, next_at = ?, plan = null where account_id = ? and id = ?",
+  );
+  const pay = db.prepare(
+    `update verify_prefixes set owed = owed - ?, verified = verified + 1, blocked_until = ${blockAfterUse("blocked_until", "?")}
+     where account_id = ? and prefix = ?`,
+  );
+  const know = db.prepare("update verify_numbers set verified_at = ? where account_id = ? and mode = ? and number = ?");
+  const noteFailure = db.prepare(
+    `update verify_numbers set failures = ${ADD_FAILURE}, touched_at = ? where account_id = ? and mode = ? and number = ?`,
+  );
+  const noteNobody = db.prepare(
+    `insert into verify_numbers (account_id, mode, number, sends, noted_sends, failures, latest, touched_at)
+     values (?, ?, '${NO_NUMBER}', '', '', ?, '{}', ?)
+     on conflict (account_id, mode, number) do update set touched_at = excluded.touched_at,
+       failures = ${ADD_FAILURE.replace("?", "excluded.failures")}`,
+  );
+  const findNobody = db.prepare(
+    `select failures from verify_numbers where account_id = ? and mode = ? and number = '${NO_NUMBER}'`,
+  );
+  const noteStray = db.prepare(
+    `insert into verify_strays (account_id, checks, last_at) values (?, 1, ?)
+     on conflict (account_id) do update set checks = checks + 1, last_at = excluded.last_at`,
+  );
+
+  /** Failures that are about no number, which every try of an account would write to the same row: once in a batch is enough. */
+  const nobodys = new Map<string, { accountId: number; mode: string; moments: string; at: number }>();
+
+  function failNobody({ accountId, mode, at }: CodeCheck): void {
+    const key = `${accountId} ${mode}`;
+    const noted = nobodys.get(key) ?? { accountId, mode, moments: "", at };
+    noted.moments = addMoment(noted.moments, at);
+    noted.at = at;
+    nobodys.set(key, noted);
+  }
+
+  /** Whatever is refused is written down as well: an answer that came sooner would tell what it was about. */
+  function noteRefused(check: CodeCheck): void {
+    noteStray.run(check.accountId, check.at);
+    failNobody(check);
+  }
+
+  function verify({ accountId, mode, id, at }: CodeCheck, code: Found): CheckResult {
+    const [number, country, , , checks, , , , , sentAt, , book, pays, followed] = code;
+    end.run(checks + 1, "verified", at, followed === 1 ? at : null, accountId, id);
+    if (book !== "") tallies.add({ accountId, book, country, at: sentAt }, 0, 1);
+    if (pays > 0) {
+      pay.run(pays, at, at, at, accountId, prefixOf(number));
+      know.run(at, accountId, mode, number);
+    }
+    return { kind: "verified" };
+  }
+
+  function fail(check: CodeCheck, code: Found): CheckResult {
+    const { accountId, mode, id, at } = check;
+    const [number, , , , before, checksMax, bound, , , , , , , followed] = code;
+    const checks = before + 1;
+    if (checks < checksMax) count.run(checks, accountId, id);
+    else end.run(checks, "exhausted", at, followed === 1 ? at : null, accountId, id);
+    // What does not count against its number is nobody's failure, as all that is refused: it has to take as long.
+    if (bound === 1) noteFailure.run(momentText(at), at, accountId, mode, number);
+    else failNobody(check);
+    return { kind: "incorrect", remaining: checksMax - checks };
+  }
+
+  function checkOne(check: CodeCheck): CheckResult {
+    const { accountId, mode, id, digest, at } = check;
+    const code = find.get(accountId, id, mode) as unknown as Found | undefined;
+    if (!code) {
+      // Another try looks at the failures of its number, and this one at those of nobody: it has to take as long.
+      findNobody.get(accountId, mode);
+      noteRefused(check);
+      return { kind: "unknown" };
+    }
+    const [, , state, expected, , , bound, failuresPerHour, failuresPerDay, , expiresAt, , , , failures] = code;
+    const rates = failureRates({ failuresPerHour, failuresPerDay });
+    const until = bound === 1 ? allowedAgainAt(failures ?? "", rates, at) : null;
+    const isOpen = state === "pending" && expiresAt > at && failures !== null && until === null;
+    if (!isOpen) {
+      noteRefused(check);
+      return refusedCheck({ state, expires_at: expiresAt }, until, at);
+    }
+    return expected === digest ? verify(check, code) : fail(check, code);
+  }
+
+  function checkAll(batch: readonly CodeCheck[]): CheckResult[] {
+    nobodys.clear();
+    const results = batch.map(checkOne);
+    for (const { accountId, mode, moments, at } of nobodys.values()) noteNobody.run(accountId, mode, moments, at);
+    return results;
+  }
+
+  return (batch) => tallies.during(() => checkAll(batch));
+}
