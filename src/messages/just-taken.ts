@@ -50,12 +50,20 @@ export class JustTaken {
   }
 
   /** The message that a receipt is about, once its id is written down; null where the store has to be asked. */
-  async find({ carrier, carrierMessageId, recipient }: Receipt): Promise<MessageRef | null> {
+  async find(receipt: Receipt): Promise<MessageRef | null> {
+    // Many come in the same packet as the answer to their submit, of which nobody has heard yet.
+    const taken = this.#look(receipt) ?? (await oneTurn().then(() => this.#look(receipt)));
+    return taken && (await taken.written) ? taken.ref : null;
+  }
+
+  #look({ carrier, carrierMessageId, recipient }: Receipt): Taken | null {
     const key = keyOf(carrier, carrierMessageId);
     const taken = this.#young.get(key) ?? this.#old.get(key);
-    if (!taken || this.#clock.monotonic() - taken.at > KEPT_MS || !mayBePhone(recipient, taken.recipient)) return null;
-    return (await taken.written) ? taken.ref : null;
+    if (!taken || this.#clock.monotonic() - taken.at > KEPT_MS) return null;
+    return mayBePhone(recipient, taken.recipient) ? taken : null;
   }
 }
+
+const oneTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const keyOf = (carrier: string, carrierMessageId: string): string => `${carrier} ${carrierMessageId}`;
