@@ -39,6 +39,7 @@ import { keepAllTemplates } from "./messages/keep-templates.ts";
 import type { DispatchNeeds } from "./messages/dispatch.ts";
 import { Dispatcher } from "./messages/dispatcher.ts";
 import { JustTaken } from "./messages/just-taken.ts";
+import { movesFor } from "./messages/note-taken.ts";
 import { failOver, type FailOverNeeds } from "./messages/fail-over.ts";
 import type { PrepareNeeds } from "./messages/prepare.ts";
 import { receive } from "./messages/receive.ts";
@@ -99,7 +100,7 @@ interface Given {
   /** Makes lines over SMPP; a test may have them end in itself. */
   createSmpp?: CreateSmppCarrier;
   /** Says how the node keeps up with its sending; a test may have it strained. */
-  strain?: () => Strain;
+  strain?: (routeClass: RouteClass) => Strain;
   /** Told when the store has broken in a way that only a new process mends. */
   onBroken?: (error: Error) => void;
 }
@@ -368,6 +369,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       const cut = setTimeout(() => server.server.closeAllConnections(), LAST_ANSWERS_MS);
       await server.close();
       clearTimeout(cut);
+      doorstep.close();
       await jobs.stop();
       pulse.stop();
       const sent = sending?.stop();
@@ -400,14 +402,14 @@ const wordsOf = ({ parts, total, alphabet }: KeptText): string =>
 interface Sending {
   lanes: Lanes;
   dispatcher: Dispatcher;
-  strain: () => Strain;
+  strain: (routeClass: RouteClass) => Strain;
   claim: () => Promise<void>;
   fetch: () => void;
   stop: () => Promise<void>;
 }
 
 /** The lanes with who fills and who empties them. */
-function openLanes(dispatching: DispatchNeeds, config: Config, store: Store, givenStrain?: () => Strain): Sending {
+function openLanes(dispatching: DispatchNeeds, config: Config, store: Store, givenStrain?: Given["strain"]): Sending {
   const { membership, clock, log, gates, commits } = dispatching;
   const lanes = new Lanes(config.laneCapacity, (routeClass) => gates.sizeOf(routeClass));
   const dispatcher = new Dispatcher({ ...dispatching, lanes }, config.dispatchWindow);
@@ -441,11 +443,10 @@ function openLanes(dispatching: DispatchNeeds, config: Config, store: Store, giv
     dispatcher,
     strain:
       givenStrain ??
-      (() => ({
-        inFlight: dispatcher.inFlight,
-        movesUnwritten: commits.move.load,
-        movesLateMs: commits.move.waitingMs,
-      })),
+      ((routeClass) => {
+        const { load: movesUnwritten, waitingMs: movesLateMs } = movesFor({ commits }, { routeClass });
+        return { inFlight: dispatcher.departed(routeClass), movesUnwritten, movesLateMs };
+      }),
     claim,
     fetch,
     async stop() {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DoorFull } from "../src/lib/narrow-door.ts";
 import type { RouteClass } from "../src/model/message.ts";
+import { listen, type SmppServer } from "../src/smpp/server.ts";
 import { Doorstep } from "../src/work/doorstep.ts";
 import { Lanes } from "../src/work/lanes.ts";
 import { isBehind, type Strain } from "../src/work/strain.ts";
@@ -46,7 +47,7 @@ describe("the doorstep", () => {
     doorstep = open({ lanes, strain: () => strain });
   });
 
-  function open(sending: { lanes: Lanes; strain(): Strain } | null): Doorstep {
+  function open(sending: { lanes: Lanes; strain(routeClass: RouteClass): Strain } | null): Doorstep {
     const commits = { accept: commit, urgentAccept: { load: 0, waitingMs: 0 } };
     return new Doorstep(
       { clock, commits: commits as never, sending },
@@ -111,6 +112,51 @@ describe("the doorstep", () => {
     expect(doorstep.isShut("TRANS")).toBe(false);
   });
 
+  test("nobody waits for longer than twice that: who has given up would be accepted for nothing", async () => {
+    fill();
+    const waiting = Promise.resolve(enter("one"));
+    clock.advance(2 * WAIT_MS - 10);
+    const later = Promise.resolve(enter("two", "PROMO"));
+    expect(doorstep.waiting).toBe(1);
+    clock.advance(20);
+    await expect(waiting).rejects.toBeInstanceOf(DoorFull);
+    await expect(later).resolves.toBeUndefined();
+    expect(doorstep.waiting).toBe(0);
+    expect(entered).toEqual(["two"]);
+  });
+
+  test("what waits at the gate of a slow carrier takes no place from others", () => {
+    lanes = new Lanes(CAPACITY, () => CAPACITY);
+    doorstep = open({ lanes, strain: () => strain });
+    void enter("one");
+    void enter("password", "OTP", 1);
+    expect(entered).toEqual(["one", "password"]);
+  });
+
+  test("a node is behind with each type by itself: promotions that crowd the writer do not hold passwords up", () => {
+    doorstep = open({ lanes, strain: (routeClass) => (routeClass === "OTP" ? AT_EASE : BEHIND) });
+    fill("OTP");
+    fill("PROMO");
+    void enter("password", "OTP", 1);
+    void enter("promotion", "PROMO", 1);
+    expect(entered).toEqual(["password"]);
+  });
+
+  test("promotions do not go without a stay in the lane, and come as long as there is room there", () => {
+    for (const name of ["one", "two", "three"]) void enter(name, "PROMO", 1);
+    expect(entered).toEqual(["one", "two", "three"]);
+  });
+
+  test("a door that closes turns away who waits and who comes", async () => {
+    fill();
+    const waiting = Promise.resolve(enter("one"));
+    doorstep.close();
+    await expect(waiting).rejects.toBeInstanceOf(DoorFull);
+    expect(() => enter("two", "OTP")).toThrow(DoorFull);
+    clock.advance(1000);
+    expect(entered).toEqual([]);
+  });
+
   test("each type has a line of its own: passwords enter past promotions that are turned away", () => {
     fill("PROMO");
     void enter("promotion", "PROMO");
@@ -164,27 +210,48 @@ describe("the doorstep", () => {
 describe("a node that is behind", () => {
   let house: House;
   let clock: MovedClock;
+  let smsc: SmppServer;
   beforeEach(async () => {
     clock = new MovedClock();
+    // Takes what it is given and says nothing.
+    const onRequest = (): Promise<never> => new Promise(() => {});
+    const onBind = () => ({ kind: "welcome", onRequest }) as const;
+    smsc = await listen({ host: "127.0.0.1", port: 0, window: 10, onBind });
     house = await openHouse("sqlite", {
       clock,
-      strain: () => BEHIND,
-      env: { HELIOGRAPH_LANE_CAPACITY: "1" },
+      strain: (routeClass) => (routeClass === "OTP" ? AT_EASE : BEHIND),
+      env: { HELIOGRAPH_LANE_CAPACITY: "1", HELIOGRAPH_DISPATCH_WINDOW: "2" },
       beyond: { nodeSilentSeconds: 86_400 },
     });
-    await house.ask("POST", "/api/carriers", { name: "slow", messagesPerSecond: 1 });
-    await house.ask("POST", "/api/routes", { name: "Slow", carrier: "slow", routeClasses: ["TRANS"], priority: 1 });
+    const smpp = { host: "127.0.0.1", port: smsc.port, systemId: "slow", password: "secret" };
+    const made = await house.ask<{ id: string }>("POST", "/api/carriers", { name: "silent", adapter: "smpp", smpp });
+    await eventually(
+      async () => (await house.ask<{ up: boolean }>("GET", `/api/carriers/${made.body.id}/state`)).body.up,
+      (up) => up,
+    );
+    await house.ask("POST", "/api/routes", {
+      name: "Silent",
+      channel: "sms",
+      carrier: "silent",
+      routeClasses: ["TRANS"],
+      priority: 1,
+    });
   });
-  afterEach(() => house.close());
+  afterEach(async () => {
+    // Past the time that anybody waits for an answer.
+    clock.advance(120_000);
+    await smsc.close();
+    await house.close();
+  });
 
   const gauge = async (name: string): Promise<number> => {
     const metrics = await (await fetch(`${house.url}/metrics`)).text();
     return Number(new RegExp(`^${name} (\\d+)`, "m").exec(metrics)?.[1]);
   };
 
-  test("answers 503 with Retry-After on either door, and passwords are accepted all the same", async () => {
-    expect((await house.send()).status, "it goes to its carrier").toBe(200);
-    expect((await house.send()).status, "it waits for the carrier's next second, and fills the lane").toBe(200);
+  test("answers 503 with Retry-After on either door, and passwords and what is for later are accepted all the same", async () => {
+    for (const why of ["it goes to its carrier", "so does this", "it waits in the lane"])
+      expect({ why, status: (await house.send()).status }).toEqual({ why, status: 200 });
     const waiting = house.send();
     await eventually(
       () => gauge("heliograph_requests_waiting"),
@@ -201,8 +268,9 @@ describe("a node that is behind", () => {
       expect(body satisfies Envelope).toMatchObject({ id: null, data: [], error: { code: "OVERLOADED" } });
     }
     expect((await house.send({ type: "OTP", text: "482913" })).status).toBe(200);
+    expect((await house.send({ sendAt: clock.now() + 3_600_000 })).status).toBe(200);
 
     clock.advance(1000);
-    expect((await waiting).status, "who has waited is accepted when there is room").toBe(200);
+    expect((await waiting).status, "nobody waits for longer than a second").toBe(503);
   });
 });

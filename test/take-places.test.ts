@@ -91,6 +91,36 @@ describe.each(ENGINES)("places for what is about to be stored on %s", (engine) =
     expect(placesOf(requestOf())?.stored.carrier).toBeUndefined();
   });
 
+  test("what stays behind costs nothing of its carrier's contracted speed", () => {
+    shop.carrier.messagesPerSecond = 1;
+    for (let round = 0; round < 5; round += 1) {
+      const places = placesOf(requestOf());
+      expect(places?.stored.carrier).toBe("scripted");
+      places?.giveUp();
+    }
+    placesOf(requestOf());
+    expect(placesOf(requestOf())?.stored.carrier, "the one turn of this second").toBeUndefined();
+  });
+
+  test("a message of a campaign, or whose time is over, takes the way on which that is looked at", () => {
+    expect(placesOf(requestOf({ campaignName: "spring" }))?.stored.carrier).toBeUndefined();
+    expect(placesOf(requestOf({ expiresAt: shop.clock.now() }))?.stored.carrier).toBeUndefined();
+  });
+
+  test("what is past its time when it is stored is not sent any more", async () => {
+    const request = requestOf({ expiresAt: shop.clock.now() + 1000 });
+    const places = placesOf(request);
+    await store(request, places);
+    shop.clock.advance(1000);
+    places?.go();
+    const ended = await eventually(
+      () => read(request),
+      ({ state }) => state === "expired",
+    );
+    expect(ended.errorCode).toBe("EXPIRED_IN_QUEUE");
+    expect(shop.carrier.submitted).toEqual([]);
+  });
+
   test.each<RouteClass>(["TRANS", "OTP"])("what was not stored gives its place back: %s", (routeClass) => {
     for (let round = 0; round < WINDOW * 3; round += 1) {
       const places = placesOf(requestOf({ routeClass }));

@@ -38,6 +38,12 @@ export class TokenBucket {
     return { taken: true, left: Math.max(0, Math.floor(this.#tokens)) };
   }
 
+  /** Puts back what was taken for nothing. */
+  giveBack(now: number, tokens: number): void {
+    this.#fill(now);
+    this.#tokens = Math.min(Math.max(1, this.#ratePerSecond), this.#tokens + tokens);
+  }
+
   #fill(now: number): void {
     const elapsedMs = Math.max(0, now - this.#filledAt);
     const most = Math.max(1, this.#ratePerSecond);

@@ -104,9 +104,9 @@ async function store(
     : make();
   const { message, recipients, links, trail, places, node, response } = made;
   const { requestId, createdAt: now } = message;
-  const verification = request.verification?.(requestId, now);
   let stored: Extract<AcceptResult, { kind: "stored" }> | null = null;
   try {
+    const verification = request.verification?.(requestId, now);
     const commit = draft.routeClass === "OTP" ? commits.urgentAccept : commits.accept;
     const result = await commit.add({
       message,
@@ -119,12 +119,11 @@ async function store(
     });
     if (result.kind === "unpaid") throw new Problem("INSUFFICIENT_CREDITS");
     if (result.kind === "held back") throw new HeldBack(result.admission);
-    if (result.kind === "code taken") return await store(needs, request, idempotency);
     if (result.kind === "replayed") {
       if (result.bodyHash !== idempotency?.bodyHash) throw new Problem("IDEMPOTENCY_MISMATCH");
       return { answer: result.response, replayed: true };
     }
-    stored = result;
+    if (result.kind === "stored") stored = result;
   } catch (error) {
     // The line may have broken during the commit: if the rows are there after all, they must not stay with a node that forgot them.
     if (isAway(error) && places) void releaseLater(needs, node, { accountId: account.id, requestId });
@@ -132,6 +131,8 @@ async function store(
   } finally {
     if (!stored) places?.giveUp();
   }
+  // One of its short links has a code that another link has: it is made anew.
+  if (!stored) return store(needs, request, idempotency);
   meters.accepted(draft.channel, draft.routeClass).inc(recipients.length);
   rememberTexts(needs, prepared, now);
   if (membership.node === node) places?.go();

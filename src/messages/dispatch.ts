@@ -125,8 +125,9 @@ export function planDeparture(needs: DispatchNeeds, message: Message): Departure
   const choice = candidatesFor(needs, message);
   const [first] = choice.usable;
   if (!first || choice.elsewhere || !mayRepeat(message, choice.repeats)) return null;
-  // What lies behind its link may still have to be looked at.
-  if (mediaOf(message.content) !== null || !needs.gates.passes(first.carrier, message)) return null;
+  // A campaign may be stopped at any moment, and what lies behind a link may still have to be looked at.
+  if (message.campaignName !== null || mediaOf(message.content) !== null) return null;
+  if (needs.clock.now() >= message.expiresAt || !needs.gates.passes(first.carrier, message)) return null;
   const trail = attemptStep(first, choice.passedOver, message.createdAt);
   return { ...choice, carrier: first.carrier.name, trail };
 }
@@ -134,8 +135,10 @@ export function planDeparture(needs: DispatchNeeds, message: Message): Departure
 /** Hands over a message that has been stored with its intent. Next: src/carriers/carrier.ts */
 export async function depart(needs: DispatchNeeds, message: Message, departure: Departure): Promise<void> {
   const passed = [departure.carrier];
+  const { node } = needs.membership;
   try {
-    await tryEach(needs, message, needs.membership.node, { ...departure, passed, isIntended: true });
+    if (needs.clock.now() >= message.expiresAt) await end(needs, message, node, "expired");
+    else await tryEach(needs, message, node, { ...departure, passed, isIntended: true });
   } finally {
     for (const carrier of passed) needs.gates.leave(carrier);
   }

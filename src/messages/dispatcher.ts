@@ -13,6 +13,8 @@ const PROMO_SHARE = 0.8;
 export class Dispatcher {
   #inFlight = 0;
   readonly #byLane: Record<RouteClass, number> = { OTP: 0, TRANS: 0, PROMO: 0 };
+  /** Of these, what is not stored yet. */
+  readonly #boarding: Record<RouteClass, number> = { OTP: 0, TRANS: 0, PROMO: 0 };
   #stopped = false;
   #onIdle: (() => void) | null = null;
   readonly #needs: DispatchNeeds & { lanes: Lanes };
@@ -27,6 +29,13 @@ export class Dispatcher {
       this.#admitted.push({ message, carrier });
       this.wake();
     });
+  }
+
+  /** How many are on the way to a carrier and are past being stored: passwords, or all others, as they are written. */
+  departed(routeClass: RouteClass): number {
+    const { OTP, TRANS, PROMO } = this.#byLane;
+    const boarding = this.#boarding;
+    return routeClass === "OTP" ? OTP - boarding.OTP : TRANS + PROMO - boarding.TRANS - boarding.PROMO;
   }
 
   get inFlight(): number {
@@ -59,18 +68,22 @@ export class Dispatcher {
     if (this.#stopped || this.#inFlight >= this.#window || this.#admitted.length > 0) return null;
     if (!this.#hasRoomFor(routeClass) || lanes.sizeOf(routeClass) > 0) return null;
     const departure = planDeparture(this.#needs, message);
-    if (departure) this.#begin(message);
+    if (!departure) return null;
+    this.#begin(message);
+    this.#boarding[routeClass] += 1;
     return departure;
   }
 
   /** It is stored. */
   depart(message: Message, departure: Departure): void {
+    this.#boarding[message.routeClass] -= 1;
     void this.#see(message, depart(this.#needs, message, departure));
   }
 
   /** It was not stored, or is not this node's to send any more. */
   stayBehind(message: Message, { carrier }: Departure): void {
-    this.#needs.gates.leave(carrier);
+    this.#boarding[message.routeClass] -= 1;
+    this.#needs.gates.turnBack(carrier, message);
     this.#end(message);
   }
 

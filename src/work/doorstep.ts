@@ -12,17 +12,18 @@ interface Waiting {
   since: number;
   /** Does what it has waited for. */
   enter(): void;
+  turnAway(error: DoorFull): void;
 }
 
 interface Needs {
   clock: Clock;
   commits: Pick<GroupCommit, "accept" | "urgentAccept">;
   /** Absent on a node that only accepts. */
-  sending: { lanes: Lanes; strain(): Strain } | null;
+  sending: { lanes: Lanes; strain(routeClass: RouteClass): Strain } | null;
 }
 
 interface Options {
-  /** How long a message may wait to be accepted. */
+  /** How long the first in a line may have waited for others to join it; nobody waits for longer than twice that. */
   acceptWaitMs: number;
   laneCapacity: number;
 }
@@ -49,8 +50,9 @@ export class Doorstep {
     TRANS: new Queue(),
     PROMO: new Queue(),
   };
-  #strainedUntil = Number.NEGATIVE_INFINITY;
-  #looking = false;
+  readonly #strainedUntil = new Map<RouteClass, number>();
+  #closed = false;
+  #cancelLook: (() => void) | null = null;
 
   constructor(needs: Needs, options: Options) {
     this.#needs = needs;
@@ -64,6 +66,7 @@ export class Doorstep {
 
   /** Whether messages of a type are turned away for now. */
   isShut(routeClass: RouteClass): boolean {
+    if (this.#closed) return true;
     const { clock, commits } = this.#needs;
     const first = this.#lines[routeClass].peek();
     if (first && clock.monotonic() - first.since >= this.#options.acceptWaitMs) return true;
@@ -72,7 +75,7 @@ export class Doorstep {
 
   /** Takes places for some messages by `take`, now or when it is their turn. */
   enter<Taken>(routeClass: RouteClass, count: number, take: () => Taken): Taken | Promise<Taken> {
-    if (this.isShut(routeClass)) throw new DoorFull("this node has more to do than it can");
+    if (this.isShut(routeClass)) throw tooMuch();
     const line = this.#lines[routeClass];
     if (line.length === 0 && this.#mayEnter(routeClass, count)) return take();
     const entered = new Promise<Taken>((resolve, reject) => {
@@ -83,29 +86,38 @@ export class Doorstep {
           reject(error);
         }
       };
-      line.push({ count, since: this.#needs.clock.monotonic(), enter });
+      line.push({ count, since: this.#needs.clock.monotonic(), enter, turnAway: reject });
     });
     this.#lookLater();
     return entered;
+  }
+
+  /** Nobody enters any more, and whoever waits hears so. */
+  close(): void {
+    this.#closed = true;
+    this.#cancelLook?.();
+    for (const line of Object.values(this.#lines))
+      for (let first = line.shift(); first; first = line.shift()) first.turnAway(tooMuch());
   }
 
   #mayEnter(routeClass: RouteClass, count: number): boolean {
     const { sending } = this.#needs;
     if (!sending) return true;
     const { laneCapacity } = this.#options;
-    const room = sending.lanes.room(routeClass);
-    const hasRoom = room >= count;
-    const inLane = laneCapacity - room;
-    if ((hasRoom && inLane === 0) || count > laneCapacity || !this.#isStrained(sending)) return true;
-    // What goes to its carrier without a stay in the lane is a write less: single messages come when they can do that, unless
-    // bulks keep the lane full.
-    return hasRoom && (count > 1 || inLane > laneCapacity / 2);
+    // What waits for a slow carrier is not in the lane: what has no place because of that is stored and claimed later.
+    const inLane = sending.lanes.taken(routeClass);
+    const hasRoom = laneCapacity - inLane >= count;
+    if ((hasRoom && inLane === 0) || count > laneCapacity || !this.#isStrained(routeClass, sending)) return true;
+    // What goes to its carrier without a stay in the lane is a write less: single messages that may do so come when they can,
+    // unless bulks keep the lane full.
+    const mayBoard = count === 1 && routeClass !== "PROMO";
+    return hasRoom && (!mayBoard || inLane > laneCapacity / 2);
   }
 
-  #isStrained({ strain }: NonNullable<Needs["sending"]>): boolean {
+  #isStrained(routeClass: RouteClass, { strain }: NonNullable<Needs["sending"]>): boolean {
     const now = this.#needs.clock.monotonic();
-    if (isBehind(strain())) this.#strainedUntil = now + STRAINED_MS;
-    return now < this.#strainedUntil;
+    if (isBehind(strain(routeClass))) this.#strainedUntil.set(routeClass, now + STRAINED_MS);
+    return now < (this.#strainedUntil.get(routeClass) ?? Number.NEGATIVE_INFINITY);
   }
 
   #isTooLong({ load, waitingMs }: Pick<Batcher<never, never>, "load" | "waitingMs">): boolean {
@@ -113,10 +125,8 @@ export class Doorstep {
   }
 
   #lookLater(): void {
-    if (this.#looking) return;
-    this.#looking = true;
-    this.#needs.clock.after(LOOK_AGAIN_MS, () => {
-      this.#looking = false;
+    this.#cancelLook ??= this.#needs.clock.after(LOOK_AGAIN_MS, () => {
+      this.#cancelLook = null;
       for (const routeClass of ROUTE_CLASSES) this.#letIn(routeClass);
       if (this.waiting > 0) this.#lookLater();
     });
@@ -124,10 +134,16 @@ export class Doorstep {
 
   #letIn(routeClass: RouteClass): void {
     const line = this.#lines[routeClass];
+    const tooLongAgo = this.#needs.clock.monotonic() - 2 * this.#options.acceptWaitMs;
     for (let first = line.peek(); first; first = line.peek()) {
-      if (!this.#mayEnter(routeClass, first.count)) return;
+      const entering = this.#mayEnter(routeClass, first.count);
+      if (!entering && first.since > tooLongAgo) return;
       line.shift();
-      first.enter();
+      if (entering) first.enter();
+      // Whoever sent it has given up on it, or is about to.
+      else first.turnAway(tooMuch());
     }
   }
 }
+
+const tooMuch = (): DoorFull => new DoorFull("this node has more to do than it can");

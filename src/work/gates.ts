@@ -68,6 +68,14 @@ export class Gates {
     return this.#goesAtOnce(gate, message);
   }
 
+  /** A message that was admitted did not go after all: its turn is another's. */
+  turnBack(name: string, { segments }: Message): void {
+    const gate = this.#gates.get(name);
+    if (gate && gate.carrier.messagesPerSecond !== null)
+      gate.bucket.giveBack(this.#needs.clock.now(), Math.max(1, segments));
+    this.leave(name);
+  }
+
   /** A message that was admitted is done with its carrier, whatever became of it. */
   leave(name: string): void {
     const gate = this.#gates.get(name);

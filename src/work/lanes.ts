@@ -35,6 +35,11 @@ export class Lanes {
     return this.#capacity - this.sizeOf(routeClass) - this.#elsewhere(routeClass) - (this.#held.get(routeClass) ?? 0);
   }
 
+  /** How many are in the lane or have a place held there, whatever waits elsewhere. */
+  taken(routeClass: RouteClass): number {
+    return this.sizeOf(routeClass) + (this.#held.get(routeClass) ?? 0);
+  }
+
   /** Holds places for messages about to be stored; false when there are not enough. */
   reserve(routeClass: RouteClass, count: number): boolean {
     if (this.room(routeClass) < count) return false;

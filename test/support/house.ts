@@ -6,6 +6,7 @@ import { startApp, type App } from "../../src/app.ts";
 import { readConfig, type Config } from "../../src/config.ts";
 import { newKeySecret } from "../../src/model/api-key.ts";
 import type { Clock } from "../../src/lib/clock.ts";
+import type { RouteClass } from "../../src/model/message.ts";
 import type { Strain } from "../../src/work/strain.ts";
 import { migratedDatabase } from "./databases.ts";
 import type { EngineName } from "./engines.ts";
@@ -95,7 +96,12 @@ const ORDINARY = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TR
 
 export async function openHouse(
   engine: EngineName,
-  given: { clock?: Clock; env?: Record<string, string>; beyond?: Partial<Config>; strain?: () => Strain } = {},
+  given: {
+    clock?: Clock;
+    env?: Record<string, string>;
+    beyond?: Partial<Config>;
+    strain?: (routeClass: RouteClass) => Strain;
+  } = {},
 ): Promise<House> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-house-"));
   const bringsDatabase = given.env?.["HELIOGRAPH_DATABASE_URL"] !== undefined;

@@ -61,10 +61,14 @@ export class SendExchange implements Answer {
     }
   }
 
-  /** While messages are turned away, those that say plainly of which type they are do not cost their parsing. */
+  /**
+   * While messages are turned away, those that say plainly of which type they are do not cost their parsing; but for what may
+   * have been answered before, or is not to be sent now.
+   */
   #isTurnedAway(body: string): boolean {
     const { doorstep } = this.#needs.services.accepting;
     if (!doorstep.isShut("TRANS") && !doorstep.isShut("PROMO")) return false;
+    if (this.#head.headers["idempotency-key"] !== undefined || body.includes('"sendAt"')) return false;
     const written = ROUTE_CLASS.exec(body)?.[1];
     return ROUTE_CLASSES.some((routeClass) => routeClass === written && doorstep.isShut(routeClass));
   }

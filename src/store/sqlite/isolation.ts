@@ -59,8 +59,8 @@ export class Isolation {
   }
 
   #attempt<T>(run: () => T): T {
-    this.#db.exec("begin immediate");
     try {
+      this.#db.exec("begin immediate");
       const result = run();
       this.#db.exec("commit");
       return result;
