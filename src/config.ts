@@ -241,7 +241,7 @@ const SETTINGS = {
   }),
   acceptWaitMs: setting({
     name: "ACCEPT_WAIT_MS",
-    default: "500",
+    default: "1000",
     meaning:
       "Milliseconds that a message may wait to be accepted while this node has more to send, or to write, than it can; beyond it requests are answered 503 OVERLOADED.",
     check: "a whole number from 10 to 60000",

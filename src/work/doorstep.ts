@@ -23,22 +23,27 @@ interface Needs {
 }
 
 interface Options {
-  /** How long the first in a line may have waited for others to join it; nobody waits for longer than twice that. */
+  /** How long a message may wait to be accepted. */
   acceptWaitMs: number;
   laneCapacity: number;
 }
 
+/** Whoever else has something to do has a turn after so long, however many may enter. */
+const SLICE_MS = 4;
 /** How soon to look again whether there is room for whoever waits. */
 const LOOK_AGAIN_MS = 10;
 /** What was seen a moment ago still holds: between two commits nothing waits, and nothing is better for it. */
 const STRAINED_MS = 1000;
+/** Who would be later in a line than that is turned away at once. */
+const LINE_MAX = 5000;
 /** More than fits in one commit waits behind it. */
 const FULL_COMMIT = 1000;
 
 /**
  * Where messages wait to be accepted. Accepting is quicker than sending and takes from the same cores, so a node that took
  * whatever comes would send ever less of it. Therefore a node that is behind by its own fault accepts as many as it sends:
- * whoever finds the lane full waits here for a place, and is turned away once those in front have waited too long. Each type
+ * whoever finds the lane full waits here for a place, and is turned away after a while. That this takes its time is meant: those
+ * who call again at once whatever they hear would otherwise take the cores from what is being sent. Each type
  * has a line of its own, and passwords are sent first: theirs is the last to form. A lane that is full because its carrier
  * is slow holds up nobody; what does not fit waits in the store.
  */
@@ -67,9 +72,8 @@ export class Doorstep {
   /** Whether messages of a type are turned away for now. */
   isShut(routeClass: RouteClass): boolean {
     if (this.#closed) return true;
-    const { clock, commits } = this.#needs;
-    const first = this.#lines[routeClass].peek();
-    if (first && clock.monotonic() - first.since >= this.#options.acceptWaitMs) return true;
+    const { commits } = this.#needs;
+    if (this.#lines[routeClass].length >= LINE_MAX) return true;
     return this.#isTooLong(routeClass === "OTP" ? commits.urgentAccept : commits.accept);
   }
 
@@ -134,8 +138,10 @@ export class Doorstep {
 
   #letIn(routeClass: RouteClass): void {
     const line = this.#lines[routeClass];
-    const tooLongAgo = this.#needs.clock.monotonic() - 2 * this.#options.acceptWaitMs;
-    for (let first = line.peek(); first; first = line.peek()) {
+    const { clock } = this.#needs;
+    const began = clock.monotonic();
+    const tooLongAgo = began - this.#options.acceptWaitMs;
+    for (let first = line.peek(); first && clock.monotonic() - began < SLICE_MS; first = line.peek()) {
       const entering = this.#mayEnter(routeClass, first.count);
       if (!entering && first.since > tooLongAgo) return;
       line.shift();
