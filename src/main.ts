@@ -30,9 +30,10 @@ async function main(): Promise<void> {
   for (const name of unknownSettings(process.env))
     log.warn({ setting: name }, "setting is not known and has no effect");
   const app = await startApp(config, { log, onBroken: fail });
+  // Before anybody hears that it runs: whoever does may end it at once.
+  stopOnSignal(app);
   if (app.firstStart) say(welcome(app.firstStart, app.url));
   say(`Heliograph is listening on ${app.url}`);
-  stopOnSignal(app);
 }
 
 function stopOnSignal(app: App): void {
