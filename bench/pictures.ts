@@ -117,7 +117,7 @@ const SOAK: Record<string, Lines> = {
 const OVERLOAD: Record<string, Lines> = {
   "overload-requests": {
     title: "Overload: messages offered, accepted and refused",
-    unit: "per second",
+    unit: "in 5 seconds",
     fields: { offered: "offered", accepted: "accepted", refused: "refused" },
   },
   "overload-passwords": {
