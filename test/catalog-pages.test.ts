@@ -1,21 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { newId } from "../src/lib/ids.ts";
-import type { CatalogContents, CatalogKind, CatalogRecord } from "../src/model/catalog.ts";
+import type { CatalogRecord } from "../src/model/catalog.ts";
+import { catalogRecord } from "./support/catalog-record.ts";
 import { ENGINES, openStore, type OpenStore } from "./support/engines.ts";
 
 const NUMBERS = 3500;
 const SWAPS = 12;
-
-const record = <K extends CatalogKind>(kind: K, name: string, content: CatalogContents[K]): CatalogRecord => ({
-  accountId: 1,
-  kind,
-  id: newId(1_767_225_600_000),
-  name,
-  origin: "authored",
-  content,
-  createdAt: 1,
-  updatedAt: 1,
-});
 
 describe.each(ENGINES)("more records than are read at once, on %s", (engine) => {
   let open: OpenStore;
@@ -29,7 +18,7 @@ describe.each(ENGINES)("more records than are read at once, on %s", (engine) => 
     open = await openStore(engine);
     const content = { title: null, phoneNumberId: null };
     await change(
-      Array.from({ length: NUMBERS }, (_, index) => record("number", `+1555${index}`, content)),
+      Array.from({ length: NUMBERS }, (_, index) => catalogRecord("number", `+1555${index}`, content)),
       [],
     );
   });
@@ -43,8 +32,8 @@ describe.each(ENGINES)("more records than are read at once, on %s", (engine) => 
 
   test("are of one moment, however much is changed while they are read", async () => {
     // The first and the last of all kinds here: one change moves the mark from one end of the reading to the other.
-    const bot = record("bot", "mark", { title: null, agentId: null });
-    const sender = record("sender", "mark", { dltEntityId: null });
+    const bot = catalogRecord("bot", "mark", { title: null, agentId: null });
+    const sender = catalogRecord("sender", "mark", { dltEntityId: null });
     await change([bot], []);
     let isSwapping = true;
     const swapping = (async () => {

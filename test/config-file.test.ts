@@ -11,9 +11,10 @@ import { openTerminal } from "../src/cli/terminal.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { newId } from "../src/lib/ids.ts";
 import { DEFAULT_SETTINGS } from "../src/model/account.ts";
-import type { CatalogContents, CatalogKind, CatalogRecord } from "../src/model/catalog.ts";
+import type { CatalogRecord } from "../src/model/catalog.ts";
 import { CALM } from "../src/model/phone.ts";
 import { openTenants, type Tenants } from "./fuzz/tenants.ts";
+import { catalogRecord } from "./support/catalog-record.ts";
 import { ENGINES, openStore, type OpenStore } from "./support/engines.ts";
 import { eventually } from "./support/eventually.ts";
 import { openHouse, type Answer, type ErrorBody, type House } from "./support/house.ts";
@@ -506,16 +507,6 @@ describe.each(ENGINES)("a change of set-up in the store on %s", (engine) => {
   });
   afterAll(() => open.discard());
 
-  const record = <K extends CatalogKind>(kind: K, name: string, content: CatalogContents[K]): CatalogRecord => ({
-    accountId: 1,
-    kind,
-    id: newId(1_767_225_600_000),
-    name,
-    origin: "authored",
-    content,
-    createdAt: 1,
-    updatedAt: 1,
-  });
   const revisions = async (): Promise<{ records: number; catalog: number }> => ({
     records: await open.store.revision("records"),
     catalog: await open.store.revision("catalog"),
@@ -526,7 +517,7 @@ describe.each(ENGINES)("a change of set-up in the store on %s", (engine) => {
   ];
   const change = (name: string, days: number) => ({
     accountId: 1,
-    put: [record("sender", name, { dltEntityId: null })],
+    put: [catalogRecord("sender", name, { dltEntityId: null })],
     remove: [],
     settings: { keepTextsDays: days },
   });
@@ -557,8 +548,11 @@ describe.each(ENGINES)("a change of set-up in the store on %s", (engine) => {
   test("is undone as a whole when one record cannot be written", async () => {
     const before = await state();
     const from = await revisions();
-    const impossible = { ...record("sender", "IMPOSSIBLE", { dltEntityId: null }), name: null as unknown as string };
-    const put = [record("sender", "POSSIBLE", { dltEntityId: null }), impossible];
+    const impossible = {
+      ...catalogRecord("sender", "IMPOSSIBLE", { dltEntityId: null }),
+      name: null as unknown as string,
+    };
+    const put = [catalogRecord("sender", "POSSIBLE", { dltEntityId: null }), impossible];
     const remove = [{ kind: "sender", name: "FIRST" }] as const;
     await expect(open.store.changeSetUp({ ...change("", 10), put, remove, from })).rejects.toThrow(/null/i);
     expect(await state()).toEqual(before);
@@ -566,14 +560,14 @@ describe.each(ENGINES)("a change of set-up in the store on %s", (engine) => {
   });
 
   test("writes over what has the name and keeps its id, and removes only what somebody authored", async () => {
-    const learned: CatalogRecord = { ...record("bot", "learned", { title: null }), origin: "learned" };
+    const learned: CatalogRecord = { ...catalogRecord("bot", "learned", { title: null }), origin: "learned" };
     await open.store.learnCatalogRecords([learned]);
     const remove = [{ kind: "bot", name: "learned" }] as const;
     await open.store.changeSetUp({ ...change("FIRST", 8), remove, from: await revisions() });
     const find = async (): Promise<CatalogRecord | undefined> =>
       (await open.store.listCatalog()).find(({ name }) => name === "learned");
     expect(await find()).toEqual(learned);
-    const put = [record("bot", "learned", { title: "Shop" })];
+    const put = [catalogRecord("bot", "learned", { title: "Shop" })];
     await open.store.changeSetUp({ ...change("", 8), put, from: await revisions() });
     expect(await find()).toMatchObject({ id: learned.id, origin: "authored", content: { title: "Shop" } });
   });
@@ -585,8 +579,9 @@ describe.each(ENGINES)("a change of set-up in the store on %s", (engine) => {
     const catalogNow = async (): Promise<number> => (await revisions()).catalog;
     const meanwhile = [
       async () =>
-        open.store.insertCatalogRecord(record("sender", "MEANWHILE", { dltEntityId: null }), await catalogNow()),
-      async () => open.store.insertCatalogRecord(record("bot", "elsewhere", { title: null }), await catalogNow()),
+        open.store.insertCatalogRecord(catalogRecord("sender", "MEANWHILE", { dltEntityId: null }), await catalogNow()),
+      async () =>
+        open.store.insertCatalogRecord(catalogRecord("bot", "elsewhere", { title: null }), await catalogNow()),
     ];
     const outcome = await changeSetUp(needs, isMeant, { senders: [{ name: "WANTED" }] }, async (plan) => {
       plans.push(plan);

@@ -12,7 +12,6 @@ import {
   type State,
 } from "../model/message.ts";
 import { ENDING, type PhoneMessage } from "../model/phone.ts";
-import { TAKEN } from "./charge.ts";
 import type {
   MovedMessage,
   NewRecipient,
@@ -27,7 +26,7 @@ import type { MessageRow, ParkedRow as StoredParkedRow, PhoneMessageRow } from "
 /** Lanes are numbered in the order they are served. */
 export const laneOf = (routeClass: RouteClass): number => ROUTE_CLASSES.indexOf(routeClass);
 
-export const routeClassOf = (lane: number): RouteClass => ROUTE_CLASSES[lane] ?? "PROMO";
+const routeClassOf = (lane: number): RouteClass => ROUTE_CLASSES[lane] ?? "PROMO";
 
 /** A message that has been through this much has a trail that nobody reads to the end. */
 export const TRAIL_MAX = 16_000;
@@ -68,13 +67,13 @@ export function storedMessageOf(row: MessageRow): StoredMessage {
   };
 }
 
-export type MovedRow = Pick<MessageRow, "channel" | "lane" | "recipient" | "charge_change">;
+export type MovedRow = Pick<MessageRow, "channel" | "lane" | "recipient">;
 
-export const movedOf = ({ channel, lane, recipient, charge_change: change }: MovedRow): MovedMessage => ({
+export const movedOf = ({ channel, lane, recipient }: MovedRow, taken: boolean): MovedMessage => ({
   channel: channel as Channel,
   routeClass: routeClassOf(lane),
   recipient,
-  taken: change >= TAKEN,
+  taken,
 });
 
 export function phoneMessageOf(row: PhoneMessageRow): PhoneMessage {

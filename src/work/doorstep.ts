@@ -42,10 +42,10 @@ const FULL_COMMIT = 1000;
 /**
  * Where messages wait to be accepted. Accepting is quicker than sending and takes from the same cores, so a node that took
  * whatever comes would send ever less of it. Therefore a node that is behind by its own fault accepts as many as it sends:
- * whoever finds the lane full waits here for a place, and is turned away after a while. That this takes its time is meant: those
- * who call again at once whatever they hear would otherwise take the cores from what is being sent. Each type
- * has a line of its own, and passwords are sent first: theirs is the last to form. A lane that is full because its carrier
- * is slow holds up nobody; what does not fit waits in the store.
+ * whoever finds no place waits here for one, and is turned away after a while. That this takes its time is meant: those who
+ * call again at once whatever they hear would otherwise take the cores from what is being sent. Each type has a line of its
+ * own, and passwords are sent first: theirs is the last to form. A lane that is full because its carrier is slow holds up
+ * nobody; what does not fit waits in the store.
  */
 export class Doorstep {
   readonly #needs: Needs;

@@ -227,9 +227,9 @@ async function moveRound(query: Query, round: readonly Placed<Move>[]): Promise<
   // Nodes that touch the same rows touch them in the same order, and so wait for each other instead of deadlocking.
   const sorted = round.toSorted(({ item: a }, { item: b }) => compare(a.requestId, b.requestId) || a.n - b.n);
   const moves = sorted.map(({ item }) => item);
-  const { rows } = await query<(({ id: null } & MovedRow) | ParkedRow) & { place: number | null; told: string | null }>(
-    statementOf(moves),
-  );
+  const { rows } = await query<
+    (({ id: null; charge_change: number } & MovedRow) | ParkedRow) & { place: number | null; told: string | null }
+  >(statementOf(moves));
   const callbacks = byEvent(rows.flatMap((row) => (row.told === null ? [] : [JSON.parse(row.told) as CallbackRow])));
   const told: Told = new Map();
   for (const row of rows) {
@@ -239,7 +239,7 @@ async function moveRound(query: Query, round: readonly Placed<Move>[]): Promise<
     told.set(place, result);
     if (row.id === null) {
       result.moved = true;
-      result.message = movedOf(row);
+      result.message = movedOf(row, row.charge_change >= TAKEN);
     } else result.parked.push(parkedOf(row));
   }
   return told;

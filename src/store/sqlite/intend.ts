@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { movesInto } from "../../model/message.ts";
-import { routeClassOf, TRAIL_MAX } from "../rows.ts";
+import { movedOf, TRAIL_MAX, type MovedRow } from "../rows.ts";
 import type { Move, MoveResult } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 
-type Row = Pick<MessageRow, "n" | "channel" | "lane" | "recipient">;
+type Row = MovedRow & Pick<MessageRow, "n">;
 
 const NOT_MOVED: MoveResult = { moved: false, message: null, parked: [], told: [] };
 
@@ -56,14 +56,7 @@ export function createIntend(db: DatabaseSync): (run: readonly Move[]) => MoveRe
     const moved = new Map(rows.map((row) => [row.n, row]));
     return run.map((move) => {
       const row = moved.get(move.n);
-      return row ? { ...NOT_MOVED, moved: true, message: messageOf(row) } : NOT_MOVED;
+      return row ? { ...NOT_MOVED, moved: true, message: movedOf(row, false) } : NOT_MOVED;
     });
   };
 }
-
-const messageOf = ({ channel, lane, recipient }: Row): MoveResult["message"] => ({
-  channel: channel as NonNullable<MoveResult["message"]>["channel"],
-  routeClass: routeClassOf(lane),
-  recipient,
-  taken: false,
-});

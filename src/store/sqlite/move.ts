@@ -1,9 +1,9 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { bringsToEnd, mayMove, provesSubmit, type Channel, type State } from "../../model/message.ts";
+import { bringsToEnd, mayMove, provesSubmit, type State } from "../../model/message.ts";
 import { createAnnounce } from "./announce.ts";
 import { changeOf, CHANGES, chargeAfterChange } from "../charge.ts";
-import { contentAtEnd, isAbout, ON_ID_USED_AGAIN, parkedOf, routeClassOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
-import type { Move, MovedMessage, MoveResult, ParkedReceipt } from "../store.ts";
+import { contentAtEnd, isAbout, movedOf, ON_ID_USED_AGAIN, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
+import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 
 type Row = Pick<
@@ -77,7 +77,9 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
     const parked = noteSubmission(move);
     if (move.settles !== undefined) removeParked.run(move.settles);
     const told = moved && move.announce ? announce(move, move.announce) : [];
-    return { moved: moved !== null, message: moved && movedOf(move, moved), parked, told };
+    const became = moved && move.becomes ? { ...moved, channel: move.becomes.channel } : moved;
+    const message = became && movedOf(became, isFirstSign(move, became));
+    return { moved: moved !== null, message, parked, told };
   }
 
   function write(move: Move, row: Row): void {
@@ -151,9 +153,5 @@ function isLegal(move: Move, row: Row): boolean {
   return move.channelIs === undefined || move.channelIs === row.channel;
 }
 
-const movedOf = ({ to, becomes }: Move, { channel, lane, recipient, submitted_at: takenAt }: Row): MovedMessage => ({
-  channel: becomes?.channel ?? (channel as Channel),
-  routeClass: routeClassOf(lane),
-  recipient,
-  taken: takenAt === null && provesSubmit(to),
-});
+/** Whether nobody knew before that a carrier has the message. */
+const isFirstSign = ({ to }: Move, row: Row): boolean => row.submitted_at === null && provesSubmit(to);
