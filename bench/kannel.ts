@@ -23,12 +23,13 @@ const { values: options } = parseArgs({
     store: { type: "string", default: "file" },
     smsboxes: { type: "string", default: "2" },
     engine: { type: "string", default: "sqlite,postgres" },
+    connections: { type: "string", default: "64" },
   },
 });
 const ROUNDS = Number(options.rounds);
 const SECONDS = Number(options.seconds);
 const SMSBOXES = Number(options.smsboxes);
-const CONNECTIONS = 64;
+const CONNECTIONS = Number(options.connections);
 const STALLED_MS = 20_000;
 
 interface Side {
