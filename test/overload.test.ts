@@ -173,6 +173,25 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["bulk"]);
   });
 
+  test("a bulk waits for the bulks before it to be stored, and for no lane", () => {
+    const BULK = 100;
+    lanes = new Lanes(BULK);
+    doorstep = new Doorstep(
+      { clock, commits: { accept: commit, urgentAccept: commit } as never, sending: { lanes, strain: () => strain } },
+      { acceptWaitMs: WAIT_MS, laneCapacity: BULK },
+    );
+    lanes.reserve("PROMO", BULK);
+    void enter("first", "PROMO", BULK);
+    commit.load = 1000;
+    void enter("second", "PROMO", BULK);
+    void enter("a few", "PROMO", BULK - 1);
+    clock.advance(100);
+    expect(entered).toEqual(["first"]);
+    commit.load = 999;
+    clock.advance(10);
+    expect(entered).toEqual(["first", "second"]);
+  });
+
   test("whoever fails on entering fails alone", async () => {
     fill();
     const failing = doorstep.enter("TRANS", 2, () => {

@@ -38,14 +38,16 @@ const STRAINED_MS = 1000;
 const LINE_MAX = 5000;
 /** More than fits in one commit waits behind it. */
 const FULL_COMMIT = 1000;
+/** From so many recipients on, accepting costs far less for each of them than sending does. */
+const BULK = 100;
 
 /**
  * Where messages wait to be accepted. Accepting is quicker than sending and takes from the same cores, so a node that took
  * whatever comes would send ever less of it. Therefore a node that is behind by its own fault accepts as many as it sends:
  * whoever finds no place waits here for one, and is turned away after a while. That this takes its time is meant: those who
  * call again at once whatever they hear would otherwise take the cores from what is being sent. Each type has a line of its
- * own, and passwords are sent first: theirs is the last to form. A lane that is full because its carrier is slow holds up
- * nobody; what does not fit waits in the store.
+ * own, and passwords are sent first: theirs is the last to form. Bulks take turns at the store instead of waiting for a lane. A
+ * lane that is full because its carrier is slow holds up nobody; what does not fit waits in the store.
  */
 export class Doorstep {
   readonly #needs: Needs;
@@ -105,13 +107,15 @@ export class Doorstep {
   }
 
   #mayEnter(routeClass: RouteClass, count: number): boolean {
-    const { sending } = this.#needs;
+    const { commits, sending } = this.#needs;
     if (!sending) return true;
     const { laneCapacity } = this.#options;
     // What waits for a slow carrier is not in the lane: what has no place because of that is stored and claimed later.
     const inLane = sending.lanes.taken(routeClass);
     const hasRoom = laneCapacity - inLane >= count;
     if ((hasRoom && inLane === 0) || count > laneCapacity || !this.#isStrained(routeClass, sending)) return true;
+    // A campaign is in the store long before it is sent: its bulks wait for the one before them, not for the carrier.
+    if (count >= BULK && commits.accept.load < FULL_COMMIT) return true;
     // What goes to its carrier without a stay in the lane is a write less: single messages that may do so come when they can,
     // unless bulks keep the lane full.
     const mayBoard = count === 1 && routeClass !== "PROMO";
