@@ -7,11 +7,10 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
-import { EgressRules } from "../src/egress/addresses.ts";
-import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
 import { systemClock } from "../src/lib/clock.ts";
+import { createLog } from "../src/lib/log.ts";
 import { Courier } from "../src/webhooks/courier.ts";
-import { push } from "../src/webhooks/push.ts";
+import { PushThread } from "../src/webhooks/push-thread.ts";
 import { newSecret, sign } from "../src/webhooks/sign.ts";
 import { median, say } from "./figures.ts";
 import { record } from "./record.ts";
@@ -36,14 +35,22 @@ interface Measured {
   perSecond: number;
   /** Of this process, which sends; the sink has another. */
   cpuMicros: number;
+  /** The event loop's part of it. */
+  loopMicros: number;
 }
 
 async function measured(run: (endsAt: number) => Promise<number>): Promise<Measured> {
   const startedAt = performance.now();
   const cpuBefore = process.cpuUsage();
+  const loopBefore = process.threadCpuUsage();
   const sent = await run(startedAt + SECONDS * 1000);
-  const { user, system } = process.cpuUsage(cpuBefore);
-  return { perSecond: sent / ((performance.now() - startedAt) / 1000), cpuMicros: (user + system) / sent };
+  const all = process.cpuUsage(cpuBefore);
+  const loop = process.threadCpuUsage(loopBefore);
+  return {
+    perSecond: sent / ((performance.now() - startedAt) / 1000),
+    cpuMicros: (all.user + all.system) / sent,
+    loopMicros: (loop.user + loop.system) / sent,
+  };
 }
 
 /** The peer: as many loops as requests at once, each of which sends the same unsigned body again and again. */
@@ -68,8 +75,8 @@ interface CallbackJob {
   orderKey: string;
 }
 
-/** The same bodies as jobs: signed when their turn comes, kept in order, and sent through the guarded agent. */
-function courier(agent: ReturnType<typeof createGuardedAgent>, url: string): Promise<Measured> {
+/** The same bodies as jobs: signed when their turn comes, kept in order, and sent through the guarded agent of the thread. */
+function courier(thread: PushThread, url: string): Promise<Measured> {
   return measured(
     (endsAt) =>
       new Promise((resolve, reject) => {
@@ -85,7 +92,7 @@ function courier(agent: ReturnType<typeof createGuardedAgent>, url: string): Pro
               secrets,
             });
             const request = { method: "POST", url, headers: { ...contentType, ...signature }, body } as const;
-            const result = await push(agent, systemClock, request);
+            const result = await thread.push(request);
             if (result.kind === "failed") reject(new Error(`a callback failed: ${result.reason}`));
             sent += 1;
             refill();
@@ -114,12 +121,12 @@ const sink = fork(join(import.meta.dirname, "sink.ts"));
 const [{ port }] = (await once(sink, "message")) as [AddressInfo];
 const origin = `http://127.0.0.1:${port}`;
 const pool = new Pool(origin, { connections: IN_FLIGHT });
-const agent = createGuardedAgent({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
+const thread = new PushThread({ opened: { allow: [], loopback: true }, log: createLog("error") });
 
 const rounds: { ours: Measured; theirs: Measured }[] = [];
 for (let round = 0; round <= ROUNDS; round += 1) {
   const theirs = await bare(pool);
-  const ours = await courier(agent, `${origin}/hook`);
+  const ours = await courier(thread, `${origin}/hook`);
   // The first one warms up.
   if (round === 0) continue;
   rounds.push({ ours, theirs });
@@ -127,7 +134,7 @@ for (let round = 0; round <= ROUNDS; round += 1) {
     `  round ${round}: ${(ours.perSecond / theirs.perSecond).toFixed(2)} of the bare pool (${ours.perSecond.toFixed(0)} and ${theirs.perSecond.toFixed(0)} per s)`,
   );
 }
-await Promise.all([pool.destroy(), agent.destroy()]);
+await Promise.all([pool.destroy(), thread.close()]);
 sink.disconnect();
 
 const result = {
@@ -135,15 +142,17 @@ const result = {
   callbacksPerSecond: median(rounds.map(({ ours }) => ours.perSecond)),
   poolPerSecond: median(rounds.map(({ theirs }) => theirs.perSecond)),
   cpuMicros: median(rounds.map(({ ours }) => ours.cpuMicros)),
+  loopMicros: median(rounds.map(({ ours }) => ours.loopMicros)),
   poolCpuMicros: median(rounds.map(({ theirs }) => theirs.cpuMicros)),
 };
-say("\nratio to bare pool   callbacks/s   pool/s   CPU µs each   pool's");
+say("\nratio to bare pool   callbacks/s   pool/s   CPU µs each   of the event loop   pool's");
 say(
   [
     result.ratioToPool.toFixed(2).padStart(18),
     result.callbacksPerSecond.toFixed(0).padStart(13),
     result.poolPerSecond.toFixed(0).padStart(8),
     result.cpuMicros.toFixed(1).padStart(13),
+    result.loopMicros.toFixed(1).padStart(19),
     result.poolCpuMicros.toFixed(1).padStart(8),
   ].join(" "),
 );

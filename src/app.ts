@@ -18,7 +18,7 @@ import { createSmppCarrier } from "./carriers/smpp/smpp-carrier.ts";
 import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { BadSetting, type Config } from "./config.ts";
-import { EgressRules } from "./egress/addresses.ts";
+import { EgressRules, type Opened } from "./egress/addresses.ts";
 import { createGuardedAgent } from "./egress/guarded-agent.ts";
 import { createMediaProbe } from "./egress/media-probe.ts";
 import { createOpenAddress } from "./egress/open-address.ts";
@@ -61,6 +61,8 @@ import { takeUpDue } from "./verify/take-up.ts";
 import { watchCountries } from "./verify/watch-countries.ts";
 import { clickCallbacks } from "./webhooks/click-callbacks.ts";
 import { createHerald } from "./webhooks/herald.ts";
+import { createPusher } from "./webhooks/push.ts";
+import { PushThread } from "./webhooks/push-thread.ts";
 import { Teller, type TellerNeeds } from "./webhooks/teller.ts";
 import { claimDue } from "./work/claim.ts";
 import { Doorstep } from "./work/doorstep.ts";
@@ -133,14 +135,20 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const meters = createMeters();
   const figures = new Figures({ store, clock, log });
   const live = new Live({ store, membership, clock, log });
-  const agent = createGuardedAgent({ rules: egressRules(config), clock });
+  const opened = openedNetworks(config);
+  const rules = new EgressRules(opened);
+  const agent = createGuardedAgent({ rules, clock });
+  // A thread has a clock of its own, which nobody outside can move.
+  const pusher = given.clock
+    ? createPusher(createGuardedAgent({ rules, clock }), clock)
+    : new PushThread({ opened, log });
   const operators = loadOperators(config);
   const seal = sealEndpoints(masterKey);
   const telling: TellerNeeds = {
     store,
     catalog,
     membership,
-    agent,
+    pusher,
     clock,
     log,
     meters,
@@ -174,7 +182,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     callbackUrlOf: (id) => baseUrl() + callbackPath(id),
     account: (accountId) => accountLookup({ store, catalog, clock }, accountId),
     agent,
-    addressOf: createOpenAddress({ rules: egressRules(config), clock }),
+    addressOf: createOpenAddress({ rules, clock }),
     onInbound: (inbound) => receive(receiving, inbound),
     onInboundPart: (part) => receivePart(receiving, part),
     onLateAnswer: (late) => answerLate(dispatching, late),
@@ -383,7 +391,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       await figures.flush();
       await keyring.saveUses();
       await catalog.saveLearned();
-      await agent.destroy();
+      await Promise.all([pusher.close(), agent.destroy()]);
       await membership.leave();
       await store.close();
       unlock();
@@ -480,8 +488,10 @@ function loadOperators({ operatorsFile }: Config): OperatorTable | null {
 const LOOPBACK_HOSTS = new Set(["127.0.0.1", "::1", "localhost"]);
 
 /** A server that only this machine can reach may itself speak to this machine. */
-const egressRules = ({ host, egressAllow }: Config): EgressRules =>
-  new EgressRules({ allow: egressAllow ?? [], loopback: LOOPBACK_HOSTS.has(host) });
+const openedNetworks = ({ host, egressAllow }: Config): Opened => ({
+  allow: egressAllow ?? [],
+  loopback: LOOPBACK_HOSTS.has(host),
+});
 
 /** The store that the settings name. Several processes may have it open; only those that send must be alone on SQLite. */
 export async function openStore(config: Config, clock: Clock, onBroken?: (error: Error) => void): Promise<Store> {

@@ -28,7 +28,7 @@ const GATEWAYS = [
 ];
 const MAPPED = [0, 0, 0, 0, 0, 0xffff];
 
-interface Opened {
+export interface Opened {
   /** Networks that are open besides the public ones. */
   allow: readonly string[];
   /** Whether this machine may be spoken to. */

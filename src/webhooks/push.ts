@@ -31,6 +31,19 @@ export type PushResult =
       excerpt: string;
     };
 
+/** Makes attempts, here or in a thread of its own. */
+export interface Pusher {
+  push(request: Push): Promise<PushResult>;
+  /** Calls off what is under way. */
+  close(): Promise<void>;
+}
+
+/** Makes attempts in the thread that asks for them. */
+export const createPusher = (agent: Dispatcher, clock: Clock): Pusher => ({
+  push: (request) => push(agent, clock, request),
+  close: () => agent.destroy(),
+});
+
 /**
  * Makes one attempt and never throws: whatever the other side does is a result. The status alone decides, so a body
  * that breaks off, drips or never ends changes nothing; the attempt is over when the body is, or has had its share of

@@ -1,4 +1,3 @@
-import type { Dispatcher } from "undici";
 import type { Catalog, EndpointRecord } from "../catalog/catalog.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Seal } from "../lib/seal.ts";
@@ -8,14 +7,14 @@ import type { Settlement } from "../store/callback-store.ts";
 import { writeAttempt } from "./attempt-log.ts";
 import { webhookPush } from "./event-push.ts";
 import type { ReportFacts } from "./placeholders.ts";
-import { push, type PushResult } from "./push.ts";
+import type { Pusher, PushResult } from "./push.ts";
 import { dlrPush } from "./report-push.ts";
 import { isBusy, nextTryAt, readRetryAfter } from "./schedule.ts";
 import { sign, signedPayload } from "./sign.ts";
 
 export interface TellNeeds {
   catalog: Catalog;
-  agent: Dispatcher;
+  pusher: Pick<Pusher, "push">;
   clock: Clock;
   seal: Seal;
   accountOf(accountId: number): Account | null;
@@ -45,7 +44,7 @@ export async function tell(needs: TellNeeds, callback: Callback): Promise<Told> 
     const reason = endpoint ? "its endpoint no longer asks for such events" : "its endpoint is gone, or switched off";
     return { result: null, endpoint: null, settlement: drop(needs, callback, reason) };
   }
-  const result = await push(needs.agent, needs.clock, request);
+  const result = await needs.pusher.push(request);
   return { result, endpoint, settlement: settlementOf(needs, callback, result) };
 }
 

@@ -3,7 +3,6 @@ import type { EndpointRecord } from "../../catalog/catalog.ts";
 import { nullable } from "../../lib/nullable.ts";
 import { WEBHOOK_EVENTS, type Callback, type Push, type WebhookEvent } from "../../model/callback.ts";
 import type { Fault } from "../../model/problem.ts";
-import { push } from "../../webhooks/push.ts";
 import { sampleFor } from "../../webhooks/sample-event.ts";
 import { requestFor } from "../../webhooks/tell.ts";
 import { refuseFaults } from "../page-query.ts";
@@ -31,8 +30,7 @@ export function trialRoutes(
       handle: async (services, call) => {
         const { event } = (call.body ?? {}) as { event?: WebhookEvent };
         const trial = await prepare(telling, services, call, event);
-        const { agent, clock } = services.telling;
-        const result = await push(agent, clock, trial.request);
+        const result = await services.telling.pusher.push(trial.request);
         const { kind, status, excerpt } = result;
         const response = {
           delivered: kind === "delivered",

@@ -1,0 +1,90 @@
+import { Worker } from "node:worker_threads";
+import type { Opened } from "../egress/addresses.ts";
+import type { Log } from "../lib/log.ts";
+import type { Push } from "../model/callback.ts";
+import type { Pusher, PushResult } from "./push.ts";
+
+export type Asked = readonly [id: number, request: Push];
+export type Answered = readonly [id: number, result: PushResult];
+
+interface Needs {
+  /** Where pushes may go besides the public addresses. */
+  opened: Opened;
+  log: Log;
+}
+
+/**
+ * Has pushes sent in a thread of its own: reading and writing customers' connections would take a quarter of the event loop.
+ * Messages cross as JSON text, all of one turn together. It begins with the first push; a thread that ends by itself has
+ * told nobody anything, as far as anybody knows, and the next push begins another.
+ */
+export class PushThread implements Pusher {
+  readonly #needs: Needs;
+  #worker: Worker | null = null;
+  readonly #waiting = new Map<number, (result: PushResult) => void>();
+  #leaving: Asked[] = [];
+  #nextId = 1;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  push(request: Push): Promise<PushResult> {
+    return new Promise((resolve) => {
+      const id = this.#nextId++;
+      this.#waiting.set(id, resolve);
+      if (this.#leaving.push([id, request]) === 1) setImmediate(this.#send);
+    });
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = null;
+    this.#leaving = [];
+    this.#giveUp("was called off, because this server stops");
+    await worker?.terminate();
+  }
+
+  readonly #send = (): void => {
+    if (this.#leaving.length === 0) return;
+    this.#worker ??= this.#begin();
+    this.#worker.postMessage(JSON.stringify(this.#leaving));
+    this.#leaving = [];
+  };
+
+  #begin(): Worker {
+    const worker = new Worker(new URL("push-worker.ts", import.meta.url), { workerData: this.#needs.opened });
+    worker.unref();
+    worker.on("message", (answered: string) => this.#settle(JSON.parse(answered) as Answered[]));
+    worker.on("error", (error) => this.#needs.log.error({ err: error }, "the thread that sends callbacks has failed"));
+    worker.on("exit", () => {
+      if (this.#worker !== worker) return;
+      this.#worker = null;
+      this.#giveUp("was cut off, because a part of this server failed");
+    });
+    return worker;
+  }
+
+  #settle(answered: readonly Answered[]): void {
+    for (const [id, result] of answered) {
+      this.#waiting.get(id)?.(result);
+      this.#waiting.delete(id);
+    }
+  }
+
+  #giveUp(reason: string): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const resolve of waiting)
+      resolve({
+        kind: "failed",
+        status: null,
+        reason,
+        timedOut: false,
+        retryAfter: null,
+        gone: false,
+        ms: 0,
+        excerpt: "",
+      });
+  }
+}

@@ -1,0 +1,25 @@
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { EgressRules, type Opened } from "../egress/addresses.ts";
+import { createGuardedAgent } from "../egress/guarded-agent.ts";
+import { systemClock } from "../lib/clock.ts";
+import { push } from "./push.ts";
+import type { Asked, Answered } from "./push-thread.ts";
+
+/** Sends pushes in a thread of its own, so that what customers' servers take of the processor is not the event loop's. */
+
+const port = parentPort as MessagePort;
+const agent = createGuardedAgent({ rules: new EgressRules(workerData as Opened), clock: systemClock });
+let answered: Answered[] = [];
+
+port.on("message", (asked: string) => {
+  for (const [id, request] of JSON.parse(asked) as Asked[])
+    void push(agent, systemClock, request).then((result) => {
+      if (answered.push([id, result]) === 1) setImmediate(answer);
+    });
+});
+
+/** Whatever has ended within one turn goes back together. */
+function answer(): void {
+  port.postMessage(JSON.stringify(answered));
+  answered = [];
+}
