@@ -150,7 +150,15 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     operatorOf: (number, told) => operatorCircle(number, operators, told),
   };
   const teller = config.roles.includes("callbacks") ? new Teller(telling) : null;
-  const herald = createHerald({ catalog, clock, teller: () => (teller ? membership.node : NOBODY) }, teller);
+  const herald = createHerald(
+    {
+      catalog,
+      clock,
+      teller: () => (teller ? membership.node : NOBODY),
+      hasRoomFor: (accountId, endpointId) => teller?.hasRoomFor(accountId, endpointId) ?? false,
+    },
+    teller,
+  );
   const commits = createGroupCommit({ store, clock, log, herald, onlookers: [figures, live] }, config);
   const simulator = new SimulatorCarrier({
     store,

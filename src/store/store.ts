@@ -190,6 +190,8 @@ export interface AnnouncementTarget {
   status: StatusHappening["status"] | null;
   channel: Channel;
   carrier: string | null;
+  /** The node has no room for it now: it is born nobody's. */
+  isLeft?: boolean;
 }
 
 /** A message as a carrier's id names it. */

@@ -93,17 +93,24 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
     },
 
     /** What is to be told of one message is taken in order. */
-    claimCallbacks({ node, from, dueBy, limit }: Parameters<CallbackStore["claimCallbacks"]>[0]): Callback[] {
+    claimCallbacks({
+      node,
+      from,
+      dueBy,
+      limit,
+      except = [],
+    }: Parameters<CallbackStore["claimCallbacks"]>[0]): Callback[] {
       const rows = prepare(
         `update callbacks set owner = ? where (account_id, event_id, endpoint_id) in (
            select account_id, event_id, endpoint_id from callbacks as due
-           where owner = ? and due_at <= ? and state = 'waiting' and not exists (
+           where owner = ? and due_at <= ? and state = 'waiting' and endpoint_id not in (select value from json_each(?))
+             and not exists (
              select 1 from callbacks as earlier indexed by callbacks_of_message
              where earlier.account_id = due.account_id and earlier.request_id = due.request_id and earlier.n = due.n
                and earlier.endpoint_id = due.endpoint_id and earlier.state = 'waiting' and earlier.event_id < due.event_id)
            order by due_at limit ?)
          returning *`,
-      ).all(node, from, dueBy, limit) as unknown as CallbackRow[];
+      ).all(node, from, dueBy, JSON.stringify(except), limit) as unknown as CallbackRow[];
       return rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).map(callbackOf);
     },
 
