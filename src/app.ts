@@ -429,7 +429,7 @@ function openLanes(needs: DispatchNeeds, config: Config, store: Store, givenStra
 
   async function fill(): Promise<void> {
     if (membership.alive) await sidings.tend();
-    more = await claimDue({ store, lanes, membership, clock, aside: sidings.list() });
+    more = await claimDue({ store, lanes, membership, clock, sidings });
     dispatcher.wake();
   }
   const claim = (): Promise<void> => {

@@ -28,7 +28,7 @@ describe.each(ENGINES)("a line that is down on %s", { timeout: 120_000 }, (engin
   /** A node that has just started. */
   function start(): void {
     const { clock, catalog, needs } = shop;
-    const store: Store = {
+    const watched: Store = {
       ...shop.store,
       async claim(asked) {
         const messages = await shop.store.claim(asked);
@@ -36,13 +36,13 @@ describe.each(ENGINES)("a line that is down on %s", { timeout: 120_000 }, (engin
         return messages;
       },
     };
-    const sidings = new Sidings({ store, catalog, carriers: needs.carriers, clock });
+    const sidings = new Sidings({ store: watched, catalog, carriers: needs.carriers, clock });
     const lanes = new Lanes(LANE_CAPACITY);
     const dispatcher = new Dispatcher({ ...needs, sidings, lanes }, 500);
     turn = async () => {
       await needs.membership.beat();
       await sidings.tend();
-      await claimDue({ store, lanes, membership: needs.membership, clock, aside: sidings.list() });
+      await claimDue({ store: watched, lanes, membership: needs.membership, clock, sidings });
       dispatcher.wake();
       await eventually(
         async () => dispatcher.inFlight + lanes.size,
@@ -177,7 +177,7 @@ describe.each(ENGINES)("a line that is down on %s", { timeout: 120_000 }, (engin
 
     const campaign = (status: "paused" | "running", pausedAt: number | null, pausedMs: number) => {
       const record = catalogRecord("campaign", "spring", { status, pausedAt, pausedMs });
-      shop.catalog.of(1).put({ ...record, updatedAt: shop.clock.now() } as typeof record);
+      shop.catalog.of(1).put({ ...record, updatedAt: shop.clock.now() });
     };
     const { expiresAt } = await shop.read(first(ofCampaign));
     campaign("paused", shop.clock.now(), 0);

@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { Message } from "../model/message.ts";
+import type { Message, RouteClass } from "../model/message.ts";
 import { writeTrail, type PassedOver } from "../model/trail.ts";
 import type { MessageStore } from "../store/store.ts";
 import type { PutAside } from "../work/claim.ts";
@@ -86,6 +86,13 @@ export class Sidings {
     return aside;
   }
 
+  /** Whether there are still many in a lane that belong here. */
+  isFilling(routeClass: RouteClass): boolean {
+    for (const { sample, putSingly } of this.#sidings.values())
+      if (putSingly >= SINGLY_MAX && sample?.routeClass === routeClass && this.#waits(sample)) return true;
+    return false;
+  }
+
   #find(owner: number): Siding {
     const siding = this.#sidings.get(owner) ?? { sample: null, atOnce: FEW, putSingly: 0, lookAt: 0 };
     this.#sidings.set(owner, siding);
@@ -120,15 +127,19 @@ export class Sidings {
   async #gather(owner: number, sample: Message): Promise<void> {
     const { store, clock, catalog } = this.#needs;
     const { accountId, channel, sender, routeClass } = sample;
+    const siding = this.#find(owner);
     // What else decides about a way is not asked of many rows at once: a prefix, or the text that an RCS message falls back to.
-    if (channel === "rcs" || catalog.of(accountId).routes.some(({ content }) => content.prefixes.length > 0)) return;
+    if (channel === "rcs" || catalog.of(accountId).routes.some(({ content }) => content.prefixes.length > 0)) {
+      siding.putSingly = 0;
+      return;
+    }
     const like = { accountId, channel, sender, routeClass };
     for (let step = 0; step < STEPS && this.#waits(sample); step += 1) {
       const at = clock.now();
       const trail = noteOfNoWay(at, candidatesFor(this.#needs, sample).passedOver);
       const found = await store.sideline({ to: owner, like, at, limit: ROWS_AT_ONCE, trail });
       if (found >= WORTH_IT) continue;
-      this.#find(owner).putSingly = 0;
+      siding.putSingly = 0;
       return;
     }
   }

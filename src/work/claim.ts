@@ -5,14 +5,21 @@ import type { Lanes } from "./lanes.ts";
 import type { Membership } from "./membership.ts";
 
 const CLAIM_AT_ONCE = 1000;
+const CLAIM_WHILE_FILLING = 50;
 
 interface Needs {
   store: MessageStore;
   lanes: Lanes;
   membership: Membership;
   clock: Clock;
-  /** What waits aside in the store. */
-  aside?: readonly PutAside[];
+  sidings?: Sidings;
+}
+
+/** What waits aside in the store. */
+interface Sidings {
+  list(): readonly PutAside[];
+  /** Whether nearly all that is nobody's in a lane would only be put aside. */
+  isFilling(routeClass: RouteClass): boolean;
 }
 
 /** Rows that nobody could send when they were last looked at. */
@@ -38,13 +45,14 @@ interface Source {
  * what waits for another try, what a crash left behind. Says whether there may be more.
  */
 export async function claimDue(needs: Needs): Promise<boolean> {
-  const { membership, clock, aside = [] } = needs;
+  const { membership, clock, sidings } = needs;
   if (!membership.alive) return false;
   let more = false;
-  const seen = aside.map((each) => ({ ...each, messages: [] as Message[], wasAll: true }));
+  const seen = (sidings?.list() ?? []).map((each) => ({ ...each, messages: [] as Message[], wasAll: true }));
   for (const routeClass of ROUTE_CLASSES) {
+    const most = sidings?.isFilling(routeClass) ? CLAIM_WHILE_FILLING : CLAIM_AT_ONCE;
     for (const from of [NOBODY, ...membership.dead]) {
-      const { isFull } = await claimFrom(needs, { from, dueBy: clock.now(), most: CLAIM_AT_ONCE }, routeClass);
+      const { isFull } = await claimFrom(needs, { from, dueBy: clock.now(), most }, routeClass);
       if (isFull) more = true;
     }
     for (const each of seen) {
