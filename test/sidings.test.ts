@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { messageView } from "../src/http/v1/messages.ts";
 import { newId } from "../src/lib/ids.ts";
 import { cancelRequest } from "../src/messages/cancel.ts";
 import { settleCampaigns } from "../src/messages/campaign.ts";
@@ -125,6 +126,7 @@ describe.each(ENGINES)("a line that is down on %s", { timeout: 120_000 }, (engin
     expect(claimed).toBe(300);
     const { state, trail, attempts } = await shop.read(first(refs));
     expect({ state, attempts }).toEqual({ state: "accepted", attempts: 1 });
+    expect(messageView(await shop.read(first(refs))), "nobody knows when").toMatchObject({ dueAt: null });
     expect(readTrail(trail)).toMatchObject([
       { step: "attempt", passedOver: [{ carrier: "dead", reason: "The carrier is down" }] },
     ]);
