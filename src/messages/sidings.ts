@@ -25,11 +25,11 @@ const FEW = 8;
 const GROWTH = 4;
 const AT_ONCE = 1000;
 /** How many rows one statement looks at, so that whoever else writes waits for a short one. */
-const ROWS_AT_ONCE = 1000;
+const ROWS_AT_ONCE = 500;
 /** After so many have come one by one, there may be many more like them. */
 const SINGLY_MAX = 100;
 /** How many statements one turn makes for a siding. */
-const STEPS = 20;
+const STEPS = 40;
 /** Below so many found in a statement, the rest is found one by one. */
 const WORTH_IT = 50;
 /** How often what is past its time is looked for. */
