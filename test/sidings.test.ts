@@ -118,6 +118,15 @@ describe.each(ENGINES)("a line that is down on %s", { timeout: 120_000 }, (engin
     expect(claimed, "the rest was put aside without being claimed").toBeLessThan(2000);
   });
 
+  test("keeps it waiting no longer where more stand before it than are put aside in a turn", async () => {
+    for (let n = 0; n < 30; n += 1) await store(1000);
+    await store(1, { sender: "ALIVE" });
+    await turn();
+    await turn();
+    expect(alive.submitted).toHaveLength(1);
+    expect((await shop.claim()).length, "there are more that are nobody's").toBeGreaterThan(0);
+  });
+
   test("lets what waits for it wait without being claimed again and again, and its trail says why", async () => {
     const refs = await store(300);
     await turn();

@@ -314,6 +314,8 @@ export interface MessageStore {
     limit: number;
     /** What is taken before it is due is due from here on. */
     at?: number;
+    /** The last ones first. */
+    fromBehind?: boolean;
   }): Promise<Message[]>;
   /**
    * Puts due rows aside that are nobody's, until their validity ends: of the first `limit` in their lane those that are like

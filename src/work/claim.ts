@@ -38,6 +38,7 @@ interface Source {
   from: number;
   dueBy: number;
   most: number;
+  fromBehind?: boolean;
 }
 
 /**
@@ -50,10 +51,13 @@ export async function claimDue(needs: Needs): Promise<boolean> {
   let more = false;
   const seen = (sidings?.list() ?? []).map((each) => ({ ...each, messages: [] as Message[], wasAll: true }));
   for (const routeClass of ROUTE_CLASSES) {
-    const most = sidings?.isFilling(routeClass) ? CLAIM_WHILE_FILLING : CLAIM_AT_ONCE;
+    const isFilling = sidings?.isFilling(routeClass) ?? false;
+    const most = isFilling ? CLAIM_WHILE_FILLING : CLAIM_AT_ONCE;
     for (const from of [NOBODY, ...membership.dead]) {
       const { isFull } = await claimFrom(needs, { from, dueBy: clock.now(), most }, routeClass);
       if (isFull) more = true;
+      // What came last may well have a line that is up, and must not wait until all before it is put aside.
+      if (isFull && isFilling) await claimFrom(needs, { from, dueBy: clock.now(), most, fromBehind: true }, routeClass);
     }
     for (const each of seen) {
       const dueBy = each.mayGo ? Number.MAX_SAFE_INTEGER : clock.now();
@@ -72,7 +76,7 @@ export async function claimDue(needs: Needs): Promise<boolean> {
 /** Next: src/messages/dispatch.ts */
 async function claimFrom(
   { store, lanes, membership, clock }: Needs,
-  { from, dueBy, most }: Source,
+  { from, dueBy, most, fromBehind = false }: Source,
   routeClass: RouteClass,
 ): Promise<{ messages: readonly Message[]; isFull: boolean }> {
   const limit = Math.min(most, lanes.room(routeClass));
@@ -80,7 +84,7 @@ async function claimFrom(
   const { node } = membership;
   lanes.reserve(routeClass, limit);
   try {
-    const messages = await store.claim({ node, from, routeClass, dueBy, limit, at: clock.now() });
+    const messages = await store.claim({ node, from, routeClass, dueBy, limit, at: clock.now(), fromBehind });
     // A node that was declared dead meanwhile has a new id and no right to what the old one claimed.
     if (membership.node === node) for (const message of messages) lanes.push(message);
     return { messages, isFull: messages.length === limit };

@@ -82,11 +82,20 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
 
     checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] => isolation.together(batch, checkAll),
 
-    claim({ node, from, routeClass, dueBy, limit, at = dueBy }: Parameters<MessageStore["claim"]>[0]): Message[] {
+    claim({
+      node,
+      from,
+      routeClass,
+      dueBy,
+      limit,
+      at = dueBy,
+      fromBehind = false,
+    }: Parameters<MessageStore["claim"]>[0]): Message[] {
       const rows = prepare(
         `update messages set owner = ?, due_at = min(due_at, ?) where (account_id, request_id, n) in (
            select account_id, request_id, n from messages
-           where owner = ? and lane = ? and due_at <= ? and state in ('accepted', 'scheduled', 'submitting') order by due_at limit ?)
+           where owner = ? and lane = ? and due_at <= ? and state in ('accepted', 'scheduled', 'submitting')
+           order by due_at ${fromBehind ? "desc" : "asc"} limit ?)
          returning *`,
       ).all(node, at, from, laneOf(routeClass), dueBy, limit) as unknown as MessageRow[];
       return rows.map(messageOf).toSorted(oldestFirst);
