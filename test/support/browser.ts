@@ -120,7 +120,7 @@ const buildDashboard = async (): Promise<void> => {
   await promisify(execFile)(process.execPath, [join(import.meta.dirname, "../../scripts/build-dashboard.mjs")]);
 };
 
-/** Listens to a page until it is left, as it was found: empty, light and on a screen. */
+/** Listens to a page until it is left, as it was found: without a script, light and on a screen. */
 function watch(page: Page, url: string): Visit & { leave(): Promise<void> } {
   const complaints: string[] = [];
   const strangers: string[] = [];
@@ -140,7 +140,8 @@ function watch(page: Page, url: string): Visit & { leave(): Promise<void> } {
     async leave() {
       page.off("console", onConsole).off("pageerror", onError).off("request", onRequest);
       await page.unrouteAll({ behavior: "ignoreErrors" });
-      await page.goto("about:blank");
+      // Not to about:blank: that is another site, to which the browser gives a process, and takes it away with all it has compiled.
+      await page.goto(`${url}/healthz`);
       await page.emulateMedia({ colorScheme: "light" });
       await page.setViewportSize(SCREEN);
     },
