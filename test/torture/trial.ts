@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freshDatabase } from "../support/databases.ts";
@@ -102,9 +103,9 @@ export async function openTrial(options: TrialOptions): Promise<Trial> {
       return client;
     },
     async countAccepted() {
-      let count = 0;
-      for await (const { entry } of readLedger(ledger)) if (entry === "accepted") count += 1;
-      return count;
+      // Asked again and again while a ledger grows: the lines are counted, and not read.
+      const text = existsSync(ledger) ? await readFile(ledger, "utf8") : "";
+      return text.match(/^\{"entry":"accepted".*\}$/gm)?.length ?? 0;
     },
     witness,
     async prove(kills = [], observed = new Map(), reported) {
