@@ -8,7 +8,7 @@ import {
   type QueryResult,
 } from "kysely";
 import { createAudit } from "../audit.ts";
-import { createCallbacks } from "../callbacks.ts";
+import { createCallbacks, insertCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { FunctionDriver, PING, type Engine } from "../engine.ts";
@@ -30,6 +30,7 @@ import { accept } from "./accept.ts";
 import { createClaimCallbacks } from "./claim-callbacks.ts";
 import { createClaim, release } from "./claim.ts";
 import { forget } from "./forget.ts";
+import { findLinks, insertClicks } from "./links.ts";
 import { migrate } from "./migrate.ts";
 import { move } from "./move.ts";
 import { createNodes } from "./nodes.ts";
@@ -102,6 +103,16 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     claimCallbacks: createClaimCallbacks(query),
     settleCallbacks: (batch) => settleCallbacks(pool, batch),
     release: (node, requests) => release(query, node, requests),
+    findLinks: (codes) => findLinks(query, codes),
+    async recordClicks(batch, callbacks = [], dueAt = 0) {
+      const clicks = insertClicks(batch);
+      if (callbacks.length === 0) await query(clicks);
+      else
+        await pool.transaction(async (runOne) => {
+          await runOne(clicks);
+          await runOne(statementOf(insertCallbacks(engine, callbacks, dueAt)));
+        });
+    },
     findSubmissions: (batch) => findSubmissions(query, batch),
     park: (batch, at) => park(query, batch, at),
     parkedWithMessage: (limit) => parkedWithMessage(query, limit),
