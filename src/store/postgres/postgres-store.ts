@@ -40,10 +40,15 @@ import { ConnectionPool, type Statement } from "./pool.ts";
 import { settleCallbacks } from "./settle-callbacks.ts";
 import { checkCodes } from "./check-codes.ts";
 
+/** What is urgent finds a connection free, however many statements of a flood are under way. */
+const URGENT_CONNECTIONS = 3;
+
 /** The store that any number of nodes share. Resolves once the schema is up to date. */
 export async function openPostgresStore(url: string, options: { connections?: number } = {}): Promise<Store> {
   await migrate(url);
   const pool = new ConnectionPool(url, options.connections ?? 10);
+  const urgentPool = new ConnectionPool(url, URGENT_CONNECTIONS);
+  const poolFor = (urgent = false): ConnectionPool => (urgent ? urgentPool : pool);
   const { query } = pool;
 
   async function run<R>(compiled: CompiledQuery): Promise<QueryResult<R>> {
@@ -96,9 +101,9 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createFigures(engine),
     ...createNodes(pool),
 
-    accept: (batch) => accept(pool, batch),
-    checkCodes: (batch) => checkCodes(pool, batch),
-    move: (batch) => move(pool, batch),
+    accept: (batch, urgent) => accept(poolFor(urgent), batch),
+    checkCodes: (batch) => checkCodes(urgentPool, batch),
+    move: (batch, urgent) => move(poolFor(urgent), batch),
     claim: createClaim(pool),
     claimCallbacks: createClaimCallbacks(query),
     settleCallbacks: (batch) => settleCallbacks(pool, batch),
@@ -127,7 +132,9 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     async ping() {
       await query({ text: PING });
     },
-    close: () => pool.end(),
+    async close() {
+      await Promise.all([pool.end(), urgentPool.end()]);
+    },
   };
 }
 
