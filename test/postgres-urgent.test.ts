@@ -3,6 +3,7 @@ import { expect, inject, test } from "vitest";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { acceptance } from "./support/acceptances.ts";
 import { migratedDatabase } from "./support/databases.ts";
+import { eventually } from "./support/eventually.ts";
 
 test("a password is stored while every connection of the flood is taken", async () => {
   const database = await migratedDatabase(inject("postgresUrl"));
@@ -12,6 +13,11 @@ test("a password is stored while every connection of the flood is taken", async 
   await blocker.query("begin");
   await blocker.query("lock table optouts in access exclusive mode");
   const asked = store.areOptedOut([{ accountId: 1, number: "33612345678" }]);
+  const waiting = "select 1 from pg_locks where not granted and relation = 'optouts'::regclass";
+  await eventually(
+    async () => (await blocker.query(waiting)).rowCount,
+    (count) => count === 1,
+  );
   let promotionStored = false;
   const promotion = store.accept([acceptance({ routeClass: "PROMO" })]).then(() => (promotionStored = true));
 
