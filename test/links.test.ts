@@ -201,14 +201,14 @@ describe("following", () => {
 
   test("goes on when too many clicks wait: those are dropped and counted", async () => {
     const { follow, writes, counted } = scripted();
-    for (let sent = 0; sent < 12_000; sent += 1000) {
+    for (let sent = 0; sent < 22_000; sent += 1000) {
       const answers = await Promise.all(Array.from({ length: 1000 }, () => follow.follow(CODE, PHONE, "GET")));
       expect(answers).toEqual(answers.map(() => ({ kind: "found", url: TARGET })));
     }
     expect(await counted("dropped")).toBe(2000);
     const ended = follow.idle();
     let written = 0;
-    for (let batch = 0; written < 10_000; batch += 1) {
+    for (let batch = 0; written < 20_000; batch += 1) {
       const write = (
         await eventually(
           () => writes,
@@ -219,8 +219,8 @@ describe("following", () => {
       write?.resolve();
     }
     await ended;
-    expect(await counted("recorded")).toBe(10_000);
-    expect(new Set(writes.flatMap(({ batch }) => batch.map(({ id }) => id))).size).toBe(10_000);
+    expect(await counted("recorded")).toBe(20_000);
+    expect(new Set(writes.flatMap(({ batch }) => batch.map(({ id }) => id))).size).toBe(20_000);
   });
 
   test("counts a click that could not be written as dropped, and logs no code", async () => {

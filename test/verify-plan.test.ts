@@ -41,7 +41,7 @@ test("tries at codes are planned by whole keys on empty tables", async () => {
   const found: PlanNode[] = [];
   for (const [place, { text, values = [] }] of asked.entries()) {
     await client.query(`prepare asked_${place} as ${text}`);
-    const given = values.map((column) => `'{${(column as string[]).join(",")}}'`).join(", ");
+    const given = values.map((column) => `'${String(column)}'`).join(", ");
     const { rows } = await client.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(
       `explain (format json) execute asked_${place} (${given})`,
     );

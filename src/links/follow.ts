@@ -3,9 +3,10 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Callback } from "../model/callback.ts";
-import type { Click } from "../model/link.ts";
+import { NO_CLICKS, type Click, type ClickCounts } from "../model/link.ts";
 import type { LinkHit, LinkStore } from "../store/link-store.ts";
 import { agentClassOf } from "./agent.ts";
+import { createClickLog, type ClickEffect } from "./click-log.ts";
 
 /** A click, with the link it was on. */
 interface Followed {
@@ -29,13 +30,10 @@ interface Needs {
   tell?: { of(batch: readonly Followed[]): Promise<readonly Callback[]>; onStored(): void };
   clock: Clock;
   log: Log;
-  meters?: { clicks(agent: string, effect: "recorded" | "dropped"): { inc(): void } };
+  meters?: { clicks(agent: string, effect: ClickEffect): { inc(amount: number): void } };
 }
 
 const LOOKUPS_MAX = 10_000;
-const CLICKS_MAX = 10_000;
-/** How long clicks are gathered after a write. Nobody waits for them, and each write takes the disk from an accept. */
-const GATHER_MS = 10;
 
 /**
  * Follows short links. Whatever arrives while a lookup is under way is the next lookup, and nobody waits for the record
@@ -43,27 +41,15 @@ const GATHER_MS = 10;
  * Codes are not kept in memory: a link is made for one person, who follows it once or twice.
  */
 export function createFollow({ store, clock, log, meters, tell }: Needs): Follow {
-  let hurried = false;
-  let hurry: () => void = () => {};
-
   const lookups = createBatcher<string, LinkHit | null>({
     run: (codes) => store.findLinks(codes),
     maxBatch: 500,
     maxLoad: LOOKUPS_MAX,
     inFlight: 2,
   });
-  const clicks = createBatcher<Followed, void>({
-    run: async (batch) => {
-      const results = await write(batch);
-      if (!hurried) await gather();
-      return results;
-    },
-    maxBatch: 500,
-    maxLoad: CLICKS_MAX,
-    inFlight: 1,
-  });
+  const clicks = createClickLog<Followed>({ write, count, clock });
 
-  async function write(batch: readonly Followed[]): Promise<(void | Error)[]> {
+  async function write(batch: readonly Followed[]): Promise<ClickEffect> {
     try {
       const callbacks = (await tell?.of(batch)) ?? [];
       await store.recordClicks(
@@ -72,26 +58,18 @@ export function createFollow({ store, clock, log, meters, tell }: Needs): Follow
         clock.now(),
       );
       if (callbacks.length > 0) tell?.onStored();
-      return [];
+      return "recorded";
     } catch (error) {
       log.warn({ err: error, clicks: batch.length }, "clicks could not be recorded");
-      return batch.map(() => error as Error);
+      return "dropped";
     }
   }
 
-  function gather(): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = clock.after(GATHER_MS, resolve);
-      hurry = () => {
-        cancel();
-        resolve();
-      };
-    });
-  }
-
-  function record(link: LinkHit, click: Click): void {
-    const count = (effect: "recorded" | "dropped") => () => meters?.clicks(click.agent, effect).inc();
-    void clicks.add({ click, link }).then(count("recorded"), count("dropped"));
+  function count(batch: readonly Followed[], effect: ClickEffect): void {
+    if (!meters) return;
+    const counts: ClickCounts = { ...NO_CLICKS };
+    for (const { click } of batch) counts[click.agent] += 1;
+    for (const [agent, amount] of Object.entries(counts)) if (amount > 0) meters.clicks(agent, effect).inc(amount);
   }
 
   return {
@@ -100,15 +78,13 @@ export function createFollow({ store, clock, log, meters, tell }: Needs): Follow
       if (!link) return { kind: "unknown" };
       const at = clock.now();
       if (link.expiresAt <= at) return { kind: "gone" };
-      record(link, { accountId: link.accountId, code, id: newId(at), agent: agentClassOf(userAgent, method), at });
+      const agent = agentClassOf(userAgent, method);
+      clicks.add({ link, click: { accountId: link.accountId, code, id: newId(at), agent, at } });
       return { kind: "found", url: link.url };
     },
     async idle() {
       await lookups.idle();
-      hurried = true;
-      hurry();
       await clicks.idle();
-      hurried = false;
     },
   };
 }

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import { NO_CLICKS, type AgentClass, type ClickCounts, type LinkTarget } from "../model/link.ts";
-import { insertCallbacks } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import type { ClickBucket, LinkChoice, LinkCounts, LinkHit, LinkStore } from "./link-store.ts";
 import type { Tables } from "./tables.ts";
@@ -14,8 +13,8 @@ const LOOK_AT_MOST = 100_000;
 
 const COUNT = sql<number>`count(*)`;
 
-/** Short links: the same queries on both engines. All but the lookup of codes is asked for by account. */
-export function createLinks({ db, isAmong, rowsOf, atomically }: Engine): LinkStore {
+/** Short links: the same queries on both engines, but for what is hot. Everything here is asked for by account. */
+export function createLinks({ db }: Pick<Engine, "db">): Omit<LinkStore, "findLinks" | "recordClicks"> {
   const linksWithTargets = db
     .selectFrom("links")
     .innerJoin("link_targets", (join) =>
@@ -60,39 +59,6 @@ export function createLinks({ db, isAmong, rowsOf, atomically }: Engine): LinkSt
   const targets = (accountId: number) => db.selectFrom("link_targets").selectAll().where("account_id", "=", accountId);
 
   return {
-    async findLinks(codes) {
-      const rows = await linksWithTargets
-        .selectAll("links")
-        .select(["url", "expires_at"])
-        .where(isAmong("links.code", codes))
-        .execute();
-      const found = new Map(rows.map((row) => [row.code, hitOf(row)]));
-      return codes.map((code) => found.get(code) ?? null);
-    },
-
-    async recordClicks(batch, callbacks = [], dueAt = 0) {
-      const clicks = rowsOf(
-        { account_id: "integer", code: "text", id: "uuid", agent: "text", at: "bigint" },
-        batch.map(({ accountId, code, id, agent, at }) => ({ account_id: accountId, code, id, agent, at })),
-      );
-      const insert = db
-        .insertInto("clicks")
-        .columns(["account_id", "code", "id", "agent", "at"])
-        // SQLite would take "on conflict" for a condition of a join, were there no "where" before it.
-        .expression(
-          db
-            .selectFrom(clicks.as("batch"))
-            .selectAll()
-            .where(sql<boolean>`true`),
-        )
-        .onConflict((conflict) => conflict.doNothing())
-        .compile();
-      await atomically([
-        insert,
-        ...(callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, dueAt)]),
-      ]);
-    },
-
     async listLinkTargets(accountId, after, limit) {
       let query = targets(accountId);
       if (after) query = query.where(sql<boolean>`(request_id, k) < (${after.requestId}, ${after.k})`);

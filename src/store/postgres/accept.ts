@@ -337,7 +337,7 @@ const requestRow = ({ message, owner, carrier, trail, metered, idempotency }: Ac
   response: idempotency?.response,
 });
 
-function richValues(batch: readonly Acceptance[]): unknown[][] {
+function richValues(batch: readonly Acceptance[]): string[] {
   const own = batch.flatMap(({ recipients }, place) =>
     recipients.flatMap((recipient, index) => (hasOwn(recipient) ? [ownRow(recipient, place + 1, index + 1)] : [])),
   );

@@ -211,7 +211,7 @@ async function checkRound(query: Query, round: readonly Placed<CodeCheck>[]): Pr
 }
 
 /** In a statement of its own, because the first one shows rows as they were before it. */
-async function lookAt(query: Query, values: unknown[][]): Promise<Map<number, LookRow>> {
+async function lookAt(query: Query, values: string[]): Promise<Map<number, LookRow>> {
   const { rows } = await query<LookRow>({ name: "otp look", text: LOOK, values });
   return new Map(rows.map((row) => [row.place, row]));
 }

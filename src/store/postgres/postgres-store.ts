@@ -8,7 +8,7 @@ import {
   type QueryResult,
 } from "kysely";
 import { createAudit } from "../audit.ts";
-import { createCallbacks } from "../callbacks.ts";
+import { createCallbacks, insertCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { FunctionDriver, PING, type Engine } from "../engine.ts";
@@ -31,6 +31,7 @@ import { accept } from "./accept.ts";
 import { createClaimCallbacks } from "./claim-callbacks.ts";
 import { createClaim, release } from "./claim.ts";
 import { forget } from "./forget.ts";
+import { findLinks, insertClicks } from "./links.ts";
 import { migrate } from "./migrate.ts";
 import { move } from "./move.ts";
 import { createNodes } from "./nodes.ts";
@@ -40,10 +41,15 @@ import { ConnectionPool, type Statement } from "./pool.ts";
 import { settleCallbacks } from "./settle-callbacks.ts";
 import { checkCodes } from "./check-codes.ts";
 
+/** What is urgent finds a connection free, however many statements of a flood are under way. */
+const URGENT_CONNECTIONS = 3;
+
 /** The store that any number of nodes share. Resolves once the schema is up to date. */
 export async function openPostgresStore(url: string, options: { connections?: number } = {}): Promise<Store> {
   await migrate(url);
   const pool = new ConnectionPool(url, options.connections ?? 10);
+  const urgentPool = new ConnectionPool(url, URGENT_CONNECTIONS);
+  const poolFor = (urgent = false): ConnectionPool => (urgent ? urgentPool : pool);
   const { query } = pool;
 
   async function run<R>(compiled: CompiledQuery): Promise<QueryResult<R>> {
@@ -97,13 +103,23 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createFigures(engine),
     ...createNodes(pool),
 
-    accept: (batch) => accept(pool, batch),
-    checkCodes: (batch) => checkCodes(pool, batch),
-    move: (batch) => move(pool, batch),
+    accept: (batch, urgent) => accept(poolFor(urgent), batch),
+    checkCodes: (batch) => checkCodes(urgentPool, batch),
+    move: (batch, urgent) => move(poolFor(urgent), batch),
     claim: createClaim(pool),
     claimCallbacks: createClaimCallbacks(query),
     settleCallbacks: (batch) => settleCallbacks(pool, batch),
     release: (node, requests) => release(query, node, requests),
+    findLinks: (codes) => findLinks(query, codes),
+    async recordClicks(batch, callbacks = [], dueAt = 0) {
+      const clicks = insertClicks(batch);
+      if (callbacks.length === 0) await query(clicks);
+      else
+        await pool.transaction(async (runOne) => {
+          await runOne(clicks);
+          await runOne(statementOf(insertCallbacks(engine, callbacks, dueAt)));
+        });
+    },
     findSubmissions: (batch) => findSubmissions(query, batch),
     park: (batch, at) => park(query, batch, at),
     parkedWithMessage: (limit) => parkedWithMessage(query, limit),
@@ -118,7 +134,9 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     async ping() {
       await query({ text: PING });
     },
-    close: () => pool.end(),
+    async close() {
+      await Promise.all([pool.end(), urgentPool.end()]);
+    },
   };
 }
 

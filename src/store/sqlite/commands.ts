@@ -14,12 +14,14 @@ import { createCheck } from "./check-codes.ts";
 import type { Failed, Isolation } from "./isolation.ts";
 import { createIntend, runOfIntents } from "./intend.ts";
 import { createMove } from "./move.ts";
+import { INSERT_CLICK, type PackedClick } from "./links.ts";
 import type { Packed } from "./packing.ts";
 import { createSettleCallbacks } from "./settle-callbacks.ts";
 
 const FORGET_AT_ONCE = 1000;
 
 type Values = readonly SQLInputValue[];
+type PlainQuery = { sql: string; values: Values };
 
 /**
  * The writes, as they run inside the writer's thread. Each runs in a transaction that the writer opened,
@@ -58,6 +60,11 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
     `insert into phones (account_id, number, name, message_count, last_message_at) values (?, ?, null, 1, ?)
      on conflict (account_id, number) do update set message_count = message_count + 1, last_message_at = excluded.last_message_at`,
   );
+
+  const insertClick = db.prepare(INSERT_CLICK);
+  const runAll = (queries: readonly PlainQuery[]): void => {
+    for (const { sql, values } of queries) db.prepare(sql).run(...values);
+  };
 
   return {
     accept(batch: readonly Packed[]): (AcceptResult | Failed)[] {
@@ -199,8 +206,11 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
       return { rows: [], changes: Number(statement.run(...values).changes) };
     },
 
-    atomically(queries: readonly { sql: string; values: Values }[]): void {
-      for (const { sql, values } of queries) db.prepare(sql).run(...values);
+    atomically: runAll,
+
+    recordClicks(batch: readonly PackedClick[], told: readonly PlainQuery[]): void {
+      for (const click of batch) insertClick.run(...click);
+      runAll(told);
     },
   };
 }

@@ -13,7 +13,7 @@ import {
 } from "kysely";
 import type { Clock } from "../../lib/clock.ts";
 import { createAudit } from "../audit.ts";
-import { createCallbacks } from "../callbacks.ts";
+import { createCallbacks, insertCallbacks } from "../callbacks.ts";
 import { createCatalogQueries } from "../catalog.ts";
 import { createCreditQueries } from "../credits.ts";
 import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, PLACE, type Engine } from "../engine.ts";
@@ -36,6 +36,7 @@ import { createVerifyGuard } from "../verify-guard.ts";
 import type { Commands } from "./commands.ts";
 import type { Failed } from "./isolation.ts";
 import { migrate } from "./migrate.ts";
+import { FIND_LINKS, hitsOf, packClick, type FoundLink } from "./links.ts";
 import { openDatabase } from "./open.ts";
 import { pack } from "./packing.ts";
 import { DatabaseThread } from "./thread.ts";
@@ -90,11 +91,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
       const values = JSON.stringify(batch.map((row) => names.map((name) => row[name])));
       return sql`(select ${sql.join(columns)} from json_each(${values}))`;
     },
-    atomically: (queries) =>
-      write(
-        "atomically",
-        queries.map((query) => ({ sql: query.sql, values: query.parameters as never })),
-      ),
+    atomically: (queries) => write("atomically", queries.map(plain)),
   };
 
   return {
@@ -139,6 +136,15 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     release: (node, requests) => write("release", node, requests),
     park: (batch, at) => write("park", batch, at),
     forget: (before) => write("forget", before),
+    async findLinks(codes) {
+      const found = await reader.call<FoundLink[]>("readJson", [FIND_LINKS, [JSON.stringify(codes)]]);
+      return hitsOf(codes, found);
+    },
+    async recordClicks(batch, callbacks = [], dueAt = 0) {
+      const told = callbacks.length === 0 ? [] : [plain(insertCallbacks(engine, callbacks, dueAt))];
+      const rows = batch.length + callbacks.length;
+      await writer.call("recordClicks", [batch.map(packClick), told], { rows });
+    },
     receiveOnPhones: (batch) => writer.call("receiveOnPhones", [batch], { rows: batch.length }),
     markReported: (batch) => writer.call("markReported", [batch], { rows: batch.length }),
 
@@ -222,6 +228,8 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     },
   };
 }
+
+const plain = ({ sql: text, parameters }: CompiledQuery) => ({ sql: text, values: parameters as never });
 
 /** Errors do not cross as text, so the writer gives their words. */
 const errorOrResult = <T extends object>(result: T | Failed): T | Error =>
