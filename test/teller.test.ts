@@ -1,3 +1,4 @@
+import type { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Catalog } from "../src/catalog/catalog.ts";
 import { EgressRules } from "../src/egress/addresses.ts";
@@ -8,7 +9,6 @@ import { DEFAULT_SETTINGS } from "../src/model/account.ts";
 import { messageOf, type Callback, type StatusWord } from "../src/model/callback.ts";
 import { messageIdOf } from "../src/model/message.ts";
 import { NOBODY, type Store } from "../src/store/store.ts";
-import { createPusher, type Pusher } from "../src/webhooks/push.ts";
 import { newSecret } from "../src/webhooks/sign.ts";
 import { Teller } from "../src/webhooks/teller.ts";
 import { Membership } from "../src/work/membership.ts";
@@ -25,24 +25,19 @@ const ROOM = 5000;
 describe.each(ENGINES)("telling a crowd on %s", { timeout: 120_000 }, (engine) => {
   let opened: OpenStore;
   let sink: Sink;
-  let pusher: Pusher;
+  let agent: Agent;
   let teller: Teller;
   let membership: Membership;
   let endpointId: string;
   const clock = new MovedClock();
   /** How many callbacks were claimed, and how many put back. */
   const traffic = { claimed: 0, putBack: 0 };
-  let claims = 0;
-  /** How long the store takes to pass over what stays. */
-  let passingMs = 0;
 
   beforeEach(async () => {
     opened = await openStore(engine);
     sink = await openSink();
-    const agent = createGuardedAgent({ rules: new EgressRules({ allow: [], loopback: true }), clock });
-    pusher = createPusher(agent, clock);
+    agent = createGuardedAgent({ rules: new EgressRules({ allow: [], loopback: true }), clock });
     Object.assign(traffic, { claimed: 0, putBack: 0 });
-    passingMs = 0;
     const { store } = opened;
     const log = createLog("silent");
     const catalog = new Catalog({ store, clock });
@@ -63,7 +58,7 @@ describe.each(ENGINES)("telling a crowd on %s", { timeout: 120_000 }, (engine) =
       store: watched(store),
       catalog,
       membership,
-      pusher,
+      agent,
       clock,
       log,
       meters: createMeters(),
@@ -75,7 +70,7 @@ describe.each(ENGINES)("telling a crowd on %s", { timeout: 120_000 }, (engine) =
   });
   afterEach(async () => {
     await teller.stop();
-    await pusher.close();
+    await agent.close();
     await sink.close();
     await opened.discard();
   });
@@ -84,8 +79,6 @@ describe.each(ENGINES)("telling a crowd on %s", { timeout: 120_000 }, (engine) =
     ...store,
     async claimCallbacks(claim) {
       const claimed = await store.claimCallbacks(claim);
-      clock.advance(passingMs);
-      claims += 1;
       traffic.claimed += claimed.length;
       return claimed;
     },
@@ -192,29 +185,6 @@ describe.each(ENGINES)("telling a crowd on %s", { timeout: 120_000 }, (engine) =
     await untilDone();
     expect(traffic).toEqual({ claimed: ROOM + 701, putBack: 0 });
     expect(teller.hasRoomFor(1, endpointId)).toBe(true);
-  });
-
-  test("the longer it takes to pass over what stays, the seldomer the job does it; room ends the rest", async () => {
-    await showWell();
-    const release = holdAnswers();
-    await opened.store.storeCallbacks(
-      Array.from({ length: ROOM + 700 }, () => report("delivered")),
-      clock.now(),
-    );
-    await teller.claim();
-    passingMs = 100;
-    await teller.claim();
-    const before = claims;
-    clock.advance(899);
-    await teller.claim();
-    expect(claims - before, "it rests").toBe(0);
-    clock.advance(1);
-    await teller.claim();
-    expect(claims - before).toBe(1);
-    passingMs = 0;
-    release();
-    await untilDone();
-    expect(traffic).toEqual({ claimed: ROOM + 700, putBack: 0 });
   });
 
   test("the order within a message is kept between what is in memory and what found no room there", async () => {

@@ -35,8 +35,6 @@ const LEAVING_MAX = 2000;
 /** How long it is remembered that something of a message could not be told, and of how many. */
 const FAILED_KEPT_MS = 30_000;
 const FAILED_MAX = 50_000;
-/** Passing over what stays in the store takes its time; the job leaves it alone for so many times as long. */
-const RESTS = 9;
 /** Rows that are this node's for so long without being in its memory were lost on the way there. */
 const LOST_MS = 60_000;
 
@@ -62,7 +60,6 @@ export class Teller {
   /** When something of a message was last not told, by endpoint and message. */
   readonly #failed = new Map<string, number>();
   #claiming: Promise<void> | null = null;
-  #restsUntil = Number.NEGATIVE_INFINITY;
   /** What was written while a claim is asked for: something earlier of the same message may come with the claim. */
   #born: Callback[] | null = null;
 
@@ -74,10 +71,7 @@ export class Teller {
       log: needs.log,
       deliver: (job, onAnswered) => this.#deliver(job, onAnswered),
       onReturned: (jobs, reason) => this.#putBack(jobs, reason),
-      onRoom: () => {
-        this.#restsUntil = Number.NEGATIVE_INFINITY;
-        this.claimSoon();
-      },
+      onRoom: () => this.claimSoon(),
       options: { jobsMax: JOBS_MAX, jobsPerEndpoint: JOBS_PER_ENDPOINT },
     });
     needs.membership.onLost(() => {
@@ -108,7 +102,6 @@ export class Teller {
 
   /** Takes what waits in the store and is due: what did not fit, what is tried again, what a dead node left behind. */
   claim(): Promise<void> {
-    if (this.#needs.clock.monotonic() < this.#restsUntil) return Promise.resolve();
     this.#claiming ??= this.#claimDue().finally(() => {
       this.#claiming = null;
     });
@@ -138,12 +131,9 @@ export class Teller {
     const { store, membership, clock } = this.#needs;
     const { node } = membership;
     const except = this.#courier.crowded(CLAIM_AT_ONCE).map(endpointIdOf);
-    const beganAt = clock.monotonic();
     this.#born = [];
     try {
       const due = await store.claimCallbacks({ node, from, dueBy: clock.now(), limit: CLAIM_AT_ONCE, except });
-      const now = clock.monotonic();
-      if (except.length > 0) this.#restsUntil = now + RESTS * (now - beganAt);
       if (membership.node === node) this.#offer(due);
       return due.length;
     } finally {
