@@ -45,7 +45,6 @@ import type { PrepareNeeds } from "./messages/prepare.ts";
 import { receive } from "./messages/receive.ts";
 import { receivePart, receiveRests, type ReceivePartsNeeds } from "./messages/receive-parts.ts";
 import { matchParked, report, settleParked } from "./messages/report.ts";
-import { Sidings } from "./messages/sidings.ts";
 import type { Account } from "./model/account.ts";
 import { callbackPath, carrierNameOf } from "./model/catalog.ts";
 import type { RouteClass } from "./model/message.ts";
@@ -159,15 +158,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     operatorOf: (number, told) => operatorCircle(number, operators, told),
   };
   const teller = config.roles.includes("callbacks") ? new Teller(telling) : null;
-  const herald = createHerald(
-    {
-      catalog,
-      clock,
-      teller: () => (teller ? membership.node : NOBODY),
-      hasRoomFor: (accountId, endpointId) => teller?.hasRoomFor(accountId, endpointId) ?? false,
-    },
-    teller,
-  );
+  const herald = createHerald({ catalog, clock, teller: () => (teller ? membership.node : NOBODY) }, teller);
   const commits = createGroupCommit({ store, clock, log, herald, onlookers: [figures, live] }, config);
   const simulator = new SimulatorCarrier({
     store,
@@ -426,18 +417,15 @@ interface Sending {
 }
 
 /** The lanes with who fills and who empties them. */
-function openLanes(needs: DispatchNeeds, config: Config, store: Store, givenStrain?: Given["strain"]): Sending {
-  const { membership, clock, log, gates, commits, catalog, carriers } = needs;
-  const sidings = new Sidings({ store, catalog, carriers, clock });
-  const dispatching: DispatchNeeds = { ...needs, sidings };
+function openLanes(dispatching: DispatchNeeds, config: Config, store: Store, givenStrain?: Given["strain"]): Sending {
+  const { membership, clock, log, gates, commits } = dispatching;
   const lanes = new Lanes(config.laneCapacity, (routeClass) => gates.sizeOf(routeClass));
   const dispatcher = new Dispatcher({ ...dispatching, lanes }, config.dispatchWindow);
   let claiming: Promise<void> | null = null;
   let more = false;
 
   async function fill(): Promise<void> {
-    if (membership.alive) await sidings.tend();
-    more = await claimDue({ store, lanes, membership, clock, sidings });
+    more = await claimDue({ store, lanes, membership, clock });
     dispatcher.wake();
   }
   const claim = (): Promise<void> => {

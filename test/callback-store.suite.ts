@@ -171,13 +171,6 @@ export function callbackStoreSuite(engine: EngineName): void {
       expect(await claim(NOBODY, NOON + 1000)).toEqual([]);
     });
 
-    it("is born nobody's for an endpoint that this node has no room for, and not for the others", async () => {
-      const crowded = target({ isLeft: true });
-      const other = target({ endpointId: ELSEWHERE });
-      expect(toldOf(await move(await stored(), "submitting", [crowded, other]))).toEqual([other.eventId]);
-      expect((await claim()).map(({ eventId }) => eventId)).toEqual([crowded.eventId]);
-    });
-
     it("is this node's when what comes before it is in this node's hands too", async () => {
       const ref = await stored();
       await move(ref, "submitting", [target({ status: "sent" })]);
@@ -264,17 +257,6 @@ export function callbackStoreSuite(engine: EngineName): void {
       expect(await claim()).toEqual([]);
     });
 
-    it("leaves what is for endpoints that have no room, and takes what waits behind it", async () => {
-      await waiting(3);
-      const other = target({ endpointId: ELSEWHERE });
-      await move(await stored(), "submitting", [], { announce: { owner: NOBODY, dueAt: NOON + 9, targets: [other] } });
-      const asked = { node: NODE, from: NOBODY, dueBy: NOON + 10, limit: 2 };
-      const claimed = await store.claimCallbacks({ ...asked, except: [ENDPOINT] });
-      expect(claimed.map(({ eventId }) => eventId)).toEqual([other.eventId]);
-      expect(await store.claimCallbacks({ ...asked, except: [ENDPOINT, ELSEWHERE] })).toEqual([]);
-      expect(await claim()).toHaveLength(3);
-    });
-
     it("takes what a dead node left behind", async () => {
       await waiting(1);
       await store.claimCallbacks({ node: OTHER_NODE, from: NOBODY, dueBy: NOON + 10, limit: 10 });
@@ -359,17 +341,6 @@ export function callbackStoreSuite(engine: EngineName): void {
     expect(await claim(NOBODY, NOON + 50)).toMatchObject([{ attempts: 0 }]);
     await settle(wanted, { ...back, dueAt: NOON });
     expect(await find(wanted.eventId)).toMatchObject({ dueAt: NOON + 50, log: null });
-  });
-
-  it("one that is put back without being put off changes nothing of what comes after it", async () => {
-    const ref = await stored();
-    const [first, next] = [target({ status: "sent" }), target()];
-    await move(ref, "submitting", [first]);
-    await move(ref, "delivered", [next]);
-    const message = { requestId: ref.requestId, n: ref.n };
-    await settle(first, { state: "waiting", attempted: false, log: "", at: NOON + 50, dueAt: NOON + 50, message });
-    expect(await find(first.eventId)).toMatchObject({ dueAt: NOON + 50 });
-    expect(await find(next.eventId)).toMatchObject({ dueAt: NOON + 5 });
   });
 
   it("tells once that a message was sent, although a second route takes it too", async () => {

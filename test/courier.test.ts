@@ -65,7 +65,6 @@ function courierUnderTest(options: Options = {}) {
   const returned: { id: string; reason: ReturnReason }[] = [];
   let atOnce = 0;
   let made = 0;
-  let calls = 0;
   const courier = new Courier<Errand>({
     clock,
     options,
@@ -80,7 +79,6 @@ function courierUnderTest(options: Options = {}) {
       });
     },
     onReturned: (jobs, reason) => returned.push(...jobs.map(({ id }) => ({ id, reason }))),
-    onRoom: () => (calls += 1),
   });
   const offerAll = (jobs: readonly Errand[]): number => jobs.filter((job) => courier.offer(job)).length;
   const end = async (outcome: Outcome, ...ids: string[]): Promise<void> => {
@@ -96,9 +94,7 @@ function courierUnderTest(options: Options = {}) {
       await endAll(outcome);
     }
   };
-  const mostAtOnce = (): number => atOnce;
-  const callsForMore = (): number => calls;
-  return { clock, courier, underWay, started, returned, offerAll, end, endAll, rounds, mostAtOnce, callsForMore };
+  return { clock, courier, underWay, started, returned, offerAll, end, endAll, rounds, mostAtOnce: () => atOnce };
 }
 
 describe("the window of an endpoint", () => {
@@ -397,36 +393,6 @@ describe("bounds", () => {
     await rounds(40, "delivered");
     offerAll(errands("a", 1000, 1_000_000));
     expect(courier.size).toBe(400);
-  });
-
-  test("an endpoint that answers well and had no room is called out once, when it holds half of what it may", async () => {
-    const { courier, rounds, offerAll, endAll, callsForMore } = courierUnderTest({ jobsPerEndpoint: 400 });
-    await rounds(40, "delivered");
-    while (courier.size > 0) await endAll("delivered");
-    const before = callsForMore();
-    offerAll(errands("a", 400, 1_000_000));
-    while (courier.size > 200) await endAll("delivered");
-    expect(callsForMore(), "nothing was missed").toBe(before);
-    offerAll(errands("a", 400, 2_000_000));
-    expect(courier.isCrowded("a", 1)).toBe(true);
-    expect(courier.crowded(1)).toEqual(["a"]);
-    while (courier.size > 200) {
-      expect(callsForMore()).toBe(before);
-      await endAll("delivered");
-    }
-    expect(callsForMore()).toBe(before + 1);
-    while (courier.size > 0) await endAll("delivered");
-    expect(callsForMore()).toBe(before + 1);
-    expect(courier.isCrowded("a", 1)).toBe(false);
-  });
-
-  test("an endpoint that fails, or of which nothing is known, is not called out: it is left alone", async () => {
-    const { courier, offerAll, endAll, callsForMore } = courierUnderTest();
-    offerAll(errands("a", 500));
-    expect(courier.refusing()).toEqual(["a"]);
-    expect(courier.crowded(1)).toEqual([]);
-    while (courier.size > 0) await endAll("failed");
-    expect(callsForMore()).toBe(0);
   });
 
   test("all together hold no more than theirs, and the first ones leave room for the last", () => {

@@ -72,9 +72,7 @@ function wantedBy(status: CampaignContent["status"]): Parameters<MessageStore["l
 }
 
 function moveOf(message: StoredMessage, { status, pausedMs }: CampaignContent, at: number): Move | null {
-  const { accountId, requestId, n, state } = message;
-  // What is accepted has been due; it waits for another try, or for a line to be up.
-  const dueAt = state === "accepted" ? Math.min(message.dueAt, at) : message.dueAt;
+  const { accountId, requestId, n, dueAt } = message;
   const move = { accountId, requestId, n, at, owner: NOBODY };
   if (status === "paused") {
     // What a node has in its lanes is left to that node, which holds it when its turn comes: if the row were taken from

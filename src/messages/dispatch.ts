@@ -20,7 +20,6 @@ import { asText, callBack, fallbackDueAt, mayFallBack, notPastFallback } from ".
 import { judgeAgain, type JudgeAgainNeeds } from "./judge-again.ts";
 import { answerOf, erasing, movesFor, noteInDoubt, noteTaken, refOf } from "./note-taken.ts";
 import type { ReportNeeds } from "./report.ts";
-import { noteOfNoWay } from "./sidings.ts";
 
 /** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
 const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
@@ -44,8 +43,6 @@ export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media
   membership: Membership;
   carriers: Carriers;
   gates: Gates;
-  /** Where a message waits whose lines are all down; absent where it is tried again by the clock. */
-  sidings?: { put(message: Message): number | null };
   log: Log;
   /** Opens what lies sealed in the store until it is sent. */
   seal: Pick<Seal, "open">;
@@ -329,16 +326,11 @@ async function waitForRoute(
   node: number,
   passedOver: readonly PassedOver[],
 ): Promise<void> {
-  const { commits, clock, meters, sidings } = needs;
+  const { commits, clock, meters } = needs;
   const at = clock.now();
-  const trail = message.attempts < NOTED_TRIES ? noteOfNoWay(at, passedOver) : "";
+  const step = writeTrail({ at, step: "attempt", route: "none", carrier: "none", passedOver });
+  const trail = message.attempts < NOTED_TRIES ? step : "";
   const move = { ...refOf(message), at, owner: NOBODY, ownedBy: node, trail };
-  const owner = sidings?.put(message) ?? null;
-  if (owner !== null) {
-    const dueAt = notPastFallback(message, at, message.expiresAt);
-    await commits.move.add({ ...move, to: "accepted", owner, attempt: true, dueAt });
-    return;
-  }
   if (passedOver.length > 0 || message.state === "submitting") {
     // Counted as a try, so that the pauses grow.
     const dueAt = notPastFallback(message, at, at + linePauseMs(message));

@@ -46,14 +46,7 @@ export interface CallbackStore {
   /** Stores callbacks that no move announces, as nobody's. One that is there already stays as it is. */
   storeCallbacks(batch: readonly Callback[], dueAt: number): Promise<void>;
   /** Takes due callbacks from `from` (nobody, or a dead node) for `node`, but none while something earlier of the same message waits. */
-  claimCallbacks(claim: {
-    node: number;
-    from: number;
-    dueBy: number;
-    limit: number;
-    /** Endpoints whose callbacks stay where they are. */
-    except?: readonly string[];
-  }): Promise<Callback[]>;
+  claimCallbacks(claim: { node: number; from: number; dueBy: number; limit: number }): Promise<Callback[]>;
   settleCallbacks(batch: readonly Settlement[]): Promise<void>;
   findCallback(ref: CallbackRef): Promise<StoredCallback | null>;
   /** Newest event first. A page may be short before the end: each call looks at a bounded number of rows. */

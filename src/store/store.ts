@@ -63,7 +63,7 @@ export class StorageUnavailable extends Error {
 /** Whether a write failed in a way that may pass, so that it is worth trying again. */
 export const isAway = (error: unknown): boolean => error instanceof StorageUnavailable;
 
-/** The owner of a row that nobody has taken. Numbers below it are nobody's as well: rows under them wait aside, for a line to be up. */
+/** The owner of a row that nobody has taken. */
 export const NOBODY = 0;
 
 /** One send request on its way into the store: what all its messages share, and who they go to. */
@@ -130,7 +130,7 @@ export interface Move extends MessageRef {
   at: number;
   /** The owner afterwards. */
   owner: number;
-  /** Only if this node still owns the row; what waits aside is nobody's. */
+  /** Only if this node still owns the row. */
   ownedBy?: number;
   /** Only if this is the carrier that has it now. */
   carriedBy?: string;
@@ -190,17 +190,6 @@ export interface AnnouncementTarget {
   status: StatusHappening["status"] | null;
   channel: Channel;
   carrier: string | null;
-  /** The node has no room for it now: it is born nobody's. */
-  isLeft?: boolean;
-}
-
-/** Which rows are put aside, and where. */
-interface Sidelining {
-  to: number;
-  like: Pick<Message, "accountId" | "channel" | "sender" | "routeClass">;
-  at: number;
-  limit: number;
-  trail: string;
 }
 
 /** A message as a carrier's id names it. */
@@ -305,27 +294,14 @@ export interface MessageStore {
   /** What is urgent does not wait behind what is not. */
   accept(batch: readonly Acceptance[], urgent?: boolean): Promise<readonly (AcceptResult | Error)[]>;
   move(batch: readonly Move[], urgent?: boolean): Promise<readonly (MoveResult | Error)[]>;
-  /** Takes due rows of one lane from `from` (nobody, a siding, or a dead node) for `node`, oldest first. */
+  /** Takes due rows of one lane from `from` (nobody, or a dead node) for `node`, oldest first. */
   claim(claim: {
     node: number;
     from: number;
     routeClass: RouteClass;
     dueBy: number;
     limit: number;
-    /** What is taken before it is due is due from here on. */
-    at?: number;
-    /** The last ones first. */
-    fromBehind?: boolean;
   }): Promise<Message[]>;
-  /**
-   * Puts due rows aside that are nobody's, until their validity ends: of the first `limit` in their lane those that are like
-   * this; says how many. Their trail says why.
-   */
-  sideline(step: Sidelining): Promise<number>;
-  /** Under which owners rows wait aside. */
-  listSidings(): Promise<readonly number[]>;
-  /** Makes rows that wait aside due again and plainly nobody's, at most `limit`; says how many. */
-  clearSiding(owner: number, at: number, limit: number): Promise<number>;
   /** Gives up rows of a node that it holds but will not work on. */
   release(node: number, requests: readonly Pick<MessageRef, "accountId" | "requestId">[]): Promise<void>;
   /** By a carrier's id; where the receipt writes its phone's number, only a message to that. */

@@ -18,26 +18,20 @@ export interface AnnounceNeeds {
   clock: Clock;
   /** The node that tells what it announces, or nobody's number where this node calls no one. */
   teller(): number;
-  /** Whether that node has room for one more of an endpoint's. */
-  hasRoomFor(accountId: number, endpointId: string): boolean;
 }
 
 /** Who is to be told if a move takes place; undefined when nobody wants to know. */
-export function announcementOf(needs: AnnounceNeeds, { accountId, to }: Move): Announcement | undefined {
-  const { catalog, clock, teller } = needs;
+export function announcementOf(
+  { catalog, clock, teller }: AnnounceNeeds,
+  { accountId, to }: Move,
+): Announcement | undefined {
   const records = catalog.of(accountId);
   if (records.endpoints.length === 0) return undefined;
-  const targets = targetsFor(needs, records, accountId, to);
+  const targets = targetsFor(records, accountId, to, clock.now());
   return targets.length === 0 ? undefined : { owner: teller(), dueAt: clock.now(), targets };
 }
 
-function targetsFor(
-  { clock, hasRoomFor }: AnnounceNeeds,
-  records: AccountCatalog,
-  accountId: number,
-  to: State,
-): AnnouncementTarget[] {
-  const now = clock.now();
+function targetsFor(records: AccountCatalog, accountId: number, to: State, now: number): AnnouncementTarget[] {
   const targets: AnnouncementTarget[] = [];
   for (const channel of CHANNELS) {
     const status = statusWord(channel, to);
@@ -49,7 +43,6 @@ function targetsFor(
       endpointId: endpoint.id,
       channel,
       carrier: carrierOf(endpoint, accountId),
-      isLeft: !hasRoomFor(accountId, endpoint.id),
     });
     if (sent !== null)
       for (const endpoint of askersOf(records, channel, "sent"))

@@ -9,8 +9,6 @@ import { Window, WINDOW_START } from "./window.ts";
 const HELD_PER_REQUEST = 32;
 /** What such an endpoint may take of the room that is left, one part in so many: so there is always some for the next. */
 const SHARES = 16;
-/** An endpoint has room again when it holds no more than this part of what it may: enough to go on with until more has come. */
-const ROOM_AGAIN = 0.5;
 /** An attempt that has just begun has all its time, and a little more to be written down. */
 const STOP_LIMIT_MS = PUSH_LIMIT_MS + 500;
 /** What is known of quiet endpoints beyond these is forgotten. */
@@ -47,8 +45,6 @@ interface Needs<J> {
   deliver(job: J, onAnswered: () => void): Promise<Outcome>;
   /** Takes jobs that were not attempted; the store still has them. */
   onReturned(jobs: readonly J[], reason: ReturnReason): void;
-  /** An endpoint that answers well has room again, and something was not taken meanwhile. */
-  onRoom?(): void;
   log?: Log;
   options?: Partial<Options>;
 }
@@ -81,8 +77,6 @@ interface Endpoint<J> {
   inFlight: number;
   /** Everything in memory, in flight or not. */
   held: number;
-  /** Something was not taken, for want of room, since it last had much of it. */
-  isMissed: boolean;
   lastOutcome: Outcome | null;
   lastAt: number;
 }
@@ -117,10 +111,7 @@ export class Courier<J extends Job> {
   offer(job: J): boolean {
     if (this.#isStopping) return false;
     const endpoint = this.#find(job.endpointKey);
-    if (this.#isRefusing(endpoint)) {
-      endpoint.isMissed = true;
-      return false;
-    }
+    if (this.#isRefusing(endpoint)) return false;
     endpoint.held += 1;
     this.#held += 1;
     const behind = endpoint.behind.get(job.orderKey);
@@ -138,22 +129,6 @@ export class Courier<J extends Job> {
     const refusing: string[] = [];
     for (const [key, endpoint] of this.#endpoints) if (this.#isRefusing(endpoint)) refusing.push(key);
     return refusing;
-  }
-
-  /**
-   * Whether an endpoint that answers well has no room for so many more now. What is left in the store for that reason need not
-   * be asked for again and again: `onRoom` says when.
-   */
-  isCrowded(endpointKey: string, count: number): boolean {
-    const endpoint = this.#endpoints.get(endpointKey);
-    return endpoint !== undefined && this.#noteCrowd(endpoint, count);
-  }
-
-  /** The endpoints of which that is true. */
-  crowded(count: number): string[] {
-    const crowded: string[] = [];
-    for (const [key, endpoint] of this.#endpoints) if (this.#noteCrowd(endpoint, count)) crowded.push(key);
-    return crowded;
   }
 
   health(endpointKey: string): EndpointHealth {
@@ -204,7 +179,6 @@ export class Courier<J extends Job> {
       behind: new Map<string, Queue<J> | null>(),
       inFlight: 0,
       held: 0,
-      isMissed: false,
       lastOutcome: null,
       lastAt: 0,
     };
@@ -220,36 +194,15 @@ export class Courier<J extends Job> {
     }
   }
 
+  /** An endpoint that has just answered well may fill half the memory, since it will soon have emptied it. */
   #isRefusing(endpoint: Endpoint<J>): boolean {
-    return endpoint.held >= this.#roomOf(endpoint);
-  }
-
-  /** What an endpoint may hold. One that has just answered well may fill half the memory, since it will soon have emptied it. */
-  #roomOf(endpoint: Endpoint<J>): number {
-    const { jobsMax, jobsPerEndpoint } = this.#options;
-    const room = jobsMax - this.#held;
-    if (this.#isWell(endpoint)) return Math.min(jobsPerEndpoint, room);
-    const state = endpoint.breaker.stateAt(this.#needs.clock.monotonic());
-    if (state === "open") return 0;
-    const requests = state === "probing" ? 1 : endpoint.window.allowed;
-    return Math.min(jobsPerEndpoint, requests * HELD_PER_REQUEST, Math.ceil(room / SHARES));
-  }
-
-  #isWell({ breaker, lastOutcome }: Endpoint<J>): boolean {
-    return lastOutcome === "delivered" && breaker.stateAt(this.#needs.clock.monotonic()) === "closed";
-  }
-
-  #noteCrowd(endpoint: Endpoint<J>, count: number): boolean {
-    const isCrowded = this.#isWell(endpoint) && endpoint.held + count > this.#roomOf(endpoint);
-    if (isCrowded) endpoint.isMissed = true;
-    return isCrowded;
-  }
-
-  #callForMore(endpoint: Endpoint<J>): void {
-    if (!endpoint.isMissed || !this.#isWell(endpoint)) return;
-    if (endpoint.held > this.#roomOf(endpoint) * ROOM_AGAIN) return;
-    endpoint.isMissed = false;
-    this.#needs.onRoom?.();
+    const { breaker, window, held, lastOutcome } = endpoint;
+    const state = breaker.stateAt(this.#needs.clock.monotonic());
+    const room = this.#options.jobsMax - this.#held;
+    if (state === "open" || held >= this.#options.jobsPerEndpoint) return true;
+    if (state === "closed" && lastOutcome === "delivered") return held >= room;
+    const requests = state === "probing" ? 1 : window.allowed;
+    return held >= Math.min(requests * HELD_PER_REQUEST, Math.ceil(room / SHARES));
   }
 
   /** How many an endpoint may have in flight now. */
@@ -317,7 +270,6 @@ export class Courier<J extends Job> {
     else this.#giveUp(endpoint, job.orderKey);
     if (before !== "open" && state === "open") this.#leaveAlone(endpoint);
     this.#startReady(endpoint, now);
-    this.#callForMore(endpoint);
     if (this.#isStopping && this.#inFlight === 0) this.#stopped.resolve();
   }
 

@@ -22,7 +22,7 @@ export interface TellerNeeds extends TellNeeds, HealthNeeds {
 const CLAIM_AT_ONCE = 500;
 /** In memory; more wait in the store. */
 const JOBS_MAX = 20_000;
-/** What an endpoint that does not answer well has no room for is looked at again after so long. */
+/** What an endpoint has no room for is looked at again after so long. */
 const NO_ROOM_MS = 1000;
 const NO_ROOM_SPREAD_MS = 4000;
 /** What an endpoint is spared for a while comes back spread over so long, not all at once. */
@@ -60,8 +60,6 @@ export class Teller {
   /** When something of a message was last not told, by endpoint and message. */
   readonly #failed = new Map<string, number>();
   #claiming: Promise<void> | null = null;
-  /** What was written while a claim is asked for: something earlier of the same message may come with the claim. */
-  #born: Callback[] | null = null;
 
   constructor(needs: TellerNeeds) {
     this.#needs = needs;
@@ -71,7 +69,6 @@ export class Teller {
       log: needs.log,
       deliver: (job, onAnswered) => this.#deliver(job, onAnswered),
       onReturned: (jobs, reason) => this.#putBack(jobs, reason),
-      onRoom: () => this.claimSoon(),
       options: { jobsMax: JOBS_MAX, jobsPerEndpoint: JOBS_PER_ENDPOINT },
     });
     needs.membership.onLost(() => {
@@ -91,13 +88,7 @@ export class Teller {
 
   /** Takes what this node has just written down to be told. Next: src/webhooks/tell.ts */
   take(callbacks: readonly Callback[]): void {
-    if (this.#born) this.#born.push(...callbacks);
-    else this.#offer(callbacks, (job) => this.#failedLately(job));
-  }
-
-  /** Whether what is about to be written for an endpoint may be told from memory; if not, it waits in the store for its turn. */
-  hasRoomFor(accountId: number, endpointId: string): boolean {
-    return !this.#courier.isCrowded(endpointKeyOf(accountId, endpointId), CLAIM_AT_ONCE);
+    this.#offer(callbacks, (job) => this.#failedLately(job));
   }
 
   /** Takes what waits in the store and is due: what did not fit, what is tried again, what a dead node left behind. */
@@ -115,31 +106,16 @@ export class Teller {
 
   /** In bounded steps: what an endpoint will not take now is put off, and others behind it have their turn. */
   async #claimDue(): Promise<void> {
-    const { membership } = this.#needs;
+    const { store, membership, clock } = this.#needs;
     if (!membership.alive) return;
     for (const from of [NOBODY, ...membership.dead]) {
       for (let step = 0; step < STEPS_PER_CLAIM && this.#courier.size < JOBS_MAX / 2; step += 1) {
-        const claimed = await this.#claimSome(from);
+        const { node } = membership;
+        const due = await store.claimCallbacks({ node, from, dueBy: clock.now(), limit: CLAIM_AT_ONCE });
+        if (membership.node === node) this.#offer(due);
         // What is being put back is written down before more is taken.
-        if (claimed < CLAIM_AT_ONCE || this.#leaving.size > LEAVING_MAX) break;
+        if (due.length < CLAIM_AT_ONCE || this.#leaving.size > LEAVING_MAX) break;
       }
-    }
-  }
-
-  /** What waits for an endpoint that has no room for all that could come with it stays where it is until there is some. */
-  async #claimSome(from: number): Promise<number> {
-    const { store, membership, clock } = this.#needs;
-    const { node } = membership;
-    const except = this.#courier.crowded(CLAIM_AT_ONCE).map(endpointIdOf);
-    this.#born = [];
-    try {
-      const due = await store.claimCallbacks({ node, from, dueBy: clock.now(), limit: CLAIM_AT_ONCE, except });
-      if (membership.node === node) this.#offer(due);
-      return due.length;
-    } finally {
-      const born = this.#born;
-      this.#born = null;
-      if (membership.node === node) this.take(born);
     }
   }
 
@@ -186,7 +162,7 @@ export class Teller {
 
   /** How an endpoint is doing on this node. */
   healthOf(accountId: number, endpointId: string): EndpointHealth {
-    return this.#courier.health(endpointKeyOf(accountId, endpointId));
+    return this.#courier.health(`${accountId}/${endpointId}`);
   }
 
   /** What is under way has a moment to end; after that it belongs to whoever claims it, and may be told twice. */
@@ -251,9 +227,7 @@ export class Teller {
   #dueAgainAt({ endpointKey }: Job, reason: ReturnReason | "no room"): number {
     const now = this.#needs.clock.now();
     if (reason === "one before it failed" || reason === "the courier stops") return now;
-    const { openForMs, breaker, last } = this.#courier.health(endpointKey);
-    // Nobody claims it before there is room again, and then it goes at once.
-    if (breaker === "closed" && last?.outcome === "delivered") return now;
+    const { openForMs } = this.#courier.health(endpointKey);
     const [leastMs, spreadMs] = openForMs === 0 ? [NO_ROOM_MS, NO_ROOM_SPREAD_MS] : [openForMs, SPREAD_MS];
     return now + Math.ceil(leastMs + Math.random() * spreadMs);
   }
@@ -275,9 +249,5 @@ function jobOf(callback: Callback, node: number): Job {
   const { accountId, eventId, endpointId, happening } = callback;
   const message = messageOf(happening);
   const orderKey = message ? messageIdOf(message) : eventId;
-  return { endpointKey: endpointKeyOf(accountId, endpointId), orderKey, callback, node };
+  return { endpointKey: `${accountId}/${endpointId}`, orderKey, callback, node };
 }
-
-const endpointKeyOf = (accountId: number, endpointId: string): string => `${accountId}/${endpointId}`;
-
-const endpointIdOf = (endpointKey: string): string => endpointKey.slice(endpointKey.indexOf("/") + 1);

@@ -91,10 +91,8 @@ function readFilter(query: AuthenticCall["query"], faults: Fault[]): MessageFilt
 
 /** A message as its customer sees it. */
 export function messageView(message: StoredMessage): object {
-  const { state, dueAt, expiresAt } = message;
+  const { state, dueAt } = message;
   const waits = state === "accepted" || state === "scheduled";
-  // What waits for a line that is down goes when that is up, and is looked at when its time is over.
-  const isForLine = state === "accepted" && dueAt >= expiresAt;
   return {
     messageId: messageIdOf(message),
     channel: message.channel,
@@ -113,7 +111,7 @@ export function messageView(message: StoredMessage): object {
     campaignName: message.campaignName,
     test: message.test,
     createdAt: message.createdAt,
-    dueAt: waits && !isForLine && dueAt < PAUSED_MS ? dueAt : null,
+    dueAt: waits && dueAt < PAUSED_MS ? dueAt : null,
     submittedAt: message.submittedAt,
     doneAt: message.doneAt,
   };
@@ -144,9 +142,7 @@ export const MESSAGE_FIELDS = {
   campaignName: nullableString("The name given when sending."),
   test: Type.Boolean({ description: "Sent with a test key." }),
   createdAt: Type.Integer({ description: "When it was accepted, in epoch milliseconds." }),
-  dueAt: nullableTime(
-    "Not sent before this time, while it waits; null afterwards, while its campaign is paused, and while no carrier for it is up.",
-  ),
+  dueAt: nullableTime("Not sent before this time, while it waits; null afterwards, and while its campaign is paused."),
   submittedAt: nullableTime("When a carrier took it."),
   doneAt: nullableTime("When it came to its end."),
 };

@@ -64,7 +64,7 @@ export const targetRows = (moves: readonly Move[]) =>
       status: target.status,
       channel: target.channel,
       carrier: target.carrier,
-      owner: target.isLeft ? NOBODY : announce?.owner,
+      owner: announce?.owner,
       due_at: announce?.dueAt,
     })),
   );

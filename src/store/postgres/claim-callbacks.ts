@@ -7,7 +7,7 @@ import type { Query } from "./pool.ts";
 const CLAIM = `
   update callbacks set owner = $1 from (
     select account_id, event_id, endpoint_id from callbacks as due
-    where owner = $2 and due_at <= $3 and state = 'waiting' and endpoint_id <> all($5::uuid[]) and not exists (
+    where owner = $2 and due_at <= $3 and state = 'waiting' and not exists (
       select 1 from callbacks as earlier
       where earlier.account_id = due.account_id and earlier.request_id = due.request_id and earlier.n = due.n
         and earlier.endpoint_id = due.endpoint_id and earlier.state = 'waiting' and earlier.event_id < due.event_id)
@@ -18,7 +18,7 @@ const CLAIM = `
 
 export const createClaimCallbacks =
   (query: Query): CallbackStore["claimCallbacks"] =>
-  async ({ node, from, dueBy, limit, except = [] }) => {
-    const { rows } = await query<CallbackRow>({ text: CLAIM, values: [node, from, dueBy, limit, except] });
+  async ({ node, from, dueBy, limit }) => {
+    const { rows } = await query<CallbackRow>({ text: CLAIM, values: [node, from, dueBy, limit] });
     return rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).map(callbackOf);
   };

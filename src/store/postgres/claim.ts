@@ -11,21 +11,16 @@ interface Key {
   n: number;
 }
 
-const KEY_COLUMNS = { account_id: "integer", request_id: "uuid", n: "integer" } as const;
-const KEYS = columns<keyof Key>(KEY_COLUMNS, 2);
-const TAKEN_KEYS = columns<keyof Key>(KEY_COLUMNS, 3);
+const KEYS = columns<keyof Key>({ account_id: "integer", request_id: "uuid", n: "integer" }, 2);
 const IS_KEY = `messages.account_id = batch.account_id and messages.request_id = batch.request_id and messages.n = batch.n`;
 
 /** Rows that another claim has its hand on are passed over, so two nodes never wait for each other nor take the same row. */
-const pick = (order: "asc" | "desc"): string => `
+const PICK = `
   select account_id, request_id, n from messages
   where owner = $1 and lane = $2 and due_at <= $3 and state in ('accepted', 'scheduled', 'submitting')
-  order by due_at ${order} limit $4 for update skip locked`;
+  order by due_at limit $4 for update skip locked`;
 
-const PICK = pick("asc");
-const PICK_FROM_BEHIND = pick("desc");
-
-const TAKE = `update messages set owner = $1, due_at = least(due_at, $2) from ${TAKEN_KEYS.rows} where ${IS_KEY} returning messages.*`;
+const TAKE = `update messages set owner = $1 from ${KEYS.rows} where ${IS_KEY} returning messages.*`;
 
 const GIVE_BACK = `
   update messages set owner = ${NOBODY} from ${KEYS.rows}
@@ -45,16 +40,15 @@ export function createClaim(pool: ConnectionPool): MessageStore["claim"] {
     }
   }
 
-  return async ({ node, from, routeClass, dueBy, limit, at = dueBy, fromBehind = false }): Promise<Message[]> => {
+  return async ({ node, from, routeClass, dueBy, limit }): Promise<Message[]> => {
     await giveBackLost();
     let keys: readonly Key[] = [];
     try {
       return await pool.transaction(async (query) => {
-        const text = fromBehind ? PICK_FROM_BEHIND : PICK;
-        const picked = await query<Key>({ text, values: [from, laneOf(routeClass), dueBy, limit] });
+        const picked = await query<Key>({ text: PICK, values: [from, laneOf(routeClass), dueBy, limit] });
         keys = picked.rows;
         if (keys.length === 0) return [];
-        const { rows } = await query<MessageRow>({ text: TAKE, values: [node, at, ...TAKEN_KEYS.values(keys)] });
+        const { rows } = await query<MessageRow>({ text: TAKE, values: [node, ...KEYS.values(keys)] });
         return rows.map(messageOf).toSorted(oldestFirst);
       });
     } catch (error) {

@@ -11,7 +11,7 @@ import {
   type MovedRow,
   type ParkedRow,
 } from "../rows.ts";
-import { NOBODY, type Move, type MoveResult, type ParkedReceipt } from "../store.ts";
+import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import type { CallbackRow } from "../tables.ts";
 import { announcing, byEvent, TOLD_FACTS, targetColumns, targetRows } from "./announce.ts";
 import { columns } from "./columns.ts";
@@ -102,7 +102,7 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
       trail = ${TRAIL}, charge = ${chargeAfterExpression(CHANGE)}, charge_change = ${CHANGE}
         + case when messages.submitted_at is null and step.submitted_at is not null then ${TAKEN} else 0 end
     from step
-    where ${IS_MESSAGE} and (step.owned_by is null or greatest(messages.owner, ${NOBODY}) = step.owned_by)
+    where ${IS_MESSAGE} and (step.owned_by is null or messages.owner = step.owned_by)
       and (step.carried_by is null or messages.carrier = step.carried_by)
       and (step.due_is is null or messages.due_at = step.due_is)
       and (step.channel_is is null or messages.channel = step.channel_is) and ${IS_LEGAL}

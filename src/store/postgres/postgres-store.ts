@@ -18,7 +18,6 @@ import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
-import { createSidings } from "../sidings.ts";
 import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
 import type { Store } from "../store.ts";
@@ -90,7 +89,6 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createCreditQueries(engine),
     ...createRetention(engine),
     ...createReading(engine),
-    ...createSidings(engine, sql`for update skip locked`),
     ...createSubmissions(engine),
     ...createLinks(engine),
     ...createInbound(engine),

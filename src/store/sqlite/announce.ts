@@ -44,7 +44,7 @@ export function createAnnounce(db: DatabaseSync): (move: Move, announcement: Ann
       ...(row.circle === null ? {} : { circle: row.circle }),
     });
     const told: Callback[] = [];
-    for (const { eventId, endpointId, kind, status, channel, carrier, isLeft } of targets) {
+    for (const { eventId, endpointId, kind, status, channel, carrier } of targets) {
       if (channel !== row.channel || (carrier !== null && carrier !== row.carrier)) continue;
       const others = findOthers.all(accountId, requestId, n, endpointId) as unknown as Other[];
       // A second route may take a message that a first one has taken: that it was sent is told once.
@@ -65,7 +65,7 @@ export function createAnnounce(db: DatabaseSync): (move: Move, announcement: Ann
         carrier: row.carrier,
         facts,
         state: "waiting",
-        owner: isLeft || before.length > 0 ? NOBODY : owner,
+        owner: before.length > 0 ? NOBODY : owner,
         attempts: 0,
         due_at: Math.max(dueAt, ...before.map((other) => other.due_at)),
       };

@@ -89,49 +89,28 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
 
     checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] => isolation.together(batch, checkAll),
 
-    claim({
-      node,
-      from,
-      routeClass,
-      dueBy,
-      limit,
-      at = dueBy,
-      fromBehind = false,
-    }: Parameters<MessageStore["claim"]>[0]): Message[] {
+    claim({ node, from, routeClass, dueBy, limit }: Parameters<MessageStore["claim"]>[0]): Message[] {
       const rows = prepare(
-        `update messages set owner = ?, due_at = min(due_at, ?) where (account_id, request_id, n) in (
+        `update messages set owner = ? where (account_id, request_id, n) in (
            select account_id, request_id, n from messages
-           where owner = ? and lane = ? and due_at <= ? and state in ('accepted', 'scheduled', 'submitting')
-           order by due_at ${fromBehind ? "desc" : "asc"} limit ?)
+           where owner = ? and lane = ? and due_at <= ? and state in ('accepted', 'scheduled', 'submitting') order by due_at limit ?)
          returning *`,
-      ).all(node, at, from, laneOf(routeClass), dueBy, limit) as unknown as MessageRow[];
+      ).all(node, from, laneOf(routeClass), dueBy, limit) as unknown as MessageRow[];
       return rows.map(messageOf).toSorted(oldestFirst);
     },
 
-    /**
-     * What is to be told of one message is taken in order. The index alone says what is to be left where it is, so that passing
-     * over many costs little.
-     */
-    claimCallbacks({
-      node,
-      from,
-      dueBy,
-      limit,
-      except = [],
-    }: Parameters<CallbackStore["claimCallbacks"]>[0]): Callback[] {
+    /** What is to be told of one message is taken in order. */
+    claimCallbacks({ node, from, dueBy, limit }: Parameters<CallbackStore["claimCallbacks"]>[0]): Callback[] {
       const rows = prepare(
         `update callbacks set owner = ? where (account_id, event_id, endpoint_id) in (
-           select due.account_id, due.event_id, due.endpoint_id from callbacks as due
-           cross join callbacks as told
-             on told.account_id = due.account_id and told.event_id = due.event_id and told.endpoint_id = due.endpoint_id
-           where due.owner = ? and due.due_at <= ? and due.state = 'waiting'
-             and due.endpoint_id not in (select value from json_each(?)) and not exists (
+           select account_id, event_id, endpoint_id from callbacks as due
+           where owner = ? and due_at <= ? and state = 'waiting' and not exists (
              select 1 from callbacks as earlier indexed by callbacks_of_message
-             where earlier.account_id = told.account_id and earlier.request_id = told.request_id and earlier.n = told.n
-               and earlier.endpoint_id = told.endpoint_id and earlier.state = 'waiting' and earlier.event_id < told.event_id)
-           order by due.due_at limit ?)
+             where earlier.account_id = due.account_id and earlier.request_id = due.request_id and earlier.n = due.n
+               and earlier.endpoint_id = due.endpoint_id and earlier.state = 'waiting' and earlier.event_id < due.event_id)
+           order by due_at limit ?)
          returning *`,
-      ).all(node, from, dueBy, JSON.stringify(except), limit) as unknown as CallbackRow[];
+      ).all(node, from, dueBy, limit) as unknown as CallbackRow[];
       return rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).map(callbackOf);
     },
 

@@ -3,7 +3,7 @@ import { bringsToEnd, mayMove, provesSubmit, type State } from "../../model/mess
 import { createAnnounce } from "./announce.ts";
 import { changeOf, CHANGES, chargeAfterChange } from "../charge.ts";
 import { contentAtEnd, isAbout, movedOf, ON_ID_USED_AGAIN, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
-import { NOBODY, type Move, type MoveResult, type ParkedReceipt } from "../store.ts";
+import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 
 type Row = Pick<
@@ -147,7 +147,7 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
 /** Whether the message may go there from where it is, and is still what the move takes it for. */
 function isLegal(move: Move, row: Row): boolean {
   if (!mayMove(row.state as State, move.to)) return false;
-  if (move.ownedBy !== undefined && move.ownedBy !== Math.max(NOBODY, row.owner)) return false;
+  if (move.ownedBy !== undefined && move.ownedBy !== row.owner) return false;
   if (move.carriedBy !== undefined && move.carriedBy !== row.carrier) return false;
   if (move.dueIs !== undefined && move.dueIs !== row.due_at) return false;
   return move.channelIs === undefined || move.channelIs === row.channel;

@@ -11,28 +11,19 @@ export function createSettleCallbacks(db: DatabaseSync): (batch: readonly Settle
        log = case when length(coalesce(log, '')) < ${LOG_MAX} then nullif(coalesce(log, '') || ?, '') else log end
      where account_id = ? and event_id = ? and endpoint_id = ? and owner = ? and state = 'waiting'`,
   );
-  // What was not attempted has changed in nothing but whose it is and when it is due.
-  const putBack = db.prepare(
-    `update callbacks set owner = ${NOBODY}, due_at = max(due_at, ?)
-     where account_id = ? and event_id = ? and endpoint_id = ? and owner = ? and state = 'waiting'`,
-  );
   const holdBack = db.prepare(
     `update callbacks indexed by callbacks_of_message set due_at = ?
      where account_id = ? and request_id = ? and n = ? and endpoint_id = ? and state = 'waiting' and event_id > ? and due_at < ?`,
   );
   return (batch) => {
     for (const { accountId, eventId, endpointId, ownedBy, state, at, dueAt, attempted, log } of batch) {
-      if (state === "waiting" && !attempted && log === "") {
-        putBack.run(dueAt, accountId, eventId, endpointId, ownedBy);
-        continue;
-      }
       const tries = attempted ? 1 : 0;
       const doneAt = state === "waiting" ? null : at;
       settle.run(state, tries, tries, dueAt, dueAt, doneAt, log, accountId, eventId, endpointId, ownedBy);
     }
     // What is to be told of the same message later comes after it.
-    for (const { accountId, eventId, endpointId, state, at, dueAt, message } of batch)
-      if (state === "waiting" && message && dueAt > at)
+    for (const { accountId, eventId, endpointId, state, dueAt, message } of batch)
+      if (state === "waiting" && message)
         holdBack.run(dueAt, accountId, message.requestId, message.n, endpointId, eventId, dueAt);
   };
 }

@@ -23,7 +23,6 @@ import { createInbound } from "../inbound.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
-import { createSidings } from "../sidings.ts";
 import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
 import { isAbout, nodeOf, parkedOf, submissionOf, type NodeRow, type ParkedRow, type RefRow } from "../rows.ts";
@@ -102,7 +101,6 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     ...createCreditQueries(engine),
     ...createRetention(engine),
     ...createReading(engine),
-    ...createSidings(engine),
     ...createSubmissions(engine),
     ...createLinks(engine),
     ...createInbound(engine),
