@@ -36,7 +36,7 @@ import type { AcceptNeeds } from "./messages/accept.ts";
 import { answerLate } from "./messages/answer-late.ts";
 import { settleCampaigns, type CampaignNeeds } from "./messages/campaign.ts";
 import { keepAllTemplates } from "./messages/keep-templates.ts";
-import type { DispatchNeeds } from "./messages/dispatch.ts";
+import type { DispatchNeeds } from "./messages/dispatch-needs.ts";
 import { Dispatcher } from "./messages/dispatcher.ts";
 import { JustTaken } from "./messages/just-taken.ts";
 import { movesFor } from "./messages/note-taken.ts";

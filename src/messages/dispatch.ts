@@ -1,52 +1,20 @@
-import type { Carrier, Carriers, Outcome } from "../carriers/carrier.ts";
-import type { Log } from "../lib/log.ts";
+import type { Carrier, Outcome } from "../carriers/carrier.ts";
 import type { Seal } from "../lib/seal.ts";
-import {
-  FAILURES,
-  isFinal,
-  isSealed,
-  mediaOf,
-  messageIdOf,
-  type Message,
-  type MessageContent,
-  type RouteClass,
-} from "../model/message.ts";
+import { isSealed, mediaOf, messageIdOf, type Message, type MessageContent } from "../model/message.ts";
 import { writeTrail, type PassedOver } from "../model/trail.ts";
-import { NOBODY, type Move } from "../store/store.ts";
-import type { Gates } from "../work/gates.ts";
-import type { Membership } from "../work/membership.ts";
+import type { Move } from "../store/store.ts";
 import { candidatesFor, type Candidate, type Choice } from "./choose-route.ts";
-import { asText, callBack, fallbackDueAt, mayFallBack, notPastFallback } from "./fall-back.ts";
-import { judgeAgain, type JudgeAgainNeeds } from "./judge-again.ts";
-import { answerOf, erasing, movesFor, noteInDoubt, noteTaken, refOf } from "./note-taken.ts";
-import type { ReportNeeds } from "./report.ts";
-
-/** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
-const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
-/** A line that is down may be back at any moment, and what is urgent must not sleep past it. */
-const LONGEST_WAIT_FOR_LINE_MS: Readonly<Record<RouteClass, number>> = { OTP: 5000, TRANS: 30_000, PROMO: 300_000 };
-
-/**
- * A message in doubt is sent again so often, once after each pause: by then a carrier that takes messages and does not say so
- * has several of it. From then on it waits for its receipt.
- */
-const REPEATS_MAX = RETRY_PAUSES_MS.length;
+import { conclude } from "./conclude.ts";
+import type { DispatchNeeds } from "./dispatch-needs.ts";
+import { callBack, fallbackDueAt, mayFallBack, notPastFallback } from "./fall-back.ts";
+import { judgeAgain } from "./judge-again.ts";
+import { movesFor, refOf } from "./note-taken.ts";
+import { end, hold, putBack, stopShort, turnToText, wait, waitForRoute } from "./put-off.ts";
+import { mayRepeat } from "./try-again.ts";
 
 const ASK_AGAIN_MS = 1000;
 /** How long a message stays out of this node's hands when it is others' to send. */
 const LEFT_TO_OTHERS_MS = 500;
-/** A carrier that stays down is noted on the trail so often, and then only waited for. */
-const NOTED_TRIES = 5;
-
-export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media" | "endOfCode"> {
-  store: ReportNeeds["store"] & JudgeAgainNeeds["store"];
-  membership: Membership;
-  carriers: Carriers;
-  gates: Gates;
-  log: Log;
-  /** Opens what lies sealed in the store until it is sent. */
-  seal: Pick<Seal, "open">;
-}
 
 /**
  * Hands one message to its carrier, or to the next one where the first is down or will not have it. A message for a carrier
@@ -144,12 +112,6 @@ export async function depart(needs: DispatchNeeds, message: Message, departure: 
   }
 }
 
-/** Leaves a message as it is until a later time: nothing has been done with it. */
-async function wait({ commits, clock }: DispatchNeeds, message: Message, node: number, dueAt: number): Promise<void> {
-  const at = clock.now();
-  await commits.move.add({ ...refOf(message), to: message.state, at, owner: NOBODY, ownedBy: node, dueAt });
-}
-
 interface Progress {
   /** Carriers whose gates it has passed. */
   passed: string[];
@@ -159,7 +121,7 @@ interface Progress {
 
 /**
  * Tries the carriers in their order. The intent is committed first: after a crash, a row in `accepted` was certainly not sent,
- * and a row in `submitting` may have been.
+ * and a row in `submitting` may have been. Next: src/messages/conclude.ts
  */
 async function tryEach(
   needs: DispatchNeeds,
@@ -229,193 +191,3 @@ function opened(seal: Pick<Seal, "open">, message: Message): Message {
   if (!isSealed(message.content)) return message;
   return { ...message, content: JSON.parse(seal.open(message.content.sealed)) as MessageContent };
 }
-
-/**
- * Writes what the carrier answered. That it was taken is true whoever owns the row by now; anything else is ours to say
- * only while the row is still ours, because another node may be sending it. Next: src/messages/report.ts
- */
-async function conclude(
-  needs: DispatchNeeds,
-  message: Message,
-  node: number,
-  { carrier, route }: Candidate,
-  outcome: Outcome,
-  repeats: boolean,
-): Promise<void> {
-  const { commits, clock, meters } = needs;
-  const at = clock.now();
-  const nextTryAt = nextTryOf(message, outcome, repeats || carrier.repeatsSafely === true, at);
-  const move = {
-    ...refOf(message),
-    at,
-    owner: NOBODY,
-    carrier: carrier.name,
-    trail: writeTrail(
-      isEnd(outcome) ? answerOf(carrier.name, outcome, at) : { ...answerOf(carrier.name, outcome, at), nextTryAt },
-    ),
-  };
-  switch (outcome.kind) {
-    case "taken":
-      return noteTaken(needs, message, {
-        ...move,
-        taken: outcome,
-        failoverAfterSeconds: route?.content.failoverAfterSeconds,
-      });
-    case "refused": {
-      // A carrier that refuses a repeat for its own reasons says nothing about the first try: its receipt may still come.
-      if (message.state === "submitting" && outcome.fault === "carrier") {
-        await commits.move.add({ ...move, to: "submitting", ownedBy: node, dueAt: message.expiresAt, repeat: -1 });
-        return;
-      }
-      const { code: errorCode, description } = outcome;
-      if (await mayFallBack(needs, message)) {
-        await turnToText(needs, message, node, description, move.trail);
-        return;
-      }
-      const { moved } = await commits.move.add({ ...move, to: "rejected", ownedBy: node, errorCode, description });
-      if (moved) meters.moves("rejected").inc();
-      return;
-    }
-    case "busy":
-    case "down":
-      await commits.move.add({
-        ...move,
-        // A repeat that was not taken says nothing about the first try: that one stays in doubt.
-        ...(message.state === "submitting" ? { to: "submitting", repeat: -1 } : { to: "accepted" }),
-        ownedBy: node,
-        dueAt: nextTryAt,
-      });
-      return;
-    case "unknown":
-      return noteInDoubt(needs, message, { ...move, unknown: outcome, ownedBy: node, dueAt: nextTryAt });
-  }
-}
-
-const isEnd = ({ kind }: Outcome): boolean => kind === "taken" || kind === "refused";
-
-/** An RCS message that will not arrive as such goes on as the text that was given for this case. */
-async function turnToText(
-  { commits, clock }: DispatchNeeds,
-  message: Message,
-  node: number,
-  reason: string,
-  answer = "",
-): Promise<boolean> {
-  const step = asText(message, clock.now(), reason);
-  return (await commits.move.add({ ...step, ownedBy: node, trail: answer + step.trail })).moved;
-}
-
-/** When the message is looked at again. One in doubt that must not be sent twice waits for its receipt as long as it is valid. */
-function nextTryOf(message: Message, outcome: Outcome, repeats: boolean, at: number): number {
-  const wasRepeat = message.state === "submitting";
-  const sofar = wasRepeat ? { ...message, repeats: message.repeats + 1 } : message;
-  if (outcome.kind === "unknown" && !mayRepeat(sofar, repeats)) return notPastFallback(message, at, message.expiresAt);
-  const pauseMs =
-    outcome.kind === "busy"
-      ? (outcome.retryAfterMs ?? retryPauseMs(message))
-      : outcome.kind === "down"
-        ? linePauseMs(message)
-        : retryPauseMs(message);
-  return notPastFallback(message, at, at + pauseMs);
-}
-
-/** No carrier can be used now: if there is a route at all, the message waits for it; if there is none any more, it fails. */
-async function waitForRoute(
-  needs: DispatchNeeds,
-  message: Message,
-  node: number,
-  passedOver: readonly PassedOver[],
-): Promise<void> {
-  const { commits, clock, meters } = needs;
-  const at = clock.now();
-  const step = writeTrail({ at, step: "attempt", route: "none", carrier: "none", passedOver });
-  const trail = message.attempts < NOTED_TRIES ? step : "";
-  const move = { ...refOf(message), at, owner: NOBODY, ownedBy: node, trail };
-  if (passedOver.length > 0 || message.state === "submitting") {
-    // Counted as a try, so that the pauses grow.
-    const dueAt = notPastFallback(message, at, at + linePauseMs(message));
-    await commits.move.add({ ...move, to: message.state, attempt: true, dueAt });
-    return;
-  }
-  if (await mayFallBack(needs, message)) {
-    await turnToText(needs, message, node, FAILURES.NO_ROUTE);
-    return;
-  }
-  const errorCode = "NO_ROUTE";
-  const { moved } = await commits.move.add({ ...move, to: "rejected", errorCode, description: FAILURES[errorCode] });
-  if (moved) meters.moves("rejected").inc();
-}
-
-/** A policy has changed its mind since the message was accepted. */
-async function stopShort(
-  { commits, clock, meters }: DispatchNeeds,
-  message: Message,
-  node: number,
-  { to, dueAt, extendMs, errorCode, entry }: NonNullable<Awaited<ReturnType<typeof judgeAgain>>>,
-): Promise<void> {
-  const { moved } = await commits.move.add({
-    ...refOf(message),
-    to,
-    at: clock.now(),
-    owner: NOBODY,
-    ownedBy: node,
-    ...(dueAt === undefined ? {} : { dueAt }),
-    ...(extendMs === undefined ? {} : { extendMs }),
-    ...(errorCode === undefined ? {} : { errorCode, description: FAILURES[errorCode] }),
-    ...(entry ? { trail: writeTrail(entry) } : {}),
-  });
-  if (moved && isFinal(to)) meters.moves(to).inc();
-}
-
-/** Leaves a message in doubt: sent again later, or ended when its time is over and no receipt has come. */
-export async function hold(
-  { commits, clock }: DispatchNeeds,
-  message: Message,
-  node: number,
-  dueAt: number,
-  unsent: Pick<Move, "repeat"> = {},
-): Promise<void> {
-  const at = clock.now();
-  await commits.move.add({ ...refOf(message), to: "submitting", at, owner: NOBODY, ownedBy: node, dueAt, ...unsent });
-}
-
-/** Undoes an intent that nothing came of: the message was certainly not sent and is as good as new. */
-async function putBack({ commits }: DispatchNeeds, message: Message, node: number, at: number): Promise<void> {
-  await commits.move.add({ ...refOf(message), to: "accepted", at, owner: NOBODY, ownedBy: node, dueAt: at });
-}
-
-async function end(
-  { commits, clock, meters }: DispatchNeeds,
-  message: Message,
-  node: number,
-  to: "unknown" | "expired",
-): Promise<void> {
-  const errorCode = to === "expired" ? "EXPIRED_IN_QUEUE" : "SUBMIT_UNCONFIRMED";
-  const { moved } = await commits.move.add({
-    ...refOf(message),
-    to,
-    at: clock.now(),
-    owner: NOBODY,
-    ownedBy: node,
-    errorCode,
-    description: FAILURES[errorCode],
-    // Nobody sends it any more, also where a late report may still say that it has arrived.
-    ...erasing(message),
-  });
-  if (moved) meters.moves(to).inc();
-}
-
-/**
- * A second password or order confirmation is a nuisance, a missing one is a failure; a second advertisement is the worse of the
- * two, unless the route says otherwise or the carrier knows a repeat. A sixth of anything is too many.
- */
-const mayRepeat = (message: Message, repeats: boolean): boolean =>
-  message.repeats < REPEATS_MAX && (message.routeClass !== "PROMO" || repeats);
-
-function retryPauseMs(message: Message): number {
-  const pause = RETRY_PAUSES_MS[Math.min(message.attempts, RETRY_PAUSES_MS.length - 1)] ?? 0;
-  return Math.round(pause * (0.8 + Math.random() * 0.4));
-}
-
-const linePauseMs = (message: Message): number =>
-  Math.min(retryPauseMs(message), LONGEST_WAIT_FOR_LINE_MS[message.routeClass]);

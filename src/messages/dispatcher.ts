@@ -1,7 +1,9 @@
 import { Queue } from "../lib/queue.ts";
 import { messageIdOf, type Message, type RouteClass } from "../model/message.ts";
 import type { Lanes } from "../work/lanes.ts";
-import { depart, dispatch, hold, planDeparture, type Departure, type DispatchNeeds } from "./dispatch.ts";
+import { depart, dispatch, planDeparture, type Departure } from "./dispatch.ts";
+import type { DispatchNeeds } from "./dispatch-needs.ts";
+import { hold } from "./put-off.ts";
 
 const FAULT_PAUSE_MS = 60_000;
 

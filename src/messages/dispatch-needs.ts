@@ -1,0 +1,18 @@
+import type { Carriers } from "../carriers/carrier.ts";
+import type { Log } from "../lib/log.ts";
+import type { Seal } from "../lib/seal.ts";
+import type { Gates } from "../work/gates.ts";
+import type { Membership } from "../work/membership.ts";
+import type { JudgeAgainNeeds } from "./judge-again.ts";
+import type { ReportNeeds } from "./report.ts";
+
+/** What sending a message takes. */
+export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media" | "endOfCode"> {
+  store: ReportNeeds["store"] & JudgeAgainNeeds["store"];
+  membership: Membership;
+  carriers: Carriers;
+  gates: Gates;
+  log: Log;
+  /** Opens what lies sealed in the store until it is sent. */
+  seal: Pick<Seal, "open">;
+}
