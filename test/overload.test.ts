@@ -184,12 +184,12 @@ describe("the doorstep", () => {
     void enter("first", "PROMO", BULK);
     commit.load = 1000;
     void enter("second", "PROMO", BULK);
-    void enter("a few", "PROMO", BULK - 1);
     clock.advance(100);
     expect(entered).toEqual(["first"]);
-    commit.load = 999;
+    for (const name of ["third", "fourth"]) void enter(name, "PROMO", BULK);
+    commit.load = 899;
     clock.advance(10);
-    expect(entered).toEqual(["first", "second"]);
+    expect(entered, "all that come in at once fit into one commit").toEqual(["first", "second", "third"]);
   });
 
   test("whoever fails on entering fails alone", async () => {

@@ -7,6 +7,8 @@ import type { Pusher, PushResult } from "./push.ts";
 export type Asked = readonly [id: number, request: Push];
 export type Answered = readonly [id: number, result: PushResult];
 
+const CUT_OFF = "was cut off, because a part of this server failed";
+
 interface Needs {
   /** Where pushes may go besides the public addresses. */
   opened: Opened;
@@ -40,16 +42,21 @@ export class PushThread implements Pusher {
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
-    this.#leaving = [];
     this.#giveUp("was called off, because this server stops");
     await worker?.terminate();
   }
 
   readonly #send = (): void => {
     if (this.#leaving.length === 0) return;
-    this.#worker ??= this.#begin();
-    this.#worker.postMessage(JSON.stringify(this.#leaving));
+    const asked = JSON.stringify(this.#leaving);
     this.#leaving = [];
+    try {
+      this.#worker ??= this.#begin();
+      this.#worker.postMessage(asked);
+    } catch (error) {
+      this.#needs.log.error({ err: error }, "no thread could be begun that sends callbacks");
+      this.#giveUp(CUT_OFF);
+    }
   };
 
   #begin(): Worker {
@@ -60,7 +67,7 @@ export class PushThread implements Pusher {
     worker.on("exit", () => {
       if (this.#worker !== worker) return;
       this.#worker = null;
-      this.#giveUp("was cut off, because a part of this server failed");
+      this.#giveUp(CUT_OFF);
     });
     return worker;
   }
@@ -72,7 +79,9 @@ export class PushThread implements Pusher {
     }
   }
 
+  /** What has not left either is not sent any more: it is told as failed now. */
   #giveUp(reason: string): void {
+    this.#leaving = [];
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const resolve of waiting)

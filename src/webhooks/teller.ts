@@ -21,14 +21,14 @@ export interface TellerNeeds extends TellNeeds, HealthNeeds {
 
 const CLAIM_AT_ONCE = 500;
 /** In memory; more wait in the store. */
-const JOBS_MAX = 20_000;
+const JOBS_MAX = 40_000;
 /** What an endpoint has no room for is looked at again after so long. */
 const NO_ROOM_MS = 1000;
 const NO_ROOM_SPREAD_MS = 4000;
 /** What an endpoint is spared for a while comes back spread over so long, not all at once. */
 const SPREAD_MS = 120_000;
 /** What one endpoint may have in memory, so that there is always room for the others. */
-const JOBS_PER_ENDPOINT = 5000;
+const JOBS_PER_ENDPOINT = 20_000;
 /** How often one turn asks the store for more. */
 const STEPS_PER_CLAIM = 10;
 const LEAVING_MAX = 2000;

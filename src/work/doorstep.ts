@@ -74,9 +74,8 @@ export class Doorstep {
   /** Whether messages of a type are turned away for now. */
   isShut(routeClass: RouteClass): boolean {
     if (this.#closed) return true;
-    const { commits } = this.#needs;
     if (this.#lines[routeClass].length >= LINE_MAX) return true;
-    return this.#isTooLong(routeClass === "OTP" ? commits.urgentAccept : commits.accept);
+    return this.#isTooLong(this.#commitOf(routeClass));
   }
 
   /** Takes places for some messages by `take`, now or when it is their turn. */
@@ -106,8 +105,14 @@ export class Doorstep {
       for (let first = line.shift(); first; first = line.shift()) first.turnAway(tooMuch());
   }
 
-  #mayEnter(routeClass: RouteClass, count: number): boolean {
-    const { commits, sending } = this.#needs;
+  #commitOf(routeClass: RouteClass): Pick<Batcher<never, never>, "load" | "waitingMs"> {
+    const { accept, urgentAccept } = this.#needs.commits;
+    return routeClass === "OTP" ? urgentAccept : accept;
+  }
+
+  /** `entered` is what has just come in and is in no commit yet. */
+  #mayEnter(routeClass: RouteClass, count: number, entered = 0): boolean {
+    const { sending } = this.#needs;
     if (!sending) return true;
     const { laneCapacity } = this.#options;
     // What waits for a slow carrier is not in the lane: what has no place because of that is stored and claimed later.
@@ -115,7 +120,7 @@ export class Doorstep {
     const hasRoom = laneCapacity - inLane >= count;
     if ((hasRoom && inLane === 0) || count > laneCapacity || !this.#isStrained(routeClass, sending)) return true;
     // A campaign is in the store long before it is sent: its bulks wait for the one before them, not for the carrier.
-    if (count >= BULK && commits.accept.load < FULL_COMMIT) return true;
+    if (count >= BULK && this.#commitOf(routeClass).load + entered < FULL_COMMIT) return true;
     // What goes to its carrier without a stay in the lane is a write less: single messages that may do so come when they can,
     // unless bulks keep the lane full.
     const mayBoard = count === 1 && routeClass !== "PROMO";
@@ -145,11 +150,15 @@ export class Doorstep {
     const { clock } = this.#needs;
     const began = clock.monotonic();
     const tooLongAgo = began - this.#options.acceptWaitMs;
+    let entered = 0;
     for (let first = line.peek(); first && clock.monotonic() - began < SLICE_MS; first = line.peek()) {
-      const entering = this.#mayEnter(routeClass, first.count);
+      const entering = this.#mayEnter(routeClass, first.count, entered);
       if (!entering && first.since > tooLongAgo) return;
       line.shift();
-      if (entering) first.enter();
+      if (entering) {
+        entered += first.count;
+        first.enter();
+      }
       // Whoever sent it has given up on it, or is about to.
       else first.turnAway(tooMuch());
     }

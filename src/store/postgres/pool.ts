@@ -5,6 +5,7 @@ import { prepareSession } from "./session.ts";
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 3_000;
+const IDLE_TIMEOUT_MS = 60_000;
 const TRIES_MAX = 8;
 const INT8 = 20;
 
@@ -31,7 +32,8 @@ export class ConnectionPool {
   readonly #pool: Pool;
   #ended: Promise<void> | null = null;
 
-  constructor(url: string, connections: number) {
+  /** Idle connections are closed after a while, unless whoever comes next must not wait for one. */
+  constructor(url: string, connections: number, { keepsIdle = false } = {}) {
     // Times and counters outgrow 32 bits but not a double.
     const types = new TypeOverrides();
     types.setTypeParser(INT8, Number);
@@ -42,7 +44,7 @@ export class ConnectionPool {
       types,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      idleTimeoutMillis: 60_000,
+      idleTimeoutMillis: keepsIdle ? 0 : IDLE_TIMEOUT_MS,
       // The server ends a slow statement; this ends the wait for a server that no longer answers.
       query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
       // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for the promise, though its types do not say so

@@ -47,7 +47,7 @@ const URGENT_CONNECTIONS = 3;
 export async function openPostgresStore(url: string, options: { connections?: number } = {}): Promise<Store> {
   await migrate(url);
   const pool = new ConnectionPool(url, options.connections ?? 10);
-  const urgentPool = new ConnectionPool(url, URGENT_CONNECTIONS);
+  const urgentPool = new ConnectionPool(url, URGENT_CONNECTIONS, { keepsIdle: true });
   const poolFor = (urgent = false): ConnectionPool => (urgent ? urgentPool : pool);
   const { query } = pool;
 
