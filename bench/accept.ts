@@ -1,6 +1,6 @@
 // Durable accepts per second of POST /v1/sms, as a ratio to a bare Fastify echo with the same schemas in the same run,
 // and of the other two channels as a ratio to SMS.
-// Run: npm run bench:accept [-- --seconds 3 --rounds 5 --million --engine sqlite,postgres]
+// Run: npm run bench:accept [-- --seconds 3 --rounds 5 --connections 64 --million --engine sqlite,postgres]
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
@@ -17,13 +17,14 @@ const { values: options } = parseArgs({
   options: {
     seconds: { type: "string", default: "3" },
     rounds: { type: "string", default: "5" },
+    connections: { type: "string", default: "64" },
     million: { type: "boolean", default: false },
     engine: { type: "string", default: "sqlite,postgres" },
   },
 });
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
-const CONNECTIONS = 64;
+const CONNECTIONS = Number(options.connections);
 const BULK_CONNECTIONS = 4;
 const BULK = 1000;
 
