@@ -48,6 +48,8 @@ export async function openPostgresStore(url: string, options: { connections?: nu
   await migrate(url);
   const pool = new ConnectionPool(url, options.connections ?? 10);
   const urgentPool = new ConnectionPool(url, URGENT_CONNECTIONS, { keepsIdle: true });
+  // The first password does not wait for a connection to be made.
+  await urgentPool.query({ text: "select 1" });
   const poolFor = (urgent = false): ConnectionPool => (urgent ? urgentPool : pool);
   const { query } = pool;
 
