@@ -55,6 +55,11 @@ export class ConnectionPool {
     this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
+  /** Whether whoever comes next has to wait for a connection. */
+  get isFull(): boolean {
+    return this.#pool.idleCount === 0 && this.#pool.totalCount >= this.#pool.options.max;
+  }
+
   query: Query = (statement) => this.#again(() => this.#withClient((client) => queryOn(client, statement)));
 
   /** All or nothing. The work may run more than once. */

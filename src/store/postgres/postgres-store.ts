@@ -40,17 +40,16 @@ import { ConnectionPool, type Statement } from "./pool.ts";
 import { settleCallbacks } from "./settle-callbacks.ts";
 import { checkCodes } from "./check-codes.ts";
 
-/** What is urgent finds a connection free, however many statements of a flood are under way. */
-const URGENT_CONNECTIONS = 3;
+/** For what is urgent while the statements of a flood have all others. */
+const SPARE_CONNECTIONS = 3;
 
 /** The store that any number of nodes share. Resolves once the schema is up to date. */
 export async function openPostgresStore(url: string, options: { connections?: number } = {}): Promise<Store> {
   await migrate(url);
   const pool = new ConnectionPool(url, options.connections ?? 10);
-  const urgentPool = new ConnectionPool(url, URGENT_CONNECTIONS, { keepsIdle: true });
-  // The first password does not wait for a connection to be made.
-  await urgentPool.query({ text: "select 1" });
-  const poolFor = (urgent = false): ConnectionPool => (urgent ? urgentPool : pool);
+  const spare = new ConnectionPool(url, SPARE_CONNECTIONS, { keepsIdle: true });
+  // Those in use have planned the statements before, so they are the better ones.
+  const poolFor = (urgent = false): ConnectionPool => (urgent && pool.isFull ? spare : pool);
   const { query } = pool;
 
   async function run<R>(compiled: CompiledQuery): Promise<QueryResult<R>> {
@@ -104,7 +103,7 @@ export async function openPostgresStore(url: string, options: { connections?: nu
     ...createNodes(pool),
 
     accept: (batch, urgent) => accept(poolFor(urgent), batch),
-    checkCodes: (batch) => checkCodes(urgentPool, batch),
+    checkCodes: (batch) => checkCodes(poolFor(true), batch),
     move: (batch, urgent) => move(poolFor(urgent), batch),
     claim: createClaim(pool),
     claimCallbacks: createClaimCallbacks(query),
@@ -135,7 +134,7 @@ export async function openPostgresStore(url: string, options: { connections?: nu
       await query({ text: PING });
     },
     async close() {
-      await Promise.all([pool.end(), urgentPool.end()]);
+      await Promise.all([pool.end(), spare.end()]);
     },
   };
 }
