@@ -1,5 +1,5 @@
 // Signed callbacks per second through everything that brings them, as a ratio to a bare undici Pool in the same run.
-// Run: npm run bench:callbacks [-- --seconds 2 --rounds 7 --inflight 64]
+// Run: npm run bench:callbacks [-- --seconds 2 --rounds 7 --inflight 128]
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -19,8 +19,8 @@ const { values: options } = parseArgs({
   options: {
     seconds: { type: "string", default: "2" },
     rounds: { type: "string", default: "7" },
-    /** Requests at once, on both sides. */
-    inflight: { type: "string", default: "64" },
+    /** Requests at once, on both sides: as many as one endpoint may have. */
+    inflight: { type: "string", default: "128" },
   },
 });
 const SECONDS = Number(options.seconds);

@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { EgressRefused, EgressTimeout } from "../egress/guarded-agent.ts";
 import type { Clock } from "../lib/clock.ts";
+import { createRecall } from "../lib/recall.ts";
 import type { Push } from "../model/callback.ts";
 
 /** For everything together: the name, the connection, the request and the answer. */
@@ -9,6 +10,7 @@ export const PUSH_LIMIT_MS = 15_000;
 const READ_MAX_BYTES = 20_480;
 const EXCERPT_MAX_BYTES = 4096;
 const RETRY_AFTER_MAX_LENGTH = 64;
+const TARGETS_MAX = 1000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const UNWRITABLE = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED", "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH"]);
 const TIMEOUTS = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT"]);
@@ -31,6 +33,12 @@ export type PushResult =
       excerpt: string;
     };
 
+/** Most pushes go to addresses that others went to a moment ago. */
+const targetOf = createRecall(TARGETS_MAX, (url) => {
+  const target = URL.parse(url);
+  return target && { origin: target.origin, path: `${target.pathname}${target.search}` };
+});
+
 /** Makes attempts, here or in a thread of its own. */
 export interface Pusher {
   push(request: Push): Promise<PushResult>;
@@ -52,11 +60,10 @@ export const createPusher = (agent: Dispatcher, clock: Clock): Pusher => ({
 export function push(agent: Dispatcher, clock: Clock, { method, url, headers, body }: Push): Promise<PushResult> {
   return new Promise((resolve) => {
     const attempt = new Attempt(clock, resolve);
-    const target = URL.parse(url);
+    const target = targetOf(url);
     if (!target) return attempt.onResponseError(null, new Error("is no address of the web"));
-    const { origin, pathname, search } = target;
     try {
-      agent.dispatch({ origin, path: `${pathname}${search}`, method, headers, body }, attempt);
+      agent.dispatch({ ...target, method, headers, body }, attempt);
     } catch (error) {
       attempt.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
     }
