@@ -35,6 +35,7 @@ describe("the doorstep", () => {
   let lanes: Lanes;
   let strain: Strain;
   let commit: { load: number; waitingMs: number };
+  let isStoreAway: boolean;
   let doorstep: Doorstep;
   const entered: string[] = [];
 
@@ -43,12 +44,19 @@ describe("the doorstep", () => {
     lanes = new Lanes(CAPACITY);
     strain = BEHIND;
     commit = { load: 0, waitingMs: 0 };
+    isStoreAway = false;
     entered.length = 0;
     doorstep = open({ lanes, strain: () => strain });
   });
 
   function open(sending: { lanes: Lanes; strain(routeClass: RouteClass): Strain } | null): Doorstep {
-    const commits = { accept: commit, urgentAccept: { load: 0, waitingMs: 0 } };
+    const commits = {
+      accept: commit,
+      urgentAccept: { load: 0, waitingMs: 0 },
+      get isStoreAway() {
+        return isStoreAway;
+      },
+    };
     return new Doorstep(
       { clock, commits: commits as never, sending },
       { acceptWaitMs: WAIT_MS, laneCapacity: CAPACITY },
@@ -165,6 +173,18 @@ describe("the doorstep", () => {
     expect(entered, "the strain was seen a moment ago").toEqual([]);
     clock.advance(200);
     expect(entered).toEqual(["one", "two"]);
+  });
+
+  test("moves that wait for a store that is away hold up nobody: who comes, or waits, hears from the store itself", () => {
+    fill();
+    void enter("waiting");
+    clock.advance(100);
+    expect(entered).toEqual([]);
+    isStoreAway = true;
+    void enter("password", "OTP", 1);
+    clock.advance(10);
+    void enter("coming");
+    expect(entered).toEqual(["password", "waiting", "coming"]);
   });
 
   test("a request that no lane could hold waits for none", () => {

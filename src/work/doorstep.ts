@@ -17,7 +17,7 @@ interface Waiting {
 
 interface Needs {
   clock: Clock;
-  commits: Pick<GroupCommit, "accept" | "urgentAccept">;
+  commits: Pick<GroupCommit, "accept" | "urgentAccept" | "isStoreAway">;
   /** Absent on a node that only accepts. */
   sending: { lanes: Lanes; strain(routeClass: RouteClass): Strain } | null;
 }
@@ -112,8 +112,9 @@ export class Doorstep {
 
   /** `entered` is what has just come in and is in no commit yet. */
   #mayEnter(routeClass: RouteClass, count: number, entered = 0): boolean {
-    const { sending } = this.#needs;
-    if (!sending) return true;
+    const { commits, sending } = this.#needs;
+    // Moves that wait for a store that is away are no strain: whoever comes now hears from the store itself.
+    if (!sending || commits.isStoreAway) return true;
     const { laneCapacity } = this.#options;
     // What waits for a slow carrier is not in the lane: what has no place because of that is stored and claimed later.
     const inLane = sending.lanes.taken(routeClass);

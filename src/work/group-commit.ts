@@ -45,6 +45,8 @@ export interface GroupCommit {
   check: Batcher<CodeCheck, CheckResult>;
   /** A question, not a write: which of these numbers get no promotions. */
   optedOut: Batcher<{ accountId: number; numbers: readonly string[] }, readonly boolean[]>;
+  /** Whether something that has happened waits to be written because the store is away. */
+  readonly isStoreAway: boolean;
   /** Resolves once nothing is waiting to be written. */
   idle(): Promise<void>;
 }
@@ -121,16 +123,22 @@ export function createGroupCommit(
   options: { acceptBacklog: number },
 ): GroupCommit {
   /** What has already happened outside must be written: while the store is away, the batch waits and tries again. */
-  const untilWritten = <T>(write: () => Promise<T>): Promise<T> =>
-    insist(
-      clock,
-      (error) => {
-        if (!isAway(error)) return false;
-        log.warn({ err: error }, "store is away, a write waits");
-        return true;
-      },
-      write,
-    );
+  let writesHeldUp = 0;
+  async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
+    let isHeldUp = false;
+    const mayPass = (error: unknown): boolean => {
+      if (!isAway(error)) return false;
+      log.warn({ err: error }, "store is away, a write waits");
+      if (!isHeldUp) writesHeldUp += 1;
+      isHeldUp = true;
+      return true;
+    };
+    try {
+      return await insist(clock, mayPass, write);
+    } finally {
+      if (isHeldUp) writesHeldUp -= 1;
+    }
+  }
 
   const monotonic = (): number => clock.monotonic();
   const accepting = {
@@ -260,6 +268,9 @@ export function createGroupCommit(
     inbound,
     check,
     optedOut,
+    get isStoreAway() {
+      return writesHeldUp > 0;
+    },
     idle: async () => {
       const all = [accept, urgentAccept, move, urgentMove, find, findRespelled, park, part, inbound, check];
       await Promise.all(all.map((batcher) => batcher.idle()));
