@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DoorFull } from "../src/lib/narrow-door.ts";
-import type { RouteClass } from "../src/model/message.ts";
+import { BULK, type RouteClass } from "../src/model/message.ts";
 import { listen, type SmppServer } from "../src/smpp/server.ts";
 import { Doorstep } from "../src/work/doorstep.ts";
 import { Lanes } from "../src/work/lanes.ts";
@@ -194,7 +194,6 @@ describe("the doorstep", () => {
   });
 
   test("a bulk waits for the bulks before it to be stored, and for no lane", () => {
-    const BULK = 100;
     lanes = new Lanes(BULK);
     doorstep = new Doorstep(
       { clock, commits: { accept: commit, urgentAccept: commit } as never, sending: { lanes, strain: () => strain } },

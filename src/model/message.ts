@@ -12,6 +12,9 @@ export type Channel = (typeof CHANNELS)[number];
 export const ROUTE_CLASSES = ["OTP", "TRANS", "PROMO"] as const;
 export type RouteClass = (typeof ROUTE_CLASSES)[number];
 
+/** From so many recipients on a request is a bulk: long for the event loop, and cheap for each of them. */
+export const BULK = 100;
+
 /** Everything that tells one message from all others; `n` is its 1-based place in the request. */
 export interface MessageRef {
   accountId: number;

@@ -2,7 +2,7 @@ import type { Batcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
 import { DoorFull } from "../lib/narrow-door.ts";
 import { Queue } from "../lib/queue.ts";
-import { ROUTE_CLASSES, type RouteClass } from "../model/message.ts";
+import { BULK, ROUTE_CLASSES, type RouteClass } from "../model/message.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Lanes } from "./lanes.ts";
 import { isBehind, type Strain } from "./strain.ts";
@@ -38,8 +38,6 @@ const STRAINED_MS = 1000;
 const LINE_MAX = 5000;
 /** More than fits in one commit waits behind it. */
 const FULL_COMMIT = 1000;
-/** From so many recipients on, accepting costs far less for each of them than sending does. */
-const BULK = 100;
 
 /**
  * Where messages wait to be accepted. Accepting is quicker than sending and takes from the same cores, so a node that took

@@ -122,8 +122,8 @@ export function createGroupCommit(
   { store, clock, log, herald, onlookers = [] }: Needs,
   options: { acceptBacklog: number },
 ): GroupCommit {
-  /** What has already happened outside must be written: while the store is away, the batch waits and tries again. */
   let writesHeldUp = 0;
+  /** What has already happened outside must be written: while the store is away, the batch waits and tries again. */
   async function untilWritten<T>(write: () => Promise<T>): Promise<T> {
     let isHeldUp = false;
     const mayPass = (error: unknown): boolean => {

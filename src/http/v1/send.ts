@@ -2,6 +2,7 @@ import Type from "typebox";
 import type { Draft } from "../../channels/draft.ts";
 import { accept, earlierAnswer, type SendRequest } from "../../messages/accept.ts";
 import { notedPolicies, refuseSingle, type Prepared, type Request } from "../../messages/prepare.ts";
+import { BULK } from "../../model/message.ts";
 import { Problem, type ProblemCode } from "../../model/problem.ts";
 import { SENT_MESSAGE, sendEnvelope, type JsonText } from "../envelope.ts";
 import type { SendCall, SendRoute, Services } from "../route.ts";
@@ -15,9 +16,6 @@ export interface Door<D extends Draft = Draft> {
   /** The recipients as the answer shows them, and the fields that it repeats. */
   echo(draft: D): { recipients: readonly string[]; unicode?: number; flash?: number };
 }
-
-/** From so many recipients on, a request waits for a turn of its own: a password that comes meanwhile goes first. */
-const BULK = 100;
 
 /** The way of every send through its door: read, prepared, accepted, answered. With an idempotency key, once. */
 export const sendThrough = <D extends Draft>(door: Door<D>): SendRoute["handle"] =>
@@ -53,6 +51,7 @@ async function send<D extends Draft>(
 ): Promise<JsonText> {
   const { account, key } = call.caller;
   const draft = door.read(services, call);
+  // It waits for a turn of its own: a password that comes meanwhile goes first.
   if (draft.recipients.length >= BULK) await services.bulkTurn();
   const prepared = await door.prepare(services, { account, test: key.mode === "test", draft, dryRun: false });
   refuseSingle(prepared);
