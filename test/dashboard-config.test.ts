@@ -479,8 +479,8 @@ describe("receipts that match no message", () => {
         at: 1767225600000,
       } as const;
       const receipts = ["abc1", "abc2"].map((carrierMessageId) => ({ ...said, carrier: "1/north", carrierMessageId }));
-      // So long ago that no job looks at them any more.
-      await store.park(receipts, 1767225600250);
+      // So long ago that no job matches them any more, and not so long that they are forgotten.
+      await store.park(receipts, Date.now() - 2 * 3_600_000);
       await page.reload();
       const row = page.getByRole("row", { name: /abc1/ });
       await row.getByRole("button", { name: "Match again" }).click();
@@ -499,6 +499,20 @@ describe("receipts that match no message", () => {
       await page.getByText(/^Every receipt has found its message/).waitFor();
       expect(await first("/api/receipts")).toEqual({ id: "" });
       expect(complaints).toEqual([]);
+    });
+  });
+
+  test("one that has gone meanwhile leaves the list when it is to be removed", async () => {
+    const { store } = dashboard.house.app;
+    const receipt = { state: "delivered", errorCode: "000", description: "Delivered", at: Date.now() } as const;
+    await store.park([{ ...receipt, carrier: "1/north", carrierMessageId: "abc3" }], Date.now() - 2 * 3_600_000);
+    await dashboard.visit("/operations/carriers?tab=receipts", async ({ page }) => {
+      const row = page.getByRole("row", { name: /abc3/ });
+      await row.getByRole("button", { name: "Remove" }).click();
+      const { id } = await first("/api/receipts");
+      expect(await store.removeParked(1, Number(id))).toBe(true);
+      await page.getByRole("button", { name: "Remove it" }).click();
+      await row.waitFor({ state: "detached" });
     });
   });
 });

@@ -178,10 +178,8 @@ function Actions({ receipt: { id, carrierMessageId } }: { receipt: Receipt }) {
         question={`Remove the receipt of ${carrierMessageId}?`}
         consequence="What it says reaches no message any more."
         yes="Remove it"
-        run={async () => {
-          await remove(`${PATH}/${id}`);
-          await refresh();
-        }}
+        // Also where that failed: it may have been matched, or forgotten, since the page was read.
+        run={() => remove(`${PATH}/${id}`).finally(refresh)}
       >
         Remove
       </GuardedConfirm>
