@@ -178,8 +178,14 @@ function Actions({ receipt: { id, carrierMessageId } }: { receipt: Receipt }) {
         question={`Remove the receipt of ${carrierMessageId}?`}
         consequence="What it says reaches no message any more."
         yes="Remove it"
-        // Also where that failed: it may have been matched, or forgotten, since the page was read.
-        run={() => remove(`${PATH}/${id}`).finally(refresh)}
+        run={async () => {
+          try {
+            await remove(`${PATH}/${id}`);
+          } finally {
+            // Also where that failed: it may have been matched, or forgotten, since the page was read.
+            await refresh();
+          }
+        }}
       >
         Remove
       </GuardedConfirm>
