@@ -3,11 +3,16 @@ import { describe, expect, test } from "vitest";
 import { BatcherFull, createBatcher } from "../src/lib/batcher.ts";
 import { DelayQueue } from "../src/lib/delay-queue.ts";
 import { idFloor, newId } from "../src/lib/ids.ts";
+import { createLog } from "../src/lib/log.ts";
 import { Queue } from "../src/lib/queue.ts";
 import { TokenBucket } from "../src/lib/token-bucket.ts";
 import type { Message, RouteClass } from "../src/model/message.ts";
+import type { Move, MoveResult } from "../src/store/store.ts";
+import { createGroupCommit } from "../src/work/group-commit.ts";
 import { Lanes } from "../src/work/lanes.ts";
 import { MovedClock } from "./support/moved-clock.ts";
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("batcher", () => {
   const gates = (): { run(items: readonly number[]): Promise<number[]>; batches: number[][]; open(): void } => {
@@ -27,7 +32,6 @@ describe("batcher", () => {
       },
     };
   };
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   test("what arrives while a batch is under way becomes the next batch", async () => {
     const { run, batches, open } = gates();
@@ -222,5 +226,45 @@ describe("lanes", () => {
     lanes.giveBack("PROMO", 3);
     lanes.push(message("PROMO", 1));
     expect([lanes.room("PROMO"), lanes.reserve("PROMO", 3), lanes.reserve("PROMO", 2)]).toEqual([2, false, true]);
+  });
+});
+
+describe("group commit", () => {
+  test("while passwords pass, other moves keep to one commit at a time", async () => {
+    const clock = new MovedClock();
+    let underWay = 0;
+    let most = 0;
+    const returns: (() => void)[] = [];
+    const store = {
+      move: async (batch: readonly Move[], urgent = false) => {
+        if (!urgent) most = Math.max(most, (underWay += 1));
+        await new Promise<void>((resolve) => returns.push(resolve));
+        if (!urgent) underWay -= 1;
+        return batch.map((): MoveResult => ({ moved: true, message: null, parked: [], told: [] }));
+      },
+    } as unknown as Parameters<typeof createGroupCommit>[0]["store"];
+    const { move, urgentMove } = createGroupCommit({ store, clock, log: createLog("silent") }, { acceptBacklog: 10 });
+    const step = { accountId: 1, requestId: newId(clock.now()), n: 1, to: "submitting", owner: 1, at: 0 } as const;
+    const twoInARow = async (): Promise<number> => {
+      most = 0;
+      const moves = [move.add(step)];
+      await turn();
+      moves.push(move.add(step));
+      await turn();
+      while (returns.length > 0 || underWay > 0) {
+        returns.shift()?.();
+        await turn();
+      }
+      await Promise.all(moves);
+      return most;
+    };
+    expect(await twoInARow()).toBe(2);
+    const password = urgentMove.add(step);
+    await turn();
+    returns.shift()?.();
+    await password;
+    expect(await twoInARow()).toBe(1);
+    clock.advance(250);
+    expect(await twoInARow()).toBe(2);
   });
 });

@@ -31,7 +31,8 @@ interface Options<In, Out> {
   weigh?(item: In): number;
   maxBatch: number;
   maxLoad: number;
-  inFlight: number;
+  /** How many batches may be under way at once, now or, as a function, at the moment of asking. */
+  inFlight: number | (() => number);
   /** Milliseconds that only go forward. */
   monotonic?(): number;
 }
@@ -42,7 +43,9 @@ interface Options<In, Out> {
  * a busy one as soon as a batch returns, so batches grow by themselves exactly when the load does.
  */
 export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, Out> {
-  const { run, weigh = () => 1, maxBatch, maxLoad, inFlight, monotonic = systemClock.monotonic } = options;
+  const { run, weigh = () => 1, maxBatch, maxLoad, monotonic = systemClock.monotonic } = options;
+  const { inFlight } = options;
+  const mayFly = typeof inFlight === "number" ? () => flights < inFlight : () => flights < inFlight();
   let waiting: Waiting<In, Out>[] = [];
   let load = 0;
   let flights = 0;
@@ -83,7 +86,7 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
 
   function pump(): void {
     scheduled = false;
-    while (flights < inFlight && waiting.length > 0) {
+    while (waiting.length > 0 && mayFly()) {
       flights += 1;
       void fly(takeBatch());
     }
@@ -101,7 +104,7 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
       const result = new Promise<Out>((resolve, reject) =>
         waiting.push({ item, weight, since: monotonic(), resolve, reject }),
       );
-      if (!scheduled && flights < inFlight) {
+      if (!scheduled && mayFly()) {
         scheduled = true;
         setImmediate(pump);
       }

@@ -24,6 +24,8 @@ import {
 import type { CheckResult, CodeCheck } from "../store/verify-store.ts";
 
 const NO_LIMIT = Number.POSITIVE_INFINITY;
+/** After a password, others keep to one commit at a time for so long: the next password has the store and the cores for itself. */
+const PASSWORD_PASSES_MS = 250;
 
 /** Every hot write, one batcher per kind. Callers await their own result; a batch is one commit. */
 export interface GroupCommit {
@@ -141,18 +143,20 @@ export function createGroupCommit(
   }
 
   const monotonic = (): number => clock.monotonic();
+  let passwordAt = Number.NEGATIVE_INFINITY;
+  const besidePasswords = (): number => (monotonic() - passwordAt < PASSWORD_PASSES_MS ? 1 : 2);
   const accepting = {
     monotonic,
     weigh: (item: Acceptance) => item.recipients.length,
     maxBatch: 1000,
     maxLoad: options.acceptBacklog,
-    inFlight: 2,
   };
   async function writeRequests(
     batch: readonly Acceptance[],
     urgent: boolean,
   ): Promise<readonly (AcceptResult | Error)[]> {
     const told = herald ? batch.map((request) => withFollowers(herald, withFailures(herald, request))) : batch;
+    if (urgent) passwordAt = monotonic();
     const results = await store.accept(told, urgent);
     if (told.some(({ callbacks }) => callbacks)) herald?.onStored();
     for (const [index, request] of batch.entries()) {
@@ -162,9 +166,14 @@ export function createGroupCommit(
     }
     return results;
   }
-  const accept = createBatcher<Acceptance, AcceptResult>({ ...accepting, run: (batch) => writeRequests(batch, false) });
+  const accept = createBatcher<Acceptance, AcceptResult>({
+    ...accepting,
+    inFlight: besidePasswords,
+    run: (batch) => writeRequests(batch, false),
+  });
   const urgentAccept = createBatcher<Acceptance, AcceptResult>({
     ...accepting,
+    inFlight: 2,
     run: (batch) => writeRequests(batch, true),
   });
   const moving = {
@@ -172,9 +181,9 @@ export function createGroupCommit(
     // Whoever comes next waits for the batch before it, so a batch is no larger than what makes a commit cheap.
     maxBatch: 300,
     maxLoad: NO_LIMIT,
-    inFlight: 2,
   };
   async function writeMoves(batch: readonly Move[], urgent: boolean): Promise<readonly (MoveResult | Error)[]> {
+    if (urgent) passwordAt = monotonic();
     // Announced anew at each try: the ids of events are in the order in which they are written.
     const results = await untilWritten(() =>
       store.move(herald ? batch.map((step) => withAnnouncement(herald, step)) : batch, urgent),
@@ -187,8 +196,16 @@ export function createGroupCommit(
     }
     return results;
   }
-  const move = createBatcher<Move, MoveResult>({ ...moving, run: (batch) => writeMoves(batch, false) });
-  const urgentMove = createBatcher<Move, MoveResult>({ ...moving, run: (batch) => writeMoves(batch, true) });
+  const move = createBatcher<Move, MoveResult>({
+    ...moving,
+    inFlight: besidePasswords,
+    run: (batch) => writeMoves(batch, false),
+  });
+  const urgentMove = createBatcher<Move, MoveResult>({
+    ...moving,
+    inFlight: 2,
+    run: (batch) => writeMoves(batch, true),
+  });
   const find = createBatcher<Receipt, Submission | null>({
     run: (batch) => untilWritten(() => store.findSubmissions(batch)),
     maxBatch: 500,
