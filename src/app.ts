@@ -37,9 +37,8 @@ import { answerLate } from "./messages/answer-late.ts";
 import { settleCampaigns, type CampaignNeeds } from "./messages/campaign.ts";
 import { keepAllTemplates } from "./messages/keep-templates.ts";
 import type { DispatchNeeds } from "./messages/dispatch-needs.ts";
-import { Dispatcher } from "./messages/dispatcher.ts";
 import { JustTaken } from "./messages/just-taken.ts";
-import { movesFor } from "./messages/note-taken.ts";
+import { openLanes } from "./messages/open-lanes.ts";
 import { failOver, type FailOverNeeds } from "./messages/fail-over.ts";
 import type { PrepareNeeds } from "./messages/prepare.ts";
 import { receive } from "./messages/receive.ts";
@@ -64,14 +63,14 @@ import { createHerald } from "./webhooks/herald.ts";
 import { createPusher } from "./webhooks/push.ts";
 import { PushThread } from "./webhooks/push-thread.ts";
 import { Teller, type TellerNeeds } from "./webhooks/teller.ts";
-import { claimDue } from "./work/claim.ts";
 import { Doorstep } from "./work/doorstep.ts";
 import { Figures } from "./work/figures.ts";
+import { DownLines } from "./work/down-lines.ts";
 import { Gates } from "./work/gates.ts";
 import { createGroupCommit } from "./work/group-commit.ts";
 import { listJobs, startJobs } from "./work/jobs.ts";
 import { Live } from "./work/live.ts";
-import { Lanes } from "./work/lanes.ts";
+import type { Lanes } from "./work/lanes.ts";
 import { Membership } from "./work/membership.ts";
 import { addGauges, createMeters } from "./work/meters.ts";
 import { startPulse } from "./work/pulse.ts";
@@ -200,6 +199,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   catalog.onChange(() => carriers.refresh());
   await catalog.refresh();
   const gates = new Gates({ clock, nodeCount: () => membership.count });
+  const downLines = new DownLines({ now: clock.now(), isAlone: () => membership.count === 1 });
   const dispatching: DispatchNeeds & FailOverNeeds & CampaignNeeds = {
     commits,
     store,
@@ -207,6 +207,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     catalog,
     carriers,
     gates,
+    downLines,
     accountOf,
     media,
     seal: otpSeal,
@@ -216,7 +217,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     meters,
     taken: new JustTaken(clock),
   };
-  const sending = sends ? openLanes(dispatching, config, store, given.strain) : null;
+  const ownSending = sends ? openLanes(dispatching, store, config) : null;
+  const sending = ownSending && { ...ownSending, strain: given.strain ?? ownSending.strain };
   simulator.hear(lining.onInbound, (receipt) => report(dispatching, receipt));
   await carriers.start((receipt) => report(dispatching, receipt), { sends });
 
@@ -406,64 +408,6 @@ const wordsOf = ({ parts, total, alphabet }: KeptText): string =>
     alphabet as Alphabet,
     "…",
   )?.text ?? "";
-
-interface Sending {
-  lanes: Lanes;
-  dispatcher: Dispatcher;
-  strain: (routeClass: RouteClass) => Strain;
-  claim: () => Promise<void>;
-  fetch: () => void;
-  stop: () => Promise<void>;
-}
-
-/** The lanes with who fills and who empties them. */
-function openLanes(dispatching: DispatchNeeds, config: Config, store: Store, givenStrain?: Given["strain"]): Sending {
-  const { membership, clock, log, gates, commits } = dispatching;
-  const lanes = new Lanes(config.laneCapacity, (routeClass) => gates.sizeOf(routeClass));
-  const dispatcher = new Dispatcher({ ...dispatching, lanes }, config.dispatchWindow);
-  let claiming: Promise<void> | null = null;
-  let more = false;
-
-  async function fill(): Promise<void> {
-    more = await claimDue({ store, lanes, membership, clock });
-    dispatcher.wake();
-  }
-  const claim = (): Promise<void> => {
-    claiming ??= fill().finally(() => {
-      claiming = null;
-    });
-    return claiming;
-  };
-  const fetch = (): void => {
-    claim().catch((error: unknown) => log.warn({ err: error }, "claiming failed"));
-  };
-  // Rows that did not fit wait in the store; when the lanes run empty they are fetched at once, not at the next turn of the job.
-  dispatcher.onHungry(() => {
-    if (more && !claiming) fetch();
-  });
-  membership.onLost(() => {
-    lanes.clear();
-    gates.clear();
-    dispatcher.clear();
-  });
-  return {
-    lanes,
-    dispatcher,
-    strain:
-      givenStrain ??
-      ((routeClass) => {
-        const { load: movesUnwritten, waitingMs: movesLateMs } = movesFor({ commits }, { routeClass });
-        return { inFlight: dispatcher.departed(routeClass), movesUnwritten, movesLateMs };
-      }),
-    claim,
-    fetch,
-    async stop() {
-      await dispatcher.stop();
-      // Rows claimed after the node has left would be nobody's for ever. Whether it succeeds, `fetch` and the job have told.
-      await claiming?.catch(() => undefined);
-    },
-  };
-}
 
 const sizesOf = (lanes: Lanes | undefined): Record<RouteClass, number> => ({
   OTP: lanes?.sizeOf("OTP") ?? 0,

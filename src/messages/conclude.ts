@@ -21,9 +21,9 @@ export async function conclude(
   outcome: Outcome,
   repeats: boolean,
 ): Promise<void> {
-  const { commits, clock, meters } = needs;
+  const { commits, clock, meters, downLines } = needs;
   const at = clock.now();
-  const nextTryAt = nextTryOf(message, outcome, repeats || carrier.repeatsSafely === true, at);
+  const nextTryAt = nextTryOf(downLines, message, carrier, outcome, repeats || carrier.repeatsSafely === true, at);
   const move = {
     ...refOf(message),
     at,
@@ -35,6 +35,7 @@ export async function conclude(
   };
   switch (outcome.kind) {
     case "taken":
+      if (message.attempts > 0) downLines.foundWay(carrier.name, message.routeClass, at);
       return noteTaken(needs, message, {
         ...move,
         taken: outcome,

@@ -300,6 +300,10 @@ export interface MessageStore {
     from: number;
     routeClass: RouteClass;
     dueBy: number;
+    /** Then only what was put off until a later time than this, and is not in doubt. */
+    putOffAfter?: number;
+    /** Those that became due last instead of first. */
+    lastFirst?: boolean;
     limit: number;
   }): Promise<Message[]>;
   /** Gives up rows of a node that it holds but will not work on. */

@@ -15,10 +15,13 @@ const KEYS = columns<keyof Key>({ account_id: "integer", request_id: "uuid", n: 
 const IS_KEY = `messages.account_id = batch.account_id and messages.request_id = batch.request_id and messages.n = batch.n`;
 
 /** Rows that another claim has its hand on are passed over, so two nodes never wait for each other nor take the same row. */
-const PICK = `
+const pick = (more = "", order = ""): string => `
   select account_id, request_id, n from messages
-  where owner = $1 and lane = $2 and due_at <= $3 and state in ('accepted', 'scheduled', 'submitting')
-  order by due_at limit $4 for update skip locked`;
+  where owner = $1 and lane = $2 and due_at <= $3 and state in ('accepted', 'scheduled', 'submitting') ${more}
+  order by due_at ${order} limit $4 for update skip locked`;
+const PICK = pick();
+const PICK_LAST = pick("", "desc");
+const PICK_PUT_OFF = pick("and due_at > $5 and state = 'accepted'");
 
 const TAKE = `update messages set owner = $1 from ${KEYS.rows} where ${IS_KEY} returning messages.*`;
 
@@ -40,12 +43,14 @@ export function createClaim(pool: ConnectionPool): MessageStore["claim"] {
     }
   }
 
-  return async ({ node, from, routeClass, dueBy, limit }): Promise<Message[]> => {
+  return async ({ node, from, routeClass, dueBy, putOffAfter, lastFirst, limit }): Promise<Message[]> => {
     await giveBackLost();
+    const more = putOffAfter === undefined ? [] : [putOffAfter];
+    const text = putOffAfter === undefined ? (lastFirst ? PICK_LAST : PICK) : PICK_PUT_OFF;
     let keys: readonly Key[] = [];
     try {
       return await pool.transaction(async (query) => {
-        const picked = await query<Key>({ text: PICK, values: [from, laneOf(routeClass), dueBy, limit] });
+        const picked = await query<Key>({ text, values: [from, laneOf(routeClass), dueBy, limit, ...more] });
         keys = picked.rows;
         if (keys.length === 0) return [];
         const { rows } = await query<MessageRow>({ text: TAKE, values: [node, ...KEYS.values(keys)] });
