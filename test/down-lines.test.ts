@@ -44,14 +44,23 @@ describe("messages whose line is down", () => {
     expect(downLines.nextTry(waiter("TRANS", 5 * MINUTE), NORTH, 0, 30 * SECOND)).toBe(5 * MINUTE);
   });
 
-  test("wait no longer than usual if they are passwords, or if another node may have the line", () => {
+  test("wait no longer than usual if they are passwords or in doubt, or if another node may have the line", () => {
     const alone = open();
     const oneOfTwo = open(false);
+    const inDoubt: Message = { ...waiter(), state: "submitting" };
     const waits = Array.from({ length: 100_000 }, () => [
       alone.nextTry(waiter("OTP"), NORTH, 0, 5 * SECOND),
+      alone.nextTry(inDoubt, NORTH, 0, 30 * SECOND),
       oneOfTwo.nextTry(waiter(), NORTH, 0, 30 * SECOND),
     ]);
-    expect(waits.at(-1)).toEqual([5 * SECOND, 30 * SECOND]);
+    expect(waits.at(-1)).toEqual([5 * SECOND, 30 * SECOND, 30 * SECOND]);
+  });
+
+  test("wait no longer because the clock was set back, and as usual once there was time for all of them", () => {
+    const downLines = open();
+    for (let n = 0; n < 100_000; n += 1) downLines.nextTry(waiter(), NORTH, 60 * MINUTE, 30 * SECOND);
+    expect(downLines.nextTry(waiter(), NORTH, 0, 30 * SECOND)).toBe(100_001 * 2);
+    expect(downLines.nextTry(waiter(), NORTH, 4 * MINUTE, 30 * SECOND)).toBe(4 * MINUTE + 30 * SECOND);
   });
 
   test("are all claimed when their line has taken one of them, each once; another line's success says nothing", () => {

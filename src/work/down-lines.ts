@@ -6,8 +6,8 @@ export const LONGEST_WAIT_FOR_LINE_MS: Readonly<Record<RouteClass, number>> = {
   TRANS: 30_000,
   PROMO: 300_000,
 };
-/** Of each type so many a second are tried again at the most; where that is too few, all wait longer. */
-const TRIES_PER_SECOND = 500;
+/** Of each type one is tried again in so long; where that is too few, all wait longer. */
+const TRY_MS = 2;
 /** However many wait, none waits longer. */
 const LONGEST_MS = 900_000;
 /** A claim of which so many were put off again was in vain. */
@@ -57,13 +57,16 @@ export class DownLines {
   }
 
   /** When a message is tried again whose lines are down, and that would wait for `pauseMs` if it were the only one. */
-  nextTry({ routeClass, expiresAt }: Message, lines: readonly string[], at: number, pauseMs: number): number {
+  nextTry({ routeClass, state, expiresAt }: Message, lines: readonly string[], at: number, pauseMs: number): number {
     const waiting = this.#of(routeClass);
     waiting.putOff += 1;
-    if (routeClass === "OTP" || !this.#isAlone()) return at + pauseMs;
-    waiting.owed = Math.max(0, waiting.owed - ((at - waiting.owedAt) * TRIES_PER_SECOND) / 1000) + 1;
+    // Those in doubt are few, and wait for an answer rather than for the line.
+    if (routeClass === "OTP" || state === "submitting" || !this.#isAlone()) return at + pauseMs;
+    // The clock of the machine may have been set back.
+    const madeUpFor = Math.max(0, at - waiting.owedAt) / TRY_MS;
+    waiting.owed = Math.min(Math.max(0, waiting.owed - madeUpFor) + 1, LONGEST_MS / TRY_MS);
     waiting.owedAt = at;
-    const turnMs = Math.min(LONGEST_MS, Math.round((waiting.owed * 1000) / TRIES_PER_SECOND));
+    const turnMs = Math.round(waiting.owed * TRY_MS);
     if (turnMs <= pauseMs) return at + pauseMs;
     const nextAt = Math.max(at, Math.min(at + turnMs, expiresAt));
     waiting.until = Math.max(waiting.until, nextAt);
