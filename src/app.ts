@@ -65,7 +65,7 @@ import { PushThread } from "./webhooks/push-thread.ts";
 import { Teller, type TellerNeeds } from "./webhooks/teller.ts";
 import { Doorstep } from "./work/doorstep.ts";
 import { Figures } from "./work/figures.ts";
-import { DownLines } from "./work/down-lines.ts";
+import { Claimed } from "./work/claimed.ts";
 import { Gates } from "./work/gates.ts";
 import { createGroupCommit } from "./work/group-commit.ts";
 import { listJobs, startJobs } from "./work/jobs.ts";
@@ -199,7 +199,6 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   catalog.onChange(() => carriers.refresh());
   await catalog.refresh();
   const gates = new Gates({ clock, nodeCount: () => membership.count });
-  const downLines = new DownLines({ now: clock.now(), isAlone: () => membership.count === 1 });
   const dispatching: DispatchNeeds & FailOverNeeds & CampaignNeeds = {
     commits,
     store,
@@ -207,7 +206,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     catalog,
     carriers,
     gates,
-    downLines,
+    claimed: new Claimed(),
     accountOf,
     media,
     seal: otpSeal,

@@ -509,8 +509,9 @@ describe("receipts that match no message", () => {
     await dashboard.visit("/operations/carriers?tab=receipts", async ({ page }) => {
       const row = page.getByRole("row", { name: /abc3/ });
       await row.getByRole("button", { name: "Remove" }).click();
-      const { id } = await first("/api/receipts");
-      expect(await store.removeParked(1, Number(id))).toBe(true);
+      const [parked] = (await store.listParked({ accountId: 1 }, null, 10)).rows;
+      expect(parked?.receipt.carrierMessageId).toBe("abc3");
+      expect(await store.removeParked(1, parked?.id ?? 0)).toBe(true);
       await page.getByRole("button", { name: "Remove it" }).click();
       await row.waitFor({ state: "detached" });
     });

@@ -7,7 +7,6 @@ import { createLog } from "../src/lib/log.ts";
 import { Queue } from "../src/lib/queue.ts";
 import { TokenBucket } from "../src/lib/token-bucket.ts";
 import type { Message, RouteClass } from "../src/model/message.ts";
-import type { Move, MoveResult } from "../src/store/store.ts";
 import { createGroupCommit } from "../src/work/group-commit.ts";
 import { Lanes } from "../src/work/lanes.ts";
 import { MovedClock } from "./support/moved-clock.ts";
@@ -230,41 +229,50 @@ describe("lanes", () => {
 });
 
 describe("group commit", () => {
-  test("while passwords pass, other moves keep to one commit at a time", async () => {
-    const clock = new MovedClock();
-    let underWay = 0;
-    let most = 0;
-    const returns: (() => void)[] = [];
-    const store = {
-      move: async (batch: readonly Move[], urgent = false) => {
+  test.each(["accept", "move"] as const)(
+    "while passwords pass, each other kind of %s keeps to one commit at a time",
+    async (kind) => {
+      const clock = new MovedClock();
+      let underWay = 0;
+      let most = 0;
+      const returns: (() => void)[] = [];
+      const write = async (batch: readonly unknown[], urgent = false): Promise<object[]> => {
         if (!urgent) most = Math.max(most, (underWay += 1));
         await new Promise<void>((resolve) => returns.push(resolve));
         if (!urgent) underWay -= 1;
-        return batch.map((): MoveResult => ({ moved: true, message: null, parked: [], told: [] }));
-      },
-    } as unknown as Parameters<typeof createGroupCommit>[0]["store"];
-    const { move, urgentMove } = createGroupCommit({ store, clock, log: createLog("silent") }, { acceptBacklog: 10 });
-    const step = { accountId: 1, requestId: newId(clock.now()), n: 1, to: "submitting", owner: 1, at: 0 } as const;
-    const twoInARow = async (): Promise<number> => {
-      most = 0;
-      const moves = [move.add(step)];
-      await turn();
-      moves.push(move.add(step));
-      await turn();
-      while (returns.length > 0 || underWay > 0) {
-        returns.shift()?.();
+        return batch.map(() => ({ kind: "stored", moved: true, message: null, parked: [], told: [] }));
+      };
+      const store = { accept: write, move: write } as unknown as Parameters<typeof createGroupCommit>[0]["store"];
+      const commits = createGroupCommit({ store, clock, log: createLog("silent") }, { acceptBacklog: 10 });
+      const item = { recipients: [{ failure: null }] } as never;
+      const [others, passwords] =
+        kind === "accept" ? [commits.accept, commits.urgentAccept] : [commits.move, commits.urgentMove];
+      /** How many commits of two things that come one after the other are under way at once. */
+      const twoInARow = async (): Promise<number> => {
+        most = 0;
+        const written = [others.add(item)];
         await turn();
-      }
-      await Promise.all(moves);
-      return most;
-    };
-    expect(await twoInARow()).toBe(2);
-    const password = urgentMove.add(step);
-    await turn();
-    returns.shift()?.();
-    await password;
-    expect(await twoInARow()).toBe(1);
-    clock.advance(250);
-    expect(await twoInARow()).toBe(2);
-  });
+        written.push(others.add(item));
+        await turn();
+        while (returns.length > 0 || underWay > 0) {
+          returns.shift()?.();
+          await turn();
+        }
+        await Promise.all(written);
+        return most;
+      };
+      expect(await twoInARow()).toBe(2);
+      const password = passwords.add(item);
+      await turn();
+      // However long its own commit takes.
+      clock.advance(1000);
+      returns.shift()?.();
+      await password;
+      expect(await twoInARow()).toBe(1);
+      clock.advance(249);
+      expect(await twoInARow()).toBe(1);
+      clock.advance(1);
+      expect(await twoInARow()).toBe(2);
+    },
+  );
 });

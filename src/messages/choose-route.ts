@@ -1,6 +1,6 @@
 import type { Carrier, Carriers } from "../carriers/carrier.ts";
 import type { AccountCatalog, Catalog } from "../catalog/catalog.ts";
-import { carrierKey, SIMULATOR, type CatalogRecord, type RouteContent } from "../model/catalog.ts";
+import { SIMULATOR, type CatalogRecord, type RouteContent } from "../model/catalog.ts";
 import type { Message } from "../model/message.ts";
 import type { PassedOver } from "../model/trail.ts";
 
@@ -54,8 +54,6 @@ export interface Choice {
   /** In the order they are to be tried. */
   usable: readonly Candidate[];
   passedOver: readonly PassedOver[];
-  /** Of these the carriers that are down, by their names in the whole service. */
-  down: readonly string[];
   /** Whether the first choice is a line that other nodes have. */
   elsewhere: boolean;
   /** Whether a promotion in doubt may be sent again: its route says so, or the carrier that may have it knows a repeat. */
@@ -75,14 +73,12 @@ export function candidatesFor(
 ): Choice {
   if (message.test) {
     const carrier = carriers.find(message.accountId, SIMULATOR);
-    const usable = carrier ? [{ route: null, carrier }] : [];
-    return { usable, passedOver: [], down: [], elsewhere: false, repeats: false };
+    return { usable: carrier ? [{ route: null, carrier }] : [], passedOver: [], elsewhere: false, repeats: false };
   }
   const usable: Candidate[] = [];
   let elsewhere = false;
   let knowsRepeat = false;
   const passedOver: PassedOver[] = [];
-  const down: string[] = [];
   const routes = routesFor(catalog.of(message.accountId), message);
   for (const route of routes.length > 1 ? drawn(routes) : routes) {
     const name = route.content.carrier;
@@ -101,7 +97,6 @@ export function candidatesFor(
     if (message.state === "submitting" && carrier?.name === message.carrier && carrier.repeatsSafely)
       knowsRepeat = true;
     if (reason === ELSEWHERE && usable.length === 0) elsewhere = true;
-    if (!carrier?.isUp()) down.push(carrierKey(message.accountId, name));
     if (reason === null && carrier) usable.push({ route, carrier });
     else passedOver.push({ route: route.name, carrier: name, reason: reason ?? "" });
   }
@@ -110,7 +105,7 @@ export function candidatesFor(
   if (waitedFor > 0) usable.unshift(...usable.splice(waitedFor, 1));
   if (waitedFor >= 0) elsewhere = false;
   const repeats = knowsRepeat || (routes[0]?.content.repeatPromotionsInDoubt ?? false);
-  return { usable, passedOver, down, elsewhere, repeats };
+  return { usable, passedOver, elsewhere, repeats };
 }
 
 /** By priority; among equals at random, each as often as its weight says. */

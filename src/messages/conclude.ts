@@ -21,9 +21,9 @@ export async function conclude(
   outcome: Outcome,
   repeats: boolean,
 ): Promise<void> {
-  const { commits, clock, meters, downLines } = needs;
+  const { commits, clock, meters, claimed } = needs;
   const at = clock.now();
-  const nextTryAt = nextTryOf(downLines, message, carrier, outcome, repeats || carrier.repeatsSafely === true, at);
+  const nextTryAt = nextTryOf(message, outcome, repeats || carrier.repeatsSafely === true, at);
   const move = {
     ...refOf(message),
     at,
@@ -35,7 +35,6 @@ export async function conclude(
   };
   switch (outcome.kind) {
     case "taken":
-      if (message.attempts > 0) downLines.foundWay(carrier.name, message.routeClass, at);
       return noteTaken(needs, message, {
         ...move,
         taken: outcome,
@@ -58,6 +57,7 @@ export async function conclude(
     }
     case "busy":
     case "down":
+      if (outcome.kind === "down") claimed.putOff(message);
       await commits.move.add({
         ...move,
         // A repeat that was not taken says nothing about the first try: that one stays in doubt.

@@ -1,7 +1,7 @@
 import type { Carriers } from "../carriers/carrier.ts";
 import type { Log } from "../lib/log.ts";
 import type { Seal } from "../lib/seal.ts";
-import type { DownLines } from "../work/down-lines.ts";
+import type { Claimed } from "../work/claimed.ts";
 import type { Gates } from "../work/gates.ts";
 import type { Membership } from "../work/membership.ts";
 import type { JudgeAgainNeeds } from "./judge-again.ts";
@@ -13,7 +13,7 @@ export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media
   membership: Membership;
   carriers: Carriers;
   gates: Gates;
-  downLines: DownLines;
+  claimed: Claimed;
   log: Log;
   /** Opens what lies sealed in the store until it is sent. */
   seal: Pick<Seal, "open">;

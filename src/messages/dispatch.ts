@@ -46,7 +46,7 @@ async function judgeAndSend(
   const inDoubt = message.state === "submitting";
 
   if (now >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
-  const { usable, passedOver, down, elsewhere, repeats } = candidatesFor(needs, message, admittedTo);
+  const { usable, passedOver, elsewhere, repeats } = candidatesFor(needs, message, admittedTo);
   // Its carrier has been busy, down or silent about it for as long as whoever sent it wanted to wait.
   const isOverdue = message.attempts > 0 && now >= (fallbackDueAt(message) ?? Infinity);
   if (isOverdue && (await mayFallBack(needs, message))) {
@@ -69,7 +69,7 @@ async function judgeAndSend(
   // Nobody's again, so that a node that has the line may take it; nothing has been tried.
   if (elsewhere) return wait(needs, message, node, clock.now() + LEFT_TO_OTHERS_MS);
   const [first] = usable;
-  if (!first) return waitForRoute(needs, message, node, { passedOver, down });
+  if (!first) return waitForRoute(needs, message, node, passedOver);
   if (first.carrier.name !== admittedTo) {
     if (!gates.admit(first.carrier, message)) return;
     passed.push(first.carrier.name);
@@ -127,7 +127,7 @@ async function tryEach(
   needs: DispatchNeeds,
   message: Message,
   node: number,
-  { usable, passedOver: before, repeats, passed, isIntended = false }: Omit<Choice, "down" | "elsewhere"> & Progress,
+  { usable, passedOver: before, repeats, passed, isIntended = false }: Omit<Choice, "elsewhere"> & Progress,
 ): Promise<void> {
   const { membership, gates, clock, meters } = needs;
   const inDoubt = message.state === "submitting";

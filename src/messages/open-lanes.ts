@@ -25,14 +25,14 @@ export function openLanes(
   store: MessageStore,
   { laneCapacity, dispatchWindow }: { laneCapacity: number; dispatchWindow: number },
 ): Sending {
-  const { membership, clock, log, gates, downLines, commits } = dispatching;
+  const { membership, clock, log, gates, claimed, commits } = dispatching;
   const lanes = new Lanes(laneCapacity, (routeClass) => gates.sizeOf(routeClass));
   const dispatcher = new Dispatcher({ ...dispatching, lanes }, dispatchWindow);
   let claiming: Promise<void> | null = null;
   let more = false;
 
   async function fill(): Promise<void> {
-    more = await claimDue({ store, lanes, membership, clock, downLines });
+    more = await claimDue({ store, lanes, membership, clock, claimed });
     dispatcher.wake();
   }
   const claim = (): Promise<void> => {

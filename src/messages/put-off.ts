@@ -1,12 +1,11 @@
 import { FAILURES, isFinal, type Message } from "../model/message.ts";
-import { writeTrail } from "../model/trail.ts";
+import { writeTrail, type PassedOver } from "../model/trail.ts";
 import { NOBODY, type Move } from "../store/store.ts";
-import type { Choice } from "./choose-route.ts";
 import type { DispatchNeeds } from "./dispatch-needs.ts";
-import { asText, mayFallBack } from "./fall-back.ts";
+import { asText, mayFallBack, notPastFallback } from "./fall-back.ts";
 import type { judgeAgain } from "./judge-again.ts";
 import { erasing, refOf } from "./note-taken.ts";
-import { nextTryForLine } from "./try-again.ts";
+import { linePauseMs } from "./try-again.ts";
 
 /** A carrier that stays down is noted on the trail so often, and then only waited for. */
 const NOTED_TRIES = 5;
@@ -27,19 +26,18 @@ export async function waitForRoute(
   needs: DispatchNeeds,
   message: Message,
   node: number,
-  { passedOver, down }: Pick<Choice, "passedOver" | "down">,
+  passedOver: readonly PassedOver[],
 ): Promise<void> {
-  const { commits, clock, meters, downLines } = needs;
+  const { commits, clock, meters, claimed } = needs;
   const at = clock.now();
   const step = writeTrail({ at, step: "attempt", route: "none", carrier: "none", passedOver });
   const trail = message.attempts < NOTED_TRIES ? step : "";
   const move = { ...refOf(message), at, owner: NOBODY, ownedBy: node, trail };
   if (passedOver.length > 0 || message.state === "submitting") {
+    claimed.putOff(message);
     // Counted as a try, so that the pauses grow.
-    const dueAt = nextTryForLine(downLines, message, down, at);
-    // What was scheduled has had its time: from here on it is put off, as others are.
-    const to = message.state === "scheduled" ? "accepted" : message.state;
-    await commits.move.add({ ...move, to, attempt: true, dueAt });
+    const dueAt = notPastFallback(message, at, at + linePauseMs(message));
+    await commits.move.add({ ...move, to: message.state, attempt: true, dueAt });
     return;
   }
   if (await mayFallBack(needs, message)) {

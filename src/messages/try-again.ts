@@ -1,10 +1,11 @@
-import type { Carrier, Outcome } from "../carriers/carrier.ts";
-import type { Message } from "../model/message.ts";
-import { LONGEST_WAIT_FOR_LINE_MS, type DownLines } from "../work/down-lines.ts";
+import type { Outcome } from "../carriers/carrier.ts";
+import type { Message, RouteClass } from "../model/message.ts";
 import { notPastFallback } from "./fall-back.ts";
 
 /** Pauses before the next try, by tries made; each is spread by a fifth so that a carrier's return is not a stampede. */
 const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
+/** A line that is down may be back at any moment, and what is urgent must not sleep past it. */
+const LONGEST_WAIT_FOR_LINE_MS: Readonly<Record<RouteClass, number>> = { OTP: 5000, TRANS: 30_000, PROMO: 300_000 };
 
 /**
  * A message in doubt is sent again so often, once after each pause: by then a carrier that takes messages and does not say so
@@ -13,20 +14,17 @@ const RETRY_PAUSES_MS = [1000, 5000, 15_000, 60_000, 300_000];
 const REPEATS_MAX = RETRY_PAUSES_MS.length;
 
 /** When the message is looked at again. One in doubt that must not be sent twice waits for its receipt as long as it is valid. */
-export function nextTryOf(
-  downLines: DownLines,
-  message: Message,
-  carrier: Pick<Carrier, "name">,
-  outcome: Outcome,
-  repeats: boolean,
-  at: number,
-): number {
+export function nextTryOf(message: Message, outcome: Outcome, repeats: boolean, at: number): number {
   const wasRepeat = message.state === "submitting";
   const sofar = wasRepeat ? { ...message, repeats: message.repeats + 1 } : message;
   if (outcome.kind === "unknown" && !mayRepeat(sofar, repeats)) return notPastFallback(message, at, message.expiresAt);
-  if (outcome.kind === "down") return nextTryForLine(downLines, message, [carrier.name], at);
-  const askedMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
-  return notPastFallback(message, at, at + (askedMs ?? retryPauseMs(message)));
+  const pauseMs =
+    outcome.kind === "busy"
+      ? (outcome.retryAfterMs ?? retryPauseMs(message))
+      : outcome.kind === "down"
+        ? linePauseMs(message)
+        : retryPauseMs(message);
+  return notPastFallback(message, at, at + pauseMs);
 }
 
 /**
@@ -41,8 +39,6 @@ function retryPauseMs(message: Message): number {
   return Math.round(pause * (0.8 + Math.random() * 0.4));
 }
 
-/** When a message is looked at again whose lines are down. */
-export function nextTryForLine(downLines: DownLines, message: Message, lines: readonly string[], at: number): number {
-  const pauseMs = Math.min(retryPauseMs(message), LONGEST_WAIT_FOR_LINE_MS[message.routeClass]);
-  return notPastFallback(message, at, downLines.nextTry(message, lines, at, pauseMs));
-}
+/** How long it waits for a line that is down. */
+export const linePauseMs = (message: Message): number =>
+  Math.min(retryPauseMs(message), LONGEST_WAIT_FOR_LINE_MS[message.routeClass]);

@@ -300,9 +300,7 @@ export interface MessageStore {
     from: number;
     routeClass: RouteClass;
     dueBy: number;
-    /** Then only what was put off until a later time than this, and is not in doubt. */
-    putOffAfter?: number;
-    /** Those that became due last instead of first. */
+    /** Those that became due last instead of those that did first. */
     lastFirst?: boolean;
     limit: number;
   }): Promise<Message[]>;

@@ -1,12 +1,12 @@
 import type { Clock } from "../lib/clock.ts";
 import { ROUTE_CLASSES, type Message, type RouteClass } from "../model/message.ts";
 import { NOBODY, type MessageStore } from "../store/store.ts";
-import type { DownLines } from "./down-lines.ts";
+import type { Claimed } from "./claimed.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Membership } from "./membership.ts";
 
 const CLAIM_AT_ONCE = 1000;
-/** Where a line is down the next claim is likely to be in vain too, and what is behind it can wait a little. */
+/** Where a line is down, its queue is only looked at now and then: to try each of them again and again would be all that a node does. */
 const CLAIM_IN_VAIN = 250;
 
 interface Needs {
@@ -14,7 +14,7 @@ interface Needs {
   lanes: Lanes;
   membership: Membership;
   clock: Clock;
-  downLines: DownLines;
+  claimed: Claimed;
 }
 
 /**
@@ -28,37 +28,23 @@ export async function claimDue(needs: Needs): Promise<boolean> {
     for (const from of [NOBODY, ...needs.membership.dead]) {
       if (await claimFrom(needs, from, routeClass)) more = true;
     }
-    if (await claimEarly(needs, routeClass)) more = true;
   }
   return more;
 }
 
 /** Next: src/messages/dispatch.ts */
 async function claimFrom(needs: Needs, from: number, routeClass: RouteClass): Promise<boolean> {
-  const { lanes, clock, downLines } = needs;
-  const isInVain = downLines.wasInVain(routeClass);
+  const { lanes, clock, claimed } = needs;
+  // Passwords are few and short-lived: each is tried as soon as it is due.
+  const isInVain = routeClass !== "OTP" && claimed.wasInVain(routeClass);
   const limit = Math.min(isInVain ? CLAIM_IN_VAIN : CLAIM_AT_ONCE, lanes.room(routeClass));
   if (limit <= 0) return true;
   const due = { from, routeClass, dueBy: clock.now(), limit };
-  const claimed = (await claim(needs, due)).length;
-  // Those in front wait for a line that is down. What has come last may have another: it does not wait behind them.
-  const last = isInVain && claimed === limit ? (await claim(needs, { ...due, lastFirst: true })).length : 0;
-  if (claimed > 0) downLines.noteClaim(routeClass, claimed + last);
-  return claimed === limit && !isInVain;
-}
-
-/** A line is back: what was put off for it comes before its time, into half of the room that is left. */
-async function claimEarly(needs: Needs, routeClass: RouteClass): Promise<boolean> {
-  const { lanes, downLines } = needs;
-  const early = downLines.earlyOf(routeClass);
-  if (!early) return false;
-  const limit = Math.min(CLAIM_AT_ONCE, Math.ceil(lanes.room(routeClass) / 2));
-  if (limit <= 0) return true;
-  const range = { putOffAfter: early.after, dueBy: early.by };
-  const messages = await claim(needs, { from: NOBODY, routeClass, ...range, limit });
-  const last = messages.length === limit ? messages.at(-1) : undefined;
-  downLines.wentOn(routeClass, last?.dueAt ?? null);
-  return last !== undefined;
+  const first = await claim(needs, due);
+  // Those in front wait for a line that is down. What has come last may have another: it does not wait behind all of them.
+  const last = isInVain && first.length === limit ? await claim(needs, { ...due, lastFirst: true }) : [];
+  if (first.length > 0) claimed.note(routeClass, [...first, ...last]);
+  return first.length === limit && !isInVain;
 }
 
 async function claim(

@@ -144,6 +144,15 @@ export function createGroupCommit(
 
   const monotonic = (): number => clock.monotonic();
   let passwordAt = Number.NEGATIVE_INFINITY;
+  async function notingPasswords<T>(urgent: boolean, write: () => Promise<T>): Promise<T> {
+    if (!urgent) return write();
+    passwordAt = monotonic();
+    try {
+      return await write();
+    } finally {
+      passwordAt = monotonic();
+    }
+  }
   const besidePasswords = (): number => (monotonic() - passwordAt < PASSWORD_PASSES_MS ? 1 : 2);
   const accepting = {
     monotonic,
@@ -156,8 +165,7 @@ export function createGroupCommit(
     urgent: boolean,
   ): Promise<readonly (AcceptResult | Error)[]> {
     const told = herald ? batch.map((request) => withFollowers(herald, withFailures(herald, request))) : batch;
-    if (urgent) passwordAt = monotonic();
-    const results = await store.accept(told, urgent);
+    const results = await notingPasswords(urgent, () => store.accept(told, urgent));
     if (told.some(({ callbacks }) => callbacks)) herald?.onStored();
     for (const [index, request] of batch.entries()) {
       const result = results[index];
@@ -183,11 +191,9 @@ export function createGroupCommit(
     maxLoad: NO_LIMIT,
   };
   async function writeMoves(batch: readonly Move[], urgent: boolean): Promise<readonly (MoveResult | Error)[]> {
-    if (urgent) passwordAt = monotonic();
     // Announced anew at each try: the ids of events are in the order in which they are written.
-    const results = await untilWritten(() =>
-      store.move(herald ? batch.map((step) => withAnnouncement(herald, step)) : batch, urgent),
-    );
+    const write = () => store.move(herald ? batch.map((step) => withAnnouncement(herald, step)) : batch, urgent);
+    const results = await notingPasswords(urgent, () => untilWritten(write));
     for (const [index, step] of batch.entries()) {
       const result = results[index];
       if (!result || result instanceof Error) continue;

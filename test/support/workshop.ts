@@ -18,7 +18,7 @@ import {
   type SmsContent,
 } from "../../src/model/message.ts";
 import { NOBODY, type Acceptance, type StoredMessage } from "../../src/store/store.ts";
-import { DownLines } from "../../src/work/down-lines.ts";
+import { Claimed } from "../../src/work/claimed.ts";
 import { Gates } from "../../src/work/gates.ts";
 import { createGroupCommit } from "../../src/work/group-commit.ts";
 import { Membership } from "../../src/work/membership.ts";
@@ -92,7 +92,7 @@ export class Workshop {
           name === SIMULATOR ? this.carrier : (this.others.get(carrierKey(accountId, name)) ?? null),
       },
       gates: new Gates({ clock: this.clock, nodeCount: () => 1 }),
-      downLines: new DownLines({ now: this.clock.now(), isAlone: () => true }),
+      claimed: new Claimed(),
       accountOf: (id) => ({ id, name: "default", suspended: false, settings: this.settings }),
       media: { look: () => this.media },
       seal: { open: (sealed) => sealed },

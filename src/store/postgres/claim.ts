@@ -15,13 +15,12 @@ const KEYS = columns<keyof Key>({ account_id: "integer", request_id: "uuid", n: 
 const IS_KEY = `messages.account_id = batch.account_id and messages.request_id = batch.request_id and messages.n = batch.n`;
 
 /** Rows that another claim has its hand on are passed over, so two nodes never wait for each other nor take the same row. */
-const pick = (more = "", order = ""): string => `
+const pick = (order: "asc" | "desc"): string => `
   select account_id, request_id, n from messages
-  where owner = $1 and lane = $2 and due_at <= $3 and state in ('accepted', 'scheduled', 'submitting') ${more}
+  where owner = $1 and lane = $2 and due_at <= $3 and state in ('accepted', 'scheduled', 'submitting')
   order by due_at ${order} limit $4 for update skip locked`;
-const PICK = pick();
-const PICK_LAST = pick("", "desc");
-const PICK_PUT_OFF = pick("and due_at > $5 and state = 'accepted'");
+const PICK = pick("asc");
+const PICK_LAST = pick("desc");
 
 const TAKE = `update messages set owner = $1 from ${KEYS.rows} where ${IS_KEY} returning messages.*`;
 
@@ -43,14 +42,15 @@ export function createClaim(pool: ConnectionPool): MessageStore["claim"] {
     }
   }
 
-  return async ({ node, from, routeClass, dueBy, putOffAfter, lastFirst, limit }): Promise<Message[]> => {
+  return async ({ node, from, routeClass, dueBy, lastFirst, limit }): Promise<Message[]> => {
     await giveBackLost();
-    const more = putOffAfter === undefined ? [] : [putOffAfter];
-    const text = putOffAfter === undefined ? (lastFirst ? PICK_LAST : PICK) : PICK_PUT_OFF;
     let keys: readonly Key[] = [];
     try {
       return await pool.transaction(async (query) => {
-        const picked = await query<Key>({ text, values: [from, laneOf(routeClass), dueBy, limit, ...more] });
+        const picked = await query<Key>({
+          text: lastFirst ? PICK_LAST : PICK,
+          values: [from, laneOf(routeClass), dueBy, limit],
+        });
         keys = picked.rows;
         if (keys.length === 0) return [];
         const { rows } = await query<MessageRow>({ text: TAKE, values: [node, ...KEYS.values(keys)] });

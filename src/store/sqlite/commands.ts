@@ -89,23 +89,14 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
 
     checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] => isolation.together(batch, checkAll),
 
-    claim(wanted: Parameters<MessageStore["claim"]>[0]): Message[] {
-      const { node, from, routeClass, dueBy, putOffAfter, lastFirst, limit } = wanted;
-      const wasPutOff = putOffAfter === undefined ? "" : "and due_at > ? and state = 'accepted'";
+    claim({ node, from, routeClass, dueBy, lastFirst, limit }: Parameters<MessageStore["claim"]>[0]): Message[] {
       const rows = prepare(
         `update messages set owner = ? where (account_id, request_id, n) in (
            select account_id, request_id, n from messages
-           where owner = ? and lane = ? and due_at <= ? and state in ('accepted', 'scheduled', 'submitting') ${wasPutOff}
+           where owner = ? and lane = ? and due_at <= ? and state in ('accepted', 'scheduled', 'submitting')
            order by due_at ${lastFirst ? "desc" : ""} limit ?)
          returning *`,
-      ).all(
-        node,
-        from,
-        laneOf(routeClass),
-        dueBy,
-        ...(putOffAfter === undefined ? [] : [putOffAfter]),
-        limit,
-      ) as unknown as MessageRow[];
+      ).all(node, from, laneOf(routeClass), dueBy, limit) as unknown as MessageRow[];
       return rows.map(messageOf).toSorted(oldestFirst);
     },
 
