@@ -1,0 +1,91 @@
+import { Client } from "pg";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { DEFAULT_GUARD } from "../src/model/pumping.ts";
+import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import type { Acceptance, Store } from "../src/store/store.ts";
+import type { CodeCheck } from "../src/store/verify-store.ts";
+import { NOON } from "./support/acceptances.ts";
+import { ANY_NUMBER, codeAcceptance, DIGEST } from "./support/codes.ts";
+import { migratedDatabase, type FreshDatabase } from "./support/databases.ts";
+import { eventually } from "./support/eventually.ts";
+
+const ROUNDS = 8;
+const BATCHES = 6;
+const ANY_TRAFFIC = { ...DEFAULT_GUARD, prefixUnused: 100_000, countryPerHour: null, sendsPerDay: null };
+
+/** Of three prefixes, so that every batch takes several of each kind of row. */
+const numbers = Array.from({ length: 12 }, (_, index) => String(15_550_700_000 + (index % 3) * 10_000 + index));
+const countries = ["US", "CA", "DE"];
+
+describe("batches of passwords and of tries at them on two nodes of one PostgreSQL", () => {
+  let database: FreshDatabase;
+  let stores: readonly [Store, Store];
+  let client: Client;
+  beforeEach(async () => {
+    database = await migratedDatabase(inject("postgresUrl"));
+    stores = [await openPostgresStore(database.url), await openPostgresStore(database.url)];
+    client = new Client(database.url);
+    await client.connect();
+  });
+  afterEach(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  const storeOf = (index: number): Store => stores[index % 2 === 0 ? 0 : 1];
+
+  /** The same in every order: whoever takes rows as they come meets the others half way. */
+  function turned<T>(batch: readonly T[], index: number): T[] {
+    const from = (index * 5) % batch.length;
+    const all = [...batch.slice(from), ...batch.slice(0, from)];
+    return index % 2 === 0 ? all : all.toReversed();
+  }
+
+  /** Nothing is wrong with what fails for waiting, and the store does it again: only PostgreSQL has counted it. */
+  async function countDeadlocks(): Promise<number> {
+    for (const store of stores) await store.close();
+    const others = `select count(*)::integer as count from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`;
+    await eventually(
+      async () => (await client.query<{ count: number }>(others)).rows[0]?.count,
+      (count) => count === 0,
+    );
+    const { rows } = await client.query<{ deadlocks: string }>(
+      "select deadlocks from pg_stat_database where datname = current_database()",
+    );
+    return Number(rows[0]?.deadlocks);
+  }
+
+  test("never wait for each other in a ring, and count every send", { timeout: 60_000 }, async () => {
+    await client.query("insert into balances (account_id, balance, held) values (1, 1000000, 0)");
+    let stored = 0;
+    let tries: CodeCheck[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const at = NOON + round;
+      const batches = Array.from({ length: BATCHES }, (_, index) =>
+        turned(numbers, index).map((to, place): Acceptance => {
+          const changes = { to: [to], createdAt: at, metered: (round + index) % 2 === 0 };
+          const country = countries[place % countries.length] ?? "";
+          return codeAcceptance(changes, { bound: true, guard: ANY_TRAFFIC, caps: ANY_NUMBER, country });
+        }),
+      );
+      const [accepted, checked] = await Promise.all([
+        Promise.all(batches.map((batch, index) => storeOf(index).accept(batch))),
+        Promise.all([0, 1, 2].map((index) => storeOf(index).checkCodes(turned(tries, index)))),
+      ]);
+      for (const result of accepted.flat()) expect(result).toMatchObject({ kind: "stored" });
+      for (const result of checked.flat()) expect(result).not.toBeInstanceOf(Error);
+      stored += accepted.flat().length;
+      // All but one code of each number have ended: among these are codes of every state, some of them named twice.
+      tries = batches.flat().map(({ message }, place) => {
+        const digest = place % 2 === 0 ? DIGEST : "wrong";
+        return { accountId: 1, mode: "live", id: message.requestId, digest, at: at + 1 };
+      });
+      if (round % 2 === 0) tries = [...tries, ...tries.slice(0, 3)];
+    }
+    const { sends, verified } = await stores[0].countConversion(1, NOON);
+    expect(sends).toBe(stored);
+    expect(verified).toBeGreaterThan(0);
+    expect(await countDeadlocks()).toBe(0);
+  });
+});
