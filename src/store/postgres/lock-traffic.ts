@@ -13,6 +13,7 @@ const TALLIES = columns({ account_id: "integer", kind: "text", name: "text", buc
 /**
  * The rows of numbers and prefixes are there from now on and ours until the commit: whoever else decides about them waits.
  * Numbers are taken before prefixes, and each kind in order, in every statement, so that no two wait for each other.
+ * What has never been sent anything is not told: most numbers are new.
  */
 const LOCK = `
   with numbers as (
@@ -31,7 +32,8 @@ const LOCK = `
     select known.* from ${TALLIES.rows} join verify_tallies as known on known.account_id = batch.account_id
       and known.kind = batch.kind and known.name = batch.name and known.bucket >= batch.bucket
   )
-  select (select json_agg(numbers) from numbers) as numbers, (select json_agg(prefixes) from prefixes) as prefixes,
+  select (select json_agg(numbers) from numbers where sends <> '' or noted_sends <> '') as numbers,
+    (select json_agg(prefixes) from prefixes where sent_at > 0 or blocked_at > 0) as prefixes,
     (select json_agg(tallies) from tallies) as tallies`;
 
 interface LockRow {
