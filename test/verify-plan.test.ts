@@ -97,3 +97,19 @@ test.each([
   expect(new Set(searches.map(({ table }) => table))).toEqual(new Set(Object.keys(LAST_OF_KEY)));
   expect(searches.filter(isPartly)).toEqual([]);
 });
+
+test("statements about one password at a time are not planned anew for each", async () => {
+  const one = new ConnectionPool(database.url, 1);
+  for (let place = 0; place < 2 * TRIES; place += 1) {
+    const sent = codeAcceptance({ to: [String(15_550_900_000 + place)] }, { bound: true, guard: DEFAULT_GUARD });
+    await accept(one, [sent]);
+    await checkCodes(one, [{ accountId: 1, mode: "live", id: sent.message.requestId, digest: "any", at: NOON }]);
+  }
+  const { rows } = await one.query<{ name: string; custom_plans: number }>({
+    text: "select name, custom_plans from pg_prepared_statements where name <> ''",
+  });
+  await one.end();
+  expect(rows.map(({ name }) => name).toSorted()).toEqual(["accept codes", "otp check", "otp traffic"]);
+  // What the server tries out before it decides.
+  for (const { custom_plans: plans } of rows) expect(plans).toBe(5);
+});
