@@ -73,8 +73,10 @@ const CALLBACKS = columns(
   LINKS.next,
 );
 
+const RECIPIENT = `recipient as (select request, n, number, credits, failure, description from ${RECIPIENTS.rows})`;
+
 /** A request whose key another transaction is just using waits here for its end, and then either has the key or not. */
-const BEGIN = `
+const WITH_KEYS = `
   with request as (select * from ${REQUESTS.rows}),
   taken as (
     insert into idempotency (account_id, path, key, body_hash, response, created_at)
@@ -86,7 +88,12 @@ const BEGIN = `
   fresh as (
     select * from request where key is null or (account_id, path, key) in (select account_id, path, key from taken)
   ),
-  recipient as (select request, n, number, credits, failure, description from ${RECIPIENTS.rows})`;
+  ${RECIPIENT}`;
+
+/** For requests whose keys were taken before. */
+const WITHOUT_KEYS = `
+  with fresh as (select * from ${REQUESTS.rows}),
+  ${RECIPIENT}`;
 
 const INTO_MESSAGES = `
     insert into messages (account_id, request_id, n, channel, lane, test, sender, recipient, content, segments, campaign_name,
@@ -103,7 +110,7 @@ const intentOf = (due: string): string => `case when failure is null and ${due} 
       case when failure is null and ${due} <= created_at and carrier is not null then 1 else 0 end`;
 
 /** Requests whose messages are all alike, free and without links: nearly all of them, and half the work. */
-const PLAIN = `${BEGIN},
+const PLAIN = `
   stored as (${INTO_MESSAGES}
     select account_id, request_id, n, channel, lane, test, sender, number, content, segments, campaign_name,
       ${stateOf("due_at")},
@@ -115,7 +122,7 @@ const PLAIN = `${BEGIN},
   )`;
 
 /** The balance of an account that cannot pay fails the whole statement: its check is what no concurrent request gets around. */
-const RICH = `${BEGIN},
+const RICH = `
   own as (select * from ${OWN.rows}),
   item as (
     select fresh.*, n, number, recipient.credits, failure, description, own_content, own_segments, own_trail,
@@ -167,8 +174,8 @@ const RICH = `${BEGIN},
 
 /** A statement that stores requests: alone, and with the codes that they send. */
 const storing = (name: string, parts: string, codes: CodeParts) => ({
-  alone: { name, text: `${parts} select place from fresh` },
-  withCodes: { name: `${name} codes`, text: `${parts}, ${codes.text} select place from fresh` },
+  alone: { name, text: `${WITH_KEYS}, ${parts} select place from fresh` },
+  withCodes: { name: `${name} codes`, text: `${WITHOUT_KEYS}, ${parts}, ${codes.text} select place from fresh` },
   codeValues: codes.values,
 });
 
@@ -247,9 +254,7 @@ async function storeAdmitted(query: Query, batch: readonly WithCode[]): Promise<
   const { admissions, codes } = await admitCodes(query, batch);
   const admitted = batch.filter((_, place) => admissions[place]?.refused.length === 0);
   if (admitted.length === 0 && codes.prefixes.length === 0) return admissions;
-  // The keys are taken already, and nothing here can take them again.
-  const keyless = admitted.map((item) => ({ ...item, idempotency: null }));
-  await insert(query, keyless, codes);
+  await insert(query, admitted, codes);
   return admissions;
 }
 
