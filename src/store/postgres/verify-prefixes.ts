@@ -5,7 +5,7 @@ import { owedUnder } from "../verification-rows.ts";
 import { rowKey } from "./row-key.ts";
 import { numberOf, type WithCode } from "./verify-numbers.ts";
 
-export interface PrefixKey {
+interface PrefixKey {
   account_id: number;
   prefix: string;
 }
