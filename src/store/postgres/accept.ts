@@ -205,9 +205,8 @@ export async function accept(pool: ConnectionPool, batch: readonly Acceptance[])
   if (!batch.some(hasCode)) return acceptPlain(pool.query, batch);
   const codes = batch.filter(hasCode);
   const rest = batch.filter((item) => !hasCode(item));
-  const told = await acceptCodes(pool, codes);
-  const others =
-    rest.length === 0 ? [] : await acceptPlain(pool.query, rest).catch((error: Error) => rest.map(() => error));
+  const told = await inRounds(codes, (items) => acceptCodes(pool, items));
+  const others = rest.length === 0 ? [] : await orEachFails(rest, acceptPlain(pool.query, rest));
   return batch.map((item) => (hasCode(item) ? told.shift() : others.shift()) as Result);
 }
 
@@ -221,8 +220,7 @@ async function acceptCodes(pool: ConnectionPool, batch: readonly WithCode[]): Pr
     if (!isRowFault(error)) throw error;
     if (batch.length === 1) return [refusalOf(error)];
     const half = batch.length >> 1;
-    const later = (part: readonly WithCode[]): Promise<Result[]> =>
-      acceptCodes(pool, part).catch((fault: Error) => part.map(() => fault));
+    const later = (part: readonly WithCode[]): Promise<Result[]> => orEachFails(part, acceptCodes(pool, part));
     return [...(await later(batch.slice(0, half))), ...(await later(batch.slice(half)))];
   }
 }
@@ -266,16 +264,27 @@ async function takeKeys(query: Query, batch: readonly Acceptance[]): Promise<Set
   return new Set(rows.map(({ account_id, path, key }) => JSON.stringify([account_id, path, key])));
 }
 
-/** Stores a batch in one statement. A key that stands twice in it is taken by the first and replayed to the second. */
-async function acceptPlain(query: Query, batch: readonly Acceptance[]): Promise<Result[]> {
+/** Stores a batch in one statement. */
+const acceptPlain = (query: Query, batch: readonly Acceptance[]): Promise<Result[]> =>
+  inRounds(batch, (items) => acceptTogether(query, items));
+
+/** A key that stands twice in a batch is taken by the first and replayed to the second. */
+async function inRounds<T extends Acceptance>(
+  batch: readonly T[],
+  store: (items: readonly T[]) => Promise<Result[]>,
+): Promise<Result[]> {
   const results: Result[] = [];
   for (const [index, round] of rounds(batch, keyOf).entries()) {
     const items = round.map(({ item }) => item);
-    const told = await (index === 0 ? acceptTogether(query, items) : acceptLater(query, items));
+    const told = await (index === 0 ? store(items) : orEachFails(items, store(items)));
     round.forEach(({ place }, at) => (results[place] = told[at] as Result));
   }
   return results;
 }
+
+/** Where others of the batch may be stored by now, a failure is told to these callers and not thrown at all. */
+const orEachFails = (batch: readonly Acceptance[], told: Promise<Result[]>): Promise<Result[]> =>
+  told.catch((error: Error) => batch.map(() => error));
 
 const keyOf = ({ message, idempotency }: Acceptance): string | null =>
   idempotency && JSON.stringify([message.accountId, idempotency.path, idempotency.key]);
@@ -308,9 +317,8 @@ function refusalOf(error: Error): Result {
 const isRich = ({ metered, links, recipients, callbacks = [] }: Acceptance): boolean =>
   metered || links !== null || callbacks.length > 0 || recipients.some(hasOwn);
 
-/** Others of the batch may be stored by now, so a failure is told to these callers and not thrown at all. */
 const acceptLater = (query: Query, batch: readonly Acceptance[]): Promise<Result[]> =>
-  acceptTogether(query, batch).catch((error: Error) => batch.map(() => error));
+  orEachFails(batch, acceptTogether(query, batch));
 
 async function insert(query: Query, batch: readonly Acceptance[], codes?: CodeRows): Promise<Set<number>> {
   const requests = batch.map(requestRow);
