@@ -3,9 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { systemClock } from "../src/lib/clock.ts";
+import { DEFAULT_GUARD } from "../src/model/pumping.ts";
 import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../src/store/store.ts";
+import type { NewVerification } from "../src/store/verify-store.ts";
 import { NOON } from "./support/acceptances.ts";
 import { migratedDatabase } from "./support/databases.ts";
 import { ENGINES, type EngineName } from "./support/engines.ts";
@@ -119,6 +121,56 @@ describe.each(ENGINES)("tries at one code at the same moment on %s", (engine) =>
     await Promise.all(codes.map((code, index) => storeOf(index).accept([code])));
     const kinds = await Promise.all(codes.map(({ message }) => tryAll(message.requestId, [DIGEST])));
     expect(kinds.flat().filter((kind) => kind === "verified")).toHaveLength(1);
+  });
+});
+
+describe.each(ENGINES)("batches of codes at the same moment on %s", (engine) => {
+  const BATCHES = 8;
+  let nodes: Nodes;
+  beforeAll(async () => {
+    nodes = await openNodes(engine);
+  });
+  afterAll(() => nodes.close());
+
+  /** Every batch is a write of its own, on either node; gives the numbers to which a code was sent. */
+  async function sendAll(
+    batches: readonly (readonly string[])[],
+    verification: Partial<NewVerification>,
+  ): Promise<string[]> {
+    const results = await Promise.all(
+      batches.map((numbers, index) => {
+        const codes = numbers.map((number) => codeAcceptance({ to: [number] }, { bound: true, ...verification }));
+        return nodes.stores[index % 2 === 0 ? 0 : 1].accept(codes);
+      }),
+    );
+    for (const result of results.flat()) expect(result).not.toBeInstanceOf(Error);
+    return batches.flatMap((numbers, index) =>
+      numbers.filter((_, place) => {
+        const result = results[index]?.[place];
+        return result && "kind" in result && result.kind === "stored";
+      }),
+    );
+  }
+
+  test("send no number more than it may have, also when nobody has known it before", async () => {
+    const caps = { cooldownSeconds: 0, sendsPer10Minutes: 3, sendsPerDay: 3 };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const numbers = Array.from({ length: 10 }, (_, index) => String(15_550_500_000 + round * 10 + index));
+      const batches = Array.from({ length: BATCHES }, (_, index) => (index % 2 === 0 ? numbers : numbers.toReversed()));
+      const sent = await sendAll(batches, { caps });
+      for (const number of numbers) expect(sent.filter((each) => each === number)).toHaveLength(3);
+    }
+  });
+
+  test("send no prefix more than it may owe, also when nobody has known it before", async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const first = 15_560_000_000 + round * 10_000;
+      const batches = Array.from({ length: BATCHES }, (_, index) =>
+        Array.from({ length: 5 }, (_each, place) => String(first + index * 5 + place)),
+      );
+      const sent = await sendAll(batches, { guard: { ...DEFAULT_GUARD, prefixUnused: 7 } });
+      expect(sent).toHaveLength(7);
+    }
   });
 });
 

@@ -84,6 +84,14 @@ export function verifyStoreSuite(engine: EngineName): void {
       expect(await stateOf(id)).toBe("pending");
     });
 
+    test("of two requests with one key in one batch the first is stored and the other answered as it was", async () => {
+      const idempotency = { path: "/v1/verify", key: "k", bodyHash: "h", response: "the first answer" };
+      const [first, second] = [codeAcceptance({ to: [NUMBER], idempotency }), codeAcceptance({ idempotency })] as const;
+      expect(await store.accept([first, second])).toMatchObject([{ kind: "stored" }, { kind: "replayed" }]);
+      expect(await stateOf(first.message.requestId)).toBe("pending");
+      expect(await store.findVerification(1, second.message.requestId)).toBeNull();
+    });
+
     test("in one batch each code counts for those after it", async () => {
       const requests = [NUMBER, NUMBER, "15550800002"].map((to) => codeAcceptance({ to: [to] }, bound));
       const results = (await store.accept(requests)) as AcceptResult[];

@@ -8,6 +8,9 @@ import { isRowFault } from "./faults.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
 import { rounds } from "../rounds.ts";
 import { admitCodes } from "./admit-codes.ts";
+import { codeParts, type CodeParts, type CodeRows } from "./put-codes.ts";
+import type { Admission } from "../verify-store.ts";
+import type { WithCode } from "./verify-numbers.ts";
 
 const REQUESTS = columns({
   account_id: "integer",
@@ -70,8 +73,10 @@ const CALLBACKS = columns(
   LINKS.next,
 );
 
+const RECIPIENT = `recipient as (select request, n, number, credits, failure, description from ${RECIPIENTS.rows})`;
+
 /** A request whose key another transaction is just using waits here for its end, and then either has the key or not. */
-const BEGIN = `
+const WITH_KEYS = `
   with request as (select * from ${REQUESTS.rows}),
   taken as (
     insert into idempotency (account_id, path, key, body_hash, response, created_at)
@@ -83,7 +88,12 @@ const BEGIN = `
   fresh as (
     select * from request where key is null or (account_id, path, key) in (select account_id, path, key from taken)
   ),
-  recipient as (select request, n, number, credits, failure, description from ${RECIPIENTS.rows})`;
+  ${RECIPIENT}`;
+
+/** For requests whose keys were taken before. */
+const WITHOUT_KEYS = `
+  with fresh as (select * from ${REQUESTS.rows}),
+  ${RECIPIENT}`;
 
 const INTO_MESSAGES = `
     insert into messages (account_id, request_id, n, channel, lane, test, sender, recipient, content, segments, campaign_name,
@@ -100,7 +110,7 @@ const intentOf = (due: string): string => `case when failure is null and ${due} 
       case when failure is null and ${due} <= created_at and carrier is not null then 1 else 0 end`;
 
 /** Requests whose messages are all alike, free and without links: nearly all of them, and half the work. */
-const ACCEPT_PLAIN = `${BEGIN},
+const PLAIN = `
   stored as (${INTO_MESSAGES}
     select account_id, request_id, n, channel, lane, test, sender, number, content, segments, campaign_name,
       ${stateOf("due_at")},
@@ -108,11 +118,11 @@ const ACCEPT_PLAIN = `${BEGIN},
       failure, description, created_at, due_at, expires_at,
       case when failure is null then null else created_at end, credits, ${FREE}, trail, ${intentOf("due_at")}
     from fresh join recipient on request = fresh.place
-  )
-  select place from fresh`;
+    returning 1
+  )`;
 
 /** The balance of an account that cannot pay fails the whole statement: its check is what no concurrent request gets around. */
-const ACCEPT_RICH = `${BEGIN},
+const RICH = `
   own as (select * from ${OWN.rows}),
   item as (
     select fresh.*, n, number, recipient.credits, failure, description, own_content, own_segments, own_trail,
@@ -138,6 +148,7 @@ const ACCEPT_RICH = `${BEGIN},
     update balances set balance = balance - total, held = held + total
     from (select account_id, sum(total) as total from cost group by account_id) as bill
     where balances.account_id = bill.account_id
+    returning 1
   ),
   noted as (
     insert into ledger (account_id, request_id, n, kind, amount, held, at)
@@ -159,8 +170,17 @@ const ACCEPT_RICH = `${BEGIN},
     select account_id, event_id, endpoint_id, kind, status, request_id, callback.n, at, callback.error_code, callback.description,
       callback.carrier, facts, 'waiting', ${NOBODY}, 0, created_at
     from fresh join (select * from ${CALLBACKS.rows}) as callback on request = fresh.place
-  )
-  select place from fresh`;
+  )`;
+
+/** A statement that stores requests: alone, and with the codes that they send. */
+const storing = (name: string, parts: string, codes: CodeParts) => ({
+  alone: { name, text: `${WITH_KEYS}, ${parts} select place from fresh` },
+  withCodes: { name: `${name} codes`, text: `${WITHOUT_KEYS}, ${parts}, ${codes.text} select place from fresh` },
+  codeValues: codes.values,
+});
+
+const STORE_PLAIN = storing("accept", PLAIN, codeParts(RECIPIENTS.next, "stored"));
+const STORE_RICH = storing("accept rich", RICH, codeParts(CALLBACKS.next, "paid"));
 
 const TAKE_KEYS = `
   insert into idempotency (account_id, path, key, body_hash, response, created_at)
@@ -185,13 +205,11 @@ export async function accept(pool: ConnectionPool, batch: readonly Acceptance[])
   if (!batch.some(hasCode)) return acceptPlain(pool.query, batch);
   const codes = batch.filter(hasCode);
   const rest = batch.filter((item) => !hasCode(item));
-  const told = await acceptCodes(pool, codes);
-  const others =
-    rest.length === 0 ? [] : await acceptPlain(pool.query, rest).catch((error: Error) => rest.map(() => error));
+  const told = await inRounds(codes, (items) => acceptCodes(pool, items));
+  const others = rest.length === 0 ? [] : await orEachFails(rest, acceptPlain(pool.query, rest));
   return batch.map((item) => (hasCode(item) ? told.shift() : others.shift()) as Result);
 }
 
-type WithCode = Acceptance & { verification: NonNullable<Acceptance["verification"]> };
 const hasCode = (item: Acceptance): item is WithCode => item.verification !== undefined;
 
 /** Codes and their messages in one transaction; what is wrong with one undoes it, so the batch is halved until that one stands alone. */
@@ -202,8 +220,7 @@ async function acceptCodes(pool: ConnectionPool, batch: readonly WithCode[]): Pr
     if (!isRowFault(error)) throw error;
     if (batch.length === 1) return [refusalOf(error)];
     const half = batch.length >> 1;
-    const later = (part: readonly WithCode[]): Promise<Result[]> =>
-      acceptCodes(pool, part).catch((fault: Error) => part.map(() => fault));
+    const later = (part: readonly WithCode[]): Promise<Result[]> => orEachFails(part, acceptCodes(pool, part));
     return [...(await later(batch.slice(0, half))), ...(await later(batch.slice(half)))];
   }
 }
@@ -216,16 +233,9 @@ async function acceptCodesTogether(query: Query, batch: readonly WithCode[]): Pr
     return key === null || taken.has(key);
   };
   const fresh = batch.filter(isFresh);
-  const admissions = await admitCodes(query, fresh);
+  const admissions = fresh.length === 0 ? [] : await storeAdmitted(query, fresh);
   const refused = fresh.filter((item, place) => item.idempotency && (admissions[place]?.refused.length ?? 0) > 0);
   if (refused.length > 0) await query({ text: GIVE_KEYS_BACK, values: KEYS.values(refused.map(keyRow)) });
-  const admitted = fresh.filter((_, place) => admissions[place]?.refused.length === 0);
-  // The keys are taken already, and nothing here can take them again.
-  if (admitted.length > 0)
-    await insert(
-      query,
-      admitted.map((item) => ({ ...item, idempotency: null })),
-    );
   const replays = batch.filter((item) => !isFresh(item));
   const replayed = replays.length === 0 ? [] : await findReplays(query, replays);
   const told = [...admissions];
@@ -237,6 +247,15 @@ async function acceptCodesTogether(query: Query, batch: readonly WithCode[]): Pr
   });
 }
 
+/** Decides about codes, and stores those that limits let through with their messages. */
+async function storeAdmitted(query: Query, batch: readonly WithCode[]): Promise<readonly Admission[]> {
+  const { admissions, codes } = await admitCodes(query, batch);
+  const admitted = batch.filter((_, place) => admissions[place]?.refused.length === 0);
+  if (admitted.length === 0 && codes.prefixes.length === 0) return admissions;
+  await insert(query, admitted, codes);
+  return admissions;
+}
+
 async function takeKeys(query: Query, batch: readonly Acceptance[]): Promise<Set<string>> {
   const { rows } = await query<{ account_id: number; path: string; key: string }>({
     text: TAKE_KEYS,
@@ -245,16 +264,27 @@ async function takeKeys(query: Query, batch: readonly Acceptance[]): Promise<Set
   return new Set(rows.map(({ account_id, path, key }) => JSON.stringify([account_id, path, key])));
 }
 
-/** Stores a batch in one statement. A key that stands twice in it is taken by the first and replayed to the second. */
-async function acceptPlain(query: Query, batch: readonly Acceptance[]): Promise<Result[]> {
+/** Stores a batch in one statement. */
+const acceptPlain = (query: Query, batch: readonly Acceptance[]): Promise<Result[]> =>
+  inRounds(batch, (items) => acceptTogether(query, items));
+
+/** A key that stands twice in a batch is taken by the first and replayed to the second. */
+async function inRounds<T extends Acceptance>(
+  batch: readonly T[],
+  store: (items: readonly T[]) => Promise<Result[]>,
+): Promise<Result[]> {
   const results: Result[] = [];
   for (const [index, round] of rounds(batch, keyOf).entries()) {
     const items = round.map(({ item }) => item);
-    const told = await (index === 0 ? acceptTogether(query, items) : acceptLater(query, items));
+    const told = await (index === 0 ? store(items) : orEachFails(items, store(items)));
     round.forEach(({ place }, at) => (results[place] = told[at] as Result));
   }
   return results;
 }
+
+/** Where others of the batch may be stored by now, a failure is told to these callers and not thrown at all. */
+const orEachFails = (batch: readonly Acceptance[], told: Promise<Result[]>): Promise<Result[]> =>
+  told.catch((error: Error) => batch.map(() => error));
 
 const keyOf = ({ message, idempotency }: Acceptance): string | null =>
   idempotency && JSON.stringify([message.accountId, idempotency.path, idempotency.key]);
@@ -287,11 +317,10 @@ function refusalOf(error: Error): Result {
 const isRich = ({ metered, links, recipients, callbacks = [] }: Acceptance): boolean =>
   metered || links !== null || callbacks.length > 0 || recipients.some(hasOwn);
 
-/** Others of the batch may be stored by now, so a failure is told to these callers and not thrown at all. */
 const acceptLater = (query: Query, batch: readonly Acceptance[]): Promise<Result[]> =>
-  acceptTogether(query, batch).catch((error: Error) => batch.map(() => error));
+  orEachFails(batch, acceptTogether(query, batch));
 
-async function insert(query: Query, batch: readonly Acceptance[]): Promise<Set<number>> {
+async function insert(query: Query, batch: readonly Acceptance[], codes?: CodeRows): Promise<Set<number>> {
   const requests = batch.map(requestRow);
   const recipients = batch.flatMap((item, place) =>
     item.recipients.map(({ number, credits, failure }, index) => ({
@@ -303,14 +332,17 @@ async function insert(query: Query, batch: readonly Acceptance[]): Promise<Set<n
       description: describeFailure(failure),
     })),
   );
-  const plain = [...REQUESTS.values(requests), ...RECIPIENTS.values(recipients)];
-  const { rows } = batch.some(isRich)
-    ? await query<{ place: number }>({
-        name: "accept rich",
-        text: ACCEPT_RICH,
-        values: [...plain, ...richValues(batch)],
-      })
-    : await query<{ place: number }>({ name: "accept", text: ACCEPT_PLAIN, values: plain });
+  const rich = batch.some(isRich);
+  const store = rich ? STORE_RICH : STORE_PLAIN;
+  const { rows } = await query<{ place: number }>({
+    ...(codes ? store.withCodes : store.alone),
+    values: [
+      ...REQUESTS.values(requests),
+      ...RECIPIENTS.values(recipients),
+      ...(rich ? richValues(batch) : []),
+      ...(codes ? store.codeValues(codes) : []),
+    ],
+  });
   return new Set(rows.map((row) => row.place));
 }
 

@@ -1,57 +1,34 @@
-import { ledgerAfterBlock, ledgerAfterSend, NEW_LEDGER, prefixOf } from "../../model/pumping.ts";
+import { ledgerAfterBlock, ledgerAfterSend, prefixOf } from "../../model/pumping.ts";
 import { judgeSend } from "../../model/send-limits.ts";
 import { addMoment } from "../../model/verification.ts";
 import { bookOf, owedUnder } from "../verification-rows.ts";
 import type { Admission } from "../verify-store.ts";
+import { lockTraffic, type LockedTraffic } from "./lock-traffic.ts";
 import type { Query } from "./pool.ts";
-import { putCodes } from "./put-codes.ts";
-import { lockNumbers, numberKey, numberOf, putSends, type NumberRow, type WithCode } from "./verify-numbers.ts";
-import { LockedPrefixes } from "./verify-prefixes.ts";
-import { countSends, readTallies, rememberSend, talliesAt, type Tallies } from "./verify-tallies.ts";
+import { codeRows, type CodeRows } from "./put-codes.ts";
+import { numberKey, numberOf, type WithCode } from "./verify-numbers.ts";
 
-interface Locked {
-  numbers: Map<string, NumberRow>;
-  prefixes: LockedPrefixes;
-  tallies: Tallies;
+interface Admitted {
+  admissions: readonly Admission[];
+  /** What is to be written with the messages of those that limits let through. */
+  codes: CodeRows;
 }
 
 /**
- * Decides about codes and stores those that limits let through, inside a transaction in which their messages are stored
- * next. Numbers and then prefixes are locked, in order, before anything is decided, so that two nodes cannot both take a
- * number's last place. Countries are not: they would be everybody's lock.
+ * Decides about codes, inside a transaction in which those that limits let through are stored next. Numbers and prefixes
+ * are locked before anything is decided, so that two nodes cannot both take a number's last place.
  */
-export async function admitCodes(query: Query, batch: readonly WithCode[]): Promise<readonly Admission[]> {
-  if (batch.length === 0) return [];
-  const numbers = await lockNumbers(query, batch);
-  const prefixes = await LockedPrefixes.lock(
-    query,
-    batch.filter(({ verification }) => owedUnder(verification) !== null),
-  );
-  const tallies = await readTallies(
-    query,
-    batch.filter(({ verification: { guard } }) => guard !== null),
-  );
-  const decided = batch.map((item) => decide(item, { numbers, prefixes, tallies }));
-  await prefixes.put(query);
-  const admitted = batch.filter((_, place) => decided[place]?.refused.length === 0);
-  if (admitted.length === 0) return decided;
-  await putCodes(
-    query,
-    admitted.filter(({ verification }) => !verification.continues),
-    numbers,
-  );
-  await putSends(query, numbers.values());
-  await countSends(
-    query,
-    admitted.filter(({ verification }) => bookOf(verification) !== ""),
-  );
-  return decided;
+export async function admitCodes(query: Query, batch: readonly WithCode[]): Promise<Admitted> {
+  const traffic = await lockTraffic(query, batch);
+  const admissions = batch.map((item) => decide(item, traffic));
+  const admitted = batch.filter((_, place) => admissions[place]?.refused.length === 0);
+  return { admissions, codes: codeRows(admitted, traffic) };
 }
 
 const OPEN: Admission = { refused: [], noted: [], blocked: null };
 
 /** What limits say of one code, with those before it in the batch counted already. */
-function decide(item: WithCode, { numbers, prefixes, tallies }: Locked): Admission {
+function decide(item: WithCode, { numbers, prefixes, tallies }: LockedTraffic): Admission {
   const { message, verification } = item;
   const { accountId, createdAt: now } = message;
   const { caps, guard, country, bound } = verification;
@@ -61,14 +38,13 @@ function decide(item: WithCode, { numbers, prefixes, tallies }: Locked): Admissi
   const book = bookOf(verification);
   const owed = owedUnder(verification);
   const prefix = prefixOf(numberOf(item));
-  const ledger = prefixes.ledgerOf(accountId, prefix) ?? NEW_LEDGER;
-  const today = talliesAt(tallies, accountId, `account ${book}`, "")[0]?.sends ?? 0;
+  const ledger = prefixes.ledgerOf(accountId, prefix);
   const traffic = {
     sends: row[log],
     verifiedAt: row.verified_at,
     prefix: ledger,
-    country: talliesAt(tallies, accountId, `country ${book}`, country),
-    today,
+    country: tallies.at(accountId, `country ${book}`, country),
+    today: tallies.at(accountId, `account ${book}`, "")[0]?.sends ?? 0,
   };
   const { refusals, newBlock } = judgeSend(traffic, caps, guard, now);
   if (bound && refusals.length > 0) {
@@ -76,7 +52,7 @@ function decide(item: WithCode, { numbers, prefixes, tallies }: Locked): Admissi
     return { refused: refusals, noted: [], blocked: newBlock && { prefix, ...newBlock } };
   }
   row[log] = addMoment(row[log], now);
-  if (guard) rememberSend(tallies, item);
+  if (guard) tallies.remember(item);
   if (owed) prefixes.set(accountId, prefix, ledgerAfterSend(ledger, owed, now));
   return { refused: [], noted: refusals, blocked: null };
 }
