@@ -9,8 +9,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
-import { freshDatabase } from "./support/databases.ts";
+import { migratedDatabase } from "./support/databases.ts";
 import { freePort } from "./support/free-port.ts";
+import { writeSqliteSchema } from "./support/sqlite-schema.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const NOBODY_UID = 65_534;
@@ -49,7 +50,7 @@ function start(env: Record<string, string> = {}, uid?: number): Start {
     cwd: ROOT,
     env: {
       PATH: process.env["PATH"],
-      NODE_COMPILE_CACHE: compiled,
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? compiled,
       HELIOGRAPH_PORT: "0",
       HELIOGRAPH_DATA_DIR: join(folder, "data"),
       ...env,
@@ -86,7 +87,7 @@ async function stop(server: Start): Promise<void> {
 }
 
 /** Runs a server to its first ready moment and ends it again, so that there is a database. */
-async function startAndStop(env: Record<string, string> = {}): Promise<void> {
+async function startAndStop(env: Record<string, string>): Promise<void> {
   const server = start(env);
   await listening(server);
   await stop(server);
@@ -237,7 +238,8 @@ const OBSTACLES: readonly Obstacle[] = [
   {
     name: "a database that a newer release has migrated",
     async prepare() {
-      await startAndStop();
+      await mkdir(dataDir());
+      await writeSqliteSchema(join(dataDir(), "heliograph.db"));
       const db = new DatabaseSync(join(dataDir(), "heliograph.db"));
       db.exec("insert into migrations (name) values ('9999-of-tomorrow')");
       db.close();
@@ -248,8 +250,7 @@ const OBSTACLES: readonly Obstacle[] = [
   {
     name: "a PostgreSQL database that a newer release has migrated",
     async prepare() {
-      const { url } = await freshDatabase(inject("postgresUrl"));
-      await startAndStop({ HELIOGRAPH_DATABASE_URL: url });
+      const { url } = await migratedDatabase(inject("postgresUrl"));
       const client = new Client({ connectionString: url });
       await client.connect();
       await client.query("insert into migrations (name) values ('9999-of-tomorrow')");

@@ -33,6 +33,8 @@ const ledger = await openLedger(orders.ledger);
 const agent = new Agent({ keepAlive: true, maxSockets: orders.connections });
 const unanswered: Intent[] = [];
 const remembered: Intent[] = [];
+/** One waits for its turn and the others behind it: many that look at the clock all the time would take it from the server. */
+let atTheDoor: Promise<unknown> = Promise.resolve();
 let stopping = false;
 let allowance = 0;
 let filledAt = performance.now();
@@ -64,19 +66,27 @@ async function work(): Promise<void> {
 
 /** What has no answer yet goes first; now and then something long accepted is asked again; else something new. */
 async function nextIntent(): Promise<Intent | null> {
-  for (;;) {
-    const again = unanswered.shift();
-    if (again) return again;
-    if (stopping) return null;
-    if (takeAllowance()) break;
-    await sleep(2);
-  }
+  const turn = atTheDoor.then(untilTurn);
+  atTheDoor = turn;
+  const again = await turn;
+  if (again !== "new") return again;
   const old = random.chance(REPEATED_PROBABILITY) ? remembered[random.between(0, REMEMBERED - 1)] : undefined;
   if (old) return old;
   const intent = traffic.next();
   allowance -= intent.to.length - 1;
   await ledger.write({ entry: "intent", ...intent });
   return intent;
+}
+
+/** Something to ask again, leave to ask something new, or nothing more. */
+async function untilTurn(): Promise<Intent | "new" | null> {
+  for (;;) {
+    const again = unanswered.shift();
+    if (again) return again;
+    if (stopping) return null;
+    if (takeAllowance()) return "new";
+    await sleep(2);
+  }
 }
 
 function takeAllowance(): boolean {
