@@ -6,7 +6,8 @@ export function openDatabase(path: string, options: { readOnly?: boolean; cacheM
   if (!options.readOnly) db.exec("pragma journal_mode = wal");
   db.exec("pragma synchronous = full");
   db.exec("pragma foreign_keys = on");
-  db.exec(`pragma cache_size = -${(options.cacheMiB ?? 64) * 1024}`);
+  // Enough for the inner pages of every index; what else a larger one would hold, the system has in memory as well.
+  db.exec(`pragma cache_size = -${(options.cacheMiB ?? 16) * 1024}`);
   db.exec("pragma wal_autocheckpoint = 4000");
   db.exec("pragma journal_size_limit = 67108864");
   return db;
