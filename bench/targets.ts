@@ -33,6 +33,7 @@ const perSecond = (wanted: number) => ({ wanted, direction: "at least", unit: "/
 const below = (wanted: number, unit: "ms" | "MB") => ({ wanted, direction: "below", unit }) as const;
 
 const accepting = (engine: string) => ({ name: `${engine}, accepting` });
+const sending = (engine: string) => ({ name: `${engine}, accepting and sending` });
 const byEngine = (engine: string) => ({ engine });
 const byName = (name: string) => ({ name });
 
@@ -68,7 +69,11 @@ export const TARGETS: readonly Target[] = [
     row: { name },
     field: "ratio",
   })),
-  ...onBoth({ path: "Verify pair to accept", ...atLeast(0.4), file: "verify", field: "ratioToAccept" }, accepting),
+  ...onBoth({ path: "Verify pair to accept", ...atLeast(0.4), file: "verify", field: "ratioToAccept" }, sending),
+  ...onBoth(
+    { path: "The same, node that only accepts", ...atLeast(0.4), file: "verify", field: "ratioToAccept" },
+    accepting,
+  ),
   ...onBoth({ path: "Redirect to accept", ...atLeast(1), file: "redirect", field: "ratioToAccept" }, byName),
   ...onBoth({ path: "Password under a flood, p99", ...below(100, "ms"), file: "lanes", field: "queueP99Ms" }, byEngine),
   { path: "Segmentation, slowest text", ...perSecond(500_000), file: "segment", row: {}, field: "slowestPerSecond" },
