@@ -71,7 +71,7 @@ export const TARGETS: readonly Target[] = [
   })),
   ...onBoth({ path: "Verify pair to accept", ...atLeast(0.4), file: "verify", field: "ratioToAccept" }, sending),
   ...onBoth(
-    { path: "The same, node that only accepts", ...atLeast(0.4), file: "verify", field: "ratioToAccept" },
+    { path: "Pair, accept-only node", ...atLeast(0.4), file: "verify", field: "ratioToAccept" },
     accepting,
   ),
   ...onBoth({ path: "Redirect to accept", ...atLeast(1), file: "redirect", field: "ratioToAccept" }, byName),

@@ -71,7 +71,8 @@ describe("what waits, in the store on sqlite", () => {
 });
 
 describe("transactions that wait for each other on postgres", () => {
-  it("are done again by the store, for which the caller only waits longer", async () => {
+  // PostgreSQL ends whoever has waited for a second when the ring closes: on a machine that is slow to close it, that is the test.
+  it("are done again by the store, for which the caller only waits longer", { retry: 2 }, async () => {
     const { store, execute, untilBlocked, discard } = await openStore("postgres");
     const item = acceptance({ to: ["33600000001", "33600000002"] });
     await store.accept([item]);
