@@ -51,7 +51,7 @@ export interface LockedTraffic {
 
 /**
  * Locks what decides about a batch, and gives it as it is. Countries and accounts are not locked, because that would be
- * everybody's lock: what others have under way is not among their tallies yet.
+ * everybody's lock: what others have under way, or were done with while this waited for them, is not among their tallies yet.
  */
 export async function lockTraffic(query: Query, batch: readonly WithCode[]): Promise<LockedTraffic> {
   const numbers = newNumbers(batch);
