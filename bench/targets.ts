@@ -70,10 +70,7 @@ export const TARGETS: readonly Target[] = [
     field: "ratio",
   })),
   ...onBoth({ path: "Verify pair to accept", ...atLeast(0.4), file: "verify", field: "ratioToAccept" }, sending),
-  ...onBoth(
-    { path: "Pair, accept-only node", ...atLeast(0.4), file: "verify", field: "ratioToAccept" },
-    accepting,
-  ),
+  ...onBoth({ path: "Pair, accept-only node", ...atLeast(0.4), file: "verify", field: "ratioToAccept" }, accepting),
   ...onBoth({ path: "Redirect to accept", ...atLeast(1), file: "redirect", field: "ratioToAccept" }, byName),
   ...onBoth({ path: "Password under a flood, p99", ...below(100, "ms"), file: "lanes", field: "queueP99Ms" }, byEngine),
   { path: "Segmentation, slowest text", ...perSecond(500_000), file: "segment", row: {}, field: "slowestPerSecond" },
