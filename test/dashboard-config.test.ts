@@ -467,6 +467,9 @@ describe("a carrier over SMPP", () => {
 });
 
 describe("receipts that match no message", () => {
+  /** So long ago that no job matches them any more, and not so long that they are forgotten. */
+  const parkedAt = Date.now() - 2 * 3_600_000;
+
   test("are listed, matched again one by one or all at once, and removed", async () => {
     const { store } = dashboard.house.app;
     const path = "/operations/carriers?tab=receipts";
@@ -479,8 +482,7 @@ describe("receipts that match no message", () => {
         at: 1767225600000,
       } as const;
       const receipts = ["abc1", "abc2"].map((carrierMessageId) => ({ ...said, carrier: "1/north", carrierMessageId }));
-      // So long ago that no job matches them any more, and not so long that they are forgotten.
-      await store.park(receipts, Date.now() - 2 * 3_600_000);
+      await store.park(receipts, parkedAt);
       await page.reload();
       const row = page.getByRole("row", { name: /abc1/ });
       await row.getByRole("button", { name: "Match again" }).click();
@@ -505,7 +507,7 @@ describe("receipts that match no message", () => {
   test("one that has gone meanwhile leaves the list when it is to be removed", async () => {
     const { store } = dashboard.house.app;
     const receipt = { state: "delivered", errorCode: "000", description: "Delivered", at: Date.now() } as const;
-    await store.park([{ ...receipt, carrier: "1/north", carrierMessageId: "abc3" }], Date.now() - 2 * 3_600_000);
+    await store.park([{ ...receipt, carrier: "1/north", carrierMessageId: "abc3" }], parkedAt);
     await dashboard.visit("/operations/carriers?tab=receipts", async ({ page }) => {
       const row = page.getByRole("row", { name: /abc3/ });
       await row.getByRole("button", { name: "Remove" }).click();

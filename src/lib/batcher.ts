@@ -43,9 +43,8 @@ interface Options<In, Out> {
  * a busy one as soon as a batch returns, so batches grow by themselves exactly when the load does.
  */
 export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, Out> {
-  const { run, weigh = () => 1, maxBatch, maxLoad, monotonic = systemClock.monotonic } = options;
-  const { inFlight } = options;
-  const mayFly = typeof inFlight === "number" ? () => flights < inFlight : () => flights < inFlight();
+  const { run, weigh = () => 1, maxBatch, maxLoad, inFlight, monotonic = systemClock.monotonic } = options;
+  const mayFly = (): boolean => flights < (typeof inFlight === "number" ? inFlight : inFlight());
   let waiting: Waiting<In, Out>[] = [];
   let load = 0;
   let flights = 0;

@@ -1,4 +1,4 @@
-import { ROUTE_CLASSES, type Message, type RouteClass } from "../model/message.ts";
+import type { Message, RouteClass } from "../model/message.ts";
 
 /** A claim of which so many were put off again was in vain. */
 const IN_VAIN_SHARE = 0.9;
@@ -12,9 +12,7 @@ interface Claim {
 
 /** What the last claim of each type gave, and how much of it was put off again because no line to it is up. */
 export class Claimed {
-  readonly #last = new Map<RouteClass, Claim>(
-    ROUTE_CLASSES.map((routeClass) => [routeClass, { rest: new Set(), size: 0 }]),
-  );
+  readonly #last = new Map<RouteClass, Claim>();
 
   note(routeClass: RouteClass, messages: readonly Message[]): void {
     this.#last.set(routeClass, { rest: new Set(messages), size: messages.length });
@@ -26,7 +24,7 @@ export class Claimed {
 
   /** Whether nearly all of it was put off: the next claim is likely to be in vain too. */
   wasInVain(routeClass: RouteClass): boolean {
-    const { rest, size } = this.#last.get(routeClass) ?? { rest: new Set(), size: 0 };
-    return size >= IN_VAIN_AT_LEAST && rest.size <= size * (1 - IN_VAIN_SHARE);
+    const last = this.#last.get(routeClass);
+    return last !== undefined && last.size >= IN_VAIN_AT_LEAST && last.rest.size <= last.size * (1 - IN_VAIN_SHARE);
   }
 }

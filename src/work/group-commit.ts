@@ -154,12 +154,7 @@ export function createGroupCommit(
     }
   }
   const besidePasswords = (): number => (monotonic() - passwordAt < PASSWORD_PASSES_MS ? 1 : 2);
-  const accepting = {
-    monotonic,
-    weigh: (item: Acceptance) => item.recipients.length,
-    maxBatch: 1000,
-    maxLoad: options.acceptBacklog,
-  };
+  const inFlightOf = (urgent: boolean): number | (() => number) => (urgent ? 2 : besidePasswords);
   async function writeRequests(
     batch: readonly Acceptance[],
     urgent: boolean,
@@ -174,22 +169,17 @@ export function createGroupCommit(
     }
     return results;
   }
-  const accept = createBatcher<Acceptance, AcceptResult>({
-    ...accepting,
-    inFlight: besidePasswords,
-    run: (batch) => writeRequests(batch, false),
-  });
-  const urgentAccept = createBatcher<Acceptance, AcceptResult>({
-    ...accepting,
-    inFlight: 2,
-    run: (batch) => writeRequests(batch, true),
-  });
-  const moving = {
-    monotonic,
-    // Whoever comes next waits for the batch before it, so a batch is no larger than what makes a commit cheap.
-    maxBatch: 300,
-    maxLoad: NO_LIMIT,
-  };
+  const acceptBatcher = (urgent: boolean): Batcher<Acceptance, AcceptResult> =>
+    createBatcher({
+      monotonic,
+      weigh: (item) => item.recipients.length,
+      maxBatch: 1000,
+      maxLoad: options.acceptBacklog,
+      inFlight: inFlightOf(urgent),
+      run: (batch) => writeRequests(batch, urgent),
+    });
+  const accept = acceptBatcher(false);
+  const urgentAccept = acceptBatcher(true);
   async function writeMoves(batch: readonly Move[], urgent: boolean): Promise<readonly (MoveResult | Error)[]> {
     // Announced anew at each try: the ids of events are in the order in which they are written.
     const write = () => store.move(herald ? batch.map((step) => withAnnouncement(herald, step)) : batch, urgent);
@@ -202,16 +192,17 @@ export function createGroupCommit(
     }
     return results;
   }
-  const move = createBatcher<Move, MoveResult>({
-    ...moving,
-    inFlight: besidePasswords,
-    run: (batch) => writeMoves(batch, false),
-  });
-  const urgentMove = createBatcher<Move, MoveResult>({
-    ...moving,
-    inFlight: 2,
-    run: (batch) => writeMoves(batch, true),
-  });
+  const moveBatcher = (urgent: boolean): Batcher<Move, MoveResult> =>
+    createBatcher({
+      monotonic,
+      // Whoever comes next waits for the batch before it, so a batch is no larger than what makes a commit cheap.
+      maxBatch: 300,
+      maxLoad: NO_LIMIT,
+      inFlight: inFlightOf(urgent),
+      run: (batch) => writeMoves(batch, urgent),
+    });
+  const move = moveBatcher(false);
+  const urgentMove = moveBatcher(true);
   const find = createBatcher<Receipt, Submission | null>({
     run: (batch) => untilWritten(() => store.findSubmissions(batch)),
     maxBatch: 500,
