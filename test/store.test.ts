@@ -13,6 +13,7 @@ import type { MessageRef } from "../src/model/message.ts";
 import { FunctionDriver, type Engine } from "../src/store/engine.ts";
 import { createInbound } from "../src/store/inbound.ts";
 import { createReading } from "../src/store/reading.ts";
+import { IS_WAITING } from "../src/store/rows.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
 import type { Tables } from "../src/store/tables.ts";
 import { receiptStoreSuite } from "./receipt-store.suite.ts";
@@ -66,6 +67,29 @@ describe("what waits, in the store on sqlite", () => {
     const { countWaiting } = createReading({ db: explaining(sqlite, plans) } as Engine);
     await countWaiting().catch(() => "there is no row to count by");
     expect(plans).toEqual([["SCAN messages USING COVERING INDEX messages_waiting"]]);
+    sqlite.close();
+  });
+
+  it("is claimed in the order of its index", () => {
+    const sqlite = new DatabaseSync(":memory:");
+    migrate(sqlite);
+    const claim = `select account_id, request_id, n from messages
+      where owner = ? and lane = ? and due_at <= ? and ${IS_WAITING} order by due_at limit ?`;
+    const plan = sqlite.prepare(`explain query plan ${claim}`).all();
+    expect(plan.map(({ detail }) => detail)).toEqual([
+      "SEARCH messages USING COVERING INDEX messages_waiting (owner=? AND lane=? AND due_at<?)",
+    ]);
+    sqlite.close();
+  });
+
+  it("is told from what is not without a table of its own for every row that is written", () => {
+    const sqlite = new DatabaseSync(":memory:");
+    migrate(sqlite);
+    const move = "update messages set state = ? where account_id = ? and request_id = ? and n = ?";
+    const steps = sqlite.prepare(`explain ${move}`).all();
+    const opcodes = steps.map(({ opcode }) => opcode);
+    expect(opcodes).toContain("IdxDelete");
+    expect(opcodes).not.toContain("OpenEphemeral");
     sqlite.close();
   });
 });

@@ -20,10 +20,10 @@ export const refRow = ({ accountId, eventId, endpointId }: CallbackRef) => ({
   endpoint_id: endpointId,
 });
 
-/** A new callback as its row, but for whose it is and when it is due. */
-export function callbackRow(
-  callback: Callback,
-): Omit<CallbackRow, "state" | "owner" | "attempts" | "due_at" | "done_at" | "log"> {
+/** A callback's row, but for whose it is, when it is due and what became of it. */
+type NewRow = Omit<CallbackRow, "state" | "owner" | "attempts" | "due_at" | "done_at" | "log">;
+
+export function callbackRow(callback: Callback): NewRow {
   const { happening } = callback;
   const message = messageOf(happening);
   return {
@@ -51,8 +51,11 @@ const changeOf = (happening: Happening): Pick<CallbackRow, "status" | "error_cod
 const factsOf = (happening: Happening): object =>
   happening.kind === "status" || happening.kind === "sent" ? happening.message : happening;
 
-function happeningOf({ kind, status, at, error_code, description, carrier, facts }: CallbackRow): Happening {
-  const told = JSON.parse(facts) as unknown;
+/** What a row tells happened, with its facts read. */
+function happeningOf(
+  { kind, status, at, error_code, description, carrier }: Omit<NewRow, "facts">,
+  told: unknown,
+): Happening {
   if (kind === "sent") return { kind, at, message: told as MessageFacts };
   if (kind !== "status") return told as Happening;
   return {
@@ -70,8 +73,17 @@ export const callbackOf = (row: CallbackRow): Callback => ({
   accountId: row.account_id,
   eventId: row.event_id,
   endpointId: row.endpoint_id,
-  happening: happeningOf(row),
+  happening: happeningOf(row, JSON.parse(row.facts)),
   attempts: row.attempts,
+});
+
+/** A callback that has just been written down, by whoever still has its facts at hand. */
+export const newCallbackOf = (row: NewRow, facts: MessageFacts): Callback => ({
+  accountId: row.account_id,
+  eventId: row.event_id,
+  endpointId: row.endpoint_id,
+  happening: happeningOf(row, facts),
+  attempts: 0,
 });
 
 export const storedCallbackOf = (row: CallbackRow): StoredCallback => ({

@@ -1,3 +1,4 @@
+import { IS_WAITING } from "./rows.ts";
 import type { CompiledQuery, DatabaseConnection, Driver, Kysely, QueryResult, RawBuilder, SqlBool } from "kysely";
 import type { Tables } from "./tables.ts";
 
@@ -24,7 +25,7 @@ export const PING = `
   on conflict (name) do update set value = cast(cast(service.value as integer) + 1 as text)`;
 
 /** Whether a node has left something behind that waits: a message, or a customer who is to be told something. */
-export const HAS_WORK = `(exists (select 1 from messages where owner = nodes.id and state in ('accepted', 'scheduled', 'submitting'))
+export const HAS_WORK = `(exists (select 1 from messages where owner = nodes.id and ${IS_WAITING})
   or exists (select 1 from callbacks where owner = nodes.id and state = 'waiting'))`;
 
 /** The living nodes that send, and those of them that joined before one. */

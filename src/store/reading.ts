@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { idFloor } from "../lib/ids.ts";
-import { statesShownAs, WAITING_STATES } from "../model/message.ts";
+import { statesShownAs } from "../model/message.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
-import { contentAtEnd, laneOf, phoneMessageOf, storedMessageOf } from "./rows.ts";
+import { contentAtEnd, IS_WAITING, laneOf, phoneMessageOf, storedMessageOf } from "./rows.ts";
 import type { MessageStore, PhoneStore } from "./store.ts";
 import type { MessageRow } from "./tables.ts";
 
@@ -69,12 +69,7 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
       const row = await db
         .selectFrom("messages")
         .select(sql<number>`count(*)`.as("waiting"))
-        // As literals: only then does SQLite see that the index of what is waiting holds them all.
-        .where(
-          "state",
-          "in",
-          WAITING_STATES.map((state) => sql.lit(state)),
-        )
+        .where(sql<boolean>`${sql.raw(IS_WAITING)}`)
         .executeTakeFirstOrThrow();
       return row.waiting;
     },

@@ -4,6 +4,7 @@ import { accountOfCarrier } from "../model/catalog.ts";
 import {
   ERASED,
   ROUTE_CLASSES,
+  WAITING_STATES,
   type Channel,
   type Message,
   type MessageContent,
@@ -27,6 +28,9 @@ import type { MessageRow, ParkedRow as StoredParkedRow, PhoneMessageRow } from "
 export const laneOf = (routeClass: RouteClass): number => ROUTE_CLASSES.indexOf(routeClass);
 
 const routeClassOf = (lane: number): RouteClass => ROUTE_CLASSES[lane] ?? "PROMO";
+
+/** What waits for a carrier, as the index of it says it: SQLite uses that index only where it is said in the same words. */
+export const IS_WAITING = `(${WAITING_STATES.map((state) => `state = '${state}'`).join(" or ")})`;
 
 /** A message that has been through this much has a trail that nobody reads to the end. */
 export const TRAIL_MAX = 16_000;
@@ -191,8 +195,5 @@ export const contentAtEnd = (content: string): string =>
 
 /** How the content of a message in the business's own words begins, as it is written. */
 export const SESSION_PREFIX = '{"kind":"text"';
-
-export const isSession = ({ channel, content }: Pick<MessageRow, "channel" | "content">): boolean =>
-  channel === "chatapp" && content.startsWith(SESSION_PREFIX);
 
 export const oldestFirst = (a: Message, b: Message): number => a.dueAt - b.dueAt;

@@ -11,6 +11,7 @@ import { lines } from "./0012-lines.ts";
 import { figureWriters } from "./0013-figure-writers.ts";
 import { callbacksOfMessage } from "./0014-callbacks-of-message.ts";
 import { waiting } from "./0015-waiting.ts";
+import { waitingWithoutList } from "./0016-waiting-without-list.ts";
 import type { Migration } from "./migration.ts";
 
 /** In the order they are applied. A released one never changes; a new need is a new entry. */
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   figureWriters,
   callbacksOfMessage,
   waiting,
+  waitingWithoutList,
 ];
 
 /** The database has been used by a newer release than this one. */

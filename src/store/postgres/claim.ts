@@ -1,5 +1,5 @@
 import type { Message } from "../../model/message.ts";
-import { laneOf, messageOf, oldestFirst } from "../rows.ts";
+import { IS_WAITING, laneOf, messageOf, oldestFirst } from "../rows.ts";
 import { NOBODY, StorageUnavailable, type MessageStore } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 import { columns } from "./columns.ts";
@@ -17,7 +17,7 @@ const IS_KEY = `messages.account_id = batch.account_id and messages.request_id =
 /** Rows that another claim has its hand on are passed over, so two nodes never wait for each other nor take the same row. */
 const pick = (order: "asc" | "desc"): string => `
   select account_id, request_id, n from messages
-  where owner = $1 and lane = $2 and due_at <= $3 and state in ('accepted', 'scheduled', 'submitting')
+  where owner = $1 and lane = $2 and due_at <= $3 and ${IS_WAITING}
   order by due_at ${order} limit $4 for update skip locked`;
 const PICK = pick("asc");
 const PICK_LAST = pick("desc");
@@ -26,7 +26,7 @@ const TAKE = `update messages set owner = $1 from ${KEYS.rows} where ${IS_KEY} r
 
 const GIVE_BACK = `
   update messages set owner = ${NOBODY} from ${KEYS.rows}
-  where ${IS_KEY} and owner = $1 and state in ('accepted', 'scheduled', 'submitting')`;
+  where ${IS_KEY} and owner = $1 and ${IS_WAITING}`;
 
 /**
  * Claims rows, and knows which before it asks for them: if the answer to the commit is lost, they may be this node's
@@ -68,7 +68,7 @@ const REQUESTS = columns({ account_id: "integer", request_id: "uuid" }, 2);
 const RELEASE = `
   update messages set owner = ${NOBODY} from ${REQUESTS.rows}
   where messages.account_id = batch.account_id and messages.request_id = batch.request_id
-    and owner = $1 and state in ('accepted', 'scheduled', 'submitting')`;
+    and owner = $1 and ${IS_WAITING}`;
 
 export async function release(
   query: Query,

@@ -1,5 +1,5 @@
 import { DEAD_NODE_KEPT_MS, HAS_WORK, PLACE } from "../engine.ts";
-import { nodeOf, type NodeRow } from "../rows.ts";
+import { IS_WAITING, nodeOf, type NodeRow } from "../rows.ts";
 import { NOBODY, type NodeStore } from "../store.ts";
 import type { ConnectionPool } from "./pool.ts";
 
@@ -48,7 +48,7 @@ export function createNodes(pool: ConnectionPool): NodeStore {
 
     leave: (node) =>
       pool.transaction(async (run) => {
-        const text = `update messages set owner = ${NOBODY} where owner = $1 and state in ('accepted', 'scheduled', 'submitting')`;
+        const text = `update messages set owner = ${NOBODY} where owner = $1 and ${IS_WAITING}`;
         await run({ text, values: [node] });
         const callbacks = `update callbacks set owner = ${NOBODY} where owner = $1 and state = 'waiting'`;
         await run({ text: callbacks, values: [node] });

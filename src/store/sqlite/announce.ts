@@ -1,56 +1,57 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Callback } from "../../model/callback.ts";
-import { callbackOf } from "../callback-rows.ts";
-import { isSession } from "../rows.ts";
+import type { Channel } from "../../model/message.ts";
+import { newCallbackOf } from "../callback-rows.ts";
 import { NOBODY, type Announcement, type Move } from "../store.ts";
-import type { CallbackRow, MessageRow } from "../tables.ts";
+import type { MessageRow } from "../tables.ts";
 
-type Facts = Pick<
+/** What is told of a message, as it is after the move. */
+export interface Facts extends Pick<
   MessageRow,
-  "channel" | "carrier" | "sender" | "recipient" | "credits" | "created_at" | "content" | "operator" | "circle"
->;
+  "channel" | "carrier" | "sender" | "recipient" | "credits" | "created_at" | "operator" | "circle"
+> {
+  /** It is in the business's own words. */
+  session: boolean;
+}
 
-type Other = Pick<CallbackRow, "kind" | "status" | "state" | "owner" | "due_at">;
+type Other = readonly [kind: string, status: string | null, state: string, owner: number, dueAt: number];
 
 /** Writes down who is to be told of a move that has just been made, inside the writer's transaction. */
-export function createAnnounce(db: DatabaseSync): (move: Move, announcement: Announcement) => Callback[] {
-  const findFacts = db.prepare(
-    `select channel, carrier, sender, recipient, credits, created_at, content, operator, circle from messages
-     where account_id = ? and request_id = ? and n = ?`,
-  );
+export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, announcement: Announcement) => Callback[] {
   // By itself SQLite would read all callbacks of the account, because the index does not hold every column.
   const findOthers = db.prepare(
     `select kind, status, state, owner, due_at from callbacks indexed by callbacks_of_message
      where account_id = ? and request_id = ? and n = ? and endpoint_id = ?`,
   );
+  findOthers.setReturnArrays(true);
   const insert = db.prepare(
     `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,
        carrier, facts, state, owner, attempts, due_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 
-  return (move, { owner, dueAt, targets }) => {
+  return (move, row, { owner, dueAt, targets }) => {
     const { accountId, requestId, n } = move;
-    const row = findFacts.get(accountId, requestId, n) as unknown as Facts;
-    const facts = JSON.stringify({
+    const message = {
       messageId: `${requestId}:${n}`,
-      channel: row.channel,
+      channel: row.channel as Channel,
       recipient: row.recipient,
       sender: row.sender,
       credits: row.credits,
       createdAt: row.created_at,
-      session: isSession(row),
+      session: row.session,
       ...(row.operator === null ? {} : { operator: row.operator }),
       ...(row.circle === null ? {} : { circle: row.circle }),
-    });
+    };
+    const facts = JSON.stringify(message);
     const told: Callback[] = [];
     for (const { eventId, endpointId, kind, status, channel, carrier } of targets) {
       if (channel !== row.channel || (carrier !== null && carrier !== row.carrier)) continue;
       const others = findOthers.all(accountId, requestId, n, endpointId) as unknown as Other[];
       // A second route may take a message that a first one has taken: that it was sent is told once.
-      if (others.some((other) => other.kind === kind && other.status === status)) continue;
+      if (others.some(([otherKind, otherStatus]) => otherKind === kind && otherStatus === status)) continue;
       // Something of this message that is not in this node's hands waits to be told first.
-      const before = others.filter((other) => other.state === "waiting" && other.owner !== owner);
+      const before = others.filter(([, , state, otherOwner]) => state === "waiting" && otherOwner !== owner);
       const callback = {
         account_id: accountId,
         event_id: eventId,
@@ -67,11 +68,11 @@ export function createAnnounce(db: DatabaseSync): (move: Move, announcement: Ann
         state: "waiting",
         owner: before.length > 0 ? NOBODY : owner,
         attempts: 0,
-        due_at: Math.max(dueAt, ...before.map((other) => other.due_at)),
+        due_at: Math.max(dueAt, ...before.map(([, , , , otherDueAt]) => otherDueAt)),
       };
       // In the order of its columns.
       insert.run(...Object.values(callback));
-      if (callback.owner !== NOBODY) told.push(callbackOf({ ...callback, done_at: null, log: null }));
+      if (callback.owner !== NOBODY) told.push(newCallbackOf(callback, message));
     }
     return told;
   };

@@ -5,7 +5,7 @@ import type { Message } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import type { CallbackStore, Settlement } from "../callback-store.ts";
 import { callbackOf } from "../callback-rows.ts";
-import { isAbout, laneOf, messageOf, oldestFirst, parkedRow, submissionOf, type RefRow } from "../rows.ts";
+import { IS_WAITING, isAbout, laneOf, messageOf, oldestFirst, parkedRow, submissionOf, type RefRow } from "../rows.ts";
 import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult, type Submission } from "../store.ts";
 import type { CallbackRow, MessageRow } from "../tables.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
@@ -39,7 +39,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
   };
 
   const acceptAll = createAccept(db);
-  const moveOne = createMove(db);
+  const beginMoves = createMove(db);
   const intend = createIntend(db);
   const checkAll = createCheck(db);
   const settle = createSettleCallbacks(db);
@@ -77,6 +77,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
 
     move(batch: readonly Move[]): (MoveResult | Failed)[] {
       const results: (MoveResult | Failed)[] = [];
+      const moveOne = beginMoves();
       while (results.length < batch.length) {
         const at = results.length;
         const run = runOfIntents(batch, at);
@@ -93,7 +94,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
       const rows = prepare(
         `update messages set owner = ? where (account_id, request_id, n) in (
            select account_id, request_id, n from messages
-           where owner = ? and lane = ? and due_at <= ? and state in ('accepted', 'scheduled', 'submitting')
+           where owner = ? and lane = ? and due_at <= ? and ${IS_WAITING}
            order by due_at ${lastFirst ? "desc" : ""} limit ?)
          returning *`,
       ).all(node, from, laneOf(routeClass), dueBy, limit) as unknown as MessageRow[];
@@ -120,7 +121,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
     release(node: number, requests: Parameters<MessageStore["release"]>[1]): void {
       const statement = prepare(
         `update messages set owner = ${NOBODY}
-         where account_id = ? and request_id = ? and owner = ? and state in ('accepted', 'scheduled', 'submitting')`,
+         where account_id = ? and request_id = ? and owner = ? and ${IS_WAITING}`,
       );
       for (const { accountId, requestId } of requests) statement.run(accountId, requestId, node);
     },
@@ -172,9 +173,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
     },
 
     leave(node: number): void {
-      prepare(
-        `update messages set owner = ${NOBODY} where owner = ? and state in ('accepted', 'scheduled', 'submitting')`,
-      ).run(node);
+      prepare(`update messages set owner = ${NOBODY} where owner = ? and ${IS_WAITING}`).run(node);
       prepare(`update callbacks set owner = ${NOBODY} where owner = ? and state = 'waiting'`).run(node);
       prepare("delete from nodes where id = ?").run(node);
     },

@@ -1,18 +1,32 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { isSession } from "../../model/chatapp.ts";
 import { bringsToEnd, mayMove, provesSubmit, type State } from "../../model/message.ts";
-import { createAnnounce } from "./announce.ts";
+import { createAnnounce, type Facts } from "./announce.ts";
 import { changeOf, CHANGES, chargeAfterChange } from "../charge.ts";
-import { contentAtEnd, isAbout, movedOf, ON_ID_USED_AGAIN, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
+import {
+  contentAtEnd,
+  isAbout,
+  movedOf,
+  ON_ID_USED_AGAIN,
+  parkedOf,
+  SESSION_PREFIX,
+  TRAIL_MAX,
+  type ParkedRow,
+} from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
-import type { MessageRow } from "../tables.ts";
 
-type Row = Pick<
-  MessageRow,
-  "state" | "owner" | "due_at" | "carrier" | "channel" | "lane" | "recipient" | "credits" | "charge" | "submitted_at"
-> & { trail_length: number };
+interface Row extends Facts {
+  state: string;
+  owner: number;
+  due_at: number;
+  lane: number;
+  charge: number;
+  submitted_at: number | null;
+  trail_length: number;
+}
 
-/** Moves one message, inside the writer's transaction, with everything that must change together with it. */
-export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
+/** Moves messages one by one, inside the writer's transaction, each with everything that must change together with it. */
+export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult {
   const changeBalance = db.prepare("update balances set balance = balance + ?, held = held + ? where account_id = ?");
   // A receipt may have come before the answer to the submit: the plan holds as long as the message has not ended.
   const planFailover = db.prepare(
@@ -38,6 +52,8 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
      where carrier = ? and carrier_message_id = ? and ${isAbout("parked_receipts.recipient", "submissions")} order by id`,
   );
   const removeParked = db.prepare("delete from parked_receipts where id = ?");
+  const findAnyParked = db.prepare("select 1 from parked_receipts limit 1");
+  const findAnyFailover = db.prepare("select 1 from failovers limit 1");
   const insertLedger = db.prepare(
     "insert into ledger (account_id, request_id, n, kind, amount, held, note, at) values (?, ?, ?, ?, ?, ?, null, ?)",
   );
@@ -45,10 +61,11 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
   const announce = createAnnounce(db);
 
   const findMessage = db.prepare(
-    `select state, owner, due_at, carrier, channel, lane, recipient, credits, charge, submitted_at,
-       length(coalesce(trail, '')) as trail_length from messages
-     where account_id = ? and request_id = ? and n = ?`,
+    `select state, owner, due_at, lane, charge, submitted_at, length(coalesce(trail, '')), channel, carrier, sender, recipient,
+       credits, created_at, operator, circle, channel = 'chatapp' and substr(content, 1, ${SESSION_PREFIX.length}) = '${SESSION_PREFIX}'
+     from messages where account_id = ? and request_id = ? and n = ?`,
   );
+  findMessage.setReturnArrays(true);
 
   /** One statement for each set of columns: what few moves bring costs the others nothing. */
   const updates = new Map<string, StatementSync>();
@@ -66,19 +83,22 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
   }
 
   /** Nobody else writes, so what is read here is still so when it is written. */
-  function moveOne(move: Move): MoveResult {
+  function moveOne(move: Move, rare: Rare): MoveResult {
     const { accountId, requestId, n } = move;
-    const row = findMessage.get(accountId, requestId, n) as Row | undefined;
+    const found = findMessage.get(accountId, requestId, n) as FoundRow | undefined;
+    const row = found && rowOf(found);
     const moved = row && isLegal(move, row) ? row : null;
     if (moved) write(move, moved);
     else if (row && move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
-    if (move.failoverAt) planFailover.run(accountId, requestId, n, move.failoverAt, accountId, requestId, n);
-    if (moved && move.failoverAt === null) endFailover.run(accountId, requestId, n);
-    const parked = noteSubmission(move);
+    if (move.failoverAt) {
+      planFailover.run(accountId, requestId, n, move.failoverAt, accountId, requestId, n);
+      rare.failovers = true;
+    } else if (moved && move.failoverAt === null && rare.failovers) endFailover.run(accountId, requestId, n);
+    const parked = noteSubmission(move, rare);
     if (move.settles !== undefined) removeParked.run(move.settles);
-    const told = moved && move.announce ? announce(move, move.announce) : [];
-    const became = moved && move.becomes ? { ...moved, channel: move.becomes.channel } : moved;
-    const message = became && movedOf(became, isFirstSign(move, became));
+    const facts = moved && factsAfter(move, moved);
+    const told = facts && move.announce ? announce(move, facts, move.announce) : [];
+    const message = facts && movedOf({ ...facts, lane: moved.lane }, isFirstSign(move, moved));
     return { moved: moved !== null, message, parked, told };
   }
 
@@ -118,10 +138,13 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
   }
 
   /** Writes down the ids under which a carrier took it; gives the receipts that had come for them, in their order. */
-  function noteSubmission({ accountId, requestId, n, carrier, carrierMessageId, partIds }: Move): ParkedReceipt[] {
+  function noteSubmission(
+    { accountId, requestId, n, carrier, carrierMessageId, partIds }: Move,
+    rare: Rare,
+  ): ParkedReceipt[] {
     if (carrier === undefined || carrierMessageId === undefined) return [];
     const parkedFor = (id: string): ParkedReceipt[] =>
-      (findParked.all(carrier, id) as unknown as ParkedRow[]).map(parkedOf);
+      rare.parked ? (findParked.all(carrier, id) as unknown as ParkedRow[]).map(parkedOf) : [];
     if (!partIds) {
       insertSubmission.run(carrier, carrierMessageId, accountId, requestId, n);
       return parkedFor(carrierMessageId);
@@ -141,7 +164,74 @@ export function createMove(db: DatabaseSync): (move: Move) => MoveResult {
     changeBalance.run(amount, held, accountId);
   }
 
-  return moveOne;
+  return () => {
+    const rare = { parked: findAnyParked.get() !== undefined, failovers: findAnyFailover.get() !== undefined };
+    return (move) => moveOne(move, rare);
+  };
+}
+
+/** What hardly any message has, looked for once for a batch: where there is none at all, no message is asked about it. */
+interface Rare {
+  parked: boolean;
+  failovers: boolean;
+}
+
+/** A row as a list: an object for each, made anew with its names, takes half as long again as finding it. */
+type FoundRow = readonly [
+  state: string,
+  owner: number,
+  dueAt: number,
+  lane: number,
+  charge: number,
+  submittedAt: number | null,
+  trailLength: number,
+  channel: string,
+  carrier: string | null,
+  sender: string,
+  recipient: string,
+  credits: number,
+  createdAt: number,
+  operator: string | null,
+  circle: string | null,
+  session: number,
+];
+
+function rowOf(found: FoundRow): Row {
+  const [state, owner, due_at, lane, charge, submitted_at, trail_length, channel, carrier, sender, recipient] = found;
+  const [, , , , , , , , , , , credits, created_at, operator, circle, session] = found;
+  return {
+    state,
+    owner,
+    due_at,
+    lane,
+    charge,
+    submitted_at,
+    trail_length,
+    channel,
+    carrier,
+    sender,
+    recipient,
+    credits,
+    created_at,
+    operator,
+    circle,
+    session: session === 1,
+  };
+}
+
+/** What the message is once it has been moved. */
+function factsAfter({ carrier, operator, circle, becomes }: Move, row: Row): Facts {
+  return {
+    channel: becomes?.channel ?? row.channel,
+    carrier: carrier ?? row.carrier,
+    sender: becomes?.sender ?? row.sender,
+    recipient: row.recipient,
+    credits: row.credits,
+    created_at: row.created_at,
+    operator: operator ?? row.operator,
+    circle: circle ?? row.circle,
+    session: becomes ? becomes.channel === "chatapp" && isSession(becomes.content) : row.session,
+  };
 }
 
 /** Whether the message may go there from where it is, and is still what the move takes it for. */
