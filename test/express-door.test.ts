@@ -363,6 +363,24 @@ describe("requests one behind the other", () => {
     expect(answers.length).toBe(301);
   });
 
+  test("with the same head are judged each by itself: a key that is revoked meanwhile is refused", async () => {
+    const { body } = await house.ask<{ id: string; key: string }>("POST", "/api/keys", {
+      name: "brief",
+      scopes: ["sms", "chatapp"],
+    });
+    const socket = await open();
+    const heard = hearAll(socket);
+    const same = send({ key: body.key });
+    socket.write(same);
+    await once(socket, "data");
+    socket.write(send({ key: body.key, line: "POST /v1/chatapp HTTP/1.1" }) + same);
+    await once(socket, "data");
+    await house.ask("DELETE", `/api/keys/${body.id}`);
+    socket.write(same + send() + GOODBYE);
+    const answers = await heard;
+    expect(statusesOf(answers)).toEqual([200, 400, 200, 401, 200, 200]);
+  });
+
   test("behind a refused one are answered, and its body is not taken for a request", async () => {
     const hidden = send({ body: bodyOf("15550100666") });
     const answers = await converse(

@@ -1,72 +1,27 @@
-import { Client } from "pg";
-import { afterEach, beforeEach, expect, inject, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
 import { DEFAULT_GUARD } from "../src/model/pumping.ts";
 import { accept } from "../src/store/postgres/accept.ts";
 import { checkCodes } from "../src/store/postgres/check-codes.ts";
-import { ConnectionPool, type Statement } from "../src/store/postgres/pool.ts";
+import { ConnectionPool } from "../src/store/postgres/pool.ts";
 import { NOON } from "./support/acceptances.ts";
 import { codeAcceptance } from "./support/codes.ts";
-import { migratedDatabase, type FreshDatabase } from "./support/databases.ts";
+import { openPlanner, type Planner } from "./support/plans.ts";
 
 const TRIES = 10;
 /** The last column of each key: without it a search is one through all that an account has. */
-const LAST_OF_KEY: Record<string, string> = {
-  verifications: "(id =",
-  verify_numbers: "(number =",
-  verify_prefixes: "(prefix =",
-  verify_tallies: "(bucket >=",
+const LAST_OF_KEY: Record<string, RegExp> = {
+  verifications: /\(id =/,
+  verify_numbers: /\(number =/,
+  verify_prefixes: /\(prefix =/,
+  verify_tallies: /\(bucket >=/,
 };
 
-interface PlanNode {
-  "Relation Name"?: string;
-  "Index Cond"?: string;
-  Plans?: PlanNode[];
-}
-
-const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
-let database: FreshDatabase;
-let pool: ConnectionPool;
-let client: Client;
-let asked: Statement[];
+let planner: Planner;
 beforeEach(async () => {
-  database = await migratedDatabase(inject("postgresUrl"));
-  pool = new ConnectionPool(database.url, 1);
-  client = new Client(database.url);
-  await client.connect();
-  asked = [];
-  pool.query = (statement) => {
-    asked.push(statement);
-    return Promise.resolve({ rows: [], count: 0 });
-  };
-  pool.transaction = (work) => work(pool.query);
+  planner = await openPlanner();
 });
-afterEach(async () => {
-  await Promise.all([client.end(), pool.end()]);
-  await database.drop();
-});
-
-/** How the rows of each table would be looked for by what was asked. */
-async function searchesOf(): Promise<{ table: string; condition: string }[]> {
-  await client.query("set enable_seqscan = off; set plan_cache_mode = force_generic_plan");
-  const found: PlanNode[] = [];
-  for (const [place, { text, values = [] }] of asked.entries()) {
-    await client.query(`prepare asked_${place} as ${text}`);
-    const given = values.map((column) => client.escapeLiteral(String(column))).join(", ");
-    const { rows } = await client.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(
-      `explain (format json) execute asked_${place} (${given})`,
-    );
-    found.push(...(rows[0]?.["QUERY PLAN"] ?? []).flatMap(({ Plan }) => nodesOf(Plan)));
-  }
-  return found.flatMap((node) => {
-    const { "Relation Name": table = "", "Index Cond": condition = "" } = node;
-    return condition !== "" && table in LAST_OF_KEY ? [{ table, condition }] : [];
-  });
-}
-
-const isPartly = ({ table, condition }: { table: string; condition: string }): boolean =>
-  !condition.includes(LAST_OF_KEY[table] ?? "");
+afterEach(() => planner.close());
 
 // The statements of a store under a name are planned while its tables are empty, and run when they are not.
 
@@ -78,10 +33,10 @@ test("tries at codes are planned by whole keys on empty tables", async () => {
     digest: "any",
     at: NOON,
   }));
-  await checkCodes(pool, batch);
-  const searches = await searchesOf();
-  expect(searches.length).toBeGreaterThan(2);
-  expect(searches.filter(isPartly)).toEqual([]);
+  await checkCodes(planner.pool, batch);
+  const { all, partly } = await planner.searches(LAST_OF_KEY);
+  expect(all.length).toBeGreaterThan(2);
+  expect(partly).toEqual([]);
 });
 
 test.each([
@@ -92,14 +47,14 @@ test.each([
   const batch = Array.from({ length: TRIES }, (_each, index) =>
     codeAcceptance({ to: [String(15_550_900_000 + index)], metered }, limits),
   );
-  await accept(pool, batch);
-  const searches = await searchesOf();
-  expect(new Set(searches.map(({ table }) => table))).toEqual(new Set(Object.keys(LAST_OF_KEY)));
-  expect(searches.filter(isPartly)).toEqual([]);
+  await accept(planner.pool, batch);
+  const { all, partly } = await planner.searches(LAST_OF_KEY);
+  expect(new Set(all.map(({ table }) => table))).toEqual(new Set(Object.keys(LAST_OF_KEY)));
+  expect(partly).toEqual([]);
 });
 
 test("statements about one password at a time are not planned anew for each", async () => {
-  const one = new ConnectionPool(database.url, 1);
+  const one = new ConnectionPool(planner.url, 1);
   for (let place = 0; place < 2 * TRIES; place += 1) {
     const sent = codeAcceptance({ to: [String(15_550_900_000 + place)] }, { bound: true, guard: DEFAULT_GUARD });
     await accept(one, [sent]);

@@ -140,20 +140,22 @@ async function tryEach(
       if (!gates.passes(carrier, message)) return putBack(needs, message, node, at + ASK_AGAIN_MS);
       passed.push(carrier.name);
     }
-    const intent: Move = {
-      ...refOf(message),
-      to: "submitting",
-      at,
-      owner: node,
-      ownedBy: node,
-      carrier: carrier.name,
-      attempt: true,
-      // Counted before it is sent, as everything is: one that ends the process each time ends with the count.
-      ...(inDoubt && place === 0 ? { repeat: 1 } : {}),
-      trail: attemptStep(candidate, passedOver, at),
-    };
     const isWritten = place === 0 && isIntended;
-    if (!isWritten && !(await movesFor(needs, message).add(intent)).moved) return;
+    if (!isWritten) {
+      const intent: Move = {
+        ...refOf(message),
+        to: "submitting",
+        at,
+        owner: node,
+        ownedBy: node,
+        carrier: carrier.name,
+        attempt: true,
+        // Counted before it is sent, as everything is: one that ends the process each time ends with the count.
+        ...(inDoubt && place === 0 ? { repeat: 1 } : {}),
+        trail: attemptStep(candidate, passedOver, at),
+      };
+      if (!(await movesFor(needs, message).add(intent)).moved) return;
+    }
     if (!membership.alive)
       return inDoubt ? hold(needs, message, node, at, { repeat: -1 }) : putBack(needs, message, node, at);
 

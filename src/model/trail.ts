@@ -71,8 +71,11 @@ export interface PassedOver {
 }
 
 /** Entries as they are appended to a row: one line each. */
-export const writeTrail = (...entries: readonly TrailEntry[]): string =>
-  entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+export function writeTrail(...entries: readonly TrailEntry[]): string {
+  let lines = "";
+  for (const entry of entries) lines += `${JSON.stringify(entry)}\n`;
+  return lines;
+}
 
 export const readTrail = (trail: string | null): TrailEntry[] =>
   (trail ?? "")

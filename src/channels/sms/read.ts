@@ -267,12 +267,13 @@ function readRecipientList(value: unknown, max: number, faults: Fault[]): Writte
   }
   refuseTooMany("to", list.length, max);
   const numbered = list.length > 1 || typeof value !== "string";
-  return list.flatMap((written: unknown, index) => {
+  const numbers: WrittenNumber[] = [];
+  for (const [index, written] of (list as readonly unknown[]).entries()) {
     const parameter = numbered ? `to[${index}]` : "to";
-    if (typeof written === "string") return [{ parameter, written, custom: null }];
-    faults.push({ parameter, message: "A recipient is a string." });
-    return [];
-  });
+    if (typeof written === "string") numbers.push({ parameter, written, custom: null });
+    else faults.push({ parameter, message: "A recipient is a string." });
+  }
+  return numbers;
 }
 
 function refuseTooMany(parameter: string, count: number, max: number): void {

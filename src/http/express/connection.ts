@@ -57,6 +57,8 @@ export class Connection {
   /** Requests that are answered, or will be, in the order in which they came. */
   readonly #due: Answer[] = [];
   #fault: Parameters<Door["refuse"]>[1] | null = null;
+  /** The last head of a send, which on one connection is mostly the next one as well, and then need not be read again. */
+  #lastSend: { text: string; route: SendRoute; head: SendHead } | null = null;
   /** True until the first request. */
   #fresh = true;
   /** The door's round in which something was last begun or finished. */
@@ -116,13 +118,17 @@ export class Connection {
     // A head in pieces is rare enough to be odd.
     if (end < 0 || end - at > HEAD_BYTES_MAX) return "odd";
     const text = bytes.toString("latin1", at, end + 2);
+    const bodyAt = end + HEAD_END.length;
+    const last = this.#lastSend;
+    if (last?.text === text) return this.#beginSend(last.route, last.head, bytes, bodyAt);
     const lineEnd = text.indexOf("\r\n");
     const line = text.slice(0, lineEnd);
-    const bodyAt = end + HEAD_END.length;
     const route = this.#door.routes.get(line);
     if (route) {
       const head = readSendHead(text, lineEnd + 2);
-      return head && head.bodyBytes <= this.#door.bodyBytesMax ? this.#beginSend(route, head, bytes, bodyAt) : "odd";
+      if (!head || head.bodyBytes > this.#door.bodyBytesMax) return "odd";
+      this.#lastSend = { text, route, head };
+      return this.#beginSend(route, head, bytes, bodyAt);
     }
     const code = this.#door.findCode(line);
     const head = code === null ? null : readLinkHead(text, lineEnd + 2);

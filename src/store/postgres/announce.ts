@@ -23,6 +23,12 @@ export const targetColumns = (first: number) =>
   );
 
 /**
+ * That a callback waits, said so that it is looked for by its key or its message. While the tables are empty, which is when
+ * statements are planned, the server would rather go through the index of all that wait, for every row and ever after.
+ */
+export const isStillWaiting = (callback: string): string => `${callback}.state || '' = 'waiting'`;
+
+/**
  * Writes down who is to be told of the moves that were made, as a part of the statement that makes them. What has to wait
  * for something earlier of its message that is not in this node's hands is born nobody's.
  */
@@ -38,15 +44,14 @@ export const announcing = (targets: string): string => `
       'waiting', case when earlier.due_at is null then target.owner else ${NOBODY} end, 0, greatest(target.due_at, earlier.due_at)
     from moved join (select * from ${targets}) as target on target.step_place = moved.place
       and target.channel = moved.channel and (target.carrier is null or target.carrier = moved.carrier)
-    left join lateral (
-      select max(due_at) as due_at from callbacks
-      where account_id = moved.account_id and request_id = moved.request_id and n = moved.n
-        and endpoint_id = target.endpoint_id and state = 'waiting' and owner <> target.owner
-    ) as earlier on true
+    cross join lateral (
+      select max(due_at) filter (where state = 'waiting' and owner <> target.owner) as due_at,
+        bool_or(kind = target.kind and status is not distinct from target.status) as told
+      from callbacks where account_id = moved.account_id and request_id = moved.request_id and n = moved.n
+        and endpoint_id = target.endpoint_id
+    ) as earlier
     -- A second route may take a message that a first one has taken: that it was sent is told once.
-    where not exists (
-      select 1 from callbacks where account_id = moved.account_id and request_id = moved.request_id and n = moved.n
-        and endpoint_id = target.endpoint_id and kind = target.kind and status is not distinct from target.status)
+    where earlier.told is not true
     returning callbacks.*
   ),`;
 

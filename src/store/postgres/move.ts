@@ -153,9 +153,11 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
     null as description, null::bigint as at, null as operator, null as circle, null::text as told, lane, recipient, charge_change
   from moved
   union all
-  select place, id, carrier, carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description,
+  select place, id, parked_receipts.carrier, parked_receipts.carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description,
     parked_receipts.at, parked_receipts.operator, parked_receipts.circle, null, null, null, null
-  from ${parted ? BY_PART : "step"} join parked_receipts using (carrier, carrier_message_id)
+  from ${parted ? BY_PART : "step"} cross join lateral (
+    select * from parked_receipts as early where early.carrier = ${parted ? "asked" : "step"}.carrier
+      and early.carrier_message_id = ${parted ? "asked" : "step"}.carrier_message_id offset 0) as parked_receipts
   where ${isAbout("parked_receipts.recipient", parted ? "asked" : "step")}${
     announced
       ? `

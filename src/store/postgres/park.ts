@@ -6,8 +6,16 @@ import type { Query } from "./pool.ts";
 
 const IDS = columns({ carrier: "text", carrier_message_id: "text", about: "text" });
 
+/**
+ * The submission that a receipt names, as something to join with: one by one and by its key. As a plain join it may be planned,
+ * while the table is empty, as one through all submissions.
+ */
+const submissionNamedBy = (receipt: string): string => `lateral (
+  select submission.* from submissions as submission
+  where submission.carrier = ${receipt}.carrier and submission.carrier_message_id = ${receipt}.carrier_message_id offset 0)`;
+
 const FIND = `
-  select place, account_id, request_id, n, parts from ${IDS.rows} join submissions using (carrier, carrier_message_id)
+  select place, account_id, request_id, n, parts from ${IDS.rows} cross join ${submissionNamedBy("batch")} as submissions
   where ${isAbout("about", "submissions")}`;
 
 export async function findSubmissions(
@@ -50,7 +58,7 @@ const RECEIPTS = columns(
 const PARK = `
   with receipt as materialized (select * from ${RECEIPTS.rows}),
   known as (
-    select place, submissions.account_id, request_id, n, parts from receipt join submissions using (carrier, carrier_message_id)
+    select place, submissions.account_id, request_id, n, parts from receipt cross join ${submissionNamedBy("receipt")} as submissions
     where ${isAbout("receipt.recipient", "submissions")}
   ),
   parked as (

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { newId } from "../src/lib/ids.ts";
+import { createClaimCallbacks } from "../src/store/postgres/claim-callbacks.ts";
+import { move } from "../src/store/postgres/move.ts";
+import { findSubmissions, park } from "../src/store/postgres/park.ts";
+import { markReported } from "../src/store/postgres/phones.ts";
+import { settleCallbacks } from "../src/store/postgres/settle-callbacks.ts";
+import type { Move } from "../src/store/store.ts";
+import { NOON } from "./support/acceptances.ts";
+import { openPlanner, type Planner } from "./support/plans.ts";
+
+/** The last column of each key: without it a search is one through all that waits, or through all that an account has. */
+const LAST_OF_KEY: Record<string, RegExp> = {
+  callbacks: /\(endpoint_id =/,
+  messages: /\(n =/,
+  failovers: /\(n =/,
+  parked_receipts: /\((?:id|carrier_message_id) =/,
+};
+
+let planner: Planner;
+beforeEach(async () => {
+  planner = await openPlanner();
+});
+afterEach(() => planner.close());
+
+// The statements of a store under a name are planned while its tables are empty, and run when they are not.
+
+test("moves that somebody is told of are planned by whole keys on empty tables", async () => {
+  const moves = Array.from({ length: 10 }, (): Move => {
+    const target = { eventId: newId(NOON), endpointId: newId(NOON), kind: "status", status: "delivered" } as const;
+    return {
+      accountId: 1,
+      requestId: newId(NOON),
+      n: 1,
+      to: "delivered",
+      at: NOON,
+      owner: 0,
+      failoverAt: null,
+      announce: { owner: 1, dueAt: NOON, targets: [{ ...target, channel: "sms", carrier: null }] },
+    };
+  });
+  await move(planner.pool, moves);
+  const { all, partly } = await planner.searches(LAST_OF_KEY);
+  expect(new Set(all.map(({ table }) => table))).toEqual(new Set(Object.keys(LAST_OF_KEY)));
+  expect(partly).toEqual([]);
+});
+
+test("callbacks are settled, and those after them held back, by whole keys on empty tables", async () => {
+  const batch = Array.from({ length: 10 }, () => ({
+    accountId: 1,
+    eventId: newId(NOON),
+    endpointId: newId(NOON),
+    ownedBy: 1,
+    state: "waiting" as const,
+    at: NOON,
+    dueAt: NOON,
+    attempted: true,
+    log: "",
+    message: { requestId: newId(NOON), n: 1 },
+  }));
+  await settleCallbacks(planner.pool, batch);
+  const { all, partly } = await planner.searches({ callbacks: /\(endpoint_id =/ });
+  expect(all).toHaveLength(3);
+  expect(partly).toEqual([]);
+});
+
+test("callbacks are claimed in the order in which they are due, and what is told before them is found by whole keys", async () => {
+  const claim = createClaimCallbacks(planner.pool.query);
+  await claim({ node: 1, from: 0, dueBy: NOON, limit: 100 });
+  const { all, partly } = await planner.searches({ callbacks: /\(endpoint_id =|^\(\(owner = .*due_at <=/ });
+  expect(all).toHaveLength(3);
+  expect(partly).toEqual([]);
+});
+
+test("receipts find their message, or that there is none, by whole keys on empty tables", async () => {
+  const receipts = Array.from({ length: 10 }, (_, index) => ({
+    carrier: "line",
+    carrierMessageId: String(index),
+    state: "delivered" as const,
+    errorCode: null,
+    description: null,
+    at: NOON,
+    recipient: "15550100100",
+  }));
+  await findSubmissions(planner.pool.query, receipts);
+  await park(planner.pool.query, receipts, NOON);
+  const { all, partly } = await planner.searches({ submissions: /\(carrier_message_id =/, messages: /\(n =/ });
+  expect(all).toHaveLength(4);
+  expect(partly).toEqual([]);
+});
+
+test("what a phone has reported is noted by whole keys on empty tables", async () => {
+  await markReported(
+    planner.pool.query,
+    Array.from({ length: 10 }, () => ({ accountId: 1, id: newId(NOON) })),
+  );
+  const { all, partly } = await planner.searches({ phone_messages: /\(id =/ });
+  expect(all).toHaveLength(1);
+  expect(partly).toEqual([]);
+});

@@ -1,0 +1,68 @@
+import { Client } from "pg";
+import { inject } from "vitest";
+import { ConnectionPool, type Statement } from "../../src/store/postgres/pool.ts";
+import { migratedDatabase } from "./databases.ts";
+
+interface PlanNode {
+  "Relation Name"?: string;
+  "Index Cond"?: string;
+  "Index Name"?: string;
+  "Recheck Cond"?: string;
+  Plans?: PlanNode[];
+}
+
+interface Search {
+  table: string;
+  condition: string;
+}
+
+/** A database with empty tables that only says how it would go about what it is asked. */
+export interface Planner {
+  url: string;
+  /** Answers nothing, and remembers what it was asked. */
+  pool: ConnectionPool;
+  /** How the rows of some tables would be looked for by what was asked: those by which no whole key is found are partly. */
+  searches(lastOfKey: Readonly<Record<string, RegExp>>): Promise<{ all: Search[]; partly: Search[] }>;
+  close(): Promise<void>;
+}
+
+export async function openPlanner(): Promise<Planner> {
+  const database = await migratedDatabase(inject("postgresUrl"));
+  const pool = new ConnectionPool(database.url, 1);
+  const client = new Client(database.url);
+  await client.connect();
+  const asked: Statement[] = [];
+  pool.query = (statement) => {
+    asked.push(statement);
+    return Promise.resolve({ rows: [], count: 0 });
+  };
+  pool.transaction = (work) => work(pool.query);
+  return {
+    url: database.url,
+    pool,
+    async searches(lastOfKey) {
+      await client.query("set enable_seqscan = off; set plan_cache_mode = force_generic_plan");
+      const nodes: PlanNode[] = [];
+      for (const [place, { text, values = [] }] of asked.entries()) {
+        await client.query(`prepare asked_${place} as ${text}`);
+        const given = values.map((column) => client.escapeLiteral(String(column))).join(", ");
+        const { rows } = await client.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(
+          `explain (format json) execute asked_${place} (${given})`,
+        );
+        nodes.push(...(rows[0]?.["QUERY PLAN"] ?? []).flatMap(({ Plan }) => nodesOf(Plan)));
+      }
+      const all = nodes.flatMap((node) => {
+        const { "Relation Name": table = "", "Recheck Cond": found = "", "Index Cond": condition = found } = node;
+        const isSearch = "Index Name" in node || "Recheck Cond" in node;
+        return table in lastOfKey && isSearch ? [{ table, condition }] : [];
+      });
+      return { all, partly: all.filter(({ table, condition }) => !lastOfKey[table]?.test(condition)) };
+    },
+    async close() {
+      await Promise.all([client.end(), pool.end()]);
+      await database.drop();
+    },
+  };
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
