@@ -170,7 +170,7 @@ async function fillMessages(store: BareStore, { account, requests, firstAt, from
     step(9, `"step":"attempt","route":"bench","carrier":"${carrier}","passedOver":[]`),
     step(
       40,
-      `"step":"answer","carrier":"${carrier}","outcome":"taken","carrierMessageId":"' || ${carrierId} || '","exchange":"submit_sm to=********0001 from=HELIOG data_coding=0 parts=1 → taken"`,
+      `"step":"answer","carrier":"${carrier}","outcome":"taken","carrierMessageId":"' || ${carrierId} || '","exchange":"submit_sm to=********0001 from=HELIOG data_coding=0 parts=1 -> taken"`,
     ),
     step(2000, `"step":"receipt","carrier":"${carrier}","state":"delivered","code":"000","description":"Delivered"`),
   ].join(" || ");

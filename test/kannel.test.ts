@@ -113,7 +113,7 @@ describe("a real Kannel between us and the SMSC", () => {
     const message = messageOf("my words");
     const { exchange = "" } = await carrier.submit(message);
     expect(exchange).not.toContain(message.recipient);
-    expect(exchange).toMatch(/^GET 127\.0\.0\.1:\d+ to=\*{8}\d{4} from=HELIOG parts=1 → 202 taken /);
+    expect(exchange).toMatch(/^GET 127\.0\.0\.1:\d+ to=\*{8}\d{4} from=HELIOG parts=1 -> 202 taken /);
     expect(exchange).not.toMatch(/my words|sms|0123456789/);
   });
 

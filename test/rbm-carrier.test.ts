@@ -57,7 +57,7 @@ describe("a line to RCS for Business", () => {
     expect(outcome).toEqual({
       kind: "taken",
       carrierMessageId: platformId,
-      exchange: `agentMessages to=********0100 from=shop agent=shop-agent kind=text → taken ${platformId}`,
+      exchange: `agentMessages to=********0100 from=shop agent=shop-agent kind=text -> taken ${platformId}`,
     });
     expect(fake.taken).toEqual([
       {

@@ -354,9 +354,9 @@ describe("an operator's timeline", () => {
   });
 
   test("shows what went over the line with the answer to it", () => {
-    const trail = [attempt, answer("taken", { carrierMessageId: "abc", exchange: "submit → abc" })];
+    const trail = [attempt, answer("taken", { carrierMessageId: "abc", exchange: "submit -> abc" })];
     const steps = tellOperator({ message: messageWith(trail), clicks: [], ledger: [], answers: [] });
-    expect(steps.map(({ exchange }) => exchange)).toEqual([null, null, "submit → abc"]);
+    expect(steps.map(({ exchange }) => exchange)).toEqual([null, null, "submit -> abc"]);
   });
 
   test("puts credits and clicks of all kinds in their places in time, and keeps the order of one moment", () => {

@@ -57,7 +57,7 @@ describe("a line to WhatsApp", () => {
     expect(outcome).toEqual({
       kind: "taken",
       carrierMessageId: fake.taken[0]?.id,
-      exchange: `POST /v26.0/106540352242922/messages to=********9000 from=+15550783881 template=order_update → HTTP 200 taken ${fake.taken[0]?.id}`,
+      exchange: `POST /v26.0/106540352242922/messages to=********9000 from=+15550783881 template=order_update -> HTTP 200 taken ${fake.taken[0]?.id}`,
     });
     expect(fake.faults).toEqual([]);
   });

@@ -82,7 +82,7 @@ class HttpCarrier implements Carrier {
       return verdict;
     });
     const said = `${answered(answer)}${wordsOf(outcome)}${partIds.length > 0 ? `, took ${partIds.join(" ")}` : ""}`;
-    return { ...outcome, exchange: `${this.#wordsOf(asked, message)} → ${said}` };
+    return { ...outcome, exchange: `${this.#wordsOf(asked, message)} -> ${said}` };
   }
 
   start(onReceipt: OnReceipt): Promise<void> {

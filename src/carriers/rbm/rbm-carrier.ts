@@ -77,7 +77,7 @@ class RbmCarrier implements Carrier {
     const agentId = this.#needs.agentOf(content.botId);
     const outcome = await this.#standing.run(() => this.#handOver(message, content, agentId));
     const asked = `agentMessages to=${"*".repeat(8)}${recipient.slice(-4)} from=${sender} agent=${agentId} kind=${content.kind}`;
-    return { ...outcome, exchange: `${asked} → ${wordsOf(outcome)}` };
+    return { ...outcome, exchange: `${asked} -> ${wordsOf(outcome)}` };
   }
 
   /** Calls a message back. The platform says yes to everything, and what is delivered by then stays delivered. */

@@ -120,7 +120,7 @@ export class SimulatorCarrier implements Carrier {
     const { clock, chaosOf } = this.#needs;
     const chaos = chaosOf(message.accountId, carrier);
     const asked = `submit to=${"*".repeat(8)}${message.recipient.slice(-4)} from=${message.sender} ${formOf(message)}`;
-    const said = (answer: string): { exchange: string } => ({ exchange: `${asked} → ${answer}` });
+    const said = (answer: string): { exchange: string } => ({ exchange: `${asked} -> ${answer}` });
     if (chaos.down) return { kind: "down", description: "The carrier cannot be reached" };
     const fate = fateOf(message, chaos, this.#random);
     if (fate.submit === "busy") return { kind: "busy", ...said("throttled") };

@@ -104,7 +104,7 @@ class SmppCarrier implements Carrier {
     const asked = `submit_sm to=${"*".repeat(8)}${message.recipient.slice(-4)} from=${message.sender} data_coding=${first?.dataCoding ?? 0} parts=${submits.length}`;
     const said = await say(this.#saying(message, asked), session, submits);
     if (said.kind === "down" && this.#isStopping) return { kind: "busy" };
-    return { ...said, exchange: `${asked} → ${wordsOf(said)}` };
+    return { ...said, exchange: `${asked} -> ${wordsOf(said)}` };
   }
 
   /** It may be kept for as long as the bind lives, and so has nothing of the message but what names it. */
@@ -115,7 +115,7 @@ class SmppCarrier implements Carrier {
       onVerdict: (verdict) => this.#onVerdict(verdict),
       expectLate: (session, sequence, take) => this.#late.expect(session, sequence, take),
       onLate: (outcome) =>
-        this.#handIn({ accountId, requestId, n }, { ...outcome, exchange: `${asked} → ${wordsOf(outcome)}` }),
+        this.#handIn({ accountId, requestId, n }, { ...outcome, exchange: `${asked} -> ${wordsOf(outcome)}` }),
     };
   }
 

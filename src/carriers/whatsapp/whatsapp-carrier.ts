@@ -103,7 +103,7 @@ class WhatsappCarrier implements Carrier {
     const what = request.type === "template" ? `template=${request.template.name}` : "text";
     const asked = `POST ${new URL(url).pathname} to=${"*".repeat(8)}${recipient.slice(-4)} from=${sender} ${what}`;
     const status = answer.kind === "answered" ? `HTTP ${answer.status} ` : "";
-    const said = `${asked} → ${status}${wordsOf(verdict.outcome, verdict.code)}`;
+    const said = `${asked} -> ${status}${wordsOf(verdict.outcome, verdict.code)}`;
     return { ...verdict, outcome: { ...verdict.outcome, exchange: said } };
   }
 

@@ -79,7 +79,7 @@ export const sendThroughCarrier: KeyedRoute = {
     carrierMessageId: "4711",
     code: null,
     description: null,
-    exchange: "submit_sm to=********3210 from=HELIOG data_coding=0 parts=1 → taken 4711",
+    exchange: "submit_sm to=********3210 from=HELIOG data_coding=0 parts=1 -> taken 4711",
     ms: 84,
   },
   handle: send,
