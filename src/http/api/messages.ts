@@ -125,7 +125,8 @@ export const getOperatorMessage: KeyedRoute = {
         at: 1767225600012,
         step: "answer",
         what: 'Carrier "simulator" took it as 0198f3a2-7c4c-7a00-8d3e-5b1f0a9c4e21',
-        exchange: "submit to=********0100 from=HELIOG coding=gsm7 parts=1 -> taken 0198f3a2-7c4c-7a00-8d3e-5b1f0a9c4e21",
+        exchange:
+          "submit to=********0100 from=HELIOG coding=gsm7 parts=1 -> taken 0198f3a2-7c4c-7a00-8d3e-5b1f0a9c4e21",
       },
       {
         at: 1767225600220,
