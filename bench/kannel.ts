@@ -31,6 +31,7 @@ const SECONDS = Number(options.seconds);
 const SMSBOXES = Number(options.smsboxes);
 const CONNECTIONS = Number(options.connections);
 const STALLED_MS = 20_000;
+const WARM_UP_ROUNDS = 2;
 
 interface Side {
   name: string;
@@ -86,8 +87,7 @@ interface Result {
 }
 
 async function compare(path: Result["path"], engine: string, ours: Side, kannel: Side, end: Counter): Promise<Result> {
-  await turn(ours, end);
-  await turn(kannel, end);
+  for (let round = 0; round < WARM_UP_ROUNDS; round += 1) for (const side of [ours, kannel]) await turn(side, end);
   const rounds: { ours: number; kannel: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const measured = { kannel: await turn(kannel, end), ours: await turn(ours, end) };

@@ -567,6 +567,17 @@ describe("opt-outs", () => {
       expect(new URL(page.url()).search).toBe("?number=15550100152");
     });
   });
+
+  test("one that has gone meanwhile leaves the list when it is to be removed", async () => {
+    await dashboard.house.ask("POST", "/api/optouts", { number: "15550100010" });
+    await dashboard.visit("/operations/opt-outs", async ({ page }) => {
+      const row = page.getByRole("row", { name: /15550100010/ });
+      await row.getByRole("button", { name: "Remove" }).click();
+      await dashboard.house.ask("DELETE", "/api/optouts/15550100010");
+      await page.getByRole("button", { name: "Take it off" }).click();
+      await row.waitFor({ state: "detached" });
+    });
+  });
 });
 
 describe("the login area", () => {

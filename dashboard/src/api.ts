@@ -102,6 +102,15 @@ export const put = <T>(path: string, body: unknown): Promise<T> => api("PUT", pa
 export const patch = <T>(path: string, body: unknown): Promise<T> => api("PATCH", path, { body });
 export const remove = <T>(path: string): Promise<T> => api("DELETE", path);
 
+/** Removes what a list shows. The list is read again also where that failed: what it shows may have gone since it was read. */
+export async function removeListed(path: string, readAgain: () => Promise<unknown>): Promise<void> {
+  try {
+    await remove(path);
+  } finally {
+    await readAgain();
+  }
+}
+
 function queryText(query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
   if (given.length === 0) return "";

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { IconReceipt, IconRefresh } from "@tabler/icons-react";
-import { api, post, remove, usePages } from "../../api.ts";
+import { api, post, removeListed, usePages } from "../../api.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -178,14 +178,7 @@ function Actions({ receipt: { id, carrierMessageId } }: { receipt: Receipt }) {
         question={`Remove the receipt of ${carrierMessageId}?`}
         consequence="What it says reaches no message any more."
         yes="Remove it"
-        run={async () => {
-          try {
-            await remove(`${PATH}/${id}`);
-          } finally {
-            // Also where that failed: it may have been matched, or forgotten, since the page was read.
-            await refresh();
-          }
-        }}
+        run={() => removeListed(`${PATH}/${id}`, refresh)}
       >
         Remove
       </GuardedConfirm>

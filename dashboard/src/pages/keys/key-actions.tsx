@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { post, remove } from "../../api.ts";
+import { post, removeListed } from "../../api.ts";
 import { GuardedConfirm } from "../../parts/guarded.tsx";
 import { KEYS, type ApiKey } from "./api-key.ts";
 
@@ -39,10 +39,7 @@ export function KeyActions({ apiKey: { id, name }, onSecret, close }: Props) {
         question={`Revoke ${name}?`}
         consequence="The key stops working at once, and cannot be brought back."
         yes="Revoke it"
-        run={async () => {
-          await remove(`${KEYS}/${id}`);
-          await done();
-        }}
+        run={() => removeListed(`${KEYS}/${id}`, done)}
       >
         Revoke
       </GuardedConfirm>

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { IconBan } from "@tabler/icons-react";
-import { ApiError, get, remove, usePages } from "../../api.ts";
+import { ApiError, get, removeListed, usePages } from "../../api.ts";
 import { csvLine, isoOf } from "../../parts/csv.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
@@ -61,10 +61,7 @@ export default function OptOuts() {
   const wanted = WHOLE_NUMBER.test(filters.number) ? filters.number.replace("+", "") : "";
   const { table } = usePages<OptOut>(PATH);
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: [PATH] });
-  const columns = columnsWith(async (number) => {
-    await remove(`${PATH}/${number}`);
-    await refresh();
-  });
+  const columns = columnsWith((number) => removeListed(`${PATH}/${number}`, refresh));
   return (
     <>
       <PageHeader

@@ -1,6 +1,6 @@
 import { IconShieldOff } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { get, remove } from "../../api.ts";
+import { get, removeListed } from "../../api.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -42,10 +42,7 @@ export function VerifyBlocks() {
               question={`Send codes to ${prefix}···· again?`}
               consequence="Codes go there at once, and what was sent there before no longer counts against it."
               yes="Lift the block"
-              run={async () => {
-                await remove(`${PATH}/${prefix}`);
-                await client.invalidateQueries({ queryKey: [PATH] });
-              }}
+              run={() => removeListed(`${PATH}/${prefix}`, () => client.invalidateQueries({ queryKey: [PATH] }))}
             >
               Lift
             </GuardedConfirm>
