@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ServerProcess } from "../test/support/server-process.ts";
 import { ask } from "./ask.ts";
+import type { Counter } from "./walk.ts";
 
 export const PER_REQUEST = 1000;
 export const WINDOW = 1000;
@@ -13,10 +14,11 @@ export const BULK_SETTINGS = {
 };
 
 /** Makes an SMSC the only way out. */
-export async function useSmsc(server: ServerProcess, port: number): Promise<void> {
+export async function useSmsc(server: ServerProcess, port: number, receipts: "all" | "none"): Promise<void> {
   const { data } = await ask<{ data: { id: string }[] }>(server, "GET", "/api/routes");
   for (const { id } of data) await ask(server, "DELETE", `/api/routes/${id}`);
-  const smpp = { host: "127.0.0.1", port, systemId: "bench", password: "secret", connections: 2, window: WINDOW };
+  const line = { host: "127.0.0.1", port, systemId: "bench", password: "secret" };
+  const smpp = { ...line, connections: 2, window: WINDOW, receipts };
   await ask(server, "POST", "/api/carriers", { name: "bench", adapter: "smpp", smpp });
   await ask(server, "POST", "/api/routes", { name: "bench", channel: "sms", carrier: "bench" });
   await ask(server, "PATCH", "/api/account", { sameText: null });
@@ -28,18 +30,16 @@ export async function counted(server: ServerProcess, pattern: RegExp): Promise<n
   return [...metrics.matchAll(pattern)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-const TAKEN = /^heliograph_submit_outcomes_total\{[^}]*taken[^}]*\} (\d+)/gm;
-
 let sent = 0;
-/** One bulk, from its first request to the carrier's last answer: messages per second. */
-export async function bulk(server: ServerProcess, messages: number): Promise<number> {
-  const before = await counted(server, TAKEN);
+/** One bulk, from its first request until the SMSC has the last message: messages per second. The server is asked nothing. */
+export async function bulk(server: ServerProcess, smsc: Counter, messages: number): Promise<number> {
+  const before = await smsc.taken();
   const startedAt = performance.now();
   const requests = Array.from({ length: messages / PER_REQUEST }, () => {
     const to = Array.from({ length: PER_REQUEST }, () => String(15_560_000_000 + (sent += 1)));
     return ask(server, "POST", "/v1/sms", { sender: "HELIOG", text: "Your parcel is on its way.", type: "PROMO", to });
   });
   await Promise.all(requests);
-  while ((await counted(server, TAKEN)) < before + messages) await pause(20);
+  while ((await smsc.taken()) < before + messages) await pause(10);
   return messages / ((performance.now() - startedAt) / 1000);
 }

@@ -25,6 +25,7 @@ import {
 } from "./fill-history.ts";
 import type { Load, Measured } from "./generator.ts";
 import { record } from "./record.ts";
+import { Counter } from "./walk.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -98,7 +99,7 @@ async function makeSide(engine: string, cluster: Cluster | null): Promise<Side> 
 
 /** The same records on both sides; the full one gets more like them. */
 async function configure(server: ServerProcess, smscPort: number): Promise<void> {
-  await useSmsc(server, smscPort);
+  await useSmsc(server, smscPort, "all");
   await ask(server, "PATCH", "/api/account", { keepTextsDays: 400 });
   await ask(server, "POST", "/api/templates", { name: "bench", channel: "sms", text: "Your order {1} is on its way." });
   const webhook = { name: "bench", url: "https://shop.example/events", channel: "sms", events: ["user_message"] };
@@ -129,9 +130,9 @@ async function accepts({ server }: Side, seconds = SECONDS): Promise<number> {
 const ENDED = /^heliograph_messages_ended_total\{[^}]*\} (\d+)/gm;
 
 /** A bulk on its way to the SMSC; its receipts are waited for, so that they are nobody else's turn. */
-async function dispatches({ server }: Side, messages = MESSAGES): Promise<number> {
+async function dispatches({ server }: Side, smsc: Counter, messages = MESSAGES): Promise<number> {
   const before = await counted(server, ENDED);
-  const perSecond = await bulk(server, messages);
+  const perSecond = await bulk(server, smsc, messages);
   while ((await counted(server, ENDED)) < before + messages) await pause(50);
   return perSecond;
 }
@@ -257,8 +258,8 @@ interface Result {
 }
 
 async function compare(engine: string, cluster: Cluster | null): Promise<Result> {
-  const smsc = fork(join(import.meta.dirname, "counting-smsc.ts"));
-  const [smscPort] = (await once(smsc, "message")) as [number];
+  const smsc = new Counter("counting-smsc.ts");
+  const [smscPort] = (await once(smsc.child, "message")) as [number];
   const sides = { full: await makeSide(engine, cluster), empty: await makeSide(engine, cluster) };
   const each = async (act: (side: Side) => Promise<void>): Promise<void> => {
     await act(sides.full);
@@ -290,14 +291,14 @@ async function compare(engine: string, cluster: Cluster | null): Promise<Result>
       await bare.close();
       await side.startAs(BULK_SETTINGS);
     });
-    await each(async (side) => void (await dispatches(side, PER_REQUEST)));
-    const dispatch = await turns(`${engine}, messages per s to the SMSC`, sides, (side) => dispatches(side));
+    await each(async (side) => void (await dispatches(side, smsc, PER_REQUEST)));
+    const dispatch = await turns(`${engine}, messages per s to the SMSC`, sides, (side) => dispatches(side, smsc));
     const workedMemoryMB = { full: residentMB(sides.full), empty: residentMB(sides.empty) };
     const queries = await askQueries(QUERIES, sides);
     await each((side) => side.stop());
 
     // From here on the carrier is down, and what waits for it stays.
-    smsc.disconnect();
+    smsc.child.disconnect();
     await fillQueueOf(sides.full);
     const starts: Pair[] = [];
     for (let round = 0; round < Math.min(3, ROUNDS); round += 1) {
@@ -338,7 +339,7 @@ async function compare(engine: string, cluster: Cluster | null): Promise<Result>
       queriesWithQueue,
     };
   } finally {
-    if (smsc.connected) smsc.disconnect();
+    if (smsc.child.connected) smsc.child.disconnect();
     await each((side) => side.remove());
   }
 }

@@ -12,6 +12,7 @@ import { BULK_SETTINGS, WINDOW, bulk, useSmsc } from "./bulk.ts";
 import { median, say } from "./figures.ts";
 import { record } from "./record.ts";
 import type { SmppLoad, SmppMeasured } from "./smpp-load.ts";
+import { Counter } from "./walk.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -25,7 +26,7 @@ const ROUNDS = Number(options.rounds);
 const MESSAGES = Number(options.messages);
 const WARM_UP_ROUNDS = 2;
 
-const start = (file: string, side: "ours" | "theirs"): ChildProcess => fork(join(import.meta.dirname, file), [side]);
+const start = (file: string): ChildProcess => fork(join(import.meta.dirname, file), ["theirs"]);
 
 interface Result {
   name: string;
@@ -34,13 +35,18 @@ interface Result {
   npmPerSecond: number;
 }
 
-async function compare(name: string, server: ServerProcess, npm: () => Promise<number>): Promise<Result> {
+async function compare(
+  name: string,
+  server: ServerProcess,
+  smsc: Counter,
+  npm: () => Promise<number>,
+): Promise<Result> {
   // A server that sends campaigns has been running for longer than it takes to be compiled.
-  for (let round = 0; round < WARM_UP_ROUNDS; round += 1) await bulk(server, MESSAGES);
+  for (let round = 0; round < WARM_UP_ROUNDS; round += 1) await bulk(server, smsc, MESSAGES);
   const rounds: { ours: number; theirs: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const theirs = await npm();
-    const ours = await bulk(server, MESSAGES);
+    const ours = await bulk(server, smsc, MESSAGES);
     rounds.push({ ours, theirs });
     say(
       `  ${name} round ${round + 1}: ${(ours / theirs).toFixed(2)} (${ours.toFixed(0)} and ${theirs.toFixed(0)} per s)`,
@@ -59,10 +65,10 @@ if (!options["whole-only"]) {
   await once(alone, "close");
 }
 
-const smsc = start("smpp-smsc.ts", "ours");
-const [port] = (await once(smsc, "message")) as [number];
-const theirSmsc = start("smpp-smsc.ts", "theirs");
-const theirEsme = start("smpp-load.ts", "theirs");
+const smsc = new Counter("counting-smsc.ts");
+const [port] = (await once(smsc.child, "message")) as [number];
+const theirSmsc = start("smpp-smsc.ts");
+const theirEsme = start("smpp-load.ts");
 const [theirPort] = (await once(theirSmsc, "message")) as [number];
 const npm = async (): Promise<number> => {
   theirEsme.send({ port: theirPort, window: WINDOW, seconds: 1 } satisfies SmppLoad);
@@ -78,13 +84,13 @@ for (const engine of options.engine.split(",")) {
     env: BULK_SETTINGS,
     ...(database ? { databaseUrl: database.url } : {}),
   });
-  await useSmsc(server, port);
-  results.push(await compare(engine, server, npm));
+  await useSmsc(server, port, "none");
+  results.push(await compare(engine, server, smsc, npm));
   await server.kill("SIGKILL");
   await server.cleanup();
   await database?.drop();
 }
-for (const child of [smsc, theirSmsc, theirEsme]) child.disconnect();
+for (const child of [smsc.child, theirSmsc, theirEsme]) child.disconnect();
 await cluster?.stop();
 
 say("\nratio to npm smpp's bare session   submits/s, durable   npm smpp/s");

@@ -576,6 +576,7 @@ describe("opt-outs", () => {
       await dashboard.house.ask("DELETE", "/api/optouts/15550100010");
       await page.getByRole("button", { name: "Take it off" }).click();
       await row.waitFor({ state: "detached" });
+      expect(await row.count()).toBe(0);
     });
   });
 });

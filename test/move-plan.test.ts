@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
+import { createClaim } from "../src/store/postgres/claim.ts";
 import { createClaimCallbacks } from "../src/store/postgres/claim-callbacks.ts";
 import { move } from "../src/store/postgres/move.ts";
-import { findSubmissions, park } from "../src/store/postgres/park.ts";
+import { findSubmissions, park, parkedWithMessage } from "../src/store/postgres/park.ts";
 import { markReported } from "../src/store/postgres/phones.ts";
 import { settleCallbacks } from "../src/store/postgres/settle-callbacks.ts";
 import type { Move } from "../src/store/store.ts";
@@ -25,23 +26,41 @@ afterEach(() => planner.close());
 
 // The statements of a store under a name are planned while its tables are empty, and run when they are not.
 
-test("moves that somebody is told of are planned by whole keys on empty tables", async () => {
-  const moves = Array.from({ length: 10 }, (): Move => {
-    const target = { eventId: newId(NOON), endpointId: newId(NOON), kind: "status", status: "delivered" } as const;
-    return {
-      accountId: 1,
-      requestId: newId(NOON),
-      n: 1,
-      to: "delivered",
-      at: NOON,
-      owner: 0,
-      failoverAt: null,
-      announce: { owner: 1, dueAt: NOON, targets: [{ ...target, channel: "sms", carrier: null }] },
-    };
-  });
-  await move(planner.pool, moves);
+const target = { kind: "status", status: "delivered", channel: "sms", carrier: null } as const;
+const movesWith = (wishes: { told: boolean; parts: boolean }): Move[] =>
+  Array.from({ length: 10 }, (_, index) => ({
+    accountId: 1,
+    requestId: newId(NOON),
+    n: 1,
+    to: "delivered",
+    at: NOON,
+    owner: 0,
+    carrier: "line",
+    carrierMessageId: `${index}`,
+    ...(wishes.parts ? { partIds: [`${index}`, `${index}b`] } : {}),
+    failoverAt: null,
+    ...(wishes.told
+      ? { announce: { owner: 1, dueAt: NOON, targets: [{ ...target, eventId: newId(NOON), endpointId: newId(NOON) }] } }
+      : {}),
+  }));
+
+test.each([
+  ["moves", { told: false, parts: false }],
+  ["moves that somebody is told of", { told: true, parts: false }],
+  ["moves of messages in parts", { told: false, parts: true }],
+  ["moves of messages in parts that somebody is told of", { told: true, parts: true }],
+] as const)("%s are planned by whole keys on empty tables", async (_, wishes) => {
+  await move(planner.pool, movesWith(wishes));
   const { all, partly } = await planner.searches(LAST_OF_KEY);
-  expect(new Set(all.map(({ table }) => table))).toEqual(new Set(Object.keys(LAST_OF_KEY)));
+  const asked = Object.keys(LAST_OF_KEY).filter((table) => wishes.told || table !== "callbacks");
+  expect(new Set(all.map(({ table }) => table))).toEqual(new Set(asked));
+  expect(partly).toEqual([]);
+});
+
+test("messages are claimed in the order in which they are due", async () => {
+  await createClaim(planner.pool)({ node: 1, from: 0, routeClass: "PROMO", dueBy: NOON, limit: 100 });
+  const { all, partly } = await planner.searches({ messages: /owner = .*lane = .*due_at <=/ });
+  expect(all).toHaveLength(1);
   expect(partly).toEqual([]);
 });
 
@@ -84,8 +103,9 @@ test("receipts find their message, or that there is none, by whole keys on empty
   }));
   await findSubmissions(planner.pool.query, receipts);
   await park(planner.pool.query, receipts, NOON);
+  await parkedWithMessage(planner.pool.query, 100);
   const { all, partly } = await planner.searches({ submissions: /\(carrier_message_id =/, messages: /\(n =/ });
-  expect(all).toHaveLength(4);
+  expect(all).toHaveLength(6);
   expect(partly).toEqual([]);
 });
 

@@ -323,6 +323,19 @@ export function storeSuite(engine: EngineName): void {
       }
     });
 
+    it("ends the plan for another route that a move of the same batch has made, and no other message's", async () => {
+      const [[first], [second]] = [await stored({}), await stored({})];
+      for (const ref of [first, second]) await moveOne(ref, { to: "submitting" });
+      const taken = { to: "submitted", at: NOON, owner: NOBODY, carrier: "north", failoverAt: NOON + 1 } as const;
+      const results = await moveAll(store, [
+        { ...first, ...taken, carrierMessageId: "1" },
+        { ...second, ...taken, carrierMessageId: "2" },
+        { ...first, to: "unknown", at: NOON, owner: NOBODY, failoverAt: null },
+      ]);
+      expect(results.map(({ moved }) => moved)).toEqual([true, true, true]);
+      expect(await store.listFailovers(NOON + 1, 10)).toMatchObject([second]);
+    });
+
     it("moves nothing of a message that is not there, nor of another account's", async () => {
       const [ref] = await stored();
       expect((await moveOne({ ...ref, n: 2 }, { to: "submitting" })).moved).toBe(false);

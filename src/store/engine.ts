@@ -1,5 +1,5 @@
-import { IS_WAITING } from "./rows.ts";
 import type { CompiledQuery, DatabaseConnection, Driver, Kysely, QueryResult, RawBuilder, SqlBool } from "kysely";
+import { IS_WAITING } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
 type ColumnType = "integer" | "bigint" | "text" | "uuid";

@@ -196,4 +196,8 @@ export const contentAtEnd = (content: string): string =>
 /** How the content of a message in the business's own words begins, as it is written. */
 export const SESSION_PREFIX = '{"kind":"text"';
 
+/** The same of content that is yet to be written. */
+export const isSession = ({ channel, content }: Pick<Message, "channel" | "content">): boolean =>
+  channel === "chatapp" && JSON.stringify(content).startsWith(SESSION_PREFIX);
+
 export const oldestFirst = (a: Message, b: Message): number => a.dueAt - b.dueAt;

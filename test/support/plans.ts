@@ -4,6 +4,7 @@ import { ConnectionPool, type Statement } from "../../src/store/postgres/pool.ts
 import { migratedDatabase } from "./databases.ts";
 
 interface PlanNode {
+  "Node Type"?: string;
   "Relation Name"?: string;
   "Index Cond"?: string;
   "Index Name"?: string;
@@ -53,7 +54,7 @@ export async function openPlanner(): Promise<Planner> {
       }
       const all = nodes.flatMap((node) => {
         const { "Relation Name": table = "", "Recheck Cond": found = "", "Index Cond": condition = found } = node;
-        const isSearch = "Index Name" in node || "Recheck Cond" in node;
+        const isSearch = "Index Name" in node || "Recheck Cond" in node || node["Node Type"] === "Seq Scan";
         return table in lastOfKey && isSearch ? [{ table, condition }] : [];
       });
       return { all, partly: all.filter(({ table, condition }) => !lastOfKey[table]?.test(condition)) };

@@ -7,6 +7,8 @@ import type { Answer } from "./write-answer.ts";
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const HEAD_BYTES_MAX = 16_384;
+/** A longer head is read anew each time: what is remembered, is so for as long as the connection lasts. */
+const REMEMBERED_MAX = 2048;
 /** A client may ask this often before it reads an answer; then it is not listened to until it does. */
 const ANSWERS_DUE_MAX = 32;
 
@@ -127,7 +129,7 @@ export class Connection {
     if (route) {
       const head = readSendHead(text, lineEnd + 2);
       if (!head || head.bodyBytes > this.#door.bodyBytesMax) return "odd";
-      this.#lastSend = { text, route, head };
+      this.#lastSend = text.length > REMEMBERED_MAX ? null : { text, route, head };
       return this.#beginSend(route, head, bytes, bodyAt);
     }
     const code = this.#door.findCode(line);

@@ -2,11 +2,11 @@ import { scanHeaders } from "./scan-headers.ts";
 
 /** What the head of an ordinary send says. */
 export interface SendHead {
-  headers: { apikey: string; "idempotency-key": string | undefined };
-  forwardedFor: string;
-  bodyBytes: number;
+  readonly headers: { readonly apikey: string; readonly "idempotency-key": string | undefined };
+  readonly forwardedFor: string;
+  readonly bodyBytes: number;
   /** Whether the client wants to ask more on the same connection. */
-  keepAlive: boolean;
+  readonly keepAlive: boolean;
 }
 
 /** What the head of an ordinary request for a short link says. */

@@ -24,9 +24,9 @@ export const targetColumns = (first: number) =>
 
 /**
  * That a callback waits, said so that it is looked for by its key or its message. While the tables are empty, which is when
- * statements are planned, the server would rather go through the index of all that wait, for every row and ever after.
+ * statements with a name are planned, the server would rather go through the index of all that wait, for every row and ever after.
  */
-export const isStillWaiting = (callback: string): string => `${callback}.state || '' = 'waiting'`;
+export const waitsByItself = (callback: string): string => `${callback}.state || '' = 'waiting'`;
 
 /**
  * Writes down who is to be told of the moves that were made, as a part of the statement that makes them. What has to wait

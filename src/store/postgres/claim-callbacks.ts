@@ -1,7 +1,7 @@
 import { callbackOf } from "../callback-rows.ts";
 import type { CallbackStore } from "../callback-store.ts";
 import type { CallbackRow } from "../tables.ts";
-import { isStillWaiting } from "./announce.ts";
+import { waitsByItself } from "./announce.ts";
 import type { Query } from "./pool.ts";
 
 /** Rows that another claim has its hand on are passed over; what is to be told of one message is taken in order. */
@@ -11,7 +11,7 @@ const CLAIM = `
     where owner = $2 and due_at <= $3 and state = 'waiting' and not exists (
       select 1 from callbacks as earlier
       where earlier.account_id = due.account_id and earlier.request_id = due.request_id and earlier.n = due.n
-        and earlier.endpoint_id = due.endpoint_id and ${isStillWaiting("earlier")} and earlier.event_id < due.event_id
+        and earlier.endpoint_id = due.endpoint_id and ${waitsByItself("earlier")} and earlier.event_id < due.event_id
       -- So that it is asked for each by its message, and not as a join with all that an account has.
       offset 0)
     order by due_at limit $4 for update skip locked

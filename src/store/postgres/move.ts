@@ -86,7 +86,9 @@ const BY_PART = `(select place, carrier, carrier_message_id, account_id, request
  * The move, and everything that must change together with it, as one statement; also who is told, where anybody is, and the
  * ids of parts, where there are any.
  */
-const statementFor = ({ announced, parted }: { announced?: string; parted?: string }): string => `
+function statementFor({ announced, parted }: { announced?: string; parted?: string }): string {
+  const submitted = parted ? { rows: BY_PART, name: "asked" } : { rows: "step", name: "step" };
+  return `
   with step as materialized (select * from ${MOVES.rows}),
   moved as (
     update messages set state = step.to_state, owner = step.owner, due_at = coalesce(step.due_at, messages.due_at),
@@ -144,7 +146,7 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
   submitted as (
     insert into submissions (carrier, carrier_message_id, account_id, request_id, n${parted ? ", part, parts, whole" : ""})
     select distinct on (carrier, carrier_message_id) carrier, carrier_message_id, account_id, request_id, n${parted ? ", part, parts, whole" : ""}
-    from ${parted ? BY_PART : "step"} where carrier is not null and carrier_message_id is not null
+    from ${submitted.rows} where carrier is not null and carrier_message_id is not null
     order by carrier, carrier_message_id, place desc${parted ? ", part" : ""}
     ${ON_ID_USED_AGAIN}
   ),
@@ -155,10 +157,10 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
   union all
   select place, id, parked_receipts.carrier, parked_receipts.carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description,
     parked_receipts.at, parked_receipts.operator, parked_receipts.circle, null, null, null, null
-  from ${parted ? BY_PART : "step"} cross join lateral (
-    select * from parked_receipts as early where early.carrier = ${parted ? "asked" : "step"}.carrier
-      and early.carrier_message_id = ${parted ? "asked" : "step"}.carrier_message_id offset 0) as parked_receipts
-  where ${isAbout("parked_receipts.recipient", parted ? "asked" : "step")}${
+  from ${submitted.rows} cross join lateral (
+    select * from parked_receipts as early where early.carrier = ${submitted.name}.carrier
+      and early.carrier_message_id = ${submitted.name}.carrier_message_id offset 0) as parked_receipts
+  where ${isAbout("parked_receipts.recipient", submitted.name)}${
     announced
       ? `
   union all
@@ -166,6 +168,7 @@ const statementFor = ({ announced, parted }: { announced?: string; parted?: stri
       : ""
   }
   order by id`;
+}
 
 const TARGETS = targetColumns(MOVES.next);
 const PIECES = pieceColumns(MOVES.next);

@@ -80,7 +80,7 @@ export async function park(query: Query, batch: readonly Receipt[], at: number):
 
 const PARKED_WITH_MESSAGE = `
   select parked_receipts.*, submissions.account_id, request_id, n, parts
-  from parked_receipts join submissions using (carrier, carrier_message_id)
+  from parked_receipts cross join ${submissionNamedBy("parked_receipts")} as submissions
   where ${isAbout("parked_receipts.recipient", "submissions")} order by id limit $1`;
 
 export async function parkedWithMessage(query: Query, limit: number): Promise<(ParkedReceipt & { ref: Submission })[]> {

@@ -1,7 +1,7 @@
 import { LOG_MAX, refRow } from "../callback-rows.ts";
 import type { Settlement } from "../callback-store.ts";
 import { NOBODY } from "../store.ts";
-import { isStillWaiting } from "./announce.ts";
+import { waitsByItself } from "./announce.ts";
 import { columns } from "./columns.ts";
 import type { ConnectionPool } from "./pool.ts";
 
@@ -25,7 +25,7 @@ const SETTLE = `
       then nullif(coalesce(callbacks.log, '') || step.log, '') else callbacks.log end
   from (select * from ${SETTLEMENTS.rows}) as step
   where callbacks.account_id = step.account_id and callbacks.event_id = step.event_id
-    and callbacks.endpoint_id = step.endpoint_id and callbacks.owner = step.owned_by and ${isStillWaiting("callbacks")}`;
+    and callbacks.endpoint_id = step.endpoint_id and callbacks.owner = step.owned_by and ${waitsByItself("callbacks")}`;
 
 const LATER = columns({
   account_id: "integer",
@@ -39,12 +39,12 @@ const LATER = columns({
 /** What is to be told of the same message later comes after it. */
 const HOLD_BACK = `
   update callbacks set due_at = step.due_at from (select * from ${LATER.rows}) as step cross join lateral (
-    select event_id from callbacks as later
-    where later.account_id = step.account_id and later.request_id = step.request_id and later.n = step.n
-      and later.endpoint_id = step.endpoint_id and later.event_id > step.event_id
+    select event_id from callbacks as told
+    where told.account_id = step.account_id and told.request_id = step.request_id and told.n = step.n
+      and told.endpoint_id = step.endpoint_id and told.event_id > step.event_id
     offset 0) as later
   where callbacks.account_id = step.account_id and callbacks.event_id = later.event_id
-    and callbacks.endpoint_id = step.endpoint_id and ${isStillWaiting("callbacks")} and callbacks.due_at < step.due_at`;
+    and callbacks.endpoint_id = step.endpoint_id and ${waitsByItself("callbacks")} and callbacks.due_at < step.due_at`;
 
 export async function settleCallbacks(pool: ConnectionPool, batch: readonly Settlement[]): Promise<void> {
   const rows = batch.map((item) => ({

@@ -30,23 +30,23 @@ export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, ann
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
 
-  return (move, row, { owner, dueAt, targets }) => {
+  return (move, facts, { owner, dueAt, targets }) => {
     const { accountId, requestId, n } = move;
     const message = {
       messageId: `${requestId}:${n}`,
-      channel: row.channel as Channel,
-      recipient: row.recipient,
-      sender: row.sender,
-      credits: row.credits,
-      createdAt: row.created_at,
-      session: row.session,
-      ...(row.operator === null ? {} : { operator: row.operator }),
-      ...(row.circle === null ? {} : { circle: row.circle }),
+      channel: facts.channel as Channel,
+      recipient: facts.recipient,
+      sender: facts.sender,
+      credits: facts.credits,
+      createdAt: facts.created_at,
+      session: facts.session,
+      ...(facts.operator === null ? {} : { operator: facts.operator }),
+      ...(facts.circle === null ? {} : { circle: facts.circle }),
     };
-    const facts = JSON.stringify(message);
+    const written = JSON.stringify(message);
     const told: Callback[] = [];
     for (const { eventId, endpointId, kind, status, channel, carrier } of targets) {
-      if (channel !== row.channel || (carrier !== null && carrier !== row.carrier)) continue;
+      if (channel !== facts.channel || (carrier !== null && carrier !== facts.carrier)) continue;
       const others = findOthers.all(accountId, requestId, n, endpointId) as unknown as Other[];
       // A second route may take a message that a first one has taken: that it was sent is told once.
       if (others.some(([otherKind, otherStatus]) => otherKind === kind && otherStatus === status)) continue;
@@ -63,8 +63,8 @@ export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, ann
         at: move.at,
         error_code: move.errorCode ?? null,
         description: move.description ?? null,
-        carrier: row.carrier,
-        facts,
+        carrier: facts.carrier,
+        facts: written,
         state: "waiting",
         owner: before.length > 0 ? NOBODY : owner,
         attempts: 0,

@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { isSession } from "../../model/chatapp.ts";
 import { bringsToEnd, mayMove, provesSubmit, type State } from "../../model/message.ts";
 import { createAnnounce, type Facts } from "./announce.ts";
 import { changeOf, CHANGES, chargeAfterChange } from "../charge.ts";
 import {
   contentAtEnd,
   isAbout,
+  isSession,
   movedOf,
   ON_ID_USED_AGAIN,
   parkedOf,
@@ -197,8 +197,8 @@ type FoundRow = readonly [
 ];
 
 function rowOf(found: FoundRow): Row {
-  const [state, owner, due_at, lane, charge, submitted_at, trail_length, channel, carrier, sender, recipient] = found;
-  const [, , , , , , , , , , , credits, created_at, operator, circle, session] = found;
+  const [state, owner, due_at, lane, charge, submitted_at, trail_length, ...facts] = found;
+  const [channel, carrier, sender, recipient, credits, created_at, operator, circle, session] = facts;
   return {
     state,
     owner,
@@ -230,7 +230,7 @@ function factsAfter({ carrier, operator, circle, becomes }: Move, row: Row): Fac
     created_at: row.created_at,
     operator: operator ?? row.operator,
     circle: circle ?? row.circle,
-    session: becomes ? becomes.channel === "chatapp" && isSession(becomes.content) : row.session,
+    session: becomes ? isSession(becomes) : row.session,
   };
 }
 
