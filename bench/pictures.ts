@@ -23,17 +23,23 @@ const aboutOf = (result: object | undefined): string => {
   return parts.filter(Boolean).join(" · ");
 };
 
+const cpuOf = (result: object | undefined): string | undefined => (result as About | undefined)?.machine?.cpu;
+
 /** Every path beside its target, read with whatever finds the result of a bench by its name. */
 export function ratiosPlot(resultOf: (file: string) => BenchResult | undefined): Pictures {
+  const measured = TARGETS.map(({ file }) => resultOf(file)).find(Boolean);
+  let elsewhere = "";
   const bars = TARGETS.map((target) => {
-    const figure = figureOf(target, resultOf(target.file));
+    const result = resultOf(target.file);
+    const figure = figureOf(target, result);
     const wanted = `${target.direction === "at least" ? "≥" : "<"} ${written(target.unit, target.wanted)}`;
     if (figure === undefined) return { name: target.path, share: undefined, words: `not measured (${wanted})` };
     const share = target.direction === "at least" ? figure / target.wanted : target.wanted / figure;
-    return { name: target.path, share, words: `${written(target.unit, figure)} (${wanted})` };
+    const isElsewhere = cpuOf(result) !== cpuOf(measured);
+    if (isElsewhere) elsewhere = ` · * measured on ${cpuOf(result) ?? "another machine"}`;
+    return { name: target.path, share, words: `${written(target.unit, figure)} (${wanted})${isElsewhere ? " *" : ""}` };
   });
-  const measured = TARGETS.map(({ file }) => resultOf(file)).find(Boolean);
-  return { ratios: targetPlot("Every path beside its target", aboutOf(measured), bars) };
+  return { ratios: targetPlot("Every path beside its target", aboutOf(measured) + elsewhere, bars) };
 }
 
 interface Pair {
