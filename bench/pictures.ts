@@ -23,7 +23,7 @@ const aboutOf = (result: object | undefined): string => {
   return parts.filter(Boolean).join(" · ");
 };
 
-const cpuOf = (result: object | undefined): string | undefined => (result as About | undefined)?.machine?.cpu;
+const cpuOf = (result: object = {}): string | undefined => (result as About).machine?.cpu;
 
 /** Every path beside its target, read with whatever finds the result of a bench by its name. */
 export function ratiosPlot(resultOf: (file: string) => BenchResult | undefined): Pictures {
