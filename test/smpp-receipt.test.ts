@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ReceiptState } from "../src/carriers/carrier.ts";
 import type { Incoming } from "../src/carriers/smpp/incoming.ts";
+import { readReceiptText } from "../src/carriers/smpp/receipt-text.ts";
 import { readReceipt, USUAL_RECEIPTS, type ReceiptSettings, type SmppReceipt } from "../src/carriers/smpp/receipt.ts";
 
 const NOW = Date.UTC(2024, 0, 15, 12, 31, 0);
@@ -162,6 +163,20 @@ describe("the text of a receipt", () => {
       expect(read(dataSm)).toMatchObject({ messageId, state, errorCode });
     },
   );
+
+  test("in the form that SMPP proposes is understood as one that strays from it by a blank", () => {
+    const word = fc.stringMatching(/^[A-Za-z0-9_-]{0,11}[A-Za-z0-9]$/);
+    const digits = fc.stringMatching(/^[0-9]{1,14}$/);
+    const letters = fc.stringMatching(/^[A-Za-z]{1,9}$/);
+    const end = fc.constantFrom("", " text:", " Text:hello", " text:id:7 stat:UNDELIV err:9");
+    fc.assert(
+      fc.property(word, digits, digits, letters, word, end, (id, count, date, stat, err, rest) => {
+        const fields = [`id:${id}`, `sub:${count}`, `dlvrd:${count}`, `submit date:${date}`, `done date:${date}`];
+        const proposed = `${[...fields, `stat:${stat}`, `err:${err}`].join(" ")}${rest}`;
+        expect(readReceiptText(proposed)).toEqual(readReceiptText(proposed.replace(" sub:", "  sub:")));
+      }),
+    );
+  });
 
   test("in UCS-2 is understood", () => {
     const shortMessage = Buffer.from(whole("77", "DELIVRD"), "utf16le").swap16();

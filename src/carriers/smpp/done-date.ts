@@ -20,6 +20,8 @@ export function readDoneDate(written: string | undefined, zone: string, received
 }
 
 function meaningsOf(written: string, zone: string): number[] {
+  // Nearly every carrier writes digits alone.
+  if (/^\d+$/.test(written)) return meaningsOfDigits(written, zone);
   // SMPP's own absolute form: tenths of a second, and the zone in quarters of an hour.
   const own = /^(\d{12})\d(\d{2})([+-])$/.exec(written);
   if (own) return [wallOf(own[1] ?? "", 2) - Number(own[2]) * (own[3] === "-" ? -1 : 1) * QUARTER_HOUR_MS];
@@ -28,7 +30,10 @@ function meaningsOf(written: string, zone: string): number[] {
 
   // Up to the first sign that no date has: what follows the last field of a text is not part of it.
   const [date = ""] = /^[\d\s:/T-]*/.exec(written) ?? [];
-  const digits = date.replaceAll(/\D/g, "");
+  return meaningsOfDigits(date.replaceAll(/\D/g, ""), zone);
+}
+
+function meaningsOfDigits(digits: string, zone: string): number[] {
   const local = (yearDigits: 2 | 4): number => {
     const wall = wallOf(digits, yearDigits);
     return Number.isNaN(wall) ? wall : momentIn(zone, wall);

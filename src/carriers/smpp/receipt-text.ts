@@ -29,11 +29,20 @@ interface Found {
   valueStart: number;
 }
 
+/** The form that SMPP proposes and most carriers keep to: read key by key it takes thirty times as long. */
+const PROPOSED =
+  /^id:([\w-]+) sub:(\d+) dlvrd:(\d+) submit date:\d+ done date:(\d+) stat:([A-Za-z]+) err:(\w+)(?: [Tt]ext:|$)/;
+
 /**
  * Reads a receipt's text key by key, in any order and case, with whatever is missing. The text of the message that it
  * quotes at the end may hold anything, keys too, and is not read.
  */
 export function readReceiptText(written: string): ReceiptText {
+  const proposed = PROPOSED.exec(written);
+  if (proposed) {
+    const [, id, sub, dlvrd, doneDate, stat, err] = proposed;
+    return { id, sub, dlvrd, doneDate, stat, err } as ReceiptText;
+  }
   const found = findKeys(written);
   const fields = fieldsOf(written, found, true);
   return fields.id === undefined && fields.stat === undefined ? fieldsOf(written, found, false) : fields;

@@ -170,7 +170,7 @@ function lookUp(errors: ReceiptSettings["errors"], code: string | null): string 
     byPlainCode = new Map(Object.entries(errors).map(([known, meaning]) => [plainCode(known), meaning]));
     plainErrors.set(errors, byPlainCode);
   }
-  return byPlainCode.get(plainCode(code)) ?? null;
+  return byPlainCode.size === 0 ? null : (byPlainCode.get(plainCode(code)) ?? null);
 }
 
 /** 001, 01 and 1 are one code, and 0A and 0a as well. */
