@@ -132,8 +132,8 @@ export class Doorstep {
     return now < (this.#strainedUntil.get(routeClass) ?? Number.NEGATIVE_INFINITY);
   }
 
-  #isTooLong({ load, waitingMs }: Pick<Batcher<never, never>, "load" | "waitingMs">): boolean {
-    return load > FULL_COMMIT && waitingMs >= this.#options.acceptWaitMs;
+  #isTooLong(commit: Pick<Batcher<never, never>, "load" | "waitingMs">): boolean {
+    return commit.load > FULL_COMMIT && commit.waitingMs >= this.#options.acceptWaitMs;
   }
 
   #lookLater(): void {

@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { newId, timeOf } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import { PathMap } from "../lib/path-map.ts";
 import type { CallbackState } from "../model/callback.ts";
 import {
   GRAINS,
@@ -41,7 +42,8 @@ export class Figures implements Onlooker {
   readonly #needs: Needs;
   readonly #writer: string;
   #sequence = 0;
-  #counted = new Map<string, Figure>();
+  #counted: Figure[] = [];
+  #places = new PathMap<Figure>();
   /** What was sent to the store and not answered; nothing is added to it, so that it can be known again. */
   #unanswered: readonly Figure[] | null = null;
   #codes = { day: 0, byAccount: new Map<number, Set<string>>() };
@@ -83,7 +85,7 @@ export class Figures implements Onlooker {
     this.#count(accountId, "", "", `callback ${state}`, "");
   }
 
-  /** One look into the map; something is made only for what has not been counted since the last writing. */
+  /** A look by each key; something is made only for what has not been counted since the last writing. */
   #count(
     accountId: number,
     channel: Figure["channel"],
@@ -94,11 +96,15 @@ export class Figures implements Onlooker {
   ): void {
     const now = this.#needs.clock.now();
     const at = now - (now % STRETCH_MS);
-    const key = `${at} ${accountId} ${what} ${channel} ${routeClass} ${code}`;
-    const known = this.#counted.get(key);
-    if (known) known.count += count;
-    else if (this.#counted.size < KEPT_MAX)
-      this.#counted.set(key, { accountId, at, channel, routeClass, what, code, count });
+    const path = [accountId, what, channel, routeClass, code, at];
+    const known = this.#places.get(path);
+    if (known) {
+      known.count += count;
+    } else if (this.#counted.length < KEPT_MAX) {
+      const figure = { accountId, at, channel, routeClass, what, code, count };
+      this.#counted.push(figure);
+      this.#places.set(path, figure);
+    }
   }
 
   /** A code that can be kept and read; those that come after many different ones of the day are together. */
@@ -125,9 +131,10 @@ export class Figures implements Onlooker {
 
   async #write(): Promise<void> {
     if (this.#unanswered && !(await this.#send(this.#unanswered))) return;
-    if (this.#counted.size === 0) return;
-    this.#unanswered = [...this.#counted.values()];
-    this.#counted = new Map();
+    if (this.#counted.length === 0) return;
+    this.#unanswered = this.#counted;
+    this.#counted = [];
+    this.#places = new PathMap();
     this.#sequence += 1;
     await this.#send(this.#unanswered);
   }

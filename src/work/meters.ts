@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
+import { PathMap } from "../lib/path-map.ts";
 
 export interface Gauges {
   waitingInLanes(): number;
@@ -17,8 +18,7 @@ export type Meters = ReturnType<typeof createMeters>;
 export function createMeters() {
   const registry = new Registry();
   const registers = [registry];
-  const counter = ({ name, help, labels }: { name: string; help: string; labels: readonly string[] }) =>
-    perLabels(new Counter({ name, help, labelNames: [...labels], registers }), labels);
+  const counter = (config: CounterConfig) => createCounter(registry, config);
   return {
     registry,
     accepted: counter({
@@ -82,33 +82,54 @@ export function createMeters() {
       help: "Requests answered with a problem, by code.",
       labels: ["code"],
     }),
-    queueMs: perLabels(
-      new Histogram({
-        name: "heliograph_queue_milliseconds",
-        help: "Time from accepted to handed to the carrier, by route class.",
-        labelNames: ["type"],
-        buckets: [5, 10, 25, 50, 100, 250, 500, 1000, 5000, 30_000, 300_000],
-        registers,
-      }),
-      ["type"],
-    ),
+    queueMs: new Histogram({
+      name: "heliograph_queue_milliseconds",
+      help: "Time from accepted to handed to the carrier, by route class.",
+      labelNames: ["type"],
+      buckets: [5, 10, 25, 50, 100, 250, 500, 1000, 5000, 30_000, 300_000],
+      registers,
+    }),
   };
 }
 
-/** Finding the series of some labels costs more than counting on it, so each is found once. */
-function perLabels<Series>(
-  meter: { labels(values: Record<string, string>): Series },
-  names: readonly string[],
-): (...values: string[]) => Series {
-  const known = new Map<string, Series>();
+interface CounterConfig {
+  name: string;
+  help: string;
+  labels: readonly string[];
+}
+
+/** What was counted since somebody last read it. */
+class Count {
+  value = 0;
+
+  inc(by = 1): void {
+    this.value += by;
+  }
+}
+
+/** Counts by itself and hands over when somebody reads: the library looks for the series of some labels at every count. */
+function createCounter(registry: Registry, { name, help, labels }: CounterConfig): (...values: string[]) => Count {
+  const counts = new PathMap<Count>();
+  const series: { count: Count; labels: Record<string, string> }[] = [];
+  void new Counter({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [registry],
+    collect() {
+      for (const { count, labels: of } of series) {
+        this.inc(of, count.value);
+        count.value = 0;
+      }
+    },
+  });
   return (...values) => {
-    const key = values.join(" ");
-    let series = known.get(key);
-    if (!series) {
-      series = meter.labels(Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""])));
-      known.set(key, series);
-    }
-    return series;
+    const known = counts.get(values);
+    if (known) return known;
+    const count = new Count();
+    counts.set(values, count);
+    series.push({ count, labels: Object.fromEntries(labels.map((label, index) => [label, values[index] ?? ""])) });
+    return count;
   };
 }
 

@@ -1,0 +1,23 @@
+type Branch = Map<string | number, unknown>;
+
+/** A map by several keys, looked up one after the other: to join them into one text for every look costs far more. */
+export class PathMap<V> {
+  readonly #root: Branch = new Map();
+
+  get(path: readonly (string | number)[]): V | undefined {
+    let found: unknown = this.#root;
+    for (let at = 0; at < path.length && found !== undefined; at++) found = (found as Branch).get(path[at] ?? "");
+    return found as V | undefined;
+  }
+
+  /** All paths of a map are of one length. */
+  set(path: readonly (string | number)[], value: V): void {
+    let branch = this.#root;
+    for (const key of path.slice(0, -1)) {
+      const next = (branch.get(key) as Branch | undefined) ?? new Map();
+      branch.set(key, next);
+      branch = next;
+    }
+    branch.set(path.at(-1) ?? "", value);
+  }
+}
