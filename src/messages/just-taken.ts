@@ -52,12 +52,12 @@ export class JustTaken {
   /** The message that a receipt is about, once its id is written down; null where the store has to be asked. */
   async find(receipt: Receipt): Promise<MessageRef | null> {
     // Many come in the same packet as the answer to their submit, of which nobody has heard yet.
-    const taken = this.#look(receipt) ?? (await oneTurn().then(() => this.#look(receipt)));
+    const key = keyOf(receipt.carrier, receipt.carrierMessageId);
+    const taken = this.#look(key, receipt) ?? (await oneTurn().then(() => this.#look(key, receipt)));
     return taken && (await taken.written) ? taken.ref : null;
   }
 
-  #look({ carrier, carrierMessageId, recipient }: Receipt): Taken | null {
-    const key = keyOf(carrier, carrierMessageId);
+  #look(key: string, { recipient }: Receipt): Taken | null {
     const taken = this.#young.get(key) ?? this.#old.get(key);
     if (!taken || this.#clock.monotonic() - taken.at > KEPT_MS) return null;
     return mayBePhone(recipient, taken.recipient) ? taken : null;
