@@ -11,7 +11,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { createLog } from "../src/lib/log.ts";
 import { Courier } from "../src/webhooks/courier.ts";
 import { PushThread } from "../src/webhooks/push-thread.ts";
-import { newSecret, sign } from "../src/webhooks/sign.ts";
+import { newSecret } from "../src/webhooks/sign.ts";
 import { median, say } from "./figures.ts";
 import { record } from "./record.ts";
 
@@ -85,14 +85,9 @@ function courier(thread: PushThread, url: string): Promise<Measured> {
         const carrying = new Courier<CallbackJob>({
           clock: systemClock,
           async deliver({ orderKey }) {
-            const signature = sign({
-              id: orderKey,
-              timestampSeconds: Math.floor(Date.now() / 1000),
-              payload: body,
-              secrets,
-            });
-            const request = { method: "POST", url, headers: { ...contentType, ...signature }, body } as const;
-            const result = await thread.push(request);
+            const request = { method: "POST", url, headers: contentType, body } as const;
+            const timestampSeconds = Math.floor(Date.now() / 1000);
+            const result = await thread.push(request, { id: orderKey, timestampSeconds, secrets });
             if (result.kind === "failed") reject(new Error(`a callback failed: ${result.reason}`));
             sent += 1;
             refill();

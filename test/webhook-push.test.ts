@@ -112,7 +112,7 @@ const config = (rest: Partial<DlrConfigContent> = {}): DlrConfigContent => ({
   ...rest,
 });
 
-const REPORT_FACTS = { operatorCircle: "Airtel, Punjab", zone: "Asia/Kolkata" };
+const REPORT_FACTS = { operatorCircle: () => "Airtel, Punjab", zone: "Asia/Kolkata" };
 const pair = (key: string, value: string): HeaderPair => ({ key, value });
 const pairsOf = (...names: string[]): HeaderPair[] => names.map((name) => pair(`X-${name}`, `{{${name}}}`));
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { BadSetting, type Config } from "../config.ts";
 import type { EventJson } from "../webhooks/event-json.ts";
 import { postJson } from "../webhooks/post-json.ts";
-import { newSecret, sign, signedPayload } from "../webhooks/sign.ts";
+import { newSecret, signed } from "../webhooks/sign.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface Wishes {
@@ -117,18 +117,13 @@ async function forward(
   { eventId, payload }: EventJson,
   secret: string,
 ): Promise<{ taken: boolean; words: string }> {
-  const request = postJson(target, payload);
-  const signature = sign({
-    id: eventId,
-    timestampSeconds: Math.floor(Date.now() / 1000),
-    payload: signedPayload(request),
-    secrets: [secret],
-  });
+  const timestampSeconds = Math.floor(Date.now() / 1000);
+  const request = signed(postJson(target, payload), { id: eventId, timestampSeconds, secrets: [secret] });
   const startedAt = performance.now();
   try {
     const answer = await fetch(target, {
       method: "POST",
-      headers: { ...request.headers, ...signature },
+      headers: request.headers,
       body: request.body,
       redirect: "manual",
       signal: AbortSignal.timeout(ANSWER_LIMIT_MS),

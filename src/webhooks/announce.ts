@@ -27,30 +27,46 @@ export function announcementOf(
 ): Announcement | undefined {
   const records = catalog.of(accountId);
   if (records.endpoints.length === 0) return undefined;
-  const targets = targetsFor(records, accountId, to, clock.now());
-  return targets.length === 0 ? undefined : { owner: teller(), dueAt: clock.now(), targets };
+  const events = eventsOf(records, accountId, to);
+  if (events.length === 0) return undefined;
+  const now = clock.now();
+  return { owner: teller(), dueAt: now, targets: events.flatMap((askers) => targetsOf(askers, newId(now))) };
 }
 
-function targetsFor(records: AccountCatalog, accountId: number, to: State, now: number): AnnouncementTarget[] {
-  const targets: AnnouncementTarget[] = [];
-  for (const channel of CHANNELS) {
+/** All who are told of one event, which is one for all of them. */
+type Askers = readonly Omit<AnnouncementTarget, "eventId">[];
+
+const targetsOf = (askers: Askers, eventId: string): AnnouncementTarget[] =>
+  askers.map((asker) => ({ ...asker, eventId }));
+
+/** Found once for each change of an account's endpoints: every move of a message asks, and most are no news to anybody. */
+const events = new WeakMap<readonly EndpointRecord[], Map<State, readonly Askers[]>>();
+
+function eventsOf(records: AccountCatalog, accountId: number, to: State): readonly Askers[] {
+  const known = events.get(records.endpoints) ?? new Map<State, readonly Askers[]>();
+  events.set(records.endpoints, known);
+  const found = known.get(to) ?? findEvents(records, accountId, to);
+  known.set(to, found);
+  return found;
+}
+
+function findEvents(records: AccountCatalog, accountId: number, to: State): Askers[] {
+  const found = CHANNELS.flatMap((channel): Askers[] => {
     const status = statusWord(channel, to);
-    if (status === null) continue;
-    // One event for all who are told of it; on the chat app it comes after the one that says the message was sent.
-    const sent = status === "sent" && channel === "chatapp" ? newId(now) : null;
-    const eventId = newId(now);
-    const target = (endpoint: EndpointRecord) => ({
-      endpointId: endpoint.id,
-      channel,
-      carrier: carrierOf(endpoint, accountId),
-    });
-    if (sent !== null)
-      for (const endpoint of askersOf(records, channel, "sent"))
-        targets.push({ ...target(endpoint), eventId: sent, kind: "sent", status: null });
-    for (const endpoint of askersOf(records, channel, "status"))
-      targets.push({ ...target(endpoint), eventId, kind: "status", status });
-  }
-  return targets;
+    if (status === null) return [];
+    const askers = (kind: AnnouncementTarget["kind"], word: StatusWord | null): Askers =>
+      askersOf(records, channel, kind).map((endpoint) => ({
+        endpointId: endpoint.id,
+        channel,
+        carrier: carrierOf(endpoint, accountId),
+        kind,
+        status: word,
+      }));
+    // On the chat app it comes after the one that says the message was sent.
+    const isSent = status === "sent" && channel === "chatapp";
+    return [isSent ? askers("sent", null) : [], askers("status", status)];
+  });
+  return found.filter((askers) => askers.length > 0);
 }
 
 /** What coming to a state is to the customers of a channel; null when it is no news to them. */

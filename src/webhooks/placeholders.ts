@@ -1,12 +1,12 @@
 import type { StatusHappening, StatusWord } from "../model/callback.ts";
 import type { CustomerStatus } from "../model/message.ts";
-import type { Placeholder } from "../model/placeholder.ts";
+import { PLACEHOLDERS, type Placeholder } from "../model/placeholder.ts";
 import { localTime } from "./local-time.ts";
 
 /** What a report tells besides what happened. */
 export interface ReportFacts {
-  /** The recipient's operator and service circle; empty when nobody knows. */
-  operatorCircle: string;
+  /** The recipient's operator and service circle; empty when nobody knows. Looked up where somebody asks. */
+  operatorCircle(): string;
   /** The time zone of the account. */
   zone: string;
 }
@@ -19,23 +19,27 @@ const SHOWN: Readonly<Record<StatusWord, CustomerStatus>> = {
   failed: "Failed",
 };
 
-/** The real values of all placeholders; what there is none of is empty. */
+/** The real values of some placeholders, or of all; what there is none of is empty. */
 export function placeholderValues(
-  { status, at, message, gateway, errorCode, description }: StatusHappening,
-  { operatorCircle, zone }: ReportFacts,
+  happening: StatusHappening,
+  facts: ReportFacts,
+  wanted: readonly Placeholder[] = PLACEHOLDERS,
 ): Record<Placeholder, string> {
-  const shown = SHOWN[status];
-  return {
-    messageId: message.messageId,
-    mobileNumber: message.recipient,
-    messageCredit: String(message.credits),
-    gatewayName: gateway,
-    senderName: message.sender,
-    errCode: errorCode ?? "",
-    deliveredDate: shown === "Delivered" ? localTime(at, zone) : "",
-    status: shown,
-    operatorCircle,
-    createdAt: String(message.createdAt),
-    statusDescription: description ?? "",
-  };
+  const values: Partial<Record<Placeholder, string>> = {};
+  for (const placeholder of wanted) values[placeholder] = VALUES[placeholder](happening, facts);
+  return values as Record<Placeholder, string>;
 }
+
+const VALUES: Readonly<Record<Placeholder, (happening: StatusHappening, facts: ReportFacts) => string>> = {
+  messageId: ({ message }) => message.messageId,
+  mobileNumber: ({ message }) => message.recipient,
+  messageCredit: ({ message }) => String(message.credits),
+  gatewayName: ({ gateway }) => gateway,
+  senderName: ({ message }) => message.sender,
+  errCode: ({ errorCode }) => errorCode ?? "",
+  deliveredDate: ({ status, at }, { zone }) => (SHOWN[status] === "Delivered" ? localTime(at, zone) : ""),
+  status: ({ status }) => SHOWN[status],
+  operatorCircle: (_happening, { operatorCircle }) => operatorCircle(),
+  createdAt: ({ message }) => String(message.createdAt),
+  statusDescription: ({ description }) => description ?? "",
+};

@@ -8,9 +8,14 @@ export const postJson = (url: string, body: object, headers: Readonly<Record<str
   body: writeJson(body),
 });
 
-/** JSON that every reader can read. */
-export const writeJson = (value: object): string => JSON.stringify(value, wellFormed);
+/**
+ * JSON that every reader can read: half a character is written as an escape, and many readers refuse the whole body for it.
+ * Looked for in what is written, because hardly any text has one.
+ */
+export function writeJson(value: object): string {
+  const written = JSON.stringify(value);
+  return written.includes(String.raw`\ud`) ? JSON.stringify(value, wellFormed) : written;
+}
 
-// JSON can write half a character as an escape, and many readers refuse the whole body for it.
 const wellFormed = (_key: string, value: unknown): unknown =>
   typeof value === "string" ? value.toWellFormed() : value;

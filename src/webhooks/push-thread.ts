@@ -3,8 +3,9 @@ import type { Opened } from "../egress/addresses.ts";
 import type { Log } from "../lib/log.ts";
 import type { Push } from "../model/callback.ts";
 import type { Pusher, PushResult } from "./push.ts";
+import type { Signing } from "./sign.ts";
 
-export type Asked = readonly [id: number, request: Push];
+export type Asked = readonly [id: number, request: Push, signing: Signing | null];
 export type Answered = readonly [id: number, result: PushResult];
 
 const CUT_OFF = "was cut off, because a part of this server failed";
@@ -31,11 +32,11 @@ export class PushThread implements Pusher {
     this.#needs = needs;
   }
 
-  push(request: Push): Promise<PushResult> {
+  push(request: Push, signing: Signing | null = null): Promise<PushResult> {
     return new Promise((resolve) => {
       const id = this.#nextId++;
       this.#waiting.set(id, resolve);
-      if (this.#leaving.push([id, request]) === 1) setImmediate(this.#send);
+      if (this.#leaving.push([id, request, signing]) === 1) setImmediate(this.#send);
     });
   }
 

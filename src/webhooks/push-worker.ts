@@ -12,8 +12,8 @@ const agent = createGuardedAgent({ rules: new EgressRules(workerData as Opened),
 let answered: Answered[] = [];
 
 port.on("message", (asked: string) => {
-  for (const [id, request] of JSON.parse(asked) as Asked[])
-    void push(agent, systemClock, request).then((result) => {
+  for (const [id, request, signing] of JSON.parse(asked) as Asked[])
+    void push(agent, systemClock, request, signing).then((result) => {
       if (answered.push([id, result]) === 1) setImmediate(answer);
     });
 });

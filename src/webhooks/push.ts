@@ -3,6 +3,7 @@ import { EgressRefused, EgressTimeout } from "../egress/guarded-agent.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createRecall } from "../lib/recall.ts";
 import type { Push } from "../model/callback.ts";
+import { signed, type Signing } from "./sign.ts";
 
 /** For everything together: the name, the connection, the request and the answer. */
 export const PUSH_LIMIT_MS = 15_000;
@@ -41,14 +42,15 @@ const targetOf = createRecall(TARGETS_MAX, (url) => {
 
 /** Makes attempts, here or in a thread of its own. */
 export interface Pusher {
-  push(request: Push): Promise<PushResult>;
+  /** Signs it first where it is told with what. */
+  push(request: Push, signing?: Signing | null): Promise<PushResult>;
   /** Calls off what is under way. */
   close(): Promise<void>;
 }
 
 /** Makes attempts in the thread that asks for them. */
 export const createPusher = (agent: Dispatcher, clock: Clock): Pusher => ({
-  push: (request) => push(agent, clock, request),
+  push: (request, signing) => push(agent, clock, request, signing),
   close: () => agent.destroy(),
 });
 
@@ -57,12 +59,18 @@ export const createPusher = (agent: Dispatcher, clock: Clock): Pusher => ({
  * that breaks off, drips or never ends changes nothing; the attempt is over when the body is, or has had its share of
  * bytes or time. The agent is to be a guarded one, since the address is a customer's.
  */
-export function push(agent: Dispatcher, clock: Clock, { method, url, headers, body }: Push): Promise<PushResult> {
+export function push(
+  agent: Dispatcher,
+  clock: Clock,
+  request: Push,
+  signing: Signing | null = null,
+): Promise<PushResult> {
   return new Promise((resolve) => {
     const attempt = new Attempt(clock, resolve);
-    const target = targetOf(url);
+    const target = targetOf(request.url);
     if (!target) return attempt.onResponseError(null, new Error("is no address of the web"));
     try {
+      const { method, headers, body } = signing ? signed(request, signing) : request;
       agent.dispatch({ ...target, method, headers, body }, attempt);
     } catch (error) {
       attempt.onResponseError(null, error instanceof Error ? error : new Error(String(error)));

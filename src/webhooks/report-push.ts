@@ -27,17 +27,34 @@ export function dlrPush(config: DlrConfigContent, happening: Happening, facts: R
   if (!REPORTED.has(happening.status)) return null;
   if (config.provider !== EVERY_PROVIDER && config.provider !== happening.gateway) return null;
 
-  const values = placeholderValues(happening, facts);
+  const { pairs, fields } = formOf(config);
+  const values = placeholderValues(happening, facts, fields);
+  const headers = Object.fromEntries(pairs.map(({ key, placeholder }) => [key, headerValue(values[placeholder])]));
+  if (config.method === "POST") return postJson(config.url, values, headers);
+  const query = fields.map((field) => `${field}=${queryValue(values[field])}`).join("&");
+  return { method: "GET", url: withQuery(config.url, query), headers, body: null };
+}
+
+/** What a configuration tells, and in which headers as well. */
+interface Form {
+  pairs: readonly { key: string; placeholder: Placeholder }[];
+  fields: readonly Placeholder[];
+}
+
+/** Read once for each configuration: every report of an account asks. */
+const forms = new WeakMap<DlrConfigContent, Form>();
+
+function formOf(config: DlrConfigContent): Form {
+  const known = forms.get(config);
+  if (known) return known;
   const pairs = config.headers.flatMap(({ key, value }) => {
     const placeholder = readPlaceholder(value);
     return placeholder === null ? [] : [{ key, placeholder }];
   });
-  const headers = Object.fromEntries(pairs.map(({ key, placeholder }) => [key, headerValue(values[placeholder])]));
-  const fields = pairs.length === 0 ? USUAL : new Set(pairs.map(({ placeholder }) => placeholder));
-  const report = [...fields].map((field) => [field, values[field]] as const);
-  if (config.method === "POST") return postJson(config.url, Object.fromEntries(report), headers);
-  const query = report.map(([field, value]) => `${field}=${queryValue(value)}`).join("&");
-  return { method: "GET", url: withQuery(config.url, query), headers, body: null };
+  const fields = pairs.length === 0 ? USUAL : [...new Set(pairs.map(({ placeholder }) => placeholder))];
+  const form = { pairs, fields };
+  forms.set(config, form);
+  return form;
 }
 
 /** Written by the parser that the request goes through as well, so that what is signed is what is sent. */

@@ -9,12 +9,12 @@ const OWN_BYTES_MAX = 64;
 const PREFIX = "whsec_";
 const KEYS_MAX = 10_000;
 
-interface Signable {
+/** What a push is signed with. */
+export interface Signing {
   /** The same at every try, so that a receiver can tell a repetition. */
   id: string;
   /** Of this try: receivers refuse what is older than minutes. */
   timestampSeconds: number;
-  payload: string;
   /** All that count now: while one is replaced by another, a receiver may know either. */
   secrets: readonly string[];
 }
@@ -30,14 +30,25 @@ export function isSecret(written: string): boolean {
   return isWhole && key.length >= OWN_BYTES_MIN && key.length <= OWN_BYTES_MAX;
 }
 
+/** A push with the headers that its receiver knows it by. */
+export function signed(request: Push, signing: Signing): Push {
+  const signature = sign({ ...signing, payload: signedPayload(request) });
+  return { ...request, headers: { ...request.headers, ...signature } };
+}
+
 /** The headers by which a receiver can tell that a push is ours and whole (Standard Webhooks). */
-export function sign({ id, timestampSeconds, payload, secrets }: Signable): Record<string, string> {
+export function sign({
+  id,
+  timestampSeconds,
+  payload,
+  secrets,
+}: Signing & { payload: string }): Record<string, string> {
   if (secrets.length === 0) throw new Error("an endpoint has no secret to sign with");
-  const signed = `${id}.${timestampSeconds}.${payload}`;
+  const content = `${id}.${timestampSeconds}.${payload}`;
   return {
     "webhook-id": id,
     "webhook-timestamp": String(timestampSeconds),
-    "webhook-signature": secrets.map((secret) => `v1,${hmac(secret, signed)}`).join(" "),
+    "webhook-signature": secrets.map((secret) => `v1,${hmac(secret, content)}`).join(" "),
   };
 }
 
@@ -47,5 +58,5 @@ export const signedPayload = ({ url, body }: Push): string => body ?? new URL(ur
 /** Made of bytes anew for every push, a key would cost seven times what the signature does. */
 const keyOf = createRecall(KEYS_MAX, (secret) => createSecretKey(Buffer.from(secret.slice(PREFIX.length), "base64")));
 
-const hmac = (secret: string, signed: string): string =>
-  createHmac("sha256", keyOf(secret)).update(signed).digest("base64");
+const hmac = (secret: string, content: string): string =>
+  createHmac("sha256", keyOf(secret)).update(content).digest("base64");

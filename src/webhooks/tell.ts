@@ -10,7 +10,7 @@ import type { ReportFacts } from "./placeholders.ts";
 import type { Pusher, PushResult } from "./push.ts";
 import { dlrPush } from "./report-push.ts";
 import { isBusy, nextTryAt, readRetryAfter } from "./schedule.ts";
-import { sign, signedPayload } from "./sign.ts";
+import { signed, type Signing } from "./sign.ts";
 
 export interface TellNeeds {
   catalog: Catalog;
@@ -30,21 +30,21 @@ interface Told {
   settlement: Omit<Settlement, "ownedBy">;
 }
 
-/** Tells one endpoint one thing: makes its form of it, signs it, sends it, and says what is to be written down. */
+/** Tells one endpoint one thing: makes its form of it, has it signed and sent, and says what is to be written down. */
 export async function tell(needs: TellNeeds, callback: Callback): Promise<Told> {
   let endpoint = endpointOf(needs, callback);
-  let request = endpoint && requestFor(needs, endpoint, callback);
+  let request = endpoint && unsignedFor(needs, endpoint, callback);
   if (!request) {
     // Another node may have changed it a moment ago.
     await needs.catalog.refresh();
     endpoint = endpointOf(needs, callback);
-    request = endpoint && requestFor(needs, endpoint, callback);
+    request = endpoint && unsignedFor(needs, endpoint, callback);
   }
   if (!endpoint || !request) {
     const reason = endpoint ? "its endpoint no longer asks for such events" : "its endpoint is gone, or switched off";
     return { result: null, endpoint: null, settlement: drop(needs, callback, reason) };
   }
-  const result = await needs.pusher.push(request);
+  const result = await needs.pusher.push(request, signingOf(needs, endpoint, callback));
   return { result, endpoint, settlement: settlementOf(needs, callback, result) };
 }
 
@@ -54,24 +54,26 @@ const endpointOf = (
 ): EndpointRecord | null => catalog.of(accountId).endpoint(endpointId);
 
 /** The request that tells an endpoint of something, signed; null when it does not want to know. */
-export function requestFor(needs: TellNeeds, { kind, content }: EndpointRecord, callback: Callback): Push | null {
+export function requestFor(needs: TellNeeds, endpoint: EndpointRecord, callback: Callback): Push | null {
+  const request = unsignedFor(needs, endpoint, callback);
+  return request && signed(request, signingOf(needs, endpoint, callback));
+}
+
+function unsignedFor(needs: TellNeeds, { kind, content }: EndpointRecord, callback: Callback): Push | null {
   const { accountId, eventId, happening } = callback;
-  const bare =
-    kind === "dlrConfig"
-      ? dlrPush(content, happening, reportFacts(needs, accountId, happening))
-      : webhookPush(content, happening, eventId);
-  if (!bare) return null;
-  const now = needs.clock.now();
-  const secrets = content.secrets
-    .filter(({ until }) => until === null || until > now)
-    .map(({ sealed }) => needs.seal.open(sealed));
-  const signature = sign({
+  return kind === "dlrConfig"
+    ? dlrPush(content, happening, reportFacts(needs, accountId, happening))
+    : webhookPush(content, happening, eventId);
+}
+
+function signingOf({ clock, seal }: TellNeeds, { content }: EndpointRecord, { eventId }: Callback): Signing {
+  const now = clock.now();
+  const counting = content.secrets.filter(({ until }) => until === null || until > now);
+  return {
     id: eventId,
     timestampSeconds: Math.floor(now / 1000),
-    payload: signedPayload(bare),
-    secrets,
-  });
-  return { ...bare, headers: { ...bare.headers, ...signature } };
+    secrets: counting.map(({ sealed }) => seal.open(sealed)),
+  };
 }
 
 /** What a delivery report tells besides what happened. */
@@ -80,9 +82,11 @@ export function reportFacts(
   accountId: number,
   happening: Happening,
 ): ReportFacts {
-  const known =
-    happening.kind === "status" ? operatorOf(happening.message.recipient, happening.message) : operatorOf("", {});
-  return { operatorCircle: known, zone: accountOf(accountId)?.settings.zone ?? "UTC" };
+  return {
+    operatorCircle: () =>
+      happening.kind === "status" ? operatorOf(happening.message.recipient, happening.message) : operatorOf("", {}),
+    zone: accountOf(accountId)?.settings.zone ?? "UTC",
+  };
 }
 
 function settlementOf({ clock }: TellNeeds, callback: Callback, result: PushResult): Omit<Settlement, "ownedBy"> {

@@ -41,6 +41,7 @@ const LOST_MS = 60_000;
 const STOP_LIMIT_MS = 4000;
 
 interface Job {
+  key: string;
   endpointKey: string;
   orderKey: string;
   callback: Callback;
@@ -133,19 +134,24 @@ export class Teller {
     const refused: Job[] = [];
     const overtaking: Job[] = [];
     for (const callback of callbacks) {
-      const key = keyOf(callback);
-      if (this.#held.has(key)) continue;
-      this.#held.add(key);
       const job = jobOf(callback, node);
-      if (this.#leaving.has(orderOf(job)) || isHeldUp(job)) overtaking.push(job);
+      if (this.#held.has(job.key)) continue;
+      this.#held.add(job.key);
+      if (this.#isLeaving(job) || isHeldUp(job)) overtaking.push(job);
       else if (!this.#courier.offer(job)) refused.push(job);
     }
     if (overtaking.length > 0) this.#putBack(overtaking, "one before it failed");
     if (refused.length > 0) this.#putBack(refused, "no room");
   }
 
+  /** Nothing later of a message may overtake what is being put back. */
+  #isLeaving(job: Job): boolean {
+    return this.#leaving.size > 0 && this.#leaving.has(orderOf(job));
+  }
+
   /** What was born while the one before it failed may not know of that; the store has the order. */
   #failedLately(job: Job): boolean {
+    if (this.#failed.size === 0) return false;
     const failedAt = this.#failed.get(orderOf(job));
     return failedAt !== undefined && this.#needs.clock.monotonic() - failedAt < FAILED_KEPT_MS;
   }
@@ -193,7 +199,7 @@ export class Teller {
       this.#health.note(endpoint, result);
       return result.kind;
     } finally {
-      this.#held.delete(keyOf(callback));
+      this.#held.delete(job.key);
     }
   }
 
@@ -233,7 +239,7 @@ export class Teller {
   }
 
   #hasLeft(job: Job): void {
-    this.#held.delete(keyOf(job.callback));
+    this.#held.delete(job.key);
     const order = orderOf(job);
     const left = (this.#leaving.get(order) ?? 1) - 1;
     if (left > 0) this.#leaving.set(order, left);
@@ -243,11 +249,10 @@ export class Teller {
 
 const orderOf = ({ endpointKey, orderKey }: Job): string => `${endpointKey} ${orderKey}`;
 
-const keyOf = ({ eventId, endpointId }: Callback): string => `${eventId} ${endpointId}`;
-
 function jobOf(callback: Callback, node: number): Job {
   const { accountId, eventId, endpointId, happening } = callback;
   const message = messageOf(happening);
   const orderKey = message ? messageIdOf(message) : eventId;
-  return { endpointKey: `${accountId}/${endpointId}`, orderKey, callback, node };
+  const endpointKey = `${accountId}/${endpointId}`;
+  return { key: `${eventId} ${endpointId}`, endpointKey, orderKey, callback, node };
 }

@@ -58,7 +58,7 @@ const answered = (channel: Channel, content: InboundContent): object =>
   });
 
 const report = (status: StatusWord): StatusHappening => statusOf("sms", status);
-const FACTS = { operatorCircle: "Example Mobile", zone: "UTC" };
+const FACTS = { operatorCircle: () => "Example Mobile", zone: "UTC" };
 
 /** What a configuration without headers is told. */
 function usual(status: StatusWord): object {
