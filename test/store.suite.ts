@@ -323,6 +323,44 @@ export function storeSuite(engine: EngineName): void {
       }
     });
 
+    it("writes that a carrier has a message the same, whether or not its sender says what it knows of it", async () => {
+      const rows = [
+        "trail = 'before '",
+        "trail = null",
+        `trail = '${"x".repeat(17_000)}'`,
+        `trail = 'before ', submitted_at = ${NOON - 5}`,
+        "trail = 'before ', charge = 1, error_code = '7', description = 'busy'",
+      ];
+      const cases = STATES.flatMap((from) => rows.map((row) => `state = '${from}', ${row}`));
+      const refs = await stored({ to: cases.flatMap((_, index) => [`33600${index}`, `33600${index}`]) });
+      for (const [index, row] of cases.entries())
+        await opened.execute(`update messages set ${row} where n in (${2 * index + 1}, ${2 * index + 2})`);
+      const taken = (place: number): Move => ({
+        ...at(refs, place),
+        to: "submitted",
+        at: NOON + 7,
+        owner: NOBODY,
+        carrier: "north",
+        carrierMessageId: `id ${place}`,
+        trail: "after",
+        trailAlways: true,
+        ...(place % 3 === 0 ? { failoverAt: NOON + 9 } : {}),
+      });
+      const known = (place: number): NonNullable<Move["known"]> => {
+        const recipient = `33600${Math.floor(place / 2)}`;
+        return { channel: "sms", routeClass: "TRANS", recipient };
+      };
+      const moves = refs.map((_, place) => (place % 2 === 0 ? taken(place) : { ...taken(place), known: known(place) }));
+      const results = await moveAll(store, moves);
+      const written = (await opened.execute("select * from messages order by n")) as { n: number }[];
+      for (const index of cases.keys()) {
+        expect(results[2 * index + 1]).toEqual(results[2 * index]);
+        expect({ ...at(written, 2 * index + 1), n: 0 }).toEqual({ ...at(written, 2 * index), n: 0 });
+      }
+      expect(await countOf("submissions")).toBe(refs.length);
+      expect(results.filter(({ moved }) => moved).length).toBeGreaterThan(rows.length);
+    });
+
     it("ends the plan for another route that a move of the same batch has made, and no other message's", async () => {
       const [[first], [second]] = [await stored({}), await stored({})];
       for (const ref of [first, second]) await moveOne(ref, { to: "submitting" });

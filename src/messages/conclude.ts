@@ -37,6 +37,7 @@ export async function conclude(
     case "taken":
       return noteTaken(needs, message, {
         ...move,
+        known: { channel: message.channel, routeClass: message.routeClass, recipient: message.recipient },
         taken: outcome,
         failoverAfterSeconds: route?.content.failoverAfterSeconds,
       });

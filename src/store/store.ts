@@ -171,6 +171,11 @@ export interface Move extends MessageRef {
   /** Pays the credits back even if they were spent. */
   refund?: boolean;
   announce?: Announcement;
+  /**
+   * What its sender knows of a message that a carrier has just taken, when nothing else happens to it: a store that has to
+   * look at the row before it writes it may do without.
+   */
+  known?: Omit<MovedMessage, "taken">;
 }
 
 /** Who is to be told of a move, if it takes place: written down in the transaction that makes it. */

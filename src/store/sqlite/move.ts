@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { bringsToEnd, mayMove, provesSubmit, type State } from "../../model/message.ts";
 import { createAnnounce, type Facts } from "./announce.ts";
-import { changeOf, CHANGES, chargeAfterChange } from "../charge.ts";
+import { changeOf, CHANGES, chargeAfterChange, FREE } from "../charge.ts";
 import {
   contentAtEnd,
   isAbout,
@@ -13,7 +13,7 @@ import {
   TRAIL_MAX,
   type ParkedRow,
 } from "../rows.ts";
-import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
+import type { MovedMessage, Move, MoveResult, ParkedReceipt } from "../store.ts";
 
 interface Row extends Facts {
   state: string;
@@ -66,6 +66,13 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult {
      from messages where account_id = ? and request_id = ? and n = ?`,
   );
   findMessage.setReturnArrays(true);
+  /** Most messages that a carrier takes are as they were when they were handed over, and then no look at the row comes first. */
+  const take = db.prepare(
+    `update messages set state = 'submitted', owner = ?, carrier = ?, error_code = null, description = null, submitted_at = ?,
+       trail = trail || ?
+     where account_id = ? and request_id = ? and n = ? and state = 'submitting' and submitted_at is null and charge = ${FREE}
+       and octet_length(trail) < ${TRAIL_MAX}`,
+  );
 
   /** One statement for each set of columns: what few moves bring costs the others nothing. */
   const updates = new Map<string, StatementSync>();
@@ -85,21 +92,37 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult {
   /** Nobody else writes, so what is read here is still so when it is written. */
   function moveOne(move: Move, rare: Rare): MoveResult {
     const { accountId, requestId, n } = move;
+    const taken = takeStraight(move);
+    if (taken) {
+      if (move.failoverAt) plan(move, move.failoverAt, rare);
+      return { moved: true, message: taken, parked: noteSubmission(move, rare), told: [] };
+    }
     const found = findMessage.get(accountId, requestId, n) as FoundRow | undefined;
     const row = found && rowOf(found);
     const moved = row && isLegal(move, row) ? row : null;
     if (moved) write(move, moved);
     else if (row && move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
-    if (move.failoverAt) {
-      planFailover.run(accountId, requestId, n, move.failoverAt, accountId, requestId, n);
-      rare.failovers = true;
-    } else if (moved && move.failoverAt === null && rare.failovers) endFailover.run(accountId, requestId, n);
+    if (move.failoverAt) plan(move, move.failoverAt, rare);
+    else if (moved && move.failoverAt === null && rare.failovers) endFailover.run(accountId, requestId, n);
     const parked = noteSubmission(move, rare);
     if (move.settles !== undefined) removeParked.run(move.settles);
     const facts = moved && factsAfter(move, moved);
     const told = facts && move.announce ? announce(move, facts, move.announce) : [];
     const message = facts && movedOf({ ...facts, lane: moved.lane }, isFirstSign(move, moved));
     return { moved: moved !== null, message, parked, told };
+  }
+
+  /** Null where the row has to be looked at: something is told of it, or it is not what its sender took it for. */
+  function takeStraight(move: Move): MovedMessage | null {
+    const { accountId, requestId, n, at, owner, carrier, known, announce: told, becomes, trail = "" } = move;
+    if (!known || carrier === undefined || told || becomes) return null;
+    const { changes } = take.run(owner, carrier, at, trail, accountId, requestId, n);
+    return changes === 1 ? { ...known, taken: true } : null;
+  }
+
+  function plan({ accountId, requestId, n }: Move, failoverAt: number, rare: Rare): void {
+    planFailover.run(accountId, requestId, n, failoverAt, accountId, requestId, n);
+    rare.failovers = true;
   }
 
   function write(move: Move, row: Row): void {
