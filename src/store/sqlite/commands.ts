@@ -75,8 +75,9 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
       });
     },
 
-    move(batch: readonly Move[]): (MoveResult | Failed)[] {
-      const results: (MoveResult | Failed)[] = [];
+    /** Null is what `takenOf` says of the move. */
+    move(batch: readonly Move[]): (MoveResult | Failed | null)[] {
+      const results: (MoveResult | Failed | null)[] = [];
       const moveOne = beginMoves();
       while (results.length < batch.length) {
         const at = results.length;

@@ -13,7 +13,8 @@ import {
   TRAIL_MAX,
   type ParkedRow,
 } from "../rows.ts";
-import type { MovedMessage, Move, MoveResult, ParkedReceipt } from "../store.ts";
+import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
+import { takenOf } from "./packing.ts";
 
 interface Row extends Facts {
   state: string;
@@ -25,8 +26,11 @@ interface Row extends Facts {
   trail_length: number;
 }
 
-/** Moves messages one by one, inside the writer's transaction, each with everything that must change together with it. */
-export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult {
+/**
+ * Moves messages one by one, inside the writer's transaction, each with everything that must change together with it. Null is
+ * the result that its sender knows already (`takenOf`), and that most have: it does not cross back to it.
+ */
+export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult | null {
   const changeBalance = db.prepare("update balances set balance = balance + ?, held = held + ? where account_id = ?");
   // A receipt may have come before the answer to the submit: the plan holds as long as the message has not ended.
   const planFailover = db.prepare(
@@ -90,12 +94,12 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult {
   }
 
   /** Nobody else writes, so what is read here is still so when it is written. */
-  function moveOne(move: Move, rare: Rare): MoveResult {
+  function moveOne(move: Move, rare: Rare): MoveResult | null {
     const { accountId, requestId, n } = move;
-    const taken = takeStraight(move);
-    if (taken) {
+    if (takeStraight(move)) {
       if (move.failoverAt) plan(move, move.failoverAt, rare);
-      return { moved: true, message: taken, parked: noteSubmission(move, rare), told: [] };
+      const parked = noteSubmission(move, rare);
+      return parked.length === 0 ? null : { ...takenOf(move), parked };
     }
     const found = findMessage.get(accountId, requestId, n) as FoundRow | undefined;
     const row = found && rowOf(found);
@@ -112,12 +116,11 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult {
     return { moved: moved !== null, message, parked, told };
   }
 
-  /** Null where the row has to be looked at: something is told of it, or it is not what its sender took it for. */
-  function takeStraight(move: Move): MovedMessage | null {
+  /** False where the row has to be looked at: something is told of it, or it is not what its sender took it for. */
+  function takeStraight(move: Move): boolean {
     const { accountId, requestId, n, at, owner, carrier, known, announce: told, becomes, trail = "" } = move;
-    if (!known || carrier === undefined || told || becomes) return null;
-    const { changes } = take.run(owner, carrier, at, trail, accountId, requestId, n);
-    return changes === 1 ? { ...known, taken: true } : null;
+    if (!known || carrier === undefined || told || becomes) return false;
+    return take.run(owner, carrier, at, trail, accountId, requestId, n).changes === 1;
   }
 
   function plan({ accountId, requestId, n }: Move, failoverAt: number, rare: Rare): void {
