@@ -3,7 +3,7 @@ import type { ServerProcess } from "../test/support/server-process.ts";
 import { ask } from "./ask.ts";
 import type { Counter } from "./walk.ts";
 
-export const PER_REQUEST = 1000;
+const PER_REQUEST = 1000;
 export const WINDOW = 1000;
 
 /** As wide as a server that sends campaigns is set. */

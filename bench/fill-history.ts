@@ -22,6 +22,8 @@ export interface BareStore {
   uuid(text: string): string;
   fillLinks(links: number): Promise<void>;
   /** Leaves it as a running server would have it. */
+  /** The statement that makes an index. */
+  definitionOf(index: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -54,6 +56,8 @@ export function openBareSqlite(path: string): BareStore {
       `(with recursive counted (i) as (values (${from}) union all select i + 1 from counted where i < ${to - 1}) select i from counted)`,
     hex: (value, digits) => `printf('%0${digits}x', ${value})`,
     uuid: (text) => text,
+    definitionOf: async (index) =>
+      String(db.prepare("select sql from sqlite_master where type = 'index' and name = ?").get(index)?.sql),
     async fillLinks(links) {
       db.close();
       fillSqlite(path, links);
@@ -82,6 +86,10 @@ export async function openBarePostgres(url: string): Promise<BareStore> {
     numbers: (from, to) => `generate_series(${from}::bigint, ${to - 1}::bigint) as counted (i)`,
     hex: (value, digits) => `lpad(to_hex((${value})::bigint), ${digits}, '0')`,
     uuid: (text) => `(${text})::uuid`,
+    definitionOf: async (index) => {
+      const { rows } = await client.query("select indexdef from pg_indexes where indexname = $1", [index]);
+      return String(rows[0]?.indexdef);
+    },
     fillLinks: (links) => fillPostgres(url, links),
     async close() {
       await client.query("vacuum analyze");
@@ -126,8 +134,9 @@ export async function fillHistory(
   await fillRecords(store, sizes);
   await fillFigures(store);
 
-  for (const index of ["messages_of_campaign", "submissions_by_message", "callbacks_of_message"])
-    await store.run(`drop index ${index}`);
+  const indexes = ["messages_of_campaign", "submissions_by_message", "callbacks_of_message"];
+  const definitions = await Promise.all(indexes.map((index) => store.definitionOf(index)));
+  for (const index of indexes) await store.run(`drop index ${index}`);
   const firstAt = Date.now() - SPAN_MS;
   let filled = 0;
   for (const { account, rows } of shares(sizes.rows)) {
@@ -141,13 +150,7 @@ export async function fillHistory(
     }
   }
   progress("indexes");
-  await store.run(
-    "create index messages_of_campaign on messages (account_id, campaign_name, state, due_at) where campaign_name is not null",
-  );
-  await store.run("create index submissions_by_message on submissions (account_id, request_id, n)");
-  await store.run(
-    "create index callbacks_of_message on callbacks (account_id, request_id, n, endpoint_id, state, event_id, due_at, owner) where request_id is not null",
-  );
+  for (const definition of definitions) await store.run(definition);
 }
 
 interface Chunk {
