@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import type { EgressRules } from "./addresses.ts";
-import { EgressRefused, guardedLookup } from "./guarded-agent.ts";
+import { EgressRefused, guardedLookup } from "./guarded-connect.ts";
 import { createResolve, type Resolve } from "./resolve.ts";
 
 interface Needs {

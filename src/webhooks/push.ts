@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { EgressRefused, EgressTimeout } from "../egress/guarded-agent.ts";
+import { EgressRefused, EgressTimeout } from "../egress/guarded-connect.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createRecall } from "../lib/recall.ts";
 import type { Push } from "../model/callback.ts";
