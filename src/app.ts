@@ -20,6 +20,7 @@ import { Catalog } from "./catalog/catalog.ts";
 import { BadSetting, type Config } from "./config.ts";
 import { EgressRules, type Opened } from "./egress/addresses.ts";
 import { createGuardedAgent } from "./egress/guarded-agent.ts";
+import { HttpClient } from "./egress/http-client.ts";
 import { createMediaProbe } from "./egress/media-probe.ts";
 import { createOpenAddress } from "./egress/open-address.ts";
 import type { Services } from "./http/route.ts";
@@ -138,9 +139,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const rules = new EgressRules(opened);
   const agent = createGuardedAgent({ rules, clock });
   // A thread has a clock of its own, which nobody outside can move.
-  const pusher = given.clock
-    ? createPusher(createGuardedAgent({ rules, clock }), clock)
-    : new PushThread({ opened, log });
+  const pusher = given.clock ? createPusher(new HttpClient({ rules, clock }), clock) : new PushThread({ opened, log });
   const operators = loadOperators(config);
   const seal = sealEndpoints(masterKey);
   const telling: TellerNeeds = {

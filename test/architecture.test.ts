@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/links/": ["src/store/link-store.ts", "src/store/store.ts", "src/model/", "src/lib/"],
   "src/messages/": ["src/catalog/", "src/policies/", "src/links/", "src/egress/media.ts", "src/egress/media-probe.ts", "src/channels/", "src/work/", "src/carriers/carrier.ts", "src/store/store.ts", "src/store/inbound-store.ts", "src/store/verify-store.ts", "src/model/", "src/lib/"],
   "src/verify/": ["src/catalog/catalog.ts", "src/messages/", "src/policies/country.ts", "src/channels/", "src/work/", "src/store/store.ts", "src/store/verify-store.ts", "src/model/", "src/lib/"],
-  "src/webhooks/": ["src/catalog/catalog.ts", "src/egress/addresses.ts", "src/egress/guarded-agent.ts", "src/egress/guarded-connect.ts", "src/work/", "src/store/store.ts", "src/store/callback-store.ts", "src/model/", "src/lib/"],
+  "src/webhooks/": ["src/catalog/catalog.ts", "src/egress/addresses.ts", "src/egress/guarded-connect.ts", "src/egress/http-client.ts", "src/egress/http-connection.ts", "src/egress/no-answer.ts", "src/egress/write-request.ts", "src/work/", "src/store/store.ts", "src/store/callback-store.ts", "src/model/", "src/lib/"],
   "src/work/": ["src/carriers/carrier.ts", "src/store/store.ts", "src/store/verify-store.ts", "src/model/", "src/lib/"],
   "src/channels/": ["src/model/", "src/lib/"],
   "src/smsc/": ["src/smpp/", "src/carriers/simulator/fate.ts", "src/model/", "src/lib/"],

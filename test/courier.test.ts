@@ -2,7 +2,7 @@ import { createServer, type AddressInfo } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EgressRules } from "../src/egress/addresses.ts";
-import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
+import { HttpClient } from "../src/egress/http-client.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { Courier, type ReturnReason } from "../src/webhooks/courier.ts";
 import { push } from "../src/webhooks/push.ts";
@@ -501,7 +501,7 @@ describe("bulkheads", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const agent = createGuardedAgent({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
+    const agent = new HttpClient({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
     const reasons = new Set<string>();
     let delivered = 0;
     const courier = new Courier<Errand>({
@@ -535,7 +535,7 @@ describe("bulkheads", () => {
       );
     }
     expect(reasons).toEqual(new Set(["bad: no answer within 15 s"]));
-    await agent.destroy();
+    agent.destroy();
     await new Promise((resolve) => server.close(resolve));
   }); // prettier-ignore
 });

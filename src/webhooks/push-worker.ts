@@ -1,6 +1,6 @@
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { EgressRules, type Opened } from "../egress/addresses.ts";
-import { createGuardedAgent } from "../egress/guarded-agent.ts";
+import { HttpClient } from "../egress/http-client.ts";
 import { systemClock } from "../lib/clock.ts";
 import { push } from "./push.ts";
 import type { Asked, Answered } from "./push-thread.ts";
@@ -8,12 +8,12 @@ import type { Asked, Answered } from "./push-thread.ts";
 /** Sends pushes in a thread of its own, so that what customers' servers take of the processor is not the event loop's. */
 
 const port = parentPort as MessagePort;
-const agent = createGuardedAgent({ rules: new EgressRules(workerData as Opened), clock: systemClock });
+const client = new HttpClient({ rules: new EgressRules(workerData as Opened), clock: systemClock });
 let answered: Answered[] = [];
 
 port.on("message", (asked: string) => {
   for (const [id, request, signing] of JSON.parse(asked) as Asked[])
-    void push(agent, systemClock, request, signing).then((result) => {
+    void push(client, systemClock, request, signing).then((result) => {
       if (answered.push([id, result]) === 1) setImmediate(answer);
     });
 });

@@ -1,5 +1,8 @@
-import type { Dispatcher } from "undici";
-import { EgressRefused, EgressTimeout } from "../egress/guarded-connect.ts";
+import { EgressTimeout } from "../egress/guarded-connect.ts";
+import type { HttpClient } from "../egress/http-client.ts";
+import type { Caller, Line } from "../egress/http-connection.ts";
+import { NoAnswer } from "../egress/no-answer.ts";
+import { readTarget } from "../egress/write-request.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createRecall } from "../lib/recall.ts";
 import type { Push } from "../model/callback.ts";
@@ -12,9 +15,8 @@ const READ_MAX_BYTES = 20_480;
 const EXCERPT_MAX_BYTES = 4096;
 const RETRY_AFTER_MAX_LENGTH = 64;
 const TARGETS_MAX = 1000;
+const NO_BYTES = Buffer.alloc(0);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const UNWRITABLE = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_NOT_SUPPORTED", "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH"]);
-const TIMEOUTS = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT"]);
 
 /** What became of one attempt; a failure says why in words that the owner of the address understands. */
 export type PushResult =
@@ -35,10 +37,7 @@ export type PushResult =
     };
 
 /** Most pushes go to addresses that others went to a moment ago. */
-const targetOf = createRecall(TARGETS_MAX, (url) => {
-  const target = URL.parse(url);
-  return target && { origin: target.origin, path: `${target.pathname}${target.search}` };
-});
+const targetOf = createRecall(TARGETS_MAX, readTarget);
 
 /** Makes attempts, here or in a thread of its own. */
 export interface Pusher {
@@ -48,44 +47,40 @@ export interface Pusher {
   close(): Promise<void>;
 }
 
+/** The way out; a guarded one, since addresses are customers'. */
+type WayOut = Pick<HttpClient, "send">;
+
 /** Makes attempts in the thread that asks for them. */
-export const createPusher = (agent: Dispatcher, clock: Clock): Pusher => ({
-  push: (request, signing) => push(agent, clock, request, signing),
-  close: () => agent.destroy(),
+export const createPusher = (client: HttpClient, clock: Clock): Pusher => ({
+  push: (request, signing) => push(client, clock, request, signing),
+  close: async () => client.destroy(),
 });
 
 /**
  * Makes one attempt and never throws: whatever the other side does is a result. The status alone decides, so a body
  * that breaks off, drips or never ends changes nothing; the attempt is over when the body is, or has had its share of
- * bytes or time. The agent is to be a guarded one, since the address is a customer's.
+ * bytes or time.
  */
-export function push(
-  agent: Dispatcher,
-  clock: Clock,
-  request: Push,
-  signing: Signing | null = null,
-): Promise<PushResult> {
+export function push(client: WayOut, clock: Clock, request: Push, signing: Signing | null = null): Promise<PushResult> {
   return new Promise((resolve) => {
     const attempt = new Attempt(clock, resolve);
     const target = targetOf(request.url);
-    if (!target) return attempt.onResponseError(null, new Error("is no address of the web"));
+    if (!target) return attempt.onFailure(new NoAnswer("is no address of the web"));
     try {
-      const { method, headers, body } = signing ? signed(request, signing) : request;
-      agent.dispatch({ ...target, method, headers, body }, attempt);
+      client.send(target, signing ? signed(request, signing) : request, attempt);
     } catch (error) {
-      attempt.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+      attempt.onFailure(error instanceof Error ? error : new Error(String(error)));
     }
   });
 }
 
-/** Listens to the agent directly: a stream and a signal for each answer would cost more than all the rest of an attempt. */
-class Attempt implements Dispatcher.DispatchHandler {
+class Attempt implements Caller {
   readonly #clock: Clock;
   readonly #startedAt: number;
   readonly #resolve: (result: PushResult) => void;
   readonly #cancelLimit: () => void;
   /** Null until there is a connection. */
-  #controller: Dispatcher.DispatchController | null = null;
+  #line: Line | null = null;
   #ended = false;
   /** 0 until there is an answer. */
   #status = 0;
@@ -100,39 +95,39 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#cancelLimit = clock.after(PUSH_LIMIT_MS, () => this.#hangUp());
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    // It had to wait for its connection until nobody waited for it any more: what was told as failed must not be sent.
-    if (this.#ended) controller.abort(new Error("the attempt is over"));
+  /** What had to wait for its connection until it was told as failed must not be sent. */
+  isWaiting(): boolean {
+    return !this.#ended;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    if (status < 200) return;
+  onConnected(line: Line): void {
+    this.#line = line;
+  }
+
+  onHead(status: number, retryAfter: string | null): void {
     this.#status = status;
-    this.#retryAfter = readRetryAfter(headers["retry-after"]);
+    if (retryAfter !== null && retryAfter.length <= RETRY_AFTER_MAX_LENGTH) this.#retryAfter = retryAfter;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onBody(bytes: Buffer): void {
     const room = EXCERPT_MAX_BYTES - this.#readBytes;
-    this.#readBytes += chunk.length;
-    // Nearly every body comes in one piece; the pieces of others are copied, because each would keep its buffer alive.
-    if (this.#kept === null) this.#kept = chunk.subarray(0, room);
-    else if (room > 0) this.#kept = Buffer.concat([this.#kept, chunk.subarray(0, room)]);
+    this.#readBytes += bytes.length;
+    // Copied, because the bytes are the connection's.
+    if (room > 0) this.#kept = Buffer.concat([this.#kept ?? NO_BYTES, bytes.subarray(0, room)]);
     if (this.#readBytes >= READ_MAX_BYTES) this.#hangUp();
   }
 
-  onResponseEnd(): void {
-    // The connection takes its next request a turn later; whoever heard of the end before that would open another one.
-    queueMicrotask(() => setImmediate(() => this.#end(null)));
+  onEnd(): void {
+    this.#end(null);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+  onFailure(error: Error): void {
     this.#end(error);
   }
 
   #hangUp(): void {
     this.#end(null);
-    this.#controller?.abort(new Error("the attempt is over"));
+    this.#line?.hangUp(this);
   }
 
   #end(error: Error | null): void {
@@ -159,16 +154,9 @@ class Attempt implements Dispatcher.DispatchHandler {
 
   #whyNoAnswer(error: Error | null): string {
     const silence = `within ${PUSH_LIMIT_MS / 1000} s`;
-    if (this.#controller === null) return error === null ? `took no connection ${silence}` : whyNoConnection(error);
+    if (this.#line === null) return error === null ? `took no connection ${silence}` : whyNoConnection(error);
     return error === null ? `no answer ${silence}` : whyBroken(error);
   }
-}
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
-function readRetryAfter(written: string | string[] | undefined): string | null {
-  const value = Array.isArray(written) ? written[0] : written;
-  return value !== undefined && value.length <= RETRY_AFTER_MAX_LENGTH ? value : null;
 }
 
 /** Text that can be stored and shown; it may take no more bytes than were kept, although a byte that is no text becomes three. */
@@ -188,14 +176,12 @@ function codeOf(error: Error): string {
   return typeof code === "string" ? code : "";
 }
 
-const isTimeout = (error: Error): boolean => error instanceof EgressTimeout || TIMEOUTS.has(codeOf(error));
+const isTimeout = (error: Error): boolean => error instanceof EgressTimeout || codeOf(error) === "ETIMEDOUT";
 
 function whyNoConnection(error: Error): string {
   const code = codeOf(error);
   // What has no code is said by the way out itself, in words that are meant to be read.
-  if (error instanceof EgressRefused || code === "") return error.message;
-  if (UNWRITABLE.has(code)) return `could not be written as a request: ${error.message}`;
-  if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") return "was called off, because this server stops";
+  if (code === "") return error.message;
   if (code === "ENOTFOUND" || code === "ENODATA" || code.startsWith("EAI_")) return `the name was not found (${code})`;
   if (/CERT|SIGNATURE|CRL/.test(code)) return `has a certificate that is not trusted (${code})`;
   if (code === "EPROTO" || code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) {
@@ -204,11 +190,5 @@ function whyNoConnection(error: Error): string {
   return `took no connection (${code})`;
 }
 
-function whyBroken(error: Error): string {
-  const code = codeOf(error);
-  if (code === "UND_ERR_HEADERS_TIMEOUT") return `no answer within ${PUSH_LIMIT_MS / 1000} s`;
-  if (code === "UND_ERR_HEADERS_OVERFLOW") return "answered with more headers than are read";
-  if (error.name === "HTTPParserError") return "answered with what is no HTTP";
-  if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") return "was called off, because this server stops";
-  return "broke the connection off before it answered";
-}
+const whyBroken = (error: Error): string =>
+  error instanceof NoAnswer ? error.message : "broke the connection off before it answered";

@@ -1,0 +1,182 @@
+import { readFields, readResponseHead, type ResponseHead, type Unread } from "./response-head.ts";
+
+/** Of a head, of the trailers, and of the line before a chunk. */
+const LINES_MAX_BYTES = 16_384;
+/** How long a connection is kept for the next request when its server does not say. */
+const KEPT_MS = 4000;
+const KEPT_MAX_MS = 60_000;
+/** What a server says is cut short by this, so that it is not the first to let go. */
+const KEPT_MARGIN_MS = 2000;
+
+const LF = 0x0a;
+const TOKEN = "[\\w!#$%&'*+.^`|~-]*";
+const QUOTED = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t -\\x7e\\x80-\\xff])*"';
+const CHUNK_LINE = new RegExp(`^([\\da-f]+)(?:;(?!$)${TOKEN}(?:=(?:${QUOTED}|${TOKEN}))?)*$`, "i");
+const CHUNK_LINE_START = /^[\da-f]+(?:\r?$|;)/i;
+const KEEP_ALIVE = /timeout=(\d+)/;
+
+export interface Hearer {
+  /** The last head: hints before it are skipped. */
+  onHead(status: number, retryAfter: string | null): void;
+  /** A piece of the body. The bytes are overwritten soon after. */
+  onBody(bytes: Buffer): void;
+}
+
+export type Progress =
+  | "more"
+  | "whole"
+  | "no HTTP"
+  | "too many headers"
+  /** It has gone on in another protocol, which nobody asked for. */
+  | "switched";
+
+type Part = "head" | "body" | "chunk line" | "chunk" | "chunk end" | "trailers" | "nothing";
+
+/** Reads the answers on one connection, one after another, however their bytes are cut into pieces. */
+export class ResponseReader {
+  #hearer: Hearer | null = null;
+  #part: Part = "nothing";
+  /** Bytes that are still to come of the body or the chunk. */
+  #left = 0;
+  /** What came last and could not be read without what follows. */
+  #unread: Buffer | null = null;
+  #keptMs = 0;
+
+  /** How long the connection may be kept for the next request; zero when this was the last. */
+  get keptMs(): number {
+    return this.#keptMs;
+  }
+
+  begin(hearer: Hearer): void {
+    this.#hearer = hearer;
+    this.#part = "head";
+    this.#unread = null;
+    this.#keptMs = 0;
+  }
+
+  read(piece: Buffer): Progress {
+    const bytes = this.#unread ? Buffer.concat([this.#unread, piece]) : piece;
+    this.#unread = null;
+    let at = 0;
+    while (at < bytes.length) {
+      const next = this.#readPart(bytes, at);
+      if (next === "more") return this.#keep(bytes, at);
+      if (typeof next === "string") return next;
+      at = next;
+      if (this.#part === "nothing") return this.#finish(at === bytes.length);
+    }
+    return "more";
+  }
+
+  /** The server will write no more. */
+  end(): Progress {
+    if (this.#part !== "body" || this.#left !== Infinity) return "more";
+    return this.#finish(false);
+  }
+
+  #readPart(bytes: Buffer, at: number): number | Exclude<Progress, "whole"> {
+    switch (this.#part) {
+      case "head":
+        return this.#readHead(bytes, at);
+      case "body":
+      case "chunk":
+        return this.#readBody(bytes, at);
+      case "chunk line":
+        return this.#readChunkLine(bytes, at);
+      case "chunk end":
+        return this.#readChunkEnd(bytes, at);
+      case "trailers":
+        return this.#readTrailers(bytes, at);
+      case "nothing":
+        return "no HTTP";
+    }
+  }
+
+  #readHead(bytes: Buffer, at: number): number | Exclude<Progress, "whole"> {
+    const head = readResponseHead(linesAt(bytes, at));
+    if (typeof head === "string") return head;
+    if (head.end > LINES_MAX_BYTES) return "too many headers";
+    if (head.status === 101) return "switched";
+    if (head.status >= 200) this.#beginBody(head);
+    return at + head.end;
+  }
+
+  #beginBody(head: ResponseHead): void {
+    const { status, length, encoded, chunked, retryAfter } = head;
+    this.#keptMs = keptMsOf(head);
+    this.#hearer?.onHead(status, retryAfter);
+    if (status === 204 || status === 304) {
+      // Whoever announces a body that must not be may send it as well.
+      if (length > 0 || encoded) this.#keptMs = 0;
+      this.#part = "nothing";
+    } else if (chunked) {
+      this.#part = "chunk line";
+    } else {
+      this.#left = encoded || length < 0 ? Infinity : length;
+      this.#part = this.#left === 0 ? "nothing" : "body";
+    }
+  }
+
+  #readBody(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#left);
+    this.#left -= end - at;
+    if (this.#left === 0) this.#part = this.#part === "chunk" ? "chunk end" : "nothing";
+    this.#hearer?.onBody(bytes.subarray(at, end));
+    return end;
+  }
+
+  #readChunkLine(bytes: Buffer, at: number): number | Unread {
+    const lf = bytes.indexOf(LF, at);
+    if (lf < 0) return CHUNK_LINE_START.test(linesAt(bytes, at)) ? "more" : "no HTTP";
+    const size = readChunkSize(bytes.toString("latin1", at, lf));
+    if (size === null) return "no HTTP";
+    this.#left = size;
+    this.#part = size === 0 ? "trailers" : "chunk";
+    return lf + 1;
+  }
+
+  #readChunkEnd(bytes: Buffer, at: number): number | Unread {
+    if (at + 1 === bytes.length) return "more";
+    this.#part = "chunk line";
+    return bytes.toString("latin1", at, at + 2) === "\r\n" ? at + 2 : "no HTTP";
+  }
+
+  #readTrailers(bytes: Buffer, at: number): number | Unread {
+    const trailers = readFields(linesAt(bytes, at), 0);
+    if (typeof trailers === "string") return trailers;
+    this.#part = "nothing";
+    return at + trailers.end;
+  }
+
+  #keep(bytes: Buffer, at: number): Progress {
+    if (bytes.length - at > LINES_MAX_BYTES) return "too many headers";
+    // Copied, because the bytes are overwritten by those that come next.
+    this.#unread = Buffer.from(bytes.subarray(at));
+    return "more";
+  }
+
+  #finish(isExact: boolean): "whole" {
+    this.#part = "nothing";
+    this.#hearer = null;
+    if (!isExact) this.#keptMs = 0;
+    return "whole";
+  }
+}
+
+const linesAt = (bytes: Buffer, at: number): string =>
+  bytes.toString("latin1", at, Math.min(bytes.length, at + LINES_MAX_BYTES + 1));
+
+function keptMsOf({ isOld, saysClose, saysKeep, keepAlive }: ResponseHead): number {
+  if (saysClose || (isOld && !saysKeep)) return 0;
+  const seconds = keepAlive === null ? undefined : KEEP_ALIVE.exec(keepAlive)?.[1];
+  if (seconds === undefined) return KEPT_MS;
+  return Math.min(Math.max(Number(seconds) * 1000 - KEPT_MARGIN_MS, 0), KEPT_MAX_MS);
+}
+
+/** Reads the line before a chunk, without its LF. What it says beside the size is held to its form and not read. */
+function readChunkSize(line: string): number | null {
+  if (!line.endsWith("\r")) return null;
+  const written = CHUNK_LINE.exec(line.slice(0, -1))?.[1];
+  const size = written === undefined ? Infinity : Number.parseInt(written, 16);
+  return Number.isSafeInteger(size) ? size : null;
+}
