@@ -11,7 +11,7 @@ const KEPT_MARGIN_MS = 2000;
 const LF = 0x0a;
 const TOKEN = "[\\w!#$%&'*+.^`|~-]*";
 const QUOTED = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t -\\x7e\\x80-\\xff])*"';
-const CHUNK_LINE = new RegExp(`^([\\da-f]+)(?:;(?!$)${TOKEN}(?:=(?:${QUOTED}|${TOKEN}))?)*$`, "i");
+const CHUNK_LINE = new RegExp(`^([\\da-f]+)(?:;(?!$)${TOKEN}(?:=${TOKEN}(?:${QUOTED})?)?)*$`, "i");
 const CHUNK_LINE_START = /^[\da-f]+(?:\r?$|;)/i;
 const KEEP_ALIVE = /timeout=(\d+)/;
 
@@ -40,6 +40,7 @@ export class ResponseReader {
   #left = 0;
   /** What came last and could not be read without what follows. */
   #unread: Buffer | null = null;
+  /** The least that any head of this answer has said. */
   #keptMs = 0;
 
   /** How long the connection may be kept for the next request; zero when this was the last. */
@@ -51,7 +52,7 @@ export class ResponseReader {
     this.#hearer = hearer;
     this.#part = "head";
     this.#unread = null;
-    this.#keptMs = 0;
+    this.#keptMs = KEPT_MAX_MS;
   }
 
   read(piece: Buffer): Progress {
@@ -97,13 +98,12 @@ export class ResponseReader {
     if (typeof head === "string") return head;
     if (head.end > LINES_MAX_BYTES) return "too many headers";
     if (head.status === 101) return "switched";
+    this.#keptMs = Math.min(this.#keptMs, keptMsOf(head));
     if (head.status >= 200) this.#beginBody(head);
     return at + head.end;
   }
 
-  #beginBody(head: ResponseHead): void {
-    const { status, length, encoded, chunked, retryAfter } = head;
-    this.#keptMs = keptMsOf(head);
+  #beginBody({ status, length, encoded, chunked, retryAfter }: ResponseHead): void {
     this.#hearer?.onHead(status, retryAfter);
     if (status === 204 || status === 304) {
       // Whoever announces a body that must not be may send it as well.
