@@ -11,24 +11,7 @@ import type { Push } from "../src/model/callback.ts";
 import { push, type PushResult } from "../src/webhooks/push.ts";
 import { eventually } from "./support/eventually.ts";
 import { MovedClock } from "./support/moved-clock.ts";
-
-/** Of nobody, for sink.example, signed by itself. */
-const BAD_KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg8DZtqeECJyBcFovC
-szlQnCIEJcnYBQI5V7rzWPjCih2hRANCAAQyz+joWyxY+mY9dsofWUvSRiDc0XPU
-ZAWAnM5XlCtZYecqj52tme56+rB7fcqoDHazTUEe7AGrofYcxrchEQKZ
------END PRIVATE KEY-----`;
-const BAD_CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBhTCCASugAwIBAgIUDlF+aZnK1082SuD8h6DLGe9C8cMwCgYIKoZIzj0EAwIw
-FzEVMBMGA1UEAwwMc2luay5leGFtcGxlMCAXDTI2MTExNTEwNDIyOFoYDzIxMjYx
-MDIyMTA0MjI4WjAXMRUwEwYDVQQDDAxzaW5rLmV4YW1wbGUwWTATBgcqhkjOPQIB
-BggqhkjOPQMBBwNCAAQyz+joWyxY+mY9dsofWUvSRiDc0XPUZAWAnM5XlCtZYecq
-j52tme56+rB7fcqoDHazTUEe7AGrofYcxrchEQKZo1MwUTAdBgNVHQ4EFgQUXtaG
-XwBE0E7plnrw6nP5eISndx0wHwYDVR0jBBgwFoAUXtaGXwBE0E7plnrw6nP5eISn
-dx0wDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEAssvEwYHBy1KO
-+PGxVDbKS+b34qgiZbaesH6f5+ZwTZ8CIBMqFsd5O6fcKCe0Hf+IqxT5vMla0MNt
-W4rTE8KrbNII
------END CERTIFICATE-----`;
+import { SINK_CERTIFICATE, SINK_KEY } from "./support/sink-certificate.ts";
 
 type Script = (socket: Socket) => void;
 
@@ -365,7 +348,7 @@ describe("a push", () => {
 
   test("a certificate that nobody vouches for is a failure, and no request is made", async () => {
     let seen = 0;
-    const secure = createSecureServer({ key: BAD_KEY, cert: BAD_CERTIFICATE }, (socket) => {
+    const secure = createSecureServer({ key: SINK_KEY, cert: SINK_CERTIFICATE }, (socket) => {
       socket.on("error", () => {}).on("data", () => (seen += 1));
     });
     const port = await listen(secure);
