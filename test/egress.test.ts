@@ -2,12 +2,14 @@ import { createServer, isIP, Socket, type AddressInfo, type Server } from "node:
 import { networkInterfaces } from "node:os";
 import { createServer as createSecureServer } from "node:tls";
 import fc from "fast-check";
-import { request, type Agent } from "undici";
+import { request } from "undici";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { EgressRules } from "../src/egress/addresses.ts";
 import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
 import { EgressRefused } from "../src/egress/guarded-connect.ts";
+import { HttpClient } from "../src/egress/http-client.ts";
 import { createResolve, type Resolve } from "../src/egress/resolve.ts";
+import { readTarget } from "../src/egress/write-request.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { readNetworks } from "../src/lib/network.ts";
 import { eventually } from "./support/eventually.ts";
@@ -187,14 +189,62 @@ describe("rules", () => {
   });
 });
 
-describe("the guarded agent", () => {
+interface WayOut {
+  ask(url: string): Promise<number>;
+  /** How many origins it has anything to do with. */
+  origins(): number;
+  destroy(): unknown;
+}
+
+type WayOutNeeds = Parameters<typeof createGuardedAgent>[0];
+
+function agentOut(needs: WayOutNeeds): WayOut {
+  const agent = createGuardedAgent(needs);
+  return {
+    ask: async (url) => {
+      const { statusCode, body } = await request(url, { dispatcher: agent });
+      await body.dump();
+      return statusCode;
+    },
+    origins: () => Object.keys(agent.stats).length,
+    destroy: () => agent.destroy(),
+  };
+}
+
+function clientOut(needs: WayOutNeeds): WayOut {
+  const client = new HttpClient(needs);
+  return {
+    ask: (url) =>
+      new Promise((resolve, reject) => {
+        const target = readTarget(url);
+        if (!target) throw new Error("is no address of the web");
+        let status = 0;
+        const caller = {
+          isWaiting: () => true,
+          onConnected: () => {},
+          onHead: (told: number) => (status = told),
+          onBody: () => {},
+          onEnd: () => resolve(status),
+          onFailure: reject,
+        };
+        client.send(target, { method: "GET", headers: {}, body: null }, caller);
+      }),
+    origins: () => client.origins,
+    destroy: () => client.destroy(),
+  };
+}
+
+describe.each([
+  ["the guarded agent", agentOut],
+  ["the client for callbacks", clientOut],
+] as const)("%s", (_name, wayOutWith) => {
   /** Listens on every address of this machine and answers; which address was reached is written down. */
   let canary: Server;
   let port: number;
   let reached: string[];
   /** Every address that any socket of this process tried, with or without success. */
   let tried: string[];
-  const agents: Agent[] = [];
+  const agents: WayOut[] = [];
 
   beforeAll(async () => {
     canary = createServer((socket) => {
@@ -226,9 +276,9 @@ describe("the guarded agent", () => {
     await new Promise((resolve) => canary.close(resolve));
   });
 
-  function agentWith(opened: { allow?: string[]; loopback?: boolean }, resolve?: Resolve, clock = systemClock): Agent {
+  function agentWith(opened: { allow?: string[]; loopback?: boolean }, resolve?: Resolve, clock = systemClock): WayOut {
     const rules = new EgressRules({ allow: opened.allow ?? [], loopback: opened.loopback ?? false });
-    const agent = createGuardedAgent({ rules, clock, ...(resolve ? { resolve } : {}) });
+    const agent = wayOutWith({ rules, clock, ...(resolve ? { resolve } : {}) });
     agents.push(agent);
     return agent;
   }
@@ -238,14 +288,10 @@ describe("the guarded agent", () => {
     async () =>
       addresses.map((address) => ({ address }));
 
-  const statusOf = async (agent: Agent, url: string): Promise<number> => {
-    const { statusCode, body } = await request(url, { dispatcher: agent });
-    await body.dump();
-    return statusCode;
-  };
+  const statusOf = (agent: WayOut, url: string): Promise<number> => agent.ask(url);
 
   /** The outcome of one request in a word. */
-  const outcomeOf = (agent: Agent, url: string): Promise<string> =>
+  const outcomeOf = (agent: WayOut, url: string): Promise<string> =>
     statusOf(agent, url).then(
       (status) => `${status}`,
       (error: unknown) => (error instanceof Error ? error.name : String(error)),
@@ -510,7 +556,7 @@ describe("the guarded agent", () => {
   test("connections to many hosts are kept for the next request up to a bound, and closed behind their request beyond it", async () => {
     const server = await keepingServer((socket) => socket.write(YES));
     const rules = new EgressRules({ allow: [], loopback: true });
-    const agent = createGuardedAgent({ rules, clock: systemClock, resolve: answering("127.0.0.1"), keptMax: 5 });
+    const agent = wayOutWith({ rules, clock: systemClock, resolve: answering("127.0.0.1"), keptMax: 5 });
     const ask = (n: number): Promise<string> => outcomeOf(agent, `http://host-${n}.example:${server.port}/`);
     for (let n = 0; n < 20; n += 1) {
       expect(await ask(n)).toBe("200");
@@ -524,7 +570,7 @@ describe("the guarded agent", () => {
     // Those that are gone make room again.
     for (const socket of server.open) socket.destroy();
     await eventually(
-      () => Object.keys(agent.stats).length,
+      () => agent.origins(),
       (count) => count === 0,
     );
     await ask(0);
@@ -539,7 +585,7 @@ describe("the guarded agent", () => {
     const outcomes = await Promise.all(hosts.map((url) => outcomeOf(agent, url)));
     expect(new Set(outcomes)).toEqual(new Set(["EgressRefused"]));
     await eventually(
-      () => Object.keys(agent.stats).length,
+      () => agent.origins(),
       (count) => count === 0,
     );
   });

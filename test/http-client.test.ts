@@ -197,7 +197,7 @@ describe("the client for callbacks", () => {
     expect((await outcomes).filter((outcome) => outcome === "200 ok").length).toBe(1027);
     expect(await last).toBe("200 ok");
     expect(asked.filter((request) => request.endsWith("forgotten"))).toEqual([]);
-    expect(await Promise.race([forgotten, "nothing"])).toBe("nothing");
+    expect(await Promise.race([forgotten, Promise.resolve("nothing")])).toBe("nothing");
   });
 
   test("keeps connections up to a bound, and says beyond it that it closes them", async () => {

@@ -89,6 +89,7 @@ export class ResponseReader {
       case "trailers":
         return this.#readTrailers(bytes, at);
       case "nothing":
+      default:
         return "no HTTP";
     }
   }

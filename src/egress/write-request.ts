@@ -60,7 +60,7 @@ export interface WrittenRequest {
 export function writeRequest({ lines, fault }: Target, { method, headers, body }: OutgoingRequest): WrittenRequest {
   if (fault !== null) throw unwritable(fault);
   let after = "";
-  for (const name in headers) {
+  for (const name of Object.keys(headers)) {
     const value = headers[name] ?? "";
     if (!NAME.test(name)) throw unwritable("invalid header key");
     if (NOT_IN_VALUE.test(value) || OURS.has(name.toLowerCase())) throw unwritable(`invalid ${name} header`);
