@@ -75,7 +75,7 @@ interface CallbackJob {
   orderKey: string;
 }
 
-/** The same bodies as jobs: signed when their turn comes, kept in order, and sent through the guarded agent of the thread. */
+/** The same bodies as jobs: signed when their turn comes, kept in order, and sent through the guarded client of the thread. */
 function courier(thread: PushThread, url: string): Promise<Measured> {
   return measured(
     (endsAt) =>

@@ -251,6 +251,16 @@ describe("the client for callbacks", () => {
     expect([client.origins, connections]).toEqual([0, 0]);
   }); // prettier-ignore
 
+  test("takes what cannot even be tried for a connection that failed", async () => {
+    const rules = new EgressRules({ allow: [], loopback: true });
+    rules.isOpen = () => {
+      throw new Error("no rules");
+    };
+    client = new HttpClient({ rules, clock });
+    expect(await ask()).toBe("no rules");
+    expect(client.origins).toBe(0);
+  });
+
   test("writes text beyond ASCII as UTF-8 in bodies and as Latin-1 in headers", async () => {
     for (const body of ["{}", "ü", "नमस्ते 🌍", ""]) {
       await ask({ headers: { "x-name": "Müller" }, body });

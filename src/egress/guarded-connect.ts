@@ -64,7 +64,6 @@ export function createGuardedConnect({ rules, clock, resolve = createResolve() }
       ? connectSecure({ ...target, servername, ALPNProtocols: ["http/1.1"] })
       : connectPlain(target);
     open += 1;
-    socket.once("close", () => (open -= 1));
     const cancelLimit = clock.after(CONNECT_LIMIT_MS, () =>
       socket.destroy(new EgressTimeout(`${hostname} took no connection within ${CONNECT_LIMIT_MS} ms`)),
     );
@@ -76,6 +75,10 @@ export function createGuardedConnect({ rules, clock, resolve = createResolve() }
       cancelLimit();
       settle(error, error ? null : socket);
     };
+    socket.once("close", () => {
+      open -= 1;
+      cancelLimit();
+    });
     socket.on("error", settleOnce).once(secure ? "secureConnect" : "connect", () => settleOnce(null));
     return socket;
   }

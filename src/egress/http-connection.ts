@@ -68,13 +68,21 @@ export class HttpConnection implements Line {
   /** Opens it for a first request. */
   open(wayOut: GuardedConnect, { hostname, port, secure }: Target, call: Call): void {
     this.#caller = call.caller;
-    this.#socket = wayOut.connect({ hostname, port, secure, onread: this.#onread }, (error, socket) => {
-      if (error) return this.fail(error);
-      if (this.#isGone) return void socket?.destroy();
-      socket?.on("end", this.#onEnd).on("error", this.#onError).on("close", this.#onClose);
-      this.#caller = null;
-      if (!this.send(call)) this.end();
-    });
+    try {
+      this.#socket = wayOut.connect({ hostname, port, secure, onread: this.#onread }, (error, socket) => {
+        if (error) this.fail(error);
+        else if (socket && !this.#isGone) this.#begin(socket, call);
+      });
+    } catch (error) {
+      // What no socket can even try is as good as a connection that failed.
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #begin(socket: Socket, call: Call): void {
+    socket.on("end", this.#onEnd).on("error", this.#onError).on("close", this.#onClose);
+    this.#caller = null;
+    if (!this.send(call)) this.end();
   }
 
   /** Sends a request, unless nobody waits for it any more. */

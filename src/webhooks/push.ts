@@ -74,6 +74,7 @@ export function push(client: WayOut, clock: Clock, request: Push, signing: Signi
   });
 }
 
+/** Hears of its request directly: a stream and a signal for each answer would cost more than all the rest of an attempt. */
 class Attempt implements Caller {
   readonly #clock: Clock;
   readonly #startedAt: number;
