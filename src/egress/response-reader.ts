@@ -8,6 +8,10 @@ const KEPT_MAX_MS = 60_000;
 /** What a server says is cut short by this, so that it is not the first to let go. */
 const KEPT_MARGIN_MS = 2000;
 
+/** Lines that are not whole are read again when they have grown by this part, or end: a drip must not cost its square. */
+const GROWTH = 1.125;
+const SHORT_BYTES = 256;
+
 const LF = 0x0a;
 const TOKEN = "[\\w!#$%&'*+.^`|~-]*";
 const QUOTED = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t -\\x7e\\x80-\\xff])*"';
@@ -40,6 +44,8 @@ export class ResponseReader {
   #left = 0;
   /** What came last and could not be read without what follows. */
   #unread: Buffer | null = null;
+  /** How much of that was there when it was last looked at. */
+  #seenBytes = 0;
   /** The least that any head of this answer has said. */
   #keptMs = 0;
 
@@ -56,7 +62,26 @@ export class ResponseReader {
   }
 
   read(piece: Buffer): Progress {
-    const bytes = this.#unread ? Buffer.concat([this.#unread, piece]) : piece;
+    if (!this.#unread) return this.#readAll(piece);
+    const bytes = Buffer.concat([this.#unread, piece]);
+    const isDue =
+      bytes.length < SHORT_BYTES ||
+      bytes.length > LINES_MAX_BYTES ||
+      bytes.length > this.#seenBytes * GROWTH ||
+      piece.includes(LF);
+    if (isDue) return this.#readAll(bytes);
+    this.#unread = bytes;
+    return "more";
+  }
+
+  /** The server will write no more. */
+  end(): Progress {
+    const progress = this.#unread ? this.#readAll(this.#unread) : "more";
+    if (progress !== "more" || this.#part !== "body" || this.#left !== Infinity) return progress;
+    return this.#finish(false);
+  }
+
+  #readAll(bytes: Buffer): Progress {
     this.#unread = null;
     let at = 0;
     while (at < bytes.length) {
@@ -67,12 +92,6 @@ export class ResponseReader {
       if (this.#part === "nothing") return this.#finish(at === bytes.length);
     }
     return "more";
-  }
-
-  /** The server will write no more. */
-  end(): Progress {
-    if (this.#part !== "body" || this.#left !== Infinity) return "more";
-    return this.#finish(false);
   }
 
   #readPart(bytes: Buffer, at: number): number | Exclude<Progress, "whole"> {
@@ -153,6 +172,7 @@ export class ResponseReader {
     if (bytes.length - at > LINES_MAX_BYTES) return "too many headers";
     // Copied, because the bytes are overwritten by those that come next.
     this.#unread = Buffer.from(bytes.subarray(at));
+    this.#seenBytes = this.#unread.length;
     return "more";
   }
 
