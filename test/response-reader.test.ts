@@ -84,7 +84,7 @@ describe("an answer", () => {
 
   test.each([
     "g\r\n", "\r\n", "1 \r\nx", "1\nx", "1;\r\nx", "1; a\r\nx", "1;a=b=c\r\nx", '1;a="b\r\nx', "0x1\r\nx", "-1\r\nx",
-    "1\r\nx0\r\n", "1\r\nxy\r\n", "1\r\nx\n0\r\n\r\n", "fffffffffffffffff\r\nx", "0\r\nA b\r\n\r\n", "0\r\n A: b\r\n\r\n",
+    "1\r\nx0\r\n", "1\r\nxy\r\n", "1\r\nx\n0\r\n\r\n", "fffffffffffffffff\r\nx", "0\r\nA b\r\n\r\n", "0\r\n A: b\r\n\r\n", "0\r\nContent-Length: 3\r\n\r\n",
   ])("in chunks is broken by %j", (written) => {
     expect(read(CHUNKED + written)).toMatchObject({ status: 200, outcome: "no HTTP" });
   }); // prettier-ignore

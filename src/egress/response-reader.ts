@@ -164,6 +164,8 @@ export class ResponseReader {
   #readTrailers(bytes: Buffer, at: number): number | Unread {
     const trailers = readFields(linesAt(bytes, at), 0);
     if (typeof trailers === "string") return trailers;
+    // A length behind the body is one beside its chunks.
+    if (trailers.length >= 0) return "no HTTP";
     this.#part = "nothing";
     return at + trailers.end;
   }
