@@ -21,9 +21,9 @@ export interface BareStore {
   hex(value: string, digits: number): string;
   uuid(text: string): string;
   fillLinks(links: number): Promise<void>;
-  /** Leaves it as a running server would have it. */
   /** The statement that makes an index. */
   definitionOf(index: string): Promise<string>;
+  /** Leaves it as a running server would have it. */
   close(): Promise<void>;
 }
 

@@ -172,6 +172,25 @@ describe("the client for callbacks", () => {
     );
   });
 
+  test("leaves a connection that has waited too long alone, and lets go of it and of the one in its place in time", async () => {
+    await ask();
+    clock.advance(500);
+    await ask();
+    // Past its time, and the next look at those that wait is yet to come.
+    clock.advance(4200);
+    expect(await ask()).toBe("200 ok");
+    expect([connections, client.origins]).toEqual([2, 1]);
+    clock.advance(1000);
+    await openCount(1);
+    expect(client.origins).toBe(1);
+    clock.advance(5000);
+    await openCount(0);
+    await eventually(
+      () => client.origins,
+      (count) => count === 0,
+    );
+  });
+
   test("has at most 1,024 connections to an origin, and whoever waits gets the next that is free", async () => {
     const waiting: Socket[] = [];
     script = (socket) => waiting.push(socket);

@@ -212,10 +212,15 @@ describe("a push", () => {
     expect(connections).toBe(100);
   });
 
+  test("an endpoint that gives hints without end is left when it has given 64 KiB of them", async () => {
+    script = (socket) => pour(socket, head("103 Early Hints", "Link: </a>"));
+    const reason = "answered with more headers than are read";
+    expect(await send()).toMatchObject({ kind: "failed", status: null, timedOut: false, reason });
+  });
+
   test.each([
     ["says nothing", () => {}, SILENT],
     ["stops in the middle of its head", (socket: Socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Ty"), SILENT],
-    ["gives hints without end", (socket: Socket) => pour(socket, head("103 Early Hints", "Link: </a>")), SILENT],
     ["stops in the middle of its body", (socket: Socket) => socket.write(`${head("200 OK", "Content-Length: 9")}half`), { kind: "delivered", status: 200, excerpt: "half" }],
     ["fails and never ends its body", (socket: Socket) => socket.write(`${head("500 Oops", "Transfer-Encoding: chunked")}4\r\nhalf\r\n`), { kind: "failed", status: 500, excerpt: "half" }],
   ] satisfies [string, Script, Partial<PushResult>][])("an endpoint that %s is left after fifteen seconds, and its status counts", async (_what, act, expected) => {
@@ -439,7 +444,7 @@ describe("a push", () => {
     expect(requests).toEqual([]);
   }); // prettier-ignore
 
-  test("attempts under way when the agent ends are failures that say so", async () => {
+  test("attempts under way when the client ends are failures that say so", async () => {
     script = () => {};
     const sending = send();
     await asked(1);
@@ -448,7 +453,7 @@ describe("a push", () => {
     expect(await send()).toMatchObject({ status: null, reason: "was called off, because this server stops" });
   });
 
-  test("an agent that throws is a failure", async () => {
+  test("a client that throws is a failure", async () => {
     const throwing = {
       send: () => {
         throw new Error("no way out");

@@ -164,6 +164,19 @@ describe("an answer", () => {
     expect(read(`${CHUNKED}1;a=${"b".repeat(20_000)}`)).toMatchObject({ outcome: "too many headers" });
   });
 
+  test("has at most 64 KiB of all that is not its body: hints before it, and what stands beside its chunks", () => {
+    const hint = "HTTP/1.1 102 Wait\r\n\r\n";
+    const hints = Math.floor(65_000 / hint.length);
+    expect(read(`${hint.repeat(hints)}${answer("Content-Length: 1")}x`)).toMatchObject({
+      status: 200,
+      outcome: "whole",
+    });
+    expect(read(hint.repeat(hints + 100))).toMatchObject({ status: 0, outcome: "too many headers" });
+    const chunk = `1;a=${"b".repeat(1000)}\r\nx\r\n`;
+    expect(read(`${CHUNKED}${chunk.repeat(64)}0\r\n\r\n`)).toMatchObject({ outcome: "whole" });
+    expect(read(`${CHUNKED}${chunk.repeat(66)}`)).toMatchObject({ status: 200, outcome: "too many headers" });
+  });
+
   test("says when to come back, by its first word on that", () => {
     const said = ["Retry-After:  120 ", "retry-after: 7", "Content-Length: 0"];
     expect(read(answer(...said)).retryAfter).toBe("120");

@@ -330,6 +330,7 @@ export function storeSuite(engine: EngineName): void {
         `trail = '${"x".repeat(17_000)}'`,
         `trail = 'before ', submitted_at = ${NOON - 5}`,
         "trail = 'before ', charge = 1, error_code = '7', description = 'busy'",
+        "trail = 'before ', channel = 'rcs'",
       ];
       const cases = STATES.flatMap((from) => rows.map((row) => `state = '${from}', ${row}`));
       const refs = await stored({ to: cases.flatMap((_, index) => [`33600${index}`, `33600${index}`]) });

@@ -77,7 +77,7 @@ export function createGuardedConnect({ rules, clock, resolve = createResolve() }
     };
     socket.once("close", () => {
       open -= 1;
-      cancelLimit();
+      settleOnce(new Error("the connection was closed"));
     });
     socket.on("error", settleOnce).once(secure ? "secureConnect" : "connect", () => settleOnce(null));
     return socket;

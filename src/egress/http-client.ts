@@ -32,7 +32,7 @@ export class HttpClient {
       wayOut: createGuardedConnect(needs),
       keptMax,
       onIdle: () => this.#sweepLater(),
-      onEmpty: ({ target }) => this.#origins.delete(target.origin),
+      onEmpty: (origin) => this.#forget(origin),
     };
   }
 
@@ -60,6 +60,12 @@ export class HttpClient {
     const origin = new OriginConnections(this.#needs, target);
     this.#origins.set(target.origin, origin);
     return origin;
+  }
+
+  /** Another may have come in its place meanwhile. */
+  #forget(origin: OriginConnections): void {
+    const { origin: name } = origin.target;
+    if (this.#origins.get(name) === origin) this.#origins.delete(name);
   }
 
   #sweepLater(): void {

@@ -13,7 +13,7 @@ const WORDS: Record<Exclude<Progress, "more" | "whole">, string> = {
   switched: "broke the connection off before it answered",
 };
 
-/** Makes one request. Either `onEnd` or `onFailure` is told it, and nothing is after it has hung up. */
+/** Makes one request. Either `onEnd` or `onFailure` is told it, unless it has hung up on the answer. */
 export interface Caller extends Hearer {
   /** What nobody waits for any more is not sent. */
   isWaiting(): boolean;

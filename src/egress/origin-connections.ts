@@ -114,15 +114,14 @@ export class OriginConnections {
     this.#needs.onIdle();
   }
 
+  /** What has waited too long is left to the sweep. */
   #takeIdle(): HttpConnection | null {
     const now = this.#needs.clock.monotonic();
-    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
-      const isFresh = connection.idleUntil > now;
-      connection.idleUntil = 0;
-      if (isFresh) return connection;
-      connection.end();
-    }
-    return null;
+    const at = this.#idle.findLastIndex(({ idleUntil }) => idleUntil > now);
+    const [connection] = at < 0 ? [] : this.#idle.splice(at, 1);
+    if (!connection) return null;
+    connection.idleUntil = 0;
+    return connection;
   }
 
   #nextWaiting(): Call | null {

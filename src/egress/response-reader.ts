@@ -2,6 +2,8 @@ import { readFields, readResponseHead, type ResponseHead, type Unread } from "./
 
 /** Of a head, of the trailers, and of the line before a chunk. */
 const LINES_MAX_BYTES = 16_384;
+/** Of all of these together: hints before an answer and notes beside chunks may be many. */
+const ALL_LINES_MAX_BYTES = 65_536;
 /** How long a connection is kept for the next request when its server does not say. */
 const KEPT_MS = 4000;
 const KEPT_MAX_MS = 60_000;
@@ -46,6 +48,8 @@ export class ResponseReader {
   #unread: Buffer | null = null;
   /** How much of that was there when it was last looked at. */
   #seenBytes = 0;
+  /** What was read of this answer that is not its body. */
+  #linesBytes = 0;
   /** The least that any head of this answer has said. */
   #keptMs = 0;
 
@@ -58,6 +62,7 @@ export class ResponseReader {
     this.#hearer = hearer;
     this.#part = "head";
     this.#unread = null;
+    this.#linesBytes = 0;
     this.#keptMs = KEPT_MAX_MS;
   }
 
@@ -116,7 +121,7 @@ export class ResponseReader {
   #readHead(bytes: Buffer, at: number): number | Exclude<Progress, "whole"> {
     const head = readResponseHead(linesAt(bytes, at));
     if (typeof head === "string") return head;
-    if (head.end > LINES_MAX_BYTES) return "too many headers";
+    if (head.end > LINES_MAX_BYTES || this.#isTooMuch(head.end)) return "too many headers";
     if (head.status === 101) return "switched";
     this.#keptMs = Math.min(this.#keptMs, keptMsOf(head));
     if (head.status >= 200) this.#beginBody(head);
@@ -145,9 +150,10 @@ export class ResponseReader {
     return end;
   }
 
-  #readChunkLine(bytes: Buffer, at: number): number | Unread {
+  #readChunkLine(bytes: Buffer, at: number): number | Exclude<Progress, "whole"> {
     const lf = bytes.indexOf(LF, at);
     if (lf < 0) return CHUNK_LINE_START.test(linesAt(bytes, at)) ? "more" : "no HTTP";
+    if (this.#isTooMuch(lf + 1 - at)) return "too many headers";
     const size = readChunkSize(bytes.toString("latin1", at, lf));
     if (size === null) return "no HTTP";
     this.#left = size;
@@ -168,6 +174,11 @@ export class ResponseReader {
     if (trailers.length >= 0) return "no HTTP";
     this.#part = "nothing";
     return at + trailers.end;
+  }
+
+  #isTooMuch(readBytes: number): boolean {
+    this.#linesBytes += readBytes;
+    return this.#linesBytes > ALL_LINES_MAX_BYTES;
   }
 
   #keep(bytes: Buffer, at: number): Progress {

@@ -26,7 +26,7 @@ const OURS = new Set([
   "host", "connection", "keep-alive", "content-length", "transfer-encoding", "upgrade", "expect", "te", "trailer",
 ]); // prettier-ignore
 
-/** Reads a URL; null for one that is no address of the web. Whoever is named before the host is not told to it. */
+/** Reads a URL; null for what is none. Whoever is named before the host is not told to it. */
 export function readTarget(url: string): Target | null {
   const target = URL.parse(url);
   if (!target) return null;

@@ -1,6 +1,9 @@
 type Branch = Map<string | number, unknown>;
 
-/** A map by several keys, looked up one after the other: to join them into one text for every look costs far more. */
+/**
+ * A map by one key or several, looked up one after the other: to join them into one text for every look costs far more.
+ * All paths of a map are of one length.
+ */
 export class PathMap<V> {
   readonly #root: Branch = new Map();
 
@@ -10,7 +13,6 @@ export class PathMap<V> {
     return found as V | undefined;
   }
 
-  /** All paths of a map are of one length. */
   set(path: readonly (string | number)[], value: V): void {
     let branch = this.#root;
     for (const key of path.slice(0, -1)) {

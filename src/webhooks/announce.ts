@@ -40,11 +40,11 @@ const targetsOf = (askers: Askers, eventId: string): AnnouncementTarget[] =>
   askers.map((asker) => ({ ...asker, eventId }));
 
 /** Found once for each change of an account's endpoints: every move of a message asks, and most are no news to anybody. */
-const events = new WeakMap<readonly EndpointRecord[], Map<State, readonly Askers[]>>();
+const knownEvents = new WeakMap<readonly EndpointRecord[], Map<State, readonly Askers[]>>();
 
 function eventsOf(records: AccountCatalog, accountId: number, to: State): readonly Askers[] {
-  const known = events.get(records.endpoints) ?? new Map<State, readonly Askers[]>();
-  events.set(records.endpoints, known);
+  const known = knownEvents.get(records.endpoints) ?? new Map<State, readonly Askers[]>();
+  knownEvents.set(records.endpoints, known);
   const found = known.get(to) ?? findEvents(records, accountId, to);
   known.set(to, found);
   return found;
@@ -85,15 +85,15 @@ function asksFor({ kind, content }: EndpointRecord, channel: WebhookChannel, wha
 }
 
 /** Found once for each change of an account's endpoints: every move of a message asks, and an account may have thousands. */
-const askers = new WeakMap<readonly EndpointRecord[], Map<string, readonly EndpointRecord[]>>();
+const knownAskers = new WeakMap<readonly EndpointRecord[], Map<string, readonly EndpointRecord[]>>();
 
 function askersOf(
   { endpoints }: Pick<AccountCatalog, "endpoints">,
   channel: WebhookChannel,
   what: Happening["kind"],
 ): readonly EndpointRecord[] {
-  const known = askers.get(endpoints) ?? new Map<string, readonly EndpointRecord[]>();
-  askers.set(endpoints, known);
+  const known = knownAskers.get(endpoints) ?? new Map<string, readonly EndpointRecord[]>();
+  knownAskers.set(endpoints, known);
   const key = `${channel} ${what}`;
   const found = known.get(key) ?? endpoints.filter((endpoint) => asksFor(endpoint, channel, what));
   known.set(key, found);

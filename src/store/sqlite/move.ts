@@ -74,8 +74,8 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
   const take = db.prepare(
     `update messages set state = 'submitted', owner = ?, carrier = ?, error_code = null, description = null, submitted_at = ?,
        trail = trail || ?
-     where account_id = ? and request_id = ? and n = ? and state = 'submitting' and submitted_at is null and charge = ${FREE}
-       and octet_length(trail) < ${TRAIL_MAX}`,
+     where account_id = ? and request_id = ? and n = ? and channel = ? and state = 'submitting' and submitted_at is null
+       and charge = ${FREE} and octet_length(trail) < ${TRAIL_MAX}`,
   );
 
   /** One statement for each set of columns: what few moves bring costs the others nothing. */
@@ -118,9 +118,9 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
 
   /** False where the row has to be looked at: something is told of it, or it is not what its sender took it for. */
   function takeStraight(move: Move): boolean {
-    const { accountId, requestId, n, at, owner, carrier, known, announce: told, becomes, trail = "" } = move;
-    if (!known || carrier === undefined || told || becomes) return false;
-    return take.run(owner, carrier, at, trail, accountId, requestId, n).changes === 1;
+    const { accountId, requestId, n, at, owner, carrier, known, trail = "" } = move;
+    if (!known || carrier === undefined || !saysTaken(move)) return false;
+    return take.run(owner, carrier, at, trail, accountId, requestId, n, known.channel).changes === 1;
   }
 
   function plan({ accountId, requestId, n }: Move, failoverAt: number, rare: Rare): void {
@@ -195,6 +195,15 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
     return (move) => moveOne(move, rare);
   };
 }
+
+/** What a move says that tells of a carrier that has the message, and nothing else: any other field needs the whole of a move. */
+const TAKEN_FIELDS = new Set<string>([
+  "accountId", "requestId", "n", "to", "at", "owner", "carrier", "carrierMessageId", "partIds", "trail", "trailAlways",
+  "failoverAt", "known",
+] satisfies (keyof Move)[]); // prettier-ignore
+
+const saysTaken = (move: Move): boolean =>
+  move.to === "submitted" && move.failoverAt !== null && Object.keys(move).every((field) => TAKEN_FIELDS.has(field));
 
 /** What hardly any message has, looked for once for a batch: where there is none at all, no message is asked about it. */
 interface Rare {
