@@ -12,6 +12,13 @@ const REMEMBERED_MAX = 2048;
 /** A client may ask this often before it reads an answer; then it is not listened to until it does. */
 const ANSWERS_DUE_MAX = 32;
 
+/** A send whose head has been read. */
+interface KnownSend {
+  text: string;
+  route: SendRoute;
+  head: SendHead;
+}
+
 export interface Door extends SendNeeds {
   /** By the whole first line of a request, so that only a line that we could have written ourselves is ordinary. */
   routes: ReadonlyMap<string, SendRoute>;
@@ -59,8 +66,12 @@ export class Connection {
   /** Requests that are answered, or will be, in the order in which they came. */
   readonly #due: Answer[] = [];
   #fault: Parameters<Door["refuse"]>[1] | null = null;
-  /** The last head of a send, which on one connection is mostly the next one as well, and then need not be read again. */
-  #lastSend: { text: string; route: SendRoute; head: SendHead } | null = null;
+  /**
+   * The last two heads of sends, of which on one connection the next is mostly one and then need not be read again: codes are
+   * sent and checked in turn.
+   */
+  #lastSend: KnownSend | null = null;
+  #sendBefore: KnownSend | null = null;
   /** True until the first request. */
   #fresh = true;
   /** The door's round in which something was last begun or finished. */
@@ -121,14 +132,15 @@ export class Connection {
     if (end < 0 || end - at > HEAD_BYTES_MAX) return "odd";
     const text = bytes.toString("latin1", at, end + 2);
     const bodyAt = end + HEAD_END.length;
-    const last = this.#lastSend;
-    if (last?.text === text) return this.#beginSend(last.route, last.head, bytes, bodyAt);
+    const known = this.#lastSend?.text === text ? this.#lastSend : this.#sendBefore;
+    if (known?.text === text) return this.#beginSend(known.route, known.head, bytes, bodyAt);
     const lineEnd = text.indexOf("\r\n");
     const line = text.slice(0, lineEnd);
     const route = this.#door.routes.get(line);
     if (route) {
       const head = readSendHead(text, lineEnd + 2);
       if (!head || head.bodyBytes > this.#door.bodyBytesMax) return "odd";
+      this.#sendBefore = this.#lastSend;
       this.#lastSend = text.length > REMEMBERED_MAX ? null : { text, route, head };
       return this.#beginSend(route, head, bytes, bodyAt);
     }
