@@ -23,6 +23,8 @@ export interface BareStore {
   fillLinks(links: number): Promise<void>;
   /** The statement that makes an index. */
   definitionOf(index: string): Promise<string>;
+  /** Fills tables with rows as they are at their end, on pages that these have grown to fill. */
+  withFullPages(fill: () => Promise<void>): Promise<void>;
   /** Leaves it as a running server would have it. */
   close(): Promise<void>;
 }
@@ -58,6 +60,7 @@ export function openBareSqlite(path: string): BareStore {
     uuid: (text) => text,
     definitionOf: async (index) =>
       String(db.prepare("select sql from sqlite_master where type = 'index' and name = ?").get(index)?.sql),
+    withFullPages: (fill) => fill(),
     async fillLinks(links) {
       db.close();
       fillSqlite(path, links);
@@ -89,6 +92,14 @@ export async function openBarePostgres(url: string): Promise<BareStore> {
     definitionOf: async (index) => {
       const { rows } = await client.query("select indexdef from pg_indexes where indexname = $1", [index]);
       return String(rows[0]?.indexdef);
+    },
+    async withFullPages(fill) {
+      const { rows } = await client.query<{ name: string; settings: string }>(
+        "select relname as name, array_to_string(reloptions, ', ') as settings from pg_class where relkind = 'r' and reloptions is not null",
+      );
+      for (const { name } of rows) await client.query(`alter table ${name} reset (fillfactor)`);
+      await fill();
+      for (const { name, settings } of rows) await client.query(`alter table ${name} set (${settings})`);
     },
     fillLinks: (links) => fillPostgres(url, links),
     async close() {
@@ -139,16 +150,18 @@ export async function fillHistory(
   for (const index of indexes) await store.run(`drop index ${index}`);
   const firstAt = Date.now() - SPAN_MS;
   let filled = 0;
-  for (const { account, rows } of shares(sizes.rows)) {
-    const requests = Math.ceil(rows / RECIPIENTS);
-    for (let from = 0; from < rows; from += CHUNK) {
-      const to = Math.min(rows, from + CHUNK);
-      await fillMessages(store, { account, requests, firstAt, from, to });
-      const tenth = Math.floor((filled / sizes.rows) * 10);
-      filled += to - from;
-      if (Math.floor((filled / sizes.rows) * 10) > tenth) progress(`${filled} of ${sizes.rows} messages`);
+  await store.withFullPages(async () => {
+    for (const { account, rows } of shares(sizes.rows)) {
+      const requests = Math.ceil(rows / RECIPIENTS);
+      for (let from = 0; from < rows; from += CHUNK) {
+        const to = Math.min(rows, from + CHUNK);
+        await fillMessages(store, { account, requests, firstAt, from, to });
+        const tenth = Math.floor((filled / sizes.rows) * 10);
+        filled += to - from;
+        if (Math.floor((filled / sizes.rows) * 10) > tenth) progress(`${filled} of ${sizes.rows} messages`);
+      }
     }
-  }
+  });
   progress("indexes");
   for (const definition of definitions) await store.run(definition);
 }

@@ -12,6 +12,7 @@ import { figureWriters } from "./0013-figure-writers.ts";
 import { callbacksOfMessage } from "./0014-callbacks-of-message.ts";
 import { waiting } from "./0015-waiting.ts";
 import { waitingWithoutList } from "./0016-waiting-without-list.ts";
+import { roomToGrow } from "./0017-room-to-grow.ts";
 import type { Migration } from "./migration.ts";
 
 /** In the order they are applied. A released one never changes; a new need is a new entry. */
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   callbacksOfMessage,
   waiting,
   waitingWithoutList,
+  roomToGrow,
 ];
 
 /** The database has been used by a newer release than this one. */
