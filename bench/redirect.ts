@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
     links: { type: "string", default: "1000000" },
     seconds: { type: "string", default: "3" },
     rounds: { type: "string", default: "5" },
-    engine: { type: "string", default: "sqlite" },
+    engine: { type: "string", default: "sqlite,postgres" },
   },
 });
 const LINKS = Number(options.links);
