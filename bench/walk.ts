@@ -96,7 +96,8 @@ export async function openWalk(engine: string, env: Record<string, string> = {})
 }
 
 const CONNECTIONS = 64;
-const WARM_UP_SECONDS = 3;
+/** On slow cores it takes as long until everything is compiled. */
+const WARM_UP_SECONDS = 10;
 const STALLED_MS = 30_000;
 
 /** Messages per second that come the whole way at full speed, from the first request to the last callback. */
