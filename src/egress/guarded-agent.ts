@@ -1,19 +1,10 @@
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { createGuardedConnect, EgressRefused, type ConnectNeeds, type GuardedConnect } from "./guarded-connect.ts";
+import { CONNECTIONS_PER_ORIGIN, HEADERS_MAX_BYTES, IDLE_MAX_MS, KEPT_MAX } from "./limits.ts";
 
 /** Last resorts for a caller that set no limit of its own. */
 const SILENCE_LIMIT_MS = 15_000;
-const HEADERS_MAX_BYTES = 16_384;
 const RESPONSE_MAX_BYTES = 65_536;
-/**
- * Far more than one customer's address is ever given, since a host may be the address of many: those of them that hang
- * must not make the others wait for a connection. How many requests run at once is decided by who makes them.
- */
-const CONNECTIONS_PER_ORIGIN = 1024;
-/** However long a server offers to keep a connection. */
-const IDLE_MAX_MS = 60_000;
-/** While so many connections are open, those in use are closed behind their request rather than kept for the next. */
-const KEPT_MAX = 2048;
 
 interface Needs extends ConnectNeeds {
   keptMax?: number;

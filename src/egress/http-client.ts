@@ -1,11 +1,11 @@
 import type { Clock } from "../lib/clock.ts";
 import { createGuardedConnect, type ConnectNeeds } from "./guarded-connect.ts";
 import type { Caller } from "./http-connection.ts";
+import { KEPT_MAX } from "./limits.ts";
 import { NoAnswer } from "./no-answer.ts";
 import { OriginConnections, type OriginNeeds } from "./origin-connections.ts";
 import { writeRequest, type OutgoingRequest, type Target } from "./write-request.ts";
 
-const KEPT_MAX = 2048;
 /** How often connections are looked for that have waited too long; none of them is used meanwhile. */
 const SWEEP_MS = 1000;
 

@@ -2,13 +2,8 @@ import type { Clock } from "../lib/clock.ts";
 import { Queue } from "../lib/queue.ts";
 import type { GuardedConnect } from "./guarded-connect.ts";
 import { HttpConnection, type Call, type Caller } from "./http-connection.ts";
+import { CONNECTIONS_PER_ORIGIN } from "./limits.ts";
 import type { Target } from "./write-request.ts";
-
-/**
- * Far more than one customer's address is ever given, since a host may be the address of many: those of them that hang
- * must not make the others wait for a connection. How many requests run at once is decided by who makes them.
- */
-const CONNECTIONS_MAX = 1024;
 
 export interface OriginNeeds {
   clock: Clock;
@@ -43,7 +38,7 @@ export class OriginConnections {
   send(call: Call): void {
     const connection = this.#takeIdle();
     if (connection) return this.#leave(connection, call);
-    if (this.#open.size >= CONNECTIONS_MAX) return this.#waiting.push(call);
+    if (this.#open.size >= CONNECTIONS_PER_ORIGIN) return this.#waiting.push(call);
     const opened = new HttpConnection(this);
     this.#open.add(opened);
     opened.open(this.#needs.wayOut, this.target, call);

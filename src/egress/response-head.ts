@@ -1,3 +1,5 @@
+import { COLON, CR, endOf, kindsOf, LF, NAME, VALUE } from "../lib/header-letters.ts";
+
 /** What the header lines of an answer say of its body and of its connection. */
 interface Fields {
   /** Where the line behind them begins. */
@@ -22,17 +24,8 @@ export interface ResponseHead extends Fields {
 /** What there is may be the beginning of one, or cannot. */
 export type Unread = "more" | "no HTTP";
 
-const CR = 0x0d;
-const LF = 0x0a;
-const COLON = 0x3a;
-const NAME = 1;
-const VALUE = 2;
-/** Which characters may stand in a name, which in a value. */
-const KINDS = new Uint8Array(256);
-for (let code = 0; code <= 255; code += 1) {
-  const isValue = code === 0x09 || (code >= 0x20 && code !== 0x7f);
-  if (isValue) KINDS[code] = /[\w!#$%&'*+.^`|~-]/.test(String.fromCodePoint(code)) ? NAME | VALUE : VALUE;
-}
+/** Of all that Node's parser takes. */
+const KINDS = kindsOf((code) => code === 0x09 || (code >= 0x20 && code !== 0x7f));
 
 const STATUS_LINE = /HTTP\/(0\.9|1\.0|1\.1|2\.0) ([1-9]\d\d)(?: [^\r\n]*)?\r\n/y;
 const LINE_START = "HTTP/d.d ddd";
@@ -81,10 +74,10 @@ export function readFields(text: string, at: number): Fields | Unread {
       fields.end = start + 2;
       return lineEnd(text, start) ?? fields;
     }
-    const colon = endOf(NAME, text, start);
+    const colon = endOf(KINDS, NAME, text, start);
     if (colon === text.length) return "more";
     if (colon === start || text.charCodeAt(colon) !== COLON) return "no HTTP";
-    const end = endOf(VALUE, text, colon + 1);
+    const end = endOf(KINDS, VALUE, text, colon + 1);
     const unread = lineEnd(text, end) ?? readField(fields, text, start, colon, end);
     if (unread) return unread;
     start = end + 2;
@@ -137,10 +130,4 @@ function readLength(fields: Fields, value: string): "no HTTP" | null {
   if (fields.length >= 0 || fields.encoded || !LENGTH.test(written)) return "no HTTP";
   fields.length = Number(written);
   return fields.length < LENGTH_LIMIT ? null : "no HTTP";
-}
-
-function endOf(kind: number, text: string, from: number): number {
-  let at = from;
-  while (((KINDS[text.charCodeAt(at)] ?? 0) & kind) !== 0) at += 1;
-  return at;
 }

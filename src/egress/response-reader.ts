@@ -1,12 +1,13 @@
+import { LF, NAME_LETTER } from "../lib/header-letters.ts";
+import { HEADERS_MAX_BYTES, IDLE_MAX_MS } from "./limits.ts";
 import { readFields, readResponseHead, type ResponseHead, type Unread } from "./response-head.ts";
 
 /** Of a head, of the trailers, and of the line before a chunk. */
-const LINES_MAX_BYTES = 16_384;
+const LINES_MAX_BYTES = HEADERS_MAX_BYTES;
 /** Of all of these together: hints before an answer and notes beside chunks may be many. */
 const ALL_LINES_MAX_BYTES = 65_536;
 /** How long a connection is kept for the next request when its server does not say. */
 const KEPT_MS = 4000;
-const KEPT_MAX_MS = 60_000;
 /** What a server says is cut short by this, so that it is not the first to let go. */
 const KEPT_MARGIN_MS = 2000;
 
@@ -14,8 +15,7 @@ const KEPT_MARGIN_MS = 2000;
 const GROWTH = 1.125;
 const SHORT_BYTES = 256;
 
-const LF = 0x0a;
-const TOKEN = "[\\w!#$%&'*+.^`|~-]*";
+const TOKEN = `${NAME_LETTER}*`;
 const QUOTED = '"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t -\\x7e\\x80-\\xff])*"';
 const CHUNK_LINE = new RegExp(`^([\\da-f]+)(?:;(?!$)${TOKEN}(?:=${TOKEN}(?:${QUOTED})?)?)*$`, "i");
 const CHUNK_LINE_START = /^[\da-f]+(?:\r?$|;)/i;
@@ -63,7 +63,7 @@ export class ResponseReader {
     this.#part = "head";
     this.#unread = null;
     this.#linesBytes = 0;
-    this.#keptMs = KEPT_MAX_MS;
+    this.#keptMs = IDLE_MAX_MS;
   }
 
   read(piece: Buffer): Progress {
@@ -204,7 +204,7 @@ function keptMsOf({ isOld, saysClose, saysKeep, keepAlive }: ResponseHead): numb
   if (saysClose || (isOld && !saysKeep)) return 0;
   const seconds = keepAlive === null ? undefined : KEEP_ALIVE.exec(keepAlive)?.[1];
   if (seconds === undefined) return KEPT_MS;
-  return Math.min(Math.max(Number(seconds) * 1000 - KEPT_MARGIN_MS, 0), KEPT_MAX_MS);
+  return Math.min(Math.max(Number(seconds) * 1000 - KEPT_MARGIN_MS, 0), IDLE_MAX_MS);
 }
 
 /** Reads the line before a chunk, without its LF. What it says beside the size is held to its form and not read. */

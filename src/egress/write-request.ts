@@ -1,3 +1,4 @@
+import { NAME_LETTER } from "../lib/header-letters.ts";
 import { NoAnswer } from "./no-answer.ts";
 
 export interface OutgoingRequest {
@@ -18,7 +19,7 @@ export interface Target {
   fault: string | null;
 }
 
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const NAME = new RegExp(`^${NAME_LETTER}+$`);
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const NOT_IN_PATH = /[^\x21-\x7e]/;
 /** What is decided here and not by whoever writes a request. */

@@ -1,3 +1,5 @@
+import { COLON, CR, endOf, kindsOf, LF, NAME, VALUE } from "../../lib/header-letters.ts";
+
 /** The headers that a door may want, as they were written but for spaces around them. */
 interface Scanned {
   connection: string | undefined;
@@ -12,15 +14,8 @@ interface Scanned {
 /** More of them only an attack has, and beyond some number Node drops them without a word. */
 const HEADERS_MAX = 100;
 
-const COLON = 0x3a;
-const CR = 0x0d;
-const LF = 0x0a;
-const NAME = 1;
-const VALUE = 2;
-/** Which characters may stand in a name, which in a value: of those that the standard allows, only the plain ones. */
-const KINDS = new Uint8Array(256);
-for (let code = 0x20; code <= 0x7e; code += 1)
-  KINDS[code] = /[\w!#$%&'*+.^`|~-]/.test(String.fromCodePoint(code)) ? NAME | VALUE : VALUE;
+/** Of those that the standard allows, only the plain ones. */
+const KINDS = kindsOf((code) => code >= 0x20 && code <= 0x7e);
 
 /**
  * Reads header lines, each with its end, from `at` on; null when anything about them is not plainly ordinary.
@@ -37,9 +32,9 @@ export function scanHeaders(text: string, at: number): Scanned | null {
   let userAgent: string | undefined;
   let count = 0;
   for (let start = at; start < text.length; count += 1) {
-    const colon = endOf(NAME, text, start);
+    const colon = endOf(KINDS, NAME, text, start);
     if (colon === start || text.charCodeAt(colon) !== COLON) return null;
-    const end = endOf(VALUE, text, colon + 1);
+    const end = endOf(KINDS, VALUE, text, colon + 1);
     if (text.charCodeAt(end) !== CR || text.charCodeAt(end + 1) !== LF) return null;
     const name = text.slice(start, colon).toLowerCase();
     start = end + 2;
@@ -87,12 +82,6 @@ export function scanHeaders(text: string, at: number): Scanned | null {
   if (count > HEADERS_MAX || !host) return null;
   if (connection !== undefined && connection !== "keep-alive" && connection !== "close") return null;
   return { connection, apikey, contentType, contentLength, idempotencyKey, forwardedFor, userAgent };
-}
-
-function endOf(kind: number, text: string, from: number): number {
-  let at = from;
-  while (((KINDS[text.charCodeAt(at)] ?? 0) & kind) !== 0) at += 1;
-  return at;
 }
 
 const valueOf = (text: string, colon: number, end: number): string => text.slice(colon + 1, end).trim();

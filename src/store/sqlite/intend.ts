@@ -3,12 +3,13 @@ import { movesInto } from "../../model/message.ts";
 import { movedOf, TRAIL_MAX, type MovedRow } from "../rows.ts";
 import type { Move, MoveResult } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
+import { saysOnly } from "./says-only.ts";
 
 type Row = MovedRow & Pick<MessageRow, "n">;
 
 const NOT_MOVED: MoveResult = { moved: false, message: null, parked: [], told: [] };
 
-/** What an intent says, and nothing else: any other field needs the whole of a move. */
+/** What an intent says. */
 const FIELDS = new Set(["accountId", "requestId", "n", "to", "at", "owner", "ownedBy", "carrier", "attempt", "trail"]);
 
 /**
@@ -19,7 +20,7 @@ export function runOfIntents(batch: readonly Move[], from: number): number {
   const first = batch[from];
   if (first?.to !== "submitting" || first.ownedBy === undefined || first.carrier === undefined || !first.attempt)
     return 0;
-  if (Object.keys(first).some((field) => !FIELDS.has(field))) return 0;
+  if (!saysOnly(first, FIELDS)) return 0;
   let length = 1;
   for (let next = batch[from + length]; next && follows(first, next, length); next = batch[from + length]) length += 1;
   return length;
@@ -35,7 +36,7 @@ const follows = (first: Move, next: Move, distance: number): boolean =>
   next.owner === first.owner &&
   next.ownedBy === first.ownedBy &&
   next.attempt === first.attempt &&
-  Object.keys(next).every((field) => FIELDS.has(field));
+  saysOnly(next, FIELDS);
 
 /** Writes the intents of neighbours down as one statement, inside the writer's transaction: a third of the work. */
 export function createIntend(db: DatabaseSync): (run: readonly Move[]) => MoveResult[] {

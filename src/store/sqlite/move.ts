@@ -15,6 +15,7 @@ import {
 } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import { takenOf } from "./packing.ts";
+import { saysOnly } from "./says-only.ts";
 
 interface Row extends Facts {
   state: string;
@@ -196,14 +197,14 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
   };
 }
 
-/** What a move says that tells of a carrier that has the message, and nothing else: any other field needs the whole of a move. */
+/** What a move says that tells of a carrier that has the message. */
 const TAKEN_FIELDS = new Set<string>([
   "accountId", "requestId", "n", "to", "at", "owner", "carrier", "carrierMessageId", "partIds", "trail", "trailAlways",
   "failoverAt", "known",
 ] satisfies (keyof Move)[]); // prettier-ignore
 
 const saysTaken = (move: Move): boolean =>
-  move.to === "submitted" && move.failoverAt !== null && Object.keys(move).every((field) => TAKEN_FIELDS.has(field));
+  move.to === "submitted" && move.failoverAt !== null && saysOnly(move, TAKEN_FIELDS);
 
 /** What hardly any message has, looked for once for a batch: where there is none at all, no message is asked about it. */
 interface Rare {
