@@ -132,6 +132,13 @@ describe("a file of it", () => {
     expect(brotli.body.length).toBeLessThan(plain.body.length / 2);
   });
 
+  test("is the icon of pages that name none too, which browsers ask for on their own", async () => {
+    const icon = await ask("/favicon.svg");
+    const asked = await ask("/favicon.ico");
+    expect([asked.status, asked.headers["content-type"]]).toEqual([200, "image/svg+xml"]);
+    expect(asked.body.equals(icon.body)).toBe(true);
+  });
+
   test("is a file of the build, whatever the name says", async () => {
     for (const name of ["..%2Findex.html", "%2e%2e%2fmade-of", "..%2f..%2f..%2fpackage.json", ".vite", "%00"])
       expect([name, (await ask(`/assets/${name}`)).status]).toEqual([name, 404]);

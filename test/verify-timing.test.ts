@@ -8,8 +8,8 @@ import { ENGINES } from "./support/engines.ts";
 const KINDS = ["wrong", "unknown", "foreign"] as const;
 type Kind = (typeof KINDS)[number];
 const STATUS: Record<Kind, number> = { wrong: 400, unknown: 404, foreign: 404 };
-const EACH = 1000;
-const WARM_UP = 200;
+const EACH = 300;
+const WARM_UP = 60;
 /** What else the machine does can favour one kind in one sample; what the code does is in every sample. */
 const MORE_SAMPLES = 3;
 const CHECKS = 10;

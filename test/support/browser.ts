@@ -125,7 +125,8 @@ function watch(page: Page, url: string): Visit & { leave(): Promise<void> } {
   const complaints: string[] = [];
   const strangers: string[] = [];
   const onConsole = (message: ConsoleMessage): void => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+    if (message.type() === "error" || message.type() === "warning")
+      complaints.push(`${message.text()} ${message.location().url}`);
   };
   const onError = (error: Error): void => void complaints.push(String(error));
   const onRequest = (request: Request): void => {

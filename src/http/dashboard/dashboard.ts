@@ -29,6 +29,9 @@ const common = {
 /** Hashed names never change what they stand for. */
 const FOREVER = "public, max-age=31536000, immutable";
 
+/** Files of no hashed name, by where they are asked for. Browsers ask for the icon of pages that name none, as answers in JSON are. */
+const PLAIN_FILES = { "/theme.js": "theme.js", "/favicon.svg": "favicon.svg", "/favicon.ico": "favicon.svg" };
+
 /** The doors to the dashboard; every other address within it is answered where the router finds nothing. */
 export const dashboardRoutes: readonly OpenRoute[] = [
   {
@@ -54,9 +57,9 @@ export const dashboardRoutes: readonly OpenRoute[] = [
       return found.content;
     },
   },
-  ...["theme.js", "favicon.svg"].map((name): OpenRoute => ({
+  ...Object.entries(PLAIN_FILES).map(([path, name]): OpenRoute => ({
     ...common,
-    path: `/${name}`,
+    path,
     handle: async (_services, { reply }) => {
       const content = await readBuilt("", name);
       if (!content) throw new Problem("ROUTE_NOT_FOUND");
