@@ -45,6 +45,7 @@ import type { PrepareNeeds } from "./messages/prepare.ts";
 import { receive } from "./messages/receive.ts";
 import { receivePart, receiveRests, type ReceivePartsNeeds } from "./messages/receive-parts.ts";
 import { matchParked, report, settleParked } from "./messages/report.ts";
+import { createSealedWords } from "./messages/sealed-words.ts";
 import type { Account } from "./model/account.ts";
 import { callbackPath, carrierNameOf } from "./model/catalog.ts";
 import type { RouteClass } from "./model/message.ts";
@@ -168,6 +169,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       CALM,
   });
   const otpSeal = createSeal(deriveKey(masterKey, "texts of one-time passwords"));
+  const words = createSealedWords(otpSeal);
   const media = createMediaProbe({ agent, clock, log });
   const receiving: ReceivePartsNeeds = { store, commits, meters, clock, accountOf, wordsOf };
   let address = "";
@@ -208,7 +210,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     claimed: new Claimed(),
     accountOf,
     media,
-    seal: otpSeal,
+    words,
     endOfCode: (message) => endOfCode({ store, clock }, message),
     clock,
     log,
@@ -303,7 +305,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     shortLinkBase,
   };
   const digestOf = createOtpDigest(deriveKey(masterKey, "one-time passwords"));
-  const verifying = { preparing, accepting, commits, seal: otpSeal, digestOf, clock, log, meters };
+  const verifying = { preparing, accepting, commits, words, seal: otpSeal, digestOf, clock, log, meters };
 
   const links = createFollow({
     store,

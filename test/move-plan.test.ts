@@ -6,6 +6,7 @@ import { move } from "../src/store/postgres/move.ts";
 import { findSubmissions, park, parkedWithMessage } from "../src/store/postgres/park.ts";
 import { markReported } from "../src/store/postgres/phones.ts";
 import { settleCallbacks } from "../src/store/postgres/settle-callbacks.ts";
+import { isShortTaking, take } from "../src/store/postgres/take.ts";
 import type { Move } from "../src/store/store.ts";
 import { NOON } from "./support/acceptances.ts";
 import { openPlanner, type Planner } from "./support/plans.ts";
@@ -27,18 +28,18 @@ afterEach(() => planner.close());
 // The statements of a store under a name are planned while its tables are empty, and run when they are not.
 
 const target = { kind: "status", status: "delivered", channel: "sms", carrier: null } as const;
-const movesWith = (wishes: { told: boolean; parts: boolean }): Move[] =>
+const known = { channel: "sms", routeClass: "TRANS", recipient: "33612345678" } as const;
+const movesWith = (wishes: { told: boolean; parts: boolean; taken?: boolean }): Move[] =>
   Array.from({ length: 10 }, (_, index) => ({
     accountId: 1,
     requestId: newId(NOON),
     n: 1,
-    to: "delivered",
+    ...(wishes.taken ? { to: "submitted", known } : { to: "delivered", failoverAt: null }),
     at: NOON,
     owner: 0,
     carrier: "line",
     carrierMessageId: `${index}`,
     ...(wishes.parts ? { partIds: [`${index}`, `${index}b`] } : {}),
-    failoverAt: null,
     ...(wishes.told
       ? { announce: { owner: 1, dueAt: NOON, targets: [{ ...target, eventId: newId(NOON), endpointId: newId(NOON) }] } }
       : {}),
@@ -54,6 +55,14 @@ test.each([
   const { all, partly } = await planner.searches(LAST_OF_KEY);
   const asked = Object.keys(LAST_OF_KEY).filter((table) => wishes.told || table !== "callbacks");
   expect(new Set(all.map(({ table }) => table))).toEqual(new Set(asked));
+  expect(partly).toEqual([]);
+});
+
+test("messages that carriers have taken are written by whole keys on empty tables", async () => {
+  const taken = movesWith({ told: false, parts: false, taken: true });
+  expect(await take(planner.pool.query, taken.filter(isShortTaking))).toHaveLength(taken.length);
+  const { all, partly } = await planner.searches(LAST_OF_KEY);
+  expect(new Set(all.map(({ table }) => table))).toEqual(new Set(["messages", "parked_receipts"]));
   expect(partly).toEqual([]);
 });
 

@@ -87,6 +87,29 @@ export function storeSuite(engine: EngineName): void {
       );
     });
 
+    it("stores recipients that differ by their numbers alone as it stores each of them by itself", async () => {
+      const kinds: Parameters<typeof acceptance>[0][] = [
+        {},
+        { trail: "judged\n", routeClass: "PROMO", campaignName: "spring", test: true, metered: true },
+        { dueAt: NOON + 5, trail: "held\n" },
+        { carrier: "1/north", channel: "rcs", segments: 3, each: { credits: 7 } },
+      ];
+      const to = ["33600000001", "33600000002", "33600000003"];
+      const rowsOf = async ({ message: { requestId } }: Acceptance): Promise<object[]> =>
+        (await opened.execute(`select * from messages where request_id = '${requestId}' order by n`)) as object[];
+      await opened.execute("insert into balances (account_id, balance, held) values (1, 1000, 0)");
+      for (const kind of kinds) {
+        const together = acceptance({ ...kind, to });
+        const apart = to.map((number) => acceptance({ ...kind, to: [number] }));
+        await store.accept([together, ...apart]);
+        const alike = await rowsOf(together);
+        const alone = (await Promise.all(apart.map(rowsOf))).flat();
+        expect(alike).toHaveLength(to.length);
+        const request = { request_id: together.message.requestId };
+        expect(alike).toEqual(alone.map((row, index) => ({ ...row, ...request, n: index + 1 })));
+      }
+    });
+
     it("gives back exactly what was stored", async () => {
       const item = acceptance({
         test: true,
@@ -332,34 +355,86 @@ export function storeSuite(engine: EngineName): void {
         "trail = 'before ', charge = 1, error_code = '7', description = 'busy'",
         "trail = 'before ', channel = 'rcs'",
       ];
-      const cases = STATES.flatMap((from) => rows.map((row) => `state = '${from}', ${row}`));
+      const plans = [{}, { failoverAt: NOON + 9 }];
+      const cases = STATES.flatMap((from) =>
+        rows.flatMap((row) => plans.map((plan) => ({ row: `state = '${from}', ${row}`, plan }))),
+      );
       const refs = await stored({ to: cases.flatMap((_, index) => [`33600${index}`, `33600${index}`]) });
-      for (const [index, row] of cases.entries())
-        await opened.execute(`update messages set ${row} where n in (${2 * index + 1}, ${2 * index + 2})`);
-      const taken = (place: number): Move => ({
-        ...at(refs, place),
-        to: "submitted",
-        at: NOON + 7,
-        owner: NOBODY,
-        carrier: "north",
-        carrierMessageId: `id ${place}`,
-        trail: "after",
-        trailAlways: true,
-        ...(place % 3 === 0 ? { failoverAt: NOON + 9 } : {}),
-      });
-      const known = (place: number): NonNullable<Move["known"]> => {
-        const recipient = `33600${Math.floor(place / 2)}`;
-        return { channel: "sms", routeClass: "TRANS", recipient };
-      };
-      const moves = refs.map((_, place) => (place % 2 === 0 ? taken(place) : { ...taken(place), known: known(place) }));
-      const results = await moveAll(store, moves);
-      const written = (await opened.execute("select * from messages order by n")) as { n: number }[];
-      for (const index of cases.keys()) {
-        expect(results[2 * index + 1]).toEqual(results[2 * index]);
-        expect({ ...at(written, 2 * index + 1), n: 0 }).toEqual({ ...at(written, 2 * index), n: 0 });
+      let moves = 0;
+      for (const [index, { row, plan }] of cases.entries()) {
+        const two = [at(refs, 2 * index), at(refs, 2 * index + 1)] as const;
+        await opened.execute(`update messages set ${row} where n in (${two[0].n}, ${two[1].n})`);
+        const taken = { to: "submitted", at: NOON + 7, owner: NOBODY, carrier: "north", trail: "after" } as const;
+        const known = { channel: "sms", routeClass: "TRANS", recipient: `33600${index}` } as const;
+        const change = { ...taken, trailAlways: true, ...plan };
+        const lookedAt = await moveOne(two[0], { ...change, carrierMessageId: `id ${two[0].n}` });
+        expect(await moveOne(two[1], { ...change, carrierMessageId: `id ${two[1].n}`, known })).toEqual(lookedAt);
+        moves += lookedAt.moved ? 1 : 0;
       }
+      const written = (await opened.execute("select * from messages order by n")) as { n: number }[];
+      for (const index of cases.keys())
+        expect({ ...at(written, 2 * index + 1), n: 0 }).toEqual({ ...at(written, 2 * index), n: 0 });
       expect(await countOf("submissions")).toBe(refs.length);
-      expect(results.filter(({ moved }) => moved).length).toBeGreaterThan(rows.length);
+      expect(moves).toBeGreaterThan(rows.length);
+    });
+
+    it.each([
+      "messages of their own ids",
+      "an id that is used twice",
+      "a message that is there twice",
+      "a message that has moved on",
+      "a message that cannot be written",
+      "receipts that came first, one of them for somebody else",
+    ])("takes a batch with %s the same, whether or not its sender says what it knows of it", async (kind) => {
+      const told: string[] = [];
+      for (const carrier of ["looked at", "known"]) {
+        const refs = await stored({ to: ["33600000001", "33600000002", "33600000003"], trail: "judged\n" });
+        await moveAll(
+          store,
+          refs.map((ref) => ({ ...ref, to: "submitting", at: NOON, owner: NODE })),
+        );
+        if (kind.includes("moved on")) await moveOne(at(refs, 1), { to: "delivered" });
+        const early = ["33600000001", "33600000009"].map((recipient, index) => ({
+          ...receipt(`${index}`),
+          carrier,
+          recipient,
+        }));
+        if (kind.includes("came first")) await store.park(early, NOON);
+        const all = kind.includes("there twice") ? [...refs, at(refs, 0)] : refs;
+        const results = await store.move(
+          all.map((ref, index): Move => ({
+            ...ref,
+            to: "submitted",
+            at: NOON + 7,
+            owner: NOBODY,
+            carrier,
+            carrierMessageId: kind.includes("used twice")
+              ? "same"
+              : kind.includes("cannot") && index === 1
+                ? "\0"
+                : `${index}`,
+            trail: "taken\n",
+            trailAlways: true,
+            ...(carrier === "known"
+              ? { known: { channel: "sms", routeClass: "TRANS", recipient: `3360000000${ref.n}` } }
+              : {}),
+          })),
+        );
+        const [{ requestId }] = refs;
+        const messages = await opened.execute(`select * from messages where request_id = '${requestId}' order by n`);
+        const submissions = await opened.execute(
+          `select * from submissions where request_id = '${requestId}' order by carrier_message_id`,
+        );
+        const failures = results.map((result) => (result instanceof Error ? "failed" : result));
+        told.push(
+          JSON.stringify([failures, messages, submissions])
+            .replaceAll(carrier, "north")
+            .replaceAll(requestId, "request")
+            .replaceAll(/"id":\d+/g, '"id":1'),
+        );
+      }
+      expect(told[1]).toBe(told[0]);
+      expect(told[0]).toContain('"moved":true');
     });
 
     it("ends the plan for another route that a move of the same batch has made, and no other message's", async () => {
@@ -561,8 +636,14 @@ export function storeSuite(engine: EngineName): void {
       expect(await store.findSubmissions([receipt("N1")])).toEqual([ref]);
     });
 
-    it("parks a receipt that came first and hands it over with the submit", async () => {
-      const [ref] = await stored();
+    it.each([
+      ["", {}],
+      [
+        " of which its sender knows everything",
+        { known: { channel: "sms", routeClass: "TRANS", recipient: "33612345678" } },
+      ],
+    ] as const)("parks a receipt that came first and hands it over with the submit%s", async (_, known) => {
+      const [ref] = await stored({ trail: "judged\n" });
       await moveOne(ref, { to: "submitting" });
       const early = [
         receipt("N1", "enroute"),
@@ -571,7 +652,8 @@ export function storeSuite(engine: EngineName): void {
       ];
       expect(await store.park(early, NOON)).toEqual([null, null, null]);
       expect(await store.parkedWithMessage(10)).toEqual([]);
-      const { moved, parked } = await moveOne(ref, { to: "submitted", carrier: "north", carrierMessageId: "N1" });
+      const taken = { to: "submitted", carrier: "north", carrierMessageId: "N1", trail: "taken\n", ...known } as const;
+      const { moved, parked } = await moveOne(ref, taken);
       expect(moved).toBe(true);
       expect(parked.map((entry) => entry.receipt)).toEqual(early.slice(0, 2));
       expect(await store.parkedWithMessage(10)).toEqual(parked.map((entry) => ({ ...entry, ref })));

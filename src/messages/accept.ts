@@ -99,9 +99,10 @@ async function store(
   const { account, draft } = prepared.sending;
   const make = (): Made => messagesOf(needs, request);
   // Whoever has to wait for a place is accepted when it has one, not when it came.
-  const made = isForNow(needs, prepared)
-    ? await needs.doorstep.enter(draft.routeClass, draft.recipients.length, make)
+  const entered = isForNow(needs, prepared)
+    ? needs.doorstep.enter(draft.routeClass, draft.recipients.length, make)
     : make();
+  const made = entered instanceof Promise ? await entered : entered;
   const { message, recipients, links, trail, places, node, response } = made;
   const { requestId, createdAt: now } = message;
   let stored: Extract<AcceptResult, { kind: "stored" }> | null = null;

@@ -1,7 +1,7 @@
 import type { Outcome } from "../carriers/carrier.ts";
 import type { Message } from "../model/message.ts";
 import { writeTrail } from "../model/trail.ts";
-import { NOBODY } from "../store/store.ts";
+import { NOBODY, type Move } from "../store/store.ts";
 import type { Candidate } from "./choose-route.ts";
 import type { DispatchNeeds } from "./dispatch-needs.ts";
 import { mayFallBack } from "./fall-back.ts";
@@ -35,9 +35,9 @@ export async function conclude(
   };
   switch (outcome.kind) {
     case "taken":
-      return noteTaken(needs, message, {
+      return await noteTaken(needs, message, {
         ...move,
-        known: { channel: message.channel, routeClass: message.routeClass, recipient: message.recipient },
+        ...whatIsKnown(needs, message),
         taken: outcome,
         failoverAfterSeconds: route?.content.failoverAfterSeconds,
       });
@@ -70,6 +70,13 @@ export async function conclude(
     case "unknown":
       return noteInDoubt(needs, message, { ...move, unknown: outcome, ownedBy: node, dueAt: nextTryAt });
   }
+}
+
+/** So that the store need not look, where it has nothing to settle with it but the message itself. */
+function whatIsKnown({ accountOf }: DispatchNeeds, message: Message): Pick<Move, "known"> {
+  const { accountId, channel, routeClass, recipient } = message;
+  if (accountOf(accountId)?.settings.credits === "metered") return {};
+  return { known: { channel, routeClass, recipient } };
 }
 
 const isEnd = ({ kind }: Outcome): boolean => kind === "taken" || kind === "refused";

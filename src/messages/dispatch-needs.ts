@@ -1,11 +1,11 @@
 import type { Carriers } from "../carriers/carrier.ts";
 import type { Log } from "../lib/log.ts";
-import type { Seal } from "../lib/seal.ts";
 import type { Claimed } from "../work/claimed.ts";
 import type { Gates } from "../work/gates.ts";
 import type { Membership } from "../work/membership.ts";
 import type { JudgeAgainNeeds } from "./judge-again.ts";
 import type { ReportNeeds } from "./report.ts";
+import type { SealedWords } from "./sealed-words.ts";
 
 /** What sending a message takes. */
 export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media" | "endOfCode"> {
@@ -16,5 +16,5 @@ export interface DispatchNeeds extends ReportNeeds, Pick<JudgeAgainNeeds, "media
   claimed: Claimed;
   log: Log;
   /** Opens what lies sealed in the store until it is sent. */
-  seal: Pick<Seal, "open">;
+  words: Pick<SealedWords, "open">;
 }

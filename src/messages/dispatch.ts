@@ -1,6 +1,5 @@
 import type { Carrier, Outcome } from "../carriers/carrier.ts";
-import type { Seal } from "../lib/seal.ts";
-import { isSealed, mediaOf, messageIdOf, type Message, type MessageContent } from "../model/message.ts";
+import { mediaOf, messageIdOf, type Message } from "../model/message.ts";
 import { writeTrail, type PassedOver } from "../model/trail.ts";
 import type { Move } from "../store/store.ts";
 import { candidatesFor, type Candidate, type Choice } from "./choose-route.ts";
@@ -164,7 +163,7 @@ async function tryEach(
     const outcome = await submit(needs, carrier, message);
     meters.outcomes(carrier.name, outcome.kind).inc();
     const isLast = place === usable.length - 1;
-    if (isLast || !mayTryNext(outcome)) return conclude(needs, message, node, candidate, outcome, repeats);
+    if (isLast || !mayTryNext(outcome)) return await conclude(needs, message, node, candidate, outcome, repeats);
     passedOver.push({ route: route?.name ?? "", carrier: carrier.name, reason: describe(outcome) });
   }
 }
@@ -179,9 +178,9 @@ const mayTryNext = (outcome: Outcome): boolean =>
 const describe = (outcome: Outcome): string => ("description" in outcome ? outcome.description : outcome.kind);
 
 /** A carrier that throws has told us nothing about the message, which is what `unknown` means. */
-async function submit({ log, seal }: DispatchNeeds, carrier: Carrier, message: Message): Promise<Outcome> {
+async function submit({ log, words }: DispatchNeeds, carrier: Carrier, message: Message): Promise<Outcome> {
   try {
-    return await carrier.submit(opened(seal, message));
+    return await carrier.submit(opened(words, message));
   } catch (error) {
     log.warn({ err: error, carrier: carrier.name, messageId: messageIdOf(message) }, "carrier threw");
     return { kind: "unknown", description: error instanceof Error ? error.message : String(error) };
@@ -189,7 +188,7 @@ async function submit({ log, seal }: DispatchNeeds, carrier: Carrier, message: M
 }
 
 /** A message with its words, which are in nobody's hands but the carrier's from here on. */
-function opened(seal: Pick<Seal, "open">, message: Message): Message {
-  if (!isSealed(message.content)) return message;
-  return { ...message, content: JSON.parse(seal.open(message.content.sealed)) as MessageContent };
+function opened(words: DispatchNeeds["words"], message: Message): Message {
+  const content = words.open(message.content);
+  return content === message.content ? message : { ...message, content };
 }

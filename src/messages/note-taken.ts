@@ -36,12 +36,9 @@ export async function noteTaken(
     ...(silentMs > 0 ? {} : erasing(message)),
   });
   if (!parted.partIds) needs.taken.note(step.carrier, carrierMessageId, message, write);
-  const result = await write;
-  return settleParked(
-    needs,
-    parted.partIds ? { ...refOf(message), parts: parted.partIds.length } : message,
-    result.parked,
-  );
+  const { parked } = await write;
+  if (parked.length === 0) return;
+  await settleParked(needs, parted.partIds ? { ...refOf(message), parts: parted.partIds.length } : message, parked);
 }
 
 interface InDoubtStep extends Omit<Move, "to" | keyof MessageRef> {

@@ -51,7 +51,7 @@ export async function judgeEach(
   const { draft, dryRun, catalog } = sending;
   refuseEndedCampaign(sending);
   if (!dryRun) noteCampaign(needs.catalog, sending);
-  const optedOut = await askOptOuts(needs, sending);
+  const optedOut = draft.routeClass === "PROMO" ? await askOptOuts(needs, sending) : [];
   return draft.recipients.map((recipient, place): RecipientVerdict => {
     const composed = composedFor(composition, place);
     const judgements = judge(needs, sending, recipient, composed, optedOut[place] ?? false);
@@ -107,7 +107,5 @@ function noteCampaign(catalog: Catalog, { account, draft: { campaignName } }: Se
   catalog.learn(account.id, "campaign", campaignName, { status: "running", pausedAt: null, pausedMs: 0 });
 }
 
-async function askOptOuts({ commits }: PrepareNeeds, { account, draft }: Sending): Promise<readonly boolean[]> {
-  if (draft.routeClass !== "PROMO") return [];
-  return commits.optedOut.add({ accountId: account.id, numbers: draft.recipients.map(({ number }) => number) });
-}
+const askOptOuts = ({ commits }: PrepareNeeds, { account, draft }: Sending): Promise<readonly boolean[]> =>
+  commits.optedOut.add({ accountId: account.id, numbers: draft.recipients.map(({ number }) => number) });

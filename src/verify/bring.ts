@@ -1,10 +1,10 @@
 import type { SmsDraft } from "../channels/sms/read.ts";
-import type { Seal } from "../lib/seal.ts";
 import { isSimulated, routesFor } from "../messages/choose-route.ts";
 import { prepareChat } from "../messages/prepare-chat.ts";
 import { prepareRcs } from "../messages/prepare-rcs.ts";
 import { prepareSms } from "../messages/prepare-sms.ts";
 import type { Prepared, PrepareNeeds } from "../messages/prepare.ts";
+import type { SealedWords } from "../messages/sealed-words.ts";
 import type { Account } from "../model/account.ts";
 import type { VerifyChannel, VerifyConfigContent } from "../model/verify-config.ts";
 import { composedFor, type SoleRecipient } from "../channels/draft.ts";
@@ -22,13 +22,13 @@ export interface Bringing {
 
 export interface BringNeeds {
   preparing: PrepareNeeds;
-  /** What texts are sealed with until a carrier has them. */
-  seal: Pick<Seal, "seal">;
+  /** Seals texts until a carrier has them. */
+  words: Pick<SealedWords, "seal">;
 }
 
 /** The message that brings a code by one channel, prepared as any other, with its words sealed. Next: src/messages/accept.ts */
 export async function prepareOtp(
-  { preparing, seal }: BringNeeds,
+  { preparing, words }: BringNeeds,
   bringing: Bringing,
   way: VerifyChannel,
   code: string,
@@ -37,8 +37,7 @@ export async function prepareOtp(
   const request = { account, test, dryRun: false };
   const prepared = await prepareBy(preparing, request, bringing, way, code);
   const { content, segments } = composedFor(prepared, 0);
-  const sealed = { text: "" as const, sealed: seal.seal(JSON.stringify(content)) };
-  return { ...prepared, shared: { content: sealed, segments }, each: [] };
+  return { ...prepared, shared: { content: words.seal(content), segments }, each: [] };
 }
 
 function prepareBy(

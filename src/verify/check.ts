@@ -17,10 +17,10 @@ export interface CheckNeeds {
 }
 
 /**
- * No refusal is told sooner: longer than the store takes on a good disk, so that nobody can tell by the time which rows
+ * No refusal is told sooner: several times what the store takes on a good disk, so that nobody can tell by the time which rows
  * it has touched. What the store does is about the same for each as well, for when it takes longer.
  */
-const SOONEST_REFUSAL_MS = 10;
+const SOONEST_REFUSAL_MS = 5;
 
 /**
  * Tries a code. Whatever becomes of it, the same is done: one digest, one write, one answer. Resolves when it was right

@@ -1,5 +1,6 @@
 import type { Log } from "../lib/log.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Seal } from "../lib/seal.ts";
 import { accept, HeldBack, type AcceptNeeds, type SendRequest } from "../messages/accept.ts";
 import { mayLearn, notedPolicies, refuseSingle } from "../messages/prepare.ts";
 import type { Account } from "../model/account.ts";
@@ -24,6 +25,8 @@ export interface GenerateNeeds extends BringNeeds {
   log: Log;
   meters: Meters;
   digestOf: OtpDigest;
+  /** What a code for later channels is sealed with. */
+  seal: Pick<Seal, "seal">;
 }
 
 export interface GenerateRequest {

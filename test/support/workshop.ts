@@ -8,6 +8,7 @@ import { dispatch } from "../../src/messages/dispatch.ts";
 import type { DispatchNeeds } from "../../src/messages/dispatch-needs.ts";
 import { JustTaken } from "../../src/messages/just-taken.ts";
 import type { FailOverNeeds } from "../../src/messages/fail-over.ts";
+import { createSealedWords } from "../../src/messages/sealed-words.ts";
 import { DEFAULT_SETTINGS, type AccountSettings } from "../../src/model/account.ts";
 import { carrierKey, SIMULATOR, type RouteContent } from "../../src/model/catalog.ts";
 import {
@@ -95,7 +96,7 @@ export class Workshop {
       claimed: new Claimed(),
       accountOf: (id) => ({ id, name: "default", suspended: false, settings: this.settings }),
       media: { look: () => this.media },
-      seal: { open: (sealed) => sealed },
+      words: createSealedWords({ seal: (text) => text, open: (sealed) => sealed }),
       endOfCode: async () => this.codeEnd,
       clock: this.clock,
       log,

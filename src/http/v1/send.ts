@@ -24,23 +24,29 @@ export const sendThrough = <D extends Draft>(door: Door<D>): SendRoute["handle"]
 type Handle = (services: Services, call: SendCall, idempotency: SendRequest["idempotency"]) => Promise<JsonText>;
 
 /** Lets what an idempotency key names happen once: a repeated request is answered what the first one was. */
-export function onceByKey(path: string, handle: Handle): SendRoute["handle"] {
-  return async (services, call) => {
-    const { headers, body, caller, setHeader } = call;
-    const key = readIdempotencyKey(headers["idempotency-key"]);
-    if (key === null) return handle(services, call, null);
-    const idempotency = { path, key, body };
-    try {
-      return await handle(services, call, idempotency);
-    } catch (error) {
-      // What has become wrong since the first request (a STOP, a template, the time) does not change what was answered to it.
-      const isLasting = error instanceof Problem && error.status < 500 && error.code !== "IDEMPOTENCY_MISMATCH";
-      const earlier = isLasting ? await earlierAnswer(services.accepting, caller.account.id, idempotency) : null;
-      if (earlier === null) throw error;
-      setHeader("idempotent-replayed", "true");
-      return { text: earlier };
-    }
+export const onceByKey =
+  (path: string, handle: Handle): SendRoute["handle"] =>
+  (services, call) => {
+    const key = readIdempotencyKey(call.headers["idempotency-key"]);
+    return key === null ? handle(services, call, null) : once(handle, services, call, { path, key, body: call.body });
   };
+
+async function once(
+  handle: Handle,
+  services: Services,
+  call: SendCall,
+  idempotency: NonNullable<SendRequest["idempotency"]>,
+): Promise<JsonText> {
+  try {
+    return await handle(services, call, idempotency);
+  } catch (error) {
+    // What has become wrong since the first request (a STOP, a template, the time) does not change what was answered to it.
+    const isLasting = error instanceof Problem && error.status < 500 && error.code !== "IDEMPOTENCY_MISMATCH";
+    const earlier = isLasting ? await earlierAnswer(services.accepting, call.caller.account.id, idempotency) : null;
+    if (earlier === null) throw error;
+    call.setHeader("idempotent-replayed", "true");
+    return { text: earlier };
+  }
 }
 
 async function send<D extends Draft>(

@@ -90,7 +90,7 @@ const WITH_KEYS = `
   ),
   ${RECIPIENT}`;
 
-/** For requests whose keys were taken before. */
+/** For requests that have none, or whose keys were taken before. */
 const WITHOUT_KEYS = `
   with fresh as (select * from ${REQUESTS.rows}),
   ${RECIPIENT}`;
@@ -172,9 +172,10 @@ const RICH = `
     from fresh join (select * from ${CALLBACKS.rows}) as callback on request = fresh.place
   )`;
 
-/** A statement that stores requests: alone, and with the codes that they send. */
+/** A statement that stores requests: without keys, with them, and with the codes that they send. */
 const storing = (name: string, parts: string, codes: CodeParts) => ({
-  alone: { name, text: `${WITH_KEYS}, ${parts} select place from fresh` },
+  unkeyed: { name, text: `${WITHOUT_KEYS}, ${parts} select place from fresh` },
+  keyed: { name: `${name} keyed`, text: `${WITH_KEYS}, ${parts} select place from fresh` },
   withCodes: { name: `${name} codes`, text: `${WITHOUT_KEYS}, ${parts}, ${codes.text} select place from fresh` },
   codeValues: codes.values,
 });
@@ -334,8 +335,9 @@ async function insert(query: Query, batch: readonly Acceptance[], codes?: CodeRo
   );
   const rich = batch.some(isRich);
   const store = rich ? STORE_RICH : STORE_PLAIN;
+  const isKeyed = batch.some(({ idempotency }) => idempotency);
   const { rows } = await query<{ place: number }>({
-    ...(codes ? store.withCodes : store.alone),
+    ...(codes ? store.withCodes : isKeyed ? store.keyed : store.unkeyed),
     values: [
       ...REQUESTS.values(requests),
       ...RECIPIENTS.values(recipients),

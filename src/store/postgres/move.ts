@@ -18,6 +18,7 @@ import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
 import type { ConnectionPool, Query, Statement } from "./pool.ts";
 import { pieceColumns, pieceRows } from "./pieces.ts";
+import { inOrderOfRows, IS_MESSAGE, isShortTaking, take } from "./take.ts";
 import { rounds, type Placed } from "../rounds.ts";
 
 const MOVES = columns({
@@ -63,8 +64,6 @@ const MOVES = columns({
 const IS_LEGAL = `case step.to_state ${CUSTOMER_STATUSES.flatMap(statesShownAs)
   .map((to) => `when '${to}' then messages.state = any ('{${movesInto(to).join(",")}}'::text[])`)
   .join(" ")} end`;
-
-const IS_MESSAGE = `messages.account_id = step.account_id and messages.request_id = step.request_id and messages.n = step.n`;
 
 const TRAIL = `case when length(coalesce(messages.trail, '')) < ${TRAIL_MAX}
   then nullif(coalesce(messages.trail, '') || coalesce(step.trail, ''), '') else messages.trail end`;
@@ -198,15 +197,21 @@ function statementOf(moves: readonly Move[]): Statement {
       };
 }
 
-/** What is wrong with one move fails the statement, so the batch is halved until that move stands alone. */
+/** Moves messages. A batch of none but those that carriers have just taken has a shorter way, if all is as their sender knows it. */
 export async function move(pool: ConnectionPool, batch: readonly Move[]): Promise<(MoveResult | Error)[]> {
+  const taken = batch.length > 0 && batch.every(isShortTaking) ? await take(pool.query, batch) : null;
+  return taken ?? moveAny(pool, batch);
+}
+
+/** What is wrong with one move fails the statement, so the batch is halved until that move stands alone. */
+async function moveAny(pool: ConnectionPool, batch: readonly Move[]): Promise<(MoveResult | Error)[]> {
   try {
     return await moveTogether(pool, batch);
   } catch (error) {
     if (!isRowFault(error)) throw error;
     if (batch.length === 1) return [error];
     const half = batch.length >> 1;
-    return [...(await move(pool, batch.slice(0, half))), ...(await move(pool, batch.slice(half)))];
+    return [...(await moveAny(pool, batch.slice(0, half))), ...(await moveAny(pool, batch.slice(half)))];
   }
 }
 
@@ -229,8 +234,7 @@ async function moveRounds(query: Query, all: readonly (readonly Placed<Move>[])[
 }
 
 async function moveRound(query: Query, round: readonly Placed<Move>[]): Promise<Told> {
-  // Nodes that touch the same rows touch them in the same order, and so wait for each other instead of deadlocking.
-  const sorted = round.toSorted(({ item: a }, { item: b }) => compare(a.requestId, b.requestId) || a.n - b.n);
+  const sorted = inOrderOfRows(round);
   const moves = sorted.map(({ item }) => item);
   const { rows } = await query<
     (({ id: null; charge_change: number } & MovedRow) | ParkedRow) & { place: number | null; told: string | null }
@@ -257,8 +261,6 @@ const toldOf = (step: Move | null, callbacks: ReadonlyMap<string, readonly Callb
   [...new Set(step?.announce?.targets.map(({ eventId }) => eventId))].flatMap(
     (eventId) => callbacks.get(eventId) ?? [],
   );
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const rowOf = (step: Move) => ({
   account_id: step.accountId,

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { FREE, HELD } from "../charge.ts";
 import { describeFailure } from "../../model/message.ts";
 import { laneOf } from "../rows.ts";
@@ -15,13 +15,19 @@ export const CODE_TAKEN = "code taken";
 /** Said by an error for the same reason. */
 export const UNPAID_CODE = "unpaid";
 
+/** Those of a new message, its own place and number last. */
+const COLUMNS = [
+  "account_id", "request_id", "channel", "lane", "test", "sender", "content", "segments", "campaign_name", "state", "owner",
+  "error_code", "description", "created_at", "due_at", "expires_at", "done_at", "credits", "charge", "trail", "carrier",
+  "attempts", "n", "recipient",
+]; // prettier-ignore
+
 /** Stores requests, inside the writer's transaction. */
 export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => AcceptResult[] {
-  const insertMessage = db.prepare(
-    `insert into messages (account_id, request_id, n, channel, lane, test, sender, recipient, content, segments, campaign_name,
-       state, owner, error_code, description, created_at, due_at, expires_at, done_at, credits, charge, trail, carrier, attempts)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const shared = COLUMNS.slice(2).map(() => "?");
+  const insertInto = `insert into messages (${COLUMNS.join(", ")})`;
+  const insertMessage = db.prepare(`${insertInto} values (${shared.join(", ")}, ?, ?)`);
+  const insertAlike = db.prepare(`${insertInto} select ${shared.join(", ")}, key + 1, value from json_each(?)`);
   const insertTarget = db.prepare(
     "insert into link_targets (account_id, request_id, k, url, created_at, expires_at) values (?, ?, ?, ?, ?, ?)",
   );
@@ -51,9 +57,8 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
   const { admit, tallies } = createAdmit(db);
 
   function acceptOne(packed: Packed): AcceptResult {
-    const [accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName] = packed;
-    const [, , , , , , , , , createdAt, dueAt, expiresAt, owner, trail, metered, links, idempotency] = packed;
-    const [, , , , , , , , , , , , , , , , , numbers, credits, failures, own, callbacks, code, carrier] = packed;
+    const [accountId, requestId, , , test, , , , , createdAt, , , , , metered, links, idempotency, numbers] = packed;
+    const [, , , , , , , , , , , , , , , , , , , , , callbacks, code] = packed;
     if (idempotency) {
       const { path, key, bodyHash, response } = idempotency;
       const { changes } = insertIdempotency.run(accountId, path, key, bodyHash, response, createdAt);
@@ -75,40 +80,10 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
       if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
       return UNPAID;
     }
-    const lane = laneOf(routeClass);
-    const isTest = test ? 1 : 0;
-    for (const [index, number] of numbers.entries()) {
-      const failure = failures?.[index] ?? null;
-      const [ownContent = null, ownSegments = null, ownDueAt = null, ownTrail = null] = own?.[index] ?? [];
-      const due = ownDueAt ?? dueAt;
-      const waits = due > createdAt;
-      insertMessage.run(
-        accountId,
-        requestId,
-        index + 1,
-        channel,
-        lane,
-        isTest,
-        sender,
-        number,
-        ownContent ?? content,
-        ownSegments ?? segments,
-        campaignName,
-        failure ? "rejected" : waits ? "scheduled" : carrier === null ? "accepted" : "submitting",
-        failure || waits ? NOBODY : owner,
-        failure,
-        describeFailure(failure),
-        createdAt,
-        due,
-        expiresAt + due - dueAt,
-        failure ? createdAt : null,
-        credits[index] ?? 0,
-        metered && !failure ? HELD : FREE,
-        ownTrail === null ? trail : (trail ?? "") + ownTrail,
-        failure || waits ? null : carrier,
-        failure || waits || carrier === null ? 0 : 1,
-      );
-    }
+    // The recipients of a bulk mostly differ by their numbers alone, and are then one statement: two thirds of the work.
+    if (numbers.length > 1 && areAlike(packed)) insertAlike.run(...sharedOf(packed, 0), JSON.stringify(numbers));
+    else
+      for (const [index, number] of numbers.entries()) insertMessage.run(...sharedOf(packed, index), index + 1, number);
     if (links) insertLinks(accountId, requestId, createdAt, links);
     if (callbacks) insertCallbacks(callbacks, createdAt);
     return admission ? { kind: "stored", admission } : STORED;
@@ -152,4 +127,45 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
   }
 
   return (batch) => tallies.during(() => batch.map(acceptOne));
+}
+
+/** Whether the messages of a request differ by their numbers alone. */
+function areAlike(packed: Packed): boolean {
+  const [, , , , , , , , , , , , , , , , , , credits, failures, own] = packed;
+  return failures === null && own === null && credits.every((each) => each === credits[0]);
+}
+
+/** A new message but for its place and number, in the order of the columns. */
+function sharedOf(packed: Packed, index: number): SQLInputValue[] {
+  const [accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName] = packed;
+  const [, , , , , , , , , createdAt, dueAt, expiresAt, owner, trail, metered] = packed;
+  const [, , , , , , , , , , , , , , , , , , credits, failures, own, , , carrier] = packed;
+  const failure = failures?.[index] ?? null;
+  const [ownContent = null, ownSegments = null, ownDueAt = null, ownTrail = null] = own?.[index] ?? [];
+  const due = ownDueAt ?? dueAt;
+  const waits = due > createdAt;
+  return [
+    accountId,
+    requestId,
+    channel,
+    laneOf(routeClass),
+    test ? 1 : 0,
+    sender,
+    ownContent ?? content,
+    ownSegments ?? segments,
+    campaignName,
+    failure ? "rejected" : waits ? "scheduled" : carrier === null ? "accepted" : "submitting",
+    failure || waits ? NOBODY : owner,
+    failure,
+    describeFailure(failure),
+    createdAt,
+    due,
+    expiresAt + due - dueAt,
+    failure ? createdAt : null,
+    credits[index] ?? 0,
+    metered && !failure ? HELD : FREE,
+    ownTrail === null ? trail : (trail ?? "") + ownTrail,
+    failure || waits ? null : carrier,
+    failure || waits || carrier === null ? 0 : 1,
+  ];
 }

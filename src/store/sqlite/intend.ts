@@ -3,7 +3,7 @@ import { movesInto } from "../../model/message.ts";
 import { movedOf, TRAIL_MAX, type MovedRow } from "../rows.ts";
 import type { Move, MoveResult } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
-import { saysOnly } from "./says-only.ts";
+import { saysOnly } from "../says-only.ts";
 
 type Row = MovedRow & Pick<MessageRow, "n">;
 

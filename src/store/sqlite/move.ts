@@ -14,8 +14,7 @@ import {
   type ParkedRow,
 } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
-import { takenOf } from "./packing.ts";
-import { saysOnly } from "./says-only.ts";
+import { isTaking, takenOf, type Taking } from "../taken.ts";
 
 interface Row extends Facts {
   state: string;
@@ -97,7 +96,7 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
   /** Nobody else writes, so what is read here is still so when it is written. */
   function moveOne(move: Move, rare: Rare): MoveResult | null {
     const { accountId, requestId, n } = move;
-    if (takeStraight(move)) {
+    if (isTaking(move) && takeStraight(move)) {
       if (move.failoverAt) plan(move, move.failoverAt, rare);
       const parked = noteSubmission(move, rare);
       return parked.length === 0 ? null : { ...takenOf(move), parked };
@@ -117,10 +116,8 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
     return { moved: moved !== null, message, parked, told };
   }
 
-  /** False where the row has to be looked at: something is told of it, or it is not what its sender took it for. */
-  function takeStraight(move: Move): boolean {
-    const { accountId, requestId, n, at, owner, carrier, known, trail = "" } = move;
-    if (!known || carrier === undefined || !saysTaken(move)) return false;
+  /** False where the row has to be looked at: it is not what its sender took it for. */
+  function takeStraight({ accountId, requestId, n, at, owner, carrier, known, trail = "" }: Taking): boolean {
     return take.run(owner, carrier, at, trail, accountId, requestId, n, known.channel).changes === 1;
   }
 
@@ -196,15 +193,6 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
     return (move) => moveOne(move, rare);
   };
 }
-
-/** What a move says that tells of a carrier that has the message. */
-const TAKEN_FIELDS = new Set<string>([
-  "accountId", "requestId", "n", "to", "at", "owner", "carrier", "carrierMessageId", "partIds", "trail", "trailAlways",
-  "failoverAt", "known",
-] satisfies (keyof Move)[]); // prettier-ignore
-
-const saysTaken = (move: Move): boolean =>
-  move.to === "submitted" && move.failoverAt !== null && saysOnly(move, TAKEN_FIELDS);
 
 /** What hardly any message has, looked for once for a batch: where there is none at all, no message is asked about it. */
 interface Rare {

@@ -2,7 +2,7 @@ import type { RouteClass, Message } from "../../model/message.ts";
 import type { PumpingGuard } from "../../model/pumping.ts";
 import { callbackRow } from "../callback-rows.ts";
 import { hasOwn } from "../rows.ts";
-import type { Acceptance, Move, MoveResult, NewRecipient } from "../store.ts";
+import type { Acceptance, NewRecipient } from "../store.ts";
 import type { NewVerification } from "../verify-store.ts";
 
 /**
@@ -180,11 +180,3 @@ const ownOf = ({ content, segments, dueAt, trail }: NewRecipient): Own => [
   dueAt ?? null,
   trail ?? null,
 ];
-
-/** The result of a move that says that a carrier has a message, where everything was as its sender knew it. */
-export const takenOf = ({ known }: Move): MoveResult => ({
-  moved: true,
-  message: known ? { ...known, taken: true } : null,
-  parked: [],
-  told: [],
-});

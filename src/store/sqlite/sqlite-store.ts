@@ -26,9 +26,10 @@ import { createReading } from "../reading.ts";
 import { createRecords } from "../records.ts";
 import { createRetention } from "../retention.ts";
 import { isAbout, nodeOf, parkedOf, submissionOf, type NodeRow, type ParkedRow, type RefRow } from "../rows.ts";
-import type { Move, Store } from "../store.ts";
+import type { Store } from "../store.ts";
 import { createSubmissions } from "../submissions.ts";
 import type { Tables } from "../tables.ts";
+import { takenOf, type Taking } from "../taken.ts";
 import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";
@@ -37,7 +38,7 @@ import type { Failed } from "./isolation.ts";
 import { migrate } from "./migrate.ts";
 import { FIND_LINKS, hitsOf, packClick, type FoundLink } from "./links.ts";
 import { openDatabase } from "./open.ts";
-import { pack, takenOf } from "./packing.ts";
+import { pack } from "./packing.ts";
 import { DatabaseThread } from "./thread.ts";
 
 /** The store of one process on one machine: a file, one writing thread, one reading thread. */
@@ -121,7 +122,9 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     async move(batch, urgent) {
       type Results = ReturnType<Commands["move"]>;
       const results = await writer.call<Results>("move", [batch], { urgent, rows: batch.length });
-      return results.map((result, index) => (result === null ? takenOf(batch[index] as Move) : errorOrResult(result)));
+      return results.map((result, index) =>
+        result === null ? takenOf(batch[index] as Taking) : errorOrResult(result),
+      );
     },
     async checkCodes(batch) {
       type Results = ReturnType<Commands["checkCodes"]>;
