@@ -22,8 +22,10 @@ const host = "127.0.0.1";
 /** Finished octets for both: with words the package would take half as much time again, to find their alphabet. */
 const TEXT = Buffer.from("Your one-time password is 482913. It is valid for ten minutes. Tell it nobody.");
 
+/** Written once: to make a text of a number takes as much as a tenth of a submit. */
+const RECIPIENTS = Array.from({ length: 1000 }, (_, index) => String(15_550_100_000 + index));
 let sent = 0;
-const nextRecipient = (): string => String(15_550_100_000 + ((sent += 1) % 100_000));
+const nextRecipient = (): string => RECIPIENTS[(sent += 1) % RECIPIENTS.length] ?? "";
 
 const nextMessage = (): SubmitSm =>
   submitSm({

@@ -1,5 +1,6 @@
 import { duplexPair, type Duplex } from "node:stream";
 import { describe, expect, test } from "vitest";
+import { encode } from "../src/smpp/encode.ts";
 import { Outbox } from "../src/smpp/outbox.ts";
 import { deliverSm, submitSm, type Pdu } from "../src/smpp/pdu.ts";
 import { RequestWindow, type Outcome } from "../src/smpp/request-window.ts";
@@ -61,7 +62,31 @@ describe("requests", () => {
     expect([1, 2, 3, 4].map(() => window.nextSequence())).toEqual([0x7fff_fffe, 0x7fff_ffff, 1, 2]);
   });
 
-  test("all requests of one turn go out in one write, and so do all answers", async () => {
+  test("many requests of one turn go out in few writes, each larger than the one before, the first before the turn is over", async () => {
+    const [socket, far] = duplexPair();
+    const pieces: number[] = [];
+    far.on("data", (piece: Buffer) => pieces.push(piece.length));
+    const outbox = new Outbox(socket);
+    let firstWrittenAt = 0;
+    for (let sequence = 1; sequence <= 500; sequence += 1) {
+      outbox.put(message, sequence);
+      if (firstWrittenAt === 0 && outbox.isWritten(1)) firstWrittenAt = sequence;
+    }
+    expect(firstWrittenAt).toBeGreaterThan(10);
+    expect(firstWrittenAt).toBeLessThan(100);
+    await settle();
+    const allButLast = pieces.slice(0, -1);
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(pieces.length).toBeLessThan(6);
+    expect(allButLast).toEqual(allButLast.toSorted((a, b) => a - b));
+    const length = encode(message, 1).length;
+    expect(pieces.reduce((sum, piece) => sum + piece, 0)).toBe(500 * length);
+    outbox.put(message, 501);
+    await settle();
+    expect(pieces.at(-1)).toBe(length);
+  });
+
+  test("the requests of one turn go out in one write where they are few, and so do all answers", async () => {
     const { session, far } = openLine({
       window: 100,
       onRequest: (pdu) => (pdu.command === "deliver_sm" ? responseTo(pdu) : null),

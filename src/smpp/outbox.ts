@@ -7,7 +7,13 @@ import type { Pdu } from "./pdu.ts";
 const CHUNK_LENGTH = 32_768;
 
 /**
- * Gathers what a session says in one turn of the event loop and writes it at once: a write costs far more than a PDU.
+ * So much of a turn is written while the rest is still being put together, then twice as much, and so on: the other side works
+ * meanwhile, instead of both in turns.
+ */
+const FIRST_LENGTH = 4096;
+
+/**
+ * Gathers what a session says in one turn of the event loop and writes it in few pieces: a write costs far more than a PDU.
  * PDUs are encoded where they will be written from, so each octet is put down once.
  */
 export class Outbox {
@@ -16,6 +22,8 @@ export class Outbox {
   #written = 0;
   #filled = 0;
   #scheduled = false;
+  /** How much is written before the turn is over. */
+  #enough = FIRST_LENGTH;
   /** How many PDUs were put in, and how many of them the socket has. */
   #puts = 0;
   #flushed = 0;
@@ -63,6 +71,11 @@ export class Outbox {
 
   readonly flush = (): void => {
     this.#scheduled = false;
+    this.#enough = FIRST_LENGTH;
+    this.#write();
+  };
+
+  #write(): void {
     if (this.#filled === this.#written || !this.#socket.writable) return;
     this.#socket.write(this.#chunk.subarray(this.#written, this.#filled));
     this.#flushed = this.#puts;
@@ -71,11 +84,11 @@ export class Outbox {
     const isFree = this.#socket instanceof Socket && this.#socket.writableLength === 0;
     this.#written = isFree ? 0 : this.#filled;
     this.#filled = this.#written;
-  };
+  }
 
   #makeRoom(length: number): void {
     if (this.#chunk.length - this.#filled >= length) return;
-    this.flush();
+    this.#write();
     if (this.#chunk.length - this.#filled >= length) return;
     this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_LENGTH, length));
     this.#written = 0;
@@ -85,6 +98,10 @@ export class Outbox {
   #putDown(length: number): number {
     this.#filled += length;
     this.#puts += 1;
+    if (this.#filled - this.#written >= this.#enough) {
+      this.#enough *= 2;
+      this.#write();
+    }
     if (!this.#scheduled) {
       this.#scheduled = true;
       // Behind everything that this turn has set off; an immediate would cost another look at all sockets.
