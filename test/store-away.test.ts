@@ -122,7 +122,7 @@ describe("PostgreSQL", { timeout: 90_000 }, () => {
 
     it("makes a send unclear, and its replay tells that it was stored; it is delivered all the same", async () => {
       await startBehindProxy();
-      const lost = proxy.lose({ to: "accept\0", saying: /SELECT 1/ });
+      const lost = proxy.lose({ to: "accept keyed\0", saying: /SELECT 1/ });
       const unclear = await post(server, { key: "once" });
       await lost;
       expect(unclear.status).toBe(503);
@@ -159,7 +159,14 @@ describe("PostgreSQL", { timeout: 90_000 }, () => {
     it("loses and repeats nothing under load, whichever write it is", async () => {
       const { send: sendFrom, countAccepted, prove } = await startBehindProxy();
       const client = sendFrom([server], RATE);
-      for (const to of ["accept\0", "move\0", "receive on phones\0", "mark reported\0", "update nodes set beat_at"]) {
+      for (const to of [
+        "accept keyed\0",
+        "take\0",
+        "move\0",
+        "receive on phones\0",
+        "mark reported\0",
+        "update nodes set beat_at",
+      ]) {
         for (let times = 0; times < 3; times += 1) {
           await proxy.lose({ to, saying: /(SELECT|INSERT|UPDATE|DELETE)/ });
           const accepted = await countAccepted();

@@ -172,9 +172,9 @@ const RICH = `
     from fresh join (select * from ${CALLBACKS.rows}) as callback on request = fresh.place
   )`;
 
-/** A statement that stores requests: without keys, with them, and with the codes that they send. */
+/** A statement that stores requests: without keys, of which it stores all, with them, and with the codes that they send. */
 const storing = (name: string, parts: string, codes: CodeParts) => ({
-  unkeyed: { name, text: `${WITHOUT_KEYS}, ${parts} select place from fresh` },
+  unkeyed: { name, text: `${WITHOUT_KEYS}, ${parts} select 1 where false` },
   keyed: { name: `${name} keyed`, text: `${WITH_KEYS}, ${parts} select place from fresh` },
   withCodes: { name: `${name} codes`, text: `${WITHOUT_KEYS}, ${parts}, ${codes.text} select place from fresh` },
   codeValues: codes.values,
@@ -345,7 +345,7 @@ async function insert(query: Query, batch: readonly Acceptance[], codes?: CodeRo
       ...(codes ? store.codeValues(codes) : []),
     ],
   });
-  return new Set(rows.map((row) => row.place));
+  return new Set(isKeyed ? rows.map((row) => row.place) : batch.map((_, index) => index + 1));
 }
 
 const requestRow = ({ message, owner, carrier, trail, metered, idempotency }: Acceptance) => ({
