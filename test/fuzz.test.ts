@@ -84,6 +84,15 @@ describe.each(ENGINES)("what earlier seeds found, on %s", (engine) => {
     },
   );
 
+  test("a receipt's id that no store counts up to is none", async () => {
+    for (const id of ["2147483648", "15550100100", "999999999999999"]) {
+      expect((await house.ask("GET", `/api/receipts?cursor=${id}`)).status).toBe(400);
+      expect((await house.ask("POST", "/api/receipts/replay", { cursor: id })).status).toBe(400);
+      expect((await house.ask("POST", `/api/receipts/${id}/replay`)).status).toBe(404);
+    }
+    expect((await house.ask("GET", "/api/receipts?cursor=2147483647")).status).toBe(200);
+  });
+
   test("a path that leads nowhere is 404, whatever the body and its type", async () => {
     for (const headers of [{ "content-type": "text/plain" }, { "content-type": "application/json" }])
       expect((await house.ask("POST", "/no-thing", "{", headers)).status).toBe(404);

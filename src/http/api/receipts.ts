@@ -9,7 +9,12 @@ import type { ParkedFilter, UnmatchedReceipt } from "../../store/store.ts";
 import { readLimit, refuseFaults } from "../page-query.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 
-const ID = /^[1-9]\d{0,14}$/;
+/** The largest that both engines count up to. */
+const ID_MAX = 2_147_483_647;
+
+/** A receipt's id as it is written in paths and cursors; null where it is none. */
+const idOf = (written: string): number | null =>
+  /^[1-9]\d{0,9}$/.test(written) && Number(written) <= ID_MAX ? Number(written) : null;
 const AT_ONCE = 500;
 /** So many are looked at in one request, which nobody should have to wait for. */
 const LOOKED_AT_MAX = 5000;
@@ -28,9 +33,10 @@ const receiptView = ({ id, receipt, parkedAt }: UnmatchedReceipt): object => ({
 });
 
 function readCursor(cursor: string | undefined, faults: Fault[]): number | null {
-  if (cursor === undefined || ID.test(cursor)) return cursor === undefined ? null : Number(cursor);
-  faults.push({ parameter: "cursor", message: "cursor is the nextCursor of an earlier answer." });
-  return null;
+  if (cursor === undefined) return null;
+  const id = idOf(cursor);
+  if (id === null) faults.push({ parameter: "cursor", message: "cursor is the nextCursor of an earlier answer." });
+  return id;
 }
 
 const filterOf = ({ caller }: AuthenticCall, carrier: string | undefined): ParkedFilter => ({
@@ -48,8 +54,8 @@ async function getList({ store }: Services, call: AuthenticCall): Promise<object
 }
 
 async function find({ store }: Services, { params, caller }: AuthenticCall): Promise<UnmatchedReceipt> {
-  const id = params.id ?? "";
-  const found = ID.test(id) ? await store.findParked(caller.account.id, Number(id)) : null;
+  const id = idOf(params.id ?? "");
+  const found = id === null ? null : await store.findParked(caller.account.id, id);
   if (!found)
     throw new Problem("RECORD_NOT_FOUND", {
       message: "There is no unmatched receipt of this id: it was matched, removed, or is older than seven days.",
