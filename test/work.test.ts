@@ -47,40 +47,6 @@ describe("batcher", () => {
     expect(await Promise.all(others)).toEqual([20, 30, 40]);
   });
 
-  test("a batch goes beside another only where enough waits for it, and at once where none is under way", async () => {
-    const { run, batches, open } = gates();
-    const weigh = (item: number): number => (item === 9 ? 3 : 1);
-    const batcher = createBatcher<number, number>({
-      run,
-      weigh,
-      maxBatch: 100,
-      maxLoad: 100,
-      inFlight: 2,
-      secondFrom: 3,
-    });
-    const all = [batcher.add(1)];
-    await turn();
-    all.push(batcher.add(2), batcher.add(3));
-    await turn();
-    expect(batches).toEqual([[1]]);
-    all.push(batcher.add(4));
-    await turn();
-    expect(batches).toEqual([[1], [2, 3, 4]]);
-    all.push(batcher.add(9), batcher.add(5));
-    await turn();
-    expect(batches, "two are under way").toHaveLength(2);
-    open();
-    await turn();
-    expect(batches.slice(2)).toEqual([[9, 5]]);
-    all.push(batcher.add(6));
-    open();
-    await turn();
-    expect(batches.slice(3)).toEqual([[6]]);
-    open();
-    expect(await Promise.all(all)).toEqual([10, 20, 30, 40, 90, 50, 60]);
-    expect(batcher.load).toBe(0);
-  });
-
   test("an error in the place of a result rejects that caller only; a failed batch rejects all of its own", async () => {
     const batcher = createBatcher<number, number>({
       run: async (items) => {
@@ -121,8 +87,7 @@ describe("batcher", () => {
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 60 }),
         fc.integer({ min: 1, max: 3 }),
-        fc.integer({ min: 1, max: 100 }),
-        async (items, inFlight, secondFrom) => {
+        async (items, inFlight) => {
           const weights: number[] = [];
           const batcher = createBatcher<number, number>({
             run: async (batch) => {
@@ -134,7 +99,6 @@ describe("batcher", () => {
             maxBatch: 60,
             maxLoad: 1e9,
             inFlight,
-            secondFrom,
           });
           expect(await Promise.all(items.map((item) => batcher.add(item)))).toEqual(items.map((item) => item + 1));
           expect(Math.max(0, ...weights)).toBeLessThanOrEqual(60);

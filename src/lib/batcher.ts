@@ -33,8 +33,6 @@ interface Options<In, Out> {
   maxLoad: number;
   /** How many batches may be under way at once, now or, as a function, at the moment of asking. */
   inFlight: number | (() => number);
-  /** How much has to wait before a batch goes beside one that is under way; 1 unless told. */
-  secondFrom?: number;
   /** Milliseconds that only go forward. */
   monotonic?(): number;
 }
@@ -45,14 +43,10 @@ interface Options<In, Out> {
  * a busy one as soon as a batch returns, so batches grow by themselves exactly when the load does.
  */
 export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, Out> {
-  const { run, weigh = () => 1, maxBatch, maxLoad, inFlight, secondFrom = 1 } = options;
-  const { monotonic = systemClock.monotonic } = options;
-  const mayFly = (): boolean =>
-    flights === 0 || (load - flying >= secondFrom && flights < (typeof inFlight === "number" ? inFlight : inFlight()));
+  const { run, weigh = () => 1, maxBatch, maxLoad, inFlight, monotonic = systemClock.monotonic } = options;
+  const mayFly = (): boolean => flights < (typeof inFlight === "number" ? inFlight : inFlight());
   let waiting: Waiting<In, Out>[] = [];
   let load = 0;
-  /** How much of the load is under way. */
-  let flying = 0;
   let flights = 0;
   let scheduled = false;
   let onIdle: (() => void)[] = [];
@@ -74,8 +68,6 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
   }
 
   async function fly(batch: Waiting<In, Out>[]): Promise<void> {
-    const weight = batch.reduce((sum, entry) => sum + entry.weight, 0);
-    flying += weight;
     try {
       const results = await run(batch.map((entry) => entry.item));
       batch.forEach((entry, index) => {
@@ -87,8 +79,7 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
       for (const entry of batch) entry.reject(error);
     }
     flights -= 1;
-    flying -= weight;
-    load -= weight;
+    for (const entry of batch) load -= entry.weight;
     pump();
   }
 

@@ -296,8 +296,6 @@ interface Page<T, C> {
 }
 
 export interface MessageStore {
-  /** How many rows of a kind have to wait before it is worth while to write them beside a batch that is under way. */
-  readonly secondBatchFrom: number;
   /** What is urgent does not wait behind what is not. */
   accept(batch: readonly Acceptance[], urgent?: boolean): Promise<readonly (AcceptResult | Error)[]>;
   move(batch: readonly Move[], urgent?: boolean): Promise<readonly (MoveResult | Error)[]>;

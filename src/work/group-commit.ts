@@ -176,7 +176,6 @@ export function createGroupCommit(
       maxBatch: 1000,
       maxLoad: options.acceptBacklog,
       inFlight: inFlightOf(urgent),
-      secondFrom: urgent ? 1 : store.secondBatchFrom,
       run: (batch) => writeRequests(batch, urgent),
     });
   const accept = acceptBatcher(false);
@@ -200,7 +199,6 @@ export function createGroupCommit(
       maxBatch: 300,
       maxLoad: NO_LIMIT,
       inFlight: inFlightOf(urgent),
-      secondFrom: urgent ? 1 : store.secondBatchFrom,
       run: (batch) => writeMoves(batch, urgent),
     });
   const move = moveBatcher(false);

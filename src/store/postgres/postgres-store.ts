@@ -84,8 +84,6 @@ export async function openPostgresStore(url: string, options: { connections?: nu
 
   return {
     engine: "postgres",
-    // A statement costs the server about as much as thirty of its rows, and two at once take twice the cores for it.
-    secondBatchFrom: 100,
     ...createRecords(engine),
     ...createCatalogQueries(engine),
     ...createOptOutQueries(engine),

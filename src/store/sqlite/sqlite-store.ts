@@ -96,8 +96,6 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
 
   return {
     engine: "sqlite",
-    // The writer finds the next batch when it is done with the last one.
-    secondBatchFrom: 1,
     ...createRecords(engine),
     ...createCatalogQueries(engine),
     ...createOptOutQueries(engine),
