@@ -15,6 +15,7 @@ const ID_MAX = 2_147_483_647;
 /** A receipt's id as it is written in paths and cursors; null where it is none. */
 const idOf = (written: string): number | null =>
   /^[1-9]\d{0,9}$/.test(written) && Number(written) <= ID_MAX ? Number(written) : null;
+
 const AT_ONCE = 500;
 /** So many are looked at in one request, which nobody should have to wait for. */
 const LOOKED_AT_MAX = 5000;
