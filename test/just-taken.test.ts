@@ -47,8 +47,25 @@ describe("what carriers have just taken", () => {
     taken.note("scripted", "c-1", message, Promise.resolve());
     expect(await taken.find(receipt({ recipient: "33699999999" }))).toBeNull();
     const written = ["33612345678", "+33612345678", "0612345678", "unknown", "42"];
-    const found = written.map((recipient) => taken.find(receipt({ recipient })));
+    const found = written.map((recipient) => taken.find(receipt({ recipient, state: "enroute" })));
     expect(await Promise.all(found)).toEqual(written.map(() => ref));
+  });
+
+  test("is forgotten with the last word on it, which is the last that most messages hear", async () => {
+    taken.note("scripted", "c-1", message, Promise.resolve());
+    expect(await taken.find(receipt({ state: "enroute" }))).toEqual(ref);
+    expect(await taken.find(receipt())).toEqual(ref);
+    expect(await taken.find(receipt())).toBeNull();
+  });
+
+  test("is not forgotten before the id is written down: what comes meanwhile waits as well", async () => {
+    let write = (): void => {};
+    taken.note("scripted", "c-1", message, new Promise<void>((resolve) => (write = resolve)));
+    const found = [taken.find(receipt()), taken.find(receipt({ state: "enroute" }))];
+    await new Promise((resolve) => setImmediate(resolve));
+    found.push(taken.find(receipt()));
+    write();
+    expect(await Promise.all(found)).toEqual([ref, ref, ref]);
   });
 
   test("belongs to the newest message of an id, and is forgotten after half a minute or twice twenty thousand others", async () => {

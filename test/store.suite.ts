@@ -461,20 +461,46 @@ export function storeSuite(engine: EngineName): void {
       expect(await moveAll(store, [])).toEqual([]);
     });
 
-    it("writes the intents of a request's recipients down together, each by what it is: none that has moved on or is another's", async () => {
-      const item = acceptance({ to: Array.from({ length: 9 }, (_, index) => `3361234000${index}`), trail: "judged\n" });
+    const recipientOf = (n: number): string => `3361234000${n - 1}`;
+    const nineRecipients = () =>
+      acceptance({ to: Array.from({ length: 9 }, (_, index) => recipientOf(index + 1)), trail: "judged\n" });
+    const intentOf = (ref: MessageRef): Move => ({
+      ...ref,
+      to: "submitting",
+      at: NOON + 3,
+      owner: 1,
+      ownedBy: 1,
+      carrier: "1/north",
+      attempt: true,
+      trail: "tried\n",
+      known: { channel: "sms", routeClass: "TRANS", recipient: recipientOf(ref.n) },
+    });
+
+    it("writes the intents of a request's recipients down together, and nothing of those before and after them", async () => {
+      const item = nineRecipients();
+      await store.accept([item, nineRecipients()]);
+      const refs = refsOf(item);
+      const results = await store.move(refs.slice(2, 7).map(intentOf));
+      expect(results).toEqual(
+        [3, 4, 5, 6, 7].map((n) => ({
+          moved: true,
+          message: { channel: "sms", routeClass: "TRANS", recipient: recipientOf(n), taken: false },
+          parked: [],
+          told: [],
+        })),
+      );
+      const messages = await Promise.all(refs.map(found));
+      expect(messages.map(({ state, attempts }) => `${state} ${attempts}`)).toEqual([
+        "accepted 0", "accepted 0", "submitting 1", "submitting 1", "submitting 1", "submitting 1", "submitting 1",
+        "accepted 0", "accepted 0",
+      ]); // prettier-ignore
+      expect(messages[2]).toMatchObject({ carrier: "1/north", trail: "judged\ntried\n", submittedAt: null });
+    });
+
+    it("makes an intent of each that can be: none of those that have moved on or are another's", async () => {
+      const item = nineRecipients();
       await store.accept([item]);
       const refs = refsOf(item);
-      const intentOf = (ref: MessageRef): Move => ({
-        ...ref,
-        to: "submitting",
-        at: NOON + 3,
-        owner: 1,
-        ownedBy: 1,
-        carrier: "1/north",
-        attempt: true,
-        trail: "tried\n",
-      });
       const ended: Move = { ...refs[3], to: "cancelled", at: NOON + 1, owner: NOBODY } as Move;
       const lost: Move = { ...refs[5], to: "accepted", at: NOON + 1, owner: 2 } as Move;
       await store.move([ended, lost]);

@@ -1,11 +1,11 @@
 import type { Outcome } from "../carriers/carrier.ts";
 import type { Message } from "../model/message.ts";
 import { writeTrail } from "../model/trail.ts";
-import { NOBODY, type Move } from "../store/store.ts";
+import { NOBODY } from "../store/store.ts";
 import type { Candidate } from "./choose-route.ts";
 import type { DispatchNeeds } from "./dispatch-needs.ts";
 import { mayFallBack } from "./fall-back.ts";
-import { answerOf, noteInDoubt, noteTaken, refOf } from "./note-taken.ts";
+import { answerOf, knownOf, noteInDoubt, noteTaken, refOf } from "./note-taken.ts";
 import { turnToText } from "./put-off.ts";
 import { nextTryOf } from "./try-again.ts";
 
@@ -24,23 +24,14 @@ export async function conclude(
   const { commits, clock, meters, claimed } = needs;
   const at = clock.now();
   const nextTryAt = nextTryOf(message, outcome, repeats || carrier.repeatsSafely === true, at);
-  const move = {
-    ...refOf(message),
-    at,
-    owner: NOBODY,
-    carrier: carrier.name,
-    trail: writeTrail(
-      isEnd(outcome) ? answerOf(carrier.name, outcome, at) : { ...answerOf(carrier.name, outcome, at), nextTryAt },
-    ),
-  };
+  const answer = answerOf(carrier.name, outcome, at);
+  const trail = writeTrail(isEnd(outcome) ? answer : { ...answer, nextTryAt });
+  const move = { ...refOf(message), at, owner: NOBODY, carrier: carrier.name, trail };
   switch (outcome.kind) {
-    case "taken":
-      return await noteTaken(needs, message, {
-        ...move,
-        ...whatIsKnown(needs, message),
-        taken: outcome,
-        failoverAfterSeconds: route?.content.failoverAfterSeconds,
-      });
+    case "taken": {
+      const step = mustLook(needs, message) ? move : { ...move, known: knownOf(message) };
+      return await noteTaken(needs, message, step, outcome, route?.content.failoverAfterSeconds);
+    }
     case "refused": {
       // A carrier that refuses a repeat for its own reasons says nothing about the first try: its receipt may still come.
       if (message.state === "submitting" && outcome.fault === "carrier") {
@@ -68,15 +59,12 @@ export async function conclude(
       });
       return;
     case "unknown":
-      return noteInDoubt(needs, message, { ...move, unknown: outcome, ownedBy: node, dueAt: nextTryAt });
+      return noteInDoubt(needs, message, { ...move, ownedBy: node, dueAt: nextTryAt }, outcome);
   }
 }
 
-/** So that the store need not look, where it has nothing to settle with it but the message itself. */
-function whatIsKnown({ accountOf }: DispatchNeeds, message: Message): Pick<Move, "known"> {
-  const { accountId, channel, routeClass, recipient } = message;
-  if (accountOf(accountId)?.settings.credits === "metered") return {};
-  return { known: { channel, routeClass, recipient } };
-}
+/** Whether the store has something to settle with the message, for which it has to look at it. */
+const mustLook = ({ accountOf }: DispatchNeeds, { accountId }: Message): boolean =>
+  accountOf(accountId)?.settings.credits === "metered";
 
 const isEnd = ({ kind }: Outcome): boolean => kind === "taken" || kind === "refused";

@@ -7,7 +7,7 @@ import { conclude } from "./conclude.ts";
 import type { DispatchNeeds } from "./dispatch-needs.ts";
 import { callBack, fallbackDueAt, mayFallBack, notPastFallback } from "./fall-back.ts";
 import { judgeAgain } from "./judge-again.ts";
-import { movesFor, refOf } from "./note-taken.ts";
+import { knownOf, movesFor, refOf } from "./note-taken.ts";
 import { end, hold, putBack, stopShort, turnToText, wait, waitForRoute } from "./put-off.ts";
 import { mayRepeat } from "./try-again.ts";
 
@@ -149,10 +149,11 @@ async function tryEach(
         ownedBy: node,
         carrier: carrier.name,
         attempt: true,
-        // Counted before it is sent, as everything is: one that ends the process each time ends with the count.
-        ...(inDoubt && place === 0 ? { repeat: 1 } : {}),
         trail: attemptStep(candidate, passedOver, at),
+        known: knownOf(message),
       };
+      // Counted before it is sent, as everything is: one that ends the process each time ends with the count.
+      if (inDoubt && place === 0) intent.repeat = 1;
       if (!(await movesFor(needs, message).add(intent)).moved) return;
     }
     if (!membership.alive)

@@ -1,19 +1,21 @@
 import type { Receipt } from "../carriers/carrier.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Message, MessageRef } from "../model/message.ts";
+import { isFinal, type Message, type MessageRef } from "../model/message.ts";
 import { mayBePhone } from "../model/phone.ts";
 
 /** An id means the same message for so long at the least: carriers that begin their ids anew take days for it. */
 const KEPT_MS = 30_000;
 const KEPT_MAX = 20_000;
 
-interface Taken {
-  ref: MessageRef;
+interface Taken extends MessageRef {
   recipient: string;
   at: number;
-  /** Whether the id could be written down. */
-  written: Promise<boolean>;
+  /** Ends when the id has been written down, or could not be; null once it has been. */
+  writing: Promise<unknown> | null;
 }
+
+/** By carrier, then by id: to join the two for every message costs more than the second look. */
+type Generation = Map<string, Map<string, Taken>>;
 
 /**
  * Remembers for a moment which messages carriers have just taken, and under which ids. Most receipts come within that moment,
@@ -21,49 +23,73 @@ interface Taken {
  */
 export class JustTaken {
   readonly #clock: Clock;
-  #young = new Map<string, Taken>();
-  #old = new Map<string, Taken>();
+  #young: Generation = new Map();
+  #old: Generation = new Map();
+  #noted = 0;
   #turnedAt = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  note(carrier: string, carrierMessageId: string, message: Message, write: Promise<unknown>): void {
+  note(carrier: string, carrierMessageId: string, message: Message, writing: Promise<unknown>): void {
     const now = this.#clock.monotonic();
-    if (now - this.#turnedAt > KEPT_MS || this.#young.size >= KEPT_MAX) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#turnedAt = now;
-    }
+    if (now - this.#turnedAt > KEPT_MS || this.#noted >= KEPT_MAX) this.#turn(now);
+    this.#noted += 1;
     const { accountId, requestId, n, recipient } = message;
-    const written = write.then(
-      () => true,
-      () => false,
+    const taken: Taken = { accountId, requestId, n, recipient, at: now, writing };
+    this.#idsOf(carrier).set(carrierMessageId, taken);
+    writing.then(
+      () => (taken.writing = null),
+      () => this.#forget(carrier, carrierMessageId, taken),
     );
-    this.#young.set(keyOf(carrier, carrierMessageId), {
-      ref: { accountId, requestId, n },
-      recipient,
-      at: now,
-      written,
-    });
   }
 
   /** The message that a receipt is about, once its id is written down; null where the store has to be asked. */
   async find(receipt: Receipt): Promise<MessageRef | null> {
     // Many come in the same packet as the answer to their submit, of which nobody has heard yet.
-    const key = keyOf(receipt.carrier, receipt.carrierMessageId);
-    const taken = this.#look(key, receipt) ?? (await oneTurn().then(() => this.#look(key, receipt)));
-    return taken && (await taken.written) ? taken.ref : null;
+    const taken = this.#look(receipt) ?? (await oneTurn().then(() => this.#look(receipt)));
+    if (!taken || (taken.writing && !(await succeeds(taken.writing)))) return null;
+    // Hardly any receipt follows the last one, and what is kept for long is what costs.
+    if (isFinal(receipt.state)) this.#forget(receipt.carrier, receipt.carrierMessageId, taken);
+    const { accountId, requestId, n } = taken;
+    return { accountId, requestId, n };
   }
 
-  #look(key: string, { recipient }: Receipt): Taken | null {
-    const taken = this.#young.get(key) ?? this.#old.get(key);
+  #look({ carrier, carrierMessageId, recipient }: Receipt): Taken | null {
+    const taken = this.#young.get(carrier)?.get(carrierMessageId) ?? this.#old.get(carrier)?.get(carrierMessageId);
     if (!taken || this.#clock.monotonic() - taken.at > KEPT_MS) return null;
     return mayBePhone(recipient, taken.recipient) ? taken : null;
   }
+
+  #turn(now: number): void {
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#noted = 0;
+    this.#turnedAt = now;
+  }
+
+  #idsOf(carrier: string): Map<string, Taken> {
+    const known = this.#young.get(carrier);
+    if (known) return known;
+    const ids = new Map<string, Taken>();
+    this.#young.set(carrier, ids);
+    return ids;
+  }
+
+  /** Unless its id has become that of another message. */
+  #forget(carrier: string, carrierMessageId: string, taken: Taken): void {
+    for (const generation of [this.#young, this.#old]) {
+      const ids = generation.get(carrier);
+      if (ids?.get(carrierMessageId) === taken) ids.delete(carrierMessageId);
+    }
+  }
 }
 
-const oneTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const succeeds = (writing: Promise<unknown>): Promise<boolean> =>
+  writing.then(
+    () => true,
+    () => false,
+  );
 
-const keyOf = (carrier: string, carrierMessageId: string): string => `${carrier} ${carrierMessageId}`;
+const oneTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

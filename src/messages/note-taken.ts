@@ -8,51 +8,42 @@ import { settleParked, type ReportNeeds } from "./report.ts";
 
 type Taken = Extract<Outcome, { kind: "taken" }>;
 
-interface TakenStep extends Omit<Move, "to" | keyof MessageRef> {
-  carrier: string;
-  taken: Taken;
-  /** How long its route may stay silent before the next one is tried. */
-  failoverAfterSeconds?: number | null | undefined;
-}
+type Step = Omit<Move, "to">;
 
-/** Writes down that a carrier has a message, and under which ids; receipts that had come for these take effect. */
+/**
+ * Writes down that a carrier has a message, and under which ids; receipts that had come for these take effect. Its route may
+ * stay silent for so many seconds before the next one is tried.
+ */
 export async function noteTaken(
   needs: ReportNeeds,
   message: Message,
-  { taken: { carrierMessageId, partIds }, failoverAfterSeconds, ...step }: TakenStep,
+  step: Step & { carrier: string },
+  { carrierMessageId, partIds }: Taken,
+  failoverAfterSeconds: number | null | undefined,
 ): Promise<void> {
-  const parted = isParted(partIds) ? { partIds } : {};
+  const move: Move = { ...step, to: "submitted", carrierMessageId, trailAlways: true };
+  const parted = isParted(partIds) ? partIds : null;
+  if (parted) move.partIds = parted;
   const silentMs = (fallbackOf(message)?.afterSeconds ?? failoverAfterSeconds ?? 0) * 1000;
-  const plan = silentMs > 0 ? { failoverAt: step.at + silentMs } : {};
-  const write = movesFor(needs, message).add({
-    ...step,
-    ...refOf(message),
-    to: "submitted",
-    carrierMessageId,
-    ...parted,
-    trailAlways: true,
-    ...plan,
-    // The next route may need the words once more; then they go when there is none left to try, or with the message's end.
-    ...(silentMs > 0 ? {} : erasing(message)),
-  });
-  if (!parted.partIds) needs.taken.note(step.carrier, carrierMessageId, message, write);
+  // The next route may need the words once more; then they go when there is none left to try, or with the message's end.
+  if (silentMs > 0) move.failoverAt = step.at + silentMs;
+  else Object.assign(move, erasing(message));
+  const write = movesFor(needs, message).add(move);
+  if (!parted) needs.taken.note(step.carrier, carrierMessageId, message, write);
   const { parked } = await write;
   if (parked.length === 0) return;
-  await settleParked(needs, parted.partIds ? { ...refOf(message), parts: parted.partIds.length } : message, parked);
-}
-
-interface InDoubtStep extends Omit<Move, "to" | keyof MessageRef> {
-  unknown: Extract<Outcome, { kind: "unknown" }>;
+  await settleParked(needs, parted ? { ...refOf(message), parts: parted.length } : message, parked);
 }
 
 /** Writes down that a carrier may have a message: where it would be under a known id, receipts for that take effect. */
 export async function noteInDoubt(
   needs: ReportNeeds,
   message: Message,
-  { unknown: { carrierMessageId }, ...step }: InDoubtStep,
+  step: Step,
+  { carrierMessageId }: Extract<Outcome, { kind: "unknown" }>,
 ): Promise<void> {
   const known = carrierMessageId === undefined ? {} : { carrierMessageId };
-  const { parked } = await needs.commits.move.add({ ...step, ...refOf(message), to: "submitting", ...known });
+  const { parked } = await needs.commits.move.add({ ...step, to: "submitting", ...known });
   return settleParked(needs, message, parked);
 }
 
@@ -64,26 +55,29 @@ const isParted = (ids: readonly string[] | undefined): ids is readonly string[] 
 export const erasing = ({ channel, sender, content, segments }: Message): Pick<Move, "becomes"> =>
   isSealed(content) ? { becomes: { channel, sender, content: ERASED, segments } } : {};
 
+type AnswerEntry = Extract<TrailEntry, { step: "answer" }>;
+
 /** What a carrier answered, as it stands on the message's trail. */
-export const answerOf = (
-  carrier: string,
-  outcome: Outcome,
-  at: number,
-): Extract<TrailEntry, { step: "answer" }> & { at: number } => ({
-  at,
-  step: "answer",
-  carrier,
-  outcome: outcome.kind,
-  ...("code" in outcome ? { code: outcome.code } : {}),
-  ...("description" in outcome ? { description: outcome.description } : {}),
-  ...(outcome.kind === "taken" ? { carrierMessageId: (outcome.partIds ?? [outcome.carrierMessageId]).join(", ") } : {}),
-  ...(outcome.exchange === undefined ? {} : { exchange: outcome.exchange }),
-});
+export function answerOf(carrier: string, outcome: Outcome, at: number): AnswerEntry {
+  const entry: AnswerEntry = { at, step: "answer", carrier, outcome: outcome.kind };
+  if ("code" in outcome) entry.code = outcome.code;
+  if ("description" in outcome) entry.description = outcome.description;
+  if (outcome.kind === "taken") entry.carrierMessageId = outcome.partIds?.join(", ") ?? outcome.carrierMessageId;
+  if (outcome.exchange !== undefined) entry.exchange = outcome.exchange;
+  return entry;
+}
 
 /** Passwords have their own way to the store. */
 export const movesFor = (
   { commits }: { commits: GroupCommit },
   { routeClass }: Pick<Message, "routeClass">,
 ): GroupCommit["move"] => (routeClass === "OTP" ? commits.urgentMove : commits.move);
+
+/** What a store need not look up of a message in hand. */
+export const knownOf = ({ channel, routeClass, recipient }: Message): NonNullable<Move["known"]> => ({
+  channel,
+  routeClass,
+  recipient,
+});
 
 export const refOf = ({ accountId, requestId, n }: MessageRef): MessageRef => ({ accountId, requestId, n });

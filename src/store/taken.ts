@@ -7,7 +7,7 @@ const FIELDS = new Set<string>([
 ] satisfies (keyof Move)[]); // prettier-ignore
 
 /** A move that says that a carrier has a message, by whoever handed it over, and nothing else. */
-export type Taking = Move & Required<Pick<Move, "known" | "carrier">>;
+export type Taking = AsKnown & Required<Pick<Move, "carrier">>;
 
 export const isTaking = (move: Move): move is Taking =>
   move.to === "submitted" &&
@@ -16,10 +16,13 @@ export const isTaking = (move: Move): move is Taking =>
   move.failoverAt !== null &&
   saysOnly(move, FIELDS);
 
-/** The result of such a move where everything was as its sender knew it. */
-export const takenOf = ({ known }: Pick<Taking, "known">): MoveResult => ({
+/** A move by somebody who knows what it is about. */
+export type AsKnown = Move & Required<Pick<Move, "known">>;
+
+/** The result of a move where everything was as its sender knew it. */
+export const movedAsKnown = ({ to, known }: AsKnown): MoveResult => ({
   moved: true,
-  message: { ...known, taken: true },
+  message: { ...known, taken: to === "submitted" },
   parked: [],
   told: [],
 });

@@ -2,7 +2,7 @@ import type { Placed } from "../rounds.ts";
 import { FREE, TAKEN } from "../charge.ts";
 import { isAbout, ON_ID_USED_AGAIN, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
-import { isTaking, takenOf, type Taking } from "../taken.ts";
+import { isTaking, movedAsKnown, type Taking } from "../taken.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
 import type { Query } from "./pool.ts";
@@ -70,7 +70,7 @@ export async function take(query: Query, batch: readonly ShortTaking[]): Promise
     const { rows } = await query<({ place: number } & ParkedRow) | { id: null }>({ name: "take", text: TAKE, values });
     const parked = batch.map((): ParkedReceipt[] => []);
     for (const row of rows) if (row.id !== null) parked[sorted[row.place - 1]?.place ?? 0]?.push(parkedOf(row));
-    return batch.map((step, place) => ({ ...takenOf(step), parked: parked[place] ?? [] }));
+    return batch.map((step, place) => ({ ...movedAsKnown(step), parked: parked[place] ?? [] }));
   } catch (error) {
     if (isRowFault(error)) return null;
     throw error;

@@ -12,7 +12,7 @@ import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
 import { createCheck } from "./check-codes.ts";
 import type { Failed, Isolation } from "./isolation.ts";
-import { createIntend, runOfIntents } from "./intend.ts";
+import { createIntend, eachOf, isRun, type Intents } from "./intend.ts";
 import { createMove } from "./move.ts";
 import { INSERT_CLICK, type PackedClick } from "./links.ts";
 import type { Packed } from "./packing.ts";
@@ -75,18 +75,15 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
       });
     },
 
-    /** Null is what `takenOf` says of the move. */
-    move(batch: readonly Move[]): (MoveResult | Failed | null)[] {
-      const results: (MoveResult | Failed | null)[] = [];
+    /** Null is what `movedAsKnown` says of the move. */
+    move(batch: readonly (Move | Intents)[]): (MoveResult | Failed | null)[] {
       const moveOne = beginMoves();
-      while (results.length < batch.length) {
-        const at = results.length;
-        const run = runOfIntents(batch, at);
-        const item = batch[at];
-        if (run > 1) results.push(...isolation.together(batch.slice(at, at + run), intend));
-        else if (item) results.push(isolation.alone(() => moveOne(item)));
-      }
-      return results;
+      const alone = (move: Move): MoveResult | Failed | null => isolation.alone(() => moveOne(move));
+      return batch.flatMap((step) => {
+        if (!isRun(step)) return alone(step);
+        const isWritten = isolation.alone(() => intend(step)) === true;
+        return isWritten ? Array.from({ length: step.count }, () => null) : eachOf(step).map(alone);
+      });
     },
 
     checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] => isolation.together(batch, checkAll),

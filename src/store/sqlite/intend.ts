@@ -1,63 +1,87 @@
 import type { DatabaseSync } from "node:sqlite";
 import { movesInto } from "../../model/message.ts";
-import { movedOf, TRAIL_MAX, type MovedRow } from "../rows.ts";
-import type { Move, MoveResult } from "../store.ts";
-import type { MessageRow } from "../tables.ts";
+import { TRAIL_MAX } from "../rows.ts";
 import { saysOnly } from "../says-only.ts";
-
-type Row = MovedRow & Pick<MessageRow, "n">;
-
-const NOT_MOVED: MoveResult = { moved: false, message: null, parked: [], told: [] };
+import type { Move } from "../store.ts";
+import type { AsKnown } from "../taken.ts";
 
 /** What an intent says. */
-const FIELDS = new Set(["accountId", "requestId", "n", "to", "at", "owner", "ownedBy", "carrier", "attempt", "trail"]);
+const FIELDS = new Set<string>([
+  "accountId", "requestId", "n", "to", "at", "owner", "ownedBy", "carrier", "attempt", "trail", "known",
+] satisfies (keyof Move)[]); // prettier-ignore
 
-/**
- * How many moves from a place on are the intents of neighbours: recipients of one request, in their order, that go to the same
- * carrier at the same moment. A bulk on its way out is made of these.
- */
-export function runOfIntents(batch: readonly Move[], from: number): number {
-  const first = batch[from];
-  if (first?.to !== "submitting" || first.ownedBy === undefined || first.carrier === undefined || !first.attempt)
-    return 0;
-  if (!saysOnly(first, FIELDS)) return 0;
-  let length = 1;
-  for (let next = batch[from + length]; next && follows(first, next, length); next = batch[from + length]) length += 1;
-  return length;
+type Intent = AsKnown & Required<Pick<Move, "ownedBy" | "carrier">>;
+
+/** The intents of neighbours: recipients of one request, in their order, that go to the same carrier at the same moment. */
+export interface Intents {
+  first: Intent;
+  count: number;
 }
 
-const follows = (first: Move, next: Move, distance: number): boolean =>
+/** A bulk on its way out is made of runs of intents: each of these crosses to the writer as one. */
+export function gatherIntents(batch: readonly Move[]): (Move | Intents)[] {
+  const gathered: (Move | Intents)[] = [];
+  for (let at = 0; at < batch.length;) {
+    const first = batch[at];
+    if (!first) break;
+    const count = isIntent(first) ? runFrom(batch, at, first) : 1;
+    gathered.push(count > 1 ? { first: first as Intent, count } : first);
+    at += count;
+  }
+  return gathered;
+}
+
+export const isRun = (step: Move | Intents): step is Intents => "count" in step;
+
+/** The intents one by one. */
+export const eachOf = ({ first, count }: Intents): Move[] =>
+  Array.from({ length: count }, (_, distance) => ({ ...first, n: first.n + distance }));
+
+const isIntent = (move: Move): move is Intent =>
+  move.to === "submitting" &&
+  move.ownedBy !== undefined &&
+  move.carrier !== undefined &&
+  move.known !== undefined &&
+  move.attempt === true &&
+  saysOnly(move, FIELDS);
+
+function runFrom(batch: readonly Move[], from: number, first: Intent): number {
+  let count = 1;
+  for (let next = batch[from + count]; next && follows(first, next, count); next = batch[from + count]) count += 1;
+  return count;
+}
+
+const follows = (first: Intent, next: Move, distance: number): boolean =>
   next.n === first.n + distance &&
-  next.to === first.to &&
   next.requestId === first.requestId &&
   next.accountId === first.accountId &&
   next.carrier === first.carrier &&
   next.trail === first.trail &&
   next.owner === first.owner &&
   next.ownedBy === first.ownedBy &&
-  next.attempt === first.attempt &&
-  saysOnly(next, FIELDS);
+  isIntent(next);
 
-/** Writes the intents of neighbours down as one statement, inside the writer's transaction: a third of the work. */
-export function createIntend(db: DatabaseSync): (run: readonly Move[]) => MoveResult[] {
-  const origins = movesInto("submitting").map((state) => `'${state}'`);
+/** Writes the intents of neighbours as one statement, inside the writer's transaction; none of them where one cannot be. */
+export function createIntend(db: DatabaseSync): (run: Intents) => boolean {
+  const isFree = movesInto("submitting")
+    .map((state) => `state = '${state}'`)
+    .join(" or ");
+  const neighbours = `account_id = ? and request_id = ? and n between ? and ? and owner = ? and (${isFree})`;
+  // Counted beforehand: to have the rows returned makes SQLite keep a list of them, and of what is to be changed.
+  const count = db.prepare(`select count(*) from messages where ${neighbours}`);
+  count.setReturnArrays(true);
   const intend = db.prepare(
     `update messages set state = 'submitting', owner = ?, carrier = ?, attempts = attempts + 1, error_code = null,
        description = null,
        trail = case when length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end
-     where account_id = ? and request_id = ? and n between ? and ? and owner = ? and state in (${origins.join(", ")})
-     returning n, channel, lane, recipient`,
+     where ${neighbours}`,
   );
-  return (run) => {
-    const [first] = run;
-    if (!first) return [];
-    const { accountId, requestId, n, owner, ownedBy = owner, carrier = null, trail = "" } = first;
-    const last = n + run.length - 1;
-    const rows = intend.all(owner, carrier, trail, accountId, requestId, n, last, ownedBy) as unknown as Row[];
-    const moved = new Map(rows.map((row) => [row.n, row]));
-    return run.map((move) => {
-      const row = moved.get(move.n);
-      return row ? { ...NOT_MOVED, moved: true, message: movedOf(row, false) } : NOT_MOVED;
-    });
+  return ({ first, count: wanted }) => {
+    const { accountId, requestId, n, owner, ownedBy, carrier, trail = "" } = first;
+    const keys = [accountId, requestId, n, n + wanted - 1, ownedBy] as const;
+    const [found] = count.get(...keys) as unknown as [number];
+    if (found < wanted) return false;
+    intend.run(owner, carrier, trail, ...keys);
+    return true;
   };
 }

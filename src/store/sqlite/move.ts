@@ -14,7 +14,7 @@ import {
   type ParkedRow,
 } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
-import { isTaking, takenOf, type Taking } from "../taken.ts";
+import { isTaking, movedAsKnown, type Taking } from "../taken.ts";
 
 interface Row extends Facts {
   state: string;
@@ -28,7 +28,7 @@ interface Row extends Facts {
 
 /**
  * Moves messages one by one, inside the writer's transaction, each with everything that must change together with it. Null is
- * the result that its sender knows already (`takenOf`), and that most have: it does not cross back to it.
+ * the result that its sender knows already (`movedAsKnown`), and that most have: it does not cross back to it.
  */
 export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult | null {
   const changeBalance = db.prepare("update balances set balance = balance + ?, held = held + ? where account_id = ?");
@@ -99,7 +99,7 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
     if (isTaking(move) && takeStraight(move)) {
       if (move.failoverAt) plan(move, move.failoverAt, rare);
       const parked = noteSubmission(move, rare);
-      return parked.length === 0 ? null : { ...takenOf(move), parked };
+      return parked.length === 0 ? null : { ...movedAsKnown(move), parked };
     }
     const found = findMessage.get(accountId, requestId, n) as FoundRow | undefined;
     const row = found && rowOf(found);

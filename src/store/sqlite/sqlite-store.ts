@@ -20,6 +20,7 @@ import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, PLACE, type Engine }
 import { createInboundParts } from "../inbound-parts.ts";
 import { createFigures } from "../figures.ts";
 import { createInbound } from "../inbound.ts";
+import { gatherIntents } from "./intend.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
@@ -29,7 +30,7 @@ import { isAbout, nodeOf, parkedOf, submissionOf, type NodeRow, type ParkedRow, 
 import type { Store } from "../store.ts";
 import { createSubmissions } from "../submissions.ts";
 import type { Tables } from "../tables.ts";
-import { takenOf, type Taking } from "../taken.ts";
+import { movedAsKnown, type AsKnown } from "../taken.ts";
 import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";
@@ -121,9 +122,9 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     },
     async move(batch, urgent) {
       type Results = ReturnType<Commands["move"]>;
-      const results = await writer.call<Results>("move", [batch], { urgent, rows: batch.length });
+      const results = await writer.call<Results>("move", [gatherIntents(batch)], { urgent, rows: batch.length });
       return results.map((result, index) =>
-        result === null ? takenOf(batch[index] as Taking) : errorOrResult(result),
+        result === null ? movedAsKnown(batch[index] as AsKnown) : errorOrResult(result),
       );
     },
     async checkCodes(batch) {
