@@ -9,7 +9,6 @@ export const WINDOW = 1000;
 /** As wide as a server that sends campaigns is set. */
 export const BULK_SETTINGS = {
   HELIOGRAPH_ACCEPT_BACKLOG: "200000",
-  HELIOGRAPH_DISPATCH_WINDOW: "4000",
   HELIOGRAPH_LANE_CAPACITY: "100000",
 };
 

@@ -25,55 +25,63 @@ export async function dispatch(
   admittedTo: string | null = null,
 ): Promise<void> {
   const passed = admittedTo === null ? [] : [admittedTo];
+  const { node } = needs.membership;
   try {
-    await judgeAndSend(needs, message, admittedTo, passed);
+    const choice = await chooseWay(needs, message, node, admittedTo);
+    const [first] = choice?.usable ?? [];
+    if (!choice || !first) return;
+    if (first.carrier.name !== admittedTo) {
+      if (!needs.gates.admit(first.carrier, message)) return;
+      passed.push(first.carrier.name);
+    }
+    await tryEach(needs, message, node, { ...choice, passed });
   } finally {
     for (const carrier of passed) needs.gates.leave(carrier);
   }
 }
 
-/** Every carrier whose gate the message passes on the way is added to `passed`. */
-async function judgeAndSend(
+/** Judges the message once more and gives its carriers in their order; null where it does not go on, which is written then. */
+async function chooseWay(
   needs: DispatchNeeds,
   message: Message,
+  node: number,
   admittedTo: string | null,
-  passed: string[],
-): Promise<void> {
-  const { membership, gates, clock, log } = needs;
+): Promise<Choice | null> {
+  const { clock, log } = needs;
   const now = clock.now();
-  const { node } = membership;
   const inDoubt = message.state === "submitting";
 
-  if (now >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
-  const { usable, passedOver, elsewhere, repeats } = candidatesFor(needs, message, admittedTo);
+  if (now >= message.expiresAt) return nowhere(end(needs, message, node, inDoubt ? "unknown" : "expired"));
+  const choice = candidatesFor(needs, message, admittedTo);
   // Its carrier has been busy, down or silent about it for as long as whoever sent it wanted to wait.
   const isOverdue = message.attempts > 0 && now >= (fallbackDueAt(message) ?? Infinity);
   if (isOverdue && (await mayFallBack(needs, message))) {
     // The carrier may have it all the same: it was handed over, and the answer was lost or not believed.
     if (await turnToText(needs, message, node, "Not sent in time")) callBack(needs, message);
-    return;
+    return null;
   }
-  if (inDoubt && !mayRepeat(message, repeats))
-    return hold(needs, message, node, notPastFallback(message, now, message.expiresAt));
+  if (inDoubt && !mayRepeat(message, choice.repeats))
+    return nowhere(hold(needs, message, node, notPastFallback(message, now, message.expiresAt)));
   let second: Awaited<ReturnType<typeof judgeAgain>> = null;
   try {
-    if (!inDoubt) second = await judgeAgain(needs, message);
+    const judged = inDoubt ? null : judgeAgain(needs, message);
+    second = judged instanceof Promise ? await judged : judged;
   } catch (error) {
     log.warn({ err: error, messageId: messageIdOf(message) }, "policies could not be asked, message waits");
-    return wait(needs, message, node, now + ASK_AGAIN_MS);
+    return nowhere(wait(needs, message, node, now + ASK_AGAIN_MS));
   }
-  if (second) return stopShort(needs, message, node, second);
-  if (clock.now() >= message.expiresAt) return end(needs, message, node, inDoubt ? "unknown" : "expired");
+  if (second) return nowhere(stopShort(needs, message, node, second));
+  if (clock.now() >= message.expiresAt) return nowhere(end(needs, message, node, inDoubt ? "unknown" : "expired"));
 
   // Nobody's again, so that a node that has the line may take it; nothing has been tried.
-  if (elsewhere) return wait(needs, message, node, clock.now() + LEFT_TO_OTHERS_MS);
-  const [first] = usable;
-  if (!first) return waitForRoute(needs, message, node, passedOver);
-  if (first.carrier.name !== admittedTo) {
-    if (!gates.admit(first.carrier, message)) return;
-    passed.push(first.carrier.name);
-  }
-  return tryEach(needs, message, node, { usable, passedOver, repeats, passed });
+  if (choice.elsewhere) return nowhere(wait(needs, message, node, clock.now() + LEFT_TO_OTHERS_MS));
+  if (choice.usable.length === 0) return nowhere(waitForRoute(needs, message, node, choice.passedOver));
+  return choice;
+}
+
+async function nowhere(written: Promise<void>): Promise<null> {
+  await written;
+  return null;
 }
 
 /** Where a message goes that is handed over as soon as it is stored. */
@@ -164,7 +172,7 @@ async function tryEach(
     const outcome = await submit(needs, carrier, message);
     meters.outcomes(carrier.name, outcome.kind).inc();
     const isLast = place === usable.length - 1;
-    if (isLast || !mayTryNext(outcome)) return await conclude(needs, message, node, candidate, outcome, repeats);
+    if (isLast || !mayTryNext(outcome)) return void (await conclude(needs, message, node, candidate, outcome, repeats));
     passedOver.push({ route: route?.name ?? "", carrier: carrier.name, reason: describe(outcome) });
   }
 }

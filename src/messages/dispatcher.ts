@@ -56,7 +56,7 @@ export class Dispatcher {
       const message = admitted?.message ?? this.#needs.lanes.take((lane) => this.#hasRoomFor(lane));
       if (!message) return this.#needs.lanes.size === 0 ? this.#onHungry() : undefined;
       this.#begin(message);
-      void this.#see(message, dispatch(this.#needs, message, admitted?.carrier ?? null));
+      this.#see(message, dispatch(this.#needs, message, admitted?.carrier ?? null));
     }
   }
 
@@ -79,7 +79,7 @@ export class Dispatcher {
   /** It is stored. */
   depart(message: Message, departure: Departure): void {
     this.#boarding[message.routeClass] -= 1;
-    void this.#see(message, depart(this.#needs, message, departure));
+    this.#see(message, depart(this.#needs, message, departure));
   }
 
   /** It was not stored, or is not this node's to send any more. */
@@ -108,15 +108,9 @@ export class Dispatcher {
     this.wake();
   }
 
-  async #see(message: Message, sent: Promise<void>): Promise<void> {
+  #see(message: Message, sent: Promise<void>): void {
     const { node } = this.#needs.membership;
-    try {
-      await sent;
-    } catch (error) {
-      this.#needs.log.error({ err: error, messageId: messageIdOf(message) }, "message could not be dispatched");
-      await this.#letGo(message, node);
-    }
-    this.#end(message);
+    void sent.catch((error: unknown) => this.#letGo(message, node, error)).then(() => this.#end(message));
   }
 
   /** Forgets what has waited at gates: the rows belong to whoever claims them. */
@@ -125,8 +119,9 @@ export class Dispatcher {
   }
 
   /** After a fault of our own nobody would look at the row again while this node lives, so it is left for a later try. */
-  async #letGo(message: Message, node: number): Promise<void> {
+  async #letGo(message: Message, node: number, fault: unknown): Promise<void> {
     const { clock, log } = this.#needs;
+    log.error({ err: fault, messageId: messageIdOf(message) }, "message could not be dispatched");
     try {
       await hold(this.#needs, message, node, clock.now() + FAULT_PAUSE_MS);
     } catch (error) {

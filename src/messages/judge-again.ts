@@ -36,24 +36,28 @@ interface SecondThought {
 /** What was asked at the door so short a time ago, of a message that nothing has held since, is not asked again. */
 const FRESH_MS = 5000;
 
-/** A message may have waited for days: asks once more, just before it is sent, what may have changed since it was accepted. */
-export async function judgeAgain(needs: JudgeAgainNeeds, message: Message): Promise<SecondThought | null> {
+/**
+ * A message may have waited for days: asks once more, just before it is sent, what may have changed since it was accepted.
+ * Most have waited for a moment, and then there is nothing to wait for here either.
+ */
+export function judgeAgain(
+  needs: JudgeAgainNeeds,
+  message: Message,
+): SecondThought | null | Promise<SecondThought | null> {
   const at = needs.clock.now();
-  const stopped = judgeCampaign(needs, message, at);
-  if (stopped) return stopped;
-  const unfit =
-    judgeMedia(needs, message, at) ?? (await judgeSession(needs, message, at)) ?? (await judgeCode(needs, message, at));
+  const unfit = judgeCampaign(needs, message, at) ?? judgeMedia(needs, message, at);
   if (unfit) return unfit;
-  if (message.routeClass !== "PROMO") return null;
-  if (!isFresh(message, at)) {
-    const { accountId, recipient } = message;
-    const [optedOut] = await needs.commits.optedOut.add({ accountId, numbers: [recipient] });
-    if (optedOut) {
-      const entry = policyEntry(at, "opt-out", "refused", "The number has come on the opt-out list");
-      return { to: "rejected", errorCode: "RECIPIENT_OPTED_OUT", entry };
-    }
-  }
-  return judgeHours(needs, message, at);
+  return isFresh(message, at) ? judgeHours(needs, message, at) : judgeStale(needs, message, at);
+}
+
+/** Asks the store as well. */
+async function judgeStale(needs: JudgeAgainNeeds, message: Message, at: number): Promise<SecondThought | null> {
+  return (
+    (await judgeSession(needs, message, at)) ??
+    (await judgeCode(needs, message, at)) ??
+    (await judgeOptOut(needs, message, at)) ??
+    judgeHours(needs, message, at)
+  );
 }
 
 const isFresh = ({ createdAt, dueAt }: Message, at: number): boolean => dueAt <= createdAt && at - createdAt < FRESH_MS;
@@ -77,7 +81,7 @@ function judgeMedia({ media }: JudgeAgainNeeds, message: Message, at: number): S
 /** A text in the business's own words may have waited for longer than the platform takes one. */
 async function judgeSession({ store }: JudgeAgainNeeds, message: Message, at: number): Promise<SecondThought | null> {
   const { accountId, recipient, sender, content } = message;
-  if (!isSession(content) || isFresh(message, at)) return null;
+  if (!isSession(content)) return null;
   const writtenAt = await store.lastInboundAt(accountId, "chatapp", recipient, sender);
   if (isSessionOpen(writtenAt, at)) return null;
   const detail = "The recipient has not written within 24 hours";
@@ -86,12 +90,21 @@ async function judgeSession({ store }: JudgeAgainNeeds, message: Message, at: nu
 
 /** A one-time password that was used or replaced while it waited would only confuse whoever gets it. */
 async function judgeCode(needs: JudgeAgainNeeds, message: Message, at: number): Promise<SecondThought | null> {
-  if (!isSealed(message.content) || isFresh(message, at)) return null;
+  if (!isSealed(message.content)) return null;
   const end = await needs.endOfCode(message);
   if (end === null) return null;
   const entry = policyEntry(at, "code", "refused", `The one-time password is ${end} already`);
   // One that waits for its second route has been with a carrier, whose report may still come.
   return { to: message.tried.length === 0 ? "cancelled" : "expired", errorCode: "CANCELLED", entry };
+}
+
+async function judgeOptOut({ commits }: JudgeAgainNeeds, message: Message, at: number): Promise<SecondThought | null> {
+  const { accountId, recipient, routeClass } = message;
+  if (routeClass !== "PROMO") return null;
+  const [optedOut] = await commits.optedOut.add({ accountId, numbers: [recipient] });
+  if (!optedOut) return null;
+  const entry = policyEntry(at, "opt-out", "refused", "The number has come on the opt-out list");
+  return { to: "rejected", errorCode: "RECIPIENT_OPTED_OUT", entry };
 }
 
 /** The messages that are in some node's lanes when their campaign is paused are held here, each when its turn comes. */
@@ -107,6 +120,7 @@ function judgeCampaign({ catalog }: JudgeAgainNeeds, message: Message, at: numbe
 }
 
 function judgeHours({ catalog, accountOf }: JudgeAgainNeeds, message: Message, at: number): SecondThought | null {
+  if (message.routeClass !== "PROMO") return null;
   const records = catalog.of(message.accountId);
   const routes = message.test ? [] : routesFor(records, message).filter(({ id }) => !message.tried.includes(id));
   const quiet = quietHoursOf(routes);

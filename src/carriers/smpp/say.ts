@@ -17,15 +17,13 @@ type Said =
   | { kind: "unsaid" }
   | { kind: "unknown"; description: string };
 
-interface SayNeeds {
+export interface SayNeeds {
   clock: Clock;
   policy: StatusPolicy;
   /** Told of every answer to a submit. */
   onVerdict(verdict: SubmitVerdict): void;
   /** Asked to listen for an answer that has not come in its time. */
   expectLate(session: Session, sequence: number, take: (pdu: Response) => void): void;
-  /** Told what became of a message that was in doubt, once late answers have made it known. */
-  onLate(outcome: KnownOutcome): void;
 }
 
 /** What has been said of a message and what came of it, for as long as an answer may still come. */
@@ -34,13 +32,20 @@ interface Saying {
   said: Said[];
   /** What was made of the answers when no more of them were waited for. */
   outcome: Outcome | null;
+  /** Told what became of a message that was in doubt, once late answers have made it known. */
+  onLate(outcome: KnownOutcome): void;
 }
 
 /** Says all parts of a message on one bind, in order, and makes one outcome of the answers. */
-export async function say(needs: SayNeeds, session: Session, submits: readonly SubmitSm[]): Promise<Outcome> {
-  const saying: Saying = { session, said: [], outcome: null };
+export async function say(
+  needs: SayNeeds,
+  session: Session,
+  submits: readonly SubmitSm[],
+  onLate: Saying["onLate"],
+): Promise<Outcome> {
+  const saying: Saying = { session, said: [], outcome: null, onLate };
   const [only] = submits;
-  if (only && submits.length === 1) await sayPart(needs, saying, only, 0);
+  if (only && submits.length === 1) hear(needs, saying, await session.request(only), 0);
   else {
     await Promise.all(submits.map((submit, place) => sayPart(needs, saying, submit, place)));
     if (saying.said.some(({ kind }) => kind === "taken")) await sayAgain(needs, saying, submits);
@@ -49,7 +54,10 @@ export async function say(needs: SayNeeds, session: Session, submits: readonly S
 }
 
 async function sayPart(needs: SayNeeds, saying: Saying, submit: SubmitSm, place: number): Promise<void> {
-  const answered: Answered = await saying.session.request(submit);
+  hear(needs, saying, await saying.session.request(submit), place);
+}
+
+function hear(needs: SayNeeds, saying: Saying, answered: Answered, place: number): void {
   saying.said[place] = saidBy(needs, answered);
   if (answered.kind === "timeout") needs.expectLate(saying.session, answered.sequence, lateFor(needs, saying, place));
 }
@@ -78,7 +86,7 @@ const lateFor =
     saying.said[place] = judge(needs, pdu);
     if (saying.outcome?.kind !== "unknown") return;
     saying.outcome = together(saying);
-    if (saying.outcome.kind !== "unknown") needs.onLate(saying.outcome);
+    if (saying.outcome.kind !== "unknown") saying.onLate(saying.outcome);
   };
 
 /** Without its other parts, what was taken of a message is of no use to anybody. */

@@ -22,7 +22,7 @@ import { Lines } from "./lines.ts";
 import { canonical, learn } from "./message-id.ts";
 import type { CreateSmppCarrier, SmppCarrierNeeds } from "./needs.ts";
 import { References } from "./parts.ts";
-import { say } from "./say.ts";
+import { say, type SayNeeds } from "./say.ts";
 import { fullSpeed, pauseLeftMs, perSecondAt, queueFull, throttled, withContract } from "../speed.ts";
 import type { SubmitVerdict } from "./status.ts";
 import { submitsOf } from "./submits.ts";
@@ -44,6 +44,7 @@ class SmppCarrier implements Carrier {
   readonly #references: References;
   readonly #tally = new Tally();
   readonly #late = new LateAnswers();
+  readonly #saying: SayNeeds;
   /** Late answers that are being written down. */
   readonly #handedIn = new Set<Promise<void>>();
   #speed;
@@ -59,6 +60,12 @@ class SmppCarrier implements Carrier {
     this.#needs = needs;
     this.#learnedIdForm = needs.settings.idForm === "auto" ? needs.learnedIdForm : null;
     this.#references = new References(Math.random);
+    this.#saying = {
+      clock: needs.clock,
+      policy: needs.settings.statusPolicy,
+      onVerdict: (verdict) => this.#onVerdict(verdict),
+      expectLate: (session, sequence, take) => this.#late.expect(session, sequence, take),
+    };
     this.#speed = fullSpeed(needs.messagesPerSecond());
     const isPair = needs.settings.bindAs === "transmitter and receiver";
     this.#lines = new Lines({
@@ -102,21 +109,15 @@ class SmppCarrier implements Carrier {
     if (!session) return this.#isStopping ? { kind: "busy" } : { kind: "down", description: this.#whyDown() };
     const [first] = submits;
     const asked = `submit_sm to=${"*".repeat(8)}${message.recipient.slice(-4)} from=${message.sender} data_coding=${first?.dataCoding ?? 0} parts=${submits.length}`;
-    const said = await say(this.#saying(message, asked), session, submits);
+    const said = await say(this.#saying, session, submits, this.#lateFor(message, asked));
     if (said.kind === "down" && this.#isStopping) return { kind: "busy" };
     return { ...said, exchange: `${asked} -> ${wordsOf(said)}` };
   }
 
   /** It may be kept for as long as the bind lives, and so has nothing of the message but what names it. */
-  #saying({ accountId, requestId, n }: MessageRef, asked: string): Parameters<typeof say>[0] {
-    return {
-      clock: this.#needs.clock,
-      policy: this.#needs.settings.statusPolicy,
-      onVerdict: (verdict) => this.#onVerdict(verdict),
-      expectLate: (session, sequence, take) => this.#late.expect(session, sequence, take),
-      onLate: (outcome) =>
-        this.#handIn({ accountId, requestId, n }, { ...outcome, exchange: `${asked} -> ${wordsOf(outcome)}` }),
-    };
+  #lateFor({ accountId, requestId, n }: MessageRef, asked: string): (outcome: KnownOutcome) => void {
+    return (outcome) =>
+      this.#handIn({ accountId, requestId, n }, { ...outcome, exchange: `${asked} -> ${wordsOf(outcome)}` });
   }
 
   /** What is not written down is as if it had not come: the message stays in doubt. */
