@@ -497,6 +497,30 @@ export function storeSuite(engine: EngineName): void {
       expect(messages[2]).toMatchObject({ carrier: "1/north", trail: "judged\ntried\n", submittedAt: null });
     });
 
+    it("writes runs of intents beside other moves, also where one of these cannot be written, each result in its place", async () => {
+      const item = nineRecipients();
+      await store.accept([item]);
+      const [stranger] = await stored({});
+      const intents = refsOf(item).map(intentOf);
+      // PostgreSQL takes no NUL in a text, SQLite no object in the place of one.
+      const bad = { ...intents[3], errorCode: {} as unknown as string, description: "\0" } as Move;
+      const later = { ...intents[7], trail: "later\n" } as Move;
+      const batch = [intentOf(stranger), ...intents.slice(0, 3), bad, ...intents.slice(4, 7), later];
+      const results = await store.move(batch);
+      const told = results.map((result) => (result instanceof Error ? "failed" : result.message?.recipient));
+      expect(told).toEqual([
+        expect.stringMatching(/^\d+$/),
+        ...[1, 2, 3].map(recipientOf),
+        "failed",
+        ...[5, 6, 7, 8].map(recipientOf),
+      ]);
+      const messages = await Promise.all(refsOf(item).map(found));
+      expect(messages.map(({ state, attempts, trail }) => `${state} ${attempts} ${trail?.split("\n")[1] ?? ""}`)).toEqual([
+        "submitting 1 tried", "submitting 1 tried", "submitting 1 tried", "accepted 0 ", "submitting 1 tried",
+        "submitting 1 tried", "submitting 1 tried", "submitting 1 later", "accepted 0 ",
+      ]); // prettier-ignore
+    });
+
     it("makes an intent of each that can be: none of those that have moved on or are another's", async () => {
       const item = nineRecipients();
       await store.accept([item]);

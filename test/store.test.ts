@@ -14,6 +14,7 @@ import { FunctionDriver, type Engine } from "../src/store/engine.ts";
 import { createInbound } from "../src/store/inbound.ts";
 import { createReading } from "../src/store/reading.ts";
 import { IS_WAITING } from "../src/store/rows.ts";
+import { createIntend } from "../src/store/sqlite/intend.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
 import type { Tables } from "../src/store/tables.ts";
 import { receiptStoreSuite } from "./receipt-store.suite.ts";
@@ -59,6 +60,12 @@ describe("what users send back, in the store on sqlite", () => {
   });
 });
 
+const planOf = (sqlite: DatabaseSync, sql: string): unknown[] =>
+  sqlite
+    .prepare(`explain query plan ${sql}`)
+    .all()
+    .map(({ detail }) => detail);
+
 describe("what waits, in the store on sqlite", () => {
   it("is counted in its index alone, so that a million of them hold up nobody who reads", async () => {
     const sqlite = new DatabaseSync(":memory:");
@@ -75,10 +82,28 @@ describe("what waits, in the store on sqlite", () => {
     migrate(sqlite);
     const claim = `select account_id, request_id, n from messages
       where owner = ? and lane = ? and due_at <= ? and ${IS_WAITING} order by due_at limit ?`;
-    const plan = sqlite.prepare(`explain query plan ${claim}`).all();
-    expect(plan.map(({ detail }) => detail)).toEqual([
+    expect(planOf(sqlite, claim)).toEqual([
       "SEARCH messages USING COVERING INDEX messages_waiting (owner=? AND lane=? AND due_at<?)",
     ]);
+    sqlite.close();
+  });
+
+  it("is intended by its key, however little of it its owner has", () => {
+    const sqlite = new DatabaseSync(":memory:");
+    migrate(sqlite);
+    // As it would be after an analysis at a quiet moment.
+    sqlite.exec("analyze; insert into sqlite_stat1 values ('messages', 'messages_waiting', '2 1 1 1 1 1 1 1')");
+    sqlite.exec(
+      "insert into sqlite_stat1 values ('messages', 'messages', '9000000 9000000 1000 1'); analyze sqlite_schema",
+    );
+    const plans: unknown[][] = [];
+    const prepare = (sql: string) => {
+      plans.push(planOf(sqlite, sql));
+      return sqlite.prepare(sql);
+    };
+    createIntend({ prepare } as DatabaseSync);
+    const byKey = "SEARCH messages USING PRIMARY KEY (account_id=? AND request_id=? AND n>? AND n<?)";
+    expect(plans).toEqual([[byKey], [byKey]]);
     sqlite.close();
   });
 

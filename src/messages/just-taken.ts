@@ -39,6 +39,8 @@ export class JustTaken {
     const { accountId, requestId, n, recipient } = message;
     const taken: Taken = { accountId, requestId, n, recipient, at: now, writing };
     this.#idsOf(carrier).set(carrierMessageId, taken);
+    // An id that is used again has become this message's: once that is forgotten, the one before it is not found either.
+    this.#old.get(carrier)?.delete(carrierMessageId);
     writing.then(
       () => (taken.writing = null),
       () => this.#forget(carrier, carrierMessageId, taken),
@@ -50,7 +52,7 @@ export class JustTaken {
     // Many come in the same packet as the answer to their submit, of which nobody has heard yet.
     const taken = this.#look(receipt) ?? (await oneTurn().then(() => this.#look(receipt)));
     if (!taken || (taken.writing && !(await succeeds(taken.writing)))) return null;
-    // Hardly any receipt follows the last one, and what is kept for long is what costs.
+    // What is kept for long is what costs: if it is told later that the message was read, the store is asked.
     if (isFinal(receipt.state)) this.#forget(receipt.carrier, receipt.carrierMessageId, taken);
     const { accountId, requestId, n } = taken;
     return { accountId, requestId, n };
@@ -77,7 +79,7 @@ export class JustTaken {
     return ids;
   }
 
-  /** Unless its id has become that of another message. */
+  /** Unless its id is another message's by now. */
   #forget(carrier: string, carrierMessageId: string, taken: Taken): void {
     for (const generation of [this.#young, this.#old]) {
       const ids = generation.get(carrier);

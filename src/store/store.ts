@@ -172,8 +172,8 @@ export interface Move extends MessageRef {
   refund?: boolean;
   announce?: Announcement;
   /**
-   * What its sender knows of a message that is being handed to a carrier, or was just taken by it, when nothing else happens to
-   * it: a store that has to look at the row before it writes it may do without.
+   * What its sender knows of a message that is being handed to a carrier, or was just taken by it and has nothing to be settled:
+   * a store that has to look at the row before it writes it may do without.
    */
   known?: Omit<MovedMessage, "taken">;
 }

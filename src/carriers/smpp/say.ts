@@ -45,7 +45,7 @@ export async function say(
 ): Promise<Outcome> {
   const saying: Saying = { session, said: [], outcome: null, onLate };
   const [only] = submits;
-  if (only && submits.length === 1) hear(needs, saying, await session.request(only), 0);
+  if (only && submits.length === 1) noteAnswer(needs, saying, await session.request(only), 0);
   else {
     await Promise.all(submits.map((submit, place) => sayPart(needs, saying, submit, place)));
     if (saying.said.some(({ kind }) => kind === "taken")) await sayAgain(needs, saying, submits);
@@ -54,10 +54,10 @@ export async function say(
 }
 
 async function sayPart(needs: SayNeeds, saying: Saying, submit: SubmitSm, place: number): Promise<void> {
-  hear(needs, saying, await saying.session.request(submit), place);
+  noteAnswer(needs, saying, await saying.session.request(submit), place);
 }
 
-function hear(needs: SayNeeds, saying: Saying, answered: Answered, place: number): void {
+function noteAnswer(needs: SayNeeds, saying: Saying, answered: Answered, place: number): void {
   saying.said[place] = saidBy(needs, answered);
   if (answered.kind === "timeout") needs.expectLate(saying.session, answered.sequence, lateFor(needs, saying, place));
 }
