@@ -15,11 +15,18 @@ export class PathMap<V> {
 
   set(path: readonly (string | number)[], value: V): void {
     let branch = this.#root;
-    for (const key of path.slice(0, -1)) {
-      const next = (branch.get(key) as Branch | undefined) ?? new Map();
-      branch.set(key, next);
+    for (let at = 0; at < path.length - 1; at++) {
+      const key = path[at] ?? "";
+      let next = branch.get(key) as Branch | undefined;
+      if (!next) branch.set(key, (next = new Map()));
       branch = next;
     }
     branch.set(path.at(-1) ?? "", value);
+  }
+
+  delete(path: readonly (string | number)[]): void {
+    let branch: Branch | undefined = this.#root;
+    for (let at = 0; at < path.length - 1; at++) branch = branch?.get(path[at] ?? "") as Branch | undefined;
+    branch?.delete(path.at(-1) ?? "");
   }
 }

@@ -1,11 +1,11 @@
 import type { Outcome } from "../carriers/carrier.ts";
 import type { Message } from "../model/message.ts";
 import { writeTrail } from "../model/trail.ts";
-import { NOBODY, type Move } from "../store/store.ts";
+import { NOBODY } from "../store/store.ts";
 import type { Candidate } from "./choose-route.ts";
 import type { DispatchNeeds } from "./dispatch-needs.ts";
 import { mayFallBack } from "./fall-back.ts";
-import { answerOf, knownOf, noteInDoubt, noteTaken, refOf } from "./note-taken.ts";
+import { answerOf, knownOf, noteInDoubt, noteTaken, refOf, type Step } from "./note-taken.ts";
 import { turnToText } from "./put-off.ts";
 import { nextTryOf } from "./try-again.ts";
 
@@ -53,7 +53,7 @@ export function conclude(
 async function noteRefused(
   needs: DispatchNeeds,
   message: Message,
-  step: Omit<Move, "to"> & { ownedBy: number },
+  step: Step & { ownedBy: number },
   { fault, code: errorCode, description }: Extract<Outcome, { kind: "refused" }>,
 ): Promise<void> {
   const { commits, meters } = needs;

@@ -1,5 +1,6 @@
 import type { Receipt } from "../carriers/carrier.ts";
 import type { Clock } from "../lib/clock.ts";
+import { PathMap } from "../lib/path-map.ts";
 import { isFinal, type Message, type MessageRef } from "../model/message.ts";
 import { mayBePhone } from "../model/phone.ts";
 
@@ -14,17 +15,15 @@ interface Taken extends MessageRef {
   writing: Promise<unknown> | null;
 }
 
-/** By carrier, then by id: to join the two for every message costs more than the second look. */
-type Generation = Map<string, Map<string, Taken>>;
-
 /**
  * Remembers for a moment which messages carriers have just taken, and under which ids. Most receipts come within that moment,
  * many while the answer to the submit is being written: these ask nobody, and none of them has to be parked.
  */
 export class JustTaken {
   readonly #clock: Clock;
-  #young: Generation = new Map();
-  #old: Generation = new Map();
+  /** By carrier and id. */
+  #young = new PathMap<Taken>();
+  #old = new PathMap<Taken>();
   #noted = 0;
   #turnedAt = 0;
 
@@ -38,12 +37,13 @@ export class JustTaken {
     this.#noted += 1;
     const { accountId, requestId, n, recipient } = message;
     const taken: Taken = { accountId, requestId, n, recipient, at: now, writing };
-    this.#idsOf(carrier).set(carrierMessageId, taken);
+    const path = [carrier, carrierMessageId];
+    this.#young.set(path, taken);
     // An id that is used again has become this message's: once that is forgotten, the one before it is not found either.
-    this.#old.get(carrier)?.delete(carrierMessageId);
+    this.#old.delete(path);
     writing.then(
       () => (taken.writing = null),
-      () => this.#forget(carrier, carrierMessageId, taken),
+      () => this.#forget(path, taken),
     );
   }
 
@@ -53,38 +53,28 @@ export class JustTaken {
     const taken = this.#look(receipt) ?? (await oneTurn().then(() => this.#look(receipt)));
     if (!taken || (taken.writing && !(await succeeds(taken.writing)))) return null;
     // What is kept for long is what costs: if it is told later that the message was read, the store is asked.
-    if (isFinal(receipt.state)) this.#forget(receipt.carrier, receipt.carrierMessageId, taken);
+    if (isFinal(receipt.state)) this.#forget([receipt.carrier, receipt.carrierMessageId], taken);
     const { accountId, requestId, n } = taken;
     return { accountId, requestId, n };
   }
 
   #look({ carrier, carrierMessageId, recipient }: Receipt): Taken | null {
-    const taken = this.#young.get(carrier)?.get(carrierMessageId) ?? this.#old.get(carrier)?.get(carrierMessageId);
+    const path = [carrier, carrierMessageId];
+    const taken = this.#young.get(path) ?? this.#old.get(path);
     if (!taken || this.#clock.monotonic() - taken.at > KEPT_MS) return null;
     return mayBePhone(recipient, taken.recipient) ? taken : null;
   }
 
   #turn(now: number): void {
     this.#old = this.#young;
-    this.#young = new Map();
+    this.#young = new PathMap();
     this.#noted = 0;
     this.#turnedAt = now;
   }
 
-  #idsOf(carrier: string): Map<string, Taken> {
-    const known = this.#young.get(carrier);
-    if (known) return known;
-    const ids = new Map<string, Taken>();
-    this.#young.set(carrier, ids);
-    return ids;
-  }
-
   /** Unless its id is another message's by now. */
-  #forget(carrier: string, carrierMessageId: string, taken: Taken): void {
-    for (const generation of [this.#young, this.#old]) {
-      const ids = generation.get(carrier);
-      if (ids?.get(carrierMessageId) === taken) ids.delete(carrierMessageId);
-    }
+  #forget(path: readonly string[], taken: Taken): void {
+    for (const generation of [this.#young, this.#old]) if (generation.get(path) === taken) generation.delete(path);
   }
 }
 

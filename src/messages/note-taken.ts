@@ -8,7 +8,8 @@ import { settleParked, type ReportNeeds } from "./report.ts";
 
 type Taken = Extract<Outcome, { kind: "taken" }>;
 
-type Step = Omit<Move, "to">;
+/** A move without where it leads, which is for whoever writes it to say. */
+export type Step = Omit<Move, "to">;
 
 /**
  * Writes down that a carrier has a message, and under which ids; receipts that had come for these take effect. Its route may
