@@ -13,6 +13,8 @@ import { openTrial, type Trial } from "./torture/trial.ts";
 const RATE = 200;
 const SILENT_MS = 2000;
 const BACK_WITHIN_MS = 5000;
+/** On a busy machine a node is behind for a while once its store is back, which these tests are not about: whoever comes then waits. */
+const PATIENT = { HELIOGRAPH_ACCEPT_WAIT_MS: String(BACK_WITHIN_MS) };
 
 let trial: Trial | null = null;
 afterEach(async () => {
@@ -35,7 +37,7 @@ describe("SQLite on a disk that is full", { timeout: 90_000 }, () => {
 
   it("refuses sends with 503, still reads, and goes on by itself when there is room; nothing accepted is lost", async () => {
     trial = await openTrial({ postgresUrl: null, seed: seed("full disk"), dataDir: join(disk.path, "data") });
-    const server = await trial.start();
+    const server = await trial.start(PATIENT);
     const before = await post(server);
     const client = trial.send([server], RATE);
     for (let times = 0; times < 3; times += 1) {
@@ -69,7 +71,7 @@ describe("PostgreSQL", { timeout: 90_000 }, () => {
 
   it("that is stopped makes sends answer 503, and is used again once it runs; nothing accepted is lost", async () => {
     trial = await openTrial({ postgresUrl: cluster.url, seed: seed("PostgreSQL away") });
-    const server = await trial.start();
+    const server = await trial.start(PATIENT);
     const client = trial.send([server], RATE);
     await eventually(trial.countAccepted, (count) => count > 100);
     await stopPostgres(cluster);
@@ -89,7 +91,7 @@ describe("PostgreSQL", { timeout: 90_000 }, () => {
 
   it("that crashes again and again under load loses nothing, and every lost answer is resolved by its key", async () => {
     trial = await openTrial({ postgresUrl: cluster.url, seed: seed("PostgreSQL crashes") });
-    const server = await trial.start();
+    const server = await trial.start(PATIENT);
     const client = trial.send([server], RATE * 2);
     for (let times = 0; times < 5; times += 1) {
       const accepted = await trial.countAccepted();
@@ -255,5 +257,5 @@ async function isBack(server: ServerProcess): Promise<void> {
     (status) => status === 200,
     BACK_WITHIN_MS,
   );
-  expect((await post(server)).status).toBe(200);
+  expect(await post(server)).toMatchObject({ status: 200, body: { error: null } });
 }
