@@ -104,7 +104,9 @@ interface Given {
   createSmpp?: CreateSmppCarrier;
   /** Says how the node keeps up with its sending; a test may have it strained. */
   strain?: (routeClass: RouteClass) => Strain;
-  /** Told when the store has broken in a way that only a new process mends. */
+  /** Whether a thread of its own holds the clients' connections, which is worth it where there is a core for it. */
+  porter?: boolean;
+  /** Told when a thread has broken in a way that only a new process mends. */
   onBroken?: (error: Error) => void;
 }
 
@@ -362,6 +364,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const server = createServer(services, {
     trustProxy: config.trustProxy,
     answersRequests: config.roles.includes("api"),
+    porter: given.porter ?? false,
+    onBroken: given.onBroken,
   });
   address = await server.listen({ host: config.host, port: config.port });
   // Only now: secrets that are made but never shown, because the port was taken, would be lost for good.

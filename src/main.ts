@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { startApp, type App } from "./app.ts";
 import { WrongMasterKey } from "./accounts/master-key.ts";
 import { BadSetting, readConfig, unknownSettings } from "./config.ts";
@@ -29,7 +30,7 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel);
   for (const name of unknownSettings(process.env))
     log.warn({ setting: name }, "setting is not known and has no effect");
-  const app = await startApp(config, { log, onBroken: fail });
+  const app = await startApp(config, { log, porter: availableParallelism() > 1, onBroken: fail });
   // Before anybody hears that it runs: whoever does may end it at once.
   stopOnSignal(app);
   if (app.firstStart) say(welcome(app.firstStart, app.url));

@@ -27,13 +27,12 @@ let house: House;
 /** Codes of a link that leads somewhere, and of one that did. */
 let found: string;
 let gone: string;
-beforeAll(async () => {
-  tenants = await openTenants("sqlite");
+async function enter(wishes: { porter?: boolean } = {}): Promise<void> {
+  tenants = await openTenants("sqlite", systemClock, wishes);
   house = tenants.house;
   found = await plant({ createdAt: Date.now() });
   gone = await plant({ expiresAt: Date.now() - 1 });
-});
-afterAll(() => tenants.close());
+}
 
 const plant = async (wishes: Parameters<typeof plantLinks>[1]): Promise<string> =>
   (await plantLinks(tenants.execute, wishes)).codes[0]?.[0] ?? "";
@@ -275,276 +274,283 @@ describe("the first line of a request", () => {
   });
 });
 
-describe("a request in pieces", () => {
-  test("is answered whole wherever it is cut in two", { timeout: 60_000 }, async () => {
-    const before = await countStored();
-    const whole = Buffer.from(send({ extra: "Connection: close" }));
-    const cuts = Array.from({ length: whole.length - 1 }, (_, index) => index + 1);
-    for (let from = 0; from < cuts.length; from += 50) {
-      const answers = await Promise.all(
-        cuts.slice(from, from + 50).map((cut) => converse(whole.subarray(0, cut), whole.subarray(cut))),
-      );
-      expect(answers.map(statusesOf)).toEqual(answers.map(() => [200]));
-    }
-    expect(await countStored()).toBe(before + cuts.length);
-  });
+describe.each([
+  ["the event loop holds", { porter: false }],
+  ["the porter holds", { porter: true }],
+])("on connections that %s,", (_holder, wishes) => {
+  beforeAll(() => enter(wishes));
+  afterAll(() => tenants.close());
 
-  test("for a short link is answered whole wherever it is cut in two", async () => {
-    for (const path of [`/s/${found}`, `/${found}`]) {
-      const whole = Buffer.from(ask({ path, extra: "Connection: close" }));
+  describe("a request in pieces", () => {
+    test("is answered whole wherever it is cut in two", { timeout: 60_000 }, async () => {
+      const before = await countStored();
+      const whole = Buffer.from(send({ extra: "Connection: close" }));
       const cuts = Array.from({ length: whole.length - 1 }, (_, index) => index + 1);
-      const answers = await Promise.all(cuts.map((cut) => converse(whole.subarray(0, cut), whole.subarray(cut))));
-      expect(answers.map((all) => all.map(({ headers }) => headers["location"]))).toEqual(cuts.map(() => [TARGET]));
-    }
-  });
-
-  test("is answered when each byte comes alone, be it of the head or only of the body", async () => {
-    const bytes = (text: string): Buffer[] => [...Buffer.from(text)].map((byte) => Buffer.of(byte));
-    const first = send({ body: bodyOf("15550100001") });
-    const [head = "", body = ""] = send({ body: bodyOf("15550100002") }).split(/(?<=\r\n\r\n)/);
-    const inBodies = await converse(head, ...bytes(body), head, ...bytes(body), GOODBYE);
-    expect(inBodies.slice(0, 2).map(recipientOf)).toEqual(["15550100002", "15550100002"]);
-    const everywhere = await converse(...bytes(first + head + body + GOODBYE));
-    expect(everywhere.slice(0, 2).map(recipientOf)).toEqual(["15550100001", "15550100002"]);
-    expect([statusesOf(inBodies), statusesOf(everywhere)]).toEqual([
-      [200, 200, 200],
-      [200, 200, 200],
-    ]);
-  });
-
-  test("of the largest size is read, and one byte more is refused", async () => {
-    const fill = (length: number): string =>
-      BODY.replace("}", `,"x":"${"a".repeat(length - Buffer.byteLength(BODY) - 7)}"}`);
-    const largest = fill(1_048_576);
-    expect(Buffer.byteLength(largest)).toBe(1_048_576);
-    expect(statusesOf(await converse(send({ body: largest }), GOODBYE))).toEqual([200, 200]);
-    const [tooLarge] = await converse(send({ body: fill(1_048_577), extra: "connection: close" }));
-    expect(tooLarge?.status).toBe(413);
-  });
-});
-
-describe("requests one behind the other", () => {
-  test("are answered in their order, ordinary and odd ones mixed", async () => {
-    const numbers = Array.from({ length: 8 }, (_, index) => `1555010020${index}`);
-    const sends = numbers.map((to, index) =>
-      send({ body: bodyOf(to), ...(index % 3 === 2 ? { extra: "x-odd: a\tb" } : {}) }),
-    );
-    for (const bytes of [sends.join("") + GOODBYE, sends.join(HEALTHZ) + GOODBYE]) {
-      const answers = await converse(bytes);
-      expect(answers.map(recipientOf).filter((to) => to !== undefined)).toEqual(numbers);
-      expect(statusesOf(answers)).toEqual(answers.map(() => 200));
-      expect(answers.length).toBe(bytes.split(" HTTP/1.1").length - 1);
-    }
-  });
-
-  test("are answered in their order, sends and short links mixed", async () => {
-    const parts = [send(), ask(), send(), ask({ path: `/${found}` }), ask({ path: "/zzzzzzz" }), ask({ path: `/s/${gone}` }), send({ body: "{" }), ask()]; // prettier-ignore
-    const statuses = [200, 302, 200, 302, 404, 410, 400, 302];
-    const rounds = Array.from({ length: 10 }, (_, first) =>
-      [...parts.keys()].map((n) => (n * 3 + first) % parts.length),
-    );
-    const expected = rounds.flat().map((n) => statuses[n] ?? 0);
-    const bytes = rounds
-      .flat()
-      .map((n) => parts[n] ?? "")
-      .join("");
-    expect(statusesOf(await converse(bytes + GOODBYE))).toEqual([...expected, 200]);
-    const odd = ask({ line: `HEAD /s/${found} HTTP/1.1`, extra: "Connection: close" });
-    const behindThem = await converse(bytes + ask({ path: "/metrics" }) + GOODBYE);
-    expect(statusesOf(behindThem)).toEqual([...expected, 200, 200]);
-    expect(behindThem.at(-2)?.body).toContain("heliograph_link_clicks_total");
-    expect(statusesOf(await converse(bytes + odd))).toEqual([...expected, 302]);
-  });
-
-  test("are all answered when there are more of them than are read at once", async () => {
-    const numbers = Array.from({ length: 300 }, (_, index) => `15550103${String(index).padStart(3, "0")}`);
-    const answers = await converse(numbers.map((to) => send({ body: bodyOf(to) })).join("") + GOODBYE);
-    expect(answers.slice(0, -1).map(recipientOf)).toEqual(numbers);
-    expect(answers.length).toBe(301);
-  });
-
-  test("with the same head are judged each by itself: a key that is revoked meanwhile is refused", async () => {
-    const { body } = await house.ask<{ id: string; key: string }>("POST", "/api/keys", {
-      name: "brief",
-      scopes: ["sms", "chatapp"],
+      for (let from = 0; from < cuts.length; from += 50) {
+        const answers = await Promise.all(
+          cuts.slice(from, from + 50).map((cut) => converse(whole.subarray(0, cut), whole.subarray(cut))),
+        );
+        expect(answers.map(statusesOf)).toEqual(answers.map(() => [200]));
+      }
+      expect(await countStored()).toBe(before + cuts.length);
     });
-    const socket = await open();
-    const heard = hearAll(socket);
-    const same = send({ key: body.key });
-    socket.write(same);
-    await once(socket, "data");
-    socket.write(send({ key: body.key, line: "POST /v1/chatapp HTTP/1.1" }) + same);
-    await once(socket, "data");
-    await house.ask("DELETE", `/api/keys/${body.id}`);
-    socket.write(same + send() + GOODBYE);
-    const answers = await heard;
-    expect(statusesOf(answers)).toEqual([200, 400, 200, 401, 200, 200]);
+
+    test("for a short link is answered whole wherever it is cut in two", async () => {
+      for (const path of [`/s/${found}`, `/${found}`]) {
+        const whole = Buffer.from(ask({ path, extra: "Connection: close" }));
+        const cuts = Array.from({ length: whole.length - 1 }, (_, index) => index + 1);
+        const answers = await Promise.all(cuts.map((cut) => converse(whole.subarray(0, cut), whole.subarray(cut))));
+        expect(answers.map((all) => all.map(({ headers }) => headers["location"]))).toEqual(cuts.map(() => [TARGET]));
+      }
+    });
+
+    test("is answered when each byte comes alone, be it of the head or only of the body", async () => {
+      const bytes = (text: string): Buffer[] => [...Buffer.from(text)].map((byte) => Buffer.of(byte));
+      const first = send({ body: bodyOf("15550100001") });
+      const [head = "", body = ""] = send({ body: bodyOf("15550100002") }).split(/(?<=\r\n\r\n)/);
+      const inBodies = await converse(head, ...bytes(body), head, ...bytes(body), GOODBYE);
+      expect(inBodies.slice(0, 2).map(recipientOf)).toEqual(["15550100002", "15550100002"]);
+      const everywhere = await converse(...bytes(first + head + body + GOODBYE));
+      expect(everywhere.slice(0, 2).map(recipientOf)).toEqual(["15550100001", "15550100002"]);
+      expect([statusesOf(inBodies), statusesOf(everywhere)]).toEqual([
+        [200, 200, 200],
+        [200, 200, 200],
+      ]);
+    });
+
+    test("of the largest size is read, and one byte more is refused", async () => {
+      const fill = (length: number): string =>
+        BODY.replace("}", `,"x":"${"a".repeat(length - Buffer.byteLength(BODY) - 7)}"}`);
+      const largest = fill(1_048_576);
+      expect(Buffer.byteLength(largest)).toBe(1_048_576);
+      expect(statusesOf(await converse(send({ body: largest }), GOODBYE))).toEqual([200, 200]);
+      const [tooLarge] = await converse(send({ body: fill(1_048_577), extra: "connection: close" }));
+      expect(tooLarge?.status).toBe(413);
+    });
   });
 
-  test("behind a refused one are answered, and its body is not taken for a request", async () => {
-    const hidden = send({ body: bodyOf("15550100666") });
-    const answers = await converse(
-      send({ key: "hg_live_wrong", body: hidden }) + send(),
-      send({ key: "hg_live_wrong", body: hidden }).slice(0, -20),
-      hidden.slice(-20) + send(),
-      send({ body: hidden }) + GOODBYE,
-    );
-    expect(statusesOf(answers)).toEqual([401, 200, 401, 200, 400, 200]);
+  describe("requests one behind the other", () => {
+    test("are answered in their order, ordinary and odd ones mixed", async () => {
+      const numbers = Array.from({ length: 8 }, (_, index) => `1555010020${index}`);
+      const sends = numbers.map((to, index) =>
+        send({ body: bodyOf(to), ...(index % 3 === 2 ? { extra: "x-odd: a\tb" } : {}) }),
+      );
+      for (const bytes of [sends.join("") + GOODBYE, sends.join(HEALTHZ) + GOODBYE]) {
+        const answers = await converse(bytes);
+        expect(answers.map(recipientOf).filter((to) => to !== undefined)).toEqual(numbers);
+        expect(statusesOf(answers)).toEqual(answers.map(() => 200));
+        expect(answers.length).toBe(bytes.split(" HTTP/1.1").length - 1);
+      }
+    });
+
+    test("are answered in their order, sends and short links mixed", async () => {
+      const parts = [send(), ask(), send(), ask({ path: `/${found}` }), ask({ path: "/zzzzzzz" }), ask({ path: `/s/${gone}` }), send({ body: "{" }), ask()]; // prettier-ignore
+      const statuses = [200, 302, 200, 302, 404, 410, 400, 302];
+      const rounds = Array.from({ length: 10 }, (_, first) =>
+        [...parts.keys()].map((n) => (n * 3 + first) % parts.length),
+      );
+      const expected = rounds.flat().map((n) => statuses[n] ?? 0);
+      const bytes = rounds
+        .flat()
+        .map((n) => parts[n] ?? "")
+        .join("");
+      expect(statusesOf(await converse(bytes + GOODBYE))).toEqual([...expected, 200]);
+      const odd = ask({ line: `HEAD /s/${found} HTTP/1.1`, extra: "Connection: close" });
+      const behindThem = await converse(bytes + ask({ path: "/metrics" }) + GOODBYE);
+      expect(statusesOf(behindThem)).toEqual([...expected, 200, 200]);
+      expect(behindThem.at(-2)?.body).toContain("heliograph_link_clicks_total");
+      expect(statusesOf(await converse(bytes + odd))).toEqual([...expected, 302]);
+    });
+
+    test("are all answered when there are more of them than are read at once", async () => {
+      const numbers = Array.from({ length: 300 }, (_, index) => `15550103${String(index).padStart(3, "0")}`);
+      const answers = await converse(numbers.map((to) => send({ body: bodyOf(to) })).join("") + GOODBYE);
+      expect(answers.slice(0, -1).map(recipientOf)).toEqual(numbers);
+      expect(answers.length).toBe(301);
+    });
+
+    test("with the same head are judged each by itself: a key that is revoked meanwhile is refused", async () => {
+      const { body } = await house.ask<{ id: string; key: string }>("POST", "/api/keys", {
+        name: "brief",
+        scopes: ["sms", "chatapp"],
+      });
+      const socket = await open();
+      const heard = hearAll(socket);
+      const same = send({ key: body.key });
+      socket.write(same);
+      await once(socket, "data");
+      socket.write(send({ key: body.key, line: "POST /v1/chatapp HTTP/1.1" }) + same);
+      await once(socket, "data");
+      await house.ask("DELETE", `/api/keys/${body.id}`);
+      socket.write(same + send() + GOODBYE);
+      const answers = await heard;
+      expect(statusesOf(answers)).toEqual([200, 400, 200, 401, 200, 200]);
+    });
+
+    test("behind a refused one are answered, and its body is not taken for a request", async () => {
+      const hidden = send({ body: bodyOf("15550100666") });
+      const answers = await converse(
+        send({ key: "hg_live_wrong", body: hidden }) + send(),
+        send({ key: "hg_live_wrong", body: hidden }).slice(0, -20),
+        hidden.slice(-20) + send(),
+        send({ body: hidden }) + GOODBYE,
+      );
+      expect(statusesOf(answers)).toEqual([401, 200, 401, 200, 400, 200]);
+    });
+
+    test("behind one that closes are not looked at", async () => {
+      const before = await countStored();
+      const answers = await converse(send() + send({ extra: "Connection: close" }) + send() + HEALTHZ);
+      expect(statusesOf(answers)).toEqual([200, 200]);
+      expect(answers.map((answer) => answer.headers["connection"])).toEqual(["keep-alive", "close"]);
+      expect(await countStored()).toBe(before + 2);
+    });
   });
 
-  test("behind one that closes are not looked at", async () => {
-    const before = await countStored();
-    const answers = await converse(send() + send({ extra: "Connection: close" }) + send() + HEALTHZ);
-    expect(statusesOf(answers)).toEqual([200, 200]);
-    expect(answers.map((answer) => answer.headers["connection"])).toEqual(["keep-alive", "close"]);
-    expect(await countStored()).toBe(before + 2);
-  });
-});
+  describe("both doors", () => {
+    const wrong = (fields: object): string => JSON.stringify({ ...(JSON.parse(BODY) as object), ...fields });
 
-describe("both doors", () => {
-  const wrong = (fields: object): string => JSON.stringify({ ...(JSON.parse(BODY) as object), ...fields });
+    test.each([
+      ["a good send", () => send()],
+      ["a repeated header that says nothing", () => send({ extra: "x-a: 1\r\nx-a: 2" })],
+      ["a bad key", () => send({ key: "hg_live_wrong" })],
+      ["no key", () => send({ key: "" })],
+      ["two keys", () => send({ extra: "apikey: other" })],
+      ["no JSON", () => send({ body: "{" })],
+      ["no object", () => send({ body: "[]" })],
+      ["deep nesting", () => send({ body: "[".repeat(30) + "]".repeat(30) })],
+      ["half a character", () => send({ body: '{"sender":"\ud800"}' })],
+      ["missing fields", () => send({ body: "{}" })],
+      ["wrong fields", () => send({ body: wrong({ sender: "", to: [5], type: "é", unicode: 2 }) })],
+      ["a number that is none", () => send({ body: wrong({ to: "nobody" }) })],
+      ["a text too long", () => send({ body: wrong({ text: "x".repeat(2000) }) })],
+      ["an idempotency key that is too long", () => send({ extra: `Idempotency-Key: ${"k".repeat(256)}` })],
+      ["an empty idempotency key", () => send({ extra: "Idempotency-Key:" })],
+    ])("answer %s with the same headers and body", async (_name, make) => {
+      for (const bytes of [make() + GOODBYE, make().replace("\r\n", "\r\nConnection: close\r\n")]) {
+        const [express] = await converse(bytes);
+        const [ordinary] = await converseOrdinarily(bytes);
+        if (!express || !ordinary) throw new Error("one of them did not answer");
+        expect(alike(express)).toEqual(alike(ordinary));
+      }
+    });
 
-  test.each([
-    ["a good send", () => send()],
-    ["a repeated header that says nothing", () => send({ extra: "x-a: 1\r\nx-a: 2" })],
-    ["a bad key", () => send({ key: "hg_live_wrong" })],
-    ["no key", () => send({ key: "" })],
-    ["two keys", () => send({ extra: "apikey: other" })],
-    ["no JSON", () => send({ body: "{" })],
-    ["no object", () => send({ body: "[]" })],
-    ["deep nesting", () => send({ body: "[".repeat(30) + "]".repeat(30) })],
-    ["half a character", () => send({ body: '{"sender":"\ud800"}' })],
-    ["missing fields", () => send({ body: "{}" })],
-    ["wrong fields", () => send({ body: wrong({ sender: "", to: [5], type: "é", unicode: 2 }) })],
-    ["a number that is none", () => send({ body: wrong({ to: "nobody" }) })],
-    ["a text too long", () => send({ body: wrong({ text: "x".repeat(2000) }) })],
-    ["an idempotency key that is too long", () => send({ extra: `Idempotency-Key: ${"k".repeat(256)}` })],
-    ["an empty idempotency key", () => send({ extra: "Idempotency-Key:" })],
-  ])("answer %s with the same headers and body", async (_name, make) => {
-    for (const bytes of [make() + GOODBYE, make().replace("\r\n", "\r\nConnection: close\r\n")]) {
-      const [express] = await converse(bytes);
-      const [ordinary] = await converseOrdinarily(bytes);
+    test.each([
+      ["a code below /s", () => ask()],
+      ["a code at the root", () => ask({ path: `/${found}` })],
+      ["a code with a query", () => ask({ path: `/s/${found}?to=https://evil.example` })],
+      ["a code that nobody has", () => ask({ path: "/s/zzzzzzz" })],
+      ["a code at the root that nobody has", () => ask({ path: "/zzzzzzz" })],
+      ["a link that has expired", () => ask({ path: `/s/${gone}` })],
+      ["an expired link at the root", () => ask({ path: `/${gone}` })],
+      ["what is no code", () => ask({ path: "/s/not-a-code" })],
+      ["a page that could be a code", () => ask({ path: "/healthz" })],
+      ["no agent", () => ask({ agent: "" })],
+      ["an agent with odd bytes", () => ask({ agent: "caf\u00e9\t1.0" })],
+      ["two agents", () => ask({ extra: "User-Agent: curl/8.5.0" })],
+      ["a length of nothing", () => ask({ extra: "Content-Length: 0" })],
+      ["a body", () => `${ask({ extra: "Content-Type: text/plain\r\nContent-Length: 4" })}body`],
+      ["a type without a body", () => ask({ extra: "Content-Type: text/plain" })],
+      ["two hosts", () => ask({ extra: "Host: evil.example" })],
+      ["a foreign host", () => ask({ extra: "X-Forwarded-Host: evil.example\r\nForwarded: host=evil.example" })],
+      ["an address in full", () => ask({ line: `GET http://evil.example/s/${found} HTTP/1.1` })],
+    ])("answer a short link (%s) with the same headers and body", async (_name, make) => {
+      for (const bytes of [make() + GOODBYE, make().replace("\r\n", "\r\nConnection: close\r\n")]) {
+        const express = await converse(Buffer.from(bytes, "latin1"));
+        const ordinary = await converseOrdinarily(Buffer.from(bytes, "latin1"));
+        expect(express.map(alike)).toEqual(ordinary.map(alike));
+        expect(express[0]?.headers["location"] ?? TARGET).toBe(TARGET);
+      }
+    });
+
+    test("lead to the target with the same words", async () => {
+      const [answer] = await converse(ask() + GOODBYE);
+      expect(answer && alike(answer)).toEqual({
+        status: 302,
+        headers: {
+          "cache-control": "no-store",
+          "referrer-policy": "no-referrer",
+          location: TARGET,
+          "content-type": "text/plain; charset=utf-8",
+          "content-length": "0",
+          connection: "keep-alive",
+          "keep-alive": "timeout=65",
+          date: "string",
+          requestId: "undefined",
+        },
+        body: "",
+      });
+    });
+
+    test("answer a short link with the same failure while the store is away", async () => {
+      const away = vi.spyOn(house.app.store, "findLinks").mockRejectedValue(new StorageUnavailable("away"));
+      const [express] = await converse(ask() + GOODBYE);
+      const [ordinary] = await converseOrdinarily(ask() + GOODBYE);
+      away.mockRestore();
       if (!express || !ordinary) throw new Error("one of them did not answer");
+      expect(express).toMatchObject({ status: 503, headers: { "retry-after": "2" } });
       expect(alike(express)).toEqual(alike(ordinary));
-    }
-  });
+    });
 
-  test.each([
-    ["a code below /s", () => ask()],
-    ["a code at the root", () => ask({ path: `/${found}` })],
-    ["a code with a query", () => ask({ path: `/s/${found}?to=https://evil.example` })],
-    ["a code that nobody has", () => ask({ path: "/s/zzzzzzz" })],
-    ["a code at the root that nobody has", () => ask({ path: "/zzzzzzz" })],
-    ["a link that has expired", () => ask({ path: `/s/${gone}` })],
-    ["an expired link at the root", () => ask({ path: `/${gone}` })],
-    ["what is no code", () => ask({ path: "/s/not-a-code" })],
-    ["a page that could be a code", () => ask({ path: "/healthz" })],
-    ["no agent", () => ask({ agent: "" })],
-    ["an agent with odd bytes", () => ask({ agent: "caf\u00e9\t1.0" })],
-    ["two agents", () => ask({ extra: "User-Agent: curl/8.5.0" })],
-    ["a length of nothing", () => ask({ extra: "Content-Length: 0" })],
-    ["a body", () => `${ask({ extra: "Content-Type: text/plain\r\nContent-Length: 4" })}body`],
-    ["a type without a body", () => ask({ extra: "Content-Type: text/plain" })],
-    ["two hosts", () => ask({ extra: "Host: evil.example" })],
-    ["a foreign host", () => ask({ extra: "X-Forwarded-Host: evil.example\r\nForwarded: host=evil.example" })],
-    ["an address in full", () => ask({ line: `GET http://evil.example/s/${found} HTTP/1.1` })],
-  ])("answer a short link (%s) with the same headers and body", async (_name, make) => {
-    for (const bytes of [make() + GOODBYE, make().replace("\r\n", "\r\nConnection: close\r\n")]) {
-      const express = await converse(Buffer.from(bytes, "latin1"));
-      const ordinary = await converseOrdinarily(Buffer.from(bytes, "latin1"));
-      expect(express.map(alike)).toEqual(ordinary.map(alike));
-      expect(express[0]?.headers["location"] ?? TARGET).toBe(TARGET);
-    }
-  });
+    test.each([
+      ["person", PHONE],
+      ["preview", "WhatsApp/2.25.1 A"],
+      ["bot", "curl/8.5.0"],
+      ["bot", ""],
+      ["person", "caf\u00e9/1.0"],
+    ] as const)("record the click of a %s: %s", async (agentClass, agent) => {
+      const code = await plant({ createdAt: Date.now() });
+      const bytes = Buffer.from(
+        ask({ path: `/s/${code}`, agent }) + ask({ path: `/${code}`, agent }) + GOODBYE,
+        "latin1",
+      );
+      await converse(bytes);
+      await converseOrdinarily(bytes);
+      type Clicks = { clicks: Record<string, number> };
+      const { clicks } = await eventually(
+        async () => (await house.ask<Clicks>("GET", `/api/links/${code}`)).body,
+        (link) => Object.values(link.clicks).reduce((sum, count) => sum + count, 0) >= 4,
+      );
+      expect(clicks).toEqual({ person: 0, preview: 0, bot: 0, [agentClass]: 4 });
+    });
 
-  test("lead to the target with the same words", async () => {
-    const [answer] = await converse(ask() + GOODBYE);
-    expect(answer && alike(answer)).toEqual({
-      status: 302,
-      headers: {
-        "cache-control": "no-store",
-        "referrer-policy": "no-referrer",
-        location: TARGET,
-        "content-type": "text/plain; charset=utf-8",
-        "content-length": "0",
-        connection: "keep-alive",
-        "keep-alive": "timeout=65",
-        date: "string",
-        requestId: "undefined",
-      },
-      body: "",
+    test("know one another's idempotency keys", async () => {
+      const bytes = send({ extra: "Idempotency-Key: both-doors" });
+      const [first] = await converse(bytes + GOODBYE);
+      const [again] = await converse(bytes + GOODBYE);
+      const [ordinarily] = await converseOrdinarily(bytes + GOODBYE);
+      expect([again?.body, ordinarily?.body]).toEqual([first?.body, first?.body]);
+      expect([first, again, ordinarily].map((answer) => answer?.headers["idempotent-replayed"])).toEqual([
+        undefined,
+        "true",
+        "true",
+      ]);
+    });
+
+    test("tell the rate of a key in the same way", async () => {
+      const { body } = await house.ask<{ key: string }>("POST", "/api/keys", {
+        name: "slow",
+        scopes: ["sms"],
+        requestsPerSecond: 1,
+      });
+      const bytes = send({ key: body.key }).repeat(3) + GOODBYE;
+      const answers = await converse(bytes);
+      expect(answers[0]).toMatchObject({ status: 200, headers: { "ratelimit-policy": '"key";q=1;w=1' } });
+      const [express, ordinary] = [answers, await converseOrdinarily(bytes)].map((all) =>
+        all.find((answer) => answer.status === 429),
+      );
+      if (!express || !ordinary) throw new Error("one of them was not refused");
+      expect(alike(express)).toEqual(alike(ordinary));
+      expect(express.headers).toMatchObject({ ratelimit: '"key";r=0;t=1', "retry-after": "1" });
     });
   });
 
-  test("answer a short link with the same failure while the store is away", async () => {
-    const away = vi.spyOn(house.app.store, "findLinks").mockRejectedValue(new StorageUnavailable("away"));
-    const [express] = await converse(ask() + GOODBYE);
-    const [ordinary] = await converseOrdinarily(ask() + GOODBYE);
-    away.mockRestore();
-    if (!express || !ordinary) throw new Error("one of them did not answer");
-    expect(express).toMatchObject({ status: 503, headers: { "retry-after": "2" } });
-    expect(alike(express)).toEqual(alike(ordinary));
-  });
+  /** What hides behind each of these must never be answered by itself; its number would show. */
+  const HIDDEN = "15550109999";
+  const hidden = (): string => send({ body: bodyOf(HIDDEN) });
+  const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 
-  test.each([
-    ["person", PHONE],
-    ["preview", "WhatsApp/2.25.1 A"],
-    ["bot", "curl/8.5.0"],
-    ["bot", ""],
-    ["person", "caf\u00e9/1.0"],
-  ] as const)("record the click of a %s: %s", async (agentClass, agent) => {
-    const code = await plant({ createdAt: Date.now() });
-    const bytes = Buffer.from(
-      ask({ path: `/s/${code}`, agent }) + ask({ path: `/${code}`, agent }) + GOODBYE,
-      "latin1",
-    );
-    await converse(bytes);
-    await converseOrdinarily(bytes);
-    type Clicks = { clicks: Record<string, number> };
-    const { clicks } = await eventually(
-      async () => (await house.ask<Clicks>("GET", `/api/links/${code}`)).body,
-      (link) => Object.values(link.clicks).reduce((sum, count) => sum + count, 0) >= 4,
-    );
-    expect(clicks).toEqual({ person: 0, preview: 0, bot: 0, [agentClass]: 4 });
-  });
-
-  test("know one another's idempotency keys", async () => {
-    const bytes = send({ extra: "Idempotency-Key: both-doors" });
-    const [first] = await converse(bytes + GOODBYE);
-    const [again] = await converse(bytes + GOODBYE);
-    const [ordinarily] = await converseOrdinarily(bytes + GOODBYE);
-    expect([again?.body, ordinarily?.body]).toEqual([first?.body, first?.body]);
-    expect([first, again, ordinarily].map((answer) => answer?.headers["idempotent-replayed"])).toEqual([
-      undefined,
-      "true",
-      "true",
-    ]);
-  });
-
-  test("tell the rate of a key in the same way", async () => {
-    const { body } = await house.ask<{ key: string }>("POST", "/api/keys", {
-      name: "slow",
-      scopes: ["sms"],
-      requestsPerSecond: 1,
-    });
-    const bytes = send({ key: body.key }).repeat(3) + GOODBYE;
-    const answers = await converse(bytes);
-    expect(answers[0]).toMatchObject({ status: 200, headers: { "ratelimit-policy": '"key";q=1;w=1' } });
-    const [express, ordinary] = [answers, await converseOrdinarily(bytes)].map((all) =>
-      all.find((answer) => answer.status === 429),
-    );
-    if (!express || !ordinary) throw new Error("one of them was not refused");
-    expect(alike(express)).toEqual(alike(ordinary));
-    expect(express.headers).toMatchObject({ ratelimit: '"key";r=0;t=1', "retry-after": "1" });
-  });
-});
-
-/** What hides behind each of these must never be answered by itself; its number would show. */
-const HIDDEN = "15550109999";
-const hidden = (): string => send({ body: bodyOf(HIDDEN) });
-const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n0\r\n\r\n`;
-
-const AMBIGUOUS: readonly [name: string, make: () => string, statuses: number[]][] = [
+  const AMBIGUOUS: readonly [name: string, make: () => string, statuses: number[]][] = [
   ["a length and chunks", () => send({ length: "Content-Length: 4\r\nTransfer-Encoding: chunked", body: `0\r\n\r\n${hidden()}` }), [400]],
   ["chunks and a length", () => send({ length: "Transfer-Encoding: chunked\r\nContent-Length: 4", body: `0\r\n\r\n${hidden()}` }), [400]],
   ["chunks", () => send({ length: "Transfer-Encoding: chunked", body: chunked(BODY) }), [200, 200]],
@@ -593,409 +599,420 @@ const AMBIGUOUS: readonly [name: string, make: () => string, statuses: number[]]
   ["noise", () => "\u0016\u0003\u0001\u0002\u0000\u0001\r\n\r\n", [400]],
 ]; // prettier-ignore
 
-describe("a request that could be read in two ways", () => {
-  test.each(AMBIGUOUS)(
-    "(%s) is answered as Node reads it, and what it hides is not taken",
-    async (_name, make, statuses) => {
-      const answers = await converse(Buffer.from(make() + GOODBYE, "latin1"));
-      expect(statusesOf(answers)).toEqual(statuses);
-      expect(answers.map(alike)).toEqual(
-        (await converseOrdinarily(Buffer.from(make() + GOODBYE, "latin1"))).map(alike),
-      );
-      // Behind ordinary ones that are still being answered it is read no differently.
-      const behind = await converse(Buffer.from(send() + send() + make() + GOODBYE, "latin1"));
-      expect(statusesOf(behind)).toEqual([200, 200, ...statuses]);
-      const { body } = await house.ask<{ data: MessageBody[] }>("GET", `/v1/messages?recipient=${HIDDEN}`);
-      expect(body.data).toEqual([]);
-    },
-  );
-});
-
-describe("a client that leaves", () => {
-  test("in the middle of a body, before an answer or in the middle of many does no harm", async () => {
-    const whole = send();
-    for (const bytes of [whole.slice(0, -5), whole, whole.repeat(50), whole + HEALTHZ + whole.slice(0, -5)]) {
-      for (const leave of ["destroy", "resetAndDestroy", "end"] as const) {
-        const socket = await open();
-        socket.on("error", () => undefined).resume();
-        socket.write(bytes);
-        await turn();
-        socket[leave]();
-        await once(socket, "close");
-      }
-    }
-    expect((await house.send()).status).toBe(200);
-  });
-
-  test("after the end of its own side is still answered all that it asked", async () => {
-    const socket = await open();
-    const heard = hearAll(socket);
-    const { store } = house.app;
-    const accept = store.accept.bind(store);
-    const finished = once(socket, "finish");
-    // No answer before the end has been heard: one that is quicker does not know yet that it is the last.
-    const held = vi.spyOn(store, "accept").mockImplementation(async (...batch) => {
-      await finished;
-      for (let turns = 0; turns < 10; turns += 1) await turn();
-      return accept(...batch);
-    });
-    socket.end(send() + send());
-    const answers = await heard;
-    held.mockRestore();
-    expect(statusesOf(answers)).toEqual([200, 200]);
-    expect(answers.map((answer) => answer.headers["connection"])).toEqual([expect.any(String), "close"]);
-    const mixed = await open();
-    const mixedHeard = hearAll(mixed);
-    mixed.end(send() + send() + GOODBYE);
-    expect(statusesOf((await mixedHeard).slice(0, 2))).toEqual([200, 200]);
-  });
-
-  test("in the middle of a body gets its earlier answers and then a 400", async () => {
-    const socket = await open();
-    const heard = hearAll(socket);
-    socket.end(send() + send().slice(0, -5));
-    expect(statusesOf(await heard)).toEqual([200, 400]);
-  });
-});
-
-describe("a client that takes too long", () => {
-  let slow: House;
-  beforeEach(async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    slow = await openHouse("sqlite");
-  });
-  afterEach(async () => {
-    await slow.close();
-    vi.useRealTimers();
-  });
-  const say = async (bytes: string): Promise<{ heard: Promise<Heard[]>; socket: Socket }> => {
-    const socket = await open(slow.url);
-    const heard = hearAll(socket);
-    socket.write(bytes);
-    await turn();
-    await turn();
-    return { heard, socket };
-  };
-
-  test("to say anything is cut off with a 408 after 10 s", async () => {
-    const { heard, socket } = await say("");
-    // It is there once the server has answered another.
-    await slow.ask("GET", "/healthz");
-    vi.advanceTimersByTime(9000);
-    expect((await slow.ask("GET", "/healthz")).status).toBe(200);
-    expect(socket.readyState).toBe("open");
-    vi.advanceTimersByTime(3000);
-    expect(statusesOf(await heard)).toEqual([408]);
-  });
-
-  test("over a body is cut off with a 408 after 30 s, however it drips", async () => {
-    const { heard, socket } = await say(send({ key: slow.key }).slice(0, -30));
-    for (let second = 0; second < 29; second += 1) {
-      socket.write("x");
-      await turn();
-      vi.advanceTimersByTime(1000);
-    }
-    expect(socket.readyState).toBe("open");
-    vi.advanceTimersByTime(3000);
-    expect(statusesOf(await heard)).toEqual([408]);
-  });
-
-  test("over the body of a refused request is cut off without another word", async () => {
-    const { heard } = await say(send({ key: "hg_live_wrong" }).slice(0, -5));
-    vi.advanceTimersByTime(32_000);
-    expect(statusesOf(await heard)).toEqual([401]);
-  });
-
-  test("to ask again is let go after 65 s, and not before", async () => {
-    const { heard, socket } = await say(send({ key: slow.key }));
-    await once(socket, "data");
-    vi.advanceTimersByTime(60_000);
-    socket.write(send({ key: slow.key }));
-    await once(socket, "data");
-    vi.advanceTimersByTime(67_000);
-    expect(statusesOf(await heard)).toEqual([200, 200]);
-  });
-});
-
-describe("a stop", () => {
-  test("lets go of idle connections at once, and answers what has begun with a close", async () => {
-    const stopped = await openHouse("sqlite");
-    const idle = await open(stopped.url);
-    const idleHeard = hearAll(idle);
-    idle.write(send({ key: stopped.key }));
-    await once(idle, "data");
-    const begun = await open(stopped.url);
-    const begunHeard = hearAll(begun);
-    const bytes = Buffer.from(send({ key: stopped.key }));
-    begun.write(bytes.subarray(0, -5));
-    await turn();
-    await turn();
-    const closed = stopped.close();
-    expect((await idleHeard).map((answer) => answer.headers["connection"])).toEqual(["keep-alive"]);
-    begun.write(bytes.subarray(-5));
-    expect((await begunHeard).map(({ status, headers }) => [status, headers["connection"]])).toEqual([[200, "close"]]);
-    await closed;
-  });
-
-  test("answers a short link that is being looked up with a close", async () => {
-    const stopped = await openHouse("sqlite");
-    const { promise, resolve } = Promise.withResolvers<null[]>();
-    const lookup = vi.spyOn(stopped.app.store, "findLinks").mockReturnValue(promise);
-    const socket = await open(stopped.url);
-    const heard = hearAll(socket);
-    socket.write(ask());
-    await eventually(() => lookup.mock.calls.length, (calls) => calls === 1); // prettier-ignore
-    const closed = stopped.close();
-    resolve([null]);
-    expect((await heard).map(({ status, headers }) => [status, headers["connection"]])).toEqual([[404, "close"]]);
-    await closed;
-  });
-
-  test("does not wait for ever for a body that never comes, nor for a client that never asks", async () => {
-    const stopped = await openHouse("sqlite");
-    const silent = await open(stopped.url);
-    const half = await open(stopped.url);
-    half.write(send({ key: stopped.key }).slice(0, -5));
-    const heard = Promise.all([hearAll(silent), hearAll(half)]);
-    await turn();
-    await turn();
-    await stopped.close();
-    expect(await heard).toEqual([[], []]);
-  });
-});
-
-/** The door before a server of our own, which tells what it was asked, through whichever door. */
-async function openStub(
-  handle: (call: SendCall) => Promise<string>,
-  onRefused: (code: string) => void = () => {},
-  follow: Follow["follow"] = async () => ({ kind: "found", url: TARGET }),
-) {
-  const route = { express: true, method: "POST", path: "/v1/sms", family: "send", scope: "sms" };
-  const credentialOf = (secret: string) =>
-    ({
-      key: { scopes: ["sms"] },
-      actor: { name: secret },
-      account: {},
-      networks: null,
-      bucket: null,
-    }) as unknown as Credential;
-  const keyring = { find: credentialOf } as unknown as Admission["keyring"];
-  const admission = { keyring, clock: systemClock, badKeys: new MinuteCounter() };
-  const ordinary = (asked: IncomingMessage, response: ServerResponse): void => {
-    let body = "";
-    asked.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
-    asked.on("end", () => {
-      const { headers, url = "", method = "" } = asked;
-      const code = /^\/(?:s\/)?([1-9A-HJ-NP-Za-km-z]{7})(?:\?.*)?$/.exec(url)?.[1];
-      if (code !== undefined && method === "GET") {
-        void follow(code, headers["user-agent"], method);
-        response.end("ordinary");
-        return;
-      }
-      const caller = authenticate(admission, { headers, address: "" }, "sms", () => {});
-      try {
-        const seen = { "idempotency-key": headers["idempotency-key"] };
-        void handle({ headers: seen, body: JSON.parse(body), caller, setHeader: () => {} });
-      } catch {
-        onRefused("INVALID_JSON");
-      }
-      response.end("ordinary");
-    });
-  };
-  const server = putExpressDoorBefore(
-    createHttpServer(ordinary),
-    {
-      services: {
-        clock: systemClock,
-        stopping: new AbortController().signal,
-        accepting: { doorstep: { isShut: () => false } },
-        meters: { refused: (code: string) => ({ inc: () => onRefused(code) }) },
-        baseUrl: () => "",
-        links: { follow },
-      } as unknown as Services,
-      admission,
-      bodyBytesMax: 1_048_576,
-      addressOf: () => "",
-    },
-    [{ ...route, handle: async (_services, call) => ({ text: await handle(call) }) } as SendRoute, ...shortLinkRoutes],
-  ).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
-  };
-}
-
-test(
-  "both doors read the same requests out of the same bytes, however these are broken",
-  { timeout: 120_000 },
-  async () => {
-    let seen: unknown[] = [];
-    const stub = await openStub(
-      async ({ headers, body, caller }) => {
-        seen.push([caller.actor.name, headers["idempotency-key"], body]);
-        return "{}";
-      },
-      (code) => void seen.push(code),
-      async (...link) => {
-        seen.push(link);
-        return { kind: "unknown" };
+  describe("a request that could be read in two ways", () => {
+    test.each(AMBIGUOUS)(
+      "(%s) is answered as Node reads it, and what it hides is not taken",
+      async (_name, make, statuses) => {
+        const answers = await converse(Buffer.from(make() + GOODBYE, "latin1"));
+        expect(statusesOf(answers)).toEqual(statuses);
+        expect(answers.map(alike)).toEqual(
+          (await converseOrdinarily(Buffer.from(make() + GOODBYE, "latin1"))).map(alike),
+        );
+        // Behind ordinary ones that are still being answered it is read no differently.
+        const behind = await converse(Buffer.from(send() + send() + make() + GOODBYE, "latin1"));
+        expect(statusesOf(behind)).toEqual([200, 200, ...statuses]);
+        const { body } = await house.ask<{ data: MessageBody[] }>("GET", `/v1/messages?recipient=${HIDDEN}`);
+        expect(body.data).toEqual([]);
       },
     );
-    /** What the server reads out of the bytes, on a connection that has already said something or not. */
-    const readBy = async (bytes: Buffer, said: string): Promise<unknown[]> => {
-      seen = [];
-      const socket = await open(stub.url);
-      const heard = new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
-      if (said !== "") {
-        socket.write(said);
-        await once(socket, "data");
+  });
+
+  describe("a client that leaves", () => {
+    test("in the middle of a body, before an answer or in the middle of many does no harm", async () => {
+      const whole = send();
+      for (const bytes of [whole.slice(0, -5), whole, whole.repeat(50), whole + HEALTHZ + whole.slice(0, -5)]) {
+        for (const leave of ["destroy", "resetAndDestroy", "end"] as const) {
+          const socket = await open();
+          socket.on("error", () => undefined).resume();
+          socket.write(bytes);
+          await turn();
+          socket[leave]();
+          await once(socket, "close");
+        }
       }
-      seen = [];
-      socket.resume().write(bytes);
-      await heard;
-      return seen;
+      expect((await house.send()).status).toBe(200);
+    });
+
+    test("after the end of its own side is still answered all that it asked", async () => {
+      const socket = await open();
+      const heard = hearAll(socket);
+      const { store } = house.app;
+      const accept = store.accept.bind(store);
+      const finished = once(socket, "finish");
+      // No answer before the end has been heard: one that is quicker does not know yet that it is the last.
+      const held = vi.spyOn(store, "accept").mockImplementation(async (...batch) => {
+        await finished;
+        for (let turns = 0; turns < 10; turns += 1) await turn();
+        return accept(...batch);
+      });
+      socket.end(send() + send());
+      const answers = await heard;
+      held.mockRestore();
+      expect(statusesOf(answers)).toEqual([200, 200]);
+      expect(answers.map((answer) => answer.headers["connection"])).toEqual([expect.any(String), "close"]);
+      const mixed = await open();
+      const mixedHeard = hearAll(mixed);
+      mixed.end(send() + send() + GOODBYE);
+      expect(statusesOf((await mixedHeard).slice(0, 2))).toEqual([200, 200]);
+    });
+
+    test("in the middle of a body gets its earlier answers and then a 400", async () => {
+      const socket = await open();
+      const heard = hearAll(socket);
+      socket.end(send() + send().slice(0, -5));
+      expect(statusesOf(await heard)).toEqual([200, 400]);
+    });
+  });
+});
+
+describe("on connections of its own,", () => {
+  beforeAll(() => enter());
+  afterAll(() => tenants.close());
+
+  describe("a client that takes too long", () => {
+    let slow: House;
+    beforeEach(async () => {
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      slow = await openHouse("sqlite");
+    });
+    afterEach(async () => {
+      await slow.close();
+      vi.useRealTimers();
+    });
+    const say = async (bytes: string): Promise<{ heard: Promise<Heard[]>; socket: Socket }> => {
+      const socket = await open(slow.url);
+      const heard = hearAll(socket);
+      socket.write(bytes);
+      await turn();
+      await turn();
+      return { heard, socket };
     };
-    // However much of it a broken length takes, in the end this is no request, and the line is closed.
-    const end = `${"x".repeat(150_000)}\r\n\r\n`;
-    const aBreak = record({
-      at: nat(),
-      cut: nat(3),
-      put: constantFrom(
+
+    test("to say anything is cut off with a 408 after 10 s", async () => {
+      const { heard, socket } = await say("");
+      // It is there once the server has answered another.
+      await slow.ask("GET", "/healthz");
+      vi.advanceTimersByTime(9000);
+      expect((await slow.ask("GET", "/healthz")).status).toBe(200);
+      expect(socket.readyState).toBe("open");
+      vi.advanceTimersByTime(3000);
+      expect(statusesOf(await heard)).toEqual([408]);
+    });
+
+    test("over a body is cut off with a 408 after 30 s, however it drips", async () => {
+      const { heard, socket } = await say(send({ key: slow.key }).slice(0, -30));
+      for (let second = 0; second < 29; second += 1) {
+        socket.write("x");
+        await turn();
+        vi.advanceTimersByTime(1000);
+      }
+      expect(socket.readyState).toBe("open");
+      vi.advanceTimersByTime(3000);
+      expect(statusesOf(await heard)).toEqual([408]);
+    });
+
+    test("over the body of a refused request is cut off without another word", async () => {
+      const { heard } = await say(send({ key: "hg_live_wrong" }).slice(0, -5));
+      vi.advanceTimersByTime(32_000);
+      expect(statusesOf(await heard)).toEqual([401]);
+    });
+
+    test("to ask again is let go after 65 s, and not before", async () => {
+      const { heard, socket } = await say(send({ key: slow.key }));
+      await once(socket, "data");
+      vi.advanceTimersByTime(60_000);
+      socket.write(send({ key: slow.key }));
+      await once(socket, "data");
+      vi.advanceTimersByTime(67_000);
+      expect(statusesOf(await heard)).toEqual([200, 200]);
+    });
+  });
+
+  describe("a stop", () => {
+    test("lets go of idle connections at once, and answers what has begun with a close", async () => {
+      const stopped = await openHouse("sqlite");
+      const idle = await open(stopped.url);
+      const idleHeard = hearAll(idle);
+      idle.write(send({ key: stopped.key }));
+      await once(idle, "data");
+      const begun = await open(stopped.url);
+      const begunHeard = hearAll(begun);
+      const bytes = Buffer.from(send({ key: stopped.key }));
+      begun.write(bytes.subarray(0, -5));
+      await turn();
+      await turn();
+      const closed = stopped.close();
+      expect((await idleHeard).map((answer) => answer.headers["connection"])).toEqual(["keep-alive"]);
+      begun.write(bytes.subarray(-5));
+      expect((await begunHeard).map(({ status, headers }) => [status, headers["connection"]])).toEqual([
+        [200, "close"],
+      ]);
+      await closed;
+    });
+
+    test("answers a short link that is being looked up with a close", async () => {
+      const stopped = await openHouse("sqlite");
+      const { promise, resolve } = Promise.withResolvers<null[]>();
+      const lookup = vi.spyOn(stopped.app.store, "findLinks").mockReturnValue(promise);
+      const socket = await open(stopped.url);
+      const heard = hearAll(socket);
+      socket.write(ask());
+      await eventually(() => lookup.mock.calls.length, (calls) => calls === 1); // prettier-ignore
+      const closed = stopped.close();
+      resolve([null]);
+      expect((await heard).map(({ status, headers }) => [status, headers["connection"]])).toEqual([[404, "close"]]);
+      await closed;
+    });
+
+    test("does not wait for ever for a body that never comes, nor for a client that never asks", async () => {
+      const stopped = await openHouse("sqlite");
+      const silent = await open(stopped.url);
+      const half = await open(stopped.url);
+      half.write(send({ key: stopped.key }).slice(0, -5));
+      const heard = Promise.all([hearAll(silent), hearAll(half)]);
+      await turn();
+      await turn();
+      await stopped.close();
+      expect(await heard).toEqual([[], []]);
+    });
+  });
+
+  /** The door before a server of our own, which tells what it was asked, through whichever door. */
+  async function openStub(
+    handle: (call: SendCall) => Promise<string>,
+    onRefused: (code: string) => void = () => {},
+    follow: Follow["follow"] = async () => ({ kind: "found", url: TARGET }),
+  ) {
+    const route = { express: true, method: "POST", path: "/v1/sms", family: "send", scope: "sms" };
+    const credentialOf = (secret: string) =>
+      ({
+        key: { scopes: ["sms"] },
+        actor: { name: secret },
+        account: {},
+        networks: null,
+        bucket: null,
+      }) as unknown as Credential;
+    const keyring = { find: credentialOf } as unknown as Admission["keyring"];
+    const admission = { keyring, clock: systemClock, badKeys: new MinuteCounter() };
+    const ordinary = (asked: IncomingMessage, response: ServerResponse): void => {
+      let body = "";
+      asked.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
+      asked.on("end", () => {
+        const { headers, url = "", method = "" } = asked;
+        const code = /^\/(?:s\/)?([1-9A-HJ-NP-Za-km-z]{7})(?:\?.*)?$/.exec(url)?.[1];
+        if (code !== undefined && method === "GET") {
+          void follow(code, headers["user-agent"], method);
+          response.end("ordinary");
+          return;
+        }
+        const caller = authenticate(admission, { headers, address: "" }, "sms", () => {});
+        try {
+          const seen = { "idempotency-key": headers["idempotency-key"] };
+          void handle({ headers: seen, body: JSON.parse(body), caller, setHeader: () => {} });
+        } catch {
+          onRefused("INVALID_JSON");
+        }
+        response.end("ordinary");
+      });
+    };
+    const server = putExpressDoorBefore(
+      createHttpServer(ordinary),
+      {
+        services: {
+          clock: systemClock,
+          stopping: new AbortController().signal,
+          accepting: { doorstep: { isShut: () => false } },
+          meters: { refused: (code: string) => ({ inc: () => onRefused(code) }) },
+          baseUrl: () => "",
+          links: { follow },
+        } as unknown as Services,
+        admission,
+        bodyBytesMax: 1_048_576,
+        addressOf: () => "",
+      },
+      [
+        { ...route, handle: async (_services, call) => ({ text: await handle(call) }) } as SendRoute,
+        ...shortLinkRoutes,
+      ],
+    ).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      async close() {
+        server.close();
+        server.closeAllConnections();
+        await once(server, "close");
+      },
+    };
+  }
+
+  test(
+    "both doors read the same requests out of the same bytes, however these are broken",
+    { timeout: 120_000 },
+    async () => {
+      let seen: unknown[] = [];
+      const stub = await openStub(
+        async ({ headers, body, caller }) => {
+          seen.push([caller.actor.name, headers["idempotency-key"], body]);
+          return "{}";
+        },
+        (code) => void seen.push(code),
+        async (...link) => {
+          seen.push(link);
+          return { kind: "unknown" };
+        },
+      );
+      /** What the server reads out of the bytes, on a connection that has already said something or not. */
+      const readBy = async (bytes: Buffer, said: string): Promise<unknown[]> => {
+        seen = [];
+        const socket = await open(stub.url);
+        const heard = new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
+        if (said !== "") {
+          socket.write(said);
+          await once(socket, "data");
+        }
+        seen = [];
+        socket.resume().write(bytes);
+        await heard;
+        return seen;
+      };
+      // However much of it a broken length takes, in the end this is no request, and the line is closed.
+      const end = `${"x".repeat(150_000)}\r\n\r\n`;
+      const aBreak = record({
+        at: nat(),
+        cut: nat(3),
+        put: constantFrom(
       "", "\r\n", "\r", "\n", "\0", " ", "\t", ":", ",", "0", "1", "-", "+", ";", "a", "A", "é", "\r\n\r\n", "\n\n", "\r\n ", "/", "?",
       "Transfer-Encoding: chunked\r\n", "Content-Length: 5\r\n", "Connection: close\r\n", "Host: b\r\n", "apikey: b\r\n", "Expect: x\r\n", "User-Agent: b\r\n", "x-a: b\r\n",
     ), // prettier-ignore
-    });
-    try {
-      await assertProperty(
-        asyncProperty(array(aBreak, { minLength: 1, maxLength: 3 }), async (breaks) => {
-          const links = [`/s/${found}`, `/${found}`].map((path) => ask({ path, agent: "a b" }));
-          let bytes = links.join(send({ extra: "Idempotency-Key: i" })) + send({ key: "k", extra: "x-a: b" });
-          for (const { at, cut, put } of breaks) {
-            const from = at % bytes.length;
-            bytes = bytes.slice(0, from) + put + bytes.slice(from + cut);
-          }
-          const raw = Buffer.from(bytes + end, "latin1");
-          expect(await readBy(raw, "")).toEqual(await readBy(raw, HEALTHZ));
-        }),
-        { numRuns: 1000 },
-      );
-    } finally {
-      await stub.close();
-    }
-  },
-);
-
-test("the clients that customers have come through the express door", async () => {
-  const stub = await openStub(async () => '"express"');
-  const headers = { apikey: "k", "content-type": "application/json", "idempotency-key": "i" };
-  const byFetch = await (await fetch(`${stub.url}/v1/sms`, { method: "POST", headers, body: BODY })).text();
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const asked = request(`${stub.url}/v1/sms`, { method: "POST", headers }, (answer) =>
-    answer.setEncoding("utf8").on("data", resolve),
+      });
+      try {
+        await assertProperty(
+          asyncProperty(array(aBreak, { minLength: 1, maxLength: 3 }), async (breaks) => {
+            const links = [`/s/${found}`, `/${found}`].map((path) => ask({ path, agent: "a b" }));
+            let bytes = links.join(send({ extra: "Idempotency-Key: i" })) + send({ key: "k", extra: "x-a: b" });
+            for (const { at, cut, put } of breaks) {
+              const from = at % bytes.length;
+              bytes = bytes.slice(0, from) + put + bytes.slice(from + cut);
+            }
+            const raw = Buffer.from(bytes + end, "latin1");
+            expect(await readBy(raw, "")).toEqual(await readBy(raw, HEALTHZ));
+          }),
+          { numRuns: 1000 },
+        );
+      } finally {
+        await stub.close();
+      }
+    },
   );
-  asked.setHeader("content-length", Buffer.byteLength(BODY)).end(BODY);
-  expect([byFetch, await promise]).toEqual(['"express"', '"express"']);
-  const link = await fetch(`${stub.url}/s/${found}`, { redirect: "manual", headers: { "user-agent": PHONE } });
-  expect([link.status, link.headers.get("location")]).toEqual([302, TARGET]);
-  await stub.close();
-});
 
-describe("a client that asks without reading", () => {
-  let stub: Awaited<ReturnType<typeof openStub>>;
-  let waiting: (() => void)[] = [];
-  const ANSWER = `"${"x".repeat(200_000)}"`;
-  beforeEach(async () => {
-    waiting = [];
-    stub = await openStub(() => new Promise((resolve) => waiting.push(() => resolve(ANSWER))));
-  });
-  afterEach(() => stub.close());
-  const answerAll = (): number => {
-    const due = waiting.splice(0);
-    for (const answer of due) answer();
-    return due.length;
-  };
-  const turns = async (count: number): Promise<void> => {
-    for (let i = 0; i < count; i += 1) await turn();
-  };
-
-  test("is not listened to while 32 answers are due, nor while earlier ones are unread", async () => {
-    const count = 250;
-    const socket = await open(stub.url);
-    socket.write(send().repeat(count));
-    await eventually(() => waiting.length, (due) => due === 32); // prettier-ignore
-    await turns(20);
-    expect(waiting.length).toBe(32);
-
-    // Answered but unread, they fill the line, and then no more is asked of the handler.
-    let answered = 0;
-    for (let due = answerAll(); due > 0; due = answerAll()) {
-      answered += due;
-      await turns(50);
-    }
-    expect(answered).toBeLessThan(count);
-
-    let read = 0;
-    socket.on("data", (chunk: Buffer) => (read += chunk.length));
-    await eventually(
-      () => {
-        answered += answerAll();
-        return read;
-      },
-      (bytes) => bytes > count * ANSWER.length,
+  test("the clients that customers have come through the express door", async () => {
+    const stub = await openStub(async () => '"express"');
+    const headers = { apikey: "k", "content-type": "application/json", "idempotency-key": "i" };
+    const byFetch = await (await fetch(`${stub.url}/v1/sms`, { method: "POST", headers, body: BODY })).text();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const asked = request(`${stub.url}/v1/sms`, { method: "POST", headers }, (answer) =>
+      answer.setEncoding("utf8").on("data", resolve),
     );
-    expect(answered).toBe(count);
-    socket.destroy();
+    asked.setHeader("content-length", Buffer.byteLength(BODY)).end(BODY);
+    expect([byFetch, await promise]).toEqual(['"express"', '"express"']);
+    const link = await fetch(`${stub.url}/s/${found}`, { redirect: "manual", headers: { "user-agent": PHONE } });
+    expect([link.status, link.headers.get("location")]).toEqual([302, TARGET]);
+    await stub.close();
   });
 
-  test("for short links is not listened to either while 32 answers are due", async () => {
-    const links = await openStub(
-      async () => "{}",
-      undefined,
-      () => new Promise((resolve) => waiting.push(() => resolve({ kind: "found", url: TARGET }))),
-    );
-    const socket = await open(links.url);
-    const heard = hearAll(socket);
-    socket.write(ask().repeat(100) + GOODBYE);
-    await eventually(() => waiting.length, (due) => due === 32); // prettier-ignore
-    await turns(20);
-    let answered = answerAll();
-    expect(answered).toBe(32);
-    await eventually(() => (answered += answerAll()), (count) => count === 100); // prettier-ignore
-    expect(statusesOf(await heard)).toEqual([...Array.from({ length: 100 }, () => 302), 200]);
-    await links.close();
-  });
+  describe("a client that asks without reading", () => {
+    let stub: Awaited<ReturnType<typeof openStub>>;
+    let waiting: (() => void)[] = [];
+    const ANSWER = `"${"x".repeat(200_000)}"`;
+    beforeEach(async () => {
+      waiting = [];
+      stub = await openStub(() => new Promise((resolve) => waiting.push(() => resolve(ANSWER))));
+    });
+    afterEach(() => stub.close());
+    const answerAll = (): number => {
+      const due = waiting.splice(0);
+      for (const answer of due) answer();
+      return due.length;
+    };
+    const turns = async (count: number): Promise<void> => {
+      for (let i = 0; i < count; i += 1) await turn();
+    };
 
-  test("and waits for an answer is not cut off, however long that takes", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-    const patient = await openStub(() => new Promise((resolve) => waiting.push(() => resolve("{}"))));
-    const socket = await open(patient.url);
-    socket.write(send());
-    await eventually(() => waiting.length, (due) => due === 1); // prettier-ignore
-    vi.advanceTimersByTime(600_000);
-    answerAll();
-    expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 200 /);
-    await patient.close();
-    vi.useRealTimers();
-  });
+    test("is not listened to while 32 answers are due, nor while earlier ones are unread", async () => {
+      const count = 250;
+      const socket = await open(stub.url);
+      socket.write(send().repeat(count));
+      await eventually(() => waiting.length, (due) => due === 32); // prettier-ignore
+      await turns(20);
+      expect(waiting.length).toBe(32);
 
-  test("gets the ordinary door's answer only after those that were due before it", async () => {
-    const socket = await open(stub.url);
-    const heard = hearAll(socket);
-    socket.write(send() + send() + GOODBYE);
-    await eventually(() => waiting.length, (due) => due === 2); // prettier-ignore
-    waiting[1]?.();
-    await turns(20);
-    expect(socket.bytesRead).toBe(0);
-    waiting[0]?.();
-    expect((await heard).map((answer) => answer.body.length)).toEqual([
-      ANSWER.length,
-      ANSWER.length,
-      "ordinary".length,
-    ]);
+      // Answered but unread, they fill the line, and then no more is asked of the handler.
+      let answered = 0;
+      for (let due = answerAll(); due > 0; due = answerAll()) {
+        answered += due;
+        await turns(50);
+      }
+      expect(answered).toBeLessThan(count);
+
+      let read = 0;
+      socket.on("data", (chunk: Buffer) => (read += chunk.length));
+      await eventually(
+        () => {
+          answered += answerAll();
+          return read;
+        },
+        (bytes) => bytes > count * ANSWER.length,
+      );
+      expect(answered).toBe(count);
+      socket.destroy();
+    });
+
+    test("for short links is not listened to either while 32 answers are due", async () => {
+      const links = await openStub(
+        async () => "{}",
+        undefined,
+        () => new Promise((resolve) => waiting.push(() => resolve({ kind: "found", url: TARGET }))),
+      );
+      const socket = await open(links.url);
+      const heard = hearAll(socket);
+      socket.write(ask().repeat(100) + GOODBYE);
+      await eventually(() => waiting.length, (due) => due === 32); // prettier-ignore
+      await turns(20);
+      let answered = answerAll();
+      expect(answered).toBe(32);
+      await eventually(() => (answered += answerAll()), (count) => count === 100); // prettier-ignore
+      expect(statusesOf(await heard)).toEqual([...Array.from({ length: 100 }, () => 302), 200]);
+      await links.close();
+    });
+
+    test("and waits for an answer is not cut off, however long that takes", async () => {
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      const patient = await openStub(() => new Promise((resolve) => waiting.push(() => resolve("{}"))));
+      const socket = await open(patient.url);
+      socket.write(send());
+      await eventually(() => waiting.length, (due) => due === 1); // prettier-ignore
+      vi.advanceTimersByTime(600_000);
+      answerAll();
+      expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 200 /);
+      await patient.close();
+      vi.useRealTimers();
+    });
+
+    test("gets the ordinary door's answer only after those that were due before it", async () => {
+      const socket = await open(stub.url);
+      const heard = hearAll(socket);
+      socket.write(send() + send() + GOODBYE);
+      await eventually(() => waiting.length, (due) => due === 2); // prettier-ignore
+      waiting[1]?.();
+      await turns(20);
+      expect(socket.bytesRead).toBe(0);
+      waiting[0]?.();
+      expect((await heard).map((answer) => answer.body.length)).toEqual([
+        ANSWER.length,
+        ANSWER.length,
+        "ordinary".length,
+      ]);
+    });
   });
 });

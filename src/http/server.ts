@@ -14,6 +14,7 @@ import { JSON_TYPE } from "./envelope.ts";
 import { putExpressDoorBefore } from "./express-door.ts";
 import { failureOf } from "./failure.ts";
 import { hideNumbers, openCursor, seesLess } from "./hide-numbers.ts";
+import { putPorterBefore } from "./porter/porter.ts";
 import { readJson } from "./read-json.ts";
 import { callerOf, setCaller } from "./request-caller.ts";
 import {
@@ -37,6 +38,10 @@ interface Options {
   trustProxy: boolean;
   /** False on a node without the role `api`: it tells its health and nothing else. */
   answersRequests: boolean;
+  /** Whether a thread of its own holds the connections. */
+  porter: boolean;
+  /** Told when that thread has ended without being asked to. */
+  onBroken?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -54,19 +59,19 @@ export function createServer(services: Services, options: Options): FastifyInsta
   };
   const admission = { keyring: services.keyring, clock: services.clock, badKeys: new MinuteCounter() };
   const addressOf = options.trustProxy ? forwardedFor : peerOf;
+  const { porter, onBroken = () => {} } = options;
   const app = fastify({
     bodyLimit: BODY_BYTES_MAX,
     // One proxy is trusted, the one that speaks to us: what stands before its own entry, anybody may have written.
     trustProxy: options.trustProxy ? (_address: string, hop: number) => hop === 0 : false,
-    serverFactory: (ordinary) =>
-      putExpressDoorBefore(
-        createHttpServer(HTTP_LIMITS, (request, response) => {
-          nameMethod(request);
-          ordinary(request, response);
-        }),
-        { services, admission, bodyBytesMax: BODY_BYTES_MAX, addressOf },
-        routes,
-      ),
+    serverFactory: (ordinary) => {
+      const server = createHttpServer(HTTP_LIMITS, (request, response) => {
+        nameMethod(request);
+        ordinary(request, response);
+      });
+      putExpressDoorBefore(server, { services, admission, bodyBytesMax: BODY_BYTES_MAX, addressOf }, routes);
+      return porter ? putPorterBefore(server, onBroken) : server;
+    },
     // Only a failure needs an id of its own; it is made there.
     genReqId: () => "",
     routerOptions: { maxParamLength: 200 },

@@ -34,11 +34,16 @@ export interface Tenants {
 }
 
 /** Addresses come from `X-Forwarded-For` here, so that a test can call from anywhere. */
-export async function openTenants(engine: EngineName, clock: Clock = systemClock): Promise<Tenants> {
+export async function openTenants(
+  engine: EngineName,
+  clock: Clock = systemClock,
+  { porter = false } = {},
+): Promise<Tenants> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-tenants-"));
   const database = engine === "postgres" ? await migratedDatabase(inject("postgresUrl")) : null;
   const house = await openHouse(engine, {
     clock,
+    porter,
     env: {
       HELIOGRAPH_DATA_DIR: dataDir,
       HELIOGRAPH_MASTER_KEY: MASTER_KEY,

@@ -100,6 +100,7 @@ export async function openHouse(
     clock?: Clock;
     env?: Record<string, string>;
     beyond?: Partial<Config>;
+    porter?: boolean;
     strain?: (routeClass: RouteClass) => Strain;
   } = {},
 ): Promise<House> {
@@ -121,7 +122,11 @@ export async function openHouse(
   };
   const app = await startApp(
     { ...readConfig(env), ...given.beyond },
-    { ...(given.clock && { clock: given.clock }), ...(given.strain && { strain: given.strain }) },
+    {
+      ...(given.clock && { clock: given.clock }),
+      ...(given.strain && { strain: given.strain }),
+      porter: given.porter ?? false,
+    },
   );
 
   const house: House = {
