@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import {
-  CAME, CLOSED, CUT, END, ENDED, FINISHED, GO_ON, HEARD, HOLD, OPENED, SHUT, TAKEN, TOLD_FROM, WRITE,
+  CAME, CLOSED, CUT, END, ENDED, FINISHED, GO_ON, HEARD, HOLD, OPENED, SHUT, TAKEN, TOLD_FROM, UNHEARD_MAX, WRITE,
   type FromPorter, type Post, type Word,
 } from "./words.ts"; // prettier-ignore
 
@@ -14,9 +14,6 @@ interface Line {
   /** Whether the event loop wants nothing of it for now. */
   held: boolean;
 }
-
-/** Bytes that may be on their way to the event loop. While it has more to work through, clients wait in the kernel as before. */
-const UNHEARD_MAX = 4_194_304;
 
 const port = parentPort as MessagePort;
 const post = workerData as Post;

@@ -8,6 +8,7 @@ import {
   ENDED,
   FINISHED,
   HEARD,
+  HEARD_FROM,
   OPENED,
   SHUT,
   TAKEN,
@@ -32,6 +33,8 @@ class Porter {
   readonly #told: Told;
   readonly #sockets = new Map<number, RelayedSocket>();
   #words: Word[] = [];
+  /** Bytes that have been worked through, and are not yet told as such. */
+  #heard = 0;
   #address: AddressInfo | null = null;
   #left = false;
 
@@ -118,7 +121,10 @@ class Porter {
           socket?.gone();
       }
     }
-    if (from > 0) this.#say(HEARD, from);
+    this.#heard += from;
+    if (this.#heard < HEARD_FROM) return;
+    this.#say(HEARD, this.#heard);
+    this.#heard = 0;
   }
 
   #open(id: number, address: string): void {

@@ -52,3 +52,8 @@ export type FromPorter =
 export const AHEAD_MAX = 131_072;
 /** How much it takes until that is told. Half of the above, so that whoever waits is always told of something. */
 export const TOLD_FROM = AHEAD_MAX / 2;
+
+/** Bytes that may be on their way to the event loop. While it has more to work through, clients wait in the kernel. */
+export const UNHEARD_MAX = 4_194_304;
+/** How much the event loop works through until that is told: with every turn it would wake the porter for nothing. */
+export const HEARD_FROM = UNHEARD_MAX / 8;
