@@ -9,6 +9,7 @@ import { authenticate, type Admission } from "../src/http/authenticate.ts";
 import { MinuteCounter } from "../src/lib/minute-counter.ts";
 import { createCodeFinder } from "../src/http/express/find-code.ts";
 import { readLinkHead, readSendHead } from "../src/http/express/read-head.ts";
+import { putPorterBefore } from "../src/http/porter/porter.ts";
 import { putExpressDoorBefore } from "../src/http/express-door.ts";
 import type { SendCall, SendRoute, Services } from "../src/http/route.ts";
 import { ROUTES } from "../src/http/routes.ts";
@@ -274,10 +275,12 @@ describe("the first line of a request", () => {
   });
 });
 
-describe.each([
+const HOLDERS = [
   ["the event loop holds", { porter: false }],
   ["the porter holds", { porter: true }],
-])("on connections that %s,", (_holder, wishes) => {
+] as const;
+
+describe.each(HOLDERS)("on connections that %s,", (_holder, wishes) => {
   beforeAll(() => enter(wishes));
   afterAll(() => tenants.close());
 
@@ -663,6 +666,55 @@ describe.each([
       expect(statusesOf(await heard)).toEqual([200, 400]);
     });
   });
+
+  describe("a stop", () => {
+    test("lets go of idle connections at once, and answers what has begun with a close", async () => {
+      const stopped = await openHouse("sqlite", wishes);
+      const idle = await open(stopped.url);
+      const idleHeard = hearAll(idle);
+      idle.write(send({ key: stopped.key }));
+      await once(idle, "data");
+      const begun = await open(stopped.url);
+      const begunHeard = hearAll(begun);
+      const bytes = Buffer.from(send({ key: stopped.key }));
+      begun.write(bytes.subarray(0, -5));
+      await turn();
+      await turn();
+      const closed = stopped.close();
+      expect((await idleHeard).map((answer) => answer.headers["connection"])).toEqual(["keep-alive"]);
+      begun.write(bytes.subarray(-5));
+      expect((await begunHeard).map(({ status, headers }) => [status, headers["connection"]])).toEqual([
+        [200, "close"],
+      ]);
+      await closed;
+    });
+
+    test("answers a short link that is being looked up with a close", async () => {
+      const stopped = await openHouse("sqlite", wishes);
+      const { promise, resolve } = Promise.withResolvers<null[]>();
+      const lookup = vi.spyOn(stopped.app.store, "findLinks").mockReturnValue(promise);
+      const socket = await open(stopped.url);
+      const heard = hearAll(socket);
+      socket.write(ask());
+      await eventually(() => lookup.mock.calls.length, (calls) => calls === 1); // prettier-ignore
+      const closed = stopped.close();
+      resolve([null]);
+      expect((await heard).map(({ status, headers }) => [status, headers["connection"]])).toEqual([[404, "close"]]);
+      await closed;
+    });
+
+    test("does not wait for ever for a body that never comes, nor for a client that never asks", async () => {
+      const stopped = await openHouse("sqlite", wishes);
+      const silent = await open(stopped.url);
+      const half = await open(stopped.url);
+      half.write(send({ key: stopped.key }).slice(0, -5));
+      const heard = Promise.all([hearAll(silent), hearAll(half)]);
+      await turn();
+      await turn();
+      await stopped.close();
+      expect(await heard).toEqual([[], []]);
+    });
+  });
 });
 
 describe("on connections of its own,", () => {
@@ -728,60 +780,12 @@ describe("on connections of its own,", () => {
     });
   });
 
-  describe("a stop", () => {
-    test("lets go of idle connections at once, and answers what has begun with a close", async () => {
-      const stopped = await openHouse("sqlite");
-      const idle = await open(stopped.url);
-      const idleHeard = hearAll(idle);
-      idle.write(send({ key: stopped.key }));
-      await once(idle, "data");
-      const begun = await open(stopped.url);
-      const begunHeard = hearAll(begun);
-      const bytes = Buffer.from(send({ key: stopped.key }));
-      begun.write(bytes.subarray(0, -5));
-      await turn();
-      await turn();
-      const closed = stopped.close();
-      expect((await idleHeard).map((answer) => answer.headers["connection"])).toEqual(["keep-alive"]);
-      begun.write(bytes.subarray(-5));
-      expect((await begunHeard).map(({ status, headers }) => [status, headers["connection"]])).toEqual([
-        [200, "close"],
-      ]);
-      await closed;
-    });
-
-    test("answers a short link that is being looked up with a close", async () => {
-      const stopped = await openHouse("sqlite");
-      const { promise, resolve } = Promise.withResolvers<null[]>();
-      const lookup = vi.spyOn(stopped.app.store, "findLinks").mockReturnValue(promise);
-      const socket = await open(stopped.url);
-      const heard = hearAll(socket);
-      socket.write(ask());
-      await eventually(() => lookup.mock.calls.length, (calls) => calls === 1); // prettier-ignore
-      const closed = stopped.close();
-      resolve([null]);
-      expect((await heard).map(({ status, headers }) => [status, headers["connection"]])).toEqual([[404, "close"]]);
-      await closed;
-    });
-
-    test("does not wait for ever for a body that never comes, nor for a client that never asks", async () => {
-      const stopped = await openHouse("sqlite");
-      const silent = await open(stopped.url);
-      const half = await open(stopped.url);
-      half.write(send({ key: stopped.key }).slice(0, -5));
-      const heard = Promise.all([hearAll(silent), hearAll(half)]);
-      await turn();
-      await turn();
-      await stopped.close();
-      expect(await heard).toEqual([[], []]);
-    });
-  });
-
   /** The door before a server of our own, which tells what it was asked, through whichever door. */
   async function openStub(
     handle: (call: SendCall) => Promise<string>,
     onRefused: (code: string) => void = () => {},
     follow: Follow["follow"] = async () => ({ kind: "found", url: TARGET }),
+    { porter = false } = {},
   ) {
     const route = { express: true, method: "POST", path: "/v1/sms", family: "send", scope: "sms" };
     const credentialOf = (secret: string) =>
@@ -815,7 +819,7 @@ describe("on connections of its own,", () => {
         response.end("ordinary");
       });
     };
-    const server = putExpressDoorBefore(
+    const door = putExpressDoorBefore(
       createHttpServer(ordinary),
       {
         services: {
@@ -834,7 +838,9 @@ describe("on connections of its own,", () => {
         { ...route, handle: async (_services, call) => ({ text: await handle(call) }) } as SendRoute,
         ...shortLinkRoutes,
       ],
-    ).listen(0, "127.0.0.1");
+    );
+    const server = porter ? putPorterBefore(door, () => {}) : door;
+    server.listen({ port: 0, host: "127.0.0.1" });
     await once(server, "listening");
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -921,13 +927,18 @@ describe("on connections of its own,", () => {
     await stub.close();
   });
 
-  describe("a client that asks without reading", () => {
+  describe.each(HOLDERS)("on a connection that %s, a client that asks without reading", (_holder, wishes) => {
     let stub: Awaited<ReturnType<typeof openStub>>;
     let waiting: (() => void)[] = [];
     const ANSWER = `"${"x".repeat(200_000)}"`;
     beforeEach(async () => {
       waiting = [];
-      stub = await openStub(() => new Promise((resolve) => waiting.push(() => resolve(ANSWER))));
+      stub = await openStub(
+        () => new Promise((resolve) => waiting.push(() => resolve(ANSWER))),
+        undefined,
+        undefined,
+        wishes,
+      );
     });
     afterEach(() => stub.close());
     const answerAll = (): number => {
@@ -973,6 +984,7 @@ describe("on connections of its own,", () => {
         async () => "{}",
         undefined,
         () => new Promise((resolve) => waiting.push(() => resolve({ kind: "found", url: TARGET }))),
+        wishes,
       );
       const socket = await open(links.url);
       const heard = hearAll(socket);
@@ -988,7 +1000,12 @@ describe("on connections of its own,", () => {
 
     test("and waits for an answer is not cut off, however long that takes", async () => {
       vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-      const patient = await openStub(() => new Promise((resolve) => waiting.push(() => resolve("{}"))));
+      const patient = await openStub(
+        () => new Promise((resolve) => waiting.push(() => resolve("{}"))),
+        undefined,
+        undefined,
+        wishes,
+      );
       const socket = await open(patient.url);
       socket.write(send());
       await eventually(() => waiting.length, (due) => due === 1); // prettier-ignore

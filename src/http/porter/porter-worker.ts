@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import {
-  CAME, CLOSED, CUT, END, ENDED, FINISHED, GO_ON, HEARD, HOLD, OPENED, SHUT, TAKEN, TOLD_FROM, UNHEARD_MAX, WRITE,
+  AHEAD_MAX, CAME, CLOSED, CUT, END, ENDED, FINISHED, OPENED, READ, SHUT, TAKEN, TOLD_FROM, WRITE,
   type FromPorter, type Post, type Word,
 } from "./words.ts"; // prettier-ignore
 
@@ -11,41 +11,39 @@ interface Line {
   readonly socket: Socket;
   /** Written, and not yet told as taken. */
   untold: number;
-  /** Whether the event loop wants nothing of it for now. */
-  held: boolean;
+  /** Told to the event loop, and not yet read there. */
+  unread: number;
 }
+
+/** Bytes that go over without waiting for the end of the turn: what is kept of a list keeps its bytes, of all clients. */
+const LIST_BYTES = 65_536;
 
 const port = parentPort as MessagePort;
 const post = workerData as Post;
 const lines = new Map<number, Line>();
-/** Lines that are not read because too much is unheard. */
-const resting = new Set<Line>();
 let nextId = 1;
 let words: Word[] = [];
 let pieces: Buffer[] = [];
 let length = 0;
-let unheard = 0;
 
 const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
   const id = nextId++;
-  const line: Line = { socket, untold: 0, held: false };
+  const line: Line = { socket, untold: 0, unread: 0 };
   lines.set(id, line);
   say(OPENED, id, socket.remoteAddress ?? "");
   socket.on("data", (piece) => {
     pieces.push(piece);
     length += piece.length;
-    unheard += piece.length;
+    line.unread += piece.length;
     say(CAME, id, piece.length);
-    if (unheard < UNHEARD_MAX) return;
-    socket.pause();
-    resting.add(line);
+    if (line.unread >= AHEAD_MAX) socket.pause();
+    if (length >= LIST_BYTES) sayAll();
   });
   socket.on("end", () => say(ENDED, id));
   // A line that breaks closes next, and that is told.
   socket.on("error", () => {});
   socket.on("close", () => {
     lines.delete(id);
-    resting.delete(line);
     say(CLOSED, id);
   });
 });
@@ -75,14 +73,9 @@ port.on("message", (told: readonly Word[]) => {
       case CUT:
         line?.socket.destroy();
         break;
-      case HOLD:
-        if (line) hold(line);
-        break;
-      case GO_ON:
-        if (line) goOn(line);
-        break;
-      case HEARD:
-        hear(id);
+      case READ:
+        if (line) goOn(line, told[at] as number);
+        at += 1;
         break;
       case SHUT:
         server.close(() => setImmediate(tell, { kind: "closed" }));
@@ -98,6 +91,7 @@ function say(word: number, id: number, more?: Word): void {
 
 /** Whatever has come within one turn goes over together: one list, and the bytes of all clients as one piece that is not copied again. */
 function sayAll(): void {
+  if (words.length === 0) return;
   const bytes = length === 0 ? null : Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (const piece of pieces) at += piece.copy(bytes as Buffer, at);
@@ -119,19 +113,7 @@ function write(id: number, line: Line, chunk: string | Uint8Array): void {
   line.socket.write(chunk, () => say(TAKEN, id, taken));
 }
 
-function hold(line: Line): void {
-  line.held = true;
-  line.socket.pause();
-}
-
-function goOn(line: Line): void {
-  line.held = false;
-  if (!resting.has(line)) line.socket.resume();
-}
-
-function hear(count: number): void {
-  unheard -= count;
-  if (unheard > UNHEARD_MAX / 2) return;
-  for (const line of resting) if (!line.held) line.socket.resume();
-  resting.clear();
+function goOn(line: Line, count: number): void {
+  line.unread -= count;
+  if (line.unread < AHEAD_MAX) line.socket.resume();
 }

@@ -2,20 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
 import { RelayedSocket, type Say } from "./relayed-socket.ts";
-import {
-  CAME,
-  CLOSED,
-  ENDED,
-  FINISHED,
-  HEARD,
-  HEARD_FROM,
-  OPENED,
-  SHUT,
-  TAKEN,
-  type FromPorter,
-  type Post,
-  type Word,
-} from "./words.ts";
+import { CAME, CLOSED, ENDED, FINISHED, OPENED, SHUT, TAKEN, type FromPorter, type Post, type Word } from "./words.ts";
 
 interface Told {
   onListening(): void;
@@ -33,9 +20,9 @@ class Porter {
   readonly #told: Told;
   readonly #sockets = new Map<number, RelayedSocket>();
   #words: Word[] = [];
-  /** Bytes that have been worked through, and are not yet told as such. */
-  #heard = 0;
   #address: AddressInfo | null = null;
+  #hasListened = false;
+  #isShut = false;
   #left = false;
 
   constructor(post: Post, told: Told) {
@@ -58,7 +45,9 @@ class Porter {
 
   /** Lets nobody else in. */
   shut(): void {
-    this.#say(SHUT, 0);
+    this.#address = null;
+    if (!this.#isShut) this.#say(SHUT, 0);
+    this.#isShut = true;
   }
 
   readonly #say: Say = (word, id, more) => {
@@ -79,6 +68,7 @@ class Porter {
         return this.#follow(message.words, message.bytes);
       case "listening":
         this.#address = message.address;
+        this.#hasListened = true;
         return this.#told.onListening();
       case "failed":
         this.#leave();
@@ -110,9 +100,11 @@ class Porter {
         case ENDED:
           socket?.ended();
           break;
-        case TAKEN:
-          socket?.taken(words[at++] as number);
+        case TAKEN: {
+          const count = words[at++] as number;
+          socket?.taken(count);
           break;
+        }
         case FINISHED:
           socket?.finished();
           break;
@@ -121,10 +113,6 @@ class Porter {
           socket?.gone();
       }
     }
-    this.#heard += from;
-    if (this.#heard < HEARD_FROM) return;
-    this.#say(HEARD, this.#heard);
-    this.#heard = 0;
   }
 
   #open(id: number, address: string): void {
@@ -137,13 +125,17 @@ class Porter {
     this.#left = true;
     this.#address = null;
     void this.#worker.terminate();
+    // The last to go may not have been told of: a server hears that it is closed before its sockets do.
+    for (const socket of this.#sockets.values()) socket.gone();
+    this.#sockets.clear();
   }
 
   #break(error: Error): void {
     if (this.#left) return;
-    this.#left = true;
-    if (this.#address) this.#told.onBroken(error);
-    else this.#told.onFailed(error);
+    const { onBroken, onFailed } = this.#told;
+    const tell = this.#hasListened ? onBroken : onFailed;
+    this.#leave();
+    tell(error);
   }
 }
 

@@ -1,5 +1,7 @@
 import { Duplex } from "node:stream";
-import { AHEAD_MAX, CUT, END, GO_ON, HOLD, WRITE, type Word } from "./words.ts";
+import { AHEAD_MAX, CUT, END, READ, TOLD_FROM, WRITE, type Word } from "./words.ts";
+
+type Done = (error?: Error | null) => void;
 
 export type Say = (word: number, id: number, more?: Word) => void;
 
@@ -8,12 +10,12 @@ export class RelayedSocket extends Duplex {
   readonly remoteAddress: string;
   readonly #id: number;
   readonly #say: Say;
-  /** Whether the porter was told to read no more for now. */
-  #held = false;
+  /** Come, and not yet told as read. */
+  #untold = 0;
   /** Said to the porter, and not yet known to be taken by the client. */
   #ahead = 0;
-  #onTaken: (() => void) | null = null;
-  #onFinished: (() => void) | null = null;
+  #onTaken: Done | null = null;
+  #onFinished: Done | null = null;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -27,9 +29,10 @@ export class RelayedSocket extends Duplex {
   came(bytes: Buffer): void {
     if (this.destroyed) return;
     this.#timer?.refresh();
-    if (this.push(bytes) || this.#held) return;
-    this.#held = true;
-    this.#say(HOLD, this.#id);
+    this.#untold += bytes.length;
+    // What is not read at once must not keep what other clients have said with it.
+    const isRead = this.readableFlowing === true && this.readableLength === 0;
+    if (this.push(isRead ? bytes : Buffer.from(bytes))) this.#tellRead();
   }
 
   ended(): void {
@@ -58,31 +61,33 @@ export class RelayedSocket extends Duplex {
   }
 
   override _read(): void {
-    if (!this.#held) return;
-    this.#held = false;
-    this.#say(GO_ON, this.#id);
+    this.#tellRead();
   }
 
-  override _write(chunk: string | Buffer, encoding: BufferEncoding, done: () => void): void {
+  override _write(chunk: string | Buffer, encoding: BufferEncoding, done: Done): void {
     this.#writeOut(outOf(chunk, encoding), done);
   }
 
-  override _writev(chunks: { chunk: string | Buffer; encoding: BufferEncoding }[], done: () => void): void {
+  override _writev(chunks: { chunk: string | Buffer; encoding: BufferEncoding }[], done: Done): void {
     const pieces = chunks.map(({ chunk, encoding }) =>
       typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk,
     );
     this.#writeOut(alone(Buffer.concat(pieces)), done);
   }
 
-  override _final(done: () => void): void {
+  override _final(done: Done): void {
     this.#onFinished = done;
     this.#say(END, this.#id);
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (!this.#closed) this.#say(CUT, this.#id);
     done(error);
+    // Whoever waits for the client to take something hears that it will not.
+    this.#onTaken?.(error ?? new Error("the connection is closed"));
+    this.#onTaken = null;
   }
 
   /** Ends it once what is written has been sent, as sockets of Node do. */
@@ -94,13 +99,20 @@ export class RelayedSocket extends Duplex {
 
   /** Tells when nothing has come or gone for so long; zero is for ever. */
   setTimeout(ms: number, listener?: () => void): this {
+    if (this.destroyed) return this;
     clearTimeout(this.#timer);
     this.#timer = ms > 0 ? setTimeout(() => this.emit("timeout"), ms).unref() : undefined;
     if (listener) this.once("timeout", listener);
     return this;
   }
 
-  #writeOut(out: string | Uint8Array, done: () => void): void {
+  #tellRead(): void {
+    if (this.#untold < TOLD_FROM) return;
+    this.#say(READ, this.#id, this.#untold);
+    this.#untold = 0;
+  }
+
+  #writeOut(out: string | Uint8Array, done: Done): void {
     this.#timer?.refresh();
     this.#say(WRITE, this.#id, out);
     this.#ahead += out.length;

@@ -25,14 +25,10 @@ export const WRITE = 6;
 export const END = 7;
 /** The connection is to end now. */
 export const CUT = 8;
-/** Nothing is to be read for now. */
-export const HOLD = 9;
-/** What comes is to be read again. */
-export const GO_ON = 10;
-/** Of all that came, so many bytes have been worked through: they stand where a connection would. */
-export const HEARD = 11;
+/** Of what came so many bytes, which follow, have been read. */
+export const READ = 9;
 /** Nobody else is to be let in. */
-export const SHUT = 12;
+export const SHUT = 10;
 
 /** Where to listen, as the porter is told when it begins. */
 export interface Post {
@@ -48,12 +44,7 @@ export type FromPorter =
   /** Nobody is let in any more, and the last has gone. */
   | { kind: "closed" };
 
-/** A client may be ahead by so much of what it was written; then it is written nothing until it has taken some. */
+/** So much may be on its way over, each way on each connection: beyond it whoever speaks waits until some has been read. */
 export const AHEAD_MAX = 131_072;
-/** How much it takes until that is told. Half of the above, so that whoever waits is always told of something. */
+/** How much has to be read until that is told. Half of the above, so that whoever waits is always told of something. */
 export const TOLD_FROM = AHEAD_MAX / 2;
-
-/** Bytes that may be on their way to the event loop. While it has more to work through, clients wait in the kernel. */
-export const UNHEARD_MAX = 4_194_304;
-/** How much the event loop works through until that is told: with every turn it would wake the porter for nothing. */
-export const HEARD_FROM = UNHEARD_MAX / 8;
