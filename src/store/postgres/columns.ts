@@ -24,23 +24,25 @@ export function columns<C extends string>(types: Record<C, string>, first = 1): 
 }
 
 /**
- * Written here and not by the driver, which takes more than twice as long, on the event loop that passwords wait for. A column that
- * has no value in any row is an empty array: `unnest` fills what is missing with nulls, and most columns of a move are such.
+ * Written here and not by the driver, which takes more than twice as long, on the event loop that passwords wait for. Nulls after
+ * the last value are left out, and so are all of them where there is none: `unnest` fills what is missing with nulls, and most
+ * columns of a move have nothing else.
  */
 function arrayOf<C extends string>(batch: readonly Record<C, unknown>[], name: C): string {
   let text = "";
-  let isEmpty = true;
+  let nulls = 0;
   for (const row of batch) {
     const value = row[name];
-    text += text === "" ? "{" : ",";
     if (value === null || value === undefined) {
-      text += "NULL";
+      nulls += 1;
       continue;
     }
-    isEmpty = false;
+    text += text === "" ? "{" : ",";
+    if (nulls > 0) text += "NULL,".repeat(nulls);
+    nulls = 0;
     text += typeof value === "number" ? value : quoted(String(value));
   }
-  return isEmpty ? "{}" : `${text}}`;
+  return text === "" ? "{}" : `${text}}`;
 }
 
 const SPECIAL = /["\\]/;
