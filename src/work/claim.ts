@@ -7,7 +7,9 @@ import type { Membership } from "./membership.ts";
 
 const CLAIM_AT_ONCE = 1000;
 /** Where a line is down, its queue is only looked at now and then: to try each of them again and again would be all that a node does. */
-const CLAIM_IN_VAIN = 250;
+const CLAIM_IN_VAIN = 200;
+/** And those at its end, of which some may have another line: enough of them for a claim not to be in vain if they have. */
+const CLAIM_LAST = 100;
 
 interface Needs {
   store: MessageStore;
@@ -42,7 +44,8 @@ async function claimFrom(needs: Needs, from: number, routeClass: RouteClass): Pr
   const due = { from, routeClass, dueBy: clock.now(), limit };
   const first = await claim(needs, due);
   // Those in front wait for a line that is down. What has come last may have another: it does not wait behind all of them.
-  const last = isInVain && first.length === limit ? await claim(needs, { ...due, lastFirst: true }) : [];
+  const last =
+    isInVain && first.length === limit ? await claim(needs, { ...due, limit: CLAIM_LAST, lastFirst: true }) : [];
   if (first.length > 0) claimed.note(routeClass, [...first, ...last]);
   return first.length === limit && !isInVain;
 }
