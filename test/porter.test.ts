@@ -272,7 +272,7 @@ describe("a porter", () => {
     const { port } = other.address() as AddressInfo;
     const began = once(process, "worker") as Promise<[Worker]>;
     server = start(port);
-    const [error] = (await once(server, "error").catch((reason: unknown) => [reason])) as [Error];
+    const [error] = (await once(server, "error")) as [Error];
     expect(error).toMatchObject({ code: "EADDRINUSE", port, address: "127.0.0.1" });
     expect(error.message).toContain("EADDRINUSE");
     const [worker] = await began;
@@ -284,7 +284,7 @@ describe("a porter", () => {
 
   test("that cannot even begin says so", async () => {
     server = start(99_999);
-    const [error] = (await once(server, "error").catch((reason: unknown) => [reason])) as [Error];
+    const [error] = (await once(server, "error")) as [Error];
     expect(error.message).toContain("99999");
     expect(onBroken).not.toHaveBeenCalled();
   });

@@ -65,11 +65,14 @@ export function createServer(services: Services, options: Options): FastifyInsta
     // One proxy is trusted, the one that speaks to us: what stands before its own entry, anybody may have written.
     trustProxy: options.trustProxy ? (_address: string, hop: number) => hop === 0 : false,
     serverFactory: (ordinary) => {
-      const server = createHttpServer(HTTP_LIMITS, (request, response) => {
-        nameMethod(request);
-        ordinary(request, response);
-      });
-      putExpressDoorBefore(server, { services, admission, bodyBytesMax: BODY_BYTES_MAX, addressOf }, routes);
+      const server = putExpressDoorBefore(
+        createHttpServer(HTTP_LIMITS, (request, response) => {
+          nameMethod(request);
+          ordinary(request, response);
+        }),
+        { services, admission, bodyBytesMax: BODY_BYTES_MAX, addressOf },
+        routes,
+      );
       return porter ? putPorterBefore(server, onBroken) : server;
     },
     // Only a failure needs an id of its own; it is made there.

@@ -48,11 +48,7 @@ const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => 
   });
 });
 server.on("error", ({ message, code, address, port: taken }: NodeJS.ErrnoException & Partial<AddressInfo>) =>
-  tell({
-    kind: "failed",
-    message,
-    details: { ...(code && { code }), ...(address && { address }), ...(taken && { port: taken }) },
-  }),
+  tell({ kind: "failed", message, details: { code, address, port: taken } }),
 );
 server.listen(post, () => tell({ kind: "listening", address: server.address() as AddressInfo }));
 

@@ -21,9 +21,7 @@ class Porter {
   readonly #sockets = new Map<number, RelayedSocket>();
   #words: Word[] = [];
   #address: AddressInfo | null = null;
-  #hasListened = false;
-  #isShut = false;
-  #left = false;
+  #stage: "begun" | "open" | "shut" | "gone" = "begun";
 
   constructor(post: Post, told: Told) {
     this.#told = told;
@@ -35,19 +33,18 @@ class Porter {
 
   /** Where it listens, as long as it does. */
   get address(): AddressInfo | null {
-    return this.#address;
+    return this.#stage === "open" ? this.#address : null;
   }
 
   /** Whether its thread is there. */
   get isThere(): boolean {
-    return !this.#left;
+    return this.#stage !== "gone";
   }
 
   /** Lets nobody else in. */
   shut(): void {
-    this.#address = null;
-    if (!this.#isShut) this.#say(SHUT, 0);
-    this.#isShut = true;
+    if (this.#stage !== "shut") this.#say(SHUT, 0);
+    this.#stage = "shut";
   }
 
   readonly #say: Say = (word, id, more) => {
@@ -68,7 +65,7 @@ class Porter {
         return this.#follow(message.words, message.bytes);
       case "listening":
         this.#address = message.address;
-        this.#hasListened = true;
+        if (this.#stage === "begun") this.#stage = "open";
         return this.#told.onListening();
       case "failed":
         this.#leave();
@@ -122,8 +119,7 @@ class Porter {
   }
 
   #leave(): void {
-    this.#left = true;
-    this.#address = null;
+    this.#stage = "gone";
     void this.#worker.terminate();
     // The last to go may not have been told of: a server hears that it is closed before its sockets do.
     for (const socket of this.#sockets.values()) socket.gone();
@@ -131,9 +127,9 @@ class Porter {
   }
 
   #break(error: Error): void {
-    if (this.#left) return;
+    if (!this.isThere) return;
     const { onBroken, onFailed } = this.#told;
-    const tell = this.#hasListened ? onBroken : onFailed;
+    const tell = this.#stage === "begun" ? onFailed : onBroken;
     this.#leave();
     tell(error);
   }

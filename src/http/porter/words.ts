@@ -36,11 +36,17 @@ export interface Post {
   port: number;
 }
 
+interface Details {
+  code: string | undefined;
+  address: string | undefined;
+  port: number | undefined;
+}
+
 export type FromPorter =
   | { kind: "said"; words: Word[]; bytes: Uint8Array | null }
   | { kind: "listening"; address: AddressInfo }
   /** It could not listen. Errors lose their codes where threads meet. */
-  | { kind: "failed"; message: string; details: { code?: string; address?: string; port?: number } }
+  | { kind: "failed"; message: string; details: Details }
   /** Nobody is let in any more, and the last has gone. */
   | { kind: "closed" };
 
