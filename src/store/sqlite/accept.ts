@@ -5,6 +5,7 @@ import { laneOf } from "../rows.ts";
 import { NOBODY, type AcceptResult, type NewLinks } from "../store.ts";
 import { createAdmit } from "./admit-codes.ts";
 import type { Packed } from "./packing.ts";
+import { createPutCallback } from "./put-callback.ts";
 
 const STORED: AcceptResult = { kind: "stored" };
 const UNPAID: AcceptResult = { kind: "unpaid" };
@@ -45,15 +46,11 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
   const findIdempotency = db.prepare(
     "select body_hash, response from idempotency where account_id = ? and path = ? and key = ?",
   );
-  const insertCallback = db.prepare(
-    `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description, carrier,
-       facts, state, owner, attempts, due_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ${NOBODY}, 0, ?)`,
-  );
   const insertLedger = db.prepare(
     "insert into ledger (account_id, request_id, n, kind, amount, held, note, at) values (?, ?, ?, ?, ?, ?, null, ?)",
   );
 
+  const putCallback = createPutCallback(db);
   const { admit, tallies } = createAdmit(db);
 
   function acceptOne(packed: Packed): AcceptResult {
@@ -85,7 +82,8 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
     else
       for (const [index, number] of numbers.entries()) insertMessage.run(...sharedOf(packed, index), index + 1, number);
     if (links) insertLinks(accountId, requestId, createdAt, links);
-    if (callbacks) insertCallbacks(callbacks, createdAt);
+    for (const row of callbacks ?? [])
+      putCallback({ ...row, state: "waiting", owner: NOBODY, attempts: 0, due_at: createdAt });
     return admission ? { kind: "stored", admission } : STORED;
   }
 
@@ -105,25 +103,6 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
       insertTarget.run(accountId, requestId, index + 1, url, createdAt, links.expiresAt);
     for (const { code, n, k } of links.codes)
       if (insertLink.run(code, accountId, requestId, n, k).changes === 0) throw new Error(CODE_TAKEN);
-  }
-
-  function insertCallbacks(rows: NonNullable<Packed[21]>, dueAt: number): void {
-    for (const row of rows)
-      insertCallback.run(
-        row.account_id,
-        row.event_id,
-        row.endpoint_id,
-        row.kind,
-        row.status,
-        row.request_id,
-        row.n,
-        row.at,
-        row.error_code,
-        row.description,
-        row.carrier,
-        row.facts,
-        dueAt,
-      );
   }
 
   return (batch) => tallies.during(() => batch.map(acceptOne));

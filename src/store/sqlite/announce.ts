@@ -4,6 +4,7 @@ import type { Channel } from "../../model/message.ts";
 import { newCallbackOf } from "../callback-rows.ts";
 import { NOBODY, type Announcement, type Move } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
+import { createPutCallback } from "./put-callback.ts";
 
 /** What is told of a message, as it is after the move. */
 export interface Facts extends Pick<
@@ -24,11 +25,7 @@ export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, ann
      where account_id = ? and request_id = ? and n = ? and endpoint_id = ?`,
   );
   findOthers.setReturnArrays(true);
-  const insert = db.prepare(
-    `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,
-       carrier, facts, state, owner, attempts, due_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const put = createPutCallback(db);
 
   return (move, facts, { owner, dueAt, targets }) => {
     const { accountId, requestId, n } = move;
@@ -70,8 +67,7 @@ export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, ann
         attempts: 0,
         due_at: Math.max(dueAt, ...before.map(([, , , , otherDueAt]) => otherDueAt)),
       };
-      // In the order of its columns.
-      insert.run(...Object.values(callback));
+      put(callback);
       if (callback.owner !== NOBODY) told.push(newCallbackOf(callback, message));
     }
     return told;

@@ -1,0 +1,31 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { CallbackRow } from "../tables.ts";
+
+/** Writes down a callback that is to be told, inside the writer's transaction. */
+export function createPutCallback(db: DatabaseSync): (row: Omit<CallbackRow, "done_at" | "log">) => void {
+  const insert = db.prepare(
+    `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,
+       carrier, facts, state, owner, attempts, due_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (row) => {
+    insert.run(
+      row.account_id,
+      row.event_id,
+      row.endpoint_id,
+      row.kind,
+      row.status,
+      row.request_id,
+      row.n,
+      row.at,
+      row.error_code,
+      row.description,
+      row.carrier,
+      row.facts,
+      row.state,
+      row.owner,
+      row.attempts,
+      row.due_at,
+    );
+  };
+}
