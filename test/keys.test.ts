@@ -11,7 +11,7 @@ import { Keyring } from "../src/accounts/keyring.ts";
 import { systemClock, type Clock } from "../src/lib/clock.ts";
 import { isWellFormedKey, keyDigest, newKeySecret, SCOPES, type ApiKey, type KeyMode } from "../src/model/api-key.ts";
 import { DEFAULT_SETTINGS } from "../src/model/account.ts";
-import type { RecordStore } from "../src/store/store.ts";
+import type { RecordStore } from "../src/store/record-store.ts";
 import { openTenants, type Tenants } from "./fuzz/tenants.ts";
 import { migratedDatabase } from "./support/databases.ts";
 import { ENGINES } from "./support/engines.ts";

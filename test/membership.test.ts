@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createLog } from "../src/lib/log.ts";
-import type { NodeStore } from "../src/store/store.ts";
+import type { NodeStore } from "../src/store/node-store.ts";
 import { Membership } from "../src/work/membership.ts";
 import { MovedClock } from "./support/moved-clock.ts";
 

@@ -14,12 +14,12 @@ import {
 } from "../src/model/message.ts";
 import type { PhoneMessage } from "../src/model/phone.ts";
 import type { Receipt } from "../src/carriers/carrier.ts";
+import type { NewAccount } from "../src/store/record-store.ts";
 import {
   NOBODY,
   type Acceptance,
   type Move,
   type MoveResult,
-  type NewAccount,
   type Position,
   type Store,
   type StoredMessage,

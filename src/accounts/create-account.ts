@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { SCOPES } from "../model/api-key.ts";
 import { readEmail } from "../model/user.ts";
-import type { RecordStore } from "../store/store.ts";
+import type { RecordStore } from "../store/record-store.ts";
 import type { Keyring } from "./keyring.ts";
 import { mintKey } from "./keys.ts";
 import { hashPassword } from "./passwords.ts";

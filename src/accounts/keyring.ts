@@ -4,7 +4,7 @@ import { readNetwork } from "../lib/network.ts";
 import { TokenBucket } from "../lib/token-bucket.ts";
 import type { Account } from "../model/account.ts";
 import { keyDigest, type ApiKey } from "../model/api-key.ts";
-import type { RecordStore } from "../store/store.ts";
+import type { RecordStore } from "../store/record-store.ts";
 import type { Caller } from "./caller.ts";
 
 /** A key that opens, with all that is asked of it at every request. */

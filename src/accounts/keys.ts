@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { keyHint, newKeySecret, type ApiKey, type KeyMode, type Scope } from "../model/api-key.ts";
 import { Problem } from "../model/problem.ts";
-import type { RecordStore } from "../store/store.ts";
+import type { RecordStore } from "../store/record-store.ts";
 import type { Keyring } from "./keyring.ts";
 
 export interface KeyNeeds {

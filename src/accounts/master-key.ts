@@ -3,7 +3,7 @@ import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { createRecall } from "../lib/recall.ts";
 import { createSeal, type Seal } from "../lib/seal.ts";
-import type { RecordStore } from "../store/store.ts";
+import type { RecordStore } from "../store/record-store.ts";
 
 /** The stored data was set up under another master key. */
 export class WrongMasterKey extends Error {

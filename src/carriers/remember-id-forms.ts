@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { CatalogRecord } from "../model/catalog.ts";
-import type { IdFormStore } from "../store/store.ts";
+import type { IdFormStore } from "../store/id-form-store.ts";
 import type { SmppCarrierNeeds } from "./smpp/needs.ts";
 
 interface Needs {

@@ -2,7 +2,8 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord } from "../model/catalog.ts";
 import { Problem } from "../model/problem.ts";
-import type { CatalogStore, RecordStore } from "../store/store.ts";
+import type { CatalogStore } from "../store/catalog-store.ts";
+import type { RecordStore } from "../store/record-store.ts";
 
 interface Needs {
   store: CatalogStore & Pick<RecordStore, "revision">;

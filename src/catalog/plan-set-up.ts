@@ -4,7 +4,7 @@ import { shapeChecker } from "../lib/shape.ts";
 import type { CatalogRecord } from "../model/catalog.ts";
 import type { Channel } from "../model/message.ts";
 import { Problem, type Fault } from "../model/problem.ts";
-import type { SetUpChange } from "../store/store.ts";
+import type { SetUpChange } from "../store/catalog-store.ts";
 import { AccountCatalog } from "./catalog.ts";
 import { misspelt } from "./misspelt.ts";
 import { completeRecord, kindOf, readRecord, type Shelf } from "./read-record.ts";

@@ -1,6 +1,7 @@
 import type { Account } from "../model/account.ts";
 import type { CatalogKind, CatalogRecord } from "../model/catalog.ts";
-import type { CatalogStore, RecordStore, SetUpChange } from "../store/store.ts";
+import type { CatalogStore, SetUpChange } from "../store/catalog-store.ts";
+import type { RecordStore } from "../store/record-store.ts";
 import { AccountCatalog } from "./catalog.ts";
 import { writtenRecord } from "./record-kind.ts";
 import { pickSettings } from "./settings.ts";

@@ -3,7 +3,8 @@ import type { Clock } from "../lib/clock.ts";
 import { PAUSED_MS, type CampaignContent, type CatalogRecord } from "../model/catalog.ts";
 import { FAILURES } from "../model/message.ts";
 import { writeTrail } from "../model/trail.ts";
-import { NOBODY, type CatalogStore, type MessageStore, type Move, type StoredMessage } from "../store/store.ts";
+import type { CatalogStore } from "../store/catalog-store.ts";
+import { NOBODY, type MessageStore, type Move, type StoredMessage } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 
 export interface CampaignNeeds {

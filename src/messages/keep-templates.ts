@@ -7,7 +7,8 @@ import type { Log } from "../lib/log.ts";
 import { carrierNameOf, type CatalogRecord } from "../model/catalog.ts";
 import type { PulledTemplates, TemplateNews, UnreadTemplate } from "../model/chatapp.ts";
 import { Problem } from "../model/problem.ts";
-import type { CatalogStore, RecordStore } from "../store/store.ts";
+import type { CatalogStore } from "../store/catalog-store.ts";
+import type { RecordStore } from "../store/record-store.ts";
 import type { Membership } from "../work/membership.ts";
 
 export interface KeepTemplatesNeeds {

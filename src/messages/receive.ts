@@ -4,7 +4,7 @@ import type { Account } from "../model/account.ts";
 import type { InboundContent } from "../model/inbound.ts";
 import { readOptOutWord } from "../policies/opt-out-words.ts";
 import type { InboundStore } from "../store/inbound-store.ts";
-import type { OptOutStore } from "../store/store.ts";
+import type { OptOutStore } from "../store/opt-out-store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
 import type { Meters } from "../work/meters.ts";
 

@@ -1,7 +1,7 @@
 import { sql, type CompiledQuery } from "kysely";
 import type { CatalogContents, CatalogKind, CatalogRecord, Origin } from "../model/catalog.ts";
 import type { Engine } from "./engine.ts";
-import type { CatalogStore } from "./store.ts";
+import type { CatalogStore } from "./catalog-store.ts";
 import type { Tables } from "./tables.ts";
 
 type Row = Tables["catalog"];

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { LedgerEntry, LedgerKind } from "../model/credits.ts";
 import type { Engine } from "./engine.ts";
-import type { CreditStore } from "./store.ts";
+import type { CreditStore } from "./credit-store.ts";
 import type { LedgerRow } from "./tables.ts";
 
 /** What accounts have and why. The moves of messages write here by themselves; see `charge.ts`. */

@@ -1,6 +1,6 @@
 import type { OptOut } from "../model/opt-out.ts";
 import type { Engine } from "./engine.ts";
-import type { OptOutStore } from "./store.ts";
+import type { OptOutStore } from "./opt-out-store.ts";
 import type { Tables } from "./tables.ts";
 
 /** Who gets no promotions. The list may be long, so it is asked and not held in memory. */

@@ -4,7 +4,8 @@ import { statesShownAs } from "../model/message.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
 import { contentAtEnd, IS_WAITING, laneOf, phoneMessageOf, storedMessageOf } from "./rows.ts";
-import type { MessageStore, PhoneStore } from "./store.ts";
+import type { PhoneStore } from "./phone-store.ts";
+import type { MessageStore } from "./store.ts";
 import type { MessageRow } from "./tables.ts";
 
 type Reading = Pick<

@@ -4,7 +4,7 @@ import type { ApiKey, KeyMode, Scope } from "../model/api-key.ts";
 import { newUser } from "../model/user.ts";
 import { rowOf } from "./catalog.ts";
 import type { Engine } from "./engine.ts";
-import type { RecordStore } from "./store.ts";
+import type { RecordStore } from "./record-store.ts";
 import type { Tables } from "./tables.ts";
 import { rowOf as rowOfUser } from "./users.ts";
 

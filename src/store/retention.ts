@@ -2,7 +2,8 @@ import { sql, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import { ERASED, WAITING_STATES } from "../model/message.ts";
 import type { Engine } from "./engine.ts";
-import type { Position, RetentionStore } from "./store.ts";
+import type { RetentionStore } from "./retention-store.ts";
+import type { Position } from "./store.ts";
 
 const ERASED_CONTENT = JSON.stringify(ERASED);
 

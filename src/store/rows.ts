@@ -13,10 +13,10 @@ import {
   type State,
 } from "../model/message.ts";
 import { ENDING, type PhoneMessage } from "../model/phone.ts";
+import type { NodeInfo } from "./node-store.ts";
 import type {
   MovedMessage,
   NewRecipient,
-  NodeInfo,
   ParkedReceipt,
   StoredMessage,
   Submission,

@@ -1,9 +1,5 @@
 import type { Receipt } from "../carriers/carrier.ts";
-import type { Account, AccountSettings } from "../model/account.ts";
-import type { ApiKey } from "../model/api-key.ts";
 import type { Callback, StatusHappening } from "../model/callback.ts";
-import type { CatalogRecord } from "../model/catalog.ts";
-import type { LedgerEntry, Balance } from "../model/credits.ts";
 import type {
   Channel,
   CustomerStatus,
@@ -13,14 +9,19 @@ import type {
   RouteClass,
   State,
 } from "../model/message.ts";
-import type { OptOut } from "../model/opt-out.ts";
-import type { Phone, PhoneMessage } from "../model/phone.ts";
-import type { NewUser } from "../model/user.ts";
 import type { AuditStore } from "./audit-store.ts";
-import type { InboundStore } from "./inbound-store.ts";
 import type { CallbackStore } from "./callback-store.ts";
+import type { CatalogStore } from "./catalog-store.ts";
+import type { CreditStore } from "./credit-store.ts";
 import type { FigureStore } from "./figure-store.ts";
+import type { IdFormStore } from "./id-form-store.ts";
+import type { InboundStore } from "./inbound-store.ts";
 import type { LinkStore } from "./link-store.ts";
+import type { NodeStore } from "./node-store.ts";
+import type { OptOutStore } from "./opt-out-store.ts";
+import type { PhoneStore } from "./phone-store.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { RetentionStore } from "./retention-store.ts";
 import type { UserStore } from "./user-store.ts";
 import type { Admission, NewVerification, VerifyStore } from "./verify-store.ts";
 
@@ -289,7 +290,7 @@ export interface StoredMessage extends Message {
 
 export type Position = Pick<MessageRef, "requestId" | "n">;
 
-interface Page<T, C> {
+export interface Page<T, C> {
   rows: T[];
   /** Where the next page begins, or null at the end. */
   next: C | null;
@@ -365,172 +366,4 @@ export interface MessageStore {
   listRequest(accountId: number, requestId: string): Promise<readonly StoredMessage[]>;
   /** Removes idempotency keys and parked receipts from before these times, a bounded number; says how many went. */
   forget(before: { idempotency: number; parked: number }): Promise<number>;
-}
-
-/** What lines have learned of their carriers, so that a restart does not forget it. */
-export interface IdFormStore {
-  listIdForms(): Promise<readonly LearnedIdForm[]>;
-  /** In the place of what was learned before. */
-  saveIdForm(learned: LearnedIdForm, at: number): Promise<void>;
-}
-
-/** How the receipts of a carrier spell ids. */
-interface LearnedIdForm {
-  accountId: number;
-  /** Of the carrier's record: another of the same name begins anew. */
-  carrierId: string;
-  form: string;
-}
-
-export interface NodeInfo {
-  id: number;
-  roles: readonly string[];
-  startedAt: number;
-  /** How long it has been silent. */
-  silentMs: number;
-}
-
-/** Who is running. Times are the store's own, so that clocks of different machines need not agree. */
-export interface NodeStore {
-  /**
-   * Registers a running process under a fresh id, with what it does. `alone`: no other process can be running, so all others
-   * are dead. `sends`: whether it has a share in the lines to carriers; it does unless told otherwise.
-   */
-  join(options: { alone: boolean; sends?: boolean; roles?: readonly string[] }): Promise<number>;
-  /** Says that the node lives; false when the others have declared it dead. */
-  beat(node: number): Promise<boolean>;
-  /** Declares dead who has been silent for so long; gives the dead nodes that have left waiting rows behind. */
-  bury(silentMs: number): Promise<readonly number[]>;
-  /** Ends a node in order: its rows are nobody's, at once. */
-  leave(node: number): Promise<void>;
-  countNodes(): Promise<number>;
-  /** How many living nodes send, and how many of them joined before this one. */
-  placeOf(node: number): Promise<{ count: number; rank: number }>;
-  /** Those that live, in the order in which they came. */
-  listNodes(): Promise<readonly NodeInfo[]>;
-}
-
-export interface NewAccount {
-  name: string;
-  createdAt: number;
-  owner: NewUser;
-  keys: readonly Omit<ApiKey, "accountId">[];
-  phones: readonly { number: string; name: string }[];
-  catalog: readonly Omit<CatalogRecord, "accountId">[];
-}
-
-/** What people configure: few rows, read into memory, changed seldom. */
-export interface RecordStore {
-  /** Grows with every change of accounts or keys, or of the catalog, by any node. */
-  revision(topic: "records" | "catalog"): Promise<number>;
-  listAccounts(): Promise<Account[]>;
-  /** Gives null, and stores nothing, when the name is taken. */
-  createAccount(account: NewAccount): Promise<number | null>;
-  /** Changes only the settings that are given. */
-  saveSettings(accountId: number, change: Partial<AccountSettings>): Promise<void>;
-  listKeys(): Promise<ApiKey[]>;
-  insertKey(key: ApiKey): Promise<void>;
-  /** Changes a key that is there; false when it is not. */
-  updateKey(
-    accountId: number,
-    id: string,
-    change: Partial<Pick<ApiKey, "name" | "scopes" | "allowedIps" | "requestsPerSecond" | "expiresAt" | "revokedAt">>,
-  ): Promise<boolean>;
-  touchKeys(used: readonly Pick<ApiKey, "accountId" | "id" | "lastUsedAt">[]): Promise<void>;
-  /** Writes a value of the whole service once; gives the value that stands. */
-  settle(name: string, value: string): Promise<string>;
-}
-
-/** What people configure about sending. */
-export interface CatalogStore {
-  listCatalog(): Promise<CatalogRecord[]>;
-  /** This and the next two store nothing when the catalog is no longer at the revision that they were decided by. */
-  insertCatalogRecord(record: CatalogRecord, from: number): Promise<"inserted" | "name taken" | "outdated">;
-  changeCatalogRecord(record: CatalogRecord, from: number): Promise<"changed" | "missing" | "name taken" | "outdated">;
-  removeCatalogRecord(
-    record: Pick<CatalogRecord, "accountId" | "kind" | "id">,
-    from: number,
-  ): Promise<"removed" | "missing" | "outdated">;
-  /** Writes learned records; one that was authored meanwhile stays as it is. */
-  learnCatalogRecords(records: readonly CatalogRecord[]): Promise<void>;
-  /** All of it, or nothing and false: when records or settings that it touches have changed since the revisions were read. */
-  changeSetUp(change: SetUpChange): Promise<boolean>;
-}
-
-/** What an account's records and settings become together. */
-export interface SetUpChange {
-  accountId: number;
-  /** The revisions that it was made from. */
-  from: { records: number; catalog: number };
-  /** Made, or in the place of what has the name now. */
-  put: readonly CatalogRecord[];
-  /** Only authored ones go. */
-  remove: readonly Pick<CatalogRecord, "kind" | "name">[];
-  /** Only the settings that change. */
-  settings: Partial<AccountSettings>;
-}
-
-/** Who gets no promotions. */
-export interface OptOutStore {
-  addOptOuts(batch: readonly OptOut[]): Promise<void>;
-  /** Where a time is given, only what was put on the list before it. */
-  removeOptOut(accountId: number, number: string, before?: number): Promise<boolean>;
-  findOptOut(accountId: number, number: string): Promise<OptOut | null>;
-  listOptOuts(accountId: number, after: string | null, limit: number): Promise<Page<OptOut, string>>;
-  /** For each, whether it is on its account's list. */
-  areOptedOut(batch: readonly { accountId: number; number: string }[]): Promise<readonly boolean[]>;
-}
-
-/** What accounts have to spend. Messages take and give back credits as they move; nothing else does but this. */
-export interface CreditStore {
-  findBalance(accountId: number): Promise<Balance>;
-  /** Adds credits, or takes some away; false, and nothing changed, when there are not that many. The same id counts once. */
-  addCredits(
-    accountId: number,
-    entry: { id: string; amount: number; note: string | null; at: number },
-  ): Promise<boolean>;
-  /** What one message did to the balance, with the entry of its whole request. */
-  listLedgerOfMessage(ref: MessageRef): Promise<readonly LedgerEntry[]>;
-  /** Newest request first. */
-  listLedger(
-    accountId: number,
-    after: LedgerPosition | null,
-    limit: number,
-  ): Promise<Page<LedgerEntry, LedgerPosition>>;
-}
-
-export type LedgerPosition = Pick<LedgerEntry, "requestId" | "n" | "kind">;
-
-/** Forgets what is past its time, looking at a bounded number of rows in each call. */
-export interface RetentionStore {
-  /**
-   * Erases the texts of messages that ended before a time, going on from where the last call of any node stopped. A message
-   * that has not ended by then is set aside for `eraseKeptTexts`. Says how many messages it looked at.
-   */
-  eraseTexts(accountId: number, before: number, limit: number): Promise<number>;
-  /** Looks again at the texts that were set aside. Gives where to go on, or null at the end. */
-  eraseKeptTexts(accountId: number, before: number, after: Position | null, limit: number): Promise<Position | null>;
-  /** Empties the simulated phones of what came before a time; says how many messages went. */
-  emptyPhones(accountId: number, before: number, limit: number): Promise<number>;
-  /** Removes messages that ended before a time, with all that hangs on them. Gives where to go on, or null at the end. */
-  removeMessages(accountId: number, before: number, after: Position | null, limit: number): Promise<Position | null>;
-}
-
-/** The simulated phones. */
-export interface PhoneStore {
-  receiveOnPhones(batch: readonly PhoneMessage[]): Promise<void>;
-  /** The carrier has handed over all reports of these. */
-  markReported(batch: readonly Pick<PhoneMessage, "accountId" | "id">[]): Promise<void>;
-  /** Messages whose reports should have been handed over before `before`. */
-  listUnreported(before: number, limit: number): Promise<PhoneMessage[]>;
-  listPhones(accountId: number, after: string | null, limit: number): Promise<Page<Phone, string>>;
-  /** Newest first. */
-  listPhoneMessages(
-    accountId: number,
-    number: string,
-    after: string | null,
-    limit: number,
-  ): Promise<Page<PhoneMessage, string>>;
-  /** Messages to any phone with ids from `fromId` on, oldest first. */
-  phoneMessagesSince(accountId: number, fromId: string, limit: number): Promise<PhoneMessage[]>;
 }

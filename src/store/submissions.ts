@@ -3,7 +3,8 @@ import { CUSTOMER_STATUSES, movesInto, statesShownAs } from "../model/message.ts
 import type { Engine } from "./engine.ts";
 import { rounds } from "./rounds.ts";
 import { submissionOf, unmatchedOf } from "./rows.ts";
-import type { IdFormStore, MessageStore, Part, PartReport, Respelled } from "./store.ts";
+import type { IdFormStore } from "./id-form-store.ts";
+import type { MessageStore, Part, PartReport, Respelled } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
 /** A part that nothing is known of has been submitted; from there it goes where a message may go. */

@@ -4,7 +4,7 @@ import type { Account } from "../model/account.ts";
 import { countryAlerts, watchedTime, type CountryAlert } from "../model/country-alert.ts";
 import { DEFAULT_GUARD } from "../model/pumping.ts";
 import { HOUR_MS } from "../model/verification.ts";
-import type { RecordStore } from "../store/store.ts";
+import type { RecordStore } from "../store/record-store.ts";
 import type { VerifyStore } from "../store/verify-store.ts";
 import type { Meters } from "../work/meters.ts";
 

@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { EndpointHealth } from "../model/callback.ts";
 import type { CallbackStore } from "../store/callback-store.ts";
-import type { CatalogStore } from "../store/store.ts";
+import type { CatalogStore } from "../store/catalog-store.ts";
 import type { PushResult } from "./push.ts";
 
 export interface HealthNeeds {

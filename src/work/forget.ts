@@ -1,7 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
 import { idFloor } from "../lib/ids.ts";
 import { NO_ACCOUNT } from "../model/audit.ts";
-import type { Position, RecordStore, RetentionStore, Store } from "../store/store.ts";
+import type { RecordStore } from "../store/record-store.ts";
+import type { RetentionStore } from "../store/retention-store.ts";
+import type { Position, Store } from "../store/store.ts";
 
 const DAY_MS = 86_400_000;
 const AT_ONCE = 250;

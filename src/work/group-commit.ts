@@ -5,6 +5,7 @@ import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
 import type { Callback, VerificationHappening } from "../model/callback.ts";
 import type { InboundMessage } from "../model/inbound.ts";
+import type { OptOutStore } from "../store/opt-out-store.ts";
 import {
   isAway,
   type Acceptance,
@@ -14,7 +15,6 @@ import {
   type Move,
   type MovedMessage,
   type MoveResult,
-  type OptOutStore,
   type Part,
   type PartReport,
   type Respelled,

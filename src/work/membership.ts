@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { NOBODY, type NodeStore } from "../store/store.ts";
+import type { NodeStore } from "../store/node-store.ts";
+import { NOBODY } from "../store/store.ts";
 
 interface Needs {
   store: NodeStore;

@@ -1,5 +1,5 @@
 import type { PhoneMessage } from "../../model/phone.ts";
-import type { PhoneStore } from "../../store/store.ts";
+import type { PhoneStore } from "../../store/phone-store.ts";
 
 const PAGE = 200;
 /** How many of a phone's messages are looked at, the newest ones: nobody scrolls further to answer. */

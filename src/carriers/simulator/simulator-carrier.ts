@@ -17,7 +17,8 @@ import {
   type MessageContent,
 } from "../../model/message.ts";
 import type { Chaos, PhoneMessage } from "../../model/phone.ts";
-import { isAway, type PhoneStore } from "../../store/store.ts";
+import type { PhoneStore } from "../../store/phone-store.ts";
+import { isAway } from "../../store/store.ts";
 import type { Carrier, Inbound, OnInbound, OnReceipt, Outcome, Receipt } from "../carrier.ts";
 import { fateOf, readReport, type FatedReport } from "./fate.ts";
 

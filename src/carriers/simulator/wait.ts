@@ -1,7 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import { idFloor } from "../../lib/ids.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
-import type { PhoneStore } from "../../store/store.ts";
+import type { PhoneStore } from "../../store/phone-store.ts";
 import type { SimulatorCarrier } from "./simulator-carrier.ts";
 
 /** Messages that came through another node show only in the store. */

@@ -3,7 +3,7 @@ import { isUuid, newId } from "../../lib/ids.ts";
 import type { LedgerEntry, LedgerKind } from "../../model/credits.ts";
 import { messageIdOf } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
-import type { LedgerPosition } from "../../store/store.ts";
+import type { LedgerPosition } from "../../store/credit-store.ts";
 import { readLimit, refuseFaults } from "../page-query.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import { checkNote, noteField } from "./optouts.ts";

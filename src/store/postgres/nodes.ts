@@ -1,6 +1,7 @@
 import { DEAD_NODE_KEPT_MS, HAS_WORK, PLACE } from "../engine.ts";
 import { IS_WAITING, nodeOf, type NodeRow } from "../rows.ts";
-import { NOBODY, type NodeStore } from "../store.ts";
+import type { NodeStore } from "../node-store.ts";
+import { NOBODY } from "../store.ts";
 import type { ConnectionPool } from "./pool.ts";
 
 /** The server's clock, read when the statement runs and not when its transaction began. */
