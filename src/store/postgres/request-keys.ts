@@ -19,7 +19,7 @@ const GIVE_KEYS_BACK = `
 const FIND_KEYS = `
   select place, body_hash, response from ${KEYS.rows} join idempotency using (account_id, path, key)`;
 
-/** A request's idempotency key, with whose it is. */
+/** The idempotency key of a request and whose it is, as one text; null where it has none. */
 export const keyOf = ({ message, idempotency }: Acceptance): string | null =>
   idempotency && JSON.stringify([message.accountId, idempotency.path, idempotency.key]);
 

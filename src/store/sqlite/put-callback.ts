@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { CallbackRow } from "../tables.ts";
 
-/** Writes down a callback that is to be told, inside the writer's transaction. */
+/** Writes down a callback of a request that is stored or a message that moves, inside the writer's transaction. */
 export function createPutCallback(db: DatabaseSync): (row: Omit<CallbackRow, "done_at" | "log">) => void {
   const insert = db.prepare(
     `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,
