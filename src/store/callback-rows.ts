@@ -20,6 +20,20 @@ export const refRow = ({ accountId, eventId, endpointId }: CallbackRef) => ({
   endpoint_id: endpointId,
 });
 
+/** The columns of a new callback that are its own, not those of its account or of the request it tells of; and their types. */
+export const OWN_COLUMNS = {
+  event_id: "uuid",
+  endpoint_id: "uuid",
+  kind: "text",
+  status: "text",
+  n: "integer",
+  at: "bigint",
+  error_code: "text",
+  description: "text",
+  carrier: "text",
+  facts: "text",
+} as const satisfies Partial<Record<keyof CallbackRow, string>>;
+
 /** A callback's row, but for whose it is, when it is due and what became of it. */
 type NewRow = Omit<CallbackRow, "state" | "owner" | "attempts" | "due_at" | "done_at" | "log">;
 

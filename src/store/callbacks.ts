@@ -2,26 +2,13 @@ import { sql, type CompiledQuery, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import type { Callback } from "../model/callback.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
-import { callbackOf, callbackRow, storedCallbackOf } from "./callback-rows.ts";
+import { callbackOf, callbackRow, OWN_COLUMNS, storedCallbackOf } from "./callback-rows.ts";
 import type { CallbackStore } from "./callback-store.ts";
 import type { Engine } from "./engine.ts";
 import { NOBODY } from "./store.ts";
 import type { CallbackRow } from "./tables.ts";
 
-const REF = { account_id: "integer", event_id: "uuid", endpoint_id: "uuid" } as const;
-
-const NEW_COLUMNS = {
-  ...REF,
-  kind: "text",
-  status: "text",
-  request_id: "uuid",
-  n: "integer",
-  at: "bigint",
-  error_code: "text",
-  description: "text",
-  carrier: "text",
-  facts: "text",
-} as const;
+const NEW_COLUMNS = { account_id: "integer", request_id: "uuid", ...OWN_COLUMNS } as const;
 
 /** Writes down callbacks that no move announces, as nobody's. One that is there already stays as it is. */
 export function insertCallbacks(

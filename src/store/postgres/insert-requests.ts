@@ -1,5 +1,5 @@
 import { FREE, HELD } from "../charge.ts";
-import { callbackRow } from "../callback-rows.ts";
+import { callbackRow, OWN_COLUMNS } from "../callback-rows.ts";
 import { describeFailure } from "../../model/message.ts";
 import { hasOwn, laneOf } from "../rows.ts";
 import { NOBODY, type Acceptance, type NewRecipient } from "../store.ts";
@@ -51,35 +51,22 @@ const TARGETS = columns({ request: "integer", k: "integer", url: "text", expires
 
 const LINKS = columns({ request: "integer", n: "integer", k: "integer", code: "text" }, TARGETS.next);
 
-const CALLBACKS = columns(
-  {
-    request: "integer",
-    event_id: "uuid",
-    endpoint_id: "uuid",
-    kind: "text",
-    status: "text",
-    n: "integer",
-    at: "bigint",
-    error_code: "text",
-    description: "text",
-    carrier: "text",
-    facts: "text",
-  },
-  LINKS.next,
-);
+const CALLBACKS = columns({ request: "integer", ...OWN_COLUMNS }, LINKS.next);
 
 const RECIPIENT = `recipient as (select request, n, number, credits, failure, description from ${RECIPIENTS.rows})`;
+
+/** Takes the keys of those of these requests that have one, and gives those that were free. */
+export const takingKeys = (requests: string): string => `
+    insert into idempotency (account_id, path, key, body_hash, response, created_at)
+    select account_id, path, key, body_hash, response, created_at from ${requests} where key is not null
+    order by account_id, path, key
+    on conflict (account_id, path, key) do nothing
+    returning account_id, path, key`;
 
 /** A request whose key another transaction is just using waits here for its end, and then either has the key or not. */
 const WITH_KEYS = `
   with request as (select * from ${REQUESTS.rows}),
-  taken as (
-    insert into idempotency (account_id, path, key, body_hash, response, created_at)
-    select account_id, path, key, body_hash, response, created_at from request where key is not null
-    order by account_id, path, key
-    on conflict (account_id, path, key) do nothing
-    returning account_id, path, key
-  ),
+  taken as (${takingKeys("request")}),
   fresh as (
     select * from request where key is null or (account_id, path, key) in (select account_id, path, key from taken)
   ),

@@ -1,14 +1,9 @@
 import type { Acceptance, AcceptResult } from "../store.ts";
 import { columns } from "./columns.ts";
-import { REQUESTS, requestRow } from "./insert-requests.ts";
+import { REQUESTS, requestRow, takingKeys } from "./insert-requests.ts";
 import type { Query } from "./pool.ts";
 
-const TAKE_KEYS = `
-  insert into idempotency (account_id, path, key, body_hash, response, created_at)
-  select account_id, path, key, body_hash, response, created_at from ${REQUESTS.rows} where key is not null
-  order by account_id, path, key
-  on conflict (account_id, path, key) do nothing
-  returning account_id, path, key`;
+const TAKE_KEYS = takingKeys(REQUESTS.rows);
 
 const KEYS = columns({ account_id: "integer", path: "text", key: "text" });
 
