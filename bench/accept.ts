@@ -1,7 +1,7 @@
 // Durable accepts per second of POST /v1/sms, as a ratio to a bare Fastify echo with the same schemas in the same run,
 // and of the other two channels as a ratio to SMS.
 // Run: npm run bench:accept [-- --seconds 3 --rounds 5 --connections 64 --million --engine sqlite,postgres]
-import { fork, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
 import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
+import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
 
 const { values: options } = parseArgs({
@@ -64,15 +65,9 @@ type OtherChannel = keyof typeof OTHERS;
 const requestOf = (body: string, key: string, path = "/v1/sms"): string =>
   `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-/** The generator runs in a process of its own, so that it never shares an event loop with anything measured. */
-async function measure(port: number, request: string, connections = CONNECTIONS, seconds = SECONDS): Promise<Measured> {
-  const child = fork(join(import.meta.dirname, "generator.ts"));
-  const load: Load = { port, connections, seconds, request };
-  child.send(load);
-  const [measured] = (await once(child, "message")) as [Measured];
-  if (measured.refused > 0) throw new Error(`${measured.refused} of ${measured.answers} requests were refused`);
-  return measured;
-}
+const generator = new LoadProcess<Load, Measured>("generator.ts");
+const measure = (port: number, request: string, connections = CONNECTIONS, seconds = SECONDS): Promise<Measured> =>
+  generator.measure({ port, connections, seconds, request });
 
 /** A socket that answers at once with fixed bytes: the most that this generator can drive. */
 async function generatorLimit(): Promise<number> {
@@ -197,6 +192,7 @@ for (const engine of options.engine.split(",")) {
   }
 }
 echo.stop();
+generator.end();
 await cluster?.stop();
 
 say(

@@ -1,8 +1,9 @@
 import { connect } from "node:net";
+import { serveLoads } from "./load-process.ts";
 
 /**
- * A load generator as a process of its own: raw sockets, request bytes made once, answers skimmed for status and length.
- * It takes far less per request than any server it measures, so the server is what is measured.
+ * A load generator as a process of its own: raw sockets, request bytes made once, answers skimmed for status and length
+ * where the kernel has put them. It takes far less per request than any server it measures, so the server is what is measured.
  */
 
 export interface Load {
@@ -23,12 +24,14 @@ export interface Measured {
   p99Ms: number;
 }
 
+const NOTHING = Buffer.alloc(0);
 const HEAD_END = Buffer.from("\r\n\r\n");
+const READ_BYTES = 65_536;
 const BUCKET_MS = 0.05;
 const DIGIT_0 = 0x30;
 
 /** Keeps every connection busy with one request at a time until the time is over. */
-export async function generate({ port, connections, seconds, request, success = 2 }: Load): Promise<Measured> {
+async function generate({ port, connections, seconds, request, success = 2 }: Load): Promise<Measured> {
   const requests = [request].flat().map((text) => Buffer.from(text));
   let next = 0;
   const buckets = new Uint32Array(400_000);
@@ -37,30 +40,28 @@ export async function generate({ port, connections, seconds, request, success = 
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
 
+  // All connections read into the same bytes: what has come is looked at, or copied, before anything else comes.
+  const come = Buffer.alloc(READ_BYTES);
   const run = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const socket = connect(port, "127.0.0.1");
-      socket.setNoDelay(true);
-      let unread: Buffer = Buffer.alloc(0);
+      let unread: Buffer = NOTHING;
+      let usualLength = 0;
       let sentAt = 0;
       const send = (): void => {
         sentAt = performance.now();
         if (sentAt >= endsAt) return void socket.end(resolve);
         socket.write(requests[next++ % requests.length] ?? "");
       };
-      socket.on("connect", send);
-      socket.on("error", reject);
-      let usualLength = 0;
-      socket.on("data", (chunk) => {
+      const onCome = (count: number): boolean => {
         // Answers to requests of one kind are all of one length: most are known whole by their size, without a look inside.
-        const usual = chunk.length === usualLength && unread.length === 0 && chunk[9] === DIGIT_0 + success;
-        if (!usual) {
-          unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
+        const isUsual = count === usualLength && unread.length === 0 && come[9] === DIGIT_0 + success;
+        if (!isUsual) {
+          unread = Buffer.concat([unread, come.subarray(0, count)]);
           const headEnd = unread.indexOf(HEAD_END);
-          if (headEnd < 0) return;
+          if (headEnd < 0) return true;
           const head = unread.toString("latin1", 0, headEnd);
           const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
-          if (unread.length < length) return;
+          if (unread.length < length) return true;
           usualLength = length;
           unread = unread.subarray(length);
           if (!head.startsWith(`HTTP/1.1 ${success}`)) refused += 1;
@@ -69,7 +70,13 @@ export async function generate({ port, connections, seconds, request, success = 
         const bucket = Math.min(buckets.length - 1, Math.floor((performance.now() - sentAt) / BUCKET_MS));
         buckets[bucket] = (buckets[bucket] ?? 0) + 1;
         send();
-      });
+        return true;
+      };
+      const socket = connect(
+        { host: "127.0.0.1", port, noDelay: true, onread: { buffer: come, callback: onCome } },
+        send,
+      );
+      socket.on("error", reject);
     });
   await Promise.all(Array.from({ length: connections }, run));
   const elapsed = (performance.now() - startedAt) / 1000;
@@ -91,8 +98,4 @@ function quantile(buckets: Uint32Array, total: number, share: number): number {
   return 0;
 }
 
-if (process.send) {
-  process.once("message", (load: Load) => {
-    void generate(load).then((measured) => process.send?.(measured, () => process.disconnect()));
-  });
-}
+serveLoads(generate);

@@ -2,7 +2,7 @@
 // pages of the dashboard; and how fast a server with a long queue starts, and how much memory it takes.
 // Run: npm run bench:growth [-- --quick --engine sqlite,postgres --rows 10000000 --queued 1000000 --webhooks 10000
 //   --templates 100000 --links 10000000 --seconds 3 --rounds 5 --messages 20000]
-import { execFileSync, fork } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,6 +24,7 @@ import {
   type Sizes,
 } from "./fill-history.ts";
 import type { Load, Measured } from "./generator.ts";
+import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
 import { Counter } from "./walk.ts";
 
@@ -114,6 +115,8 @@ async function configure(server: ServerProcess, smscPort: number): Promise<void>
   await ask(server, "PATCH", `/api/dlr-configs/${dlrId}`, { enabled: false });
 }
 
+const generator = new LoadProcess<Load, Measured>("generator.ts");
+
 async function accepts({ server }: Side, seconds = SECONDS): Promise<number> {
   const body = JSON.stringify({
     sender: "HELIOG",
@@ -122,12 +125,8 @@ async function accepts({ server }: Side, seconds = SECONDS): Promise<number> {
     type: "TRANS",
   });
   const request = `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${server.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-  const child = fork(join(import.meta.dirname, "generator.ts"));
   const port = Number(new URL(server.baseUrl).port);
-  child.send({ port, connections: CONNECTIONS, seconds, request } satisfies Load);
-  const [measured] = (await once(child, "message")) as [Measured];
-  if (measured.refused > 0) throw new Error(`${measured.refused} of ${measured.answers} requests were refused`);
-  return measured.perSecond;
+  return (await generator.measure({ port, connections: CONNECTIONS, seconds, request })).perSecond;
 }
 
 const ENDED = /^heliograph_messages_ended_total\{[^}]*\} (\d+)/gm;
@@ -352,6 +351,7 @@ const engines = options.engine.split(",");
 const cluster = engines.includes("postgres") ? await startCluster() : null;
 const results: Result[] = [];
 for (const engine of engines) results.push(await compare(engine, cluster));
+generator.end();
 await cluster?.stop();
 
 say("\naccept, full to empty   dispatch, full to empty   memory with the queue   start with the queue");

@@ -1,10 +1,8 @@
 // Single messages from the API to the SMSC, and on through the receipt to the callback, beside Kannel in the same run: the
 // same generator, the same SMSC, the same sink, turn by turn. Kannel is Debian's package, which has to be installed.
 // Run: npm run bench:kannel [-- --rounds 5 --seconds 4 --store file --smsboxes 2 --connections 64 --engine sqlite]
-import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
@@ -13,6 +11,7 @@ import { startServer } from "../test/support/server-process.ts";
 import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { startKannel, type KannelOptions } from "./kannel-process.ts";
+import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
 import { configure, Counter, sendRequest, SMSC_WINDOW, TEXT } from "./walk.ts";
 
@@ -39,12 +38,11 @@ interface Side {
   request: string;
 }
 
-async function generate(side: Side): Promise<Measured> {
-  const child = fork(join(import.meta.dirname, "generator.ts"));
-  const { request } = side;
-  child.send({ port: side.port(), connections: CONNECTIONS, seconds: SECONDS, request } satisfies Load);
-  const [measured] = (await once(child, "message")) as [Measured];
-  if (measured.refused > 0) throw new Error(`${side.name} refused ${measured.refused} of ${measured.answers}`);
+const generator = new LoadProcess<Load, Measured>("generator.ts");
+
+async function generate({ name, port, request }: Side): Promise<Measured> {
+  const measured = await generator.run({ port: port(), connections: CONNECTIONS, seconds: SECONDS, request });
+  if (measured.refused > 0) throw new Error(`${name} refused ${measured.refused} of ${measured.answers}`);
   return measured;
 }
 
@@ -52,7 +50,6 @@ async function generate(side: Side): Promise<Measured> {
 async function turn(side: Side, end: Counter): Promise<number> {
   const before = await end.taken();
   const { answers, perSecond } = await generate(side);
-  // Without the start of the generator's process.
   const startedAt = performance.now() - (answers / perSecond) * 1000;
   let last = { taken: before, at: performance.now() };
   for (;;) {
@@ -141,6 +138,7 @@ for (const engine of engines)
     await server.cleanup();
     await database?.drop();
   }
+generator.end();
 smsc.child.disconnect();
 sink.child.disconnect();
 await cluster?.stop();

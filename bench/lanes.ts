@@ -1,8 +1,5 @@
 // How long one-time passwords wait while promotions flood the server: p50 and p99 of the time in the queue, in ms.
 // Run: npm run bench:lanes [-- --seconds 15 --rate 50 --connections 4 --engine sqlite,postgres]
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
@@ -10,6 +7,7 @@ import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
 import { say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
+import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
 import { figureOf, handedOver, quantileBetween, readMetrics } from "./server-figures.ts";
 
@@ -40,14 +38,12 @@ const promotions = JSON.stringify({
 const requestOf = (body: string, key: string): string =>
   `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
+const generator = new LoadProcess<Load, Measured>("generator.ts");
+
 /** The flood comes from a process of its own, so that it never shares an event loop with the clock of the passwords. */
-async function flood(server: ServerProcess, seconds: number): Promise<Measured> {
-  const child = fork(join(import.meta.dirname, "generator.ts"));
+function flood(server: ServerProcess, seconds: number): Promise<Measured> {
   const port = Number(new URL(server.baseUrl).port);
-  const load: Load = { port, connections: CONNECTIONS, seconds, request: requestOf(promotions, server.apiKey) };
-  child.send(load);
-  const [measured] = (await once(child, "message")) as [Measured];
-  return measured;
+  return generator.run({ port, connections: CONNECTIONS, seconds, request: requestOf(promotions, server.apiKey) });
 }
 
 interface Password {
@@ -151,6 +147,7 @@ for (const engine of options.engine.split(",")) {
   await server.cleanup();
   await database?.drop();
 }
+generator.end();
 await cluster?.stop();
 
 say("\nqueue p50 ms   p99 ms   taken p50 ms   p99 ms   answer p50 ms   p99 ms   promotions accepted/s   sent/s");

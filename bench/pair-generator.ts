@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { serveLoads } from "./load-process.ts";
 
 /**
  * A load of pairs as a process of its own: each connection asks for a one-time password, then submits one for the id it
@@ -24,8 +25,9 @@ export interface MeasuredPairs {
 }
 
 const HEAD_END = "\r\n\r\n";
+const READ_BYTES = 65_536;
 
-export async function generatePairs(load: PairLoad): Promise<MeasuredPairs> {
+async function generatePairs(load: PairLoad): Promise<MeasuredPairs> {
   const { port, key, configId, seconds, otp, status } = load;
   const request = (path: string, body: string): string =>
     `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
@@ -34,10 +36,10 @@ export async function generatePairs(load: PairLoad): Promise<MeasuredPairs> {
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
 
+  // All connections read into the same bytes: what has come is copied before anything else comes.
+  const come = Buffer.alloc(READ_BYTES);
   const run = (numbers: readonly string[]): Promise<void> =>
     new Promise((resolve, reject) => {
-      const socket = connect(port, "127.0.0.1");
-      socket.setNoDelay(true).setEncoding("latin1");
       let unread = "";
       let place = 0;
       let isSecond = false;
@@ -45,36 +47,36 @@ export async function generatePairs(load: PairLoad): Promise<MeasuredPairs> {
         if (performance.now() >= endsAt) return void socket.end(resolve);
         isSecond = false;
         const to = numbers[place++ % numbers.length] ?? "";
-        socket.write(request("/v1/verify", `{"configId":"${configId}","to":"${to}"}`));
+        socket.write(request("/v1/verify", `{"configId":"${configId}","to":"${to}"}`), "latin1");
       };
-      socket.on("connect", begin);
-      socket.on("error", reject);
-      socket.on("data", (chunk: string) => {
-        unread += chunk;
+      const onCome = (count: number): boolean => {
+        unread += come.toString("latin1", 0, count);
         const headEnd = unread.indexOf(HEAD_END);
-        if (headEnd < 0) return;
-        const at = unread.toLowerCase().indexOf("content-length: ") + 16;
-        const length = headEnd + 4 + Number.parseInt(unread.slice(at, at + 8), 10);
-        if (unread.length < length) return;
+        if (headEnd < 0) return true;
+        const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(unread)?.[1] ?? 0);
+        if (unread.length < length) return true;
         const answered = Number(unread.slice(9, 12));
         const id = unread.slice(headEnd + 13, headEnd + 49);
         unread = unread.slice(length);
         if (isSecond) {
           pairs += 1;
           if (answered !== status) refused += 1;
-          return begin();
+          begin();
+          return true;
         }
         if (answered !== 200) refused += 1;
         isSecond = true;
-        socket.write(request("/v1/verify/validate", `{"verifyId":"${id}","otp":"${otp}"}`));
-      });
+        socket.write(request("/v1/verify/validate", `{"verifyId":"${id}","otp":"${otp}"}`), "latin1");
+        return true;
+      };
+      const socket = connect(
+        { host: "127.0.0.1", port, noDelay: true, onread: { buffer: come, callback: onCome } },
+        begin,
+      );
+      socket.on("error", reject);
     });
   await Promise.all(load.numbers.map(run));
   return { pairs, refused, perSecond: (pairs * 1000) / (performance.now() - startedAt) };
 }
 
-if (process.send) {
-  process.once("message", (load: PairLoad) => {
-    void generatePairs(load).then((measured) => process.send?.(measured, () => process.disconnect()));
-  });
-}
+serveLoads(generatePairs);

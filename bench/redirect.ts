@@ -1,7 +1,5 @@
 // Redirects of short links per second, as a ratio to accepts of POST /v1/sms on the same server in the same run.
 // Run: npm run bench:redirect [-- --links 10000000 --seconds 3 --rounds 5 --engine sqlite,postgres]
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +10,7 @@ import { startServer, type ServerProcess } from "../test/support/server-process.
 import { median, say } from "./figures.ts";
 import { codeOf, fillPostgres, fillSqlite } from "./fill-links.ts";
 import type { Load, Measured } from "./generator.ts";
+import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
 
 const { values: options } = parseArgs({
@@ -47,14 +46,7 @@ const redirectRequests = (): string[] =>
     return `GET /s/${code} HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: ${PHONE}\r\n\r\n`;
   });
 
-/** The generator runs in a process of its own, so that it never shares an event loop with anything measured. */
-async function measure(load: Load): Promise<Measured> {
-  const child = fork(join(import.meta.dirname, "generator.ts"));
-  child.send(load);
-  const [measured] = (await once(child, "message")) as [Measured];
-  if (measured.refused > 0) throw new Error(`${measured.refused} of ${measured.answers} requests were refused`);
-  return measured;
-}
+const generator = new LoadProcess<Load, Measured>("generator.ts");
 
 async function figure(server: ServerProcess, pattern: RegExp): Promise<number> {
   const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
@@ -75,9 +67,9 @@ interface Result {
 async function compare(name: string, server: ServerProcess): Promise<Result> {
   const common = { port: Number(new URL(server.baseUrl).port), connections: CONNECTIONS };
   const accept = (seconds: number): Promise<Measured> =>
-    measure({ ...common, seconds, request: sendRequest(server.apiKey) });
+    generator.measure({ ...common, seconds, request: sendRequest(server.apiKey) });
   const redirect = (seconds: number): Promise<Measured> =>
-    measure({ ...common, seconds, request: redirectRequests(), success: 3 });
+    generator.measure({ ...common, seconds, request: redirectRequests(), success: 3 });
   await accept(1);
   await redirect(1);
   const rounds: { redirects: Measured; accepts: Measured }[] = [];
@@ -132,6 +124,7 @@ async function onPostgres(): Promise<Result> {
 
 const results: Result[] = [];
 for (const engine of options.engine.split(",")) results.push(await (engine === "postgres" ? onPostgres() : onSqlite()));
+generator.end();
 
 say("\nratio to accept   redirects/s   accepts/s   p50 ms   p99 ms   clicks dropped   memory MiB");
 for (const result of results) {

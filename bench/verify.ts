@@ -1,15 +1,13 @@
 // Pairs of a one-time password generated and submitted, per second and durable, as a ratio to accepts of POST /v1/sms in
 // the same run. Right codes are those of test numbers; wrong ones go to ordinary numbers, which every limit is noted for.
 // Run: npm run bench:verify [-- --seconds 3 --rounds 5 --engine sqlite,postgres]
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
 import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
+import { LoadProcess } from "./load-process.ts";
 import type { MeasuredPairs, PairLoad } from "./pair-generator.ts";
 import { record } from "./record.ts";
 
@@ -40,19 +38,13 @@ const text = JSON.stringify({
   type: "OTP",
 });
 
-/** Each load runs in a process of its own, so that it never shares an event loop with what is measured. */
-async function measure<M>(file: string, load: object): Promise<M> {
-  const child = fork(join(import.meta.dirname, file));
-  child.send(load);
-  const [measured] = (await once(child, "message")) as [M & { refused: number }];
-  if (measured.refused > 0) throw new Error(`${measured.refused} answers were not as expected`);
-  return measured;
-}
+const generator = new LoadProcess<Load, Measured>("generator.ts");
+const pairGenerator = new LoadProcess<PairLoad, MeasuredPairs>("pair-generator.ts");
 
 async function accepts(server: ServerProcess, seconds = SECONDS): Promise<number> {
   const request = `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${server.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
   const load: Load = { port: portOf(server), connections: CONNECTIONS, seconds, request };
-  return (await measure<Measured>("generator.ts", load)).perSecond;
+  return (await generator.measure(load)).perSecond;
 }
 
 async function pairs(server: ServerProcess, isRight: boolean, seconds = SECONDS): Promise<number> {
@@ -66,7 +58,7 @@ async function pairs(server: ServerProcess, isRight: boolean, seconds = SECONDS)
     otp: isRight ? FIXED_CODE : "AAAAAA",
     status: isRight ? 200 : 400,
   };
-  return (await measure<MeasuredPairs>("pair-generator.ts", load)).perSecond;
+  return (await pairGenerator.measure(load)).perSecond;
 }
 
 async function prepare(server: ServerProcess): Promise<void> {
@@ -131,6 +123,8 @@ for (const engine of options.engine.split(",")) {
     await database?.drop();
   }
 }
+generator.end();
+pairGenerator.end();
 await cluster?.stop();
 
 say("\nratio to accept   right pairs/s   wrong pairs/s   accepts/s");
