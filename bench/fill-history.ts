@@ -146,7 +146,8 @@ export async function fillHistory(
   await fillFigures(store);
 
   const indexes = ["messages_of_campaign", "submissions_by_message", "callbacks_of_message"];
-  const definitions = await Promise.all(indexes.map((index) => store.definitionOf(index)));
+  const definitions: string[] = [];
+  for (const index of indexes) definitions.push(await store.definitionOf(index));
   for (const index of indexes) await store.run(`drop index ${index}`);
   const firstAt = Date.now() - SPAN_MS;
   let filled = 0;
