@@ -69,7 +69,7 @@ const generator = new LoadProcess<Load, Measured>("generator.ts");
 const measure = (port: number, request: string, connections = CONNECTIONS, seconds = SECONDS): Promise<Measured> =>
   generator.measure({ port, connections, seconds, request });
 
-/** A socket that answers at once with fixed bytes: the most that this generator can drive. */
+/** Against a socket that answers at once with fixed bytes: the generator can drive at least so much. */
 async function generatorLimit(): Promise<number> {
   const answer = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
   const server = createServer((socket) =>
@@ -100,6 +100,7 @@ async function memoryMiB(server: ServerProcess): Promise<number> {
 interface Result {
   name: string;
   ratioToEcho: number;
+  ratios: number[];
   perSecond: number;
   echoPerSecond: number;
   p50Ms: number;
@@ -153,9 +154,11 @@ async function compare(name: string, echoPort: number, server: ServerProcess): P
   const bulks: Measured[] = [];
   for (let round = 0; round < ROUNDS; round += 1)
     bulks.push(await measure(port, requestOf(bulk, server.apiKey), BULK_CONNECTIONS));
+  const ratios = rounds.map(({ ours, echo }) => ours.perSecond / echo.perSecond);
   const result: Result = {
     name,
-    ratioToEcho: median(rounds.map(({ ours, echo }) => ours.perSecond / echo.perSecond)),
+    ratioToEcho: median(ratios),
+    ratios,
     perSecond: median(rounds.map(({ ours }) => ours.perSecond)),
     echoPerSecond: median(rounds.map(({ echo }) => echo.perSecond)),
     p50Ms: median(rounds.map(({ ours }) => ours.p50Ms)),
@@ -173,7 +176,7 @@ async function compare(name: string, echoPort: number, server: ServerProcess): P
 }
 
 const limit = await generatorLimit();
-say(`The generator alone drives ${limit.toFixed(0)} requests per s against a socket that answers fixed bytes.`);
+say(`The generator drives ${limit.toFixed(0)} requests per s against a socket that answers fixed bytes.`);
 const echo = await startEcho();
 const cluster = options.engine.includes("postgres") ? await startCluster() : null;
 const results: Result[] = [];

@@ -41,7 +41,7 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
   const endsAt = startedAt + seconds * 1000;
 
   // All connections read into the same bytes: what has come is looked at, or copied, before anything else comes.
-  const come = Buffer.alloc(READ_BYTES);
+  const bytes = Buffer.alloc(READ_BYTES);
   const run = (): Promise<void> =>
     new Promise((resolve, reject) => {
       let unread: Buffer = NOTHING;
@@ -52,11 +52,11 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
         if (sentAt >= endsAt) return void socket.end(resolve);
         socket.write(requests[next++ % requests.length] ?? "");
       };
-      const onCome = (count: number): boolean => {
+      const onBytes = (count: number): boolean => {
         // Answers to requests of one kind are all of one length: most are known whole by their size, without a look inside.
-        const isUsual = count === usualLength && unread.length === 0 && come[9] === DIGIT_0 + success;
+        const isUsual = count === usualLength && unread.length === 0 && bytes[9] === DIGIT_0 + success;
         if (!isUsual) {
-          unread = Buffer.concat([unread, come.subarray(0, count)]);
+          unread = Buffer.concat([unread, bytes.subarray(0, count)]);
           const headEnd = unread.indexOf(HEAD_END);
           if (headEnd < 0) return true;
           const head = unread.toString("latin1", 0, headEnd);
@@ -73,10 +73,11 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
         return true;
       };
       const socket = connect(
-        { host: "127.0.0.1", port, noDelay: true, onread: { buffer: come, callback: onCome } },
+        { host: "127.0.0.1", port, noDelay: true, onread: { buffer: bytes, callback: onBytes } },
         send,
       );
       socket.on("error", reject);
+      socket.on("close", () => reject(new Error("a connection was closed before the time was over")));
     });
   await Promise.all(Array.from({ length: connections }, run));
   const elapsed = (performance.now() - startedAt) / 1000;

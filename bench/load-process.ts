@@ -8,9 +8,15 @@ import { join } from "node:path";
  */
 export class LoadProcess<Load extends object, Measured extends { refused: number }> {
   readonly #child: ChildProcess;
+  readonly #gone: Promise<never>;
 
   constructor(file: string) {
     this.#child = fork(join(import.meta.dirname, file));
+    this.#gone = once(this.#child, "exit").then(([code, signal]) => {
+      throw new Error(`${file} has ended with ${code ?? signal}`);
+    });
+    // Whoever waits for a turn hears of it; after the last turn it is as it should be.
+    this.#gone.catch(() => {});
   }
 
   /** One turn, of which nothing may be refused. */
@@ -20,18 +26,19 @@ export class LoadProcess<Load extends object, Measured extends { refused: number
     return measured;
   }
 
+  /** One turn, whatever was answered. */
   async run(load: Load): Promise<Measured> {
     this.#child.send(load);
-    const [measured] = (await once(this.#child, "message")) as [Measured];
+    const [measured] = (await Promise.race([once(this.#child, "message"), this.#gone])) as [Measured];
     return measured;
   }
 
   end(): void {
-    this.#child.disconnect();
+    if (this.#child.connected) this.#child.disconnect();
   }
 }
 
-/** The other side: takes one load after the other until nobody is there to give any. */
+/** The other side: takes one load after the other until nobody is there to give any. One that fails takes its process with it. */
 export function serveLoads(generate: (load: never) => Promise<object>): void {
   process.on("message", (load) => void generate(load as never).then((measured) => process.send?.(measured)));
   process.once("disconnect", () => process.exit());

@@ -26,6 +26,16 @@ export interface MeasuredPairs {
 
 const HEAD_END = "\r\n\r\n";
 const READ_BYTES = 65_536;
+/** An answer to a code that is sent begins with its id. */
+const ID_AT = '{"data":"'.length;
+const ID_LENGTH = 36;
+
+/** What a connection waits for, and what the last answer to it was like. */
+interface Asked {
+  readonly status: string;
+  length: number;
+  idAt: number;
+}
 
 async function generatePairs(load: PairLoad): Promise<MeasuredPairs> {
   const { port, key, configId, seconds, otp, status } = load;
@@ -36,44 +46,53 @@ async function generatePairs(load: PairLoad): Promise<MeasuredPairs> {
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
 
-  // All connections read into the same bytes: what has come is copied before anything else comes.
-  const come = Buffer.alloc(READ_BYTES);
+  // All connections read into the same bytes: what has come is looked at, or copied, before anything else comes.
+  const bytes = Buffer.alloc(READ_BYTES);
   const run = (numbers: readonly string[]): Promise<void> =>
     new Promise((resolve, reject) => {
       let unread = "";
       let place = 0;
-      let isSecond = false;
+      let asked: Asked = { status: "200", length: 0, idAt: 0 };
+      const [code, check] = [asked, { ...asked, status: String(status) }];
       const begin = (): void => {
         if (performance.now() >= endsAt) return void socket.end(resolve);
-        isSecond = false;
+        asked = code;
         const to = numbers[place++ % numbers.length] ?? "";
         socket.write(request("/v1/verify", `{"configId":"${configId}","to":"${to}"}`), "latin1");
       };
-      const onCome = (count: number): boolean => {
-        unread += come.toString("latin1", 0, count);
-        const headEnd = unread.indexOf(HEAD_END);
-        if (headEnd < 0) return true;
-        const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(unread)?.[1] ?? 0);
-        if (unread.length < length) return true;
-        const answered = Number(unread.slice(9, 12));
-        const id = unread.slice(headEnd + 13, headEnd + 49);
-        unread = unread.slice(length);
-        if (isSecond) {
+      const onAnswer = (id: string): void => {
+        if (asked === check) {
           pairs += 1;
-          if (answered !== status) refused += 1;
-          begin();
+          return begin();
+        }
+        asked = check;
+        socket.write(request("/v1/verify/validate", `{"verifyId":"${id}","otp":"${otp}"}`), "latin1");
+      };
+      const onBytes = (count: number): boolean => {
+        // Answers of one kind are all of one length: most are known whole by their size, without another look inside.
+        if (count === asked.length && unread === "" && bytes.toString("latin1", 9, 12) === asked.status) {
+          onAnswer(bytes.toString("latin1", asked.idAt, asked.idAt + ID_LENGTH));
           return true;
         }
-        if (answered !== 200) refused += 1;
-        isSecond = true;
-        socket.write(request("/v1/verify/validate", `{"verifyId":"${id}","otp":"${otp}"}`), "latin1");
+        unread += bytes.toString("latin1", 0, count);
+        const headEnd = unread.indexOf(HEAD_END);
+        if (headEnd < 0) return true;
+        const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(unread.slice(0, headEnd))?.[1] ?? 0);
+        if (unread.length < length) return true;
+        if (unread.slice(9, 12) !== asked.status) refused += 1;
+        asked.length = length;
+        asked.idAt = headEnd + HEAD_END.length + ID_AT;
+        const id = unread.slice(asked.idAt, asked.idAt + ID_LENGTH);
+        unread = unread.slice(length);
+        onAnswer(id);
         return true;
       };
       const socket = connect(
-        { host: "127.0.0.1", port, noDelay: true, onread: { buffer: come, callback: onCome } },
+        { host: "127.0.0.1", port, noDelay: true, onread: { buffer: bytes, callback: onBytes } },
         begin,
       );
       socket.on("error", reject);
+      socket.on("close", () => reject(new Error("a connection was closed before the time was over")));
     });
   await Promise.all(load.numbers.map(run));
   return { pairs, refused, perSecond: (pairs * 1000) / (performance.now() - startedAt) };

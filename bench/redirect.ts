@@ -56,6 +56,7 @@ async function figure(server: ServerProcess, pattern: RegExp): Promise<number> {
 interface Result {
   name: string;
   ratioToAccept: number;
+  ratios: number[];
   redirectsPerSecond: number;
   acceptsPerSecond: number;
   p50Ms: number;
@@ -81,9 +82,11 @@ async function compare(name: string, server: ServerProcess): Promise<Result> {
       `  ${name} round ${round}: ${(redirects.perSecond / accepts.perSecond).toFixed(2)} of the accepts (${redirects.perSecond.toFixed(0)} and ${accepts.perSecond.toFixed(0)} per s)`,
     );
   }
+  const ratios = rounds.map(({ redirects, accepts }) => redirects.perSecond / accepts.perSecond);
   return {
     name,
-    ratioToAccept: median(rounds.map(({ redirects, accepts }) => redirects.perSecond / accepts.perSecond)),
+    ratioToAccept: median(ratios),
+    ratios,
     redirectsPerSecond: median(rounds.map(({ redirects }) => redirects.perSecond)),
     acceptsPerSecond: median(rounds.map(({ accepts }) => accepts.perSecond)),
     p50Ms: median(rounds.map(({ redirects }) => redirects.p50Ms)),
