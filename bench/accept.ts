@@ -13,6 +13,7 @@ import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
+import { postRequest, sendRequest, TEXT } from "./requests.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -31,15 +32,10 @@ const BULK = 1000;
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-const single = JSON.stringify({
-  sender: "HELIOG",
-  to: "15550100100",
-  text: "Your order 4711 is on its way and will be with you tomorrow.",
-  type: "TRANS",
-});
 const bulk = JSON.stringify({
-  ...(JSON.parse(single) as object),
+  sender: "HELIOG",
   to: Array.from({ length: BULK }, (_, index) => String(15_550_200_000 + index)),
+  text: TEXT,
   type: "PROMO",
 });
 
@@ -62,8 +58,7 @@ const OTHERS = {
 };
 type OtherChannel = keyof typeof OTHERS;
 
-const requestOf = (body: string, key: string, path = "/v1/sms"): string =>
-  `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const bulkRequest = (key: string): string => postRequest(key, "/v1/sms", bulk);
 
 const generator = new LoadProcess<Load, Measured>("generator.ts");
 const measure = (port: number, request: string, connections = CONNECTIONS, seconds = SECONDS): Promise<Measured> =>
@@ -78,8 +73,8 @@ async function generatorLimit(): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  await measure(port, requestOf(single, "none"), CONNECTIONS, 1);
-  const { perSecond } = await measure(port, requestOf(single, "none"));
+  await measure(port, sendRequest("none", "TRANS"), CONNECTIONS, 1);
+  const { perSecond } = await measure(port, sendRequest("none", "TRANS"));
   server.close();
   return perSecond;
 }
@@ -126,11 +121,11 @@ async function allowSameText(server: ServerProcess): Promise<void> {
 /** Turn by turn with SMS, so that both meet the same moods of the machine. */
 async function compareChannel(channel: OtherChannel, server: ServerProcess): Promise<number> {
   const port = portOf(server.baseUrl);
-  const other = requestOf(JSON.stringify(OTHERS[channel]), server.apiKey, `/v1/${channel}`);
+  const other = postRequest(server.apiKey, `/v1/${channel}`, JSON.stringify(OTHERS[channel]));
   await measure(port, other, CONNECTIONS, 1);
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const sms = await measure(port, requestOf(single, server.apiKey));
+    const sms = await measure(port, sendRequest(server.apiKey, "TRANS"));
     ratios.push((await measure(port, other)).perSecond / sms.perSecond);
   }
   return median(ratios);
@@ -139,7 +134,7 @@ async function compareChannel(channel: OtherChannel, server: ServerProcess): Pro
 async function compare(name: string, echoPort: number, server: ServerProcess): Promise<Result> {
   const port = portOf(server.baseUrl);
   await allowSameText(server);
-  const request = requestOf(single, server.apiKey);
+  const request = sendRequest(server.apiKey, "TRANS");
   await measure(port, request, CONNECTIONS, 1);
   await measure(echoPort, request, CONNECTIONS, 1);
   const rounds: { ours: Measured; echo: Measured }[] = [];
@@ -153,7 +148,7 @@ async function compare(name: string, echoPort: number, server: ServerProcess): P
   }
   const bulks: Measured[] = [];
   for (let round = 0; round < ROUNDS; round += 1)
-    bulks.push(await measure(port, requestOf(bulk, server.apiKey), BULK_CONNECTIONS));
+    bulks.push(await measure(port, bulkRequest(server.apiKey), BULK_CONNECTIONS));
   const ratios = rounds.map(({ ours, echo }) => ours.perSecond / echo.perSecond);
   const result: Result = {
     name,
@@ -171,7 +166,7 @@ async function compare(name: string, echoPort: number, server: ServerProcess): P
   };
   if (!options.million) return result;
   for (let sent = 0; sent < 1_000_000;)
-    sent += (await measure(port, requestOf(bulk, server.apiKey), BULK_CONNECTIONS, 5)).answers * BULK;
+    sent += (await measure(port, bulkRequest(server.apiKey), BULK_CONNECTIONS, 5)).answers * BULK;
   return { ...result, memoryAfterMillionMiB: await memoryMiB(server) };
 }
 

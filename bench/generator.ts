@@ -1,5 +1,5 @@
-import { connect } from "node:net";
 import { serveLoads } from "./load-process.ts";
+import { openLine } from "./open-line.ts";
 
 /**
  * A load generator as a process of its own: raw sockets, request bytes made once, answers skimmed for status and length
@@ -26,7 +26,6 @@ export interface Measured {
 
 const NOTHING = Buffer.alloc(0);
 const HEAD_END = Buffer.from("\r\n\r\n");
-const READ_BYTES = 65_536;
 const BUCKET_MS = 0.05;
 const DIGIT_0 = 0x30;
 
@@ -40,8 +39,6 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
 
-  // All connections read into the same bytes: what has come is looked at, or copied, before anything else comes.
-  const bytes = Buffer.alloc(READ_BYTES);
   const run = (): Promise<void> =>
     new Promise((resolve, reject) => {
       let unread: Buffer = NOTHING;
@@ -52,16 +49,16 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
         if (sentAt >= endsAt) return void socket.end(resolve);
         socket.write(requests[next++ % requests.length] ?? "");
       };
-      const onBytes = (count: number): boolean => {
+      const onBytes = (bytes: Buffer, count: number): void => {
         // Answers to requests of one kind are all of one length: most are known whole by their size, without a look inside.
         const isUsual = count === usualLength && unread.length === 0 && bytes[9] === DIGIT_0 + success;
         if (!isUsual) {
           unread = Buffer.concat([unread, bytes.subarray(0, count)]);
           const headEnd = unread.indexOf(HEAD_END);
-          if (headEnd < 0) return true;
+          if (headEnd < 0) return;
           const head = unread.toString("latin1", 0, headEnd);
           const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
-          if (unread.length < length) return true;
+          if (unread.length < length) return;
           usualLength = length;
           unread = unread.subarray(length);
           if (!head.startsWith(`HTTP/1.1 ${success}`)) refused += 1;
@@ -70,14 +67,8 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
         const bucket = Math.min(buckets.length - 1, Math.floor((performance.now() - sentAt) / BUCKET_MS));
         buckets[bucket] = (buckets[bucket] ?? 0) + 1;
         send();
-        return true;
       };
-      const socket = connect(
-        { host: "127.0.0.1", port, noDelay: true, onread: { buffer: bytes, callback: onBytes } },
-        send,
-      );
-      socket.on("error", reject);
-      socket.on("close", () => reject(new Error("a connection was closed before the time was over")));
+      const socket = openLine(port, send, onBytes, reject);
     });
   await Promise.all(Array.from({ length: connections }, run));
   const elapsed = (performance.now() - startedAt) / 1000;

@@ -26,6 +26,7 @@ import {
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
+import { sendRequest } from "./requests.ts";
 import { Counter } from "./walk.ts";
 
 const { values: options } = parseArgs({
@@ -118,13 +119,7 @@ async function configure(server: ServerProcess, smscPort: number): Promise<void>
 const generator = new LoadProcess<Load, Measured>("generator.ts");
 
 async function accepts({ server }: Side, seconds = SECONDS): Promise<number> {
-  const body = JSON.stringify({
-    sender: "HELIOG",
-    to: "15550100100",
-    text: "Your order 4711 is on its way and will be with you tomorrow.",
-    type: "TRANS",
-  });
-  const request = `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${server.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const request = sendRequest(server.apiKey, "TRANS");
   const port = Number(new URL(server.baseUrl).port);
   return (await generator.measure({ port, connections: CONNECTIONS, seconds, request })).perSecond;
 }

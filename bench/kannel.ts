@@ -13,7 +13,8 @@ import type { Load, Measured } from "./generator.ts";
 import { startKannel, type KannelOptions } from "./kannel-process.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
-import { configure, Counter, sendRequest, SMSC_WINDOW, TEXT } from "./walk.ts";
+import { sendRequest, TEXT } from "./requests.ts";
+import { configure, Counter, SMSC_WINDOW } from "./walk.ts";
 
 const { values: options } = parseArgs({
   options: {

@@ -9,6 +9,7 @@ import { say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
+import { postRequest } from "./requests.ts";
 import { figureOf, handedOver, quantileBetween, readMetrics } from "./server-figures.ts";
 
 const { values: options } = parseArgs({
@@ -35,15 +36,17 @@ const promotions = JSON.stringify({
   type: "PROMO",
 });
 
-const requestOf = (body: string, key: string): string =>
-  `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-
 const generator = new LoadProcess<Load, Measured>("generator.ts");
 
 /** The flood comes from a process of its own, so that it never shares an event loop with the clock of the passwords. */
 function flood(server: ServerProcess, seconds: number): Promise<Measured> {
   const port = Number(new URL(server.baseUrl).port);
-  return generator.run({ port, connections: CONNECTIONS, seconds, request: requestOf(promotions, server.apiKey) });
+  return generator.run({
+    port,
+    connections: CONNECTIONS,
+    seconds,
+    request: postRequest(server.apiKey, "/v1/sms", promotions),
+  });
 }
 
 interface Password {

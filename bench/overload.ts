@@ -8,7 +8,8 @@ import type { CustomerSample, Stream, StreamSample } from "./customer.ts";
 import { say } from "./figures.ts";
 import { record } from "./record.ts";
 import { figureOf, handedOver, MIB, quantileBetween, readMetrics } from "./server-figures.ts";
-import { drained, measureRate, openWalk, sendRequest } from "./walk.ts";
+import { sendRequest } from "./requests.ts";
+import { drained, measureRate, openWalk } from "./walk.ts";
 
 const { values: options } = parseArgs({
   options: {

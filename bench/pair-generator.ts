@@ -1,5 +1,6 @@
-import { connect } from "node:net";
 import { serveLoads } from "./load-process.ts";
+import { openLine } from "./open-line.ts";
+import { postRequest } from "./requests.ts";
 
 /**
  * A load of pairs as a process of its own: each connection asks for a one-time password, then submits one for the id it
@@ -25,7 +26,6 @@ export interface MeasuredPairs {
 }
 
 const HEAD_END = "\r\n\r\n";
-const READ_BYTES = 65_536;
 /** An answer to a code that is sent begins with its id. */
 const ID_AT = '{"data":"'.length;
 const ID_LENGTH = 36;
@@ -39,15 +39,11 @@ interface Asked {
 
 async function generatePairs(load: PairLoad): Promise<MeasuredPairs> {
   const { port, key, configId, seconds, otp, status } = load;
-  const request = (path: string, body: string): string =>
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
   let pairs = 0;
   let refused = 0;
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1000;
 
-  // All connections read into the same bytes: what has come is looked at, or copied, before anything else comes.
-  const bytes = Buffer.alloc(READ_BYTES);
   const run = (numbers: readonly string[]): Promise<void> =>
     new Promise((resolve, reject) => {
       let unread = "";
@@ -58,7 +54,7 @@ async function generatePairs(load: PairLoad): Promise<MeasuredPairs> {
         if (performance.now() >= endsAt) return void socket.end(resolve);
         asked = code;
         const to = numbers[place++ % numbers.length] ?? "";
-        socket.write(request("/v1/verify", `{"configId":"${configId}","to":"${to}"}`), "latin1");
+        socket.write(postRequest(key, "/v1/verify", `{"configId":"${configId}","to":"${to}"}`), "latin1");
       };
       const onAnswer = (id: string): void => {
         if (asked === check) {
@@ -66,33 +62,25 @@ async function generatePairs(load: PairLoad): Promise<MeasuredPairs> {
           return begin();
         }
         asked = check;
-        socket.write(request("/v1/verify/validate", `{"verifyId":"${id}","otp":"${otp}"}`), "latin1");
+        socket.write(postRequest(key, "/v1/verify/validate", `{"verifyId":"${id}","otp":"${otp}"}`), "latin1");
       };
-      const onBytes = (count: number): boolean => {
+      const onBytes = (bytes: Buffer, count: number): void => {
         // Answers of one kind are all of one length: most are known whole by their size, without another look inside.
-        if (count === asked.length && unread === "" && bytes.toString("latin1", 9, 12) === asked.status) {
-          onAnswer(bytes.toString("latin1", asked.idAt, asked.idAt + ID_LENGTH));
-          return true;
-        }
+        if (count === asked.length && unread === "" && bytes.toString("latin1", 9, 12) === asked.status)
+          return onAnswer(bytes.toString("latin1", asked.idAt, asked.idAt + ID_LENGTH));
         unread += bytes.toString("latin1", 0, count);
         const headEnd = unread.indexOf(HEAD_END);
-        if (headEnd < 0) return true;
+        if (headEnd < 0) return;
         const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(unread.slice(0, headEnd))?.[1] ?? 0);
-        if (unread.length < length) return true;
+        if (unread.length < length) return;
         if (unread.slice(9, 12) !== asked.status) refused += 1;
         asked.length = length;
         asked.idAt = headEnd + HEAD_END.length + ID_AT;
         const id = unread.slice(asked.idAt, asked.idAt + ID_LENGTH);
         unread = unread.slice(length);
         onAnswer(id);
-        return true;
       };
-      const socket = connect(
-        { host: "127.0.0.1", port, noDelay: true, onread: { buffer: bytes, callback: onBytes } },
-        begin,
-      );
-      socket.on("error", reject);
-      socket.on("close", () => reject(new Error("a connection was closed before the time was over")));
+      const socket = openLine(port, begin, onBytes, reject);
     });
   await Promise.all(load.numbers.map(run));
   return { pairs, refused, perSecond: (pairs * 1000) / (performance.now() - startedAt) };

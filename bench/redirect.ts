@@ -12,6 +12,7 @@ import { codeOf, fillPostgres, fillSqlite } from "./fill-links.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
+import { sendRequest } from "./requests.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -29,16 +30,6 @@ const CONNECTIONS = 64;
 const CODES_PER_ROUND = 100_000;
 const PHONE =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1";
-
-const send = JSON.stringify({
-  sender: "HELIOG",
-  to: "15550100100",
-  text: "Your order 4711 is on its way and will be with you tomorrow.",
-  type: "TRANS",
-});
-
-const sendRequest = (key: string): string =>
-  `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(send)}\r\n\r\n${send}`;
 
 const redirectRequests = (): string[] =>
   Array.from({ length: CODES_PER_ROUND }, () => {
@@ -68,7 +59,7 @@ interface Result {
 async function compare(name: string, server: ServerProcess): Promise<Result> {
   const common = { port: Number(new URL(server.baseUrl).port), connections: CONNECTIONS };
   const accept = (seconds: number): Promise<Measured> =>
-    generator.measure({ ...common, seconds, request: sendRequest(server.apiKey) });
+    generator.measure({ ...common, seconds, request: sendRequest(server.apiKey, "TRANS") });
   const redirect = (seconds: number): Promise<Measured> =>
     generator.measure({ ...common, seconds, request: redirectRequests(), success: 3 });
   await accept(1);

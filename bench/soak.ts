@@ -11,7 +11,8 @@ import type { CustomerSample } from "./customer.ts";
 import { say } from "./figures.ts";
 import { record } from "./record.ts";
 import { figureOf, MIB, readMetrics } from "./server-figures.ts";
-import { drained, measureRate, openWalk, sendRequest, type Walk } from "./walk.ts";
+import { sendRequest } from "./requests.ts";
+import { drained, measureRate, openWalk, type Walk } from "./walk.ts";
 
 const { values: options } = parseArgs({
   options: {

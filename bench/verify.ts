@@ -10,6 +10,7 @@ import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
 import type { MeasuredPairs, PairLoad } from "./pair-generator.ts";
 import { record } from "./record.ts";
+import { sendRequest } from "./requests.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -31,18 +32,13 @@ const numbers = Array.from({ length: CONNECTIONS }, (_, index) =>
   Array.from({ length: NUMBERS_EACH }, (_each, place) => String(12_000_000_000 + index * 10_000_000 + place * 1999)),
 );
 
-const text = JSON.stringify({
-  sender: "HELIOG",
-  to: "15550100100",
-  text: "482913 is your verification code. It is valid for 5 minutes.",
-  type: "OTP",
-});
+const CODE_TEXT = "482913 is your verification code. It is valid for 5 minutes.";
 
 const generator = new LoadProcess<Load, Measured>("generator.ts");
 const pairGenerator = new LoadProcess<PairLoad, MeasuredPairs>("pair-generator.ts");
 
 async function accepts(server: ServerProcess, seconds = SECONDS): Promise<number> {
-  const request = `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${server.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
+  const request = sendRequest(server.apiKey, "OTP", CODE_TEXT);
   const load: Load = { port: portOf(server), connections: CONNECTIONS, seconds, request };
   return (await generator.measure(load)).perSecond;
 }

@@ -7,10 +7,10 @@ import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
 import { ask } from "./ask.ts";
 import type { CustomerSample, Orders, Stream } from "./customer.ts";
+import { sendRequest } from "./requests.ts";
 
 /** How many submits may be unanswered on the line to the SMSC. */
 export const SMSC_WINDOW = 1000;
-export const TEXT = "Your order 4711 is on its way and will be with you tomorrow.";
 
 /** A process that counts what has reached it. */
 export class Counter {
@@ -40,12 +40,6 @@ export async function configure(server: ServerProcess, smscPort: number, sinkPor
   if (sinkPort !== null)
     await ask(server, "POST", "/api/dlr-configs", { name: "bench", url: `http://127.0.0.1:${sinkPort}/` });
   while (!(await ask<{ up: boolean }>(server, "GET", `/api/carriers/${id}/state`)).up) await pause(50);
-}
-
-/** The whole request of a single text, head and body. */
-export function sendRequest(key: string, type: "OTP" | "TRANS" | "PROMO", text: string = TEXT): string {
-  const body = JSON.stringify({ sender: "HELIOG", to: "15550100100", text, type });
-  return `POST /v1/sms HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
 /** A server with an SMSC on one side and a customer, who asks and is told, on the other; each a process of its own. */
