@@ -75,7 +75,7 @@ describe("RCS → Utility → Webhook → Add Webhook", () => {
 
       // What is missing is said at its field, in the server's words.
       await save(form);
-      await form.getByText("name must not have fewer than 1 characters.").waitFor();
+      await form.getByText("name must have at least 1 character.").waitFor();
       await form.getByLabel("Name").fill("Shop");
       await form.getByLabel("End Point").fill(`${sink.url}/rcs`);
       await form.getByLabel(/message_status/).uncheck();

@@ -1,5 +1,5 @@
-import Type, { type TObject, type TSchema } from "typebox";
 import { isPlainText } from "../lib/plain-text.ts";
+import { Type, type Fields, type ObjectSchema, type Schema } from "../lib/schema.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord } from "../model/catalog.ts";
 import type { Channel } from "../model/message.ts";
 import type { Fault, ProblemCode } from "../model/problem.ts";
@@ -12,7 +12,7 @@ export interface RecordKind<K extends CatalogKind = CatalogKind, F extends objec
   channel?: Channel;
   name: NameRule;
   /** The fields that people give. Those that a new record may leave out have a default. */
-  fields: Readonly<Record<keyof F, TSchema>>;
+  fields: Readonly<Record<keyof F, Schema>>;
   defaults: Partial<F>;
   /** Makes what is stored out of what was given; what is wrong goes to `faults`, by field. */
   read(given: GivenRecord<K, F>): CatalogContents[K];
@@ -65,13 +65,13 @@ export interface GivenRecord<K extends CatalogKind = CatalogKind, F extends obje
 /** Long enough for people; bots and templates of most channels go no further at their own doors. */
 export const NAME_MAX = 100;
 
-const nameShape = ({ meaning, max = NAME_MAX, pattern }: NameRule): TSchema =>
+const nameShape = ({ meaning, max = NAME_MAX, pattern }: NameRule): Schema =>
   Type.String({ minLength: 1, maxLength: max, ...(pattern && { pattern }), description: meaning });
 
 /** A new record as people give it. */
-export function newShape({ name, nameOf, fields, defaults }: RecordKind): TObject {
+export function newShape({ name, nameOf, fields, defaults }: RecordKind): ObjectSchema {
   const named = nameShape(name);
-  const optional = Object.entries<TSchema>(fields).map(([field, schema]): [string, TSchema] => [
+  const optional = Object.entries<Schema>(fields).map(([field, schema]): [string, Schema] => [
     field,
     Object.hasOwn(defaults, field) ? Type.Optional(schema) : schema,
   ]);
@@ -79,11 +79,11 @@ export function newShape({ name, nameOf, fields, defaults }: RecordKind): TObjec
 }
 
 /** A change of a record: whatever is not given stays. */
-export const changeShape = ({ name, fields }: RecordKind): TObject =>
+export const changeShape = ({ name, fields }: RecordKind): ObjectSchema =>
   Type.Partial(Type.Object({ name: nameShape(name), ...fields }));
 
 /** A record as it is stored, in the fields that people give. */
-export const storedShape = ({ name, fields }: RecordKind): Record<string, TSchema> => ({
+export const storedShape = ({ name, fields }: RecordKind): Fields => ({
   name: nameShape(name),
   ...fields,
 });

@@ -1,7 +1,7 @@
 import { isSupportedCountry } from "libphonenumber-js/max";
-import Type, { type TSchema } from "typebox";
 import { nullable } from "../lib/nullable.ts";
 import { isPlainText } from "../lib/plain-text.ts";
+import { Type, type Schema } from "../lib/schema.ts";
 import type { AccountSettings } from "../model/account.ts";
 import type { Fault } from "../model/problem.ts";
 import { oneOf } from "./kinds/words.ts";
@@ -13,13 +13,13 @@ export type Settings = Omit<AccountSettings, "chaos">;
 const WORD_MAX = 30;
 const DAYS_MAX = 3650;
 
-const words = (description: string): TSchema =>
+const words = (description: string): Schema =>
   Type.Array(Type.String({ minLength: 1, maxLength: WORD_MAX }), { minItems: 1, maxItems: 30, description });
-const limit = (description: string): TSchema => Type.Integer({ minimum: 1, maximum: 10_000_000, description });
-const days = (description: string): TSchema => Type.Integer({ minimum: 1, maximum: DAYS_MAX, description });
+const limit = (description: string): Schema => Type.Integer({ minimum: 1, maximum: 10_000_000, description });
+const days = (description: string): Schema => Type.Integer({ minimum: 1, maximum: DAYS_MAX, description });
 
 /** Every setting with what it means. */
-export const settingFields: Readonly<Record<keyof Settings, TSchema>> = {
+export const settingFields: Readonly<Record<keyof Settings, Schema>> = {
   numbers: oneOf(["lenient", "strict"], "strict refuses numbers at the door that no country could have given out."),
   defaultRegion: nullable(
     Type.String(),

@@ -1,6 +1,6 @@
-import type { TSchema } from "typebox";
 import type { Caller } from "../accounts/caller.ts";
 import { unmapped } from "../lib/network.ts";
+import type { Schema } from "../lib/schema.ts";
 import type { AuditEntry } from "../model/audit.ts";
 import { maskText } from "./hide-numbers.ts";
 import { isPersonal, type Call, type PersonalRoute, type ProtectedRoute } from "./route.ts";
@@ -47,7 +47,7 @@ const short = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? maskText(value).slice(0, NAME_MAX) : null;
 
 /** The fields of a body that its schema knows: what else somebody sent may be anything. */
-function fieldsOf(schema: TSchema | undefined, body: unknown): string[] {
+function fieldsOf(schema: Schema | undefined, body: unknown): string[] {
   if (!schema || typeof body !== "object" || body === null) return [];
   const known = namesIn(schema);
   return Object.keys(body)
@@ -55,13 +55,6 @@ function fieldsOf(schema: TSchema | undefined, body: unknown): string[] {
     .slice(0, FIELDS_MAX);
 }
 
-interface Branching {
-  properties?: object;
-  anyOf?: readonly TSchema[];
-  allOf?: readonly TSchema[];
-}
-
-function namesIn(schema: TSchema): Set<string> {
-  const { properties = {}, anyOf = [], allOf = [] } = schema as Branching;
+function namesIn({ properties = {}, anyOf = [], allOf = [] }: Schema): Set<string> {
   return new Set([...Object.keys(properties), ...[...anyOf, ...allOf].flatMap((branch) => [...namesIn(branch)])]);
 }

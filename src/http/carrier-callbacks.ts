@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../lib/schema.ts";
 import { callbackPath } from "../model/catalog.ts";
 import { Problem } from "../model/problem.ts";
 import { EXAMPLE_ID } from "./api/records.ts";

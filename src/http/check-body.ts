@@ -1,9 +1,9 @@
-import type { TSchema } from "typebox";
+import type { Schema } from "../lib/schema.ts";
 import { shapeChecker } from "../lib/shape.ts";
 import { Problem } from "../model/problem.ts";
 
 /** Makes a check of bodies against a schema; all faults are reported at once. */
-export function bodyChecker(schema: TSchema): (body: unknown) => void {
+export function bodyChecker(schema: Schema): (body: unknown) => void {
   const faultsIn = shapeChecker(schema);
   return (body) => {
     const faults = faultsIn(body);

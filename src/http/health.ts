@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../lib/schema.ts";
 import { StorageUnavailable, type Store } from "../store/store.ts";
 import type { OpenRoute } from "./route.ts";
 

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { TSchema } from "typebox";
 import type { Caller } from "../accounts/caller.ts";
 import type { Keyring } from "../accounts/keyring.ts";
 import type { LogInNeeds } from "../accounts/log-in.ts";
@@ -10,6 +9,7 @@ import type { SimulatorCarrier } from "../carriers/simulator/simulator-carrier.t
 import type { SmsRules } from "../channels/sms/read.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { Schema } from "../lib/schema.ts";
 import type { Follow } from "../links/follow.ts";
 import type { AcceptNeeds } from "../messages/accept.ts";
 import type { CampaignNeeds } from "../messages/campaign.ts";
@@ -122,7 +122,7 @@ interface Documented {
   headers?: Readonly<Record<string, Parameter>>;
   /** What can be wrong here and not everywhere; the reference adds what follows from the key and the body. */
   problems?: readonly ProblemCode[];
-  body?: TSchema;
+  body?: Schema;
   /** Whether the body is checked against its schema before the handler runs; a door that reads by itself says false. */
   checkBody?: boolean;
   requestExamples?: Readonly<Record<string, unknown>>;
@@ -130,7 +130,7 @@ interface Documented {
   audit?: DoorAction | false;
   /** The type of a success that is not JSON. */
   contentType?: string;
-  response: TSchema | null;
+  response: Schema | null;
   responseExample: unknown;
 }
 

@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import type { Schema } from "../../src/lib/schema.ts";
 import type { Random } from "./random.ts";
 
 /** A piece of JSON as it is written, for what no value turns into: `1e400`, `-0`, a key that stands twice. */
@@ -89,18 +89,6 @@ function anything(random: Random): Json {
   }
 }
 
-interface JsonSchema {
-  type?: string;
-  anyOf?: JsonSchema[];
-  const?: string | number;
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-  items?: JsonSchema;
-  minimum?: number;
-  maximum?: number;
-  pattern?: string;
-}
-
 /** How often a request has a field that it need not have; those that go together seldom are seldom there. */
 const USUAL: Record<string, number> = {
   to: 0.95, text: 0.95, number: 0.9, numbers: 0.1,
@@ -108,20 +96,22 @@ const USUAL: Record<string, number> = {
 }; // prettier-ignore
 
 /** A value that a schema allows. */
-function fitting(random: Random, schema: TSchema, name = ""): Json {
-  const shape = schema as JsonSchema;
+function fitting(random: Random, shape: Schema, name = ""): Json {
   if (shape.anyOf) return fitting(random, random.pick(shape.anyOf), name);
   if (shape.const !== undefined) return shape.const;
   if (shape.type === "object") {
     const required = new Set(shape.required);
+    const named = Object.entries(shape.properties ?? {}).filter(
+      ([field]) => required.has(field) || random.chance(USUAL[field] ?? 0.3),
+    );
+    const { additionalProperties: others = true } = shape;
+    const free = others === true ? [] : ["Shop", "42", "a.b"].map((field): [string, Schema] => [field, others]);
     return new Members(
-      Object.entries(shape.properties ?? {})
-        .filter(([field]) => required.has(field) || random.chance(USUAL[field] ?? 0.3))
-        .map(([field, inner]): [string, Json] => [field, fitting(random, inner as TSchema, field)]),
+      [...named, ...free].map(([field, inner]): [string, Json] => [field, fitting(random, inner, field)]),
     );
   }
   if (shape.type === "array") {
-    return Array.from({ length: 1 + random.below(4) }, () => fitting(random, (shape.items ?? {}) as TSchema, name));
+    return Array.from({ length: 1 + random.below(4) }, () => fitting(random, shape.items ?? {}, name));
   }
   if (shape.type === "integer") {
     if (name === "expiresAt" || name === "sendAt") return Date.now() + 1000 + random.below(1_000_000_000);
@@ -133,7 +123,7 @@ function fitting(random: Random, schema: TSchema, name = ""): Json {
   return fittingString(random, name, shape);
 }
 
-function fittingString(random: Random, name: string, { pattern }: JsonSchema): string {
+function fittingString(random: Random, name: string, { pattern }: Schema): string {
   if (name === "to" || name === "number" || name === "numbers") return number(random);
   if (name === "text") return random.chance(0.8) ? text(random) : random.pick(["Hi {#var#}", "{{1}} {{2}}", "{SORT}"]);
   if (name === "targetUrl") return random.pick(["https://shop.example/a", "http://x.example"]);
@@ -144,12 +134,13 @@ function fittingString(random: Random, name: string, { pattern }: JsonSchema): s
   if (name === "id") return random.pick(["0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47", "x"]);
   if (name === "sender") return random.pick(["HELIOG", "Shop", "15550100100", "Ünïcode"]);
   if (name === "allowedIps") return random.pick(["127.0.0.1", "10.0.0.0/8", "::1", "2001:db8::/32", "0.0.0.0/0"]);
+  if (name === "mimeType") return random.pick(["image/png", "application/pdf", "png"]);
   if (pattern) return random.pick(["1101987654321098765", "IN", "a b"]);
   return random.pick(["autumn", "Shop", "a", "Ünïcode 🎉", "x".repeat(100), `line-${random.below(1000)}`]);
 }
 
 /** The body of a request for a schema: mostly right, then with something done to it. */
-export function body(random: Random, schema: TSchema): Json {
+export function body(random: Random, schema: Schema): Json {
   let made = fitting(random, schema);
   if (random.chance(0.25)) return made;
   for (let i = 1 + random.below(3); i > 0; i -= 1) made = mutate(random, made);

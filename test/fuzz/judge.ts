@@ -1,8 +1,8 @@
 import { Compile, type Validator } from "typebox/compile";
-import type { TSchema } from "typebox";
 import { SENT_MESSAGE, type ErrorValue } from "../../src/http/envelope.ts";
 import type { Family } from "../../src/http/route.ts";
 import { ROUTES } from "../../src/http/routes.ts";
+import type { Schema } from "../../src/lib/schema.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import type { FuzzRequest } from "./requests.ts";
 
@@ -120,7 +120,7 @@ function judgeEnvelope(request: FuzzRequest, { status, body }: FuzzAnswer): stri
   return faults;
 }
 
-const validators = new Map<TSchema, Validator>(
+const validators = new Map<Schema, Validator>(
   ROUTES.flatMap(({ body }) => (body ? [[body, Compile(body)] as const] : [])),
 );
 

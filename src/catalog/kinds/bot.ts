@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import type { BotContent } from "../../model/catalog.ts";
 import type { Fault } from "../../model/problem.ts";
 import type { RecordKind } from "../record-kind.ts";

@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import {
   lineIn,
   SIMULATOR,

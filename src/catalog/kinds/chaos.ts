@@ -1,10 +1,10 @@
-import Type, { type TSchema } from "typebox";
+import { Type, type Schema } from "../../lib/schema.ts";
 import { CALM, type Chaos } from "../../model/phone.ts";
 
-const percent = (description: string): TSchema => Type.Number({ minimum: 0, maximum: 100, description });
+const percent = (description: string): Schema => Type.Number({ minimum: 0, maximum: 100, description });
 
 /** How a simulated line misbehaves, as people give it. */
-export const chaosFields: Readonly<Record<keyof Chaos, TSchema>> = {
+export const chaosFields: Readonly<Record<keyof Chaos, Schema>> = {
   deliveredPercent: percent("How many messages reach the phone; the others fail."),
   delayMs: Type.Integer({ minimum: 0, maximum: 3_600_000, description: "Time until the delivery report." }),
   duplicatePercent: percent("How many have every report twice."),

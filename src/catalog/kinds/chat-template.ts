@@ -1,6 +1,6 @@
-import Type, { type TSchema } from "typebox";
 import { CHAT_TEMPLATE_MAX, checkChatTemplate, type GivenChatTemplate } from "../../channels/chatapp/check-template.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import {
   CHAT_CATEGORIES,
   DEFAULT_LANGUAGE,
@@ -36,7 +36,7 @@ const button = Type.Object({
   number: Type.Optional(Type.String({ description: "An international phone number. Required when type is call." })),
 });
 
-const fields: Readonly<Record<keyof GivenChatTemplate, TSchema>> = {
+const fields: Readonly<Record<keyof GivenChatTemplate, Schema>> = {
   language: Type.String({
     pattern: "^[a-z]{2,3}(_[A-Z]{2})?$",
     description: `Its language as the platform writes it, like pt_BR; ${DEFAULT_LANGUAGE} unless given.`,

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { EVERY_PROVIDER, type DlrConfigContent } from "../../model/callback.ts";
 import { SIMULATOR } from "../../model/catalog.ts";
 import { checkHeaderPairs, PAIRS_MAX, PLACEHOLDERS } from "../../model/placeholder.ts";

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from "typebox";
+import { Type, type Schema } from "../../lib/schema.ts";
 import type { DlrConfigContent, WebhookContent } from "../../model/callback.ts";
 import type { Fault } from "../../model/problem.ts";
 import type { Mint } from "../record-kind.ts";
@@ -9,11 +9,11 @@ export type EndpointFields<C> = Omit<C, "disabledReason" | "secrets">;
 const URL_MAX = 2000;
 const SCHEMES = new Set(["http:", "https:"]);
 
-export const url: TSchema = Type.String({
+export const url: Schema = Type.String({
   description: `The address that is called: http or https, at most ${URL_MAX} characters, without a user name in it.`,
 });
 
-export const enabled: TSchema = Type.Boolean({
+export const enabled: Schema = Type.Boolean({
   description: "Whether it is told anything; true unless given. What happens while it is off is not told later.",
 });
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import Type, { type TSchema } from "typebox";
 import { nullable } from "../../lib/nullable.ts";
 import { isPlainText } from "../../lib/plain-text.ts";
+import { Type, type Fields, type Schema } from "../../lib/schema.ts";
 import {
   CALLBACK_SECRET,
   CALLBACK_SECRET_BEFORE,
@@ -68,10 +68,9 @@ const LIST_MAX = 100;
 const MAP_MAX = 1000;
 const KEY_BYTES = 24;
 
-const text = (maxLength: number, description: string): TSchema => Type.String({ maxLength, description });
-const words = (description: string): TSchema =>
-  Type.Record(Type.String(), Type.String({ maxLength: TEXT_MAX }), { description });
-const list = (description: string): TSchema =>
+const text = (maxLength: number, description: string): Schema => Type.String({ maxLength, description });
+const words = (description: string): Schema => Type.Record(Type.String({ maxLength: TEXT_MAX }), { description });
+const list = (description: string): Schema =>
   Type.Array(Type.String({ maxLength: TEXT_MAX }), { maxItems: LIST_MAX, description });
 
 const pickFields = {
@@ -80,22 +79,22 @@ const pickFields = {
 };
 const shownPick = Type.Object(pickFields);
 const givenPick = Type.Union([text(TEXT_MAX, "A path."), Type.Partial(Type.Object(pickFields))]);
-const told = (pick: TSchema, description: string): TSchema => ({ ...pick, description });
+const told = (pick: Schema, description: string): Schema => ({ ...pick, description });
 const equals = nullable(list(""), "The values that fit; null for any.");
 const state = oneOf(HTTP_STATES, "");
 
-const receiptFields = (pick: TSchema): Record<string, TSchema> => ({
+const receiptFields = (pick: Schema): Fields => ({
   each: nullable(text(TEXT_MAX, ""), "Path of the list where a call tells of several messages; null for one."),
   id: nullable(pick, "The provider's id of the message; null where it has none."),
   ref: nullable(pick, "Where the provider gives {{messageId}} back, once for a whole message; null where it does not."),
   status: told(pick, "What became of the message, in the provider's words."),
-  states: Type.Record(Type.String(), state, { description: "What the provider's words mean, by word." }),
+  states: Type.Record(state, { description: "What the provider's words mean, by word." }),
   errorCode: nullable(pick, "The provider's code for what went wrong."),
   description: nullable(pick, "Its words for it; they are shown to whoever sent the message."),
   time: nullable(pick, "When it happened."),
   recipient: nullable(pick, "The phone."),
 });
-const inboundFields = (pick: TSchema): Record<string, TSchema> => ({
+const inboundFields = (pick: Schema): Fields => ({
   each: nullable(text(TEXT_MAX, ""), "Path of the list where a call brings several texts; null for one."),
   from: told(pick, "The phone that sent it."),
   to: told(pick, "Our sender that it was sent to."),
@@ -134,7 +133,7 @@ const plainFields = {
   baseUrl: text(TEXT_MAX, "Scheme and host, and a path where all of the API is below it. It has no placeholders."),
   method: oneOf(HTTP_METHODS, "POST unless given."),
   path: text(TEMPLATE_MAX, "Template of what follows the base: begins with a slash, and has the query."),
-  headers: Type.Record(Type.String(), Type.String({ maxLength: TEXT_MAX }), { description: "Templates by name." }),
+  headers: Type.Record(Type.String({ maxLength: TEXT_MAX }), { description: "Templates by name." }),
   basicAuth: nullable(
     Type.Object({ user: text(TEXT_MAX, "A template."), password: text(TEXT_MAX, "A template.") }),
     "User and password of basic authentication, like {{value:user}} and {{secret:password}}.",
@@ -187,7 +186,7 @@ const given = {
     Type.Partial(Type.Object(inboundFields(givenPick))),
     "Where calls have what a phone sent; null where none come.",
   ),
-  secrets: Type.Record(Type.String(), nullable(Type.String({ minLength: 1, maxLength: SECRET_MAX }), ""), {
+  secrets: Type.Record(nullable(Type.String({ minLength: 1, maxLength: SECRET_MAX }), ""), {
     description:
       "By name: {{secret:name}} stands for it. They are sealed, and never shown; null takes one away, and what is not given stays.",
   }),

@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import type { Schema } from "../../lib/schema.ts";
 import type { RealAdapter, RealLines } from "../../model/catalog.ts";
 import type { Channel } from "../../model/message.ts";
 import type { Fault } from "../../model/problem.ts";
@@ -15,8 +15,8 @@ export interface LineKind<Line extends object = object> {
   /** What it carries; routes of other channels may not lead to it. */
   channels: readonly Channel[];
   /** What people give of it, and what they are shown. */
-  given: TSchema;
-  shown: TSchema;
+  given: Schema;
+  shown: Schema;
   /** The line that somebody asks for, with the secrets that were given and are not sealed yet; what is wrong goes to `faults`. */
   read(fields: object, known: Line | null, faults: Fault[]): Line;
   /** Seals what was given, and keeps what was not. */

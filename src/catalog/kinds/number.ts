@@ -1,5 +1,5 @@
-import Type, { type TSchema } from "typebox";
 import { nullable } from "../../lib/nullable.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import type { NumberContent } from "../../model/catalog.ts";
 import { readNumber } from "../../model/number.ts";
 import type { Fault } from "../../model/problem.ts";
@@ -15,7 +15,7 @@ export function readBusinessNumber(written: string): string | null {
 
 const ID_MAX = 64;
 
-const phoneNumberId: TSchema = nullable(
+const phoneNumberId: Schema = nullable(
   Type.String({ minLength: 1, maxLength: ID_MAX }),
   "What the chat app's platform calls it, its phone_number_id; null, which it is unless given, takes the carrier's.",
 );

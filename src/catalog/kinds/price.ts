@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import type { PriceContent } from "../../model/catalog.ts";
 import { ROUTE_CLASSES } from "../../model/message.ts";
 import type { GivenRecord, RecordKind } from "../record-kind.ts";

@@ -1,5 +1,5 @@
-import Type, { type TSchema } from "typebox";
 import { nullable } from "../../lib/nullable.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import { ROUTE_CLASSES, type RouteClass } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import {
@@ -31,9 +31,9 @@ const CLIENT_TOKEN_MAX = 500;
 const TTL_MAX_SECONDS = 2_592_000;
 const EMAIL_MAX = 401;
 
-const number = (minimum: number, maximum: number, description: string): TSchema =>
+const number = (minimum: number, maximum: number, description: string): Schema =>
   Type.Integer({ minimum, maximum, description });
-const text = (maxLength: number, description: string): TSchema => Type.String({ maxLength, description });
+const text = (maxLength: number, description: string): Schema => Type.String({ maxLength, description });
 
 const plainFields = {
   baseUrl: text(
@@ -57,7 +57,7 @@ const plainFields = {
   responseSeconds: number(1, 120, "How long an answer is waited for; 30 unless given."),
 };
 
-const ttlFields: Record<RouteClass, TSchema> = {
+const ttlFields: Record<RouteClass, Schema> = {
   OTP: number(1, TTL_MAX_SECONDS, "Of one-time passwords; 60 unless given."),
   TRANS: number(1, TTL_MAX_SECONDS, "Of TRANS; 86400 unless given."),
   PROMO: number(1, TTL_MAX_SECONDS, "Of promotions; 86400 unless given."),

@@ -1,16 +1,16 @@
-import Type, { type TSchema } from "typebox";
 import { SUGGESTION_MAX } from "../../channels/rcs/check-suggestions.ts";
 import { checkRcsTemplate, RCS_TEMPLATE_MAX } from "../../channels/rcs/check-template.ts";
 import { ADDRESS_MAX } from "../../channels/rcs/wording.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import { CARDS_MAX, RCS_KINDS, RCS_TEXT_MAX, type RcsTemplate } from "../../model/rcs.ts";
 import type { RecordKind } from "../record-kind.ts";
 import { oneOf, status } from "./words.ts";
 
-const optionalText = (maxLength: number, description: string): TSchema =>
+const optionalText = (maxLength: number, description: string): Schema =>
   Type.Optional(Type.String({ maxLength, description }));
 
-const time = (description: string): TSchema =>
+const time = (description: string): Schema =>
   Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.String({ maxLength: 30 })], { description }));
 
 const suggestion = Type.Object({
@@ -57,7 +57,7 @@ const card = Type.Object({
   ),
 });
 
-const fields: Readonly<Record<keyof Omit<RcsTemplate, "variables">, TSchema>> = {
+const fields: Readonly<Record<keyof Omit<RcsTemplate, "variables">, Schema>> = {
   kind: oneOf(
     RCS_KINDS,
     "`text` is words alone, `rich` words with suggestions, `card` one card, `carousel` 2 to 10 of them.",

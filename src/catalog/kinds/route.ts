@@ -1,6 +1,6 @@
-import Type from "typebox";
 import { nullable } from "../../lib/nullable.ts";
 import { isPlainText } from "../../lib/plain-text.ts";
+import { Type } from "../../lib/schema.ts";
 import { SIMULATOR, type RouteContent } from "../../model/catalog.ts";
 import { CHANNELS, ROUTE_CLASSES, type Channel } from "../../model/message.ts";
 import type { Fault } from "../../model/problem.ts";

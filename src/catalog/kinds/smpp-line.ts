@@ -1,7 +1,7 @@
-import Type, { type TSchema } from "typebox";
 import { X509Certificate } from "node:crypto";
 import { nullable } from "../../lib/nullable.ts";
 import { isPlainText } from "../../lib/plain-text.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import {
   SMPP_ALPHABETS,
@@ -55,24 +55,24 @@ const SECRET_MAX = 64;
 const TEXT_MAX = 200;
 const PARAMETER = "smpp";
 
-const number = (minimum: number, maximum: number, description: string): TSchema =>
+const number = (minimum: number, maximum: number, description: string): Schema =>
   Type.Integer({ minimum, maximum, description });
-const text = (maxLength: number, description: string): TSchema => Type.String({ maxLength, description });
-const flag = (description: string): TSchema => Type.Boolean({ description });
+const text = (maxLength: number, description: string): Schema => Type.String({ maxLength, description });
+const flag = (description: string): Schema => Type.Boolean({ description });
 
-const addressType = (description: string): TSchema =>
+const addressType = (description: string): Schema =>
   Type.Object(
     { ton: number(0, 7, "Type of number."), npi: number(0, 31, "Numbering plan.") },
     { description: `${description} {ton, npi}.` },
   );
-const pem = (description: string): TSchema => nullable(Type.String({ maxLength: PEM_MAX }), description);
+const pem = (description: string): Schema => nullable(Type.String({ maxLength: PEM_MAX }), description);
 const tag = Type.Union([Type.Integer({ minimum: 0, maximum: 0xffff }), Type.String({ maxLength: 6 })], {
   description: "Its tag: a number, or like 0x1400.",
 });
 const shownTag = number(0, 0xffff, "Its tag.");
 const tlvType = oneOf(SMPP_TLV_TYPES, "How its value is written.");
 
-const tlvsOf = (tagShape: TSchema): TSchema =>
+const tlvsOf = (tagShape: Schema): Schema =>
   Type.Array(
     Type.Object({
       tag: tagShape,
@@ -87,7 +87,7 @@ const tlvsOf = (tagShape: TSchema): TSchema =>
     }),
     { maxItems: LIST_MAX, description: "Parameters that go with every submit, like those of India's registers." },
   );
-const receiptTlvsOf = (tagShape: TSchema): TSchema =>
+const receiptTlvsOf = (tagShape: Schema): Schema =>
   Type.Array(
     Type.Object({ tag: tagShape, type: tlvType, field: oneOf(["operator", "circle"], "What it tells of the phone.") }),
     {
@@ -155,10 +155,10 @@ const plainFields = {
     SMPP_ID_FORMS,
     "How receipts spell ids. auto, which it is unless given, tries every spelling and learns; exact takes them as they are; the others say what is made of a receipt's id.",
   ),
-  errorTexts: Type.Record(Type.String(), Type.String(), {
+  errorTexts: Type.Record(Type.String(), {
     description: "What the carrier's error codes mean, by code: shown as statusDescription.",
   }),
-  statusPolicy: Type.Record(Type.String(), oneOf(SMPP_STATUS_MEANINGS, ""), {
+  statusPolicy: Type.Record(oneOf(SMPP_STATUS_MEANINGS, ""), {
     description:
       "What a command_status means here where it means something else, by its number, like 0x45: retry, refuse (the message's fault), or carrier (another carrier is tried).",
   }),

@@ -1,6 +1,6 @@
-import Type from "typebox";
 import { readTemplateText } from "../../channels/template.ts";
 import { isShowable } from "../../lib/plain-text.ts";
+import { Type } from "../../lib/schema.ts";
 import type { TemplateContent } from "../../model/catalog.ts";
 import type { Fault } from "../../model/problem.ts";
 import type { RecordKind } from "../record-kind.ts";

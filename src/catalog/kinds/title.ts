@@ -1,12 +1,12 @@
-import Type, { type TSchema } from "typebox";
 import { nullable } from "../../lib/nullable.ts";
 import { isPlainText } from "../../lib/plain-text.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import type { Fault } from "../../model/problem.ts";
 
 const TITLE_MAX = 100;
 
 /** What phones show of a sender whose name is for machines. */
-export const title: TSchema = nullable(
+export const title: Schema = nullable(
   Type.String({ minLength: 1, maxLength: TITLE_MAX }),
   "Who phones show it is from; null, which it is unless given, shows its name.",
 );

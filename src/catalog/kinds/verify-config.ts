@@ -1,7 +1,7 @@
 import { isSupportedCountry } from "libphonenumber-js/max";
-import Type, { type TSchema } from "typebox";
 import { nullable } from "../../lib/nullable.ts";
 import { isPlainText, isShowable } from "../../lib/plain-text.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import { CHANNELS } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import type { Fault } from "../../model/problem.ts";
@@ -24,7 +24,7 @@ const APP_HASH = /^[A-Za-z0-9+/]{11}$/;
 const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
 const FIXED_CODE = /^[0-9A-Z]{4,10}$/;
 
-const upTo = (maximum: number, description: string): TSchema => Type.Integer({ minimum: 1, maximum, description });
+const upTo = (maximum: number, description: string): Schema => Type.Integer({ minimum: 1, maximum, description });
 
 /** How one-time passwords are made, brought and tried. */
 export const verifyConfig: RecordKind<"verifyConfig", VerifyConfigContent> = {

@@ -1,5 +1,5 @@
-import Type, { type TSchema } from "typebox";
 import { nullable } from "../../lib/nullable.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import type { Channel } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import {
@@ -31,10 +31,10 @@ const ID_MAX = 64;
 const SECRET_MAX = 2000;
 const SCHEME_MAX = 40;
 
-const number = (minimum: number, maximum: number, description: string): TSchema =>
+const number = (minimum: number, maximum: number, description: string): Schema =>
   Type.Integer({ minimum, maximum, description });
-const text = (maxLength: number, description: string): TSchema => Type.String({ maxLength, description });
-const id = (description: string): TSchema => nullable(text(ID_MAX, ""), description);
+const text = (maxLength: number, description: string): Schema => Type.String({ maxLength, description });
+const id = (description: string): Schema => nullable(text(ID_MAX, ""), description);
 
 const authenticationFields = {
   header: text(ID_MAX, "The header that the token goes in; Authorization unless given."),

@@ -1,7 +1,7 @@
-import Type, { type TSchema } from "typebox";
+import { Type, type Schema } from "../../lib/schema.ts";
 
 /** One of several words. */
-export const oneOf = (words: readonly string[], description: string): TSchema =>
+export const oneOf = (words: readonly string[], description: string): Schema =>
   Type.Union(
     words.map((word) => Type.Literal(word)),
     { description },

@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { pickSettings, readSettings, settingFields, settingsShape, type Settings } from "../../catalog/settings.ts";
+import { Type } from "../../lib/schema.ts";
 import { DEFAULT_SETTINGS, type Account } from "../../model/account.ts";
 import type { KeyedRoute } from "../route.ts";
 

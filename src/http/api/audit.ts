@@ -1,6 +1,6 @@
-import Type from "typebox";
 import { isUuid, timeOf } from "../../lib/ids.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import { DOOR_ACTIONS, type AuditEntry } from "../../model/audit.ts";
 import type { Fault } from "../../model/problem.ts";
 import { readLimit, readTime, refuseFaults } from "../page-query.ts";

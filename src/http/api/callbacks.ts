@@ -1,7 +1,7 @@
-import Type, { type TSchema } from "typebox";
 import type { Catalog, EndpointRecord } from "../../catalog/catalog.ts";
 import { idFloor, isUuid } from "../../lib/ids.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import { CALLBACK_STATES } from "../../model/callback.ts";
 import { parseMessageId, type MessageRef } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
@@ -138,7 +138,7 @@ async function resend(services: Services, call: AuthenticCall): Promise<object> 
   return callbackView(services, waiting);
 }
 
-const time = (description: string): TSchema => nullable(Type.Integer(), description);
+const time = (description: string): Schema => nullable(Type.Integer(), description);
 
 const Attempt = {
   at: Type.Integer({ description: "When it ended, in epoch milliseconds." }),

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { changeCampaign } from "../../messages/campaign.ts";
 import type { CampaignContent, CatalogRecord } from "../../model/catalog.ts";
 import { CUSTOMER_STATUSES, customerStatus, type State } from "../../model/message.ts";
@@ -42,10 +42,10 @@ const CampaignView = Type.Object(
     status: Type.String({ description: "running, paused or cancelled." }),
     pausedAt: Type.Union([Type.Integer(), Type.Null()], { description: "When it was paused, in epoch milliseconds." }),
     createdAt: Type.Integer({ description: "When its first message came." }),
-    counts: Type.Record(Type.String(), Type.Integer(), {
+    counts: Type.Record(Type.Integer(), {
       description: "Messages by status: Pending, Delivered, Failed.",
     }),
-    states: Type.Record(Type.String(), Type.Integer(), {
+    states: Type.Record(Type.Integer(), {
       description: "Messages by the finer state behind the status.",
     }),
   },

@@ -1,7 +1,7 @@
-import Type from "typebox";
 import { lineKind } from "../../catalog/kinds/lines.ts";
 import { carriers } from "../../catalog/shelves.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import { tryCarrier } from "../../messages/try-carrier.ts";
 import type { CarrierContent } from "../../model/catalog.ts";
 import type { Channel } from "../../model/message.ts";

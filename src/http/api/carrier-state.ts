@@ -1,8 +1,8 @@
-import Type from "typebox";
 import { completeRecord, readRecord } from "../../catalog/read-record.ts";
 import { ADAPTERS, lineKind } from "../../catalog/kinds/lines.ts";
 import { carriers } from "../../catalog/shelves.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import { callbackPath, type CarrierContent } from "../../model/catalog.ts";
 import { Problem } from "../../model/problem.ts";
 import { createMint } from "../../webhooks/mint.ts";
@@ -81,7 +81,7 @@ const StateView = Type.Object(
       "How fast it may be sent to now: less than contracted after the carrier has throttled; null for as fast as it goes.",
     ),
     pausedUntil: time("Nothing is sent before this time, because the carrier asked for it; null when it did not."),
-    errors: Type.Record(Type.String(), Type.Integer(), {
+    errors: Type.Record(Type.Integer(), {
       description: "How often the carrier answered something else than yes, by its code, since the start.",
     }),
     lastError: nullable(

@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { carriers } from "../../catalog/shelves.ts";
+import { Type } from "../../lib/schema.ts";
 import { keepTemplates } from "../../messages/keep-templates.ts";
 import { Problem } from "../../model/problem.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";

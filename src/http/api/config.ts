@@ -1,9 +1,9 @@
-import Type, { type TSchema } from "typebox";
 import { changeSetUp } from "../../catalog/change-set-up.ts";
 import { PART_MAX } from "../../catalog/plan-set-up.ts";
 import { writtenRecord } from "../../catalog/record-kind.ts";
 import { readStanding, writtenSetUp } from "../../catalog/set-up.ts";
 import { pickSettings, settingsShape } from "../../catalog/settings.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import { DEFAULT_SETTINGS } from "../../model/account.ts";
 import { Problem } from "../../model/problem.ts";
 import { createMint } from "../../webhooks/mint.ts";
@@ -52,7 +52,7 @@ const SetUp = Type.Object(
   { title: "SetUp" },
 );
 
-const FieldChanges = (description: string): TSchema =>
+const FieldChanges = (description: string): Schema =>
   Type.Array(
     Type.Object({
       field: Type.String({ description: "Its name." }),

@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { isUuid, newId } from "../../lib/ids.ts";
+import { Type } from "../../lib/schema.ts";
 import type { LedgerEntry, LedgerKind } from "../../model/credits.ts";
 import { messageIdOf } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";

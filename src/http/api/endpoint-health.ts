@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import type { Fault } from "../../model/problem.ts";
 import { readMoment, refuseFaults } from "../page-query.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";

@@ -1,7 +1,7 @@
-import Type, { type TSchema } from "typebox";
 import { readRecord } from "../../catalog/read-record.ts";
 import { newShape } from "../../catalog/record-kind.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type, type Fields } from "../../lib/schema.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { rotateSecret } from "../../webhooks/rotate-secret.ts";
 import { isSecret, newSecret } from "../../webhooks/sign.ts";
@@ -19,7 +19,7 @@ const OVERLAP_HOURS_MAX = 168;
 const EXAMPLE_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /** The fields that an answer shows of an endpoint beside those that are given. */
-export const endpointShown: Readonly<Record<string, TSchema>> = {
+export const endpointShown: Fields = {
   disabledReason: nullable(
     Type.String(),
     "Why it was switched off by itself; null while it is on, and when somebody did it.",

@@ -1,4 +1,3 @@
-import Type from "typebox";
 import {
   changeKey,
   createKey,
@@ -10,6 +9,7 @@ import {
 } from "../../accounts/keys.ts";
 import { readNetwork } from "../../lib/network.ts";
 import { isPlainText } from "../../lib/plain-text.ts";
+import { Type } from "../../lib/schema.ts";
 import { SCOPES, type ApiKey, type KeyMode, type Scope } from "../../model/api-key.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { refuseFaults } from "../page-query.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { isCode } from "../../links/code.ts";
 import { parseTargetId, targetIdOf, type ClickCounts } from "../../model/link.ts";
 import { messageIdOf } from "../../model/message.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { tellOperator, type ToldCallback } from "../../messages/tell-trail.ts";
 import { carrierNameOf } from "../../model/catalog.ts";
 import type { StoredCallback } from "../../store/callback-store.ts";

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { readNumber } from "../../model/number.ts";
 import type { OptOut } from "../../model/opt-out.ts";
 import { Problem, type Fault } from "../../model/problem.ts";

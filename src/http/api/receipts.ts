@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import { matchParked } from "../../messages/report.ts";
 import { carrierKey, carrierNameOf } from "../../model/catalog.ts";
 import { messageIdOf } from "../../model/message.ts";

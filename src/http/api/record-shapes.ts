@@ -1,7 +1,7 @@
-import Type, { type TObject, type TSchema } from "typebox";
 import type { Shelf } from "../../catalog/read-record.ts";
 import { changeShape, newShape, storedShape, type RecordKind } from "../../catalog/record-kind.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type, type Fields, type ObjectSchema, type Schema } from "../../lib/schema.ts";
 import type { Role } from "../../model/account.ts";
 import type { CatalogContents, CatalogKind } from "../../model/catalog.ts";
 
@@ -31,19 +31,17 @@ export interface ToldKind<K extends CatalogKind = CatalogKind> {
   example: { name: string; content: CatalogContents[K] };
 }
 
-type Fields = Readonly<Record<string, TSchema>>;
-
 const CHANNEL = "The channel it is for, which decides about its other fields";
 
 /** A record of any kind on the shelf, as it is answered. */
-export const viewOfShelf = (telling: Telling): TSchema =>
+export const viewOfShelf = (telling: Telling): Schema =>
   together(telling, "", `${CHANNEL}.`, ({ kind, shown }) => {
     const { id, ...rest } = standing(telling, kind);
     return { id, ...storedShape(kind), ...shown, ...rest };
   });
 
 /** A new record of any kind on the shelf, as it is given. */
-export function newOfShelf(telling: Telling): TSchema {
+export function newOfShelf(telling: Telling): Schema {
   const [usual] = telling.shelf.kinds;
   return together(
     telling,
@@ -55,7 +53,7 @@ export function newOfShelf(telling: Telling): TSchema {
 }
 
 /** A change of a record of any kind on the shelf. */
-export const changeOfShelf = (telling: Telling): TSchema =>
+export const changeOfShelf = (telling: Telling): Schema =>
   together(
     telling,
     "Change",
@@ -66,7 +64,7 @@ export const changeOfShelf = (telling: Telling): TSchema =>
 
 /** What an answer says about a record beside its name and fields. */
 function standing({ shelf: { one } }: Telling, { builtIn }: RecordKind) {
-  const unlessBuiltIn = (schema: TSchema, description: string): TSchema =>
+  const unlessBuiltIn = (schema: Schema, description: string): Schema =>
     builtIn ? nullable(schema, `${description} Null when it is built in.`) : { ...schema, description };
   const origins = ["authored", "learned", ...(builtIn ? ["built-in"] : [])];
   return {
@@ -92,7 +90,7 @@ function together(
   about: string,
   fieldsOf: (told: ToldKind) => Fields,
   mayLack: (kind: RecordKind) => boolean = () => false,
-): TSchema {
+): Schema {
   const title = `${prefix}${shelf.one.charAt(0).toUpperCase()}${shelf.one.slice(1)}`;
   const [only] = kinds;
   if (kinds.length === 1) return Type.Object(fieldsOf(only), { title: prefix + only.title });
@@ -109,7 +107,7 @@ function together(
     { description: about },
   );
   const fields: Fields = Object.assign({}, ...branches.map(({ properties }) => properties));
-  const told = Object.entries(fields).map(([field, schema]): [string, TSchema] => {
+  const told = Object.entries(fields).map(([field, schema]): [string, Schema] => {
     const owners = kinds.filter((_, index) => Object.hasOwn(branches[index]?.properties ?? {}, field));
     return [field, owners.length === kinds.length ? schema : onlyOn(owners, schema)];
   });
@@ -117,11 +115,11 @@ function together(
   return { title, type: "object", required: requiredIn(branches), properties, anyOf: branches };
 }
 
-function onlyOn(owners: readonly ToldKind[], schema: TSchema): TSchema {
-  const { description = "" } = schema as { description?: string };
-  return { ...schema, description: `On ${owners.map(({ kind }) => kind.channel).join(" and ")}: ${description}` };
-}
+const onlyOn = (owners: readonly ToldKind[], schema: Schema): Schema => ({
+  ...schema,
+  description: `On ${owners.map(({ kind }) => kind.channel).join(" and ")}: ${schema.description ?? ""}`,
+});
 
 /** The fields that no branch does without. */
-const requiredIn = ([first, ...others]: readonly TObject[]): readonly string[] =>
+const requiredIn = ([first, ...others]: readonly ObjectSchema[]): readonly string[] =>
   (first?.required ?? []).filter((field) => others.every((other) => other.required?.includes(field)));

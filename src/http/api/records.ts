@@ -1,9 +1,9 @@
-import Type from "typebox";
 import type { AccountCatalog } from "../../catalog/catalog.ts";
 import { completeRecord, kindOf, readRecord, type Shelf } from "../../catalog/read-record.ts";
 import type { Mint, RecordKind } from "../../catalog/record-kind.ts";
 import { newId } from "../../lib/ids.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import type { CatalogRecord } from "../../model/catalog.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { createMint } from "../../webhooks/mint.ts";

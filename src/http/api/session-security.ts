@@ -1,8 +1,8 @@
-import Type from "typebox";
 import { confirmPassword, confirmSecondFactor } from "../../accounts/log-in.ts";
 import { hashPassword } from "../../accounts/passwords.ts";
 import { newRecoveryCodes, newTotpSecret, otpauthUrl, readRecoveryCode, stepOfCode } from "../../accounts/totp.ts";
 import { base32 } from "../../lib/base32.ts";
+import { Type } from "../../lib/schema.ts";
 import { Problem } from "../../model/problem.ts";
 import { passwordFault } from "../../model/user.ts";
 import { refuseFaults } from "../page-query.ts";

@@ -1,6 +1,6 @@
-import Type from "typebox";
 import { logIn } from "../../accounts/log-in.ts";
 import type { OpenSession } from "../../accounts/sessions.ts";
+import { Type } from "../../lib/schema.ts";
 import type { Account } from "../../model/account.ts";
 import { ROLES } from "../../model/user.ts";
 import { refuseForeignOrigin } from "../admit-person.ts";

@@ -1,8 +1,8 @@
-import Type, { type TSchema } from "typebox";
 import { findOnPhone } from "../../carriers/simulator/find.ts";
 import { tappables, tapped, type Tap } from "../../carriers/simulator/tap.ts";
 import { isWebAddress } from "../../channels/rcs/wording.ts";
 import { isPlainText, isShowable } from "../../lib/plain-text.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import type { InboundContent, UserFile } from "../../model/inbound.ts";
 import { CHANNELS, parseMessageId, type Channel } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
@@ -173,7 +173,7 @@ interface Described {
   verb: string;
   summary: string;
   description: string;
-  body: TSchema;
+  body: Schema;
   requestExamples: Record<string, object>;
 }
 

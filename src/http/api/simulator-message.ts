@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { splitIntoParts } from "../../channels/sms/segment.ts";
+import { Type } from "../../lib/schema.ts";
 import { CHANNELS, isRcs, isSms, type MessageContent } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { parseMessageId } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { KeyedRoute } from "../route.ts";

@@ -1,8 +1,8 @@
-import Type from "typebox";
 import { chaosFields, pickChaos } from "../../catalog/kinds/chaos.ts";
 import { scriptOf } from "../../carriers/simulator/fate.ts";
 import { waitForPhoneMessage } from "../../carriers/simulator/wait.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { Type } from "../../lib/schema.ts";
 import { parseMessageId } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import type { Chaos, Phone } from "../../model/phone.ts";

@@ -1,5 +1,5 @@
-import Type, { type TSchema } from "typebox";
 import { nullable } from "../../lib/nullable.ts";
+import { Type, type Schema } from "../../lib/schema.ts";
 import { FAILED_STATES, GRAINS, LATENCY_BOUNDS_MS, percentile, type Counted, type Grain } from "../../model/figure.ts";
 import { CHANNELS, describeFailure } from "../../model/message.ts";
 import type { Fault } from "../../model/problem.ts";
@@ -206,7 +206,7 @@ const measures: Record<Measure, string> = {
   failed: "Messages that came to an end without being delivered, those that were refused at once among them.",
   read: "Messages that were read, where the channel tells.",
 };
-const measureFields = (field: (description: string) => TSchema) =>
+const measureFields = (field: (description: string) => Schema) =>
   Object.fromEntries(MEASURE_NAMES.map((name) => [name, field(measures[name])]));
 
 const funnelFields = {

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import about from "../../../package.json" with { type: "json" };
 import { ROUTE_CLASSES, type RouteClass } from "../../model/message.ts";
 import type { Pulse } from "../../work/pulse.ts";

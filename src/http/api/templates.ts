@@ -1,9 +1,9 @@
-import Type from "typebox";
 import { chatTemplate } from "../../catalog/kinds/chat-template.ts";
 import { rcsTemplate } from "../../catalog/kinds/rcs-template.ts";
 import { smsTemplate } from "../../catalog/kinds/sms-template.ts";
 import { templates } from "../../catalog/shelves.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import type { Telling, ToldKind } from "./record-shapes.ts";
 import { recordRoutes } from "./records.ts";
 

@@ -1,6 +1,6 @@
-import Type from "typebox";
 import type { EndpointRecord } from "../../catalog/catalog.ts";
 import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import { WEBHOOK_EVENTS, type Callback, type Push, type WebhookEvent } from "../../model/callback.ts";
 import type { Fault } from "../../model/problem.ts";
 import { sampleFor } from "../../webhooks/sample-event.ts";
@@ -108,7 +108,7 @@ export const requestFields = Type.Object(
   {
     method: Type.String({ description: "GET or POST." }),
     url: Type.String({ description: "The whole address, with its query." }),
-    headers: Type.Record(Type.String(), Type.String(), {
+    headers: Type.Record(Type.String(), {
       description: "With the signature: webhook-id, webhook-timestamp and webhook-signature.",
     }),
     body: nullable(Type.String(), "The exact bytes as text; null for a GET."),

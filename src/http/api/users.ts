@@ -1,9 +1,9 @@
-import Type from "typebox";
 import type { Caller } from "../../accounts/caller.ts";
 import { addPerson, resetPerson, type Welcomed } from "../../accounts/people.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { nullable } from "../../lib/nullable.ts";
 import { isPlainText } from "../../lib/plain-text.ts";
+import { Type } from "../../lib/schema.ts";
 import type { Role } from "../../model/account.ts";
 import { SCOPES } from "../../model/api-key.ts";
 import { Problem, type Fault } from "../../model/problem.ts";

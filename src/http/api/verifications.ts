@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { isUuid } from "../../lib/ids.ts";
+import { Type } from "../../lib/schema.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { DEFAULT_GUARD, owedOf } from "../../model/pumping.ts";

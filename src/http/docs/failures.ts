@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { Problem, PROBLEMS, type Fault, type ProblemCode } from "../../model/problem.ts";
 import { failureBody } from "../envelope.ts";
 import { isPersonal, roleOf, type Family, type Route } from "../route.ts";

@@ -1,3 +1,4 @@
+import { joinWithOr } from "../../lib/join-words.ts";
 import type { OpenApi } from "./document.ts";
 import { refTo, type JsonSchema } from "./publish-schema.ts";
 
@@ -66,9 +67,6 @@ function arrayOf(item: string): string {
   if (item === "" || item === "any value") return "array";
   return item.includes('"') ? `array of ${item}` : `array of ${item}s`;
 }
-
-const joinWithOr = (words: readonly string[]): string =>
-  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 
 /** What a value is held to beyond its type. */
 function limitsOf({ minLength, maxLength, minimum, maximum, minItems, maxItems, pattern }: JsonSchema): string {

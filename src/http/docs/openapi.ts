@@ -139,8 +139,7 @@ function operationIdOf({ method, path }: Route, shown: readonly Route[]): string
 }
 
 /** A body may be left out where none of its fields is required. */
-const isLenient = ({ body, checkBody }: Route): boolean =>
-  checkBody !== false && ((body as JsonSchema).required ?? []).length === 0;
+const isLenient = ({ body, checkBody }: Route): boolean => checkBody !== false && (body?.required ?? []).length === 0;
 
 function parametersOf(route: Route): ParameterObject[] {
   const names = route.path.match(/(?<=:)\w+/g) ?? [];

@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import type { Schema } from "../../lib/schema.ts";
 
 /** As much of JSON Schema as our own schemas use. */
 export interface JsonSchema {
@@ -29,7 +29,7 @@ export type SharedSchemas = Record<string, JsonSchema>;
 export const refTo = (name: string): string => `#/components/schemas/${name}`;
 
 /** A schema as the document shows it: named parts moved to `shared`, unions written as short as JSON Schema can. */
-export function publishSchema(schema: TSchema, shared: SharedSchemas): JsonSchema {
+export function publishSchema(schema: Schema, shared: SharedSchemas): JsonSchema {
   return publish(JSON.parse(JSON.stringify(schema)) as JsonSchema, shared);
 }
 

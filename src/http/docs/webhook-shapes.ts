@@ -1,8 +1,8 @@
-import Type, { type TObject, type TSchema } from "typebox";
+import { Type, type Fields, type ObjectSchema, type Schema } from "../../lib/schema.ts";
 import { CUSTOMER_STATUSES, type Channel } from "../../model/message.ts";
 import { VERIFICATION_STATES } from "../../model/verification.ts";
 
-const text = (description: string): TSchema => Type.String({ description });
+const text = (description: string): Schema => Type.String({ description });
 const millis = Type.Integer({ description: "Epoch milliseconds." });
 
 /** What a delivery report can have. */
@@ -28,7 +28,7 @@ export const SMS_REPORT_FIELDS = {
 export const SmsDeliveryReport = Type.Partial(Type.Object(SMS_REPORT_FIELDS), { title: "SmsDeliveryReport" });
 
 /** Who of the account an event is about, by the names that each channel has. */
-const OUR_SIDE: Readonly<Record<Channel, Readonly<Record<string, TSchema>>>> = {
+const OUR_SIDE: Readonly<Record<Channel, Fields>> = {
   sms: { sender: text("The sender that it was sent to, or sent by.") },
   rcs: { botId: text("The bot that sent or received it.") },
   chatapp: {
@@ -39,7 +39,7 @@ const OUR_SIDE: Readonly<Record<Channel, Readonly<Record<string, TSchema>>>> = {
 
 const NAMES: Readonly<Record<Channel, string>> = { sms: "Sms", rcs: "Rcs", chatapp: "Chat" };
 
-function eventShape(channel: Channel, event: string, fields: Readonly<Record<string, TSchema>>): TObject {
+function eventShape(channel: Channel, event: string, fields: Fields): ObjectSchema {
   const words = event.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return Type.Object(
     {
@@ -54,7 +54,7 @@ function eventShape(channel: Channel, event: string, fields: Readonly<Record<str
 }
 
 /** What users write, tap and send. */
-export const userMessageShape = (channel: Channel): TObject =>
+export const userMessageShape = (channel: Channel): ObjectSchema =>
   eventShape(channel, "user_message", {
     messageId: text("The message that it answers; where none is known, an id of the same form."),
     userPhoneNumber: text("Who wrote, with plus."),
@@ -63,7 +63,7 @@ export const userMessageShape = (channel: Channel): TObject =>
   });
 
 /** How a message fares. */
-export const messageStatusShape = (channel: Channel): TObject =>
+export const messageStatusShape = (channel: Channel): ObjectSchema =>
   eventShape(channel, "message_status", {
     statuses: Type.Object(
       {

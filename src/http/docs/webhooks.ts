@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import type { Schema } from "../../lib/schema.ts";
 import type { Operation, ParameterObject, PathItem } from "./document.ts";
 import { publishSchema, type SharedSchemas } from "./publish-schema.ts";
 import {
@@ -29,7 +29,7 @@ export function describeWebhooks(schemas: SharedSchemas): Record<string, PathIte
   const post = (
     name: string,
     [summary, description]: readonly [string, string],
-    schema: TSchema,
+    schema: Schema,
     examples: Record<string, object>,
   ): PathItem => ({
     post: {
@@ -139,7 +139,7 @@ const withParameters = (operation: Operation, parameters: readonly ParameterObje
 });
 
 function jsonBody(
-  schema: TSchema,
+  schema: Schema,
   examples: Record<string, unknown>,
   schemas: SharedSchemas,
 ): NonNullable<Operation["requestBody"]> {
@@ -150,7 +150,7 @@ function jsonBody(
   };
 }
 
-function queryField(name: string, schema: TSchema, schemas: SharedSchemas): ParameterObject {
+function queryField(name: string, schema: Schema, schemas: SharedSchemas): ParameterObject {
   const { description = "", ...rest } = publishSchema(schema, schemas);
   const example = SMS_REPORT[name];
   return {

@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { isUuid } from "../../lib/ids.ts";
+import { Type } from "../../lib/schema.ts";
 import { cancelMessage, cancelRequest } from "../../messages/cancel.ts";
 import { parseMessageId } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";

@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { readChat, type ChatDraft } from "../../channels/chatapp/read.ts";
+import { Type } from "../../lib/schema.ts";
 import { prepareChat } from "../../messages/prepare-chat.ts";
 import type { SendRoute } from "../route.ts";
 import {

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { CHANNELS } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { eventJson } from "../../webhooks/event-json.ts";

@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { isUuid } from "../../lib/ids.ts";
+import { Type } from "../../lib/schema.ts";
 import type { InboundContent, InboundMessage } from "../../model/inbound.ts";
 import { CHANNELS, messageIdOf } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";

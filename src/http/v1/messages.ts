@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { CUSTOMER_EVENTS, tellCustomer } from "../../messages/tell-trail.ts";
 import { PAUSED_MS } from "../../model/catalog.ts";
 import {

@@ -1,10 +1,11 @@
-import Type from "typebox";
 import { cheaperSpelling } from "../../channels/sms/cheaper-spelling.ts";
 import { composedFor } from "../../channels/draft.ts";
 import { withCodes, type SmsComposed } from "../../channels/sms/compose.ts";
 import { readSms, type SmsDraft } from "../../channels/sms/read.ts";
 import { splitIntoParts } from "../../channels/sms/segment.ts";
 import { STAND_IN_CODE } from "../../channels/sms/short-link-tokens.ts";
+import { nullable } from "../../lib/nullable.ts";
+import { Type } from "../../lib/schema.ts";
 import { routesFor } from "../../messages/choose-route.ts";
 import { type Judgement } from "../../messages/judge.ts";
 import { notedPolicies, type Prepared } from "../../messages/prepare.ts";
@@ -93,9 +94,6 @@ function routesOf({ sending }: PreparedSms, recipient: string): RecipientView["r
     .toSorted(({ content: a }, { content: b }) => a.priority - b.priority || b.weight - a.weight)
     .map(({ name, content }) => ({ name, carrier: content.carrier }));
 }
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T, description: string) =>
-  Type.Union([type, Type.Null()], { description });
 
 const Preview = Type.Object(
   {

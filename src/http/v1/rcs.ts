@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { readRcs, type RcsDraft } from "../../channels/rcs/read.ts";
+import { Type } from "../../lib/schema.ts";
 import { prepareRcs } from "../../messages/prepare-rcs.ts";
 import type { SendRoute } from "../route.ts";
 import {

@@ -1,5 +1,5 @@
-import Type from "typebox";
 import type { Draft } from "../../channels/draft.ts";
+import { Type } from "../../lib/schema.ts";
 import { accept, earlierAnswer, type SendRequest } from "../../messages/accept.ts";
 import { notedPolicies, refuseSingle, type Prepared, type Request } from "../../messages/prepare.ts";
 import { BULK } from "../../model/message.ts";

@@ -1,5 +1,5 @@
-import Type from "typebox";
 import { readSms, type SmsDraft } from "../../channels/sms/read.ts";
+import { Type } from "../../lib/schema.ts";
 import { prepareSms } from "../../messages/prepare-sms.ts";
 import type { SendRoute } from "../route.ts";
 import {

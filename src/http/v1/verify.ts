@@ -1,4 +1,4 @@
-import Type from "typebox";
+import { Type } from "../../lib/schema.ts";
 import { Problem } from "../../model/problem.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { stateAt, VERIFICATION_STATES, type Verification } from "../../model/verification.ts";

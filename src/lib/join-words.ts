@@ -1,0 +1,3 @@
+/** `a, b or c`. */
+export const joinWithOr = (words: readonly string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
