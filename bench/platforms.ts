@@ -6,13 +6,14 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Pool, type Dispatcher } from "undici";
+import { Pool } from "undici";
 import type { Carrier } from "../src/carriers/carrier.ts";
 import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
 import { createRbmCarrier } from "../src/carriers/rbm/rbm-carrier.ts";
 import { createWhatsappCarrier } from "../src/carriers/whatsapp/whatsapp-carrier.ts";
 import { EgressRules } from "../src/egress/addresses.ts";
-import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
+import { HttpClient, type WayOut } from "../src/egress/http-client.ts";
+import type { OutgoingRequest, Target } from "../src/egress/write-request.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { createLog } from "../src/lib/log.ts";
 import { HTTP_DEFAULTS } from "../src/model/http-line.ts";
@@ -38,7 +39,7 @@ const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const IN_FLIGHT = Number(options.inflight);
 
-const agent = createGuardedAgent({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
+const wayOut = new HttpClient({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
 const children: ChildProcess[] = [];
 
 /** Starts a fake, and gives the line in which it says where it is. */
@@ -73,7 +74,7 @@ const messageOf = (channel: Message["channel"], sender: string, content: Message
 
 interface Bench {
   name: string;
-  open(agent: Dispatcher): Carrier;
+  open(wayOut: WayOut): Carrier;
   message(): Message;
 }
 
@@ -92,7 +93,7 @@ async function benches(): Promise<Bench[]> {
       open: (way) =>
         createWhatsappCarrier({
           ...common,
-          agent: way,
+          wayOut: way,
           settings: {
             ...WHATSAPP_DEFAULTS,
             baseUrl: graph,
@@ -120,7 +121,7 @@ async function benches(): Promise<Bench[]> {
       open: (way) =>
         createRbmCarrier({
           ...common,
-          agent: way,
+          wayOut: way,
           settings: {
             ...RBM_DEFAULTS,
             clientEmail: "",
@@ -150,7 +151,7 @@ async function benches(): Promise<Bench[]> {
       open: (way) =>
         createHttpCarrier({
           ...common,
-          agent: way,
+          wayOut: way,
           settings: {
             ...HTTP_DEFAULTS,
             ...PRESETS.twilio,
@@ -190,23 +191,22 @@ interface Result {
 }
 
 async function compare({ name, open, message }: Bench): Promise<Result> {
-  let seen: Dispatcher.DispatchOptions | null = null;
-  const watched = new Proxy(agent, {
-    get: (target, property) =>
-      property === "dispatch"
-        ? (asked: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => {
-            seen = asked;
-            return target.dispatch(asked, handler);
-          }
-        : (Reflect.get(target, property) as unknown),
-  });
+  let seen: { target: Target; request: OutgoingRequest } | null = null;
+  const watched: WayOut = {
+    send(target, request, caller) {
+      seen = { target, request };
+      wayOut.send(target, request, caller);
+    },
+  };
   const first = open(watched);
   await first.start(async () => {});
   await first.submit(message());
   if (!seen) throw new Error(`${name} sent nothing`);
-  const { origin, path, method, headers, body } = seen as Dispatcher.DispatchOptions;
-  const pool = new Pool(String(origin), { connections: IN_FLIGHT });
-  const carrier = open(agent);
+  const { target, request } = seen as { target: Target; request: OutgoingRequest };
+  const { method, headers, body } = request;
+  const [path = "/"] = target.lines.split(" ", 1);
+  const pool = new Pool(target.origin, { connections: IN_FLIGHT });
+  const carrier = open(wayOut);
   await carrier.start(async () => {});
   const ours = (): Promise<number> =>
     perSecond(async () => {
@@ -215,7 +215,7 @@ async function compare({ name, open, message }: Bench): Promise<Result> {
     });
   const bare = (): Promise<number> =>
     perSecond(async () => {
-      const answer = await pool.request({ path, method, headers: headers ?? null, body: body ?? null });
+      const answer = await pool.request({ path, method, headers, body });
       await answer.body.dump();
       if (answer.statusCode >= 300) throw new Error(`the fake answered ${answer.statusCode}`);
     });
@@ -239,7 +239,7 @@ const results: Result[] = [];
 for (const bench of await benches()) results.push(await compare(bench));
 for (const child of children) child.kill();
 sink.disconnect();
-await agent.destroy();
+wayOut.destroy();
 
 say("ratio to a bare undici pool   ours/s   pool/s");
 for (const { name, ratio, ratios, ours, bare } of results)

@@ -19,7 +19,6 @@ import { SimulatorCarrier } from "./carriers/simulator/simulator-carrier.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import { BadSetting, type Config } from "./config.ts";
 import { EgressRules, type Opened } from "./egress/addresses.ts";
-import { createGuardedAgent } from "./egress/guarded-agent.ts";
 import { HttpClient } from "./egress/http-client.ts";
 import { createMediaProbe } from "./egress/media-probe.ts";
 import { createOpenAddress } from "./egress/open-address.ts";
@@ -140,7 +139,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   const live = new Live({ store, membership, clock, log });
   const opened = openedNetworks(config);
   const rules = new EgressRules(opened);
-  const agent = createGuardedAgent({ rules, clock });
+  const wayOut = new HttpClient({ rules, clock });
   // A thread has a clock of its own, which nobody outside can move.
   const pusher = given.clock ? createPusher(new HttpClient({ rules, clock }), clock) : new PushThread({ opened, log });
   const operators = loadOperators(config);
@@ -172,7 +171,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
   });
   const otpSeal = createSeal(deriveKey(masterKey, "texts of one-time passwords"));
   const words = createSealedWords(otpSeal);
-  const media = createMediaProbe({ agent, clock, log });
+  const media = createMediaProbe({ wayOut, clock, log });
   const receiving: ReceivePartsNeeds = { store, commits, meters, clock, accountOf, wordsOf };
   let address = "";
   const baseUrl = (): string => config.baseUrl ?? address;
@@ -183,7 +182,7 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
     open: seal.open,
     callbackUrlOf: (id) => baseUrl() + callbackPath(id),
     account: (accountId) => accountLookup({ store, catalog, clock }, accountId),
-    agent,
+    wayOut,
     addressOf: createOpenAddress({ rules, clock }),
     onInbound: (inbound) => receive(receiving, inbound),
     onInboundPart: (part) => receivePart(receiving, part),
@@ -397,7 +396,8 @@ export async function startApp(config: Config, given: Given = {}): Promise<App> 
       await figures.flush();
       await keyring.saveUses();
       await catalog.saveLearned();
-      await Promise.all([pusher.close(), agent.destroy()]);
+      wayOut.destroy();
+      await pusher.close();
       await membership.leave();
       await store.close();
       unlock();

@@ -1,10 +1,14 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { Agent, type Dispatcher } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { exchange, type Asked, type Exchange } from "../src/carriers/exchange.ts";
+import { EgressRules } from "../src/egress/addresses.ts";
+import { HttpClient, type WayOut } from "../src/egress/http-client.ts";
+import { readResponseHead } from "../src/egress/response-head.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { eventually } from "./support/eventually.ts";
 import { freePort } from "./support/free-port.ts";
 import { MovedClock } from "./support/moved-clock.ts";
+import { openWayOut } from "./support/way-out.ts";
 
 const BODY = "hello";
 const LIMIT_MS = 20_000;
@@ -55,20 +59,20 @@ async function openPlatform(): Promise<Platform> {
 
 describe("one exchange with a platform", () => {
   let platform: Platform;
-  let agent: Agent;
+  let wayOut: HttpClient;
   let clock: MovedClock;
   beforeEach(async () => {
     platform = await openPlatform();
-    agent = new Agent({ connections: 1, pipelining: 1 });
+    wayOut = openWayOut();
     clock = new MovedClock();
   });
   afterEach(async () => {
-    await agent.destroy();
+    wayOut.destroy();
     await platform.close();
   });
 
   const ask = (changes: Partial<Asked> = {}): Promise<Exchange> =>
-    exchange(agent, clock, {
+    exchange(wayOut, clock, {
       method: "POST",
       url: platform.url,
       headers: {},
@@ -87,31 +91,10 @@ describe("one exchange with a platform", () => {
     expect(await ask()).toMatchObject({
       kind: "answered",
       status: 503,
-      headers: { "retry-after": "7" },
+      retryAfter: "7",
       text: "not no",
     });
     expect(platform.heard).toMatch(/^POST \/send\?a=1 HTTP\/1\.1\r\n/);
-  });
-
-  test("a platform may take its time, whatever the agent would wait by itself", async () => {
-    const hasty = new Agent({ headersTimeout: 10, bodyTimeout: 10 });
-    const other = new Agent({ headersTimeout: 10, bodyTimeout: 10 });
-    // Whoever asks without a limit of its own is cut off: that is the moment at which the patient one is answered.
-    const sockets: Socket[] = [];
-    platform.answer = (socket) => void sockets.push(socket);
-    const patient = exchange(hasty, clock, {
-      method: "POST",
-      url: platform.url,
-      headers: {},
-      body: BODY,
-      limitMs: LIMIT_MS,
-    });
-    const impatient = other.request({ origin: new URL(platform.url).origin, path: "/", method: "POST", body: BODY });
-    await expect(impatient).rejects.toThrow("Timeout");
-    for (const socket of sockets) if (!socket.destroyed) socket.write(`${HEAD}content-length: 2\r\n\r\nok`);
-    expect(await patient).toMatchObject({ kind: "answered", text: "ok" });
-    await hasty.destroy();
-    await other.destroy();
   });
 
   test("a redirect is an answer and not followed", async () => {
@@ -215,42 +198,70 @@ describe("one exchange with a platform", () => {
   });
 
   test("what waited for a connection until its time was over is unreached, and is never sent later", async () => {
-    let free = (): void => {};
-    platform.answer = (socket) => {
-      free = () => socket.write(`${HEAD}content-length: 2\r\n\r\nok`);
-    };
-    const first = ask();
-    await untilHeard();
-    const second = exchange(agent, clock, {
+    let resolve = (_addresses: { address: string }[]): void => {};
+    const waiting = new HttpClient({
+      rules: new EgressRules({ allow: [], loopback: true }),
+      clock: systemClock,
+      resolve: () => new Promise((found) => (resolve = found)),
+    });
+    const asked = exchange(waiting, clock, {
       method: "POST",
-      url: platform.url,
-      headers: { "x-second": "yes" },
+      url: platform.url.replace("127.0.0.1", "platform.example"),
+      headers: {},
       body: BODY,
       limitMs: 1000,
     });
     clock.advance(1000);
-    expect(await second).toMatchObject({ kind: "unreached" });
-    free();
-    expect(await first).toMatchObject({ kind: "answered" });
-    platform.answer = (socket) => socket.write(`${HEAD}content-length: 2\r\n\r\nok`);
-    expect(await ask()).toMatchObject({ kind: "answered" });
-    expect(platform.heard).not.toContain("x-second");
+    expect(await asked).toEqual({ kind: "unreached", reason: "There was no answer within 1 s" });
+    resolve([{ address: "127.0.0.1" }]);
+    await eventually(
+      () => platform.connections,
+      (count) => count === 1,
+    );
+    await eventually(
+      () => platform.sockets.size,
+      (count) => count === 0,
+    );
+    expect(platform.heard).toBe("");
+    waiting.destroy();
   });
 
   test("an answer that has come whole is an answer even if its time is over a moment later", async () => {
-    const dispatcher = {
-      dispatch(_options: unknown, handler: Dispatcher.DispatchHandler) {
-        const controller = { abort: () => {} } as unknown as Dispatcher.DispatchController;
-        handler.onRequestStart?.(controller, null);
-        handler.onResponseStart?.(controller, 200, {});
-        handler.onResponseData?.(controller, Buffer.from("ok"));
-        handler.onResponseEnd?.(controller, {});
+    const head = readResponseHead("HTTP/1.1 200 OK\r\n\r\n");
+    if (typeof head === "string") throw new Error(head);
+    const at: WayOut = {
+      send(_target, _request, caller) {
+        caller.onConnected({ hangUp: () => {} });
+        caller.onHead(head);
+        caller.onBody(Buffer.from("ok"));
+        caller.onEnd();
         clock.advance(LIMIT_MS);
-        return true;
       },
-    } as unknown as Dispatcher;
+    };
     const asked = { method: "POST", url: platform.url, headers: {}, body: BODY, limitMs: LIMIT_MS } as const;
-    expect(await exchange(dispatcher, clock, asked)).toMatchObject({ kind: "answered", status: 200, text: "ok" });
+    expect(await exchange(at, clock, asked)).toMatchObject({ kind: "answered", status: 200, text: "ok" });
+  });
+
+  test.each(["PUT", "PATCH", "POST"] as const)("a %s without a body says so", async (method) => {
+    const asked = ask({ method, body: null });
+    await eventually(
+      () => platform.heard,
+      (heard) => heard.endsWith("\r\n\r\n"),
+    );
+    expect(platform.heard).toMatch(new RegExp(`^${method} .*\r\ncontent-length: 0\r\n`, "s"));
+    for (const socket of platform.sockets) platform.answer(socket);
+    expect(await asked).toMatchObject({ kind: "answered", text: "ok" });
+  });
+
+  test.each(["GET", "DELETE"] as const)("a %s says nothing of a body", async (method) => {
+    const asked = ask({ method, body: null });
+    await eventually(
+      () => platform.heard,
+      (heard) => heard.endsWith("\r\n\r\n"),
+    );
+    expect(platform.heard).not.toContain("content-length");
+    for (const socket of platform.sockets) platform.answer(socket);
+    expect(await asked).toMatchObject({ kind: "answered", text: "ok" });
   });
 
   test("requests one after the other go over one connection", async () => {

@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import { Agent } from "undici";
 import { describe, expect, test } from "vitest";
 import type { Carrier, Inbound, Receipt } from "../src/carriers/carrier.ts";
 import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
@@ -9,6 +8,7 @@ import { createLog } from "../src/lib/log.ts";
 import { HTTP_DEFAULTS, type HttpSecrets, type HttpSettings } from "../src/model/http-line.ts";
 import { PRESETS } from "../src/model/http-presets.ts";
 import { MovedClock } from "./support/moved-clock.ts";
+import { openWayOut } from "./support/way-out.ts";
 
 const KEY = "0123456789abcdefghij";
 const REQUEST_ID = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -50,7 +50,7 @@ async function open(
     },
     secrets: { password: "p", authToken: "t", apiToken: "t", apiSecret: "s", callback: KEY, ...secrets },
     messagesPerSecond: () => null,
-    agent: new Agent(),
+    wayOut: openWayOut(),
     callbackUrl: () => "https://us.example/callback",
     onInbound: (message) => keep(inbound, message),
     clock,

@@ -1,9 +1,8 @@
-import { Agent } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Carrier, Receipt } from "../src/carriers/carrier.ts";
 import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
 import { EgressRules } from "../src/egress/addresses.ts";
-import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
+import { HttpClient } from "../src/egress/http-client.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { createLog } from "../src/lib/log.ts";
 import { HTTP_DEFAULTS, HTTP_PRESETS, type HttpPresetName, type HttpSettings } from "../src/model/http-line.ts";
@@ -14,6 +13,7 @@ import { openCallbackDoor, type CallbackDoor } from "./support/callback-door.ts"
 import { eventually } from "./support/eventually.ts";
 import { ACCOUNT, FakeGateway } from "./support/fake-gateway.ts";
 import { messageInHand } from "./support/message.ts";
+import { openWayOut } from "./support/way-out.ts";
 
 const KEY = "0123456789abcdefghij";
 const WORDS = 'Hé said "5 > 4 & 3%", then\n{{secret:password}} ✓';
@@ -32,11 +32,11 @@ interface Choices {
   settings?: Partial<HttpSettings>;
   secret?: string;
   delayMs?: number;
-  agent?: Agent;
+  wayOut?: HttpClient;
 }
 
 async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise<Trial> {
-  const { settings = {}, secret = ACCOUNT.secret, delayMs = 5, agent = new Agent() } = choices;
+  const { settings = {}, secret = ACCOUNT.secret, delayMs = 5, wayOut = openWayOut() } = choices;
   const gateway = await FakeGateway.open({ delayMs });
   const door = await openCallbackDoor();
   const receipts: Receipt[] = [];
@@ -56,7 +56,7 @@ async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise
     },
     secrets: { password: secret, authToken: secret, apiToken: secret, apiSecret: secret, callback: KEY },
     messagesPerSecond: () => null,
-    agent,
+    wayOut,
     callbackUrl: () => door.url,
     onInbound: () => Promise.resolve(),
     clock: systemClock,
@@ -75,7 +75,7 @@ async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise
       await carrier.stop();
       await gateway.close();
       await door.close();
-      await agent.destroy();
+      wayOut.destroy();
     },
   };
 }
@@ -281,8 +281,8 @@ describe("a carrier over HTTP", () => {
 
   test("what the rules of the way out do not allow is not reached", async () => {
     const rules = new EgressRules({ allow: [], loopback: false });
-    const agent = createGuardedAgent({ rules, clock: systemClock });
-    const { carrier, gateway } = await open("twilio", { agent });
+    const wayOut = new HttpClient({ rules, clock: systemClock });
+    const { carrier, gateway } = await open("twilio", { wayOut });
     expect(await carrier.submit(messageTo("15550100100"))).toMatchObject({ kind: "down" });
     expect(gateway.requests).toBe(0);
   });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EgressRules } from "../src/egress/addresses.ts";
 import { HttpClient } from "../src/egress/http-client.ts";
 import type { Line } from "../src/egress/http-connection.ts";
+import type { ResponseHead } from "../src/egress/response-head.ts";
 import { readTarget, type OutgoingRequest } from "../src/egress/write-request.ts";
 import { eventually } from "./support/eventually.ts";
 import { MovedClock } from "./support/moved-clock.ts";
@@ -66,7 +67,7 @@ describe("the client for callbacks", () => {
       const caller = {
         isWaiting,
         onConnected: (_line: Line) => {},
-        onHead: (status: number) => (told = `${status} `),
+        onHead: ({ status }: ResponseHead) => (told = `${status} `),
         onBody: (bytes: Buffer) => (told += bytes.toString("latin1")),
         onEnd: () => resolve(told),
         onFailure: (error: Error) => resolve(error.message),

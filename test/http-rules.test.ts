@@ -11,8 +11,12 @@ import { PRESETS } from "../src/model/http-presets.ts";
 const NOW = Date.UTC(2026, 0, 1, 12);
 const OWN = "00000000-0000-7000-8000-000000000000:1";
 
-const judged = (settings: Partial<HttpSettings>, status: number, text: string, headers = {}): Verdict =>
-  createJudge({ ...HTTP_DEFAULTS, ...settings })({ kind: "answered", status, headers, text }, NOW, OWN);
+const judged = (
+  settings: Partial<HttpSettings>,
+  status: number,
+  text: string,
+  retryAfter: string | null = null,
+): Verdict => createJudge({ ...HTTP_DEFAULTS, ...settings })({ kind: "answered", status, retryAfter, text }, NOW, OWN);
 
 const rule = (meaning: HttpErrorRule["meaning"], fits: Partial<HttpErrorRule>): HttpErrorRule => ({
   status: null,
@@ -127,7 +131,7 @@ describe("rules say what else it means", () => {
 
   test("Retry-After is told, in seconds and as a date, and at most an hour", () => {
     const waits = ["7", new Date(NOW + 9000).toUTCString(), "999999", "-3", "soon", new Date(NOW - 1).toUTCString()];
-    const told = waits.map((each) => judged({}, 503, "", { "retry-after": each }).outcome);
+    const told = waits.map((each) => judged({}, 503, "", each).outcome);
     expect(told).toEqual([
       { kind: "busy", retryAfterMs: 7000 },
       { kind: "busy", retryAfterMs: 9000 },
@@ -136,7 +140,7 @@ describe("rules say what else it means", () => {
       { kind: "busy" },
       { kind: "busy", retryAfterMs: 0 },
     ]);
-    expect(judged({}, 429, "", { "retry-after": "7" })).toMatchObject({
+    expect(judged({}, 429, "", "7")).toMatchObject({
       outcome: { retryAfterMs: 7000 },
       line: "throttled",
     });
@@ -281,7 +285,7 @@ describe("of a long text some parts are taken and others not", () => {
   });
 
   test("who asks to wait is waited for", () => {
-    const verdict = judged(PRESETS.vonage, 200, partly("0", "1"), { "retry-after": "20" });
+    const verdict = judged(PRESETS.vonage, 200, partly("0", "1"), "20");
     expect(verdict).toMatchObject({ line: "throttled", pauseMs: 20_000 });
   });
 
@@ -399,7 +403,7 @@ test("whatever a provider answers, there is a verdict", () => {
     fc.record({
       kind: fc.constant("answered" as const),
       status: fc.integer({ min: 200, max: 599 }),
-      headers: fc.dictionary(fc.constantFrom("retry-after", "x"), fc.string()),
+      retryAfter: fc.option(fc.string()),
       text: fc.oneof(fc.string(), fc.json()),
     }),
   );

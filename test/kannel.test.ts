@@ -1,7 +1,7 @@
-import { Agent } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Carrier, Inbound, Receipt } from "../src/carriers/carrier.ts";
 import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
+import type { HttpClient } from "../src/egress/http-client.ts";
 import { decodeGsm7 } from "../src/lib/gsm7.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { createLog } from "../src/lib/log.ts";
@@ -14,6 +14,7 @@ import { openCallbackDoor, type CallbackDoor } from "./support/callback-door.ts"
 import { eventually } from "./support/eventually.ts";
 import { KANNEL_USER, startKannel, type Kannel } from "./support/kannel.ts";
 import { messageInHand } from "./support/message.ts";
+import { openWayOut } from "./support/way-out.ts";
 
 const SMSC_LOGIN = { systemId: "kannel", password: "secret" };
 const KEY = "0123456789abcdefghij";
@@ -31,7 +32,7 @@ describe("a real Kannel between us and the SMSC", () => {
   let kannel: Kannel;
   let door: CallbackDoor;
   let carrier: Carrier;
-  let agent: Agent;
+  let wayOut: HttpClient;
   const submits: SubmitSm[] = [];
   const receipts: Receipt[] = [];
   const inbound: Inbound[] = [];
@@ -48,7 +49,7 @@ describe("a real Kannel between us and the SMSC", () => {
     door = await openCallbackDoor();
     const getUrl = `${door.url}?key=${KEY}&from=%p&to=%P&text=%a&id=%I&time=%T`;
     kannel = await startKannel({ smsc: { port: smsc.port, ...SMSC_LOGIN }, getUrl });
-    agent = new Agent();
+    wayOut = openWayOut();
     carrier = createHttpCarrier({
       name: "1/kannel",
       accountId: 1,
@@ -61,7 +62,7 @@ describe("a real Kannel between us and the SMSC", () => {
       },
       secrets: { password: KANNEL_USER.password, callback: KEY },
       messagesPerSecond: () => null,
-      agent,
+      wayOut,
       callbackUrl: () => door.url,
       onInbound: async (message) => void inbound.push(message),
       clock: systemClock,
@@ -73,7 +74,7 @@ describe("a real Kannel between us and the SMSC", () => {
   });
   afterAll(async () => {
     await carrier?.stop();
-    await agent?.destroy();
+    wayOut?.destroy();
     await kannel?.stop();
     await door?.close();
     await smsc?.close();
@@ -199,7 +200,7 @@ describe("a real Kannel between us and the SMSC", () => {
       settings: { ...HTTP_DEFAULTS, ...PRESETS.kannel, baseUrl: kannel.baseUrl, values: { username: "nobody" } },
       secrets: { password: "wrong", callback: KEY },
       messagesPerSecond: () => null,
-      agent,
+      wayOut,
       callbackUrl: () => door.url,
       onInbound: () => Promise.resolve(),
       clock: systemClock,

@@ -1,8 +1,9 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { Dispatcher, type Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EgressRules } from "../src/egress/addresses.ts";
-import { createGuardedAgent } from "../src/egress/guarded-agent.ts";
+import { HttpClient, type WayOut } from "../src/egress/http-client.ts";
+import type { Caller } from "../src/egress/http-connection.ts";
+import { readResponseHead } from "../src/egress/response-head.ts";
 import { createMediaProbe } from "../src/egress/media-probe.ts";
 import type { MediaKind } from "../src/egress/media.ts";
 import { systemClock } from "../src/lib/clock.ts";
@@ -45,7 +46,7 @@ describe("a media probe", () => {
   let seen: string[];
   let heads: string[];
   let sockets: Set<Socket>;
-  let agent: Agent;
+  let wayOut: HttpClient;
   let clock: MovedClock;
 
   beforeEach(async () => {
@@ -54,7 +55,7 @@ describe("a media probe", () => {
     sockets = new Set();
     clock = new MovedClock();
     script = saying("404 Not Found", "Content-Length: 0");
-    agent = createGuardedAgent({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
+    wayOut = new HttpClient({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
     server = createServer((socket) => {
       sockets.add(socket);
       socket.on("error", () => {}).on("close", () => sockets.delete(socket));
@@ -71,7 +72,7 @@ describe("a media probe", () => {
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   afterEach(async () => {
-    await agent.destroy();
+    wayOut.destroy();
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -105,7 +106,7 @@ describe("a media probe", () => {
 
   test.each(FITTING)("finds an %s of type %s with %i bytes fine by its head alone", async (kind, type, bytes) => {
     script = saying("200 OK", `Content-Type: ${type}`, `Content-Length: ${bytes}`);
-    expect(await createMediaProbe({ agent, clock }).probe(`${base}/a`, kind)).toEqual(FINE);
+    expect(await createMediaProbe({ wayOut, clock }).probe(`${base}/a`, kind)).toEqual(FINE);
     expect(seen).toEqual(["HEAD /a"]);
     await allGone();
   });
@@ -123,7 +124,7 @@ describe("a media probe", () => {
     ["document", "image/jpeg"],
   ])("finds a link for an %s that serves %s to be of the wrong type", async (kind, type) => {
     script = saying("200 OK", `Content-Type: ${type}; charset=x`, "Content-Length: 7");
-    expect(await createMediaProbe({ agent, clock }).probe(`${base}/a`, kind)).toEqual({
+    expect(await createMediaProbe({ wayOut, clock }).probe(`${base}/a`, kind)).toEqual({
       kind: "wrong type",
       found: type,
     });
@@ -140,7 +141,7 @@ describe("a media probe", () => {
       head("200 OK", `Content-Type: ${type}`, `Content-Length: ${bytes}`),
       head("206 Partial Content", `Content-Type: ${type}`, `Content-Range: bytes 0-0/${bytes}`, "Content-Length: 1"),
     );
-    expect(await createMediaProbe({ agent, clock }).probe(`${base}/a`, kind)).toEqual({ kind: "too large", bytes });
+    expect(await createMediaProbe({ wayOut, clock }).probe(`${base}/a`, kind)).toEqual({ kind: "too large", bytes });
   });
 
   test.each([
@@ -162,7 +163,7 @@ describe("a media probe", () => {
       "Content-Length: 1",
     );
     script = sayingBoth(toHead, `${partial}x`);
-    const verdict = await createMediaProbe({ agent, clock }).probe(`${base}/a`, "image");
+    const verdict = await createMediaProbe({ wayOut, clock }).probe(`${base}/a`, "image");
     expect(verdict).toEqual({ kind: "too large", bytes: 6_000_000 });
     expect(seen).toEqual(["HEAD /a", "GET /a range: bytes=0-0"]);
     await allGone();
@@ -176,7 +177,7 @@ describe("a media probe", () => {
       "Content-Length: 1",
     );
     script = (socket, method) => (method === "HEAD" ? socket.resetAndDestroy() : socket.write(`${partial}x`));
-    expect(await createMediaProbe({ agent, clock }).probe(`${base}/a`, "image")).toEqual(FINE);
+    expect(await createMediaProbe({ wayOut, clock }).probe(`${base}/a`, "image")).toEqual(FINE);
   });
 
   test.each([
@@ -200,14 +201,14 @@ describe("a media probe", () => {
     ["a switch of protocols", saying("101 Switching Protocols", "Upgrade: x", "Connection: upgrade")],
   ] satisfies [string, Script][])("knows nothing after %s, and keeps no connection", async (_what, answer) => {
     script = answer;
-    expect(await createMediaProbe({ agent, clock }).probe(`${base}/a`, "image")).toEqual(UNKNOWN);
+    expect(await createMediaProbe({ wayOut, clock }).probe(`${base}/a`, "image")).toEqual(UNKNOWN);
     expect(seen.map((line) => line.split(" ")[0])).toEqual(["HEAD", "GET"]);
     await allGone();
   });
 
   test("a request holds nothing but what it is after, and asks for the connection to be closed", async () => {
     const withPassword = `${base.replace("//", "//user:password@")}/a?b#c`;
-    expect(await createMediaProbe({ agent, clock }).probe(withPassword, "image")).toEqual(UNKNOWN);
+    expect(await createMediaProbe({ wayOut, clock }).probe(withPassword, "image")).toEqual(UNKNOWN);
     const common = [`host: ${new URL(base).host}`, "connection: close", "accept-encoding: identity"];
     expect(heads.map((written) => written.split("\r\n"))).toEqual([
       ["HEAD /a?b HTTP/1.1", ...common, "", ""],
@@ -219,24 +220,24 @@ describe("a media probe", () => {
     for (const target of ["/inside", `${base}/inside`, "http://169.254.169.254/latest/", "file:///etc/passwd"]) {
       for (const status of [301, 302, 303, 307, 308]) {
         script = saying(`${status} Moved`, `Location: ${target}`, "Content-Type: image/gif", "Content-Length: 0");
-        expect(await createMediaProbe({ agent, clock }).probe(`${base}/moved`, "image")).toEqual(UNKNOWN);
+        expect(await createMediaProbe({ wayOut, clock }).probe(`${base}/moved`, "image")).toEqual(UNKNOWN);
       }
     }
     expect(new Set(seen)).toEqual(new Set(["HEAD /moved", "GET /moved range: bytes=0-0"]));
   });
 
   test("a closed address is unknown like any other that does not answer, and is not connected to", async () => {
-    const closed = createGuardedAgent({ rules: new EgressRules({ allow: [], loopback: false }), clock });
-    const probe = createMediaProbe({ agent: closed, clock });
+    const closed = new HttpClient({ rules: new EgressRules({ allow: [], loopback: false }), clock });
+    const probe = createMediaProbe({ wayOut: closed, clock });
     script = saying("200 OK", "Content-Type: image/gif", "Content-Length: 7");
     expect(await probe.probe(`${base}/a.png`, "image")).toEqual(UNKNOWN);
     expect(await probe.probe(base.replace("127.0.0.1", "localhost"), "image")).toEqual(UNKNOWN);
     expect([seen, sockets.size]).toEqual([[], 0]);
-    await closed.destroy();
+    closed.destroy();
   });
 
   test("what is no link of the web is unknown without a request", async () => {
-    const probe = createMediaProbe({ agent, clock });
+    const probe = createMediaProbe({ wayOut, clock });
     for (const link of [
       "",
       "a.png",
@@ -261,7 +262,7 @@ describe("a media probe", () => {
       "",
       head("200 OK", "Content-Type: text/html"),
     );
-    const probe = createMediaProbe({ agent, clock });
+    const probe = createMediaProbe({ wayOut, clock });
     expect(await probe.probe(`${base}/a`, "image")).toEqual(FINE);
     script = (socket) => socket.write(ok);
     expect(await probe.probe(`${base}/b`, "image")).toEqual(FINE);
@@ -279,7 +280,7 @@ describe("a media probe", () => {
       socket.write(head("200 OK", "Content-Type: image/png", `Content-Length: ${2 ** 40}`));
       pour(socket, "x".repeat(65_536));
     };
-    const verdict = await createMediaProbe({ agent, clock }).probe(`${base}/a`, "image");
+    const verdict = await createMediaProbe({ wayOut, clock }).probe(`${base}/a`, "image");
     expect(verdict).toEqual({ kind: "too large", bytes: 2 ** 40 });
     await allGone();
     expect(taken).toBeLessThan(32 * MB);
@@ -290,7 +291,7 @@ describe("a media probe", () => {
       socket.write("HTTP/1.1 200 OK\r\n");
       pour(socket, `X-Filler: ${"x".repeat(500)}\r\n`);
     };
-    expect(await createMediaProbe({ agent, clock }).probe(`${base}/a`, "image")).toEqual(UNKNOWN);
+    expect(await createMediaProbe({ wayOut, clock }).probe(`${base}/a`, "image")).toEqual(UNKNOWN);
     await allGone();
   });
 
@@ -300,7 +301,7 @@ describe("a media probe", () => {
     ["gives hints without end", (socket: Socket) => pour(socket, head("103 Early Hints", "Link: </a>; rel=preload"))],
   ] satisfies [string, Script][])("a server that %s is left after five seconds", async (_what, answer) => {
     script = answer;
-    const verdict = createMediaProbe({ agent, clock }).probe(`${base}/a`, "image");
+    const verdict = createMediaProbe({ wayOut, clock }).probe(`${base}/a`, "image");
     await asked(1);
     clock.advance(4999);
     expect(sockets.size).toBe(1);
@@ -314,7 +315,7 @@ describe("a media probe", () => {
     script = (socket, method) => {
       if (method === "HEAD") socket.end(head("200 OK", "Content-Type: image/gif"));
     };
-    const verdict = createMediaProbe({ agent, clock }).probe(`${base}/a`, "image");
+    const verdict = createMediaProbe({ wayOut, clock }).probe(`${base}/a`, "image");
     clock.advance(3000);
     await asked(2);
     clock.advance(2000);
@@ -324,23 +325,23 @@ describe("a media probe", () => {
 
   test("a probe ends in time although its name is still being resolved", async () => {
     let names = 0;
-    const hanging = createGuardedAgent({
+    const hanging = new HttpClient({
       rules: new EgressRules({ allow: [], loopback: true }),
       clock: new MovedClock(),
       resolve: () => new Promise(() => (names += 1)),
     });
-    const verdict = createMediaProbe({ agent: hanging, clock }).probe("http://slow.example/a", "image");
+    const verdict = createMediaProbe({ wayOut: hanging, clock }).probe("http://slow.example/a", "image");
     await eventually(
       () => names,
       (count) => count === 1,
     );
     clock.advance(5000);
     expect(await verdict).toEqual(UNKNOWN);
-    await hanging.destroy();
+    hanging.destroy();
   });
 
   test("what was found is remembered for ten minutes, for every kind and fragment", async () => {
-    const probe = createMediaProbe({ agent, clock });
+    const probe = createMediaProbe({ wayOut, clock });
     script = saying("200 OK", "Content-Type: image/png", `Content-Length: ${6 * MB}`);
     const tooLarge = { kind: "too large", bytes: 6 * MB };
     expect(await probe.probe(`${base}/a`, "image")).toEqual(tooLarge);
@@ -356,7 +357,7 @@ describe("a media probe", () => {
   });
 
   test("silence is remembered too, so that a dead server is not asked at every send", async () => {
-    const probe = createMediaProbe({ agent, clock });
+    const probe = createMediaProbe({ wayOut, clock });
     script = (socket) => socket.resetAndDestroy();
     expect(await probe.probe(`${base}/a`, "image")).toEqual(UNKNOWN);
     const before = seen.length;
@@ -365,7 +366,7 @@ describe("a media probe", () => {
   });
 
   test("who comes first waits no longer than asked, and the verdict comes in all the same", async () => {
-    const probe = createMediaProbe({ agent, clock });
+    const probe = createMediaProbe({ wayOut, clock });
     script = () => {};
     const settled = probe.settle(`${base}/a`, "image", 1000);
     const awaited = probe.probe(`${base}/a`, "image");
@@ -380,7 +381,7 @@ describe("a media probe", () => {
   });
 
   test("who comes second is not kept waiting", async () => {
-    const probe = createMediaProbe({ agent, clock });
+    const probe = createMediaProbe({ wayOut, clock });
     script = () => {};
     const first = probe.settle(`${base}/a`, "image", 1000);
     expect(await probe.settle(`${base}/a`, "image", 1000)).toEqual(UNKNOWN);
@@ -392,25 +393,19 @@ describe("a media probe", () => {
 });
 
 /** Answers when told to, without a network. */
-class HeldDispatcher extends Dispatcher {
-  held: { path: string; answer: () => void }[] = [];
+class HeldWayOut implements WayOut {
+  held: Caller[] = [];
   total = 0;
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+  send(...[, , caller]: Parameters<WayOut["send"]>): void {
     this.total += 1;
-    const controller = { abort() {}, pause() {}, resume() {} } as unknown as Dispatcher.DispatchController;
-    handler.onRequestStart?.(controller, {});
-    const answer = (): void => {
-      const headers = { "content-type": "image/png", "content-length": "5" };
-      handler.onResponseStart?.(controller, 200, headers, "OK");
-      handler.onResponseEnd?.(controller, {});
-    };
-    this.held.push({ path: options.path, answer });
-    return true;
+    caller.onConnected({ hangUp: () => {} });
+    this.held.push(caller);
   }
 
   answerAll(): void {
-    for (const { answer } of this.held.splice(0)) answer();
+    const told = readResponseHead("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 5\r\n\r\n");
+    for (const caller of this.held.splice(0)) if (typeof told !== "string") caller.onHead(told);
   }
 }
 
@@ -419,71 +414,71 @@ describe("many media probes", () => {
   const links = (count: number): string[] => Array.from({ length: count }, (_, n) => linkOf(n));
 
   test("a link is probed once however many ask", async () => {
-    const agent = new HeldDispatcher();
-    const probe = createMediaProbe({ agent, clock: new MovedClock() });
+    const wayOut = new HeldWayOut();
+    const probe = createMediaProbe({ wayOut, clock: new MovedClock() });
     const verdicts = Array.from({ length: 20 }, () => probe.probe(linkOf(1), "image"));
     await eventually(
-      () => agent.total,
+      () => wayOut.total,
       (count) => count > 0,
     );
-    agent.answerAll();
+    wayOut.answerAll();
     expect(new Set((await Promise.all(verdicts)).map(({ kind }) => kind))).toEqual(new Set(["fine"]));
-    expect(agent.total).toBe(1);
+    expect(wayOut.total).toBe(1);
   });
 
   test("no more than fifty run at once, and all of them get their turn", async () => {
-    const agent = new HeldDispatcher();
-    const probe = createMediaProbe({ agent, clock: new MovedClock() });
+    const wayOut = new HeldWayOut();
+    const probe = createMediaProbe({ wayOut, clock: new MovedClock() });
     const verdicts = Promise.all(links(175).map((link) => probe.probe(link, "image")));
     for (const running of [50, 50, 50, 25]) {
       await eventually(
-        () => agent.held.length,
+        () => wayOut.held.length,
         (count) => count === running,
       );
-      agent.answerAll();
+      wayOut.answerAll();
     }
     expect(new Set((await verdicts).map(({ kind }) => kind))).toEqual(new Set(["fine"]));
-    expect(agent.total).toBe(175);
+    expect(wayOut.total).toBe(175);
   });
 
   test("a flood of links passes unprobed beyond those that can wait, and such a link is probed another time", async () => {
-    const agent = new HeldDispatcher();
-    const probe = createMediaProbe({ agent, clock: new MovedClock() });
+    const wayOut = new HeldWayOut();
+    const probe = createMediaProbe({ wayOut, clock: new MovedClock() });
     const waiting = Promise.all(links(1050).map((link) => probe.probe(link, "image")));
     expect(await probe.probe("https://files.example/late", "image")).toEqual(UNKNOWN);
     let done = false;
     void waiting.then(() => (done = true));
     await eventually(
       () => {
-        agent.answerAll();
+        wayOut.answerAll();
         return done;
       },
       (isDone) => isDone,
     );
-    expect(agent.total).toBe(1050);
+    expect(wayOut.total).toBe(1050);
     const late = probe.probe("https://files.example/late", "image");
     await eventually(
-      () => agent.total,
+      () => wayOut.total,
       (count) => count === 1051,
     );
-    agent.answerAll();
+    wayOut.answerAll();
     expect(await late).toEqual(FINE);
   });
 
   test("ten thousand links are remembered, and the oldest is forgotten for the next", async () => {
-    const agent = new HeldDispatcher();
-    const probe = createMediaProbe({ agent, clock: new MovedClock() });
+    const wayOut = new HeldWayOut();
+    const probe = createMediaProbe({ wayOut, clock: new MovedClock() });
     const learn = async (link: string): Promise<void> => {
       const verdict = probe.probe(link, "image");
-      agent.answerAll();
+      wayOut.answerAll();
       expect(await verdict).toEqual(FINE);
     };
     for (const link of links(10_001)) await learn(link);
-    expect(agent.total).toBe(10_001);
+    expect(wayOut.total).toBe(10_001);
     await learn(linkOf(1));
     await learn(linkOf(10_000));
-    expect(agent.total).toBe(10_001);
+    expect(wayOut.total).toBe(10_001);
     await learn(linkOf(0));
-    expect(agent.total).toBe(10_002);
+    expect(wayOut.total).toBe(10_002);
   });
 });

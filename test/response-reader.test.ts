@@ -18,7 +18,7 @@ function readPieces(pieces: readonly Buffer[]): Heard {
   const heard: Heard = { status: 0, retryAfter: null, body: "", outcome: "more", keptMs: 0 };
   const reader = new ResponseReader();
   reader.begin({
-    onHead: (status, retryAfter) => Object.assign(heard, { status, retryAfter }),
+    onHead: ({ status, retryAfter }) => void Object.assign(heard, { status, retryAfter }),
     onBody: (bytes) => (heard.body += bytes.toString("latin1")),
   });
   for (const piece of pieces) {

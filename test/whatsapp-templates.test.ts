@@ -1,14 +1,15 @@
-import { Agent } from "undici";
 import { afterAll, describe, expect, test } from "vitest";
 import { planStatus, planTemplates } from "../src/catalog/plan-templates.ts";
 import { pullTemplates, type PullNeeds } from "../src/carriers/whatsapp/pull-templates.ts";
 import { readTemplate } from "../src/carriers/whatsapp/read-template.ts";
 import { tryWhatsappLine } from "../src/carriers/whatsapp/try-line.ts";
+import type { WayOut } from "../src/egress/http-client.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import type { ChatTemplate, PulledTemplate } from "../src/model/chatapp.ts";
 import { WHATSAPP_DEFAULTS, type WhatsappSettings } from "../src/model/whatsapp-line.ts";
 import { MovedClock } from "./support/moved-clock.ts";
 import { FAKE_DEFAULTS, openFakeWhatsapp } from "./support/fake-whatsapp.ts";
+import { openWayOut } from "./support/way-out.ts";
 import { SECRETS, TEMPLATE } from "./support/whatsapp-trial.ts";
 
 const BODY = { type: "BODY", text: TEMPLATE.body, example: { body_text: [["Asha", "ORD-9271"]] } };
@@ -205,12 +206,12 @@ describe("the plan for an account's templates", () => {
 });
 
 describe("the list of templates", () => {
-  const agent = new Agent({ maxResponseSize: 65_536 });
-  afterAll(() => agent.destroy());
+  const wayOut = openWayOut();
+  afterAll(() => wayOut.destroy());
   const needsFor = (baseUrl: string, changes: Partial<WhatsappSettings> = {}): PullNeeds => ({
     settings: { ...WHATSAPP_DEFAULTS, baseUrl, businessAccountId: FAKE_DEFAULTS.businessAccountId, ...changes },
     secrets: SECRETS,
-    agent,
+    wayOut,
     clock: systemClock,
   });
   const withFake = async (
@@ -248,11 +249,13 @@ describe("the list of templates", () => {
     withFake(many(500), async (needs, asked) => {
       const clock = new MovedClock();
       // Each page takes its platform twenty seconds.
-      const slow = agent.compose((dispatch) => (options, handler) => {
-        clock.advance(20_000);
-        return dispatch(options, handler);
-      });
-      expect(await pullTemplates({ ...needs, clock, agent: slow })).toEqual({
+      const slow: WayOut = {
+        send(...request) {
+          clock.advance(20_000);
+          wayOut.send(...request);
+        },
+      };
+      expect(await pullTemplates({ ...needs, clock, wayOut: slow })).toEqual({
         kind: "failed",
         code: null,
         description: "The platform did not list its templates within 60 s",

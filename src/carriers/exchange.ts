@@ -1,4 +1,7 @@
-import type { Dispatcher } from "undici";
+import type { WayOut } from "../egress/http-client.ts";
+import type { Caller, Line } from "../egress/http-connection.ts";
+import type { ResponseHead } from "../egress/response-head.ts";
+import { readTarget } from "../egress/write-request.ts";
 import type { Clock } from "../lib/clock.ts";
 
 export interface Asked {
@@ -13,51 +16,40 @@ export interface Asked {
 
 /**
  * What can be known after asking a platform for something.
- * - `answered`: whatever it says, it has said it.
+ * - `answered`: whatever it says, it has said it; `retryAfter` as it was written, null where it was not.
  * - `unreached`: not a byte of the request has left; nothing has happened there.
  * - `broken`: it was on its way when the line broke or the time was over; nobody knows what has happened there.
  */
 export type Exchange =
-  | { kind: "answered"; status: number; headers: AnswerHeaders; text: string }
+  | { kind: "answered"; status: number; retryAfter: string | null; text: string }
   | { kind: "unreached"; reason: string }
   | { kind: "broken"; reason: string };
 
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
-
 /** Whoever answers with more has said enough by then. */
-const READ_MAX_BYTES = 1_048_576;
+const READ_MAX_BYTES = 65_536;
 
 /** Asks once and never throws: whatever the other side does is a value. It follows no redirect. */
-export function exchange(
-  agent: Dispatcher,
-  clock: Clock,
-  { method, url, headers, body, limitMs }: Asked,
-): Promise<Exchange> {
+export function exchange(wayOut: WayOut, clock: Clock, { url, limitMs, ...request }: Asked): Promise<Exchange> {
   return new Promise((resolve) => {
     const asking = new Asking(clock, limitMs, resolve);
-    const target = URL.parse(url);
-    if (!target) return asking.onResponseError(null, new Error("the address is no address of the web"));
-    const { origin, pathname, search } = target;
+    const target = readTarget(url);
+    if (!target) return asking.onFailure(new Error("the address is no address of the web"));
     try {
-      // The agent's own limits are for callers that have none: a platform may be given longer to answer.
-      const patience = { headersTimeout: 0, bodyTimeout: 0 };
-      agent.dispatch({ origin, path: `${pathname}${search}`, method, headers, body, ...patience }, asking);
+      wayOut.send(target, request, asking);
     } catch (error) {
-      asking.onResponseError(null, error instanceof Error ? error : new Error(String(error)));
+      asking.onFailure(error instanceof Error ? error : new Error(String(error)));
     }
   });
 }
 
-/** Listens to the agent directly, which costs half of what a stream and a signal for each answer would. */
-class Asking implements Dispatcher.DispatchHandler {
+/** Hears of its request directly, which costs half of what a stream and a signal for each answer would. */
+class Asking implements Caller {
   readonly #resolve: (exchange: Exchange) => void;
   readonly #cancelLimit: () => void;
   /** Null until a connection has the request. */
-  #controller: Dispatcher.DispatchController | null = null;
+  #line: Line | null = null;
   #isOver = false;
-  /** 0 until there is an answer. */
-  #status = 0;
-  #headers: AnswerHeaders = {};
+  #head: ResponseHead | null = null;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
@@ -66,47 +58,43 @@ class Asking implements Dispatcher.DispatchHandler {
     this.#cancelLimit = clock.after(limitMs, () => this.#hangUp(`There was no answer within ${limitMs / 1000} s`));
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    // It waited for its connection until its time was over: what was told as not sent must not be.
-    if (this.#isOver) controller.abort(new Error("the time is over"));
+  /** What waited for its connection until its time was over was told as not sent, and must not be. */
+  isWaiting(): boolean {
+    return !this.#isOver;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
-    if (status < 200) return;
-    this.#status = status;
-    this.#headers = headers;
+  onConnected(line: Line): void {
+    this.#line = line;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
+  onHead(head: ResponseHead): void {
+    this.#head = head;
+  }
+
+  onBody(bytes: Buffer): void {
+    // Copied, because the bytes are the connection's.
+    this.#chunks.push(Buffer.from(bytes));
+    this.#bytes += bytes.length;
     if (this.#bytes > READ_MAX_BYTES) this.#hangUp("The answer has no end");
   }
 
-  onResponseEnd(): void {
-    // All of it is here, and its time cannot be over any more.
-    this.#cancelLimit();
-    // The connection takes its next request a turn later; whoever heard of the end before that would open another one.
-    queueMicrotask(() => setImmediate(() => this.#answer()));
+  onEnd(): void {
+    const { status = 0, retryAfter = null } = this.#head ?? {};
+    const text = Buffer.concat(this.#chunks).toString("utf8");
+    this.#end({ kind: "answered", status, retryAfter, text });
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+  onFailure(error: Error): void {
     this.#fail(error.message);
   }
 
   #hangUp(reason: string): void {
     this.#fail(reason);
-    this.#controller?.abort(new Error("the time is over"));
-  }
-
-  #answer(): void {
-    const text = Buffer.concat(this.#chunks).toString("utf8");
-    this.#end({ kind: "answered", status: this.#status, headers: this.#headers, text });
+    this.#line?.hangUp(this);
   }
 
   #fail(reason: string): void {
-    this.#end({ kind: this.#controller ? "broken" : "unreached", reason });
+    this.#end({ kind: this.#line ? "broken" : "unreached", reason });
   }
 
   #end(result: Exchange): void {

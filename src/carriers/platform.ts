@@ -1,4 +1,4 @@
-import type { Dispatcher } from "undici";
+import type { WayOut } from "../egress/http-client.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { OnInbound } from "./carrier.ts";
@@ -30,7 +30,7 @@ export interface PlatformNeeds<Settings, Secrets> {
   /** Contracted speed over all nodes together, at the moment; null means as fast as it goes. */
   messagesPerSecond(): number | null;
   /** The guarded way out: an address is whatever somebody configured. */
-  agent: Dispatcher;
+  wayOut: WayOut;
   /** Where the platform reaches this line from outside. */
   callbackUrl(): string;
   onInbound: OnInbound;

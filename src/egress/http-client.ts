@@ -13,10 +13,14 @@ interface Needs extends ConnectNeeds {
   keptMax?: number;
 }
 
+/** What whoever asks something of the world needs of it. */
+export type WayOut = Pick<HttpClient, "send">;
+
 /**
- * The way out for callbacks: HTTP/1.1 and nothing else, one request at a time on a connection, which takes half of what a
- * client for everything does. Every connection goes to an address that the rules have just passed. No redirect is
- * followed, and no request is made again by itself, since nothing may be told twice.
+ * The way out to addresses that customers give: HTTP/1.1 and nothing else, one request at a time on a connection, which takes
+ * half of what a client for everything does. Every connection goes to an address that the rules have just passed, and not
+ * to whatever the name means when it is asked once more. No redirect is followed, and no request is made again by itself,
+ * since nothing may be told twice.
  */
 export class HttpClient {
   readonly #clock: Clock;

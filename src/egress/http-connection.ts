@@ -4,7 +4,7 @@ import { NoAnswer } from "./no-answer.ts";
 import { ResponseReader, type Hearer, type Progress } from "./response-reader.ts";
 import { wholeRequest, type Target, type WrittenRequest } from "./write-request.ts";
 
-/** An answer to a callback is shorter than this; longer ones come in several pieces. */
+/** Most answers are shorter than this; longer ones come in several pieces. */
 const READ_BYTES = 4096;
 
 const WORDS: Record<Exclude<Progress, "more" | "whole">, string> = {
@@ -89,7 +89,7 @@ export class HttpConnection implements Line {
   send({ request, caller }: Call): boolean {
     if (!caller.isWaiting()) return false;
     this.#caller = caller;
-    this.#isKept = this.#owner.mayKeep();
+    this.#isKept = !request.thenClose && this.#owner.mayKeep();
     caller.onConnected(this);
     this.#reader.begin(caller);
     this.#socket?.write(wholeRequest(request, this.#isKept), "latin1");

@@ -1,5 +1,3 @@
-/** What holds for every way out, the agent's and that of callbacks. */
-
 /**
  * Far more than one customer's address is ever given, since a host may be the address of many: those of them that hang
  * must not make the others wait for a connection. How many requests run at once is decided by who makes them.

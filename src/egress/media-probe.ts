@@ -1,8 +1,11 @@
-import { request, type Dispatcher } from "undici";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { Queue } from "../lib/queue.ts";
+import type { WayOut } from "./http-client.ts";
+import type { Caller, Line } from "./http-connection.ts";
 import { judgeMedia, NOTHING, readMedia, type Found, type MediaKind, type Verdict } from "./media.ts";
+import type { ResponseHead } from "./response-head.ts";
+import { readTarget, type OutgoingRequest, type Target } from "./write-request.ts";
 
 const PROBE_LIMIT_MS = 5000;
 const REMEMBERED_MS = 600_000;
@@ -13,7 +16,7 @@ const WAITING_MAX = 1000;
 
 interface Needs {
   /** A guarded one: the links are customers'. */
-  agent: Dispatcher;
+  wayOut: WayOut;
   clock: Clock;
   log?: Log;
 }
@@ -121,45 +124,78 @@ function orNothing(clock: Clock, finding: Promise<Found>, waitMs: number): Promi
   });
 }
 
-/** Asks for the head, and where that leaves type or size open, for the first byte, whose answer tells the whole size. */
+/**
+ * Asks for the head, and where that leaves type or size open, for the first byte, whose answer tells the whole size. There is
+ * one limit for both.
+ */
 async function look(needs: Needs, address: string): Promise<Found> {
-  const limit = new AbortController();
-  const cancel = needs.clock.after(PROBE_LIMIT_MS, () => limit.abort());
-  try {
-    const head = await ask(needs, "HEAD", address, limit.signal);
-    if (limit.signal.aborted || (head.type !== null && head.bytes !== null)) return head;
-    const get = await ask(needs, "GET", address, limit.signal);
-    return { type: get.type ?? head.type, bytes: get.bytes ?? head.bytes };
-  } finally {
-    cancel();
-  }
+  const target = readTarget(address);
+  if (!target) return NOTHING;
+  const endsAt = needs.clock.monotonic() + PROBE_LIMIT_MS;
+  const head = await ask(needs, target, "HEAD", PROBE_LIMIT_MS);
+  const leftMs = endsAt - needs.clock.monotonic();
+  if (leftMs <= 0 || (head.type !== null && head.bytes !== null)) return head;
+  const get = await ask(needs, target, "GET", leftMs);
+  return { type: get.type ?? head.type, bytes: get.bytes ?? head.bytes };
 }
 
+/** Closed addresses, silence, resets and garbage are all the same here: nothing is known, and the link passes. */
 async function ask(
-  { agent, log }: Needs,
+  { wayOut, clock, log }: Needs,
+  target: Target,
   method: "HEAD" | "GET",
-  address: string,
-  signal: AbortSignal,
+  limitMs: number,
 ): Promise<Found> {
   // A compressed answer would tell the wrong size.
   const headers = { "accept-encoding": "identity", ...(method === "GET" ? { range: "bytes=0-0" } : {}) };
+  const request: OutgoingRequest = { method, headers, body: null, thenClose: true };
   try {
-    const answer = request(address, { dispatcher: agent, method, headers, signal, reset: true }).then((response) => {
-      // Ends the connection too: what follows the head may have no end.
-      response.body.on("error", () => {}).destroy();
-      return readMedia(response.statusCode, response.headers);
+    return await new Promise<Found>((resolve, reject) => {
+      wayOut.send(target, request, new Looking(clock, limitMs, { resolve, reject }));
     });
-    return await Promise.race([answer, aborted(signal)]);
   } catch (error) {
-    // Closed addresses, silence, resets and garbage are all the same here: nothing is known, and the link passes.
     log?.debug({ err: error, method }, "media was not reached");
     return NOTHING;
   }
 }
 
-/** A request that still waits for its connection does not hear its signal, so nobody may wait for the request alone. */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(new Error("there was no answer in time")), { once: true });
-  });
+/** Hears the head of an answer, and hangs up: what follows may have no end. */
+class Looking implements Caller {
+  readonly #settle: { resolve(found: Found): void; reject(error: Error): void };
+  readonly #cancelLimit: () => void;
+  #line: Line | null = null;
+  #isOver = false;
+
+  constructor(clock: Clock, limitMs: number, settle: { resolve(found: Found): void; reject(error: Error): void }) {
+    this.#settle = settle;
+    this.#cancelLimit = clock.after(limitMs, () => this.onFailure(new Error("there was no answer in time")));
+  }
+
+  isWaiting(): boolean {
+    return !this.#isOver;
+  }
+
+  onConnected(line: Line): void {
+    this.#line = line;
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#settle.resolve(readMedia(head));
+    this.#hangUp();
+  }
+
+  onBody(): void {}
+
+  onEnd(): void {}
+
+  onFailure(error: Error): void {
+    this.#settle.reject(error);
+    this.#hangUp();
+  }
+
+  #hangUp(): void {
+    this.#isOver = true;
+    this.#cancelLimit();
+    this.#line?.hangUp(this);
+  }
 }

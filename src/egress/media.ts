@@ -1,3 +1,5 @@
+import type { ResponseHead } from "./response-head.ts";
+
 const MEGABYTE = 1024 * 1024;
 
 /** What a chat-app template can carry in its header. */
@@ -30,8 +32,6 @@ const UNTOLD = new Set([
   "application/x-download",
 ]);
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 /** What a server told about a file; null for what it did not tell. */
 export interface Found {
   type: string | null;
@@ -49,25 +49,20 @@ export type Verdict =
   | { kind: "too large"; bytes: number };
 
 /** Reads what an answer tells about the file; an error page or a redirect tells nothing. */
-export function readMedia(statusCode: number, headers: Headers): Found {
-  if (statusCode !== 200 && statusCode !== 206) return NOTHING;
-  return { type: readType(headers["content-type"]), bytes: readBytes(statusCode, headers) };
+export function readMedia(head: ResponseHead): Found {
+  if (head.status !== 200 && head.status !== 206) return NOTHING;
+  return { type: readType(head.contentType ?? ""), bytes: readBytes(head) };
 }
 
-function readType(written: string | string[] | undefined): string | null {
-  if (typeof written !== "string") return null;
+function readType(written: string): string | null {
   const type = written.split(";")[0]?.trim().toLowerCase() ?? "";
   return /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(type) && !UNTOLD.has(type) ? type : null;
 }
 
-function readBytes(statusCode: number, headers: Headers): number | null {
-  const written =
-    statusCode === 206
-      ? /^bytes \d+-\d+\/(\d+)$/.exec(String(headers["content-range"]))?.[1]
-      : headers["content-length"];
+function readBytes({ status, length, contentRange }: ResponseHead): number | null {
+  const bytes = status === 206 ? Number(/^bytes \d+-\d+\/(\d+)$/.exec(contentRange ?? "")?.[1] ?? 0) : length;
   // No media is empty; servers that do not know the size say 0.
-  if (typeof written !== "string" || !/^\d+$/.test(written) || Number(written) === 0) return null;
-  return Math.min(Number(written), Number.MAX_SAFE_INTEGER);
+  return bytes > 0 ? Math.min(bytes, Number.MAX_SAFE_INTEGER) : null;
 }
 
 /** Holds what was found against the limits of the kind. */

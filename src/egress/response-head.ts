@@ -1,6 +1,6 @@
 import { COLON, CR, endOf, kindsOf, LF, NAME, VALUE } from "../lib/header-letters.ts";
 
-/** What the header lines of an answer say of its body and of its connection. */
+/** What the header lines of an answer say of its body, of its connection, and of when to come again. */
 interface Fields {
   /** Where the line behind them begins. */
   end: number;
@@ -13,6 +13,9 @@ interface Fields {
   saysKeep: boolean;
   keepAlive: string | null;
   retryAfter: string | null;
+  /** Empty where it is said twice. */
+  contentType: string | null;
+  contentRange: string | null;
 }
 
 export interface ResponseHead extends Fields {
@@ -68,6 +71,8 @@ export function readFields(text: string, at: number): Fields | Unread {
     saysKeep: false,
     keepAlive: null,
     retryAfter: null,
+    contentType: null,
+    contentRange: null,
   };
   for (let start = at; ;) {
     if (text.charCodeAt(start) === CR) {
@@ -100,6 +105,14 @@ function readField(fields: Fields, text: string, start: number, colon: number, e
     case 11:
       if (text.slice(start, colon).toLowerCase() === "retry-after")
         fields.retryAfter ??= text.slice(colon + 1, end).trim();
+      return null;
+    case 12:
+      if (text.slice(start, colon).toLowerCase() === "content-type")
+        fields.contentType = fields.contentType === null ? text.slice(colon + 1, end).trim() : "";
+      return null;
+    case 13:
+      if (text.slice(start, colon).toLowerCase() === "content-range")
+        fields.contentRange ??= text.slice(colon + 1, end).trim();
       return null;
     case 14:
       if (text.slice(start, colon).toLowerCase() !== "content-length") return null;

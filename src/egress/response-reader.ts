@@ -23,7 +23,7 @@ const KEEP_ALIVE = /timeout=(\d+)/;
 
 export interface Hearer {
   /** The last head: hints before it are skipped. */
-  onHead(status: number, retryAfter: string | null): void;
+  onHead(head: ResponseHead): void;
   /** A piece of the body. The bytes are overwritten soon after. */
   onBody(bytes: Buffer): void;
 }
@@ -128,8 +128,9 @@ export class ResponseReader {
     return at + head.end;
   }
 
-  #beginBody({ status, length, encoded, chunked, retryAfter }: ResponseHead): void {
-    this.#hearer?.onHead(status, retryAfter);
+  #beginBody(head: ResponseHead): void {
+    const { status, length, encoded, chunked } = head;
+    this.#hearer?.onHead(head);
     if (status === 204 || status === 304) {
       // Whoever announces a body that must not be may send it as well.
       if (length > 0 || encoded) this.#keptMs = 0;

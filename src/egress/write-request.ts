@@ -2,9 +2,11 @@ import { NAME_LETTER } from "../lib/header-letters.ts";
 import { NoAnswer } from "./no-answer.ts";
 
 export interface OutgoingRequest {
-  method: "GET" | "POST";
+  method: "HEAD" | "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   headers: Readonly<Record<string, string>>;
   body: string | null;
+  /** The connection is not to be used again. */
+  thenClose?: true;
 }
 
 /** Where requests for a URL go, with what every one of them begins with. */
@@ -19,6 +21,8 @@ export interface Target {
   fault: string | null;
 }
 
+/** A request by these has a body, be it an empty one. */
+const WITH_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 const NAME = new RegExp(`^${NAME_LETTER}+$`);
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const NOT_IN_PATH = /[^\x21-\x7e]/;
@@ -55,10 +59,12 @@ export interface WrittenRequest {
   after: string;
   body: string;
   bodyBytes: number;
+  thenClose: boolean;
 }
 
 /** Writes a request, or throws when it holds what could begin another line. */
-export function writeRequest({ lines, fault }: Target, { method, headers, body }: OutgoingRequest): WrittenRequest {
+export function writeRequest({ lines, fault }: Target, request: OutgoingRequest): WrittenRequest {
+  const { method, headers, body, thenClose = false } = request;
   if (fault !== null) throw unwritable(fault);
   let after = "";
   for (const name of Object.keys(headers)) {
@@ -68,8 +74,8 @@ export function writeRequest({ lines, fault }: Target, { method, headers, body }
     after += `${name}: ${value}\r\n`;
   }
   const bodyBytes = body === null ? 0 : Buffer.byteLength(body);
-  const length = bodyBytes > 0 || method === "POST" ? `content-length: ${bodyBytes}\r\n` : "";
-  return { before: `${method} ${lines}`, after: `${after}${length}\r\n`, body: body ?? "", bodyBytes };
+  const length = bodyBytes > 0 || WITH_BODY.has(method) ? `content-length: ${bodyBytes}\r\n` : "";
+  return { before: `${method} ${lines}`, after: `${after}${length}\r\n`, body: body ?? "", bodyBytes, thenClose };
 }
 
 /** All of it at once: a second write would be a second packet. Text where every character is one byte, which is quicker. */

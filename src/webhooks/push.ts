@@ -1,7 +1,8 @@
 import { EgressTimeout } from "../egress/guarded-connect.ts";
-import type { HttpClient } from "../egress/http-client.ts";
+import type { HttpClient, WayOut } from "../egress/http-client.ts";
 import type { Caller, Line } from "../egress/http-connection.ts";
 import { NoAnswer } from "../egress/no-answer.ts";
+import type { ResponseHead } from "../egress/response-head.ts";
 import { readTarget } from "../egress/write-request.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createRecall } from "../lib/recall.ts";
@@ -46,9 +47,6 @@ export interface Pusher {
   /** Calls off what is under way. */
   close(): Promise<void>;
 }
-
-/** The way out; a guarded one, since addresses are customers'. */
-type WayOut = Pick<HttpClient, "send">;
 
 /** Makes attempts in the thread that asks for them. */
 export const createPusher = (client: HttpClient, clock: Clock): Pusher => ({
@@ -105,7 +103,7 @@ class Attempt implements Caller {
     this.#line = line;
   }
 
-  onHead(status: number, retryAfter: string | null): void {
+  onHead({ status, retryAfter }: ResponseHead): void {
     this.#status = status;
     if (retryAfter !== null && retryAfter.length <= RETRY_AFTER_MAX_LENGTH) this.#retryAfter = retryAfter;
   }

@@ -1,4 +1,3 @@
-import { Agent } from "undici";
 import type { Carrier, Inbound, Receipt } from "../../src/carriers/carrier.ts";
 import type { RbmCarrierNeeds } from "../../src/carriers/rbm/needs.ts";
 import { createRbmCarrier } from "../../src/carriers/rbm/rbm-carrier.ts";
@@ -10,6 +9,7 @@ import type { RcsContent } from "../../src/model/rcs.ts";
 import { FakeRbm, keyFile, RBM_CLIENT_TOKEN } from "./fake-rbm.ts";
 import { MovedClock } from "./moved-clock.ts";
 import { messageInHand } from "./message.ts";
+import { openWayOut } from "./way-out.ts";
 
 /** A line to a fake of the platform over real HTTP. */
 export interface RbmTrial {
@@ -39,14 +39,14 @@ export async function openRbmTrial({ settings, needs, tokenSeconds }: TrialOptio
   const inbound: Inbound[] = [];
   const optOuts: string[] = [];
   const logged: string[] = [];
-  const agent = new Agent();
+  const wayOut = openWayOut();
   const carrier = createRbmCarrier({
     name: "1/rbm",
     accountId: 1,
     settings: { ...RBM_DEFAULTS, clientEmail: "", baseUrl: fake.url, ...settings },
     secrets: { serviceAccount: keyFile(fake.tokenUrl), clientToken: RBM_CLIENT_TOKEN },
     messagesPerSecond: () => null,
-    agent,
+    wayOut,
     callbackUrl: () => "https://heliograph.example/callback",
     agentOf: (botId) => `${botId}-agent`,
     botOf: (agentId) => agentId.replace(/-agent$/, ""),
@@ -69,7 +69,7 @@ export async function openRbmTrial({ settings, needs, tokenSeconds }: TrialOptio
     take: async (receipt) => void receipts.push(receipt),
     async close() {
       await carrier.stop();
-      await agent.destroy();
+      wayOut.destroy();
       await fake.close();
     },
   };

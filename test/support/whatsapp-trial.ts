@@ -1,4 +1,3 @@
-import { Agent, type Dispatcher } from "undici";
 import type { Carrier, Inbound, Receipt } from "../../src/carriers/carrier.ts";
 import type { PlatformAnswer } from "../../src/carriers/platform.ts";
 import type { WhatsappCarrierNeeds } from "../../src/carriers/whatsapp/needs.ts";
@@ -17,6 +16,7 @@ import {
   type SignedCall,
 } from "./fake-whatsapp.ts";
 import { messageInHand } from "./message.ts";
+import { openWayOut } from "./way-out.ts";
 
 export const VERIFY_TOKEN = "a word of our own";
 const BUSINESS_NUMBER = "+15550783881";
@@ -35,7 +35,7 @@ export function needsOf(changes: Partial<WhatsappCarrierNeeds> = {}): WhatsappCa
     settings: { ...WHATSAPP_DEFAULTS, phoneNumberId: FAKE_DEFAULTS.phoneNumberIds[0] ?? null },
     secrets: SECRETS,
     messagesPerSecond: () => null,
-    agent: new Agent(),
+    wayOut: openWayOut(),
     callbackUrl: () => "https://heliograph.example/hooks/1",
     onInbound: async () => {},
     phoneNumberOf: () => null,
@@ -66,11 +66,11 @@ export async function openTrial(
   const receipts: Receipt[] = [];
   const inbound: Inbound[] = [];
   const fake = await openFakeWhatsapp({ deliver: async (call) => (await tell(call)).status, ...options });
-  const agent: Dispatcher = new Agent({ connections: 50 });
+  const wayOut = openWayOut();
   const usual = needsOf();
   const carrier = createWhatsappCarrier({
     ...usual,
-    agent,
+    wayOut,
     onInbound: async (each) => void inbound.push(each),
     settings: { ...usual.settings, baseUrl: fake.url, ...settings },
     ...changes,
@@ -85,7 +85,7 @@ export async function openTrial(
     call: tell,
     async close() {
       await carrier.stop({ drainMs: 0, unbindMs: 0 });
-      await agent.destroy();
+      wayOut.destroy();
       await fake.close();
     },
   };

@@ -71,12 +71,12 @@ class HttpCarrier implements Carrier {
         code: "NOT_SMS",
         description: "The carrier takes text messages only",
       };
-    const { agent, clock } = this.#needs;
+    const { wayOut, clock } = this.#needs;
     const asked = this.#ask(message, content, clock.now());
     let answer: Exchange | null = null;
     let partIds: readonly string[] = [];
     const outcome = await this.#standing.run(async () => {
-      answer = await exchange(agent, clock, asked);
+      answer = await exchange(wayOut, clock, asked);
       const verdict = this.#judged(answer, message);
       ({ partIds = [] } = verdict);
       return verdict;

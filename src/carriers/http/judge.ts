@@ -1,6 +1,6 @@
 import type { HttpErrorRule, HttpMeaning, HttpSettings } from "../../model/http-line.ts";
 import { compilePick, readJson, readPattern, walk, type Picked, type Said } from "../../model/http-pick.ts";
-import type { AnswerHeaders, Exchange } from "../exchange.ts";
+import type { Exchange } from "../exchange.ts";
 import type { Verdict } from "../standing.ts";
 
 /** A verdict, with the ids of the parts that were taken where others were not: whoever asks the provider about them needs these. */
@@ -29,7 +29,7 @@ export function createJudge({ success, id, errorCode, errors, errorTexts }: Http
       return { outcome: { kind: "down", description: exchange.reason }, code: "UNREACHED" };
     if (exchange.kind === "broken")
       return { outcome: { kind: "unknown", description: exchange.reason }, code: "BROKEN" };
-    const { status, headers } = exchange;
+    const { status, retryAfter } = exchange;
     const said = saidIn(exchange.text);
     const { yes, no } = partsIn(status, said);
     if (yes > 0 && no.length === 0) return { outcome: takenAs(pickIds?.(said) ?? [], own) };
@@ -43,7 +43,7 @@ export function createJudge({ success, id, errorCode, errors, errorTexts }: Http
       codes[0];
     const code = written ?? `HTTP ${status}`;
     const words = (written === undefined ? undefined : meanings.get(written)) ?? WORDS[found];
-    const verdict = verdictOf(found, code, words, retryAfterMs(headers, now));
+    const verdict = verdictOf(found, code, words, retryAfterMs(retryAfter, now));
     return yes > 0 ? partly(verdict, code, words, idsAmong(pickIds?.(said) ?? [])) : verdict;
   };
 }
@@ -169,9 +169,8 @@ const compileStatus =
     written.endsWith("xx") ? Math.floor(status / 100) === Number(written[0]) : status === Number(written);
 
 /** How long the provider asks us to wait, in seconds or until a date; null when it does not say. */
-function retryAfterMs(headers: AnswerHeaders, now: number): number | null {
-  const written = headers["retry-after"];
-  if (typeof written !== "string") return null;
+function retryAfterMs(written: string | null, now: number): number | null {
+  if (written === null) return null;
   const ms = /^\d{1,9}$/.test(written) ? Number(written) * SECOND_MS : Date.parse(written) - now;
   return Number.isNaN(ms) ? null : Math.min(LONGEST_WAIT_MS, Math.max(0, ms));
 }

@@ -1,5 +1,5 @@
 import { sign } from "node:crypto";
-import type { Dispatcher } from "undici";
+import type { WayOut } from "../../egress/http-client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { isObject } from "../../lib/plain-object.ts";
 import type { ServiceAccount } from "../../model/rbm-line.ts";
@@ -22,7 +22,7 @@ interface Needs {
   /** The only address that is ever asked. */
   tokenUrl: string;
   limitMs: number;
-  agent: Dispatcher;
+  wayOut: WayOut;
   clock: Clock;
 }
 
@@ -71,8 +71,8 @@ export class AccessToken {
   }
 
   async #askOnce(): Promise<Access> {
-    const { tokenUrl, limitMs, agent, clock } = this.#needs;
-    const answer = await exchange(agent, clock, {
+    const { tokenUrl, limitMs, wayOut, clock } = this.#needs;
+    const answer = await exchange(wayOut, clock, {
       method: "POST",
       url: tokenUrl,
       headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Dispatcher } from "undici";
+import type { WayOut } from "../../egress/http-client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { exchange, type Asked, type Exchange } from "../exchange.ts";
 import type { AccessToken, Closed } from "./access-token.ts";
@@ -8,7 +8,7 @@ interface Needs {
   baseUrl: string;
   limitMs: number;
   access: AccessToken;
-  agent: Dispatcher;
+  wayOut: WayOut;
   clock: Clock;
 }
 
@@ -52,14 +52,14 @@ export class RbmApi {
   }
 
   async #ask(asked: Omit<Asked, "headers">): Promise<Exchange | Closed> {
-    const { access, agent, clock } = this.#needs;
+    const { access, wayOut, clock } = this.#needs;
     const first = await access.get();
     if (first.kind === "closed") return first;
-    const answer = await exchange(agent, clock, { ...asked, headers: headersWith(first.token) });
+    const answer = await exchange(wayOut, clock, { ...asked, headers: headersWith(first.token) });
     if (answer.kind !== "answered" || answer.status !== 401) return answer;
     const second = await access.renew(first.token);
     if (second.kind === "closed") return second;
-    return exchange(agent, clock, { ...asked, headers: headersWith(second.token) });
+    return exchange(wayOut, clock, { ...asked, headers: headersWith(second.token) });
   }
 }
 

@@ -38,7 +38,7 @@ class RbmCarrier implements Carrier {
   #alarmedAt = Number.NEGATIVE_INFINITY;
 
   constructor(needs: RbmCarrierNeeds) {
-    const { name, settings, secrets, messagesPerSecond, agent, clock, log, meters } = needs;
+    const { name, settings, secrets, messagesPerSecond, wayOut, clock, log, meters } = needs;
     const account = readServiceAccount(secrets.serviceAccount);
     if ("fault" in account) throw new Error(`the stored service account cannot be used: ${account.fault}`);
     this.name = name;
@@ -46,8 +46,8 @@ class RbmCarrier implements Carrier {
     this.#standing = new Standing({ name, messagesPerSecond, requestsMax: settings.connections, clock, log, meters });
     const limitMs = settings.responseSeconds * 1000;
     const tokenUrl = settings.tokenUrl ?? account.tokenUrl;
-    const access = new AccessToken({ account, tokenUrl, limitMs, agent, clock });
-    this.#api = new RbmApi({ baseUrl: settings.baseUrl, limitMs, access, agent, clock });
+    const access = new AccessToken({ account, tokenUrl, limitMs, wayOut, clock });
+    this.#api = new RbmApi({ baseUrl: settings.baseUrl, limitMs, access, wayOut, clock });
     this.#capabilities = new Capabilities({
       clock,
       keptMs: settings.capabilityHours * HOUR_MS,

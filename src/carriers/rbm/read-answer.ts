@@ -42,10 +42,9 @@ export function errorOf(answer: Pick<Answered, "text">): PlatformError {
 }
 
 /** How long the platform wants to be left alone; undefined where it does not say. */
-export function retryAfterMs({ headers }: Pick<Answered, "headers">): number | undefined {
-  const written = headers["retry-after"];
-  const isSeconds = typeof written === "string" && /^\d{1,6}$/.test(written);
-  return isSeconds ? Math.min(Number(written), RETRY_AFTER_MAX_SECONDS) * 1000 : undefined;
+export function retryAfterMs({ retryAfter }: Pick<Answered, "retryAfter">): number | undefined {
+  const isSeconds = retryAfter !== null && /^\d{1,6}$/.test(retryAfter);
+  return isSeconds ? Math.min(Number(retryAfter), RETRY_AFTER_MAX_SECONDS) * 1000 : undefined;
 }
 
 const RETRY_AFTER_MAX_SECONDS = 3600;

@@ -1,4 +1,4 @@
-import type { AnswerHeaders, Exchange } from "../exchange.ts";
+import type { Exchange } from "../exchange.ts";
 import type { Verdict } from "../standing.ts";
 import { meaningOf, type ErrorClass } from "./error-codes.ts";
 import { fieldsOf, jsonOf, listOf, wholeOf, wordsOf } from "./read-json.ts";
@@ -29,11 +29,11 @@ export function judgeAnswer(needs: JudgeNeeds, exchange: Exchange): Verdict {
     return { outcome: { kind: "down", description: `The platform cannot be reached: ${needs.hide(exchange.reason)}` } };
   if (exchange.kind === "broken")
     return { outcome: { kind: "unknown", description: `The answer did not come: ${needs.hide(exchange.reason)}` } };
-  const { status, headers, text } = exchange;
+  const { status, retryAfter, text } = exchange;
   const answer = fieldsOf(jsonOf(text));
   const error = fieldsOf(answer["error"]);
   const code = wholeOf(error["code"]);
-  const retryAfterMs = retryAfterOf(headers);
+  const retryAfterMs = retryAfterOf(retryAfter);
   if (code !== null) return judgeError(needs, { status, code, details: detailsOf(needs, error), retryAfterMs });
   if (status >= 200 && status < 300) return judgeYes(answer);
   if (status === 429)
@@ -136,8 +136,8 @@ function detailsOf({ hide }: JudgeNeeds, error: Readonly<Record<string, unknown>
 }
 
 /** In seconds; a date says no more than that it is busy. */
-function retryAfterOf({ "retry-after": header }: AnswerHeaders): number | null {
-  if (typeof header !== "string" || !/^\d{1,9}$/.test(header)) return null;
-  const ms = Number(header) * 1000;
+function retryAfterOf(written: string | null): number | null {
+  if (written === null || !/^\d{1,9}$/.test(written)) return null;
+  const ms = Number(written) * 1000;
   return ms === 0 ? null : Math.min(RETRY_AFTER_MAX_MS, ms);
 }

@@ -9,7 +9,7 @@ import { apiUrl, hide, proofOf } from "./ways.ts";
 
 export type PullNeeds = Pick<
   PlatformNeeds<WhatsappSettings, WhatsappSecrets>,
-  "settings" | "secrets" | "agent" | "clock"
+  "settings" | "secrets" | "wayOut" | "clock"
 >;
 
 const SECOND_MS = 1000;
@@ -38,7 +38,7 @@ export async function pullTemplates(needs: PullNeeds): Promise<PulledTemplates> 
     const leftMs = endsAt - needs.clock.monotonic();
     if (leftMs <= 0) return TOO_SLOW;
     const limit = PAGES[size] ?? 1;
-    const answer = await exchange(needs.agent, needs.clock, {
+    const answer = await exchange(needs.wayOut, needs.clock, {
       method: "GET",
       url: pageUrl(settings, settings.businessAccountId, limit, after),
       headers: proofOf(settings, needs.secrets),

@@ -13,7 +13,7 @@ const PATIENCE_MS = 10_000;
  * learns at once whether address, token and id are right. Nothing is sent.
  */
 export async function tryWhatsappLine(needs: PullNeeds): Promise<LineTrial> {
-  const { settings, secrets, agent, clock } = needs;
+  const { settings, secrets, wayOut, clock } = needs;
   const startedAt = clock.monotonic();
   const told = (trial: Pick<LineTrial, "outcome" | "description"> & Partial<LineTrial>): LineTrial => ({
     code: null,
@@ -23,7 +23,7 @@ export async function tryWhatsappLine(needs: PullNeeds): Promise<LineTrial> {
   });
   const id = settings.phoneNumberId ?? settings.businessAccountId;
   if (id === null) return told({ outcome: "refused", description: NOTHING_TO_ASK_FOR });
-  const answer = await exchange(agent, clock, {
+  const answer = await exchange(wayOut, clock, {
     method: "GET",
     url: apiUrl(settings, encodeURIComponent(id)),
     headers: proofOf(settings, secrets),

@@ -82,11 +82,11 @@ class WhatsappCarrier implements Carrier {
   }
 
   async #ask(message: Message, request: WhatsappRequest, url: string) {
-    const { settings, secrets, agent, clock } = this.#needs;
+    const { settings, secrets, wayOut, clock } = this.#needs;
     const { sender, recipient, attempts } = message;
     const pair = `${sender} ${recipient}`;
     const askedAt = clock.now();
-    const answer = await exchange(agent, clock, {
+    const answer = await exchange(wayOut, clock, {
       method: "POST",
       url,
       headers: this.#headers,
