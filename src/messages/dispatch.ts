@@ -168,7 +168,7 @@ async function tryEach(
       return inDoubt ? hold(needs, message, node, at, { repeat: -1 }) : putBack(needs, message, node, at);
 
     if (inDoubt) meters.ambiguous(message.routeClass).inc();
-    if (place === 0) meters.queueMs.observe({ type: message.routeClass }, clock.now() - message.dueAt);
+    if (place === 0) meters.queueMs(message.routeClass).observe(clock.now() - message.dueAt);
     const outcome = await submit(needs, carrier, message);
     meters.outcomes(carrier.name, outcome.kind).inc();
     const isLast = place === usable.length - 1;

@@ -41,7 +41,7 @@ export function watchCountries(needs: WatchNeeds): () => Promise<void> {
         said.set(key, clock.now());
         log.warn({ accountId: account.id, ...alert }, "few codes were used in a country");
       }
-    meters.countryAlerts.reset();
-    for (const [country, count] of counts) meters.countryAlerts.labels({ country }).set(count);
+    meters.countryAlerts.clear();
+    for (const [country, count] of counts) meters.countryAlerts.set(country, count);
   };
 }
