@@ -50,6 +50,13 @@ interface Options {
  */
 const NOT_TAKEN = "TRACE";
 
+/** Bodies are not the framework's to check, nor answers to write: what it would do it with takes longer to load than all routes. */
+const NO_SCHEMAS = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } };
+
+function refuseSchema(): never {
+  throw new Error("no route has a schema that the framework knows of");
+}
+
 /** Builds the doors from the table of routes. */
 export function createServer(services: Services, options: Options): FastifyInstance {
   const routes = options.answersRequests ? ROUTES : ROUTES.filter((route) => route.group === "Health");
@@ -75,6 +82,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
       );
       return porter ? putPorterBefore(server, onBroken) : server;
     },
+    schemaController: NO_SCHEMAS,
     // Only a failure needs an id of its own; it is made there.
     genReqId: () => "",
     routerOptions: { maxParamLength: 200 },

@@ -6,10 +6,10 @@ import {
   CLICK_EXAMPLES,
   EVENT_ID,
   SENT_EXAMPLES,
-  SMS_REPORT,
-  SMS_REPORT_EXAMPLES,
-  VERIFICATION_EXAMPLES,
+  smsReport,
+  smsReportExamples,
   statusExamples,
+  VERIFICATION_EXAMPLES,
 } from "./webhook-examples.ts";
 import {
   ChatMessageSent,
@@ -43,7 +43,7 @@ export function describeWebhooks(schemas: SharedSchemas): Record<string, PathIte
         "SmsDeliveryReport",
         ["SMS delivery report", `${report} They come as a JSON body.`],
         SmsDeliveryReport,
-        SMS_REPORT_EXAMPLES,
+        smsReportExamples(),
       ),
       get: withParameters(
         webhook(
@@ -152,7 +152,7 @@ function jsonBody(
 
 function queryField(name: string, schema: Schema, schemas: SharedSchemas): ParameterObject {
   const { description = "", ...rest } = publishSchema(schema, schemas);
-  const example = SMS_REPORT[name];
+  const example = smsReport()[name];
   return {
     name,
     in: "query",
