@@ -227,7 +227,7 @@ describe("the way out", () => {
   let reached: string[];
   /** Every address that any socket of this process tried, with or without success. */
   let tried: string[];
-  const agents: WayOut[] = [];
+  const waysOut: WayOut[] = [];
 
   beforeAll(async () => {
     canary = createServer((socket) => {
@@ -252,18 +252,22 @@ describe("the way out", () => {
     tried = [];
   });
   afterEach(async () => {
-    await Promise.all(agents.splice(0).map((agent) => agent.destroy()));
+    await Promise.all(waysOut.splice(0).map((wayOut) => wayOut.destroy()));
   });
   afterAll(async () => {
     vi.restoreAllMocks();
     await new Promise((resolve) => canary.close(resolve));
   });
 
-  function agentWith(opened: { allow?: string[]; loopback?: boolean }, resolve?: Resolve, clock = systemClock): WayOut {
+  function wayOutWith(
+    opened: { allow?: string[]; loopback?: boolean },
+    resolve?: Resolve,
+    clock = systemClock,
+  ): WayOut {
     const rules = new EgressRules({ allow: opened.allow ?? [], loopback: opened.loopback ?? false });
-    const agent = clientOut({ rules, clock, ...(resolve ? { resolve } : {}) });
-    agents.push(agent);
-    return agent;
+    const wayOut = clientOut({ rules, clock, ...(resolve ? { resolve } : {}) });
+    waysOut.push(wayOut);
+    return wayOut;
   }
 
   const answering =
@@ -271,11 +275,11 @@ describe("the way out", () => {
     async () =>
       addresses.map((address) => ({ address }));
 
-  const statusOf = (agent: WayOut, url: string): Promise<number> => agent.ask(url);
+  const statusOf = (wayOut: WayOut, url: string): Promise<number> => wayOut.ask(url);
 
   /** The outcome of one request in a word. */
-  const outcomeOf = (agent: WayOut, url: string): Promise<string> =>
-    statusOf(agent, url).then(
+  const outcomeOf = (wayOut: WayOut, url: string): Promise<string> =>
+    statusOf(wayOut, url).then(
       (status) => `${status}`,
       (error: unknown) => (error instanceof Error ? error.name : String(error)),
     );
@@ -295,7 +299,7 @@ describe("the way out", () => {
   ];
 
   test("the listener is reached by every spelling of this machine's address when loopback is open", async () => {
-    const agent = agentWith({ loopback: true });
+    const wayOut = wayOutWith({ loopback: true });
     const own = ownAddresses();
     const reachable = LOOPBACK_SPELLINGS.filter((spelling) => {
       const host = hostOf(spelling);
@@ -303,34 +307,35 @@ describe("the way out", () => {
     });
     expect(reachable.length).toBeGreaterThan(35);
     for (const host of reachable) {
-      expect([host, await outcomeOf(agent, `http://${host}:${port}/`)]).toEqual([host, "204"]);
+      expect([host, await outcomeOf(wayOut, `http://${host}:${port}/`)]).toEqual([host, "204"]);
     }
     expect(reached.length).toBe(reachable.length);
     expect(tried.length).toBe(reachable.length);
   });
 
   test("no spelling of a closed address is connected to", async () => {
-    const agent = agentWith({});
+    const wayOut = wayOutWith({});
     const rules = new EgressRules(CLOSED);
     const own = ownAddresses().filter((ip) => !rules.isOpen(ip));
     const ownHosts = own.map((ip) => (isIP(ip) === 6 ? `[${ip}]` : ip));
     const urls = [...LOOPBACK_SPELLINGS, ...CLOSED_LITERALS, ...ownHosts].flatMap(formsOf);
     expect(urls.length).toBeGreaterThan(900);
-    for (const url of urls) expect([url, await outcomeOf(agent, url)]).toEqual([url, "EgressRefused"]);
+    for (const url of urls) expect([url, await outcomeOf(wayOut, url)]).toEqual([url, "EgressRefused"]);
     expect([reached, tried]).toEqual([[], []]);
   });
 
   test("what is no host goes nowhere", async () => {
-    const agent = agentWith({}, answering("127.0.0.1"));
-    for (const host of NO_HOSTS) expect([host, await outcomeOf(agent, `http://${host}:${port}/`)]).not.toContain("204");
+    const wayOut = wayOutWith({}, answering("127.0.0.1"));
+    for (const host of NO_HOSTS)
+      expect([host, await outcomeOf(wayOut, `http://${host}:${port}/`)]).not.toContain("204");
     for (const scheme of ["ftp", "file", "gopher", "ws", "unix", "data", "javascript", "dict", "ldap"]) {
-      expect(await outcomeOf(agent, `${scheme}://127.0.0.1:${port}/`)).not.toBe("204");
+      expect(await outcomeOf(wayOut, `${scheme}://127.0.0.1:${port}/`)).not.toBe("204");
     }
     expect([reached, tried]).toEqual([[], []]);
   });
 
   test("a URL that shows one host and means another is judged by what it means", async () => {
-    const agent = agentWith({}, answering("127.0.0.1"));
+    const wayOut = wayOutWith({}, answering("127.0.0.1"));
     const at = `127.0.0.1:${port}`;
     const urls = [
       `http://example.com@${at}/`, `http://example.com%40x@${at}/`, `http://example.com%2f@${at}/`, `http://a:b@${at}/`,
@@ -341,7 +346,7 @@ describe("the way out", () => {
       `http://127.0.0.1:0${port}/`, `http://127.0.0.1:${port}/../..//example.com`, `http://localhost:${port}/`,
       `http://foo@example.com@${at}/`, `http://example.com:80%20@${at}/`, `http://[::1]:${port}/@example.com`,
     ]; // prettier-ignore
-    const outcomes = await Promise.all(urls.map((url) => outcomeOf(agent, url)));
+    const outcomes = await Promise.all(urls.map((url) => outcomeOf(wayOut, url)));
     expect(outcomes.filter((outcome) => /^\d/.test(outcome))).toEqual([]);
     expect(outcomes.filter((outcome) => outcome === "EgressRefused").length).toBeGreaterThan(25);
     expect([reached, tried]).toEqual([[], []]);
@@ -366,12 +371,12 @@ describe("the way out", () => {
     ]; // prettier-ignore
     let asked = 0;
     for (const answers of inside) {
-      const agent = agentWith({}, async (host) => {
+      const wayOut = wayOutWith({}, async (host) => {
         asked += 1;
         return answering(...answers)(host);
       });
       for (const url of NAMES.flatMap((name) => [`http://${name}:${port}/`, `https://${name}:${port}/`])) {
-        expect([url, answers, await outcomeOf(agent, url)]).toEqual([url, answers, "EgressRefused"]);
+        expect([url, answers, await outcomeOf(wayOut, url)]).toEqual([url, answers, "EgressRefused"]);
       }
     }
     expect(asked).toBe(inside.length * NAMES.length * 2);
@@ -379,9 +384,9 @@ describe("the way out", () => {
   });
 
   test("the system's own localhost is closed, and open when loopback is", async () => {
-    expect(await outcomeOf(agentWith({}), `http://localhost:${port}/`)).toBe("EgressRefused");
+    expect(await outcomeOf(wayOutWith({}), `http://localhost:${port}/`)).toBe("EgressRefused");
     expect(tried).toEqual([]);
-    expect(await outcomeOf(agentWith({ loopback: true }), `http://localhost:${port}/`)).toBe("204");
+    expect(await outcomeOf(wayOutWith({ loopback: true }), `http://localhost:${port}/`)).toBe("204");
   });
 
   test("of a mixed answer only the open addresses are tried", async () => {
@@ -390,8 +395,8 @@ describe("the way out", () => {
       ["10.0.0.1", "::1", "127.0.0.1", "::ffff:127.0.0.3"], ["0.0.0.0", "127.0.0.1", "::"],
     ]; // prettier-ignore
     for (const answers of mixtures) {
-      const agent = agentWith({ allow: ["127.0.0.1/32"] }, answering(...answers));
-      expect(await outcomeOf(agent, `http://mixed.example:${port}/`)).toBe("204");
+      const wayOut = wayOutWith({ allow: ["127.0.0.1/32"] }, answering(...answers));
+      expect(await outcomeOf(wayOut, `http://mixed.example:${port}/`)).toBe("204");
     }
     expect(new Set([...reached, ...tried])).toEqual(new Set(["127.0.0.1"]));
   });
@@ -399,25 +404,25 @@ describe("the way out", () => {
   test("a name that changes its meaning between check and connection has one meaning only", async () => {
     const turns = ["127.0.0.1", "127.0.0.2", "::1", "127.0.0.1", "0.0.0.0", "127.0.0.1"];
     let asked = 0;
-    const agent = agentWith({ allow: ["127.0.0.1/32"] }, async () => [{ address: turns[asked++] ?? "" }]);
+    const wayOut = wayOutWith({ allow: ["127.0.0.1/32"] }, async () => [{ address: turns[asked++] ?? "" }]);
     const outcomes = [];
-    for (const _ of turns) outcomes.push(await outcomeOf(agent, `http://rebind.example:${port}/`));
+    for (const _ of turns) outcomes.push(await outcomeOf(wayOut, `http://rebind.example:${port}/`));
     expect(outcomes).toEqual(["204", "EgressRefused", "EgressRefused", "204", "EgressRefused", "204"]);
     expect(asked).toBe(turns.length);
     expect([reached, tried]).toEqual([Array(3).fill("127.0.0.1"), Array(3).fill("127.0.0.1")]);
   });
 
   test("a redirect is an answer, and is not followed", async () => {
-    const agent = agentWith({ allow: ["127.0.0.1/32"] }, answering("127.0.0.1"));
-    expect(await statusOf(agent, `http://moving.example:${port}/moved`)).toBe(302);
+    const wayOut = wayOutWith({ allow: ["127.0.0.1/32"] }, answering("127.0.0.1"));
+    expect(await statusOf(wayOut, `http://moving.example:${port}/moved`)).toBe(302);
     expect(tried).toEqual(["127.0.0.1"]);
   });
 
   test("a name with thousands of addresses is tried at a few of them", async () => {
     const many = Array.from({ length: 4000 }, (_, n) => `127.${1 + (n >> 8)}.${n & 255}.1`);
     // Nobody listens on port 1.
-    const agent = agentWith({ loopback: true }, answering(...many));
-    expect(await outcomeOf(agent, "http://many.example:1/")).not.toBe("204");
+    const wayOut = wayOutWith({ loopback: true }, answering(...many));
+    expect(await outcomeOf(wayOut, "http://many.example:1/")).not.toBe("204");
     expect(tried.length).toBeGreaterThan(0);
     expect(tried.length).toBeLessThanOrEqual(16);
   });
@@ -434,9 +439,9 @@ describe("the way out", () => {
     secure.on("tlsClientError", (_error, socket) => hellos.push(socket.servername));
     await new Promise<void>((resolve) => secure.listen(0, "127.0.0.1", resolve));
     const { port: securePort } = secure.address() as AddressInfo;
-    const agent = agentWith({ loopback: true }, answering("127.0.0.1"));
+    const wayOut = wayOutWith({ loopback: true }, answering("127.0.0.1"));
     for (const host of ["hooks.example", "dotted.example.", "BÜCHER.example", "127.0.0.1"]) {
-      expect(await outcomeOf(agent, `https://${host}:${securePort}/`)).not.toMatch(/^\d/);
+      expect(await outcomeOf(wayOut, `https://${host}:${securePort}/`)).not.toMatch(/^\d/);
     }
     await eventually(
       () => hellos.length,
@@ -450,8 +455,8 @@ describe("the way out", () => {
   test("a name that is not resolved in time is given up", async () => {
     const clock = new MovedClock();
     let asked = 0;
-    const agent = agentWith({}, () => new Promise(() => (asked += 1)), clock);
-    const outcome = reasonOf(statusOf(agent, `http://slow.example:${port}/`));
+    const wayOut = wayOutWith({}, () => new Promise(() => (asked += 1)), clock);
+    const outcome = reasonOf(statusOf(wayOut, `http://slow.example:${port}/`));
     await eventually(
       () => asked,
       (count) => count === 1,
@@ -472,8 +477,8 @@ describe("the way out", () => {
     let taken = 0;
     let closed = 0;
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
-    const agent = agentWith({ loopback: true }, undefined, clock);
-    const outcome = reasonOf(statusOf(agent, `https://127.0.0.1:${(mute.address() as AddressInfo).port}/`));
+    const wayOut = wayOutWith({ loopback: true }, undefined, clock);
+    const outcome = reasonOf(statusOf(wayOut, `https://127.0.0.1:${(mute.address() as AddressInfo).port}/`));
     await eventually(
       () => taken,
       (count) => count === 1,
@@ -488,13 +493,15 @@ describe("the way out", () => {
   });
 
   test("a name that cannot be resolved is the resolver's own error", async () => {
-    const agent = agentWith({}, () => Promise.reject(Object.assign(new Error("no such name"), { code: "ENOTFOUND" })));
-    await expect(statusOf(agent, `http://nowhere.example:${port}/`)).rejects.toThrow("no such name");
+    const wayOut = wayOutWith({}, () =>
+      Promise.reject(Object.assign(new Error("no such name"), { code: "ENOTFOUND" })),
+    );
+    await expect(statusOf(wayOut, `http://nowhere.example:${port}/`)).rejects.toThrow("no such name");
   });
 
   test("a refusal says how to open a network and not where the name leads", async () => {
-    const agent = agentWith({}, answering("10.77.88.99"));
-    const refusal = await statusOf(agent, "http://intranet.example/").catch((error: unknown) => error);
+    const wayOut = wayOutWith({}, answering("10.77.88.99"));
+    const refusal = await statusOf(wayOut, "http://intranet.example/").catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(EgressRefused);
     expect((refusal as EgressRefused).message).toBe(
       "intranet.example leads to no address that outgoing requests may go to; HELIOGRAPH_EGRESS_ALLOW opens networks",
@@ -521,9 +528,9 @@ describe("the way out", () => {
 
   test("one host can have two hundred connections at a time", async () => {
     const server = await keepingServer(() => {});
-    const agent = agentWith({ loopback: true });
+    const wayOut = wayOutWith({ loopback: true });
     const outcomes = Promise.all(
-      Array.from({ length: 200 }, () => outcomeOf(agent, `http://127.0.0.1:${server.port}/`)),
+      Array.from({ length: 200 }, () => outcomeOf(wayOut, `http://127.0.0.1:${server.port}/`)),
     );
     await eventually(
       () => server.asked.length,
@@ -532,15 +539,15 @@ describe("the way out", () => {
     expect(server.open.size).toBe(200);
     for (const socket of server.open) socket.write(YES);
     expect(new Set(await outcomes)).toEqual(new Set(["200"]));
-    await agent.destroy();
+    await wayOut.destroy();
     await server.close();
   });
 
   test("connections to many hosts are kept for the next request up to a bound, and closed behind their request beyond it", async () => {
     const server = await keepingServer((socket) => socket.write(YES));
     const rules = new EgressRules({ allow: [], loopback: true });
-    const agent = clientOut({ rules, clock: systemClock, resolve: answering("127.0.0.1"), keptMax: 5 });
-    const ask = (n: number): Promise<string> => outcomeOf(agent, `http://host-${n}.example:${server.port}/`);
+    const wayOut = clientOut({ rules, clock: systemClock, resolve: answering("127.0.0.1"), keptMax: 5 });
+    const ask = (n: number): Promise<string> => outcomeOf(wayOut, `http://host-${n}.example:${server.port}/`);
     for (let n = 0; n < 20; n += 1) {
       expect(await ask(n)).toBe("200");
       await eventually(
@@ -553,22 +560,22 @@ describe("the way out", () => {
     // Those that are gone make room again.
     for (const socket of server.open) socket.destroy();
     await eventually(
-      () => agent.origins(),
+      () => wayOut.origins(),
       (count) => count === 0,
     );
     await ask(0);
     expect(server.asked.at(-1)).toContain("connection: keep-alive");
-    await agent.destroy();
+    await wayOut.destroy();
     await server.close();
   });
 
   test("hosts that were refused leave nothing behind", async () => {
-    const agent = agentWith({}, answering("127.0.0.1"));
+    const wayOut = wayOutWith({}, answering("127.0.0.1"));
     const hosts = Array.from({ length: 500 }, (_, n) => `http://host-${n}.example:${port}/`);
-    const outcomes = await Promise.all(hosts.map((url) => outcomeOf(agent, url)));
+    const outcomes = await Promise.all(hosts.map((url) => outcomeOf(wayOut, url)));
     expect(new Set(outcomes)).toEqual(new Set(["EgressRefused"]));
     await eventually(
-      () => agent.origins(),
+      () => wayOut.origins(),
       (count) => count === 0,
     );
   });

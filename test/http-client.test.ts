@@ -12,7 +12,7 @@ import { SINK_CERTIFICATE, SINK_KEY } from "./support/sink-certificate.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-describe("the client for callbacks", () => {
+describe("the way out", () => {
   let server: Server;
   let port: number;
   let sockets: Set<Socket>;

@@ -298,7 +298,6 @@ describe("a media probe", () => {
   test.each([
     ["says nothing", () => {}],
     ["stops in the middle of its head", (socket: Socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Ty")],
-    ["gives hints without end", (socket: Socket) => pour(socket, head("103 Early Hints", "Link: </a>; rel=preload"))],
   ] satisfies [string, Script][])("a server that %s is left after five seconds", async (_what, answer) => {
     script = answer;
     const verdict = createMediaProbe({ wayOut, clock }).probe(`${base}/a`, "image");
@@ -308,6 +307,13 @@ describe("a media probe", () => {
     clock.advance(1);
     expect(await verdict).toEqual(UNKNOWN);
     expect(seen).toEqual(["HEAD /a"]);
+    await allGone();
+  });
+
+  test("a server that gives hints without end is left before it has said much", async () => {
+    script = (socket) => pour(socket, head("103 Early Hints", "Link: </a>; rel=preload"));
+    expect(await createMediaProbe({ wayOut, clock }).probe(`${base}/a`, "image")).toEqual(UNKNOWN);
+    expect(seen).toEqual(["HEAD /a", "GET /a range: bytes=0-0"]);
     await allGone();
   });
 

@@ -1,5 +1,6 @@
 import type { WayOut } from "../egress/http-client.ts";
 import type { Caller, Line } from "../egress/http-connection.ts";
+import { NoAnswer } from "../egress/no-answer.ts";
 import type { ResponseHead } from "../egress/response-head.ts";
 import { readTarget } from "../egress/write-request.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -85,7 +86,9 @@ class Asking implements Caller {
   }
 
   onFailure(error: Error): void {
-    this.#fail(error.message);
+    // What the way out says of an answer, or of a request, it says without naming it.
+    const subject = error instanceof NoAnswer ? (this.#line ? "The other side " : "The request ") : "";
+    this.#fail(`${subject}${error.message}`);
   }
 
   #hangUp(reason: string): void {

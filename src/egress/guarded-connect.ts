@@ -34,8 +34,8 @@ interface Wanted {
   hostname: string;
   port: number;
   secure: boolean;
-  /** Hears the bytes where they are not to come as a stream. */
-  onread?: OnReadOpts;
+  /** Hears the bytes: they do not come as a stream. */
+  onread: OnReadOpts;
 }
 
 /** Opens connections, each to an address that the rules have just passed. */
@@ -57,7 +57,7 @@ export function createGuardedConnect({ rules, clock, resolve = createResolve() }
       settle(new EgressRefused(hostname), null);
       return null;
     }
-    const target = { host: hostname, port, lookup, noDelay: true, keepAlive: true, ...(onread ? { onread } : {}) };
+    const target = { host: hostname, port, lookup, noDelay: true, keepAlive: true, onread };
     // TLS has neither addresses nor a closing dot in the name that it asks for.
     const servername = literal ? "" : hostname.replace(/\.$/, "");
     const socket: Socket = secure

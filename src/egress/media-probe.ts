@@ -5,7 +5,7 @@ import type { WayOut } from "./http-client.ts";
 import type { Caller, Line } from "./http-connection.ts";
 import { judgeMedia, NOTHING, readMedia, type Found, type MediaKind, type Verdict } from "./media.ts";
 import type { ResponseHead } from "./response-head.ts";
-import { readTarget, type OutgoingRequest, type Target } from "./write-request.ts";
+import { readTarget, type Target } from "./write-request.ts";
 
 const PROBE_LIMIT_MS = 5000;
 const REMEMBERED_MS = 600_000;
@@ -133,42 +133,52 @@ async function look(needs: Needs, address: string): Promise<Found> {
   if (!target) return NOTHING;
   const endsAt = needs.clock.monotonic() + PROBE_LIMIT_MS;
   const head = await ask(needs, target, "HEAD", PROBE_LIMIT_MS);
-  const leftMs = endsAt - needs.clock.monotonic();
-  if (leftMs <= 0 || (head.type !== null && head.bytes !== null)) return head;
-  const get = await ask(needs, target, "GET", leftMs);
-  return { type: get.type ?? head.type, bytes: get.bytes ?? head.bytes };
+  if (head === null || (head.type !== null && head.bytes !== null)) return head ?? NOTHING;
+  const get = await ask(needs, target, "GET", Math.max(0, endsAt - needs.clock.monotonic()));
+  return { type: get?.type ?? head.type, bytes: get?.bytes ?? head.bytes };
 }
 
-/** Closed addresses, silence, resets and garbage are all the same here: nothing is known, and the link passes. */
-async function ask(
+/**
+ * Null when the time was over. Closed addresses, resets and garbage are all the same otherwise: nothing is known, and the
+ * link passes.
+ */
+function ask(
   { wayOut, clock, log }: Needs,
   target: Target,
   method: "HEAD" | "GET",
   limitMs: number,
-): Promise<Found> {
+): Promise<Found | null> {
   // A compressed answer would tell the wrong size.
   const headers = { "accept-encoding": "identity", ...(method === "GET" ? { range: "bytes=0-0" } : {}) };
-  const request: OutgoingRequest = { method, headers, body: null, thenClose: true };
-  try {
-    return await new Promise<Found>((resolve, reject) => {
-      wayOut.send(target, request, new Looking(clock, limitMs, { resolve, reject }));
-    });
-  } catch (error) {
-    log?.debug({ err: error, method }, "media was not reached");
-    return NOTHING;
-  }
+  return new Promise((resolve) => {
+    const onFailure = (error: Error): void => {
+      log?.debug({ err: error, method }, "media was not reached");
+      resolve(NOTHING);
+    };
+    const looking = new Looking(clock, limitMs, { onFound: resolve, onFailure });
+    try {
+      wayOut.send(target, { method, headers, body: null, thenClose: true }, looking);
+    } catch (error) {
+      looking.onFailure(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}
+
+interface LookHearer {
+  onFound(found: Found | null): void;
+  onFailure(error: Error): void;
 }
 
 /** Hears the head of an answer, and hangs up: what follows may have no end. */
 class Looking implements Caller {
-  readonly #settle: { resolve(found: Found): void; reject(error: Error): void };
+  readonly #hearer: LookHearer;
   readonly #cancelLimit: () => void;
   #line: Line | null = null;
   #isOver = false;
 
-  constructor(clock: Clock, limitMs: number, settle: { resolve(found: Found): void; reject(error: Error): void }) {
-    this.#settle = settle;
-    this.#cancelLimit = clock.after(limitMs, () => this.onFailure(new Error("there was no answer in time")));
+  constructor(clock: Clock, limitMs: number, hearer: LookHearer) {
+    this.#hearer = hearer;
+    this.#cancelLimit = clock.after(limitMs, () => this.#end(() => hearer.onFound(null)));
   }
 
   isWaiting(): boolean {
@@ -180,8 +190,7 @@ class Looking implements Caller {
   }
 
   onHead(head: ResponseHead): void {
-    this.#settle.resolve(readMedia(head));
-    this.#hangUp();
+    this.#end(() => this.#hearer.onFound(readMedia(head)));
   }
 
   onBody(): void {}
@@ -189,13 +198,14 @@ class Looking implements Caller {
   onEnd(): void {}
 
   onFailure(error: Error): void {
-    this.#settle.reject(error);
-    this.#hangUp();
+    this.#end(() => this.#hearer.onFailure(error));
   }
 
-  #hangUp(): void {
+  #end(tell: () => void): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#cancelLimit();
     this.#line?.hangUp(this);
+    tell();
   }
 }

@@ -9,17 +9,25 @@ interface ShapeFault {
   message: string;
 }
 
-/** Whoever has made more faults than these has not read the reference. */
-const TOLD_MAX = 20;
+/** Whoever has made more faults than these has not read the reference: nobody looks for the rest. */
+const FAULTS_MAX = 20;
 
-/** Makes a check of values against a schema; it tells every fault at once, and nothing when there is none. */
+/** Makes a check of values against a schema; it tells the faults at once, twenty at the most, and nothing when there is none. */
 export const shapeChecker =
   (schema: Schema): ((value: unknown) => ShapeFault[]) =>
   (value) =>
-    told(look(schema, value, ""));
+    told(firstOf(look(schema, value, "")));
 
 /** What a value has to be, where it is something else altogether; or what it has to do, where it is of the right kind. */
 type Found = { at: string } & ({ kinds: readonly string[] } | { rule: string });
+
+type Look = Generator<Found, void>;
+
+function firstOf(looking: Look): Found[] {
+  const found: Found[] = [];
+  for (const each of looking) if (found.push(each) === FAULTS_MAX) break;
+  return found;
+}
 
 const KINDS: Readonly<Record<NonNullable<Schema["type"]>, { name: string; has(value: unknown): boolean }>> = {
   string: { name: "a string", has: (value) => typeof value === "string" },
@@ -31,72 +39,71 @@ const KINDS: Readonly<Record<NonNullable<Schema["type"]>, { name: string; has(va
   object: { name: "an object", has: isObject },
 };
 
-function look(schema: Schema, value: unknown, at: string): Found[] {
-  const { type, anyOf, allOf } = schema;
-  if (anyOf) return lookAtBranches(anyOf, value, at);
-  if (allOf) return allOf.flatMap((part) => look(part, value, at));
-  if (schema.const !== undefined) return value === schema.const ? [] : [{ at, kinds: [JSON.stringify(schema.const)] }];
-  if (type === undefined) return [];
+function* look(schema: Schema, value: unknown, at: string): Look {
+  const { type, anyOf, allOf = [] } = schema;
+  if (anyOf) yield* lookAtBranches(anyOf, value, at);
+  for (const part of allOf) yield* look(part, value, at);
+  if (type === undefined) return;
+  if (schema.const !== undefined) {
+    if (value !== schema.const) yield { at, kinds: [JSON.stringify(schema.const)] };
+    return;
+  }
   const kind = KINDS[type];
-  if (!kind.has(value)) return [{ at, kinds: [kind.name] }];
-  if (typeof value === "string") return lookAtString(schema, value, at);
-  if (typeof value === "number") return lookAtNumber(schema, value, at);
-  if (Array.isArray(value)) return lookAtItems(schema, value, at);
-  return isObject(value) ? lookAtFields(schema, value, at) : [];
+  if (!kind.has(value)) yield { at, kinds: [kind.name] };
+  else if (typeof value === "string") yield* lookAtString(schema, value, at);
+  else if (typeof value === "number") yield* lookAtNumber(schema, value, at);
+  else if (Array.isArray(value)) yield* lookAtItems(schema, value, at);
+  else if (isObject(value)) yield* lookAtFields(schema, value, at);
 }
 
 /** Where the value is of one branch's kind and wrong within, that it is not of another's is no news. */
-function lookAtBranches(branches: readonly Schema[], value: unknown, at: string): Found[] {
-  const looks = branches.map((branch) => look(branch, value, at));
-  if (looks.some(({ length }) => length === 0)) return [];
-  const all = looks.flat();
+function* lookAtBranches(branches: readonly Schema[], value: unknown, at: string): Look {
+  const all: Found[] = [];
+  for (const branch of branches) {
+    const found = firstOf(look(branch, value, at));
+    if (found.length === 0) return;
+    all.push(...found);
+  }
   const within = all.filter((found) => found.at !== at || "rule" in found);
-  if (within.length > 0) return within;
-  return [{ at, kinds: [...new Set(all.flatMap((found) => ("kinds" in found ? found.kinds : [])))] }];
+  if (within.length > 0) yield* within;
+  else yield { at, kinds: [...new Set(all.flatMap((found) => ("kinds" in found ? found.kinds : [])))] };
 }
 
-function lookAtString({ minLength, maxLength, pattern }: Schema, value: string, at: string): Found[] {
-  // A sign is one character, however many units it is stored in.
-  const length = minLength === undefined && maxLength === undefined ? 0 : Array.from(value).length;
-  return [
-    ...atLeast(minLength, length, at, "character"),
-    ...atMost(maxLength, length, at, "character"),
-    ...(pattern === undefined || new RegExp(pattern, "u").test(value) ? [] : [{ at, rule: `must match ${pattern}` }]),
-  ];
+function* lookAtString({ minLength = 0, maxLength = Infinity, pattern }: Schema, value: string, at: string): Look {
+  if (isShorter(value, minLength)) yield { at, rule: `must have at least ${inWords(minLength, "character")}` };
+  if (isLonger(value, maxLength)) yield { at, rule: `must have at most ${inWords(maxLength, "character")}` };
+  else if (pattern !== undefined && !new RegExp(pattern, "u").test(value)) yield { at, rule: `must match ${pattern}` };
 }
 
-const lookAtNumber = ({ minimum = -Infinity, maximum = Infinity }: Schema, value: number, at: string): Found[] => [
-  ...(value < minimum ? [{ at, rule: `must be at least ${minimum}` }] : []),
-  ...(value > maximum ? [{ at, rule: `must be at most ${maximum}` }] : []),
-];
+/** A sign is one character, be it stored as one unit or as two; they are counted only where that decides. */
+const isShorter = (value: string, limit: number): boolean =>
+  value.length < 2 * limit && Array.from(value).length < limit;
+const isLonger = (value: string, limit: number): boolean =>
+  value.length > limit && (value.length > 2 * limit || Array.from(value).length > limit);
 
-function lookAtItems({ items = {}, minItems, maxItems }: Schema, value: readonly unknown[], at: string): Found[] {
+function* lookAtNumber({ minimum = -Infinity, maximum = Infinity }: Schema, value: number, at: string): Look {
+  if (value < minimum) yield { at, rule: `must be at least ${minimum}` };
+  if (value > maximum) yield { at, rule: `must be at most ${maximum}` };
+}
+
+function* lookAtItems(schema: Schema, value: readonly unknown[], at: string): Look {
+  const { items = {}, minItems = 0, maxItems = Infinity } = schema;
+  if (value.length < minItems) yield { at, rule: `must have at least ${inWords(minItems, "item")}` };
   // What is too long is not looked through.
-  const tooMany = atMost(maxItems, value.length, at, "item");
-  if (tooMany.length > 0) return tooMany;
-  return [
-    ...atLeast(minItems, value.length, at, "item"),
-    ...value.flatMap((item, index) => look(items, item, `${at}[${index}]`)),
-  ];
+  if (value.length > maxItems) yield { at, rule: `must have at most ${inWords(maxItems, "item")}` };
+  else for (const [index, item] of value.entries()) yield* look(items, item, `${at}[${index}]`);
 }
 
-function lookAtFields(schema: Schema, value: Readonly<Record<string, unknown>>, at: string): Found[] {
+function* lookAtFields(schema: Schema, value: Readonly<Record<string, unknown>>, at: string): Look {
   const { properties = {}, required = [], additionalProperties: others = true } = schema;
   const path = (name: string): string => (at === "" ? name : `${at}.${name}`);
-  const named = Object.entries(properties).flatMap(([name, field]): Found[] => {
-    if (Object.hasOwn(value, name) && value[name] !== undefined) return look(field, value[name], path(name));
-    return required.includes(name) ? [{ at: path(name), rule: "is required" }] : [];
-  });
-  if (others === true) return named;
-  const rest = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
-  return [...named, ...rest.flatMap((name) => look(others, value[name], path(name)))];
+  for (const [name, field] of Object.entries(properties))
+    if (Object.hasOwn(value, name) && value[name] !== undefined) yield* look(field, value[name], path(name));
+    else if (required.includes(name)) yield { at: path(name), rule: "is required" };
+  if (others === true) return;
+  for (const [name, member] of Object.entries(value))
+    if (!Object.hasOwn(properties, name)) yield* look(others, member, path(name));
 }
-
-const atLeast = (limit: number | undefined, count: number, at: string, thing: string): Found[] =>
-  limit === undefined || count >= limit ? [] : [{ at, rule: `must have at least ${inWords(limit, thing)}` }];
-
-const atMost = (limit: number | undefined, count: number, at: string, thing: string): Found[] =>
-  limit === undefined || count <= limit ? [] : [{ at, rule: `must have at most ${inWords(limit, thing)}` }];
 
 const inWords = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
@@ -107,7 +114,7 @@ function told(all: readonly Found[]): ShapeFault[] {
     const rule = "rule" in found ? found.rule : `must be ${joinWithOr(found.kinds)}`;
     rules.set(found.at, [...(rules.get(found.at) ?? []), rule]);
   }
-  return [...rules].slice(0, TOLD_MAX).map(([parameter, broken]) => ({
+  return [...rules].map(([parameter, broken]) => ({
     parameter,
     message: `${parameter || "The body"} ${broken.join(" and ")}.`,
   }));

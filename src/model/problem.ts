@@ -34,7 +34,7 @@ export const PROBLEMS = {
     type: "invalid_request",
     message: "The request has fields that are missing or wrong.",
     cause: "One or more fields are absent, of the wrong type or outside their allowed values.",
-    fix: "`error.details` names every such field with what it needs; mend them all and send again. Nothing was accepted.",
+    fix: "`error.details` names such fields with what they need, all of them unless they are very many; mend them and send again. Nothing was accepted.",
   },
   INVALID_RECIPIENT: {
     status: 400,
