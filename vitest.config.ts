@@ -68,7 +68,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // More than the cores of a small machine: many tests mostly wait for a process, a page or a pause.
-    maxWorkers: 4,
+    maxWorkers: 3,
     // Importing does nothing, so files may share a process: alone, each of them would load the whole house anew.
     isolate: false,
     sequence: { sequencer: LongestFirst },
