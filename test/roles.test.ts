@@ -278,6 +278,9 @@ describe.each(ENGINES)("roles on %s", (engine) => {
   /** Where its record can be read; a receipt that matches nothing is only ever listed. */
   const readerOf = ({ path }: { path: string }): string => `GET ${path.replace(/:id.*$/, ":id")}`;
   const readable = new Set(PROTECTED.map(nameOf));
+  /** A callback shows its request as it would be signed at that moment. */
+  const withoutTime = (body: unknown): unknown =>
+    JSON.parse(JSON.stringify(body).replaceAll(/"webhook-(?:timestamp|signature)":"[^"]*"/g, '"then":""'));
 
   test.each(named(changing.filter((route) => route.path.includes(":id") && readable.has(readerOf(route)))))(
     "%s changes nothing for the owner of another account",
@@ -290,7 +293,8 @@ describe.each(ENGINES)("roles on %s", (engine) => {
       const body = route.method === "DELETE" ? undefined : example;
       const answer = await people.stranger.ask(route.method, path, body);
       expect([name, answer.status]).toEqual([name, 404]);
-      expect((await people.owner.ask("GET", readPath)).body).toEqual(before.body);
+      const after = await people.owner.ask("GET", readPath);
+      expect(withoutTime(after.body)).toEqual(withoutTime(before.body));
     },
   );
 

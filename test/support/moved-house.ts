@@ -118,7 +118,12 @@ export async function openMovedHouse(
       patience = PATIENCE;
       clock.advance(TICK_MS);
     }
-    throw new Error(`the house does not come to rest: ${JSON.stringify(await look())}`);
+    const messages = await database.rows(
+      "select * from messages where state in ('accepted', 'scheduled', 'submitting') limit 3",
+    );
+    const failovers = await database.rows(`select * from failovers where due_at <= ${clock.now()} limit 3`);
+    const found = { now: clock.now(), ...(await look()), messages, failovers };
+    throw new Error(`the house does not come to rest: ${JSON.stringify(found)}`);
   }
 
   async function travel(ms: number): Promise<void> {
