@@ -196,6 +196,19 @@ describe.each(ENGINES)("retention on %s", (engine) => {
     });
   });
 
+  test("a plan for another route that outlived its message's end is listed, and can be given up", async () => {
+    const ref = await delivered();
+    const other = await delivered();
+    for (const { requestId } of [ref, other])
+      await opened.execute(
+        `insert into failovers (account_id, request_id, n, due_at) values (1, '${requestId}', 1, ${NOON})`,
+      );
+    const listed = async () => (await store.listFailovers(NOON, 10)).map(({ requestId }) => requestId);
+    expect(new Set(await listed())).toEqual(new Set([ref.requestId, other.requestId]));
+    await store.dropFailover(ref);
+    expect(await listed()).toEqual([other.requestId]);
+  });
+
   describe("removing messages", () => {
     const rowsOf = async (table: string) => (await opened.execute(`select * from ${table}`)).length;
 

@@ -283,6 +283,20 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       expect(shop.carrier.submitted.map(({ requestId }) => requestId)).toEqual([failing.requestId]);
     });
 
+    test("a plan that is left although the message has come to its end is given up", async () => {
+      const message = await silent();
+      await report(shop.needs, receipt("1/first", "f-1", "delivered"));
+      const given: string[] = [];
+      const store = {
+        ...shop.store,
+        listFailovers: async () => [await shop.read(message)],
+        dropFailover: async ({ requestId }: { requestId: string }) => void given.push(requestId),
+      };
+      await failOver({ ...shop.needs, store });
+      expect(given).toEqual([message.requestId]);
+      expect(await shop.read(message)).toMatchObject({ state: "delivered" });
+    });
+
     test("two nodes that turn at the same moment send it once", async () => {
       const message = await silent();
       shop.clock.advance(10_000);

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
 import { carrierKey } from "../model/catalog.ts";
-import { customerStatus, isErased, isSealed } from "../model/message.ts";
+import { customerStatus, isErased, isFinal, isSealed } from "../model/message.ts";
 import { readTrail, writeTrail, type TrailEntry } from "../model/trail.ts";
 import { NOBODY, type MessageStore, type StoredMessage } from "../store/store.ts";
 import type { GroupCommit } from "../work/group-commit.ts";
@@ -9,7 +9,7 @@ import { candidatesFor, routesFor, type ChooseNeeds } from "./choose-route.ts";
 import { asText, callBack, fallbackOf, mayFallBack } from "./fall-back.ts";
 
 export interface FailOverNeeds extends ChooseNeeds {
-  store: Pick<MessageStore, "listFailovers" | "replanFailover" | "eraseSealed">;
+  store: Pick<MessageStore, "listFailovers" | "dropFailover" | "replanFailover" | "eraseSealed">;
   commits: GroupCommit;
   clock: Clock;
   accountOf(accountId: number): Account | null;
@@ -31,6 +31,8 @@ async function turn(needs: FailOverNeeds, message: StoredMessage): Promise<void>
   const { commits, clock } = needs;
   const { accountId, requestId, n, carrier } = message;
   const at = clock.now();
+  // A plan that was written at the very moment at which the message came to its end.
+  if (isFinal(message.state)) return needs.store.dropFailover(message);
   if (at < message.expiresAt && (await mayFallBack(needs, message))) return turnToText(needs, message, at);
   if (fallbackOf(message)) return giveUp(needs, message, at);
   const tried = [...message.tried, ...routesUsed(needs, message)];

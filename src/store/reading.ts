@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { idFloor } from "../lib/ids.ts";
-import { statesShownAs } from "../model/message.ts";
+import { statesShownAs, WAITING_STATES } from "../model/message.ts";
 import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { Engine } from "./engine.ts";
 import { contentAtEnd, IS_WAITING, laneOf, phoneMessageOf, storedMessageOf } from "./rows.ts";
@@ -15,6 +15,7 @@ type Reading = Pick<
   | "countWaiting"
   | "findAnswer"
   | "listFailovers"
+  | "dropFailover"
   | "replanFailover"
   | "eraseSealed"
   | "listCampaignMessages"
@@ -97,11 +98,20 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
         )
         .selectAll("messages")
         .where("failovers.due_at", "<=", dueBy)
-        .where("messages.state", "in", ["submitted", "enroute", "unknown"])
+        .where("messages.state", "not in", WAITING_STATES)
         .orderBy("failovers.due_at")
         .limit(limit)
         .execute();
       return rows.map(storedMessageOf);
+    },
+
+    async dropFailover({ accountId, requestId, n }) {
+      await db
+        .deleteFrom("failovers")
+        .where("account_id", "=", accountId)
+        .where("request_id", "=", requestId)
+        .where("n", "=", n)
+        .execute();
     },
 
     async eraseSealed({ accountId, requestId, n }) {

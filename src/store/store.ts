@@ -347,8 +347,10 @@ export interface MessageStore {
   countWaiting(): Promise<number>;
   /** What a request with this idempotency key was answered; null when there was none. */
   findAnswer(accountId: number, path: string, key: string): Promise<{ bodyHash: string; response: string } | null>;
-  /** Messages whose route has stayed silent for too long, oldest first. */
+  /** Messages whose route has stayed silent for too long, oldest first; those too that have come to their end meanwhile. */
   listFailovers(dueBy: number, limit: number): Promise<readonly StoredMessage[]>;
+  /** Gives up the plan to try another route. */
+  dropFailover(ref: MessageRef): Promise<void>;
   /** Moves a planned failover to another time; false when none is planned, or another carrier or channel has the message. */
   replanFailover(ref: MessageRef, carrier: string, at: number, channel?: Channel): Promise<boolean>;
   /** Erases words that lie sealed, without a move: nobody will send them any more. */
