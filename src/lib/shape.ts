@@ -1,6 +1,6 @@
-import { joinWithOr } from "./join-words.ts";
 import { isObject } from "./plain-object.ts";
 import type { Schema } from "./schema.ts";
+import { countOf, joinWithOr } from "./words.ts";
 
 /** One place where a value is not as its schema has it. */
 interface ShapeFault {
@@ -70,8 +70,8 @@ function* lookAtBranches(branches: readonly Schema[], value: unknown, at: string
 }
 
 function* lookAtString({ minLength = 0, maxLength = Infinity, pattern }: Schema, value: string, at: string): Look {
-  if (isShorter(value, minLength)) yield { at, rule: `must have at least ${inWords(minLength, "character")}` };
-  if (isLonger(value, maxLength)) yield { at, rule: `must have at most ${inWords(maxLength, "character")}` };
+  if (isShorter(value, minLength)) yield { at, rule: `must have at least ${countOf(minLength, "character")}` };
+  if (isLonger(value, maxLength)) yield { at, rule: `must have at most ${countOf(maxLength, "character")}` };
   else if (pattern !== undefined && !new RegExp(pattern, "u").test(value)) yield { at, rule: `must match ${pattern}` };
 }
 
@@ -88,9 +88,9 @@ function* lookAtNumber({ minimum = -Infinity, maximum = Infinity }: Schema, valu
 
 function* lookAtItems(schema: Schema, value: readonly unknown[], at: string): Look {
   const { items = {}, minItems = 0, maxItems = Infinity } = schema;
-  if (value.length < minItems) yield { at, rule: `must have at least ${inWords(minItems, "item")}` };
+  if (value.length < minItems) yield { at, rule: `must have at least ${countOf(minItems, "item")}` };
   // What is too long is not looked through.
-  if (value.length > maxItems) yield { at, rule: `must have at most ${inWords(maxItems, "item")}` };
+  if (value.length > maxItems) yield { at, rule: `must have at most ${countOf(maxItems, "item")}` };
   else for (const [index, item] of value.entries()) yield* look(items, item, `${at}[${index}]`);
 }
 
@@ -104,8 +104,6 @@ function* lookAtFields(schema: Schema, value: Readonly<Record<string, unknown>>,
   for (const [name, member] of Object.entries(value))
     if (!Object.hasOwn(properties, name)) yield* look(others, member, path(name));
 }
-
-const inWords = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
 /** All that was found at one place is one fault. */
 function told(all: readonly Found[]): ShapeFault[] {

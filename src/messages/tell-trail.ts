@@ -1,3 +1,4 @@
+import { countOf } from "../lib/words.ts";
 import { carrierNameOf, PAUSED_MS } from "../model/catalog.ts";
 import type { LedgerEntry } from "../model/credits.ts";
 import type { InboundMessage } from "../model/inbound.ts";
@@ -119,7 +120,7 @@ const inTime = <T extends { at: number }>(steps: readonly T[]): T[] => steps.toS
 function sizeOf({ channel, segments, credits }: StoredMessage, trail: readonly TrailEntry[]): string {
   const isBornText =
     channel === "sms" && !trail.some((entry) => entry.step === "failover" && entry.becomes !== undefined);
-  return `${isBornText ? `${count(segments, "segment")}, ` : ""}${count(credits, "credit")}`;
+  return `${isBornText ? `${countOf(segments, "segment")}, ` : ""}${countOf(credits, "credit")}`;
 }
 
 /** What was written down, and the pause of a campaign that the message was born into. */
@@ -345,15 +346,15 @@ function reason(description: string | null, code: string | null): string {
 function ledgerWords({ kind, amount, held }: LedgerEntry, { credits }: StoredMessage): string {
   switch (kind) {
     case "hold":
-      return `${count(credits, "credit")} held, of ${held} for the whole request`;
+      return `${countOf(credits, "credit")} held, of ${held} for the whole request`;
     case "spend":
-      return `${count(-held, "credit")} spent`;
+      return `${countOf(-held, "credit")} spent`;
     case "release":
-      return `${count(amount, "credit")} given back, as no carrier took it`;
+      return `${countOf(amount, "credit")} given back, as no carrier took it`;
     case "refund":
     case "top-up":
     default:
-      return `${count(amount, "credit")} paid back`;
+      return `${countOf(amount, "credit")} paid back`;
   }
 }
 
@@ -362,8 +363,6 @@ const AGENTS = {
   preview: "A program that shows previews fetched",
   bot: "A program followed",
 };
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 const moment = (at: number): string => new Date(at).toISOString();
 

@@ -1,4 +1,4 @@
-import { joinWithOr } from "../../lib/join-words.ts";
+import { joinWithOr } from "../../lib/words.ts";
 import type { OpenApi } from "./document.ts";
 import { refTo, type JsonSchema } from "./publish-schema.ts";
 

@@ -25,7 +25,10 @@ import {
 export function describeWebhooks(schemas: SharedSchemas): Record<string, PathItem> {
   const report =
     "A text message was delivered or failed, or nobody knows. Without headers in its configuration it has the eight usual fields; with headers, exactly those whose placeholders they hold.";
-  const byGet = Object.entries(SMS_REPORT_FIELDS).map(([name, schema]) => queryField(name, schema, schemas));
+  const told = smsReport();
+  const byGet = Object.entries(SMS_REPORT_FIELDS).map(([name, schema]) =>
+    queryField(name, schema, told[name], schemas),
+  );
   const post = (
     name: string,
     [summary, description]: readonly [string, string],
@@ -150,9 +153,13 @@ function jsonBody(
   };
 }
 
-function queryField(name: string, schema: Schema, schemas: SharedSchemas): ParameterObject {
+function queryField(
+  name: string,
+  schema: Schema,
+  example: string | undefined,
+  schemas: SharedSchemas,
+): ParameterObject {
   const { description = "", ...rest } = publishSchema(schema, schemas);
-  const example = smsReport()[name];
   return {
     name,
     in: "query",
