@@ -230,6 +230,25 @@ describe("a connection behind a whole answer", () => {
     }
     expect(bodies).toEqual(["a", "b", "c"]);
   });
+
+  test("has each head read for itself, the same as the one before or not, and however it is cut", () => {
+    const reader = new ResponseReader();
+    const heads = [200, 200, 503, 200, 200].map((status, index) => ({
+      text: `HTTP/1.1 ${status} X\r\nRetry-After: ${index === 4 ? 2 : 1}\r\nContent-Length: 1\r\n\r\n`,
+      told: [status, index === 4 ? "2" : "1"],
+    }));
+    for (const cut of [1, 40, 53])
+      for (const { text, told } of heads) {
+        const heard: unknown[] = [];
+        reader.begin({ onHead: ({ status, retryAfter }) => heard.push(status, retryAfter), onBody: () => {} });
+        const bytes = bytesOf(`${text}x`);
+        const progress = [bytes.subarray(0, cut), bytes.subarray(cut)].map((piece) => reader.read(piece));
+        expect(progress).toEqual(["more", "whole"]);
+        expect(heard).toEqual(told);
+        // The memory of a piece is used again for the next.
+        bytes.fill(0x58);
+      }
+  });
 });
 
 describe("beside another parser", () => {

@@ -52,6 +52,7 @@ export class ResponseReader {
   #linesBytes = 0;
   /** The least that any head of this answer has said. */
   #keptMs = 0;
+  #last: { head: ResponseHead; bytes: Buffer } | null = null;
 
   /** How long the connection may be kept for the next request; zero when this was the last. */
   get keptMs(): number {
@@ -119,13 +120,22 @@ export class ResponseReader {
   }
 
   #readHead(bytes: Buffer, at: number): number | Exclude<Progress, "whole"> {
-    const head = readResponseHead(linesAt(bytes, at));
+    const head = this.#lastHead(bytes, at) ?? readResponseHead(linesAt(bytes, at));
     if (typeof head === "string") return head;
+    if (head !== this.#last?.head) this.#last = { head, bytes: Buffer.from(bytes.subarray(at, at + head.end)) };
     if (head.end > LINES_MAX_BYTES || this.#isTooMuch(head.end)) return "too many headers";
     if (head.status === 101) return "switched";
     this.#keptMs = Math.min(this.#keptMs, keptMsOf(head));
     if (head.status >= 200) this.#beginBody(head);
     return at + head.end;
+  }
+
+  /** The head before, where this one has the same bytes: most answers on a connection do until their date changes. */
+  #lastHead(bytes: Buffer, at: number): ResponseHead | null {
+    const last = this.#last;
+    if (!last) return null;
+    const { length } = last.bytes;
+    return at + length <= bytes.length && last.bytes.compare(bytes, at, at + length) === 0 ? last.head : null;
   }
 
   #beginBody(head: ResponseHead): void {
