@@ -14,7 +14,7 @@ export interface Settlement extends CallbackRef {
    * it is only put back, and never becomes due sooner than it was.
    */
   dueAt: number;
-  /** The message it is about; null when it is about none. */
+  /** The message it is about, where it waits; null when it does not, or is about none. */
   message: Pick<MessageRef, "requestId" | "n"> | null;
   /** Counts one more try. */
   attempted: boolean;

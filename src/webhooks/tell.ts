@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Seal } from "../lib/seal.ts";
 import type { Account } from "../model/account.ts";
 import { messageOf, type Callback, type Happening, type MessageFacts, type Push } from "../model/callback.ts";
-import type { Settlement } from "../store/callback-store.ts";
+import type { CallbackRef, Settlement } from "../store/callback-store.ts";
 import { writeAttempt } from "./attempt-log.ts";
 import { webhookPush } from "./event-push.ts";
 import type { ReportFacts } from "./placeholders.ts";
@@ -93,7 +93,13 @@ function settlementOf({ clock }: TellNeeds, callback: Callback, result: PushResu
   const at = clock.now();
   const common = { ...settledRef(callback), at, attempted: true };
   if (result.kind === "delivered")
-    return { ...common, state: "delivered", dueAt: at, log: writeAttempt({ at, ...result, nextTryAt: null }) };
+    return {
+      ...common,
+      state: "delivered",
+      dueAt: at,
+      message: null,
+      log: writeAttempt({ at, ...result, nextTryAt: null }),
+    };
   const next = result.gone
     ? null
     : nextTryAt({
@@ -104,19 +110,19 @@ function settlementOf({ clock }: TellNeeds, callback: Callback, result: PushResu
         random: Math.random,
       });
   const log = writeAttempt({ at, ...result, nextTryAt: next });
-  return { ...common, state: next === null ? "exhausted" : "waiting", dueAt: next ?? at, log };
+  if (next === null) return { ...common, state: "exhausted", dueAt: at, message: null, log };
+  return { ...common, state: "waiting", dueAt: next, message: messageOf(callback.happening), log };
 }
 
 function drop({ clock }: TellNeeds, callback: Callback, reason: string): Omit<Settlement, "ownedBy"> {
   const at = clock.now();
   const log = writeAttempt({ at, ms: 0, status: null, reason, excerpt: "", nextTryAt: null });
-  return { ...settledRef(callback), at, attempted: false, state: "dropped", dueAt: at, log };
+  return { ...settledRef(callback), at, attempted: false, state: "dropped", dueAt: at, message: null, log };
 }
 
 /** What names a callback when something is written down about it. */
-export const settledRef = ({ accountId, eventId, endpointId, happening }: Callback) => ({
+export const settledRef = ({ accountId, eventId, endpointId }: Callback): CallbackRef => ({
   accountId,
   eventId,
   endpointId,
-  message: messageOf(happening),
 });

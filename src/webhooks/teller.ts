@@ -1,8 +1,7 @@
 import { createBatcher, type Batcher } from "../lib/batcher.ts";
 import { insist } from "../lib/insist.ts";
 import type { Log } from "../lib/log.ts";
-import { messageIdOf } from "../model/message.ts";
-import { messageOf, type Callback } from "../model/callback.ts";
+import { messageIdIn, messageOf, type Callback } from "../model/callback.ts";
 import type { CallbackStore, Settlement } from "../store/callback-store.ts";
 import { isAway, NOBODY } from "../store/store.ts";
 import type { Membership } from "../work/membership.ts";
@@ -217,6 +216,7 @@ export class Teller {
         ...settledRef(job.callback),
         ownedBy: job.node,
         state: "waiting",
+        message: messageOf(job.callback.happening),
         at,
         dueAt: this.#dueAgainAt(job, reason),
         attempted: false,
@@ -251,8 +251,7 @@ const orderOf = ({ endpointKey, orderKey }: Job): string => `${endpointKey} ${or
 
 function jobOf(callback: Callback, node: number): Job {
   const { accountId, eventId, endpointId, happening } = callback;
-  const message = messageOf(happening);
-  const orderKey = message ? messageIdOf(message) : eventId;
+  const orderKey = messageIdIn(happening) ?? eventId;
   const endpointKey = `${accountId}/${endpointId}`;
   return { key: `${eventId} ${endpointId}`, endpointKey, orderKey, callback, node };
 }

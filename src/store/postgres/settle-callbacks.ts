@@ -58,7 +58,7 @@ export async function settleCallbacks(pool: ConnectionPool, batch: readonly Sett
   }));
   const settle = { name: "settle callbacks", text: SETTLE, values: SETTLEMENTS.values(rows) };
   const later = batch.flatMap((item) =>
-    item.state === "waiting" && item.message
+    item.message
       ? [{ ...refRow(item), request_id: item.message.requestId, n: item.message.n, due_at: item.dueAt }]
       : [],
   );

@@ -22,8 +22,7 @@ export function createSettleCallbacks(db: DatabaseSync): (batch: readonly Settle
       settle.run(state, tries, tries, dueAt, dueAt, doneAt, log, accountId, eventId, endpointId, ownedBy);
     }
     // What is to be told of the same message later comes after it.
-    for (const { accountId, eventId, endpointId, state, dueAt, message } of batch)
-      if (state === "waiting" && message)
-        holdBack.run(dueAt, accountId, message.requestId, message.n, endpointId, eventId, dueAt);
+    for (const { accountId, eventId, endpointId, dueAt, message } of batch)
+      if (message) holdBack.run(dueAt, accountId, message.requestId, message.n, endpointId, eventId, dueAt);
   };
 }
