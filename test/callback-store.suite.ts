@@ -178,6 +178,131 @@ export function callbackStoreSuite(engine: EngineName): void {
     });
   });
 
+  describe("a delivery", () => {
+    const AS_KNOWN = {
+      known: { channel: "sms", routeClass: "TRANS", recipient: "33612345678" },
+      facts: { sender: "HELIO", credits: 1, createdAt: NOON },
+    } as const;
+    const delivery = (ref: MessageRef, changes: Partial<Move> = {}): Move => ({
+      ...ref,
+      to: "delivered",
+      at: NOON + 5,
+      owner: NOBODY,
+      carrier: "1/line",
+      trail: "came\n",
+      trailAlways: true,
+      failoverAt: null,
+      errorCode: "000",
+      description: "Fine",
+      ...changes,
+    });
+    const rowsOf = (table: string, { requestId }: MessageRef): Promise<unknown[]> =>
+      opened.execute(`select * from ${table} where request_id = '${requestId}' order by n`);
+    /** All that there is of messages, and what was answered, without what is their own. */
+    async function allOf(refs: readonly MessageRef[], results: readonly (MoveResult | Error)[]): Promise<string> {
+      const rows = await Promise.all(
+        refs.flatMap((ref) => ["messages", "callbacks", "failovers"].map((table) => rowsOf(table, ref))),
+      );
+      const ids = new Map<string, string>();
+      const name = (id: string): string => ids.set(id, ids.get(id) ?? `id ${ids.size}`).get(id) ?? "";
+      const answers = results.map((result) => (result instanceof Error ? "failed" : result));
+      return JSON.stringify([rows, answers]).replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, name);
+    }
+
+    const rows = [
+      "trail = 'before '",
+      "trail = null",
+      `trail = '${"x".repeat(17_000)}'`,
+      "trail = 'before ', submitted_at = null",
+      "trail = 'before ', charge = 1, error_code = '7', description = 'busy'",
+      "trail = 'before ', channel = 'rcs'",
+      "trail = 'before ', operator = 'Airtel'",
+      "trail = 'before ', circle = 'Punjab'",
+      `trail = 'before ', content = '{"text":"","sealed":"x"}'`,
+    ];
+    it.each(rows)(
+      "is written and told the same, whether or not its sender says what it knows, where %s",
+      async (row) => {
+        let moves = 0;
+        let told = 0;
+        for (const from of ["submitting", "submitted", "enroute", "delivered", "rejected"]) {
+          const alike: string[] = [];
+          for (const asKnown of [{}, AS_KNOWN]) {
+            const ref = await stored();
+            for (const change of [`submitted_at = ${NOON}, state = '${from}'`, row])
+              await opened.execute(`update messages set ${change} where request_id = '${ref.requestId}'`);
+            const targets = [
+              target({ channel: "rcs" }),
+              target({ carrier: "1/other" }),
+              target(),
+              target({ carrier: "1/line", endpointId: ELSEWHERE }),
+            ];
+            const announce = { owner: NODE, dueAt: NOON + 5, targets };
+            const results = await store.move([delivery(ref, { announce, ...asKnown })]);
+            alike.push(await allOf([ref], results));
+            const [result] = results;
+            if (!result || result instanceof Error) throw result ?? new Error("no result");
+            moves += result.moved ? 1 : 0;
+            told += result.told.length;
+          }
+          expect(alike[1]).toBe(alike[0]);
+        }
+        expect(moves).toBe(6);
+        expect(told).toBeGreaterThanOrEqual(6);
+      },
+    );
+
+    it.each([
+      "nothing besides",
+      "nobody who is told",
+      "one that nobody here tells",
+      "one of whom it was told before",
+      "one of whom something waits elsewhere",
+      "one that has a plan for another route",
+      "one that is there twice",
+      "one that has moved on",
+      "one that cannot be written",
+    ])("is written with others the same, whether or not its sender says what it knows, with %s", async (kind) => {
+      const alike: string[] = [];
+      for (const asKnown of [{}, AS_KNOWN]) {
+        const refs = [await stored({ trail: "a\n" }), await stored({ trail: "b\n" }), await stored({ trail: "c\n" })];
+        const [, second = { accountId: 1, requestId: "", n: 1 }] = refs;
+        const failoverAt = kind.includes("plan") ? { failoverAt: NOON + 9 } : {};
+        for (const ref of refs) {
+          await move(ref, "submitting", []);
+          await move(ref, "submitted", [], ref === second ? failoverAt : {});
+        }
+        const before = target({ status: kind.includes("told before") ? "delivered" : "sent" });
+        if (kind.includes("of whom")) await move(second, "enroute", [before], {
+          announce: { owner: OTHER_NODE, dueAt: NOON + 500, targets: [before] },
+        }); // prettier-ignore
+        await opened.execute("update messages set state = 'submitted' where state = 'enroute'");
+        if (kind.includes("moved on")) await move(second, "expired", []);
+        const all = kind.includes("there twice") ? [...refs, second] : refs;
+        const results = await store.move(
+          all.map((ref) =>
+            delivery(ref, {
+              ...(kind.includes("nobody who")
+                ? {}
+                : {
+                    announce: {
+                      owner: kind.includes("nobody here") && ref === second ? NOBODY : NODE,
+                      dueAt: NOON + 5,
+                      targets: [target()],
+                    },
+                  }),
+              ...(kind.includes("cannot") && ref === second ? { description: "\0" } : {}),
+              ...asKnown,
+            }),
+          ),
+        );
+        alike.push(await allOf(refs, results));
+      }
+      expect(alike[1]).toBe(alike[0]);
+      expect(alike[0]).toContain('"moved":true');
+    });
+  });
+
   describe("a request with recipients that fail at the door", () => {
     it("stores what is told of them with it, and nothing when it is replayed", async () => {
       const item = acceptance({ each: { failure: "INVALID_RECIPIENT" } });

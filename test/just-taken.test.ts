@@ -21,7 +21,7 @@ describe("what carriers have just taken", () => {
   const clock = new MovedClock();
   const message = messageInHand({ recipient: "33612345678" });
   const { accountId, requestId, n } = message;
-  const ref = { accountId, requestId, n };
+  const ref = { accountId, requestId, n, asKnown: null };
   let taken: JustTaken;
   beforeEach(() => {
     taken = new JustTaken(clock);
@@ -39,6 +39,15 @@ describe("what carriers have just taken", () => {
     expect(found).toEqual(ref);
     expect(await taken.find(receipt({ carrier: "another" }))).toBeNull();
     expect(await taken.find(receipt({ carrierMessageId: "c-2" }))).toBeNull();
+  });
+
+  test("is found with what a store need not look up, unless that is not known or a store has to look all the same", async () => {
+    const known = { channel: "sms", routeClass: "TRANS", recipient: "33612345678" } as const;
+    const { sender, credits, createdAt } = message;
+    taken.note("scripted", "c-1", message, Promise.resolve(), known);
+    expect(await taken.find(receipt())).toEqual({ ...ref, asKnown: { known, facts: { sender, credits, createdAt } } });
+    taken.note("scripted", "c-1", { ...message, channel: "chatapp" }, Promise.resolve(), known);
+    expect(await taken.find(receipt())).toEqual(ref);
   });
 
   test("is left to the store where the id could not be written, or the receipt is about another phone", async () => {

@@ -6,6 +6,8 @@ import { move } from "../src/store/postgres/move.ts";
 import { findSubmissions, park, parkedWithMessage } from "../src/store/postgres/park.ts";
 import { markReported } from "../src/store/postgres/phones.ts";
 import { settleCallbacks } from "../src/store/postgres/settle-callbacks.ts";
+import { isDelivery } from "../src/store/as-known.ts";
+import { deliver } from "../src/store/postgres/deliver.ts";
 import { isShortTaking, take } from "../src/store/postgres/take.ts";
 import type { Move } from "../src/store/store.ts";
 import { NOON } from "./support/acceptances.ts";
@@ -65,6 +67,22 @@ test("messages that carriers have taken are written by whole keys on empty table
   expect(new Set(all.map(({ table }) => table))).toEqual(new Set(["messages", "parked_receipts"]));
   expect(partly).toEqual([]);
 });
+
+test.each([true, false])(
+  "messages that have come to their phones are written by whole keys on empty tables, told: %s",
+  async (told) => {
+    const facts = { sender: "HELIO", credits: 1, createdAt: NOON };
+    const delivered = movesWith({ told, parts: false }).map((step): Move => {
+      delete step.carrierMessageId;
+      return { ...step, known, facts };
+    });
+    expect(await deliver(planner.pool.query, delivered.filter(isDelivery))).toHaveLength(delivered.length);
+    const { all, partly } = await planner.searches(LAST_OF_KEY);
+    const asked = ["messages", "failovers", ...(told ? ["callbacks"] : [])];
+    expect(new Set(all.map(({ table }) => table))).toEqual(new Set(asked));
+    expect(partly).toEqual([]);
+  },
+);
 
 test("messages are claimed in the order in which they are due", async () => {
   await createClaim(planner.pool)({ node: 1, from: 0, routeClass: "PROMO", dueBy: NOON, limit: 100 });

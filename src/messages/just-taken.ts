@@ -3,13 +3,19 @@ import type { Clock } from "../lib/clock.ts";
 import { PathMap } from "../lib/path-map.ts";
 import { isFinal, type Message, type MessageRef } from "../model/message.ts";
 import { mayBePhone } from "../model/phone.ts";
+import type { Move } from "../store/store.ts";
 
 /** An id means the same message for so long at the least: carriers that begin their ids anew take days for it. */
 const KEPT_MS = 30_000;
 const KEPT_MAX = 20_000;
 
+/** A message that a carrier has just taken, with what a store need not look up of it when it has come to its phone. */
+export type Found = MessageRef & { asKnown: AsKnown | null };
+type AsKnown = Required<Pick<Move, "known" | "facts">>;
+
 interface Taken extends MessageRef {
   recipient: string;
+  asKnown: AsKnown | null;
   at: number;
   /** Ends when the id has been written down, or could not be; null once it has been. */
   writing: Promise<unknown> | null;
@@ -31,12 +37,19 @@ export class JustTaken {
     this.#clock = clock;
   }
 
-  note(carrier: string, carrierMessageId: string, message: Message, writing: Promise<unknown>): void {
+  /** What is `known` of it is what its carrier's answer is written with. */
+  note(
+    carrier: string,
+    carrierMessageId: string,
+    message: Message,
+    writing: Promise<unknown>,
+    known?: Move["known"],
+  ): void {
     const now = this.#clock.monotonic();
     if (now - this.#turnedAt > KEPT_MS || this.#noted >= KEPT_MAX) this.#turn(now);
     this.#noted += 1;
     const { accountId, requestId, n, recipient } = message;
-    const taken: Taken = { accountId, requestId, n, recipient, at: now, writing };
+    const taken: Taken = { accountId, requestId, n, recipient, asKnown: asKnownOf(message, known), at: now, writing };
     const path = [carrier, carrierMessageId];
     this.#young.set(path, taken);
     // An id that is used again has become this message's: once that is forgotten, the one before it is not found either.
@@ -48,14 +61,14 @@ export class JustTaken {
   }
 
   /** The message that a receipt is about, once its id is written down; null where the store has to be asked. */
-  async find(receipt: Receipt): Promise<MessageRef | null> {
+  async find(receipt: Receipt): Promise<Found | null> {
     // Many come in the same packet as the answer to their submit, of which nobody has heard yet.
     const taken = this.#look(receipt) ?? (await oneTurn().then(() => this.#look(receipt)));
     if (!taken || (taken.writing && !(await succeeds(taken.writing)))) return null;
     // What is kept for long is what costs: if it is told later that the message was read, the store is asked.
     if (isFinal(receipt.state)) this.#forget([receipt.carrier, receipt.carrierMessageId], taken);
-    const { accountId, requestId, n } = taken;
-    return { accountId, requestId, n };
+    const { accountId, requestId, n, asKnown } = taken;
+    return { accountId, requestId, n, asKnown };
   }
 
   #look({ carrier, carrierMessageId, recipient }: Receipt): Taken | null {
@@ -76,6 +89,11 @@ export class JustTaken {
   #forget(path: readonly string[], taken: Taken): void {
     for (const generation of [this.#young, this.#old]) if (generation.get(path) === taken) generation.delete(path);
   }
+}
+
+/** Of the chat app it is also told whether it was in the business's own words, for which a store has to look. */
+function asKnownOf({ channel, sender, credits, createdAt }: Message, known: Move["known"]): AsKnown | null {
+  return known && channel !== "chatapp" ? { known, facts: { sender, credits, createdAt } } : null;
 }
 
 const succeeds = (writing: Promise<unknown>): Promise<boolean> =>

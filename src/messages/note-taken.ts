@@ -30,7 +30,7 @@ export async function noteTaken(
   if (silentMs > 0) move.failoverAt = step.at + silentMs;
   else Object.assign(move, erasing(message));
   const write = movesFor(needs, message).add(move);
-  if (!parted) needs.taken.note(step.carrier, carrierMessageId, message, write);
+  if (!parted) needs.taken.note(step.carrier, carrierMessageId, message, write, step.known);
   const { parked } = await write;
   if (parked.length === 0) return;
   await settleParked(needs, parted ? { ...refOf(message), parts: parted.length } : message, parked);

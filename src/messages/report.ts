@@ -17,7 +17,7 @@ import type { GroupCommit } from "../work/group-commit.ts";
 import type { Meters } from "../work/meters.ts";
 import { asText, mayFallBack } from "./fall-back.ts";
 import { judgeParts } from "./judge-parts.ts";
-import type { JustTaken } from "./just-taken.ts";
+import type { Found, JustTaken } from "./just-taken.ts";
 
 export interface ReportNeeds {
   commits: GroupCommit;
@@ -85,8 +85,11 @@ function applyRespelled(
   return apply(needs, submission, { ...receipt, carrierMessageId: knownAs }, settles);
 }
 
+/** What a receipt is about. */
+type Told = Submission & Partial<Found>;
+
 /** Says whether it changed anything. */
-async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles?: number): Promise<boolean> {
+async function apply(needs: ReportNeeds, ref: Told, said: Receipt, settles?: number): Promise<boolean> {
   const { commits, meters } = needs;
   const { accountId, requestId, n } = ref;
   // What is said of one part is judged with the others; it may be judged again, so a crash between the two steps costs nothing.
@@ -125,6 +128,7 @@ async function apply(needs: ReportNeeds, ref: Submission, said: Receipt, settles
     errorCode: code,
     description,
     ...settled,
+    ...(state === "delivered" ? ref.asKnown : {}),
   };
   const moved = state === "read" ? await read(needs, change) : (await commits.move.add(change)).moved;
   meters.receipts(carrier, moved ? "moved" : "repeated").inc();

@@ -8,6 +8,7 @@ import {
 } from "../model/callback.ts";
 import { carrierNameOf } from "../model/catalog.ts";
 import type { CallbackRef, StoredCallback } from "./callback-store.ts";
+import type { AnnouncementTarget, Move } from "./store.ts";
 import type { CallbackRow } from "./tables.ts";
 
 /** A callback that has been through this much has a log that nobody reads to the end. */
@@ -91,8 +92,27 @@ export const callbackOf = (row: CallbackRow): Callback => ({
   attempts: row.attempts,
 });
 
+/** The row of a callback that tells of a move, but for the facts of its message. */
+export const rowOfMove = (
+  { accountId, requestId, n, at, errorCode = null, description = null }: Move,
+  { eventId, endpointId, kind, status }: AnnouncementTarget,
+  carrier: string | null,
+): Omit<NewRow, "facts"> => ({
+  account_id: accountId,
+  event_id: eventId,
+  endpoint_id: endpointId,
+  kind,
+  status,
+  request_id: requestId,
+  n,
+  at,
+  error_code: errorCode,
+  description,
+  carrier,
+});
+
 /** A callback that has just been written down, by whoever still has its facts at hand. */
-export const newCallbackOf = (row: NewRow, facts: MessageFacts): Callback => ({
+export const newCallbackOf = (row: Omit<NewRow, "facts">, facts: MessageFacts): Callback => ({
   accountId: row.account_id,
   eventId: row.event_id,
   endpointId: row.endpoint_id,

@@ -1,5 +1,5 @@
 import type { Receipt } from "../carriers/carrier.ts";
-import type { Callback, StatusHappening } from "../model/callback.ts";
+import type { Callback, MessageFacts, StatusHappening } from "../model/callback.ts";
 import type {
   Channel,
   CustomerStatus,
@@ -177,6 +177,8 @@ export interface Move extends MessageRef {
    * a store that has to look at the row before it writes it may do without.
    */
   known?: Omit<MovedMessage, "taken">;
+  /** What customers are told of a delivered message besides that, where its sender knows it too. */
+  facts?: Pick<MessageFacts, "sender" | "credits" | "createdAt">;
 }
 
 /** Who is to be told of a move, if it takes place: written down in the transaction that makes it. */

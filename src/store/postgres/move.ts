@@ -15,6 +15,7 @@ import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import type { CallbackRow } from "../tables.ts";
 import { announcing, byEvent, TOLD_FACTS, targetColumns, targetRows } from "./announce.ts";
 import { columns } from "./columns.ts";
+import { areDeliveries, deliver } from "./deliver.ts";
 import { isRowFault } from "./faults.ts";
 import type { ConnectionPool, Query, Statement } from "./pool.ts";
 import { pieceColumns, pieceRows } from "./pieces.ts";
@@ -197,10 +198,18 @@ function statementOf(moves: readonly Move[]): Statement {
       };
 }
 
-/** Moves messages. A batch of none but those that carriers have just taken has a shorter way, if all is as their sender knows it. */
+/**
+ * Moves messages. A batch of none but those that carriers have just taken, or that have come to their phones, has a shorter
+ * way, if all is as their sender knows it.
+ */
 export async function move(pool: ConnectionPool, batch: readonly Move[]): Promise<(MoveResult | Error)[]> {
-  const taken = batch.length > 0 && batch.every(isShortTaking) ? await take(pool.query, batch) : null;
-  return taken ?? moveAny(pool, batch);
+  return (await moveAsKnown(pool, batch)) ?? moveAny(pool, batch);
+}
+
+async function moveAsKnown({ query }: ConnectionPool, batch: readonly Move[]): Promise<MoveResult[] | null> {
+  if (batch.length === 0) return [];
+  if (batch.every(isShortTaking)) return take(query, batch);
+  return areDeliveries(batch) ? deliver(query, batch) : null;
 }
 
 /** What is wrong with one move fails the statement, so the batch is halved until that move stands alone. */

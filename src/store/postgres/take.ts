@@ -2,7 +2,7 @@ import type { Placed } from "../rounds.ts";
 import { FREE, TAKEN } from "../charge.ts";
 import { isAbout, ON_ID_USED_AGAIN, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
-import { isTaking, movedAsKnown, type Taking } from "../taken.ts";
+import { isTaking, movedAsKnown, type Taking } from "../as-known.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
 import type { Query } from "./pool.ts";
@@ -30,7 +30,12 @@ const STEPS = columns({
 /** Said so that it is looked for by its key: on empty tables, the server would rather go through all that wait. */
 const IS_SUBMITTING = `messages.state || '' = 'submitting'`;
 
-/** Where one of them is not what its sender took it for, a division by nothing ends the statement, and none is written. */
+/** One row where every step is among what was changed; else a division by nothing ends the statement. */
+export const ALL_OF_THEM = (changed: string): string => `(
+    select 1 / (case when (select count(*) from ${changed}) = (select count(*) from step) then 1 else 0 end) as all_of_them
+  ) as judged where all_of_them = 1`;
+
+/** Where one of them is not what its sender took it for, none is written. */
 const TAKE = `
   with step as materialized (select * from ${STEPS.rows}),
   taken as (
@@ -54,9 +59,7 @@ const TAKE = `
       and early.carrier_message_id = taken.carrier_message_id offset 0) as parked_receipts
   where ${isAbout("parked_receipts.recipient", "taken")}
   union all
-  select null, null, null, null, null, null, null, null, null, null, null
-  from (select 1 / (case when (select count(*) from taken) = (select count(*) from step) then 1 else 0 end) as all_of_them) as judged
-  where all_of_them = 1
+  select null, null, null, null, null, null, null, null, null, null, null from ${ALL_OF_THEM("taken")}
   order by id`;
 
 /**

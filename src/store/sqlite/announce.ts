@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Callback } from "../../model/callback.ts";
 import type { Channel } from "../../model/message.ts";
-import { newCallbackOf } from "../callback-rows.ts";
+import { newCallbackOf, rowOfMove } from "../callback-rows.ts";
 import { NOBODY, type Announcement, type Move } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 import { createPutCallback } from "./put-callback.ts";
@@ -42,7 +42,8 @@ export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, ann
     };
     const written = JSON.stringify(message);
     const told: Callback[] = [];
-    for (const { eventId, endpointId, kind, status, channel, carrier } of targets) {
+    for (const target of targets) {
+      const { endpointId, kind, status, channel, carrier } = target;
       if (channel !== facts.channel || (carrier !== null && carrier !== facts.carrier)) continue;
       const others = findOthers.all(accountId, requestId, n, endpointId) as unknown as Other[];
       // A second route may take a message that a first one has taken: that it was sent is told once.
@@ -50,17 +51,7 @@ export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, ann
       // Something of this message that is not in this node's hands waits to be told first.
       const before = others.filter(([, , state, otherOwner]) => state === "waiting" && otherOwner !== owner);
       const callback = {
-        account_id: accountId,
-        event_id: eventId,
-        endpoint_id: endpointId,
-        kind,
-        status,
-        request_id: requestId,
-        n,
-        at: move.at,
-        error_code: move.errorCode ?? null,
-        description: move.description ?? null,
-        carrier: facts.carrier,
+        ...rowOfMove(move, target, facts.carrier),
         facts: written,
         state: "waiting",
         owner: before.length > 0 ? NOBODY : owner,

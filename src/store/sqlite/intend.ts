@@ -3,7 +3,7 @@ import { movesInto } from "../../model/message.ts";
 import { TRAIL_MAX } from "../rows.ts";
 import { saysOnly } from "../says-only.ts";
 import type { Move } from "../store.ts";
-import type { AsKnown } from "../taken.ts";
+import type { AsKnown } from "../as-known.ts";
 
 /** What an intent says. */
 const FIELDS = new Set<string>([

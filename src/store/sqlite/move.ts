@@ -14,7 +14,7 @@ import {
   type ParkedRow,
 } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
-import { isTaking, movedAsKnown, type Taking } from "../taken.ts";
+import { isDelivery, isTaking, movedAsKnown, targetsOf, type Delivery, type Taking } from "../as-known.ts";
 
 interface Row extends Facts {
   state: string;
@@ -78,6 +78,14 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
        and charge = ${FREE} and octet_length(trail) < ${TRAIL_MAX}`,
   );
 
+  /** Most that come to their phone are as they were taken, too. */
+  const deliver = db.prepare(
+    `update messages set state = 'delivered', owner = ?, carrier = ?, error_code = ?, description = ?, done_at = ?,
+       trail = trail || ?, content = ${contentAtEnd("content")}
+     where account_id = ? and request_id = ? and n = ? and channel = ? and state = 'submitted' and submitted_at is not null
+       and operator is null and circle is null and charge = ${FREE} and octet_length(trail) < ${TRAIL_MAX}`,
+  );
+
   /** One statement for each set of columns: what few moves bring costs the others nothing. */
   const updates = new Map<string, StatementSync>();
   function updateOf(more: string): StatementSync {
@@ -101,6 +109,11 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
       const parked = noteSubmission(move, rare);
       return parked.length === 0 ? null : { ...movedAsKnown(move), parked };
     }
+    if (isDelivery(move) && deliverStraight(move)) {
+      if (rare.failovers) endFailover.run(accountId, requestId, n);
+      const told = move.announce ? announce(move, factsOf(move), move.announce) : [];
+      return told.length === targetsOf(move).length ? null : { ...movedAsKnown(move), told };
+    }
     const found = findMessage.get(accountId, requestId, n) as FoundRow | undefined;
     const row = found && rowOf(found);
     const moved = row && isLegal(move, row) ? row : null;
@@ -119,6 +132,23 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
   /** False where the row has to be looked at: it is not what its sender took it for. */
   function takeStraight({ accountId, requestId, n, at, owner, carrier, known, trail = "" }: Taking): boolean {
     return take.run(owner, carrier, at, trail, accountId, requestId, n, known.channel).changes === 1;
+  }
+
+  function deliverStraight(move: Delivery): boolean {
+    const {
+      accountId,
+      requestId,
+      n,
+      at,
+      owner,
+      carrier,
+      known,
+      trail = "",
+      errorCode = null,
+      description = null,
+    } = move;
+    const values = [owner, carrier, errorCode, description, at, trail, accountId, requestId, n, known.channel];
+    return deliver.run(...values).changes === 1;
   }
 
   function plan({ accountId, requestId, n }: Move, failoverAt: number, rare: Rare): void {
@@ -242,6 +272,19 @@ function rowOf(found: FoundRow): Row {
     session: session === 1,
   };
 }
+
+/** What a delivered message is that is as its sender knows it. */
+const factsOf = ({ carrier, known: { channel, recipient }, facts }: Delivery): Facts => ({
+  channel,
+  carrier,
+  sender: facts.sender,
+  recipient,
+  credits: facts.credits,
+  created_at: facts.createdAt,
+  operator: null,
+  circle: null,
+  session: false,
+});
 
 /** What the message is once it has been moved. */
 function factsAfter({ carrier, operator, circle, becomes }: Move, row: Row): Facts {

@@ -30,7 +30,7 @@ import { isAbout, nodeOf, parkedOf, submissionOf, type NodeRow, type ParkedRow, 
 import type { Store } from "../store.ts";
 import { createSubmissions } from "../submissions.ts";
 import type { Tables } from "../tables.ts";
-import { movedAsKnown, type AsKnown } from "../taken.ts";
+import { movedAsKnown, type AsKnown } from "../as-known.ts";
 import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";

@@ -1,0 +1,67 @@
+import { messageIdOf } from "../model/message.ts";
+import type { Callback, MessageFacts } from "../model/callback.ts";
+import { newCallbackOf, rowOfMove } from "./callback-rows.ts";
+import { saysOnly } from "./says-only.ts";
+import type { AnnouncementTarget, Move, MoveResult } from "./store.ts";
+
+/** A move by somebody who knows what it is about. */
+export type AsKnown = Move & Required<Pick<Move, "known">>;
+
+const FIELDS = [
+  "accountId", "requestId", "n", "to", "at", "owner", "carrier", "trail", "trailAlways", "failoverAt", "known",
+] as const satisfies (keyof Move)[]; // prettier-ignore
+
+const TAKING_FIELDS = new Set<string>([...FIELDS, "carrierMessageId", "partIds"] satisfies (keyof Move)[]);
+
+/** A move that says that a carrier has a message, by whoever handed it over, and nothing else. */
+export type Taking = AsKnown & Required<Pick<Move, "carrier">>;
+
+export const isTaking = (move: Move): move is Taking =>
+  move.to === "submitted" &&
+  move.known !== undefined &&
+  move.carrier !== undefined &&
+  move.failoverAt !== null &&
+  saysOnly(move, TAKING_FIELDS);
+
+const DELIVERY_FIELDS = new Set<string>([
+  ...FIELDS,
+  "errorCode",
+  "description",
+  "facts",
+  "announce",
+] satisfies (keyof Move)[]);
+
+/** A move that says that a message has come to its phone, by whoever knows all that is told of it, and nothing else. */
+export type Delivery = AsKnown & Required<Pick<Move, "carrier" | "facts">>;
+
+export const isDelivery = (move: Move): move is Delivery =>
+  move.to === "delivered" &&
+  move.known !== undefined &&
+  move.facts !== undefined &&
+  move.carrier !== undefined &&
+  move.failoverAt === null &&
+  saysOnly(move, DELIVERY_FIELDS);
+
+/** Who is told of a delivery. */
+export const targetsOf = ({ announce, known, carrier }: Delivery): AnnouncementTarget[] =>
+  (announce?.targets ?? []).filter(
+    (target) => target.channel === known.channel && (target.carrier === null || target.carrier === carrier),
+  );
+
+export function callbackOf(move: Delivery, target: AnnouncementTarget): Callback {
+  const { requestId, n, known, facts, carrier } = move;
+  const { channel, recipient } = known;
+  const told: MessageFacts = { messageId: messageIdOf({ requestId, n }), channel, recipient, ...facts, session: false };
+  return newCallbackOf(rowOfMove(move, target, carrier), told);
+}
+
+/** Of a move that was written as its sender knew it. */
+const isToldAsKnown = (move: AsKnown): move is Delivery => move.facts !== undefined;
+
+/** The result of a move where everything was as its sender knew it. */
+export const movedAsKnown = (move: AsKnown): MoveResult => ({
+  moved: true,
+  message: { ...move.known, taken: move.to === "submitted" },
+  parked: [],
+  told: isToldAsKnown(move) ? targetsOf(move).map((target) => callbackOf(move, target)) : [],
+});
