@@ -252,6 +252,18 @@ export function callbackStoreSuite(engine: EngineName): void {
       },
     );
 
+    it("of the chat app tells whether it was in the business's own words, whatever its sender says", async () => {
+      const ref = await stored({ channel: "chatapp", content: { kind: "text", text: "We are on it." } });
+      for (const to of ["submitting", "submitted"] as const) await move(ref, to, []);
+      const known = { ...AS_KNOWN, known: { ...AS_KNOWN.known, channel: "chatapp" } } as const;
+      const announce = { owner: NODE, dueAt: NOON + 5, targets: [target({ channel: "chatapp" })] };
+      const [result] = await store.move([delivery(ref, { announce, ...known })]);
+      expect(result).toMatchObject({ moved: true, told: [{ happening: { message: { session: true } } }] });
+      expect(await find(announce.targets[0]?.eventId ?? "")).toMatchObject({
+        happening: { message: { session: true } },
+      });
+    });
+
     it.each([
       "nothing besides",
       "nobody who is told",

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Receipt } from "../src/carriers/carrier.ts";
+import { newId } from "../src/lib/ids.ts";
 import { report, settleParked } from "../src/messages/report.ts";
 import type { Message } from "../src/model/message.ts";
 import { readTrail } from "../src/model/trail.ts";
+import { isDelivery } from "../src/store/as-known.ts";
+import type { Move } from "../src/store/store.ts";
 import { ENGINES } from "./support/engines.ts";
 import { Workshop } from "./support/workshop.ts";
 
@@ -38,6 +41,24 @@ describe.each(ENGINES)("delivery receipts on %s", (engine) => {
       description: "The carrier says delivered",
       doneAt: shop.clock.now(),
     });
+  });
+
+  test("a store is told what is known of a message that has come to its phone, unless it has to look all the same", async () => {
+    const { move } = shop.needs.commits;
+    const written: Move[] = [];
+    shop.needs.commits.move = { ...move, add: (step) => (written.push(step), move.add(step)) };
+    const delivered = async (): Promise<boolean | undefined> => {
+      await submitted();
+      await report(shop.needs, receipt("delivered"));
+      return written
+        .filter(({ to }) => to === "delivered")
+        .map(isDelivery)
+        .at(-1);
+    };
+    expect(await delivered()).toBe(true);
+    await shop.store.addCredits(1, { id: newId(1), amount: 5, note: null, at: 1 });
+    shop.settings = { ...shop.settings, credits: "metered" };
+    expect(await delivered()).toBe(false);
   });
 
   test("a repeated receipt changes nothing but the trail", async () => {

@@ -66,8 +66,10 @@ export class JustTaken {
     const taken = this.#look(receipt) ?? (await oneTurn().then(() => this.#look(receipt)));
     if (!taken || (taken.writing && !(await succeeds(taken.writing)))) return null;
     // What is kept for long is what costs: if it is told later that the message was read, the store is asked.
-    if (isFinal(receipt.state)) this.#forget([receipt.carrier, receipt.carrierMessageId], taken);
     const { accountId, requestId, n, asKnown } = taken;
+    if (isFinal(receipt.state)) this.#forget([receipt.carrier, receipt.carrierMessageId], taken);
+    // What is heard next of it finds it elsewhere than where it was when it was taken.
+    else taken.asKnown = null;
     return { accountId, requestId, n, asKnown };
   }
 
@@ -91,10 +93,8 @@ export class JustTaken {
   }
 }
 
-/** Of the chat app it is also told whether it was in the business's own words, for which a store has to look. */
-function asKnownOf({ channel, sender, credits, createdAt }: Message, known: Move["known"]): AsKnown | null {
-  return known && channel !== "chatapp" ? { known, facts: { sender, credits, createdAt } } : null;
-}
+const asKnownOf = ({ sender, credits, createdAt }: Message, known: Move["known"]): AsKnown | null =>
+  known ? { known, facts: { sender, credits, createdAt } } : null;
 
 const succeeds = (writing: Promise<unknown>): Promise<boolean> =>
   writing.then(

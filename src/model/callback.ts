@@ -158,25 +158,20 @@ export interface Callback {
   attempts: number;
 }
 
-/** The id of the message whose other callbacks it is told in order with; clicks have no order, and anybody can make many. */
-export function messageIdIn(happening: Happening): string | null {
-  switch (happening.kind) {
-    case "inbound":
-      return happening.inbound.answers && messageIdOf(happening.inbound.answers);
-    case "click":
-      return null;
-    case "verification":
-      return messageIdOf({ requestId: happening.verification.id, n: 1 });
-    case "status":
-    case "sent":
-    default:
-      return happening.message.messageId;
-  }
+/** The message whose other callbacks it is told in order with; clicks have no order, and anybody can make many. */
+export function messageOf(happening: Happening): Pick<MessageRef, "requestId" | "n"> | null {
+  if (happening.kind === "inbound") return happening.inbound.answers;
+  if (happening.kind === "click") return null;
+  if (happening.kind === "verification") return { requestId: happening.verification.id, n: 1 };
+  return parseMessageId(happening.message.messageId);
 }
 
-/** The same message, as stores know it. */
-export const messageOf = (happening: Happening): Pick<MessageRef, "requestId" | "n"> | null =>
-  parseMessageId(messageIdIn(happening) ?? "");
+/** The same as customers know it. */
+export function messageIdIn(happening: Happening): string | null {
+  if (happening.kind === "status" || happening.kind === "sent") return happening.message.messageId;
+  const message = messageOf(happening);
+  return message && messageIdOf(message);
+}
 
 /** How an endpoint has been lately. */
 export interface EndpointHealth {

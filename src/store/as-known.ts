@@ -31,24 +31,28 @@ const DELIVERY_FIELDS = new Set<string>([
   "announce",
 ] satisfies (keyof Move)[]);
 
-/** A move that says that a message has come to its phone, by whoever knows all that is told of it, and nothing else. */
+/**
+ * A move that says that a message has come to its phone, by whoever knows all that is told of it, and nothing else. Of the
+ * chat app it is also told whether it was in the business's own words, for which a store has to look.
+ */
 export type Delivery = AsKnown & Required<Pick<Move, "carrier" | "facts">>;
 
 export const isDelivery = (move: Move): move is Delivery =>
   move.to === "delivered" &&
   move.known !== undefined &&
+  move.known.channel !== "chatapp" &&
   move.facts !== undefined &&
   move.carrier !== undefined &&
   move.failoverAt === null &&
   saysOnly(move, DELIVERY_FIELDS);
 
-/** Who is told of a delivery. */
+/** Who is told of a delivery, where nobody has been before. */
 export const targetsOf = ({ announce, known, carrier }: Delivery): AnnouncementTarget[] =>
   (announce?.targets ?? []).filter(
     (target) => target.channel === known.channel && (target.carrier === null || target.carrier === carrier),
   );
 
-export function callbackOf(move: Delivery, target: AnnouncementTarget): Callback {
+function callbackOf(move: Delivery, target: AnnouncementTarget): Callback {
   const { requestId, n, known, facts, carrier } = move;
   const { channel, recipient } = known;
   const told: MessageFacts = { messageId: messageIdOf({ requestId, n }), channel, recipient, ...facts, session: false };

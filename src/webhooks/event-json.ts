@@ -1,5 +1,4 @@
-import { eventOf, messageOf, type Callback, type Happening, type WebhookChannel } from "../model/callback.ts";
-import { messageIdOf } from "../model/message.ts";
+import { eventOf, type Callback, type Happening, type WebhookChannel } from "../model/callback.ts";
 import { channelOf, eventBody } from "./event-push.ts";
 import { placeholderValues } from "./placeholders.ts";
 import { writeJson } from "./post-json.ts";
@@ -34,9 +33,3 @@ export function eventJson(
 /** The event that a callback is about, by the name that people look for. */
 export const eventName = (happening: Happening): string =>
   happening.kind === "status" && happening.message.channel === "sms" ? "delivery_report" : eventOf(happening);
-
-/** The message that something is about, as customers know it; null when it is about none. */
-export function messageIdIn(happening: Happening): string | null {
-  const message = messageOf(happening);
-  return message && messageIdOf(message);
-}

@@ -1,7 +1,7 @@
-import { callbackOf, isDelivery, movedAsKnown, targetsOf, type Delivery } from "../as-known.ts";
+import { isDelivery, movedAsKnown, type Delivery } from "../as-known.ts";
 import { FREE } from "../charge.ts";
 import { contentAtEnd, TRAIL_MAX } from "../rows.ts";
-import { NOBODY, type AnnouncementTarget, type Move, type MoveResult } from "../store.ts";
+import { NOBODY, type Move, type MoveResult } from "../store.ts";
 import { announcing, targetColumns, targetRows, TOLD_FACTS } from "./announce.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
@@ -57,11 +57,10 @@ export async function deliver(query: Query, batch: readonly Delivery[]): Promise
   try {
     const { rows } = await query<{ event_id: string | null; endpoint_id: string | null }>(statementOf(batch));
     const told = new Set(rows.map((row) => `${row.event_id} ${row.endpoint_id}`));
-    const isTold = ({ eventId, endpointId }: AnnouncementTarget): boolean => told.has(`${eventId} ${endpointId}`);
-    return batch.map((move) => ({
-      ...movedAsKnown(move),
-      told: targetsOf(move).filter(isTold).map((target) => callbackOf(move, target)), // prettier-ignore
-    }));
+    return batch.map((move) => {
+      const known = movedAsKnown(move);
+      return { ...known, told: known.told.filter(({ eventId, endpointId }) => told.has(`${eventId} ${endpointId}`)) };
+    });
   } catch (error) {
     if (isRowFault(error)) return null;
     throw error;
