@@ -112,9 +112,10 @@ async function compare(path: Result["path"], engine: string, ours: Side, kannel:
   const rounds: Rates[][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const measured: Rates[] = [];
-    for (const connections of CONNECTIONS) {
+    // The other way round in every second round, so that none of them always comes first, or asks the same smsbox.
+    for (const connections of round % 2 === 0 ? CONNECTIONS : CONNECTIONS.toReversed()) {
       const rates = { kannel: await turn(kannel, connections, end), ours: await turn(ours, connections, end) };
-      measured.push(rates);
+      measured[CONNECTIONS.indexOf(connections)] = rates;
       const told = `${ratioOf(rates).toFixed(2)} (${rates.ours.toFixed(0)} and ${rates.kannel.toFixed(0)})`;
       say(`  ${path}, ${engine}, round ${round + 1}, ${connections} connections: ${told}`);
     }
