@@ -1,25 +1,14 @@
-import { isDelivery, movedAsKnown, type Delivery } from "../as-known.ts";
+import { movedAsKnown, type Delivery } from "../as-known.ts";
 import { FREE } from "../charge.ts";
 import { contentAtEnd, TRAIL_MAX } from "../rows.ts";
-import { NOBODY, type Move, type MoveResult } from "../store.ts";
+import { NOBODY, type MoveResult } from "../store.ts";
 import { announcing, targetColumns, targetRows, TOLD_FACTS } from "./announce.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
+import { ALL_OF_THEM, inOrderOfRows, IS_MESSAGE, STEP_COLUMNS, stepRow } from "./known-steps.ts";
 import type { Query, Statement } from "./pool.ts";
-import { ALL_OF_THEM, inOrderOfRows, IS_MESSAGE } from "./take.ts";
 
-const STEPS = columns({
-  account_id: "integer",
-  request_id: "uuid",
-  n: "integer",
-  channel: "text",
-  owner: "integer",
-  at: "bigint",
-  carrier: "text",
-  error_code: "text",
-  description: "text",
-  trail: "text",
-});
+const STEPS = columns({ ...STEP_COLUMNS, error_code: "text", description: "text" });
 
 const TARGETS = targetColumns(STEPS.next);
 
@@ -67,8 +56,6 @@ export async function deliver(query: Query, batch: readonly Delivery[]): Promise
   }
 }
 
-export const areDeliveries = (batch: readonly Move[]): batch is readonly Delivery[] => batch.every(isDelivery);
-
 function statementOf(batch: readonly Delivery[]): Statement {
   const sorted = inOrderOfRows(batch.map((item, place) => ({ item, place }))).map(({ item }) => item);
   const values = STEPS.values(sorted.map(rowOf));
@@ -78,15 +65,4 @@ function statementOf(batch: readonly Delivery[]): Statement {
     : { name: "deliver and tell", text: DELIVER_AND_TELL, values: [...values, ...TARGETS.values(targets)] };
 }
 
-const rowOf = (step: Delivery) => ({
-  account_id: step.accountId,
-  request_id: step.requestId,
-  n: step.n,
-  channel: step.known.channel,
-  owner: step.owner,
-  at: step.at,
-  carrier: step.carrier,
-  error_code: step.errorCode,
-  description: step.description,
-  trail: step.trail ?? "",
-});
+const rowOf = (step: Delivery) => ({ ...stepRow(step), error_code: step.errorCode, description: step.description });

@@ -1,5 +1,6 @@
 import { CUSTOMER_STATUSES, bringsToEnd, movesInto, provesSubmit, statesShownAs } from "../../model/message.ts";
 import type { Callback } from "../../model/callback.ts";
+import { isDelivery } from "../as-known.ts";
 import { CHANGE_BITS, CHANGES, changeExpression, chargeAfterExpression, TAKEN } from "../charge.ts";
 import {
   contentAtEnd,
@@ -15,11 +16,12 @@ import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import type { CallbackRow } from "../tables.ts";
 import { announcing, byEvent, TOLD_FACTS, targetColumns, targetRows } from "./announce.ts";
 import { columns } from "./columns.ts";
-import { areDeliveries, deliver } from "./deliver.ts";
+import { deliver } from "./deliver.ts";
 import { isRowFault } from "./faults.ts";
 import type { ConnectionPool, Query, Statement } from "./pool.ts";
 import { pieceColumns, pieceRows } from "./pieces.ts";
-import { inOrderOfRows, IS_MESSAGE, isShortTaking, take } from "./take.ts";
+import { inOrderOfRows, IS_MESSAGE } from "./known-steps.ts";
+import { isShortTaking, take } from "./take.ts";
 import { rounds, type Placed } from "../rounds.ts";
 
 const MOVES = columns({
@@ -209,7 +211,7 @@ export async function move(pool: ConnectionPool, batch: readonly Move[]): Promis
 async function moveAsKnown({ query }: ConnectionPool, batch: readonly Move[]): Promise<MoveResult[] | null> {
   if (batch.length === 0) return [];
   if (batch.every(isShortTaking)) return take(query, batch);
-  return areDeliveries(batch) ? deliver(query, batch) : null;
+  return batch.every(isDelivery) ? deliver(query, batch) : null;
 }
 
 /** What is wrong with one move fails the statement, so the batch is halved until that move stands alone. */

@@ -1,13 +1,11 @@
-import type { Placed } from "../rounds.ts";
 import { FREE, TAKEN } from "../charge.ts";
 import { isAbout, ON_ID_USED_AGAIN, parkedOf, TRAIL_MAX, type ParkedRow } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
 import { isTaking, movedAsKnown, type Taking } from "../as-known.ts";
 import { columns } from "./columns.ts";
 import { isRowFault } from "./faults.ts";
+import { ALL_OF_THEM, inOrderOfRows, IS_MESSAGE, STEP_COLUMNS, stepRow } from "./known-steps.ts";
 import type { Query } from "./pool.ts";
-
-export const IS_MESSAGE = `messages.account_id = step.account_id and messages.request_id = step.request_id and messages.n = step.n`;
 
 /** A move that says no more than the statement here writes. */
 type ShortTaking = Taking & { carrierMessageId: string; partIds?: undefined; failoverAt?: undefined };
@@ -15,25 +13,10 @@ type ShortTaking = Taking & { carrierMessageId: string; partIds?: undefined; fai
 export const isShortTaking = (move: Move): move is ShortTaking =>
   isTaking(move) && move.carrierMessageId !== undefined && move.partIds === undefined && move.failoverAt === undefined;
 
-const STEPS = columns({
-  account_id: "integer",
-  request_id: "uuid",
-  n: "integer",
-  channel: "text",
-  owner: "integer",
-  at: "bigint",
-  carrier: "text",
-  carrier_message_id: "text",
-  trail: "text",
-});
+const STEPS = columns({ ...STEP_COLUMNS, carrier_message_id: "text" });
 
 /** Said so that it is looked for by its key: on empty tables, the server would rather go through all that wait. */
 const IS_SUBMITTING = `messages.state || '' = 'submitting'`;
-
-/** One row where every step is among what was changed; else a division by nothing ends the statement. */
-export const ALL_OF_THEM = (changed: string): string => `(
-    select 1 / (case when (select count(*) from ${changed}) = (select count(*) from step) then 1 else 0 end) as all_of_them
-  ) as judged where all_of_them = 1`;
 
 /** Where one of them is not what its sender took it for, none is written. */
 const TAKE = `
@@ -68,7 +51,9 @@ const TAKE = `
  */
 export async function take(query: Query, batch: readonly ShortTaking[]): Promise<MoveResult[] | null> {
   const sorted = inOrderOfRows(batch.map((item, place) => ({ item, place })));
-  const values = STEPS.values(sorted.map(({ item }) => rowOf(item)));
+  const values = STEPS.values(
+    sorted.map(({ item }) => ({ ...stepRow(item), carrier_message_id: item.carrierMessageId })),
+  );
   try {
     const { rows } = await query<({ place: number } & ParkedRow) | { id: null }>({ name: "take", text: TAKE, values });
     const parked = batch.map((): ParkedReceipt[] => []);
@@ -79,21 +64,3 @@ export async function take(query: Query, batch: readonly ShortTaking[]): Promise
     throw error;
   }
 }
-
-/** Nodes that touch the same rows touch them in the same order, and so wait for each other instead of deadlocking. */
-export const inOrderOfRows = <M extends Move>(round: readonly Placed<M>[]): Placed<M>[] =>
-  round.toSorted(({ item: a }, { item: b }) => compare(a.requestId, b.requestId) || a.n - b.n);
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-const rowOf = (step: ShortTaking) => ({
-  account_id: step.accountId,
-  request_id: step.requestId,
-  n: step.n,
-  channel: step.known.channel,
-  owner: step.owner,
-  at: step.at,
-  carrier: step.carrier,
-  carrier_message_id: step.carrierMessageId,
-  trail: step.trail ?? "",
-});
