@@ -1,5 +1,5 @@
-import { messageIdOf } from "../model/message.ts";
 import type { Callback, MessageFacts } from "../model/callback.ts";
+import { messageIdOf } from "../model/message.ts";
 import { newCallbackOf, rowOfMove } from "./callback-rows.ts";
 import { saysOnly } from "./says-only.ts";
 import type { AnnouncementTarget, Move, MoveResult } from "./store.ts";
@@ -46,7 +46,7 @@ export const isDelivery = (move: Move): move is Delivery =>
   move.failoverAt === null &&
   saysOnly(move, DELIVERY_FIELDS);
 
-/** Who is told of a delivery, where nobody has been before. */
+/** Who is told of a delivery, unless that was told before. */
 export const targetsOf = ({ announce, known, carrier }: Delivery): AnnouncementTarget[] =>
   (announce?.targets ?? []).filter(
     (target) => target.channel === known.channel && (target.carrier === null || target.carrier === carrier),

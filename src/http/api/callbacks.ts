@@ -2,7 +2,7 @@ import type { Catalog, EndpointRecord } from "../../catalog/catalog.ts";
 import { idFloor, isUuid } from "../../lib/ids.ts";
 import { nullable } from "../../lib/nullable.ts";
 import { Type, type Schema } from "../../lib/schema.ts";
-import { messageIdIn, CALLBACK_STATES } from "../../model/callback.ts";
+import { CALLBACK_STATES, messageIdIn } from "../../model/callback.ts";
 import { parseMessageId, type MessageRef } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import type { CallbackFilter, CallbackPosition, StoredCallback } from "../../store/callback-store.ts";
