@@ -1,6 +1,6 @@
 // Single messages from the API to the SMSC, and on through the receipt to the callback, beside Kannel in the same run: the
-// same generator, the same SMSC, the same sink, turn by turn, and each side by few and by many connections, because one of
-// them is at its best with few and the other with many. Kannel is Debian's package, which has to be installed.
+// same generator, the same SMSC, the same sink, turn by turn, and each side by few and by many connections, because ours
+// needs many to be at its best and Kannel does not. Kannel is Debian's package, which has to be installed.
 // Run: npm run bench:kannel [-- --rounds 5 --seconds 4 --store file --smsboxes 2 --connections 64,256 --engine sqlite]
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

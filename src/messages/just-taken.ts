@@ -65,8 +65,8 @@ export class JustTaken {
     // Many come in the same packet as the answer to their submit, of which nobody has heard yet.
     const taken = this.#look(receipt) ?? (await oneTurn().then(() => this.#look(receipt)));
     if (!taken || (taken.writing && !(await succeeds(taken.writing)))) return null;
-    // What is kept for long is what costs: if it is told later that the message was read, the store is asked.
     const { accountId, requestId, n, asKnown } = taken;
+    // What is kept for long is what costs: if it is told later that the message was read, the store is asked.
     if (isFinal(receipt.state)) this.#forget([receipt.carrier, receipt.carrierMessageId], taken);
     // What is heard next of it finds it elsewhere than where it was when it was taken.
     else taken.asKnown = null;
