@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { EgressRules } from "../src/egress/addresses.ts";
 import { HttpClient } from "../src/egress/http-client.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { Courier, type ReturnReason } from "../src/webhooks/courier.ts";
+import { Courier, type Ending, type ReturnReason } from "../src/webhooks/courier.ts";
 import { push } from "../src/webhooks/push.ts";
 import { eventually } from "./support/eventually.ts";
 import { MovedClock } from "./support/moved-clock.ts";
@@ -14,7 +14,6 @@ interface Errand {
   orderKey: string;
   id: string;
 }
-type Outcome = "delivered" | "failed";
 type Options = ConstructorParameters<typeof Courier<Errand>>[0]["options"];
 
 const errand = (endpointKey: string, orderKey: string, id = `${endpointKey}/${orderKey}`): Errand => ({
@@ -60,7 +59,7 @@ describe("a place at an endpoint", () => {
 /** A courier whose deliveries end when the test says so. */
 function courierUnderTest(options: Options = {}) {
   const clock = new MovedClock();
-  const underWay = new Map<string, { errand: Errand; end: (outcome: Outcome) => void; fail: (error: Error) => void }>();
+  const underWay = new Map<string, { errand: Errand; end: (outcome: Ending) => void; fail: (error: Error) => void }>();
   const started: string[] = [];
   const returned: { id: string; reason: ReturnReason }[] = [];
   let atOnce = 0;
@@ -70,9 +69,9 @@ function courierUnderTest(options: Options = {}) {
     options,
     deliver(job) {
       started.push(job.id);
-      return new Promise<Outcome>((resolve, reject) => {
+      return new Promise<Ending>((resolve, reject) => {
         const close = (): void => void underWay.delete(job.id);
-        const end = (outcome: Outcome): void => (close(), resolve(outcome));
+        const end = (outcome: Ending): void => (close(), resolve(outcome));
         const fail = (error: Error): void => (close(), reject(error));
         underWay.set(job.id, { errand: job, end, fail });
         atOnce = Math.max(atOnce, underWay.size);
@@ -81,13 +80,13 @@ function courierUnderTest(options: Options = {}) {
     onReturned: (jobs, reason) => returned.push(...jobs.map(({ id }) => ({ id, reason }))),
   });
   const offerAll = (jobs: readonly Errand[]): number => jobs.filter((job) => courier.offer(job)).length;
-  const end = async (outcome: Outcome, ...ids: string[]): Promise<void> => {
+  const end = async (outcome: Ending, ...ids: string[]): Promise<void> => {
     for (const id of ids) underWay.get(id)?.end(outcome);
     await turn();
   };
-  const endAll = (outcome: Outcome): Promise<void> => end(outcome, ...underWay.keys());
+  const endAll = (outcome: Ending): Promise<void> => end(outcome, ...underWay.keys());
   /** Rounds in which everything in flight ends so and the endpoint is kept supplied. */
-  const rounds = async (count: number, outcome: Outcome, endpointKey = "a", msEach = 0): Promise<void> => {
+  const rounds = async (count: number, outcome: Ending, endpointKey = "a", msEach = 0): Promise<void> => {
     for (let n = 0; n < count; n += 1) {
       offerAll(errands(endpointKey, 300, (made += 300)));
       if (msEach > 0) clock.advance(msEach);
@@ -193,6 +192,20 @@ describe("order", () => {
     expect([started, courier.size]).toEqual([["m1", "n1"], 1]);
   });
 
+  test("one that is not tried after all tells nothing of its endpoint, and those behind it are handed back", async () => {
+    const { courier, offerAll, end, endAll, returned } = courierUnderTest();
+    offerAll([errand("a", "m", "m1"), errand("a", "m", "m2"), errand("a", "n", "n1")]);
+    await end("delivered", "n1");
+    const before = courier.health("a");
+    await end("untried", "m1");
+    expect(returned).toEqual([{ id: "m2", reason: "one before it failed" }]);
+    expect(courier.health("a")).toEqual({ ...before, inFlight: 0, waiting: 0 });
+    offerAll(errands("a", 10));
+    await endAll("untried");
+    expect(courier.health("a")).toMatchObject({ breaker: "closed", allowed: 10, last: { outcome: "delivered" } });
+    expect(courier.size).toBe(0);
+  });
+
   test("a delivery that throws counts as a failure, and keeps nobody waiting", async () => {
     const { courier, offerAll, underWay, returned } = courierUnderTest();
     offerAll([errand("a", "m", "m1"), errand("a", "m", "m2")]);
@@ -206,7 +219,7 @@ describe("order", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ endpoint: fc.nat(2), order: fc.nat(4) }), { minLength: 1, maxLength: 120 }),
-        fc.infiniteStream(fc.record({ choice: fc.nat(), outcome: fc.constantFrom("delivered", "delivered", "failed"), ms: fc.constantFrom(0, 1, 9000, 31_000) })),
+        fc.infiniteStream(fc.record({ choice: fc.nat(), outcome: fc.constantFrom("delivered", "delivered", "failed", "untried"), ms: fc.constantFrom(0, 1, 9000, 31_000) })),
         async (wanted, events) => {
           const { clock, courier, underWay, started, returned, end } = courierUnderTest({ jobsMax: 60 });
           const place = new Map<string, number>();
@@ -222,7 +235,7 @@ describe("order", () => {
             const { choice, outcome, ms } = events.next().value;
             const ids = [...underWay.keys()];
             clock.advance(ms);
-            await end(outcome as Outcome, ids[choice % Math.max(1, ids.length)] ?? "");
+            await end(outcome as Ending, ids[choice % Math.max(1, ids.length)] ?? "");
             const orders = [...underWay.values()].map(({ errand: job }) => `${job.endpointKey} ${job.orderKey}`);
             expect(new Set(orders).size).toBe(orders.length);
           }

@@ -24,6 +24,8 @@ interface Job {
 export type ReturnReason = "one before it failed" | "the endpoint fails" | "the courier stops";
 
 type Outcome = "delivered" | "failed";
+/** What was not attempted after all tells nothing of its endpoint. */
+export type Ending = Outcome | "untried";
 
 interface Options {
   /** In memory, together. */
@@ -42,7 +44,7 @@ interface Needs<J> {
    * One attempt, with everything that has to be written down about it. Where the endpoint has answered well, `onAnswered`
    * may say so before that: its place is free for another, however long the writing takes.
    */
-  deliver(job: J, onAnswered: () => void): Promise<Outcome>;
+  deliver(job: J, onAnswered: () => void): Promise<Ending>;
   /** Takes jobs that were not attempted; the store still has them. */
   onReturned(jobs: readonly J[], reason: ReturnReason): void;
   log?: Log;
@@ -225,16 +227,16 @@ export class Courier<J extends Job> {
 
   async #carry(endpoint: Endpoint<J>, job: J): Promise<void> {
     const leave = this.#takePlace(endpoint);
-    let outcome: Outcome = "failed";
+    let ending: Ending = "failed";
     try {
-      outcome = await this.#needs.deliver(job, () => {
+      ending = await this.#needs.deliver(job, () => {
         leave();
         this.#startReady(endpoint, this.#needs.clock.monotonic());
       });
     } catch (error) {
       this.#needs.log?.error({ err: error }, "the delivery of a callback was cut short");
     }
-    this.#end(endpoint, job, outcome, leave());
+    this.#end(endpoint, job, ending, leave());
   }
 
   /** Gives a function that leaves the place again, once, and says how the endpoint answered. */
@@ -253,24 +255,25 @@ export class Courier<J extends Job> {
     };
   }
 
-  #end(endpoint: Endpoint<J>, job: J, outcome: Outcome, { ms, wasFull }: Answer): void {
-    const { clock } = this.#needs;
-    const now = clock.monotonic();
-    const wasDelivered = outcome === "delivered";
-    endpoint.lastOutcome = outcome;
-    endpoint.lastAt = clock.now();
-    if (wasDelivered) endpoint.window.delivered(ms, wasFull);
-    else endpoint.window.failed();
+  #end(endpoint: Endpoint<J>, job: J, ending: Ending, answer: Answer): void {
+    const now = this.#needs.clock.monotonic();
     endpoint.held -= 1;
     this.#held -= 1;
-
     const before = endpoint.breaker.stateAt(now);
-    const state = endpoint.breaker.record(wasDelivered, now);
-    if (wasDelivered) this.#goOn(endpoint, job.orderKey);
+    if (ending !== "untried") this.#learn(endpoint, ending, answer, now);
+    if (ending === "delivered") this.#goOn(endpoint, job.orderKey);
     else this.#giveUp(endpoint, job.orderKey);
-    if (before !== "open" && state === "open") this.#leaveAlone(endpoint);
+    if (before !== "open" && endpoint.breaker.stateAt(now) === "open") this.#leaveAlone(endpoint);
     this.#startReady(endpoint, now);
     if (this.#isStopping && this.#inFlight === 0) this.#stopped.resolve();
+  }
+
+  #learn(endpoint: Endpoint<J>, outcome: Outcome, { ms, wasFull }: Answer, now: number): void {
+    endpoint.lastOutcome = outcome;
+    endpoint.lastAt = this.#needs.clock.now();
+    if (outcome === "delivered") endpoint.window.delivered(ms, wasFull);
+    else endpoint.window.failed();
+    endpoint.breaker.record(outcome === "delivered", now);
   }
 
   /** The next of the same order goes behind those that are ready: an order that is long must not hold up the others. */

@@ -6,7 +6,7 @@ import type { CallbackStore, Settlement } from "../store/callback-store.ts";
 import { isAway, NOBODY } from "../store/store.ts";
 import type { Membership } from "../work/membership.ts";
 import type { Meters } from "../work/meters.ts";
-import { Courier, type EndpointHealth, type ReturnReason } from "./courier.ts";
+import { Courier, type EndpointHealth, type Ending, type ReturnReason } from "./courier.ts";
 import { HealthWatch, type HealthNeeds } from "./health-watch.ts";
 import { settledRef, tell, type TellNeeds } from "./tell.ts";
 
@@ -46,6 +46,8 @@ interface Job {
   callback: Callback;
   node: number;
 }
+
+type PutBackReason = ReturnReason | "no room" | "this node was silent for too long";
 
 /** Tells customers what happened: from memory what was just written, from the store what waits there. */
 export class Teller {
@@ -181,12 +183,17 @@ export class Teller {
     await this.#health.idle();
   }
 
-  async #deliver(job: Job, onAnswered: () => void): Promise<"delivered" | "failed"> {
+  async #deliver(job: Job, onAnswered: () => void): Promise<Ending> {
     const { meters, figures, membership } = this.#needs;
     const { callback, node } = job;
     try {
       // A node that was declared dead has lost its rows: another tells what they say.
-      if (!membership.alive || node !== membership.node) return "delivered";
+      if (node !== membership.node) return "untried";
+      // One that may have been does not know whose they are. Only what is still its own is put back, for whoever lives.
+      if (!membership.alive) {
+        this.#putBack([job], "this node was silent for too long");
+        return "untried";
+      }
       const { result, endpoint, settlement } = await tell(this.#needs, callback);
       if (settlement.state === "waiting") this.#noteFailure(job);
       const settled = this.#settlements.add({ ...settlement, ownedBy: node });
@@ -206,7 +213,7 @@ export class Teller {
    * What cannot be told now waits in the store; another node may have more room for it. Until it is written down there,
    * nothing later of the same message is taken: it would overtake.
    */
-  #putBack(jobs: readonly Job[], reason: ReturnReason | "no room"): void {
+  #putBack(jobs: readonly Job[], reason: PutBackReason): void {
     const { clock, log } = this.#needs;
     const at = clock.now();
     for (const job of jobs) {
@@ -230,9 +237,9 @@ export class Teller {
   }
 
   /** What waits for one before it is due when that one is, which the store knows. */
-  #dueAgainAt({ endpointKey }: Job, reason: ReturnReason | "no room"): number {
+  #dueAgainAt({ endpointKey }: Job, reason: PutBackReason): number {
     const now = this.#needs.clock.now();
-    if (reason === "one before it failed" || reason === "the courier stops") return now;
+    if (reason !== "no room" && reason !== "the endpoint fails") return now;
     const { openForMs } = this.#courier.health(endpointKey);
     const [leastMs, spreadMs] = openForMs === 0 ? [NO_ROOM_MS, NO_ROOM_SPREAD_MS] : [openForMs, SPREAD_MS];
     return now + Math.ceil(leastMs + Math.random() * spreadMs);
