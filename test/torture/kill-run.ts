@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { observeHistories, type Histories } from "./histories.ts";
+import type { ServerProcess } from "../support/server-process.ts";
 import { seededRandom } from "./random.ts";
 import type { Findings } from "./reconcile.ts";
 import { openReportSink } from "./report-sink.ts";
-import { openTrial } from "./trial.ts";
+import { openTrial, SILENT_SECONDS } from "./trial.ts";
+
+const NAP_MS = SILENT_SECONDS * 1000 + 500;
 
 export interface KillOrders {
   /** A cluster to make a database in, or null for SQLite. */
@@ -19,6 +22,8 @@ export interface KillOrders {
   window?: number;
   /** The bounds of the instant of a kill, in milliseconds after the server is ready. */
   afterReadyMs?: readonly [number, number];
+  /** How many of the kills come after a sleep that is longer than a node may be silent; none unless given. */
+  napShare?: number;
   onKill?(done: number): void;
 }
 
@@ -34,7 +39,7 @@ export interface KillReport extends Findings {
 
 /** Kills the server again and again under load, lets the last start finish the work, and proves that nothing was lost. */
 export async function runKills(orders: KillOrders): Promise<KillReport> {
-  const { postgresUrl, kills, messagesPerSecond, seed, window, afterReadyMs = [200, 2500] } = orders;
+  const { postgresUrl, kills, messagesPerSecond, seed, window, afterReadyMs = [200, 2500], napShare = 0 } = orders;
   const startedAt = performance.now();
   const random = seededRandom(seed);
   const trial = await openTrial({ postgresUrl, seed, ...(window === undefined ? {} : { window }) });
@@ -50,6 +55,10 @@ export async function runKills(orders: KillOrders): Promise<KillReport> {
     histories = observeHistories(server.baseUrl, server.apiKey);
     for (let done = 1; done <= kills; done += 1) {
       await sleep(random.between(...afterReadyMs));
+      if (random.chance(napShare)) {
+        await nap(server);
+        await sleep(random.between(...afterReadyMs));
+      }
       killedAt.push(Date.now());
       await server.kill("SIGKILL");
       if (postgresUrl === null) broken.push(...(await checkIntegrity(trial.dataDir, done)));
@@ -68,6 +77,13 @@ export async function runKills(orders: KillOrders): Promise<KillReport> {
     await trial.close();
     await sink.close();
   }
+}
+
+/** Nobody is there to declare it dead: it wakes as who it was, with all that it had in hand. */
+async function nap({ pid }: ServerProcess): Promise<void> {
+  process.kill(pid, "SIGSTOP");
+  await sleep(NAP_MS);
+  process.kill(pid, "SIGCONT");
 }
 
 /** Checks a copy, so that the server's own recovery is not done for it. */

@@ -46,6 +46,7 @@ export interface Trial {
 }
 
 const CONNECTIONS = 24;
+export const SILENT_SECONDS = 2;
 const SETTLE_WITHIN_MS = 45_000;
 
 export async function openTrial(options: TrialOptions): Promise<Trial> {
@@ -59,7 +60,7 @@ export async function openTrial(options: TrialOptions): Promise<Trial> {
   let opened: Witness | null = null;
   const settings = {
     HELIOGRAPH_DISPATCH_WINDOW: String(window),
-    HELIOGRAPH_NODE_SILENT_SECONDS: "2",
+    HELIOGRAPH_NODE_SILENT_SECONDS: String(SILENT_SECONDS),
     HELIOGRAPH_MASTER_KEY: "the master key of every node",
     HELIOGRAPH_API_KEY: `hg_live_${String(seed).padStart(24, "0")}`,
     // A start takes half as long when Node need not compile everything again; a server that is killed keeps nothing of it.
