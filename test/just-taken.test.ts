@@ -128,4 +128,18 @@ describe.each(ENGINES)("a receipt that comes while its submit is being written o
     expect(await shop.read(message)).toMatchObject({ state: "delivered" });
     expect(asked).toEqual([]);
   });
+
+  test("from a carrier that was asked for none is applied as well, though nothing of its message is kept in memory", async () => {
+    const message = await shop.accept();
+    let reported: Promise<void> = Promise.resolve();
+    shop.carrier.reportsNothing = true;
+    shop.carrier.answer = () => {
+      reported = report(shop.needs, receipt());
+      return { kind: "taken", carrierMessageId: "c-1" };
+    };
+    await shop.dispatch(message);
+    expect(await shop.needs.taken.find(receipt())).toBeNull();
+    await reported;
+    expect(await shop.read(message)).toMatchObject({ state: "delivered" });
+  });
 });

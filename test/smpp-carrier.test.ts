@@ -153,6 +153,16 @@ describe("a carrier over SMPP", () => {
     expect(taken[0]?.submit.shortMessage.toString("latin1")).toBe("Hello");
   });
 
+  test.each([
+    [{ receipts: "all" }, false],
+    [{ receipts: "failures" }, false],
+    [{ receipts: "none", intermediateReceipts: true }, false],
+    [{ receipts: "none" }, true],
+  ] as const)("asked for %j, says that it reports nothing: %s", async (settings, reportsNothing) => {
+    const { carrier } = await open({}, settings);
+    expect(carrier.reportsNothing).toBe(reportsNothing);
+  });
+
   test("takes a long message as parts with an id each, all on one bind and in order", async () => {
     const { carrier, taken } = await open({}, { connections: 3 }, { connections: 3 });
     const outcome = await carrier.submit(long());

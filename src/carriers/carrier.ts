@@ -132,6 +132,8 @@ export interface Carrier {
   readonly share?: number;
   /** Whether it knows a message that it was handed before: one in doubt may always be handed over again, to this carrier. */
   readonly repeatsSafely?: true;
+  /** Whether it was asked to say nothing more of what it has taken. */
+  readonly reportsNothing?: boolean;
   /** How many messages it can have in hand at once on this node; any number where it does not say. */
   readonly capacity?: number;
   /** Whether it makes sense to hand it anything now. */

@@ -21,7 +21,7 @@ export async function answerLate(needs: ReportNeeds, { message: ref, carrier, ou
   if (outcome.kind === "taken") {
     const failoverAfterSeconds = silenceOf(needs, message, carrier);
     // A message that has gone on to another carrier stays with that one.
-    return noteTaken(needs, message, { ...common, carrier, carriedBy: carrier }, outcome, failoverAfterSeconds);
+    return noteTaken(needs, message, { ...common, carrier, carriedBy: carrier }, outcome, { failoverAfterSeconds });
   }
   const isAlone = message.state === "submitting" && message.repeats === 0;
   const fenced = {

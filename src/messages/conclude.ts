@@ -30,7 +30,9 @@ export function conclude(
   switch (outcome.kind) {
     case "taken": {
       const step = mustLook(needs, message) ? move : { ...move, known: knownOf(message) };
-      return noteTaken(needs, message, step, outcome, route?.content.failoverAfterSeconds);
+      const { reportsNothing } = carrier;
+      const failoverAfterSeconds = route?.content.failoverAfterSeconds;
+      return noteTaken(needs, message, step, outcome, { failoverAfterSeconds, reportsNothing });
     }
     case "refused":
       return noteRefused(needs, message, { ...move, ownedBy: node }, outcome);

@@ -11,16 +11,21 @@ type Taken = Extract<Outcome, { kind: "taken" }>;
 /** A move without where it leads, which is for whoever writes it to say. */
 export type Step = Omit<Move, "to">;
 
-/**
- * Writes down that a carrier has a message, and under which ids; receipts that had come for these take effect. Its route may
- * stay silent for so many seconds before the next one is tried.
- */
+/** What is to be expected of the carrier that has taken a message. */
+interface Expected {
+  /** Its route may stay silent for so long before the next one is tried. */
+  failoverAfterSeconds: number | null | undefined;
+  /** No receipt will ask which message it is about. */
+  reportsNothing?: boolean | undefined;
+}
+
+/** Writes down that a carrier has a message, and under which ids; receipts that had come for these take effect. */
 export async function noteTaken(
   needs: ReportNeeds,
   message: Message,
   step: Step & { carrier: string },
   { carrierMessageId, partIds }: Taken,
-  failoverAfterSeconds: number | null | undefined,
+  { failoverAfterSeconds, reportsNothing = false }: Expected,
 ): Promise<void> {
   const move: Move = { ...step, to: "submitted", carrierMessageId, trailAlways: true };
   const parted = isParted(partIds) ? partIds : null;
@@ -30,7 +35,7 @@ export async function noteTaken(
   if (silentMs > 0) move.failoverAt = step.at + silentMs;
   else Object.assign(move, erasing(message));
   const write = movesFor(needs, message).add(move);
-  if (!parted) needs.taken.note(step.carrier, carrierMessageId, message, write, step.known);
+  if (!parted && !reportsNothing) needs.taken.note(step.carrier, carrierMessageId, message, write, step.known);
   const { parked } = await write;
   if (parked.length === 0) return;
   await settleParked(needs, parted ? { ...refOf(message), parts: parted.length } : message, parked);

@@ -34,6 +34,7 @@ export class ScriptedCarrier implements Carrier {
   up = true;
   elsewhere = false;
   repeatsSafely?: true;
+  reportsNothing = false;
   readonly submitted: Message[] = [];
   learned: NonNullable<Carrier["learned"]> = () => {};
   answer: (message: Message) => Outcome | Promise<Outcome> = () => ({ kind: "taken", carrierMessageId: newId(0) });

@@ -87,6 +87,11 @@ class SmppCarrier implements Carrier {
     return messagesPerSecond() === null ? 1 : share().connections / Math.max(1, settings.connections);
   }
 
+  get reportsNothing(): boolean {
+    const { receipts, intermediateReceipts } = this.#needs.settings;
+    return receipts === "none" && !intermediateReceipts;
+  }
+
   get capacity(): number {
     return pauseLeftMs(this.#speed, this.#needs.clock.now()) > 0 ? 0 : this.#lines.window * IN_HAND_PER_WINDOW;
   }
