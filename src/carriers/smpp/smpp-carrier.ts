@@ -27,6 +27,7 @@ import { fullSpeed, pauseLeftMs, perSecondAt, queueFull, throttled, withContract
 import type { SubmitVerdict } from "./status.ts";
 import { submitsOf } from "./submits.ts";
 import { Tally } from "../tally.ts";
+import { registeredDelivery } from "./validity.ts";
 
 /** In hand besides what waits for an answer: being written down before, or after. Else the line would idle meanwhile. */
 const IN_HAND_PER_WINDOW = 2;
@@ -88,8 +89,8 @@ class SmppCarrier implements Carrier {
   }
 
   get reportsNothing(): boolean {
-    const { receipts, intermediateReceipts } = this.#needs.settings;
-    return receipts === "none" && !intermediateReceipts;
+    const { receipts, intermediateReceipts: intermediate } = this.#needs.settings;
+    return registeredDelivery({ receipts, intermediate }) === 0;
   }
 
   get capacity(): number {
