@@ -64,7 +64,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/postgres-cluster.ts"],
+    globalSetup: ["test/support/postgres-cluster.ts", "test/support/scratch-folder.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // More than the cores of a small machine: many tests mostly wait for a process, a page or a pause.

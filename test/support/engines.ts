@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
@@ -7,7 +6,7 @@ import { inject } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import type { Store } from "../../src/store/store.ts";
+import { StorageUnavailable, type Store } from "../../src/store/store.ts";
 import { migratedDatabase } from "./databases.ts";
 import { writeSqliteSchema } from "./sqlite-schema.ts";
 
@@ -27,14 +26,22 @@ export interface OpenStore {
 export const openStore = (engine: EngineName): Promise<OpenStore> =>
   engine === "sqlite" ? openSqlite() : openPostgres();
 
+interface SqliteStore {
+  path: string;
+  store: Store;
+}
+
+/** Stores of tests that are over. To start the threads of one takes a hundred times as long as to write over its file. */
+const spare: SqliteStore[] = [];
+
 async function openSqlite(): Promise<OpenStore> {
-  const folder = await mkdtemp(join(tmpdir(), "heliograph-store-"));
-  const path = join(folder, "store.db");
-  await writeSqliteSchema(path);
-  const store = openSqliteStore(path, systemClock);
-  const raw = new DatabaseSync(path, { timeout: 10_000 });
+  const kept = spare.pop();
+  if (kept) await writeSqliteSchema(kept.path);
+  const opened = kept ?? (await startSqlite());
+  const { lent, takeBack } = lend(opened.store);
+  const raw = new DatabaseSync(opened.path, { timeout: 10_000 });
   return {
-    store,
+    store: lent,
     async execute(sql) {
       // With a writer beside it, only this form waits for its turn.
       if (sql === "begin") raw.exec("begin immediate");
@@ -45,8 +52,40 @@ async function openSqlite(): Promise<OpenStore> {
     untilBlocked: () => Promise.resolve(),
     async discard() {
       raw.close();
-      await store.close();
-      await rm(folder, { recursive: true });
+      await takeBack();
+      spare.push(opened);
+    },
+  };
+}
+
+async function startSqlite(): Promise<SqliteStore> {
+  const folder = await mkdtemp(join(inject("scratchFolder"), "store-"));
+  const path = join(folder, "store.db");
+  await writeSqliteSchema(path);
+  return { path, store: openSqliteStore(path, systemClock) };
+}
+
+/** A store for one test. When it is taken back, what the test has begun comes to its end, and nothing more can be begun. */
+function lend(store: Store): { lent: Store; takeBack(): Promise<void> } {
+  const running = new Set<Promise<unknown>>();
+  let isOver = false;
+  const lendOne = (member: unknown): unknown => {
+    if (typeof member !== "function") return member;
+    return (...args: unknown[]) => {
+      if (isOver) return Promise.reject(new StorageUnavailable("the test is over"));
+      const answer = member.apply(store, args) as Promise<unknown>;
+      running.add(answer);
+      const end = (): void => void running.delete(answer);
+      answer.then(end, end);
+      return answer;
+    };
+  };
+  const members = Object.entries(store).map(([name, member]) => [name, lendOne(member)]);
+  return {
+    lent: Object.fromEntries(members) as Store,
+    async takeBack() {
+      isOver = true;
+      await Promise.allSettled(running);
     },
   };
 }

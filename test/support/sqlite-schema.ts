@@ -1,25 +1,22 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
-import { openDatabase } from "../../src/store/sqlite/open.ts";
 
-let schema: Promise<Buffer> | null = null;
+let schema: DatabaseSync | null = null;
 
-/** Lays down a database with nothing in it but its schema: the migrations run once for a process, not for every store. */
+/**
+ * Lays down a database with nothing in it but its schema, or makes one that is in use such a database again, for all who have
+ * it open: the migrations run once for a process, not for every store.
+ */
 export async function writeSqliteSchema(path: string): Promise<void> {
-  schema ??= migratedFile();
-  await writeFile(path, await schema);
+  schema ??= migrated();
+  await backup(schema, path, { rate: ALL_AT_ONCE });
 }
 
-async function migratedFile(): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), "heliograph-schema-"));
-  const path = join(folder, "schema.db");
-  const db = openDatabase(path);
+/** In pages: what is written over in several steps would begin anew with whatever somebody writes in between. */
+const ALL_AT_ONCE = 1_000_000;
+
+function migrated(): DatabaseSync {
+  const db = new DatabaseSync(":memory:");
   migrate(db);
-  // The last connection to close folds the log into the file.
-  db.close();
-  const bytes = await readFile(path);
-  await rm(folder, { recursive: true });
-  return bytes;
+  return db;
 }

@@ -4,7 +4,7 @@ import { describeFailure } from "../../model/message.ts";
 import { laneOf } from "../rows.ts";
 import { NOBODY, type AcceptResult, type NewLinks } from "../store.ts";
 import { createAdmit } from "./admit-codes.ts";
-import type { Packed } from "./packing.ts";
+import { unpack, type Packed, type Unpacked } from "./packing.ts";
 import { createPutCallback } from "./put-callback.ts";
 
 const STORED: AcceptResult = { kind: "stored" };
@@ -54,8 +54,8 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
   const { admit, tallies } = createAdmit(db);
 
   function acceptOne(packed: Packed): AcceptResult {
-    const [accountId, requestId, , , test, , , , , createdAt, , , , , metered, links, idempotency, numbers] = packed;
-    const [, , , , , , , , , , , , , , , , , , , , , callbacks, code] = packed;
+    const request = unpack(packed);
+    const { accountId, requestId, test, createdAt, metered, links, idempotency, numbers, callbacks, code } = request;
     if (idempotency) {
       const { path, key, bodyHash, response } = idempotency;
       const { changes } = insertIdempotency.run(accountId, path, key, bodyHash, response, createdAt);
@@ -71,16 +71,17 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
       if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
       return { kind: "held back", admission };
     }
-    if (metered && !holdCredits(packed)) {
+    if (metered && !holdCredits(request)) {
       // What the code has already changed must be undone, and so it is said by an error.
       if (code) throw new Error(UNPAID_CODE);
       if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
       return UNPAID;
     }
     // The recipients of a bulk mostly differ by their numbers alone, and are then one statement: two thirds of the work.
-    if (numbers.length > 1 && areAlike(packed)) insertAlike.run(...sharedOf(packed, 0), JSON.stringify(numbers));
+    if (numbers.length > 1 && areAlike(request)) insertAlike.run(...sharedOf(request, 0), JSON.stringify(numbers));
     else
-      for (const [index, number] of numbers.entries()) insertMessage.run(...sharedOf(packed, index), index + 1, number);
+      for (const [index, number] of numbers.entries())
+        insertMessage.run(...sharedOf(request, index), index + 1, number);
     if (links) insertLinks(accountId, requestId, createdAt, links);
     for (const row of callbacks ?? [])
       putCallback({ ...row, state: "waiting", owner: NOBODY, attempts: 0, due_at: createdAt });
@@ -88,9 +89,7 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
   }
 
   /** Takes what a request costs from the balance, if there is enough of it. */
-  function holdCredits(packed: Packed): boolean {
-    const [accountId, requestId, , , , , , , , createdAt] = packed;
-    const [, , , , , , , , , , , , , , , , , , credits, failures] = packed;
+  function holdCredits({ accountId, requestId, createdAt, credits, failures }: Unpacked): boolean {
     const total = credits.reduce((sum, each, index) => (failures?.[index] ? sum : sum + each), 0);
     if (total === 0) return true;
     if (hold.run(total, total, accountId, total).changes === 0) return false;
@@ -109,42 +108,39 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
 }
 
 /** Whether the messages of a request differ by their numbers alone. */
-function areAlike(packed: Packed): boolean {
-  const [, , , , , , , , , , , , , , , , , , credits, failures, own] = packed;
-  return failures === null && own === null && credits.every((each) => each === credits[0]);
-}
+const areAlike = ({ credits, failures, own }: Unpacked): boolean =>
+  failures === null && own === null && credits.every((each) => each === credits[0]);
 
 /** A new message but for its place and number, in the order of the columns. */
-function sharedOf(packed: Packed, index: number): SQLInputValue[] {
-  const [accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName] = packed;
-  const [, , , , , , , , , createdAt, dueAt, expiresAt, owner, trail, metered] = packed;
-  const [, , , , , , , , , , , , , , , , , , credits, failures, own, , , carrier] = packed;
-  const failure = failures?.[index] ?? null;
-  const [ownContent = null, ownSegments = null, ownDueAt = null, ownTrail = null] = own?.[index] ?? [];
+function sharedOf(request: Unpacked, index: number): SQLInputValue[] {
+  const { createdAt, dueAt, carrier } = request;
+  const failure = request.failures?.[index] ?? null;
+  const [ownContent = null, ownSegments = null, ownDueAt = null, ownTrail = null] = request.own?.[index] ?? [];
   const due = ownDueAt ?? dueAt;
   const waits = due > createdAt;
+  const goesAtOnce = carrier !== null && !failure && !waits;
   return [
-    accountId,
-    requestId,
-    channel,
-    laneOf(routeClass),
-    test ? 1 : 0,
-    sender,
-    ownContent ?? content,
-    ownSegments ?? segments,
-    campaignName,
-    failure ? "rejected" : waits ? "scheduled" : carrier === null ? "accepted" : "submitting",
-    failure || waits ? NOBODY : owner,
+    request.accountId,
+    request.requestId,
+    request.channel,
+    laneOf(request.routeClass),
+    request.test ? 1 : 0,
+    request.sender,
+    ownContent ?? request.content,
+    ownSegments ?? request.segments,
+    request.campaignName,
+    failure ? "rejected" : waits ? "scheduled" : goesAtOnce ? "submitting" : "accepted",
+    failure || waits ? NOBODY : request.owner,
     failure,
     describeFailure(failure),
     createdAt,
     due,
-    expiresAt + due - dueAt,
+    request.expiresAt + due - dueAt,
     failure ? createdAt : null,
-    credits[index] ?? 0,
-    metered && !failure ? HELD : FREE,
-    ownTrail === null ? trail : (trail ?? "") + ownTrail,
-    failure || waits ? null : carrier,
-    failure || waits || carrier === null ? 0 : 1,
+    request.credits[index] ?? 0,
+    request.metered && !failure ? HELD : FREE,
+    ownTrail === null ? request.trail : (request.trail ?? "") + ownTrail,
+    goesAtOnce ? carrier : null,
+    goesAtOnce ? 1 : 0,
   ];
 }

@@ -86,6 +86,18 @@ export function pack({
   ];
 }
 
+/** The same with its names, for whoever stores it: an object of a known form is made in no time, it is reading one that takes it. */
+export type Unpacked = ReturnType<typeof unpack>;
+
+// prettier-ignore
+export const unpack = ([
+  accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName, createdAt, dueAt, expiresAt,
+  owner, trail, metered, links, idempotency, numbers, credits, failures, own, callbacks, code, carrier,
+]: Packed) => ({
+  accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName, createdAt, dueAt, expiresAt,
+  owner, trail, metered, links, idempotency, numbers, credits, failures, own, callbacks, code, carrier,
+});
+
 /** A code on the same way. Of a configuration only what limits need crosses: all of it may be longer than the message. */
 export type PackedCode = readonly [
   mode: NewVerification["mode"],
@@ -151,28 +163,16 @@ const unpackGuard = ([prefixUnused, countryPerHour, sendsPerDay, conversionPerce
   blockHours,
 });
 
-export function unpackCode(packed: PackedCode): Required<NewVerification> {
-  const [mode, config, country, digest, checksMax, failuresPerHour, failuresPerDay, expiresAt, bound, fixed] = packed;
-  const [, , , , , , , , , , cooldownSeconds, sendsPer10Minutes, sendsPerDay, guard, next, continues, followed] =
-    packed;
-  return {
-    mode,
-    config,
-    country,
-    digest,
-    checksMax,
-    failuresPerHour,
-    failuresPerDay,
-    expiresAt,
-    bound,
-    fixed,
-    caps: { cooldownSeconds, sendsPer10Minutes, sendsPerDay },
-    guard: guard && unpackGuard(guard),
-    next,
-    continues,
-    followed,
-  };
-}
+// prettier-ignore
+export const unpackCode = ([
+  mode, config, country, digest, checksMax, failuresPerHour, failuresPerDay, expiresAt, bound, fixed,
+  cooldownSeconds, sendsPer10Minutes, sendsPerDay, guard, next, continues, followed,
+]: PackedCode): Required<NewVerification> => ({
+  mode, config, country, digest, checksMax, failuresPerHour, failuresPerDay, expiresAt, bound, fixed,
+  caps: { cooldownSeconds, sendsPer10Minutes, sendsPerDay },
+  guard: guard && unpackGuard(guard),
+  next, continues, followed,
+});
 
 const ownOf = ({ content, segments, dueAt, trail }: NewRecipient): Own => [
   content === undefined ? null : JSON.stringify(content),
