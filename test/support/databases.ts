@@ -18,8 +18,34 @@ export const migratedDatabase = (baseUrl: string): Promise<FreshDatabase> => cre
 /** Makes what `migratedDatabase` copies, once for a cluster. */
 export async function prepareSchema(baseUrl: string): Promise<void> {
   await execute(baseUrl, `create database ${SCHEMA}`);
-  await migrate(urlOf(baseUrl, SCHEMA));
+  const url = urlOf(baseUrl, SCHEMA);
+  await migrate(url);
+  await execute(url, KEEP_ROWS);
 }
+
+/** Makes a copy what it was at first, but for what was done to its schema: a tenth of what another copy takes. */
+export const RESTORE = "call as_migrated.restore()";
+
+/** Keeps the rows that the migrations write, and the way back to them. */
+const KEEP_ROWS = `
+  create schema as_migrated;
+  do $$ declare name text; has_rows boolean; begin
+    for name in select tablename from pg_tables where schemaname = 'public' loop
+      execute format('select exists (select from public.%I)', name) into has_rows;
+      if has_rows then execute format('create table as_migrated.%I as table public.%I', name, name); end if;
+    end loop;
+  end $$;
+  create procedure as_migrated.restore() language plpgsql as $$ declare name text; begin
+    -- Who refers to whom is of no interest while all of it goes.
+    set local session_replication_role = replica;
+    for name in select tablename from pg_tables where schemaname = 'public' loop
+      execute format('delete from public.%I', name);
+    end loop;
+    for name in select tablename from pg_tables where schemaname = 'as_migrated' loop
+      execute format('insert into public.%I table as_migrated.%I', name, name);
+    end loop;
+    perform setval(format('public.%I', sequencename), start_value, false) from pg_sequences where schemaname = 'public';
+  end $$`;
 
 async function createDatabase(baseUrl: string, template: string): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;

@@ -7,7 +7,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { StorageUnavailable, type Store } from "../../src/store/store.ts";
-import { migratedDatabase } from "./databases.ts";
+import { migratedDatabase, RESTORE } from "./databases.ts";
 import { writeSqliteSchema } from "./sqlite-schema.ts";
 
 export const ENGINES = ["sqlite", "postgres"] as const;
@@ -26,20 +26,21 @@ export interface OpenStore {
 export const openStore = (engine: EngineName): Promise<OpenStore> =>
   engine === "sqlite" ? openSqlite() : openPostgres();
 
-interface SqliteStore {
-  path: string;
+interface Kept {
+  /** A file's path, or a database's address. */
+  place: string;
   store: Store;
 }
 
-/** Stores of tests that are over. To start the threads of one takes a hundred times as long as to write over its file. */
-const spare: SqliteStore[] = [];
+/** Stores of tests that are over. To empty one takes a tenth, or a hundredth, of what it takes to open another. */
+const spare: Record<EngineName, Kept[]> = { sqlite: [], postgres: [] };
 
 async function openSqlite(): Promise<OpenStore> {
-  const kept = spare.pop();
-  if (kept) await writeSqliteSchema(kept.path);
-  const opened = kept ?? (await startSqlite());
-  const { lent, takeBack } = lend(opened.store);
-  const raw = new DatabaseSync(opened.path, { timeout: 10_000 });
+  const kept = spare.sqlite.pop();
+  if (kept) await writeSqliteSchema(kept.place);
+  const { place, store } = kept ?? (await startSqlite());
+  const { lent, takeBack } = lend(store);
+  const raw = new DatabaseSync(place, { timeout: 10_000 });
   return {
     store: lent,
     async execute(sql) {
@@ -53,16 +54,46 @@ async function openSqlite(): Promise<OpenStore> {
     async discard() {
       raw.close();
       await takeBack();
-      spare.push(opened);
+      spare.sqlite.push({ place, store });
     },
   };
 }
 
-async function startSqlite(): Promise<SqliteStore> {
+async function startSqlite(): Promise<Kept> {
   const folder = await mkdtemp(join(inject("scratchFolder"), "store-"));
-  const path = join(folder, "store.db");
-  await writeSqliteSchema(path);
-  return { path, store: openSqliteStore(path, systemClock) };
+  const place = join(folder, "store.db");
+  await writeSqliteSchema(place);
+  return { place, store: openSqliteStore(place, systemClock) };
+}
+
+async function openPostgres(): Promise<OpenStore> {
+  const kept = spare.postgres.pop();
+  const { place, store } = kept ?? (await startPostgres());
+  const raw = new Client({ connectionString: place });
+  await raw.connect();
+  const execute = async (sql: string): Promise<unknown[]> => (await raw.query<Record<string, unknown>>(sql)).rows;
+  if (kept) await execute(RESTORE);
+  const { lent, takeBack } = lend(store);
+  return {
+    store: lent,
+    execute,
+    async untilBlocked() {
+      const blocked = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      // Within a transaction, PostgreSQL shows the same picture of its sessions again unless told to take a new one.
+      do await execute("select pg_stat_clear_snapshot()");
+      while ((await execute(blocked)).length === 0);
+    },
+    async discard() {
+      await raw.end();
+      await takeBack();
+      spare.postgres.push({ place, store });
+    },
+  };
+}
+
+async function startPostgres(): Promise<Kept> {
+  const { url: place } = await migratedDatabase(inject("postgresUrl"));
+  return { place, store: await openPostgresStore(place) };
 }
 
 /** A store for one test. When it is taken back, what the test has begun comes to its end, and nothing more can be begun. */
@@ -86,29 +117,6 @@ function lend(store: Store): { lent: Store; takeBack(): Promise<void> } {
     async takeBack() {
       isOver = true;
       await Promise.allSettled(running);
-    },
-  };
-}
-
-async function openPostgres(): Promise<OpenStore> {
-  const database = await migratedDatabase(inject("postgresUrl"));
-  const store = await openPostgresStore(database.url);
-  const raw = new Client({ connectionString: database.url });
-  await raw.connect();
-  const execute = async (sql: string): Promise<unknown[]> => (await raw.query<Record<string, unknown>>(sql)).rows;
-  return {
-    store,
-    execute,
-    async untilBlocked() {
-      const blocked = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      // Within a transaction, PostgreSQL shows the same picture of its sessions again unless told to take a new one.
-      do await execute("select pg_stat_clear_snapshot()");
-      while ((await execute(blocked)).length === 0);
-    },
-    async discard() {
-      await raw.end();
-      await store.close();
-      await database.drop();
     },
   };
 }
