@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { startApp, type App } from "../../src/app.ts";
@@ -104,7 +103,7 @@ export async function openHouse(
     strain?: (routeClass: RouteClass) => Strain;
   } = {},
 ): Promise<House> {
-  const dataDir = await mkdtemp(join(tmpdir(), "heliograph-house-"));
+  const dataDir = await mkdtemp(join(inject("scratchFolder"), "house-"));
   const bringsDatabase = given.env?.["HELIOGRAPH_DATABASE_URL"] !== undefined;
   const database = engine === "postgres" && !bringsDatabase ? await migratedDatabase(inject("postgresUrl")) : null;
   if (engine === "sqlite") await writeSqliteSchema(join(dataDir, "heliograph.db"));
