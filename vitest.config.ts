@@ -71,7 +71,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Importing does nothing, so files may share a process: alone, each of them would load the whole house anew.
     isolate: false,
-    // Node runs the tests as it runs the server, file by file as they are written.
+    // Node loads the tests itself, as it loads the server, without vite in between: modules cannot be mocked this way.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
   },

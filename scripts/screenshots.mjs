@@ -25,12 +25,13 @@ const PICTURES = [
 
 await buildDashboard();
 const { startServer } = await import("../test/support/server-process.ts");
+const { chromium: browserPath } = await import("../test/support/programmes.ts");
 const { chromium } = await import("playwright-core");
 const server = await startServer();
 const listener = createServer((request, response) => request.resume().on("end", () => response.end("ok")));
 await new Promise((resolve) => listener.listen(0, "127.0.0.1", resolve));
 const browser = await chromium.launch({
-  executablePath: process.env.HELIOGRAPH_CHROMIUM || "/usr/bin/chromium",
+  executablePath: browserPath(),
   args: ["--no-sandbox", "--disable-gpu"],
 });
 try {

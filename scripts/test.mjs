@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { buildDashboard } from "./build-dashboard.mjs";
@@ -57,10 +57,7 @@ async function runTests() {
   const report = join(folder, "report.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-    const passed = await step("vitest", ["run", ...reporters, ...vitestArgs], {
-      HELIOGRAPH_CHROMIUM: chromium(),
-      NODE_COMPILE_CACHE: compiled,
-    });
+    const passed = await step("vitest", ["run", ...reporters, ...vitestArgs], { NODE_COMPILE_CACHE: compiled });
     const counts = countTests(report);
     if (!passed && counts.failed === 0) {
       process.stdout.write("\nvitest failed outside of the tests, see above; this counts as one failure.\n");
@@ -93,6 +90,7 @@ function countTests(report) {
 /** Makes sure of the programmes that the tests run and npm cannot install. */
 async function provideProgrammes() {
   const { postgresBinaries } = await import("../test/support/postgres-cluster.ts");
+  const { chromium, inPath } = await import("../test/support/programmes.ts");
   const programmes = [
     { name: "the PostgreSQL server", aptPackage: "postgresql", find: postgresBinaries },
     { name: "Chromium", aptPackage: "chromium-headless-shell", find: chromium },
@@ -122,30 +120,6 @@ async function aptInstall(packages) {
   for (const args of [["update"], ["install", "-y", "--no-install-recommends", ...packages]]) {
     const { code } = await runToEnd("apt-get", ["-qq", ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
     if (code !== 0) fail(`\napt-get ${args[0]} failed; the tests need the packages ${packages.join(" ")}.`);
-  }
-}
-
-function chromium() {
-  const onMac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
-  const named = process.env.HELIOGRAPH_CHROMIUM;
-  if (named) return executable(named);
-  // The shell does without what a window would need, and takes an eighth less of the processor.
-  const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
-  return names.map(inPath).find((path) => path !== undefined) || executable(onMac);
-}
-
-function inPath(programme) {
-  const folders = [...(process.env.PATH || "").split(delimiter), "/usr/bin", "/usr/sbin"];
-  return folders.map((folder) => executable(join(folder, programme))).find((path) => path !== undefined);
-}
-
-function executable(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return path;
-  } catch {
-    // Not there or not to be run: the same to the caller.
-    return undefined;
   }
 }
 

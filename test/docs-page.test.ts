@@ -1,5 +1,6 @@
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchBrowser } from "./support/browser.ts";
 import { openHouse, type House } from "./support/house.ts";
 
 const PAGES = [
@@ -22,17 +23,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   house = await openHouse("sqlite");
-  browser = await chromium.launch({
-    executablePath: process.env.HELIOGRAPH_CHROMIUM || "/usr/bin/chromium",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      "--no-first-run",
-    ],
-  });
+  browser = await launchBrowser();
 });
 
 afterAll(async () => {

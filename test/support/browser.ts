@@ -14,6 +14,7 @@ import {
 } from "playwright-core";
 import { eventually } from "./eventually.ts";
 import { openHouse, type House } from "./house.ts";
+import { chromium as browserPath } from "./programmes.ts";
 
 const PHONE = { width: 390, height: 844 };
 const SCREEN = { width: 1440, height: 900 };
@@ -28,6 +29,10 @@ const ARGS = [
   "--disable-sync",
   "--no-first-run",
 ];
+
+/** A browser without a window. */
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: browserPath() ?? "chromium", args: ARGS });
 
 interface Person {
   email: string;
@@ -56,10 +61,7 @@ export interface Dashboard {
 export async function openDashboard(): Promise<Dashboard> {
   await buildDashboard();
   const house = await openHouse("sqlite", { env: { HELIOGRAPH_ADMIN_PASSWORD: OWNER.password } });
-  const browser = await chromium.launch({
-    executablePath: process.env.HELIOGRAPH_CHROMIUM || "/usr/bin/chromium",
-    args: ARGS,
-  });
+  const browser = await launchBrowser();
   const contexts = new Map<string, BrowserContext>();
   /** The window that a person's last visit left: to open another takes the browser more than to show a page in it. */
   const windows = new Map<string, Page>();

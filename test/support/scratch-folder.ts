@@ -13,5 +13,6 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "heliograph-scratch-"));
   project.provide("scratchFolder", folder);
-  return () => rm(folder, { recursive: true });
+  // Some of those processes may still be at their end.
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }

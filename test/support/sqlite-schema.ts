@@ -12,7 +12,7 @@ export async function writeSqliteSchema(path: string): Promise<void> {
   await backup(schema, path, { rate: ALL_AT_ONCE });
 }
 
-/** In pages: what is written over in several steps would begin anew with whatever somebody writes in between. */
+/** In pages, more than there are. */
 const ALL_AT_ONCE = 1_000_000;
 
 function migrated(): DatabaseSync {

@@ -86,9 +86,9 @@ export function pack({
   ];
 }
 
-/** The same with its names, for whoever stores it: an object of a known form is made in no time, it is reading one that takes it. */
 export type Unpacked = ReturnType<typeof unpack>;
 
+/** The same with its names, on the writer's side: what costs is names in the text that crosses. */
 // prettier-ignore
 export const unpack = ([
   accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName, createdAt, dueAt, expiresAt,
