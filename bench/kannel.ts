@@ -1,7 +1,7 @@
 // Single messages from the API to the SMSC, and on through the receipt to the callback, beside Kannel in the same run: the
 // same generator, the same SMSC, the same sink, turn by turn, and each side by few and by many connections, because ours
-// needs many to be at its best and Kannel does not. Both are started anew several times: one life of a process is up to a
-// tenth faster than another, from its beginning to its end. Kannel is Debian's package, which has to be installed.
+// needs many to be at its best and Kannel does not. Both are started anew several times: one life of a process does up
+// to an eighth less than another, from its beginning to its end. Kannel is Debian's package, which has to be installed.
 // Run: npm run bench:kannel [-- --lives 3 --rounds 2 --seconds 4 --store file --smsboxes 2 --connections 64,256 --engine sqlite]
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

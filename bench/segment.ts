@@ -3,6 +3,7 @@
 import { SegmentedMessage } from "sms-segments-calculator";
 import { split } from "split-sms";
 import { segment } from "../src/channels/sms/segment.ts";
+import { median } from "./figures.ts";
 import { record } from "./record.ts";
 
 const TARGET_PER_SECOND = 500_000;
@@ -53,10 +54,6 @@ function messagesPerSecond(contender: (text: string) => number, samples: string[
     elapsedMs = performance.now() - started;
   }
   return (messages * 1000) / elapsedMs;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function measure(samples: string[]): Record<keyof typeof contenders, number> {

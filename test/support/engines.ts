@@ -41,9 +41,9 @@ const spare: Record<EngineName, Kept[]> = { sqlite: [], postgres: [] };
 async function openSqlite(): Promise<OpenStore> {
   const kept = spare.sqlite.pop();
   if (kept) await writeSqliteSchema(kept.place);
-  const { place, store } = kept ?? (await startSqlite());
-  const { lent, takeBack } = lend(store);
-  const raw = new DatabaseSync(place, { timeout: 10_000 });
+  const opened = kept ?? (await startSqlite());
+  const { lent, takeBack } = lend("sqlite", opened);
+  const raw = new DatabaseSync(opened.place, { timeout: 10_000 });
   return {
     store: lent,
     async execute(sql) {
@@ -56,7 +56,7 @@ async function openSqlite(): Promise<OpenStore> {
     untilBlocked: () => Promise.resolve(),
     async discard() {
       raw.close();
-      if (await takeBack()) spare.sqlite.push({ place, store });
+      await takeBack();
     },
   };
 }
@@ -70,12 +70,12 @@ async function startSqlite(): Promise<Kept> {
 
 async function openPostgres(): Promise<OpenStore> {
   const kept = spare.postgres.pop();
-  const { place, store } = kept ?? (await startPostgres());
-  const raw = new Client({ connectionString: place });
+  const opened = kept ?? (await startPostgres());
+  const raw = new Client({ connectionString: opened.place });
   await raw.connect();
   const execute = async (sql: string): Promise<unknown[]> => (await raw.query<Record<string, unknown>>(sql)).rows;
   if (kept) await execute(RESTORE);
-  const { lent, takeBack } = lend(store);
+  const { lent, takeBack } = lend("postgres", opened);
   return {
     store: lent,
     execute,
@@ -87,7 +87,7 @@ async function openPostgres(): Promise<OpenStore> {
     },
     async discard() {
       await raw.end();
-      if (await takeBack()) spare.postgres.push({ place, store });
+      await takeBack();
     },
   };
 }
@@ -101,7 +101,8 @@ async function startPostgres(): Promise<Kept> {
  * A store for one test. When it is taken back, what the test has begun comes to its end, and what is begun after it hears what a
  * closed store says. It is taken back once, and is of use for another test only if it still works.
  */
-function lend(store: Store): { lent: Store; takeBack(): Promise<boolean> } {
+function lend(engine: EngineName, opened: Kept): { lent: Store; takeBack(): Promise<void> } {
+  const { store } = opened;
   const running = new Set<Promise<unknown>>();
   let isOver = false;
   const lendOne = (member: unknown): unknown => {
@@ -117,13 +118,14 @@ function lend(store: Store): { lent: Store; takeBack(): Promise<boolean> } {
   return {
     lent: Object.fromEntries(members) as Store,
     async takeBack() {
-      if (isOver) return false;
+      if (isOver) return;
       isOver = true;
       await Promise.allSettled(running);
-      return store.ping().then(
+      const works = await store.ping().then(
         () => true,
         () => false,
       );
+      if (works) spare[engine].push(opened);
     },
   };
 }
