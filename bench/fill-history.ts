@@ -181,15 +181,17 @@ async function fillMessages(store: BareStore, { account, requests, firstAt, from
   const carrier = `${account}/bench`;
   const carrierId = `'b' || ${store.hex("i", 15)}`;
   const isDelivered = "i % 20 > 1";
-  const step = (after: number, rest: string): string => `'{"at":' || (${at} + ${after}) || ',${rest}}\n'`;
+  const step = (name: string, after: number, rest: string): string =>
+    `'["${name}",' || (${at} + ${after}) || ',${rest}]\n'`;
   const trail = [
-    step(0, `"step":"policy","policy":"opt-out","verdict":"passed","detail":"Not on the list"`),
-    step(9, `"step":"attempt","route":"bench","carrier":"${carrier}","passedOver":[]`),
+    step("policy", 0, `"opt-out","passed","Not on the list"`),
+    step("attempt", 9, `"bench","${carrier}"`),
     step(
+      "taken",
       40,
-      `"step":"answer","carrier":"${carrier}","outcome":"taken","carrierMessageId":"' || ${carrierId} || '","exchange":"submit_sm to=********0001 from=HELIOG data_coding=0 parts=1 -> taken"`,
+      `"${carrier}","submit_sm to=********0001 from=HELIOG data_coding=0 parts=1 -> taken ' || ${carrierId} || '"`,
     ),
-    step(2000, `"step":"receipt","carrier":"${carrier}","state":"delivered","code":"000","description":"Delivered"`),
+    step("receipt", 2000, `"${carrier}","delivered","000","Delivered"`),
   ].join(" || ");
   const places = `(select i from ${store.numbers(from, to)}) as places`;
   await store.run(`insert into messages (${COLUMNS}) select ${account}, ${idOf(store, at, request)}, i % ${RECIPIENTS} + 1, 'sms', 2, 0,

@@ -39,7 +39,7 @@ describe.each(ENGINES)("places for what is about to be stored on %s", (engine) =
     await store(request, places);
     const born = await read(request);
     expect(born).toMatchObject({ state: "submitting", carrier: "scripted", attempts: 1 });
-    expect(born.trail).toMatch(/^judged\nown\n\{.*"step":"attempt","route":"Everything to the simulator"/u);
+    expect(born.trail).toMatch(/^judged\nown\n\["attempt",\d+,"Everything to the simulator"/u);
     expect(shop.carrier.submitted, "it is stored first").toEqual([]);
     let moves = 0;
     shop.carrier.answer = async () => {

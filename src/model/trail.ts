@@ -73,7 +73,7 @@ export interface PassedOver {
 /** Entries as they are appended to a row: one line each. */
 export function writeTrail(...entries: readonly TrailEntry[]): string {
   let lines = "";
-  for (const entry of entries) lines += `${JSON.stringify(entry)}\n`;
+  for (const entry of entries) lines += `${JSON.stringify(listOf(entry) ?? entry)}\n`;
   return lines;
 }
 
@@ -81,4 +81,77 @@ export const readTrail = (trail: string | null): TrailEntry[] =>
   (trail ?? "")
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as TrailEntry);
+    .map((line) => {
+      const said = JSON.parse(line) as TrailEntry | List;
+      return isList(said) ? entryOf(said) : said;
+    });
+
+/**
+ * The steps of nearly every message, as lists: with their names they would be most of its row, and what a row costs to write
+ * goes with its length. Whatever else is said of a step leaves it an object.
+ */
+type List =
+  | readonly ["policy", at: number, policy: PolicyName, verdict: Verdict, detail: string]
+  | readonly ["attempt", at: number, route: string, carrier: string]
+  | readonly ["taken", at: number, carrier: string, exchange: string]
+  | readonly ["receipt", at: number, carrier: string, state: State, code: string | null, description: string | null];
+
+const isList = (said: TrailEntry | List): said is List => Array.isArray(said);
+
+function listOf(entry: TrailEntry): List | null {
+  const { at } = entry;
+  switch (entry.step) {
+    case "policy":
+      return ["policy", at, entry.policy, entry.verdict, entry.detail];
+    case "attempt":
+      return entry.passedOver.length === 0 ? ["attempt", at, entry.route, entry.carrier] : null;
+    case "answer":
+      return isPlainlyTaken(entry) ? ["taken", at, entry.carrier, entry.exchange] : null;
+    case "receipt":
+      return isPlain(entry) ? ["receipt", at, entry.carrier, entry.state, entry.code, entry.description] : null;
+    case "number":
+    case "failover":
+    case "changed":
+    default:
+      return null;
+  }
+}
+
+function entryOf(list: List): TrailEntry {
+  switch (list[0]) {
+    case "policy": {
+      const [step, at, policy, verdict, detail] = list;
+      return { at, step, policy, verdict, detail };
+    }
+    case "attempt": {
+      const [step, at, route, carrier] = list;
+      return { at, step, route, carrier, passedOver: [] };
+    }
+    case "taken": {
+      const [outcome, at, carrier, exchange] = list;
+      return { at, step: "answer", carrier, outcome, carrierMessageId: lastWordOf(exchange), exchange };
+    }
+    case "receipt":
+    default: {
+      const [step, at, carrier, state, code, description] = list;
+      return { at, step, carrier, state, code, description };
+    }
+  }
+}
+
+type Answer = Extract<TrailEntry, { step: "answer" }>;
+
+/** An exchange mostly ends with the id under which the carrier has the message, which need not be said twice then. */
+const isPlainlyTaken = (answer: Answer): answer is Answer & { exchange: string } =>
+  answer.outcome === "taken" &&
+  answer.exchange !== undefined &&
+  answer.carrierMessageId === lastWordOf(answer.exchange) &&
+  answer.code === undefined &&
+  answer.description === undefined &&
+  answer.nextTryAt === undefined &&
+  answer.late === undefined;
+
+const lastWordOf = (exchange: string): string => exchange.slice(exchange.lastIndexOf(" ") + 1);
+
+const isPlain = ({ part, operator, circle }: Extract<TrailEntry, { step: "receipt" }>): boolean =>
+  part === undefined && operator === undefined && circle === undefined;
