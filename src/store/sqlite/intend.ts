@@ -66,28 +66,23 @@ const follows = (first: Intent, next: Move, distance: number): boolean =>
   next.ownedBy === first.ownedBy &&
   isIntent(next);
 
-/** Writes the intents of neighbours as one statement, inside the writer's transaction; none of them where one cannot be. */
-export function createIntend(db: DatabaseSync): (run: Intents) => boolean {
+/** Writes the intents of neighbours as one statement, inside the writer's transaction; throws where one of them cannot be. */
+export function createIntend(db: DatabaseSync): (run: Intents) => true {
   const isFree = movesInto("submitting")
     .map((state) => `state = '${state}'`)
     .join(" or ");
   // By their key: to look through all that waits with an owner, for which there is an index, is never quicker.
-  const neighbours = `account_id = ? and request_id = ? and n between ? and ? and +owner = ? and (${isFree})`;
-  // Counted beforehand: to have the rows returned makes SQLite keep a list of them, and of what is to be changed.
-  const count = db.prepare(`select count(*) from messages where ${neighbours}`);
-  count.setReturnArrays(true);
   const intend = db.prepare(
     `update messages set state = 'submitting', owner = ?, carrier = ?, attempts = attempts + 1, error_code = null,
        description = null,
-       trail = case when length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end
-     where ${neighbours}`,
+       trail = case when octet_length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end
+     where account_id = ? and request_id = ? and n between ? and ? and +owner = ? and (${isFree})`,
   );
-  return ({ first, count: wanted }) => {
+  return ({ first, count }) => {
     const { accountId, requestId, n, owner, ownedBy, carrier, trail = "" } = first;
-    const keys = [accountId, requestId, n, n + wanted - 1, ownedBy] as const;
-    const [found] = count.get(...keys) as unknown as [number];
-    if (found < wanted) return false;
-    intend.run(owner, carrier, trail, ...keys);
+    const { changes } = intend.run(owner, carrier, trail, accountId, requestId, n, n + count - 1, ownedBy);
+    // That all are still free is not asked beforehand, for they nearly always are.
+    if (changes < count) throw new Error("not all of these messages are still to be sent");
     return true;
   };
 }
