@@ -47,6 +47,25 @@ describe("batcher", () => {
     expect(await Promise.all(others)).toEqual([20, 30, 40]);
   });
 
+  test("a batch that is full leaves before the turn has ended, and what comes after it with the others of its turn", async () => {
+    const { run, batches, open } = gates();
+    const batcher = createBatcher<number, number>({ run, maxBatch: 3, maxLoad: 100, inFlight: 2 });
+    const all = [1, 2, 3, 4, 5].map((item) => batcher.add(item));
+    expect(batches).toEqual([[1, 2, 3]]);
+    await turn();
+    expect(batches).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ]);
+    const more = [6, 7, 8, 9].map((item) => batcher.add(item));
+    expect(batches, "no more of them may be under way").toHaveLength(2);
+    open();
+    expect(await Promise.all(all)).toEqual([10, 20, 30, 40, 50]);
+    expect(batches.slice(2)).toEqual([[6, 7, 8], [9]]);
+    open();
+    expect(await Promise.all(more)).toEqual([60, 70, 80, 90]);
+  });
+
   test("an error in the place of a result rejects that caller only; a failed batch rejects all of its own", async () => {
     const batcher = createBatcher<number, number>({
       run: async (items) => {

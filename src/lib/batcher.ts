@@ -39,13 +39,15 @@ interface Options<In, Out> {
 
 /**
  * Groups whatever arrives while earlier batches are under way into the next one.
- * There is no timer: an idle batcher starts at the end of the current turn of the event loop,
- * a busy one as soon as a batch returns, so batches grow by themselves exactly when the load does.
+ * There is no timer: an idle batcher starts at the end of the current turn of the event loop, or before that when a batch is
+ * full, and a busy one as soon as a batch returns, so batches grow by themselves exactly when the load does.
  */
 export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, Out> {
   const { run, weigh = () => 1, maxBatch, maxLoad, inFlight, monotonic = systemClock.monotonic } = options;
   const mayFly = (): boolean => flights < (typeof inFlight === "number" ? inFlight : inFlight());
   let waiting: Waiting<In, Out>[] = [];
+  /** The weight of what waits. */
+  let gathered = 0;
   let load = 0;
   let flights = 0;
   let scheduled = false;
@@ -55,10 +57,11 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
     let weight = 0;
     let count = 0;
     for (const entry of waiting) {
+      if (count > 0 && weight + entry.weight > maxBatch) break;
       weight += entry.weight;
-      if (count > 0 && weight > maxBatch) break;
       count += 1;
     }
+    gathered -= weight;
     if (count === waiting.length) {
       const all = waiting;
       waiting = [];
@@ -83,6 +86,12 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
     pump();
   }
 
+  function pumpSoon(): void {
+    if (scheduled || !mayFly()) return;
+    scheduled = true;
+    setImmediate(pump);
+  }
+
   function pump(): void {
     scheduled = false;
     while (waiting.length > 0 && mayFly()) {
@@ -100,13 +109,12 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
       const weight = weigh(item);
       if (load + weight > maxLoad && load > 0) return Promise.reject(new BatcherFull("too much is waiting"));
       load += weight;
+      gathered += weight;
       const result = new Promise<Out>((resolve, reject) =>
         waiting.push({ item, weight, since: monotonic(), resolve, reject }),
       );
-      if (!scheduled && mayFly()) {
-        scheduled = true;
-        setImmediate(pump);
-      }
+      if (gathered >= maxBatch) pump();
+      else pumpSoon();
       return result;
     },
     idle() {
