@@ -63,18 +63,22 @@ async function chooseWay(
   if (inDoubt && !mayRepeat(message, choice.repeats))
     return nowhere(hold(needs, message, node, notPastFallback(message, now, message.expiresAt)));
   let second: Awaited<ReturnType<typeof judgeAgain>> = null;
+  let judgedAt = now;
   try {
-    const judged = inDoubt ? null : judgeAgain(needs, message);
-    second = judged instanceof Promise ? await judged : judged;
+    const judged = inDoubt ? null : judgeAgain(needs, message, now);
+    if (judged instanceof Promise) {
+      second = await judged;
+      judgedAt = clock.now();
+    } else second = judged;
   } catch (error) {
     log.warn({ err: error, messageId: messageIdOf(message) }, "policies could not be asked, message waits");
     return nowhere(wait(needs, message, node, now + ASK_AGAIN_MS));
   }
   if (second) return nowhere(stopShort(needs, message, node, second));
-  if (clock.now() >= message.expiresAt) return nowhere(end(needs, message, node, inDoubt ? "unknown" : "expired"));
+  if (judgedAt >= message.expiresAt) return nowhere(end(needs, message, node, inDoubt ? "unknown" : "expired"));
 
   // Nobody's again, so that a node that has the line may take it; nothing has been tried.
-  if (choice.elsewhere) return nowhere(wait(needs, message, node, clock.now() + LEFT_TO_OTHERS_MS));
+  if (choice.elsewhere) return nowhere(wait(needs, message, node, judgedAt + LEFT_TO_OTHERS_MS));
   if (choice.usable.length === 0) return nowhere(waitForRoute(needs, message, node, choice.passedOver));
   return choice;
 }

@@ -1,6 +1,5 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { MediaProbe } from "../egress/media-probe.ts";
-import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
 import { PAUSED_MS } from "../model/catalog.ts";
 import { isSession, isSessionOpen } from "../model/chatapp.ts";
@@ -16,7 +15,6 @@ import { mediaFailure } from "./judge-media.ts";
 export interface JudgeAgainNeeds {
   catalog: Catalog;
   commits: Pick<GroupCommit, "optedOut">;
-  clock: Clock;
   media: Pick<MediaProbe, "look">;
   store: Pick<InboundStore, "lastInboundAt">;
   accountOf(accountId: number): Account | null;
@@ -43,8 +41,8 @@ const FRESH_MS = 5000;
 export function judgeAgain(
   needs: JudgeAgainNeeds,
   message: Message,
+  at: number,
 ): SecondThought | null | Promise<SecondThought | null> {
-  const at = needs.clock.now();
   const unfit = judgeCampaign(needs, message, at) ?? judgeMedia(needs, message, at);
   if (unfit) return unfit;
   return isFresh(message, at) ? judgeHours(needs, message, at) : judgeStale(needs, message, at);

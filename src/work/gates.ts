@@ -112,36 +112,38 @@ export class Gates {
   }
 
   /** How long until there is a place and a token; nothing where there are both now. */
-  #wait({ carrier, bucket, underWay }: Gate): { ms: number; isForPlace: boolean } | null {
+  #wait({ carrier, bucket, underWay }: Gate, rate: number): { ms: number; isForPlace: boolean } | null {
     if (underWay >= (carrier.capacity ?? Infinity)) return { ms: LOOK_AGAIN_MS, isForPlace: true };
-    const now = this.#needs.clock.now();
-    const rate = this.#rateOf(carrier);
     if (rate === Infinity) return null;
+    const now = this.#needs.clock.now();
     if (bucket.ratePerSecond !== rate) bucket.changeRate(rate, now);
     const ms = Math.ceil(bucket.waitMs(now));
     return ms === 0 ? null : { ms, isForPlace: false };
   }
 
   /** A turn is a place, and a token of the speed for every part. */
-  #takeTurn(gate: Gate, { segments }: Message): void {
+  #takeTurn(gate: Gate, { segments }: Message, rate: number): void {
     gate.underWay += 1;
-    if (gate.carrier.messagesPerSecond !== null) gate.bucket.take(this.#needs.clock.now(), Math.max(1, segments));
+    if (rate !== Infinity) gate.bucket.take(this.#needs.clock.now(), Math.max(1, segments));
   }
 
   /** Whether a message that nobody waits before has a turn now; then it has taken it. */
   #goesAtOnce(gate: Gate, message: Message): boolean {
-    if (!isEmpty(gate) || this.#wait(gate)) return false;
-    this.#takeTurn(gate, message);
+    if (!isEmpty(gate)) return false;
+    const rate = this.#rateOf(gate.carrier);
+    if (this.#wait(gate, rate)) return false;
+    this.#takeTurn(gate, message, rate);
     return true;
   }
 
   /** Lets through whoever has a turn, and comes back when the next turn is due. */
   #open(gate: Gate): void {
-    if (gate.nextLook) return;
+    if (gate.nextLook || isEmpty(gate)) return;
     for (;;) {
       this.#letGoThrough(gate);
       if (isEmpty(gate)) return;
-      const wait = this.#wait(gate);
+      const rate = this.#rateOf(gate.carrier);
+      const wait = this.#wait(gate, rate);
       if (wait) {
         const cancel = this.#needs.clock.after(wait.ms, () => {
           gate.nextLook = null;
@@ -152,7 +154,7 @@ export class Gates {
       }
       const message = nextOf(gate);
       if (!message) return;
-      this.#takeTurn(gate, message);
+      this.#takeTurn(gate, message, rate);
       this.#onOpen(message, gate.carrier.name);
     }
   }
@@ -172,8 +174,8 @@ export class Gates {
   }
 }
 
-const isWideOpen = ({ messagesPerSecond, capacity }: Carrier): boolean =>
-  messagesPerSecond === null && capacity === undefined;
+// The capacity first: to say the speed of a line is more work.
+const isWideOpen = (carrier: Carrier): boolean => carrier.capacity === undefined && carrier.messagesPerSecond === null;
 
 const emptyQueues = (): Gate["waiting"] =>
   new Map(ROUTE_CLASSES.map((routeClass) => [routeClass, new Queue<Message>()]));

@@ -78,8 +78,9 @@ class SmppCarrier implements Carrier {
   /** The contracted speed, or less for a while after the carrier has asked for it. */
   get messagesPerSecond(): number | null {
     const { clock, messagesPerSecond } = this.#needs;
-    this.#speed = withContract(this.#speed, messagesPerSecond(), clock.now());
-    return perSecondAt(this.#speed, clock.now());
+    const now = clock.now();
+    this.#speed = withContract(this.#speed, messagesPerSecond(), now);
+    return perSecondAt(this.#speed, now);
   }
 
   /** Whoever has more of the binds sends more; what a line without a contract was slowed to is this node's alone. */
