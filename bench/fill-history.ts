@@ -209,7 +209,7 @@ async function fillMessages(store: BareStore, { account, requests, firstAt, from
     select ${account}, ${idOf(store, `(${at} + 2000)`, "i")}, ${store.uuid("'00000000-0000-7000-8000-000000000001'")}, 'status', 'delivered',
       ${idOf(store, at, request)}, 1, ${at} + 2000, '000', 'Delivered', '${carrier}',
       '{"messageId":"none:1","channel":"sms","recipient":"15560000001","sender":"HELIOG","credits":1,"createdAt":' || ${at} || ',"session":false}',
-      'delivered', 0, 1, ${at} + 2000, ${at} + 2100, '{"at":' || (${at} + 2100) || ',"ms":38,"status":200,"reason":null,"excerpt":"","nextTryAt":null}\n'
+      'delivered', 0, 1, ${at} + 2000, ${at} + 2100, '[' || (${at} + 2100) || ',38,200,null,"",null]\n'
     from ${places} where i % ${RECIPIENTS} = 0`);
 }
 
