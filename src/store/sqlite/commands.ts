@@ -3,7 +3,7 @@ import type { Receipt } from "../../carriers/carrier.ts";
 import type { Callback } from "../../model/callback.ts";
 import type { Message } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
-import type { CallbackStore, Settlement } from "../callback-store.ts";
+import type { CallbackStore } from "../callback-store.ts";
 import { callbackOf } from "../callback-rows.ts";
 import { IS_WAITING, isAbout, laneOf, messageOf, oldestFirst, parkedRow, submissionOf, type RefRow } from "../rows.ts";
 import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult, type Submission } from "../store.ts";
@@ -12,9 +12,10 @@ import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
 import { createCheck } from "./check-codes.ts";
 import type { Failed, Isolation } from "./isolation.ts";
-import { createIntend, eachOf, isRun, type Intents } from "./intend.ts";
+import { createIntend, eachOf, isRun } from "./intend.ts";
 import { createMove } from "./move.ts";
 import { INSERT_CLICK, type PackedClick } from "./links.ts";
+import { unpackMove, type PackedMove } from "./pack-moves.ts";
 import type { Packed } from "./packing.ts";
 import { createSettleCallbacks } from "./settle-callbacks.ts";
 
@@ -42,7 +43,6 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
   const beginMoves = createMove(db);
   const intend = createIntend(db);
   const checkAll = createCheck(db);
-  const settle = createSettleCallbacks(db);
   const findSubmission = db.prepare(
     `select account_id, request_id, n, parts from submissions
      where carrier = ?1 and carrier_message_id = ?2 and ${isAbout("?3", "submissions")}`,
@@ -76,10 +76,11 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
     },
 
     /** Null is what `movedAsKnown` says of the move. */
-    move(batch: readonly (Move | Intents)[]): (MoveResult | Failed | null)[] {
+    move(batch: readonly PackedMove[]): (MoveResult | Failed | null)[] {
       const moveOne = beginMoves();
       const alone = (move: Move): MoveResult | Failed | null => isolation.alone(() => moveOne(move));
-      return batch.flatMap((step) => {
+      return batch.flatMap((packed) => {
+        const step = unpackMove(packed);
         if (!isRun(step)) return alone(step);
         const isWritten = isolation.alone(() => intend(step)) === true;
         return isWritten ? Array.from({ length: step.count }, () => null) : eachOf(step).map(alone);
@@ -114,7 +115,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
       return rows.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).map(callbackOf);
     },
 
-    settleCallbacks: (batch: readonly Settlement[]): void => settle(batch),
+    settleCallbacks: createSettleCallbacks(db),
 
     release(node: number, requests: Parameters<MessageStore["release"]>[1]): void {
       const statement = prepare(

@@ -20,7 +20,8 @@ import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, PLACE, type Engine }
 import { createInboundParts } from "../inbound-parts.ts";
 import { createFigures } from "../figures.ts";
 import { createInbound } from "../inbound.ts";
-import { gatherIntents } from "./intend.ts";
+import { packMoves } from "./pack-moves.ts";
+import { packSettlement } from "./settle-callbacks.ts";
 import { createLinks } from "../links.ts";
 import { createOptOutQueries } from "../optouts.ts";
 import { createReading } from "../reading.ts";
@@ -122,7 +123,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     },
     async move(batch, urgent) {
       type Results = ReturnType<Commands["move"]>;
-      const results = await writer.call<Results>("move", [gatherIntents(batch)], { urgent, rows: batch.length });
+      const results = await writer.call<Results>("move", [packMoves(batch)], { urgent, rows: batch.length });
       return results.map((result, index) =>
         result === null ? movedAsKnown(batch[index] as AsKnown) : errorOrResult(result),
       );
@@ -134,7 +135,7 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     },
     claim: (claim) => write("claim", claim),
     claimCallbacks: (claim) => write("claimCallbacks", claim),
-    settleCallbacks: (batch) => writer.call("settleCallbacks", [batch], { rows: batch.length }),
+    settleCallbacks: (batch) => writer.call("settleCallbacks", [batch.map(packSettlement)], { rows: batch.length }),
     release: (node, requests) => write("release", node, requests),
     park: (batch, at) => write("park", batch, at),
     forget: (before) => write("forget", before),
