@@ -12,9 +12,9 @@ const STOP_WITHIN_MS = 9000;
 const SQLITE_MIN = "3.51.3"; // earlier ones can corrupt the database when the write-ahead log is reset
 
 /**
- * Objects begin among the young ones. V8 else puts those of a place in the code among the old where most have lived long in the
- * first seconds, as messages do while everything is being compiled; dead, they keep whatever they point to, and every collection
- * copies that.
+ * Objects begin among the young ones, in all threads. V8 else puts those of a place in the code among the old where most have
+ * lived long at first, as messages do while everything is being compiled; dead, they keep whatever they point to, and every
+ * collection copies that.
  */
 const YOUNG_FIRST = "--no-allocation-site-pretenuring";
 
@@ -34,12 +34,13 @@ function fail(error: unknown): never {
 /** Settings, then the house, then the signals that end it. */
 async function main(): Promise<void> {
   checkRuntime();
-  setFlagsFromString(YOUNG_FIRST);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   for (const name of unknownSettings(process.env))
     log.warn({ setting: name }, "setting is not known and has no effect");
   const app = await startApp(config, { log, porter: availableParallelism() > 1, onBroken: fail });
+  // Not before everything is loaded: Node's own code is kept compiled for the flags that it was built with.
+  setFlagsFromString(YOUNG_FIRST);
   // Before anybody hears that it runs: whoever does may end it at once.
   stopOnSignal(app);
   if (app.firstStart) say(welcome(app.firstStart, app.url));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { DeliveryField, TakingField } from "../src/store/as-known.ts";
 import { packMoves, unpackMove } from "../src/store/sqlite/pack-moves.ts";
 import type { AnnouncementTarget, Move } from "../src/store/store.ts";
 
@@ -29,6 +30,32 @@ const crossed = (move: Move): unknown => {
   return packed && unpackMove(packed);
 };
 
+/** Every field that such a move may have: one more has to be thought of here, and so by whoever packs it. */
+const TAKING: Required<Pick<Move, TakingField>> = {
+  accountId: 2,
+  requestId: "another",
+  n: 4,
+  to: "submitted",
+  at: 6,
+  owner: 9,
+  carrier: "1/south",
+  trail: "b\n",
+  trailAlways: false,
+  failoverAt: 8,
+  known: { channel: "rcs", routeClass: "PROMO", recipient: "15550100101" },
+  carrierMessageId: "c-2",
+  partIds: ["c-2", "c-3"],
+};
+const { carrierMessageId: _id, partIds: _ids, ...both } = TAKING;
+const DELIVERY: Required<Pick<Move, DeliveryField>> = {
+  ...both,
+  to: "delivered",
+  errorCode: "001",
+  description: "There",
+  facts: { sender: "OTHER", credits: 2, createdAt: 3 },
+  announce: { owner: 7, dueAt: 6, targets: [target] },
+};
+
 describe("a move on its way to the writer of SQLite", () => {
   test.each<Move>([
     taking,
@@ -45,10 +72,15 @@ describe("a move on its way to the writer of SQLite", () => {
 
   const { trail: _, ...untold } = taking;
   const { known: __, ...unknown } = taking;
+  const { carrierMessageId: ___, ...unnamed } = taking;
+  const { trail: ____, ...silent } = delivery;
   test.each<Move>([
     untold,
     unknown,
+    unnamed,
+    silent,
     { ...taking, trailAlways: false },
+    { ...delivery, trailAlways: false },
     { ...taking, partIds: ["c-1", "c-2"] },
     { ...taking, failoverAt: 9 },
     { ...taking, dueAt: 9 },
@@ -66,8 +98,16 @@ describe("a move on its way to the writer of SQLite", () => {
     expect(crossed(move)).toEqual(move);
   });
 
+  test.each(Object.entries(TAKING))("says of a message that is taken what it said before: %s", (field, value) => {
+    expect(crossed({ ...taking, [field]: value })).toEqual({ ...taking, [field]: value });
+  });
+
+  test.each(Object.entries(DELIVERY))("says of a delivery what it said before: %s", (field, value) => {
+    expect(crossed({ ...delivery, [field]: value })).toEqual({ ...delivery, [field]: value });
+  });
+
   test("without a code or words of the carrier it has none", () => {
-    const { errorCode: ___, description: ____, ...bare } = delivery;
+    const { errorCode: _____, description: ______, ...bare } = delivery;
     expect(crossed(bare)).toEqual({ ...delivery, errorCode: null, description: null });
   });
 });

@@ -550,6 +550,29 @@ export function storeSuite(engine: EngineName): void {
       expect(messages[5]).toMatchObject({ carrier: null, trail: "judged\n" });
     });
 
+    it("makes the intents that can be, and whatever is written together with them once", async () => {
+      const item = nineRecipients();
+      const beside = acceptance({ to: ["33600000001"] });
+      const [stranger] = await stored({});
+      await store.accept([item]);
+      const refs = refsOf(item);
+      await store.move([{ ...refs[3], to: "cancelled", at: NOON + 1, owner: NOBODY } as Move]);
+      const [accepted, moved, intended] = await Promise.all([
+        store.accept([beside]),
+        store.move([{ ...stranger, to: "accepted", at: NOON + 1, owner: NOBODY, trail: "once\n" }]),
+        store.move(refs.map(intentOf)),
+      ]);
+      expect(accepted).toEqual([{ kind: "stored" }]);
+      expect(moved).toMatchObject([{ moved: true }]);
+      expect(intended.map((result) => !(result instanceof Error) && result.moved)).toEqual([
+        true, true, true, false, true, true, true, true, true,
+      ]); // prettier-ignore
+      expect((await found(stranger)).trail).toBe("once\n");
+      expect(await found(refsOf(beside)[0] as MessageRef)).toMatchObject({ state: "accepted" });
+      const attempts = (await Promise.all(refs.map(found))).map((message) => message.attempts);
+      expect(attempts).toEqual([1, 1, 1, 0, 1, 1, 1, 1, 1]);
+    });
+
     it("moves only what the asking node still owns", async () => {
       const [ref] = await stored({ owner: 4 });
       expect((await moveOne(ref, { to: "submitting", ownedBy: 3, owner: 3 })).moved).toBe(false);

@@ -66,6 +66,22 @@ describe("batcher", () => {
     expect(await Promise.all(more)).toEqual([60, 70, 80, 90]);
   });
 
+  test("what is left of a full batch waits for the end of the turn, whatever it weighs", async () => {
+    const { run, batches, open } = gates();
+    const weigh = (item: number): number => item;
+    const batcher = createBatcher<number, number>({ run, weigh, maxBatch: 10, maxLoad: 100, inFlight: 3 });
+    const all = [4, 5, 3, 2].map((item) => batcher.add(item));
+    expect(batches).toEqual([[4, 5]]);
+    await turn();
+    expect(batches).toEqual([
+      [4, 5],
+      [3, 2],
+    ]);
+    open();
+    expect(await Promise.all(all)).toEqual([40, 50, 30, 20]);
+    expect(batcher.load).toBe(0);
+  });
+
   test("an error in the place of a result rejects that caller only; a failed batch rejects all of its own", async () => {
     const batcher = createBatcher<number, number>({
       run: async (items) => {

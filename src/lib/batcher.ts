@@ -86,18 +86,20 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
     pump();
   }
 
+  function leave(): void {
+    flights += 1;
+    void fly(takeBatch());
+  }
+
   function pumpSoon(): void {
-    if (scheduled || !mayFly()) return;
+    if (scheduled || waiting.length === 0 || !mayFly()) return;
     scheduled = true;
     setImmediate(pump);
   }
 
   function pump(): void {
     scheduled = false;
-    while (waiting.length > 0 && mayFly()) {
-      flights += 1;
-      void fly(takeBatch());
-    }
+    while (waiting.length > 0 && mayFly()) leave();
     if (flights > 0 || waiting.length > 0) return;
     const done = onIdle;
     onIdle = [];
@@ -113,8 +115,8 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
       const result = new Promise<Out>((resolve, reject) =>
         waiting.push({ item, weight, since: monotonic(), resolve, reject }),
       );
-      if (gathered >= maxBatch) pump();
-      else pumpSoon();
+      while (gathered >= maxBatch && mayFly()) leave();
+      pumpSoon();
       return result;
     },
     idle() {

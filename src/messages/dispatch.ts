@@ -48,37 +48,37 @@ async function chooseWay(
   admittedTo: string | null,
 ): Promise<Choice | null> {
   const { clock, log } = needs;
-  const now = clock.now();
+  let now = clock.now();
   const inDoubt = message.state === "submitting";
 
   if (now >= message.expiresAt) return nowhere(end(needs, message, node, inDoubt ? "unknown" : "expired"));
   const choice = candidatesFor(needs, message, admittedTo);
   // Its carrier has been busy, down or silent about it for as long as whoever sent it wanted to wait.
   const isOverdue = message.attempts > 0 && now >= (fallbackDueAt(message) ?? Infinity);
-  if (isOverdue && (await mayFallBack(needs, message))) {
-    // The carrier may have it all the same: it was handed over, and the answer was lost or not believed.
-    if (await turnToText(needs, message, node, "Not sent in time")) callBack(needs, message);
-    return null;
+  if (isOverdue) {
+    if (await mayFallBack(needs, message)) {
+      // The carrier may have it all the same: it was handed over, and the answer was lost or not believed.
+      if (await turnToText(needs, message, node, "Not sent in time")) callBack(needs, message);
+      return null;
+    }
+    now = clock.now();
   }
   if (inDoubt && !mayRepeat(message, choice.repeats))
     return nowhere(hold(needs, message, node, notPastFallback(message, now, message.expiresAt)));
   let second: Awaited<ReturnType<typeof judgeAgain>> = null;
-  let judgedAt = now;
   try {
     const judged = inDoubt ? null : judgeAgain(needs, message, now);
-    if (judged instanceof Promise) {
-      second = await judged;
-      judgedAt = clock.now();
-    } else second = judged;
+    second = judged instanceof Promise ? await judged : judged;
+    if (judged instanceof Promise) now = clock.now();
   } catch (error) {
     log.warn({ err: error, messageId: messageIdOf(message) }, "policies could not be asked, message waits");
     return nowhere(wait(needs, message, node, now + ASK_AGAIN_MS));
   }
   if (second) return nowhere(stopShort(needs, message, node, second));
-  if (judgedAt >= message.expiresAt) return nowhere(end(needs, message, node, inDoubt ? "unknown" : "expired"));
+  if (now >= message.expiresAt) return nowhere(end(needs, message, node, inDoubt ? "unknown" : "expired"));
 
   // Nobody's again, so that a node that has the line may take it; nothing has been tried.
-  if (choice.elsewhere) return nowhere(wait(needs, message, node, judgedAt + LEFT_TO_OTHERS_MS));
+  if (choice.elsewhere) return nowhere(wait(needs, message, node, now + LEFT_TO_OTHERS_MS));
   if (choice.usable.length === 0) return nowhere(waitForRoute(needs, message, node, choice.passedOver));
   return choice;
 }

@@ -11,7 +11,9 @@ const FIELDS = [
   "accountId", "requestId", "n", "to", "at", "owner", "carrier", "trail", "trailAlways", "failoverAt", "known",
 ] as const satisfies (keyof Move)[]; // prettier-ignore
 
-const TAKING_FIELDS = new Set<string>([...FIELDS, "carrierMessageId", "partIds"] satisfies (keyof Move)[]);
+const TAKING = [...FIELDS, "carrierMessageId", "partIds"] as const satisfies (keyof Move)[];
+const TAKING_FIELDS = new Set<string>(TAKING);
+export type TakingField = (typeof TAKING)[number];
 
 /** A move that says that a carrier has a message, by whoever handed it over, and nothing else. */
 export type Taking = AsKnown & Required<Pick<Move, "carrier">>;
@@ -23,13 +25,9 @@ export const isTaking = (move: Move): move is Taking =>
   move.failoverAt !== null &&
   saysOnly(move, TAKING_FIELDS);
 
-const DELIVERY_FIELDS = new Set<string>([
-  ...FIELDS,
-  "errorCode",
-  "description",
-  "facts",
-  "announce",
-] satisfies (keyof Move)[]);
+const DELIVERY = [...FIELDS, "errorCode", "description", "facts", "announce"] as const satisfies (keyof Move)[];
+const DELIVERY_FIELDS = new Set<string>(DELIVERY);
+export type DeliveryField = (typeof DELIVERY)[number];
 
 /**
  * A move that says that a message has come to its phone, by whoever knows all that is told of it, and nothing else. Of the

@@ -75,7 +75,7 @@ export function createIntend(db: DatabaseSync): (run: Intents) => true {
   const intend = db.prepare(
     `update messages set state = 'submitting', owner = ?, carrier = ?, attempts = attempts + 1, error_code = null,
        description = null,
-       trail = case when octet_length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end
+       trail = case when length(coalesce(trail, '')) < ${TRAIL_MAX} then nullif(coalesce(trail, '') || ?, '') else trail end
      where account_id = ? and request_id = ? and n between ? and ? and +owner = ? and (${isFree})`,
   );
   return ({ first, count }) => {
