@@ -45,7 +45,12 @@ const BENCHES: readonly Bench[] = [
   { name: "verify", quick: short, onEngines: true },
   { name: "redirect", quick: [...short, "--links", "100000"], onEngines: true },
   { name: "lanes", quick: ["--seconds", "3"], onEngines: true },
-  { name: "smpp", args: ["--whole-only"], quick: ["--rounds", "1", "--messages", "5000"], onEngines: true },
+  {
+    name: "smpp",
+    args: ["--whole-only"],
+    quick: ["--lives", "1", "--rounds", "1", "--messages", "5000"],
+    onEngines: true,
+  },
   { name: "kannel", quick: short, onEngines: true, needsKannel: true },
   { name: "growth", quick: ["--quick"], onEngines: true },
   { name: "overload", quick: [], isLong: true },
