@@ -8,8 +8,8 @@ import { gatherIntents, isRun, type Intents } from "./intend.ts";
  */
 export type PackedMove = Move | Intents | PackedTaking | PackedDelivery;
 
-type PackedTaking = readonly [
-  to: "submitted",
+/** What both say. */
+type Step = readonly [
   accountId: number,
   requestId: string,
   n: number,
@@ -20,21 +20,13 @@ type PackedTaking = readonly [
   channel: Known["channel"],
   routeClass: Known["routeClass"],
   recipient: string,
-  carrierMessageId: string,
 ];
+
+type PackedTaking = readonly [to: "submitted", ...step: Step, carrierMessageId: string];
 
 type PackedDelivery = readonly [
   to: "delivered",
-  accountId: number,
-  requestId: string,
-  n: number,
-  at: number,
-  owner: number,
-  carrier: string,
-  trail: string,
-  channel: Known["channel"],
-  routeClass: Known["routeClass"],
-  recipient: string,
+  ...step: Step,
   errorCode: string | null,
   description: string | null,
   sender: string,
