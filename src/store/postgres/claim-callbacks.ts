@@ -4,9 +4,12 @@ import type { CallbackRow } from "../tables.ts";
 import { waitsByItself } from "./announce.ts";
 import type { Query } from "./pool.ts";
 
-/** Rows that another claim has its hand on are passed over; what is to be told of one message is taken in order. */
+/**
+ * Rows that another claim has its hand on are passed over; what is to be told of one message is taken in order.
+ * They are chosen before anything is joined with them: chosen anew for each row, there would be others each time, beyond the limit.
+ */
 const CLAIM = `
-  update callbacks set owner = $1 from (
+  with due as materialized (
     select account_id, event_id, endpoint_id from callbacks as due
     where owner = $2 and due_at <= $3 and state = 'waiting' and not exists (
       select 1 from callbacks as earlier
@@ -14,8 +17,8 @@ const CLAIM = `
         and earlier.endpoint_id = due.endpoint_id and ${waitsByItself("earlier")} and earlier.event_id < due.event_id
       -- So that it is asked for each by its message, and not as a join with all that an account has.
       offset 0)
-    order by due_at limit $4 for update skip locked
-  ) as due
+    order by due_at limit $4 for update skip locked)
+  update callbacks set owner = $1 from due
   where callbacks.account_id = due.account_id and callbacks.event_id = due.event_id and callbacks.endpoint_id = due.endpoint_id
   returning callbacks.*`;
 
