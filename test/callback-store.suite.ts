@@ -36,6 +36,7 @@ export function callbackStoreSuite(engine: EngineName): void {
     status: "delivered",
     channel: "sms",
     carrier: null,
+    endOnly: false,
     ...more,
   });
 
@@ -214,6 +215,7 @@ export function callbackStoreSuite(engine: EngineName): void {
       "trail = null",
       "trail = LONG",
       "trail = 'before ', submitted_at = null",
+      "trail = 'before ', attempts = 2",
       "trail = 'before ', charge = 1, error_code = '7', description = 'busy'",
       "trail = 'before ', channel = 'rcs'",
       "trail = 'before ', operator = 'Airtel'",
@@ -230,7 +232,7 @@ export function callbackStoreSuite(engine: EngineName): void {
           for (const asKnown of [{}, AS_KNOWN]) {
             const ref = await stored();
             const rest = row.replace("LONG", `'${"x".repeat(17_000)}'`);
-            for (const change of [`submitted_at = ${NOON}, state = '${from}'`, rest])
+            for (const change of [`submitted_at = ${NOON}, attempts = 1, state = '${from}'`, rest])
               await opened.execute(`update messages set ${change} where request_id = '${ref.requestId}'`);
             const targets = [
               target({ channel: "rcs" }),
@@ -252,6 +254,23 @@ export function callbackStoreSuite(engine: EngineName): void {
         expect(told).toBeGreaterThanOrEqual(6);
       },
     );
+
+    it.each([1, 2])("waits for what was told of an earlier end, where it came at try %i", async (tries) => {
+      const ref = await stored({ trail: "before " });
+      const doubt = target({ status: "unknown", endOnly: true });
+      if (tries > 1) {
+        await move(ref, "submitting", [], { attempt: true });
+        await move(ref, "unknown", [], { announce: { owner: OTHER_NODE, dueAt: NOON + 500, targets: [doubt] } });
+        await move(ref, "accepted", []);
+      }
+      await move(ref, "submitting", [], { attempt: true });
+      await move(ref, "submitted", [], { carrier: "1/line" });
+      const end = target({ endOnly: true });
+      const announce = { owner: NODE, dueAt: NOON + 5, targets: [end] };
+      const [result] = await store.move([delivery(ref, { announce, ...AS_KNOWN })]);
+      expect(result).toMatchObject({ moved: true, told: tries > 1 ? [] : [{ eventId: end.eventId }] });
+      expect(await find(end.eventId)).toMatchObject({ state: "waiting", dueAt: tries > 1 ? NOON + 500 : NOON + 5 });
+    });
 
     it("of the chat app tells whether it was in the business's own words, whatever its sender says", async () => {
       const ref = await stored({ channel: "chatapp", content: { kind: "text", text: "We are on it." } });
@@ -282,7 +301,7 @@ export function callbackStoreSuite(engine: EngineName): void {
         const [, second = { accountId: 1, requestId: "", n: 1 }] = refs;
         const failoverAt = kind.includes("plan") ? { failoverAt: NOON + 9 } : {};
         for (const ref of refs) {
-          await move(ref, "submitting", []);
+          await move(ref, "submitting", [], { attempt: true });
           await move(ref, "submitted", [], ref === second ? failoverAt : {});
         }
         const before = target({ status: kind.includes("told before") ? "delivered" : "sent" });

@@ -29,7 +29,7 @@ afterEach(() => planner.close());
 
 // The statements of a store under a name are planned while its tables are empty, and run when they are not.
 
-const target = { kind: "status", status: "delivered", channel: "sms", carrier: null } as const;
+const target = { kind: "status", status: "delivered", channel: "sms", carrier: null, endOnly: true } as const;
 const known = { channel: "sms", routeClass: "TRANS", recipient: "33612345678" } as const;
 const movesWith = (wishes: { told: boolean; parts: boolean; taken?: boolean }): Move[] =>
   Array.from({ length: 10 }, (_, index) => ({

@@ -16,7 +16,7 @@ const TAKING_FIELDS = new Set<string>(TAKING);
 export type TakingField = (typeof TAKING)[number];
 
 /** A move that says that a carrier has a message, by whoever handed it over, and nothing else. */
-export type Taking = AsKnown & Required<Pick<Move, "carrier">>;
+export type Taking = AsKnown & Required<Pick<Move, "carrier">> & { to: "submitted" };
 
 export const isTaking = (move: Move): move is Taking =>
   move.to === "submitted" &&
@@ -33,7 +33,7 @@ export type DeliveryField = (typeof DELIVERY)[number];
  * A move that says that a message has come to its phone, by whoever knows all that is told of it, and nothing else. Of the
  * chat app it is also told whether it was in the business's own words, for which a store has to look.
  */
-export type Delivery = AsKnown & Required<Pick<Move, "carrier" | "facts">>;
+export type Delivery = AsKnown & Required<Pick<Move, "carrier" | "facts">> & { to: "delivered" };
 
 export const isDelivery = (move: Move): move is Delivery =>
   move.to === "delivered" &&

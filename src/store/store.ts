@@ -198,6 +198,8 @@ export interface AnnouncementTarget {
   status: StatusHappening["status"] | null;
   channel: Channel;
   carrier: string | null;
+  /** The endpoint is told how messages end, and of nothing that may happen to one before. */
+  endOnly: boolean;
 }
 
 /** A message as a carrier's id names it. */

@@ -61,6 +61,7 @@ function findEvents(records: AccountCatalog, accountId: number, to: State): Aske
         carrier: carrierOf(endpoint, accountId),
         kind,
         status: word,
+        endOnly: endpoint.kind === "dlrConfig",
       }));
     // On the chat app it comes after the one that says the message was sent.
     const isSent = status === "sent" && channel === "chatapp";

@@ -16,7 +16,6 @@ const READ_MAX_BYTES = 20_480;
 const EXCERPT_MAX_BYTES = 4096;
 const RETRY_AFTER_MAX_LENGTH = 64;
 const TARGETS_MAX = 1000;
-const NO_BYTES = Buffer.alloc(0);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** What became of one attempt; a failure says why in words that the owner of the address understands. */
@@ -112,8 +111,12 @@ class Attempt implements Caller {
     const room = EXCERPT_MAX_BYTES - this.#readBytes;
     this.#readBytes += bytes.length;
     // Copied, because the bytes are the connection's.
-    if (room > 0) this.#kept = Buffer.concat([this.#kept ?? NO_BYTES, bytes.subarray(0, room)]);
+    if (room > 0) this.#keep(bytes.subarray(0, room));
     if (this.#readBytes >= READ_MAX_BYTES) this.#hangUp();
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#kept = this.#kept === null ? Buffer.from(bytes) : Buffer.concat([this.#kept, bytes]);
   }
 
   onEnd(): void {

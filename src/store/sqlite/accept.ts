@@ -83,8 +83,7 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
       for (const [index, number] of numbers.entries())
         insertMessage.run(...sharedOf(request, index), index + 1, number);
     if (links) insertLinks(accountId, requestId, createdAt, links);
-    for (const row of callbacks ?? [])
-      putCallback({ ...row, state: "waiting", owner: NOBODY, attempts: 0, due_at: createdAt });
+    for (const row of callbacks ?? []) putCallback({ ...row, owner: NOBODY, due_at: createdAt });
     return admission ? { kind: "stored", admission } : STORED;
   }
 

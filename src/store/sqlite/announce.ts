@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Callback } from "../../model/callback.ts";
 import type { Channel } from "../../model/message.ts";
 import { newCallbackOf, rowOfMove } from "../callback-rows.ts";
@@ -16,18 +16,25 @@ export interface Facts extends Pick<
 }
 
 type Other = readonly [kind: string, status: string | null, state: string, owner: number, dueAt: number];
+const NO_OTHERS: readonly Other[] = [];
 
-/** Writes down who is to be told of a move that has just been made, inside the writer's transaction. */
-export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, announcement: Announcement) => Callback[] {
+type Announce = (move: Move, facts: Facts, announcement: Announcement, isFirstEnd: boolean) => Callback[];
+
+/**
+ * Writes down who is to be told of a move that has just been made, inside the writer's transaction. Where it is the first end
+ * that the message comes to, whoever is told of ends alone has not been told anything of it, and no look is needed.
+ */
+export function createAnnounce(db: DatabaseSync): Announce {
   // By itself SQLite would read all callbacks of the account, because the index does not hold every column.
-  const findOthers = db.prepare(
+  const find = db.prepare(
     `select kind, status, state, owner, due_at from callbacks indexed by callbacks_of_message
      where account_id = ? and request_id = ? and n = ? and endpoint_id = ?`,
   );
-  findOthers.setReturnArrays(true);
+  find.setReturnArrays(true);
+  const findOthers = (...of: SQLInputValue[]): readonly Other[] => find.all(...of) as unknown as Other[];
   const put = createPutCallback(db);
 
-  return (move, facts, { owner, dueAt, targets }) => {
+  return (move, facts, { owner, dueAt, targets }, isFirstEnd) => {
     const { accountId, requestId, n } = move;
     const message = {
       messageId: `${requestId}:${n}`,
@@ -43,9 +50,9 @@ export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, ann
     const written = JSON.stringify(message);
     const told: Callback[] = [];
     for (const target of targets) {
-      const { endpointId, kind, status, channel, carrier } = target;
+      const { endpointId, kind, status, channel, carrier, endOnly } = target;
       if (channel !== facts.channel || (carrier !== null && carrier !== facts.carrier)) continue;
-      const others = findOthers.all(accountId, requestId, n, endpointId) as unknown as Other[];
+      const others = isFirstEnd && endOnly ? NO_OTHERS : findOthers(accountId, requestId, n, endpointId);
       // A second route may take a message that a first one has taken: that it was sent is told once.
       if (others.some(([otherKind, otherStatus]) => otherKind === kind && otherStatus === status)) continue;
       // Something of this message that is not in this node's hands waits to be told first.
@@ -53,9 +60,7 @@ export function createAnnounce(db: DatabaseSync): (move: Move, facts: Facts, ann
       const callback = {
         ...rowOfMove(move, target, facts.carrier),
         facts: written,
-        state: "waiting",
         owner: before.length > 0 ? NOBODY : owner,
-        attempts: 0,
         due_at: Math.max(dueAt, ...before.map(([, , , , otherDueAt]) => otherDueAt)),
       };
       put(callback);

@@ -15,7 +15,7 @@ import type { Failed, Isolation } from "./isolation.ts";
 import { createIntend, eachOf, isRun } from "./intend.ts";
 import { createMove } from "./move.ts";
 import { INSERT_CLICK, type PackedClick } from "./links.ts";
-import { unpackMove, type PackedMove } from "./pack-moves.ts";
+import { isPacked, unpackMove, type PackedMove } from "./pack-moves.ts";
 import type { Packed } from "./packing.ts";
 import { createSettleCallbacks } from "./settle-callbacks.ts";
 
@@ -77,10 +77,10 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
 
     /** Null is what `movedAsKnown` says of the move. */
     move(batch: readonly PackedMove[]): (MoveResult | Failed | null)[] {
-      const moveOne = beginMoves();
+      const { moveOne, moveAsKnown } = beginMoves();
       const alone = (move: Move): MoveResult | Failed | null => isolation.alone(() => moveOne(move));
-      return batch.flatMap((packed) => {
-        const step = unpackMove(packed);
+      return batch.flatMap((step) => {
+        if (isPacked(step)) return isolation.alone(() => moveAsKnown(unpackMove(step)));
         if (!isRun(step)) return alone(step);
         const isWritten = isolation.alone(() => intend(step)) === true;
         return isWritten ? Array.from({ length: step.count }, () => null) : eachOf(step).map(alone);

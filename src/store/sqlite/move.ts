@@ -30,7 +30,7 @@ interface Row extends Facts {
  * Moves messages one by one, inside the writer's transaction, each with everything that must change together with it. Null is
  * the result that its sender knows already (`movedAsKnown`), and that most have: it does not cross back to it.
  */
-export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult | null {
+export function createMove(db: DatabaseSync): () => Moves {
   const changeBalance = db.prepare("update balances set balance = balance + ?, held = held + ? where account_id = ?");
   // A receipt may have come before the answer to the submit: the plan holds as long as the message has not ended.
   const planFailover = db.prepare(
@@ -78,12 +78,12 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
        and charge = ${FREE} and octet_length(trail) < ${TRAIL_MAX}`,
   );
 
-  /** Most that come to their phone are as they were taken, too. */
+  /** Most that come to their phone are as they were taken, too, and by the first carrier that was tried. */
   const deliver = db.prepare(
     `update messages set state = 'delivered', owner = ?, carrier = ?, error_code = ?, description = ?, done_at = ?,
        trail = trail || ?, content = ${contentAtEnd("content")}
      where account_id = ? and request_id = ? and n = ? and channel = ? and state = 'submitted' and submitted_at is not null
-       and operator is null and circle is null and charge = ${FREE} and octet_length(trail) < ${TRAIL_MAX}`,
+       and attempts = 1 and operator is null and circle is null and charge = ${FREE} and octet_length(trail) < ${TRAIL_MAX}`,
   );
 
   /** One statement for each set of columns: what few moves bring costs the others nothing. */
@@ -102,18 +102,8 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
   }
 
   /** Nobody else writes, so what is read here is still so when it is written. */
-  function moveOne(move: Move, rare: Rare): MoveResult | null {
+  function moveLooking(move: Move, rare: Rare): MoveResult {
     const { accountId, requestId, n } = move;
-    if (isTaking(move) && takeStraight(move)) {
-      if (move.failoverAt) plan(move, move.failoverAt, rare);
-      const parked = noteSubmission(move, rare);
-      return parked.length === 0 ? null : { ...movedAsKnown(move), parked };
-    }
-    if (isDelivery(move) && deliverStraight(move)) {
-      if (rare.failovers) endFailover.run(accountId, requestId, n);
-      const told = move.announce ? announce(move, factsOf(move), move.announce) : [];
-      return told.length === targetsOf(move).length ? null : { ...movedAsKnown(move), told };
-    }
     const found = findMessage.get(accountId, requestId, n) as FoundRow | undefined;
     const row = found && rowOf(found);
     const moved = row && isLegal(move, row) ? row : null;
@@ -124,9 +114,23 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
     const parked = noteSubmission(move, rare);
     if (move.settles !== undefined) removeParked.run(move.settles);
     const facts = moved && factsAfter(move, moved);
-    const told = facts && move.announce ? announce(move, facts, move.announce) : [];
+    const told = facts && move.announce ? announce(move, facts, move.announce, false) : [];
     const message = facts && movedOf({ ...facts, lane: moved.lane }, isFirstSign(move, moved));
     return { moved: moved !== null, message, parked, told };
+  }
+
+  function takeAsKnown(move: Taking, rare: Rare): MoveResult | null {
+    if (!takeStraight(move)) return moveLooking(move, rare);
+    if (move.failoverAt) plan(move, move.failoverAt, rare);
+    const parked = noteSubmission(move, rare);
+    return parked.length === 0 ? null : { ...movedAsKnown(move), parked };
+  }
+
+  function deliverAsKnown(move: Delivery, rare: Rare): MoveResult | null {
+    if (!deliverStraight(move)) return moveLooking(move, rare);
+    if (rare.failovers) endFailover.run(move.accountId, move.requestId, move.n);
+    const told = move.announce ? announce(move, factsOf(move), move.announce, true) : [];
+    return told.length === targetsOf(move).length ? null : { ...movedAsKnown(move), told };
   }
 
   /** False where the row has to be looked at: it is not what its sender took it for. */
@@ -220,8 +224,19 @@ export function createMove(db: DatabaseSync): () => (move: Move) => MoveResult |
 
   return () => {
     const rare = { parked: findAnyParked.get() !== undefined, failovers: findAnyFailover.get() !== undefined };
-    return (move) => moveOne(move, rare);
+    const moveAsKnown = (move: Taking | Delivery): MoveResult | null =>
+      move.to === "submitted" ? takeAsKnown(move, rare) : deliverAsKnown(move, rare);
+    return {
+      moveAsKnown,
+      moveOne: (move) => (isTaking(move) || isDelivery(move) ? moveAsKnown(move) : moveLooking(move, rare)),
+    };
   };
+}
+
+interface Moves {
+  moveOne(move: Move): MoveResult | null;
+  /** A move of which that is known already. */
+  moveAsKnown(move: Taking | Delivery): MoveResult | null;
 }
 
 /** What hardly any message has, looked for once for a batch: where there is none at all, no message is asked about it. */

@@ -44,6 +44,7 @@ type PackedTarget = readonly [
   status: AnnouncementTarget["status"],
   channel: Known["channel"],
   carrier: string | null,
+  endOnly: boolean,
 ];
 
 type Known = Taking["known"];
@@ -81,23 +82,22 @@ function packDelivery(move: Delivery): PackedDelivery | null {
 const packAnnouncement = ({ owner, dueAt, targets }: Announcement): PackedAnnouncement => [
   owner,
   dueAt,
-  targets.map(({ eventId, endpointId, kind, status, channel, carrier }) => [
+  targets.map(({ eventId, endpointId, kind, status, channel, carrier, endOnly }) => [
     eventId,
     endpointId,
     kind,
     status,
     channel,
     carrier,
+    endOnly,
   ]),
 ];
 
-/** The same with its names, on the writer's side. */
-export function unpackMove(step: PackedMove): Move | Intents {
-  if (!isPacked(step)) return step;
-  return step[0] === "submitted" ? unpackTaking(step) : unpackDelivery(step);
-}
+export const isPacked = (step: PackedMove): step is PackedTaking | PackedDelivery => Array.isArray(step);
 
-const isPacked = (step: PackedMove): step is PackedTaking | PackedDelivery => Array.isArray(step);
+/** The same with its names, on the writer's side. */
+export const unpackMove = (step: PackedTaking | PackedDelivery): Taking | Delivery =>
+  step[0] === "submitted" ? unpackTaking(step) : unpackDelivery(step);
 
 // prettier-ignore
 const unpackTaking = ([
@@ -121,12 +121,13 @@ const unpackDelivery = ([
 const unpackAnnouncement = ([owner, dueAt, targets]: PackedAnnouncement): Announcement => ({
   owner,
   dueAt,
-  targets: targets.map(([eventId, endpointId, kind, status, channel, carrier]) => ({
+  targets: targets.map(([eventId, endpointId, kind, status, channel, carrier, endOnly]) => ({
     eventId,
     endpointId,
     kind,
     status,
     channel,
     carrier,
+    endOnly,
   })),
 });

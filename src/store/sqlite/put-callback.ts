@@ -1,12 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { CallbackRow } from "../tables.ts";
 
+type NewCallbackRow = Omit<CallbackRow, "state" | "attempts" | "done_at" | "log">;
+
 /** Writes down a callback of a request that is stored or a message that moves, inside the writer's transaction. */
-export function createPutCallback(db: DatabaseSync): (row: Omit<CallbackRow, "done_at" | "log">) => void {
+export function createPutCallback(db: DatabaseSync): (row: NewCallbackRow) => void {
   const insert = db.prepare(
     `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,
-       carrier, facts, state, owner, attempts, due_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       carrier, facts, owner, due_at, state, attempts)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0)`,
   );
   return (row) => {
     insert.run(
@@ -22,9 +24,7 @@ export function createPutCallback(db: DatabaseSync): (row: Omit<CallbackRow, "do
       row.description,
       row.carrier,
       row.facts,
-      row.state,
       row.owner,
-      row.attempts,
       row.due_at,
     );
   };

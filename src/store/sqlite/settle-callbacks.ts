@@ -27,10 +27,10 @@ type SettleCallbacks = (batch: readonly PackedSettlement[]) => void;
 /** Writes down what became of telling customers, inside the writer's transaction. */
 export function createSettleCallbacks(db: DatabaseSync): SettleCallbacks {
   const settle = db.prepare(
-    `update callbacks set state = ?, owner = ${NOBODY}, attempts = attempts + ?,
-       due_at = case when ? = 0 and due_at > ? then due_at else ? end, done_at = ?,
-       log = case when length(coalesce(log, '')) < ${LOG_MAX} then nullif(coalesce(log, '') || ?, '') else log end
-     where account_id = ? and event_id = ? and endpoint_id = ? and owner = ? and state = 'waiting'`,
+    `update callbacks set state = ?1, owner = ${NOBODY}, attempts = attempts + ?2,
+       due_at = case when ?2 = 0 and due_at > ?3 then due_at else ?3 end, done_at = ?4,
+       log = case when length(coalesce(log, '')) < ${LOG_MAX} then nullif(coalesce(log, '') || ?5, '') else log end
+     where account_id = ?6 and event_id = ?7 and endpoint_id = ?8 and owner = ?9 and state = 'waiting'`,
   );
   const holdBack = db.prepare(
     `update callbacks indexed by callbacks_of_message set due_at = ?
@@ -40,7 +40,7 @@ export function createSettleCallbacks(db: DatabaseSync): SettleCallbacks {
     for (const [accountId, eventId, endpointId, ownedBy, state, at, dueAt, attempted, log] of batch) {
       const tries = attempted ? 1 : 0;
       const doneAt = state === "waiting" ? null : at;
-      settle.run(state, tries, tries, dueAt, dueAt, doneAt, log, accountId, eventId, endpointId, ownedBy);
+      settle.run(state, tries, dueAt, doneAt, log, accountId, eventId, endpointId, ownedBy);
     }
     // What is to be told of the same message later comes after it.
     for (const [accountId, eventId, endpointId, , , , dueAt, , , message] of batch)
