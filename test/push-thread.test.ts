@@ -82,7 +82,8 @@ describe("a thread that pushes", () => {
       () => bodies.length,
       (heard) => heard === 1,
     );
-    const deadly = thread.push(null as never);
+    const noText = { toString: 0 } as never;
+    const deadly = thread.push({ ...post("{}"), url: noText });
     for (const result of await Promise.all([underWay, deadly]))
       expect(result).toMatchObject({ kind: "failed", reason: "was cut off, because a part of this server failed" });
     expect(logged.join("")).toContain("the thread that sends callbacks has failed");

@@ -5,7 +5,15 @@ import type { Push } from "../model/callback.ts";
 import type { Pusher, PushResult } from "./push.ts";
 import type { Signing } from "./sign.ts";
 
-export type Asked = readonly [id: number, request: Push, signing: Signing | null];
+/** The pushes of one turn: what each of them is besides its body, as JSON text, and their bodies, which would only be escaped in it. */
+export type Letters = readonly [heads: string, bodies: readonly Push["body"][]];
+export type Head = readonly [
+  id: number,
+  method: Push["method"],
+  url: string,
+  headers: Push["headers"],
+  signing: Signing | null,
+];
 export type Answered = readonly [id: number, result: PushResult];
 
 const CUT_OFF = "was cut off, because a part of this server failed";
@@ -18,14 +26,15 @@ interface Needs {
 
 /**
  * Has pushes sent in a thread of its own: reading and writing customers' connections would take a quarter of the event loop.
- * Messages cross as JSON text, all of one turn together. It begins with the first push; a thread that ends by itself has
+ * They cross all of one turn together, and so do their results. It begins with the first push; a thread that ends by itself has
  * told nobody anything, as far as anybody knows, and the next push begins another.
  */
 export class PushThread implements Pusher {
   readonly #needs: Needs;
   #worker: Worker | null = null;
   readonly #waiting = new Map<number, (result: PushResult) => void>();
-  #leaving: Asked[] = [];
+  #heads: Head[] = [];
+  #bodies: Push["body"][] = [];
   #nextId = 1;
 
   constructor(needs: Needs) {
@@ -36,7 +45,9 @@ export class PushThread implements Pusher {
     return new Promise((resolve) => {
       const id = this.#nextId++;
       this.#waiting.set(id, resolve);
-      if (this.#leaving.push([id, request, signing]) === 1) setImmediate(this.#send);
+      const { method, url, headers, body } = request;
+      this.#bodies.push(body);
+      if (this.#heads.push([id, method, url, headers, signing]) === 1) setImmediate(this.#send);
     });
   }
 
@@ -48,12 +59,12 @@ export class PushThread implements Pusher {
   }
 
   readonly #send = (): void => {
-    if (this.#leaving.length === 0) return;
-    const asked = JSON.stringify(this.#leaving);
-    this.#leaving = [];
+    if (this.#heads.length === 0) return;
+    const letters: Letters = [JSON.stringify(this.#heads), this.#bodies];
+    this.#forgetLeaving();
     try {
       this.#worker ??= this.#begin();
-      this.#worker.postMessage(asked);
+      this.#worker.postMessage(letters);
     } catch (error) {
       this.#needs.log.error({ err: error }, "no thread could be begun that sends callbacks");
       this.#giveUp(CUT_OFF);
@@ -80,9 +91,14 @@ export class PushThread implements Pusher {
     }
   }
 
+  #forgetLeaving(): void {
+    this.#heads = [];
+    this.#bodies = [];
+  }
+
   /** What has not left either is not sent any more: it is told as failed now. */
   #giveUp(reason: string): void {
-    this.#leaving = [];
+    this.#forgetLeaving();
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const resolve of waiting)

@@ -3,7 +3,7 @@ import { EgressRules, type Opened } from "../egress/addresses.ts";
 import { HttpClient } from "../egress/http-client.ts";
 import { systemClock } from "../lib/clock.ts";
 import { push } from "./push.ts";
-import type { Asked, Answered } from "./push-thread.ts";
+import type { Answered, Head, Letters } from "./push-thread.ts";
 
 /** Sends pushes in a thread of its own, so that what customers' servers take of the processor is not the event loop's. */
 
@@ -11,11 +11,13 @@ const port = parentPort as MessagePort;
 const client = new HttpClient({ rules: new EgressRules(workerData as Opened), clock: systemClock });
 let answered: Answered[] = [];
 
-port.on("message", (asked: string) => {
-  for (const [id, request, signing] of JSON.parse(asked) as Asked[])
+port.on("message", ([heads, bodies]: Letters) => {
+  for (const [place, [id, method, url, headers, signing]] of (JSON.parse(heads) as Head[]).entries()) {
+    const request = { method, url, headers, body: bodies[place] ?? null };
     void push(client, systemClock, request, signing).then((result) => {
       if (answered.push([id, result]) === 1) setImmediate(answer);
     });
+  }
 });
 
 /** Whatever has ended within one turn goes back together. */

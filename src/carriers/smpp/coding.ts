@@ -28,7 +28,7 @@ export interface Coded {
   bytes: Buffer;
 }
 
-const DEFAULT_ALPHABET = 0x00;
+export const DEFAULT_ALPHABET = 0x00;
 const UCS2 = 0x08;
 const FLASH_UCS2 = 0x18;
 

@@ -1,6 +1,6 @@
-import { septetsOf } from "../../lib/gsm7.ts";
+import { encodeGsm7, septetsOf } from "../../lib/gsm7.ts";
 import type { Tlv } from "../../smpp/tlv.ts";
-import { codingFor, encodeText, type Coding, type CodingSettings, type Words } from "./coding.ts";
+import { codingFor, DEFAULT_ALPHABET, encodeText, type Coding, type CodingSettings, type Words } from "./coding.ts";
 
 /**
  * How a text that is too long for one message goes: with a header of an 8-bit or a 16-bit reference in every part, with
@@ -42,6 +42,8 @@ const ROOM = { udh8: { gsm7: 153, ucs2: 67 }, udh16: { gsm7: 152, ucs2: 66 }, sa
  */
 export function partsOf(words: Words, settings: PartSettings, nextReference: () => number): SubmitPart[] | null {
   const { longMessage, messagingMode } = settings;
+  const short = shortOf(words, settings);
+  if (short) return [{ esmClass: messagingMode, ...short, tlvs: NO_TLVS }];
   const coding = codingFor(words, settings);
   const { dataCoding, alphabet } = coding;
   const whole = (shortMessage: Buffer, tlvs: readonly Tlv[]): SubmitPart[] => [
@@ -69,6 +71,17 @@ export function partsOf(words: Words, settings: PartSettings, nextReference: () 
     const header = headerOf(longMessage, reference, texts.length, at + 1);
     return { esmClass: messagingMode | UDHI, dataCoding, shortMessage: Buffer.concat([header, bytes]), tlvs: NO_TLVS };
   });
+}
+
+/** Most texts are one part in the GSM alphabet, and have been counted once they are written in it. */
+function shortOf(
+  { text, encoding, flash }: Words,
+  { alphabet, flashGsm }: CodingSettings,
+): Pick<SubmitPart, "dataCoding" | "shortMessage"> | null {
+  if (encoding !== "gsm7" || alphabet !== "gsm7" || text.length > ROOM_ALONE.gsm7) return null;
+  const shortMessage = encodeGsm7(text);
+  if (shortMessage === null || shortMessage.length > ROOM_ALONE.gsm7) return null;
+  return { dataCoding: flash ? flashGsm : DEFAULT_ALPHABET, shortMessage };
 }
 
 const roomIn = (room: Record<"gsm7" | "ucs2", number>, { alphabet }: Coding): number =>
