@@ -28,6 +28,7 @@ import { suggestionResponse } from "../src/model/rcs.ts";
 import { VERIFICATION_STATES } from "../src/model/verification.ts";
 import { webhookPush } from "../src/webhooks/event-push.ts";
 import { placeholderValues } from "../src/webhooks/placeholders.ts";
+import { writeFields } from "../src/webhooks/post-json.ts";
 import { dlrPush } from "../src/webhooks/report-push.ts";
 import { newSecret, sign, signedPayload } from "../src/webhooks/sign.ts";
 import { headerValue, queryValue } from "../src/webhooks/wire-text.ts";
@@ -454,6 +455,23 @@ describe("SMS delivery-report configuration", () => {
         ["__proto__", "HELIOG"],
       ]);
     }
+  });
+
+  test("the body is JSON that every reader can read, whatever the words of its texts are", () => {
+    const words = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: fc.integer({ max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
+    );
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.constantFrom("messageId", "errCode", "status")),
+        fc.array(words, { minLength: 3, maxLength: 3 }),
+        (fields, values) => {
+          const object = Object.fromEntries(fields.map((field, place) => [field, values[place]?.toWellFormed()]));
+          expect(writeFields(fields, values)).toBe(JSON.stringify(object));
+        },
+      ),
+    );
   });
 
   test("Headers: without pairs there are none of them", () => {

@@ -19,16 +19,14 @@ const SHOWN: Readonly<Record<StatusWord, CustomerStatus>> = {
   failed: "Failed",
 };
 
-/** The real values of some placeholders, or of all; what there is none of is empty. */
-export function placeholderValues(
-  happening: StatusHappening,
-  facts: ReportFacts,
-  wanted: readonly Placeholder[] = PLACEHOLDERS,
-): Record<Placeholder, string> {
-  const values: Partial<Record<Placeholder, string>> = {};
-  for (const placeholder of wanted) values[placeholder] = VALUES[placeholder](happening, facts);
-  return values as Record<Placeholder, string>;
-}
+/** The real values of all placeholders; what there is none of is empty. */
+export const placeholderValues = (happening: StatusHappening, facts: ReportFacts): Record<Placeholder, string> =>
+  Object.fromEntries(
+    PLACEHOLDERS.map((placeholder) => [placeholder, placeholderValue(placeholder, happening, facts)]),
+  ) as Record<Placeholder, string>;
+
+export const placeholderValue = (placeholder: Placeholder, happening: StatusHappening, facts: ReportFacts): string =>
+  VALUES[placeholder](happening, facts);
 
 const VALUES: Readonly<Record<Placeholder, (happening: StatusHappening, facts: ReportFacts) => string>> = {
   messageId: ({ message }) => message.messageId,

@@ -3,18 +3,8 @@ import type { Opened } from "../egress/addresses.ts";
 import type { Log } from "../lib/log.ts";
 import type { Push } from "../model/callback.ts";
 import type { Pusher, PushResult } from "./push.ts";
+import { unpackAnswer, type Answered, type Head, type Letters } from "./push-letters.ts";
 import type { Signing } from "./sign.ts";
-
-/** The pushes of one turn: what each of them is besides its body, as JSON text, and their bodies, which would only be escaped in it. */
-export type Letters = readonly [heads: string, bodies: readonly Push["body"][]];
-export type Head = readonly [
-  id: number,
-  method: Push["method"],
-  url: string,
-  headers: Push["headers"],
-  signing: Signing | null,
-];
-export type Answered = readonly [id: number, result: PushResult];
 
 const CUT_OFF = "was cut off, because a part of this server failed";
 
@@ -85,8 +75,9 @@ export class PushThread implements Pusher {
   }
 
   #settle(answered: readonly Answered[]): void {
-    for (const [id, result] of answered) {
-      this.#waiting.get(id)?.(result);
+    for (const each of answered) {
+      const [id] = each;
+      this.#waiting.get(id)?.(unpackAnswer(each));
       this.#waiting.delete(id);
     }
   }

@@ -137,7 +137,7 @@ class Attempt implements Caller {
     this.#ended = true;
     this.#cancelLimit();
     const status = this.#status;
-    const ms = this.#clock.monotonic() - this.#startedAt;
+    const ms = Math.round(this.#clock.monotonic() - this.#startedAt);
     const excerpt = this.#kept === null ? "" : readExcerpt(this.#kept);
     this.#kept = null;
     if (status >= 200 && status < 300) return this.#resolve({ kind: "delivered", status, ms, excerpt });

@@ -6,8 +6,8 @@ import {
   type StatusWord,
 } from "../model/callback.ts";
 import { readPlaceholder, type Placeholder } from "../model/placeholder.ts";
-import { placeholderValues, type ReportFacts } from "./placeholders.ts";
-import { postJson } from "./post-json.ts";
+import { placeholderValue, type ReportFacts } from "./placeholders.ts";
+import { post, writeFields } from "./post-json.ts";
 import { headerValue, queryValue } from "./wire-text.ts";
 
 /** What a configuration without pairs is told. */
@@ -28,16 +28,18 @@ export function dlrPush(config: DlrConfigContent, happening: Happening, facts: R
   if (config.provider !== EVERY_PROVIDER && config.provider !== happening.gateway) return null;
 
   const { pairs, fields } = formOf(config);
-  const values = placeholderValues(happening, facts, fields);
-  const headers = Object.fromEntries(pairs.map(({ key, placeholder }) => [key, headerValue(values[placeholder])]));
-  if (config.method === "POST") return postJson(config.url, values, headers);
-  const query = fields.map((field) => `${field}=${queryValue(values[field])}`).join("&");
+  const values = fields.map((field) => placeholderValue(field, happening, facts));
+  const valueAt = (place: number): string => values[place] ?? "";
+  const headers = Object.fromEntries(pairs.map(({ key, place }) => [key, headerValue(valueAt(place))]));
+  if (config.method === "POST") return post(config.url, writeFields(fields, values), headers);
+  const query = fields.map((field, place) => `${field}=${queryValue(valueAt(place))}`).join("&");
   return { method: "GET", url: withQuery(config.url, query), headers, body: null };
 }
 
 /** What a configuration tells, and in which headers as well. */
 interface Form {
-  pairs: readonly { key: string; placeholder: Placeholder }[];
+  /** With the place of its value among the fields. */
+  pairs: readonly { key: string; place: number }[];
   fields: readonly Placeholder[];
 }
 
@@ -52,7 +54,7 @@ function formOf(config: DlrConfigContent): Form {
     return placeholder === null ? [] : [{ key, placeholder }];
   });
   const fields = pairs.length === 0 ? USUAL : [...new Set(pairs.map(({ placeholder }) => placeholder))];
-  const form = { pairs, fields };
+  const form = { pairs: pairs.map(({ key, placeholder }) => ({ key, place: fields.indexOf(placeholder) })), fields };
   forms.set(config, form);
   return form;
 }

@@ -30,9 +30,14 @@ export class RelayedSocket extends Duplex {
     if (this.destroyed) return;
     this.#timer?.refresh();
     this.#untold += bytes.length;
+    if (this.readableFlowing === true && this.readableLength === 0) {
+      // As the stream would, but for what it thinks of it each time.
+      this.emit("data", bytes);
+      this.#tellRead();
+      return;
+    }
     // What is not read at once must not keep what other clients have said with it.
-    const isRead = this.readableFlowing === true && this.readableLength === 0;
-    if (this.push(isRead ? bytes : Buffer.from(bytes))) this.#tellRead();
+    if (this.push(Buffer.from(bytes))) this.#tellRead();
   }
 
   ended(): void {
@@ -62,6 +67,16 @@ export class RelayedSocket extends Duplex {
 
   override _read(): void {
     this.#tellRead();
+  }
+
+  /** What leaves at once is not first made a matter of the stream, which answers always are. */
+  override write(chunk: unknown, encoding?: BufferEncoding | Done, done?: Done): boolean {
+    const isPlain = typeof chunk === "string" && encoding === undefined && done === undefined;
+    const isNext = this.writable && !this.writableNeedDrain && this.writableLength === 0 && this.writableCorked === 0;
+    if (!isPlain || !isNext || this.#ahead + chunk.length >= AHEAD_MAX)
+      return super.write(chunk, encoding as BufferEncoding, done);
+    this.#writeOut(chunk, ignore);
+    return true;
   }
 
   override _write(chunk: string | Buffer, encoding: BufferEncoding, done: Done): void {
@@ -120,6 +135,8 @@ export class RelayedSocket extends Duplex {
     else this.#onTaken = done;
   }
 }
+
+const ignore = (): void => {};
 
 function outOf(chunk: string | Buffer, encoding: BufferEncoding): string | Uint8Array {
   if (typeof chunk !== "string") return alone(chunk);
