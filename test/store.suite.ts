@@ -521,6 +521,41 @@ export function storeSuite(engine: EngineName): void {
       ]); // prettier-ignore
     });
 
+    it.each([
+      ["all can be written", 9],
+      ["one of them cannot", 8],
+    ] as const)("finds messages by the ids under which carriers took them together, where %s", async (_, count) => {
+      const item = nineRecipients();
+      await store.accept([item]);
+      const [stranger] = await stored({ trail: "judged\n" });
+      const refs = [...refsOf(item).slice(0, 8), stranger];
+      await store.move(refs.map(intentOf));
+      const names = ["1/north", "1/south", "1/north"];
+      const ids = ["a", 'q"uo\\te', "über €", "a b", "0001", "1e3", "used", "1-2", "used"];
+      const takings = refs
+        .map((ref, index): Move => ({
+          ...intentOf(ref),
+          to: "submitted",
+          owner: NOBODY,
+          carrier: names[index % names.length] ?? "",
+          carrierMessageId: ids[index] ?? "",
+          trail: "taken\n",
+          trailAlways: true,
+        }))
+        .map(({ ownedBy: _owner, attempt: _attempt, ...taking }) => taking);
+      // PostgreSQL takes no NUL in a text, SQLite no object in the place of one.
+      const bad = { errorCode: {} as unknown as string, description: "\0" };
+      const results = await store.move(
+        takings.map((taking, index) => (index === count ? { ...taking, ...bad } : taking)),
+      );
+      expect(results.map((result) => !(result instanceof Error) && result.moved)).toEqual(
+        refs.map((_ref, index) => index !== count),
+      );
+      const receipts = takings.map(({ carrier = "" }, index) => ({ ...receipt(ids[index] ?? ""), carrier }));
+      const last = count === 9 ? stranger : refs[6];
+      expect(await store.findSubmissions(receipts)).toEqual([...refs.slice(0, 6), last, refs[7], last]);
+    });
+
     it("makes an intent of each that can be: none of those that have moved on or are another's", async () => {
       const item = nineRecipients();
       await store.accept([item]);

@@ -16,6 +16,7 @@ import { createReading } from "../src/store/reading.ts";
 import { IS_WAITING } from "../src/store/rows.ts";
 import { createIntend } from "../src/store/sqlite/intend.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
+import { createSubmissions } from "../src/store/sqlite/put-submissions.ts";
 import type { Tables } from "../src/store/tables.ts";
 import { receiptStoreSuite } from "./receipt-store.suite.ts";
 import { storeSuite } from "./store.suite.ts";
@@ -65,6 +66,26 @@ const planOf = (sqlite: DatabaseSync, sql: string): unknown[] =>
     .prepare(`explain query plan ${sql}`)
     .all()
     .map(({ detail }) => detail);
+
+describe("the ids of carriers, in the store on sqlite", () => {
+  it.each([
+    ["plain", 1, "a1", true],
+    ["of the last place that a request can have", 1000, "a1", true],
+    ["with a zero in it, which ends a text that is cut", 1, "a\0b", false],
+    ["of a place that nobody can have", 1_000_000, "a1", false],
+  ])("name their messages, whether or not they are written together: one %s", (_, n, id, together) => {
+    const sqlite = new DatabaseSync(":memory:");
+    migrate(sqlite);
+    const submissions = createSubmissions(sqlite)();
+    const ref = { accountId: 2, requestId: newId(NOON), n };
+    expect(submissions.add("1/north", id, ref)).toBe(together);
+    submissions.write();
+    const rows = sqlite.prepare("select carrier, carrier_message_id, account_id, request_id, n from submissions").all();
+    const row = { carrier: "1/north", carrier_message_id: id, account_id: 2, request_id: ref.requestId, n };
+    expect(rows.map((each) => ({ ...each }))).toEqual(together ? [row] : []);
+    sqlite.close();
+  });
+});
 
 describe("what waits, in the store on sqlite", () => {
   it("is counted in its index alone, so that a million of them hold up nobody who reads", async () => {

@@ -77,14 +77,16 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
 
     /** Null is what `movedAsKnown` says of the move. */
     move(batch: readonly PackedMove[]): (MoveResult | Failed | null)[] {
-      const { moveOne, moveAsKnown } = beginMoves();
+      const { moveOne, moveAsKnown, end } = beginMoves(isolation.careful);
       const alone = (move: Move): MoveResult | Failed | null => isolation.alone(() => moveOne(move));
-      return batch.flatMap((step) => {
+      const results = batch.flatMap((step) => {
         if (isPacked(step)) return isolation.alone(() => moveAsKnown(unpackMove(step)));
         if (!isRun(step)) return alone(step);
         const isWritten = isolation.alone(() => intend(step)) === true;
         return isWritten ? Array.from({ length: step.count }, () => null) : eachOf(step).map(alone);
       });
+      end();
+      return results;
     },
 
     checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] => isolation.together(batch, checkAll),

@@ -18,6 +18,11 @@ export class Isolation {
     this.#db = db;
   }
 
+  /** Whether one thing may fail without the others. */
+  get careful(): boolean {
+    return this.#careful;
+  }
+
   /** Runs all of it as one transaction; throws where the store itself fails, and nothing has happened then. */
   transact<T>(run: () => T): T {
     try {

@@ -14,6 +14,7 @@ import {
   type ParkedRow,
 } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
+import { createSubmissions, type Submissions } from "./put-submissions.ts";
 import { isDelivery, isTaking, movedAsKnown, targetsOf, type Delivery, type Taking } from "../as-known.ts";
 
 interface Row extends Facts {
@@ -30,7 +31,7 @@ interface Row extends Facts {
  * Moves messages one by one, inside the writer's transaction, each with everything that must change together with it. Null is
  * the result that its sender knows already (`movedAsKnown`), and that most have: it does not cross back to it.
  */
-export function createMove(db: DatabaseSync): () => Moves {
+export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
   const changeBalance = db.prepare("update balances set balance = balance + ?, held = held + ? where account_id = ?");
   // A receipt may have come before the answer to the submit: the plan holds as long as the message has not ended.
   const planFailover = db.prepare(
@@ -63,6 +64,7 @@ export function createMove(db: DatabaseSync): () => Moves {
   );
 
   const announce = createAnnounce(db);
+  const gatherSubmissions = createSubmissions(db);
 
   const findMessage = db.prepare(
     `select state, owner, due_at, lane, charge, submitted_at, length(coalesce(trail, '')), channel, carrier, sender, recipient,
@@ -102,16 +104,16 @@ export function createMove(db: DatabaseSync): () => Moves {
   }
 
   /** Nobody else writes, so what is read here is still so when it is written. */
-  function moveLooking(move: Move, rare: Rare): MoveResult {
+  function moveLooking(move: Move, batch: Batch): MoveResult {
     const { accountId, requestId, n } = move;
     const found = findMessage.get(accountId, requestId, n) as FoundRow | undefined;
     const row = found && rowOf(found);
     const moved = row && isLegal(move, row) ? row : null;
     if (moved) write(move, moved);
     else if (row && move.trailAlways && move.trail) appendTrail.run(move.trail, accountId, requestId, n);
-    if (move.failoverAt) plan(move, move.failoverAt, rare);
-    else if (moved && move.failoverAt === null && rare.failovers) endFailover.run(accountId, requestId, n);
-    const parked = noteSubmission(move, rare);
+    if (move.failoverAt) plan(move, move.failoverAt, batch);
+    else if (moved && move.failoverAt === null && batch.failovers) endFailover.run(accountId, requestId, n);
+    const parked = noteSubmission(move, batch);
     if (move.settles !== undefined) removeParked.run(move.settles);
     const facts = moved && factsAfter(move, moved);
     const told = facts && move.announce ? announce(move, facts, move.announce, false) : [];
@@ -119,16 +121,17 @@ export function createMove(db: DatabaseSync): () => Moves {
     return { moved: moved !== null, message, parked, told };
   }
 
-  function takeAsKnown(move: Taking, rare: Rare): MoveResult | null {
-    if (!takeStraight(move)) return moveLooking(move, rare);
-    if (move.failoverAt) plan(move, move.failoverAt, rare);
-    const parked = noteSubmission(move, rare);
+  function takeAsKnown(move: Taking, batch: Batch): MoveResult | null {
+    if (!takeStraight(move)) return moveLooking(move, batch);
+    if (move.failoverAt) plan(move, move.failoverAt, batch);
+    if (isGathered(move, batch)) return null;
+    const parked = noteSubmission(move, batch);
     return parked.length === 0 ? null : { ...movedAsKnown(move), parked };
   }
 
-  function deliverAsKnown(move: Delivery, rare: Rare): MoveResult | null {
-    if (!deliverStraight(move)) return moveLooking(move, rare);
-    if (rare.failovers) endFailover.run(move.accountId, move.requestId, move.n);
+  function deliverAsKnown(move: Delivery, batch: Batch): MoveResult | null {
+    if (!deliverStraight(move)) return moveLooking(move, batch);
+    if (batch.failovers) endFailover.run(move.accountId, move.requestId, move.n);
     const told = move.announce ? announce(move, factsOf(move), move.announce, true) : [];
     return told.length === targetsOf(move).length ? null : { ...movedAsKnown(move), told };
   }
@@ -155,9 +158,9 @@ export function createMove(db: DatabaseSync): () => Moves {
     return deliver.run(...values).changes === 1;
   }
 
-  function plan({ accountId, requestId, n }: Move, failoverAt: number, rare: Rare): void {
+  function plan({ accountId, requestId, n }: Move, failoverAt: number, batch: Batch): void {
     planFailover.run(accountId, requestId, n, failoverAt, accountId, requestId, n);
-    rare.failovers = true;
+    batch.failovers = true;
   }
 
   function write(move: Move, row: Row): void {
@@ -195,14 +198,21 @@ export function createMove(db: DatabaseSync): () => Moves {
     settleCredits(move, change, row.credits);
   }
 
+  /** Whether its id is written down at the end of the batch, with those of others. */
+  function isGathered(move: Taking, { parked, submissions }: Batch): boolean {
+    const { carrier, carrierMessageId, partIds } = move;
+    if (parked || partIds || !submissions || carrierMessageId === undefined) return false;
+    return submissions.add(carrier, carrierMessageId, move);
+  }
+
   /** Writes down the ids under which a carrier took it; gives the receipts that had come for them, in their order. */
   function noteSubmission(
     { accountId, requestId, n, carrier, carrierMessageId, partIds }: Move,
-    rare: Rare,
+    batch: Batch,
   ): ParkedReceipt[] {
     if (carrier === undefined || carrierMessageId === undefined) return [];
     const parkedFor = (id: string): ParkedReceipt[] =>
-      rare.parked ? (findParked.all(carrier, id) as unknown as ParkedRow[]).map(parkedOf) : [];
+      batch.parked ? (findParked.all(carrier, id) as unknown as ParkedRow[]).map(parkedOf) : [];
     if (!partIds) {
       insertSubmission.run(carrier, carrierMessageId, accountId, requestId, n);
       return parkedFor(carrierMessageId);
@@ -222,13 +232,19 @@ export function createMove(db: DatabaseSync): () => Moves {
     changeBalance.run(amount, held, accountId);
   }
 
-  return () => {
-    const rare = { parked: findAnyParked.get() !== undefined, failovers: findAnyFailover.get() !== undefined };
+  return (oneByOne) => {
+    const submissions = oneByOne ? null : gatherSubmissions();
+    const batch: Batch = {
+      parked: findAnyParked.get() !== undefined,
+      failovers: findAnyFailover.get() !== undefined,
+      submissions,
+    };
     const moveAsKnown = (move: Taking | Delivery): MoveResult | null =>
-      move.to === "submitted" ? takeAsKnown(move, rare) : deliverAsKnown(move, rare);
+      move.to === "submitted" ? takeAsKnown(move, batch) : deliverAsKnown(move, batch);
     return {
       moveAsKnown,
-      moveOne: (move) => (isTaking(move) || isDelivery(move) ? moveAsKnown(move) : moveLooking(move, rare)),
+      end: () => submissions?.write(),
+      moveOne: (move) => (isTaking(move) || isDelivery(move) ? moveAsKnown(move) : moveLooking(move, batch)),
     };
   };
 }
@@ -237,12 +253,16 @@ interface Moves {
   moveOne(move: Move): MoveResult | null;
   /** A move of which that is known already. */
   moveAsKnown(move: Taking | Delivery): MoveResult | null;
+  /** Has to be called when all have been moved. */
+  end(): void;
 }
 
-/** What hardly any message has, looked for once for a batch: where there is none at all, no message is asked about it. */
-interface Rare {
+interface Batch {
+  /** What hardly any message has is looked for once: where there is none at all, no message is asked about it. */
   parked: boolean;
   failovers: boolean;
+  /** Null where everything about a message is written with it. */
+  submissions: Submissions | null;
 }
 
 /** A row as a list: an object for each, made anew with its names, takes half as long again as finding it. */

@@ -1,0 +1,58 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { MessageRef } from "../../model/message.ts";
+import { ON_ID_USED_AGAIN } from "../rows.ts";
+
+/** How long a request's id is, and how long a place in it is made. */
+const REQUEST_ID_LENGTH = 36;
+const PLACE_LENGTH = 6;
+const PLACE_AT = REQUEST_ID_LENGTH + 1;
+const ID_AT = PLACE_AT + PLACE_LENGTH;
+
+/** The ids under which carriers have taken messages, gathered so that they are written together. */
+export interface Submissions {
+  /** False for what has to be written by itself. */
+  add(carrier: string, carrierMessageId: string, ref: MessageRef): boolean;
+  /** Writes what was added. */
+  write(): void;
+}
+
+/**
+ * Writes many ids by one statement, inside the writer's transaction: in half the time that a statement for each takes. Each is a
+ * text of its own in a list, of parts that are always of the same length, but for the last.
+ */
+export function createSubmissions(db: DatabaseSync): () => Submissions {
+  const insert = db.prepare(
+    `insert into submissions (carrier, carrier_message_id, account_id, request_id, n)
+     select ?1, substr(value, ${ID_AT}), ?2, substr(value, 1, ${REQUEST_ID_LENGTH}), cast(substr(value, ${PLACE_AT}, ${PLACE_LENGTH}) as integer)
+     from json_each(?3) where true ${ON_ID_USED_AGAIN}`,
+  );
+  return () => {
+    const groups: Group[] = [];
+    const groupOf = (carrier: string, accountId: number): Group => {
+      const known = groups.findLast((group) => group.carrier === carrier && group.accountId === accountId);
+      if (known) return known;
+      const group = { carrier, accountId, texts: [] };
+      groups.push(group);
+      return group;
+    };
+    return {
+      add(carrier, carrierMessageId, { accountId, requestId, n }) {
+        const place = String(n).padStart(PLACE_LENGTH, "0");
+        const isUsual = requestId.length === REQUEST_ID_LENGTH && place.length === PLACE_LENGTH;
+        // A text in a list of SQLite ends where it is zero.
+        if (!isUsual || carrierMessageId.includes("\0")) return false;
+        groupOf(carrier, accountId).texts.push(requestId + place + carrierMessageId);
+        return true;
+      },
+      write() {
+        for (const { carrier, accountId, texts } of groups) insert.run(carrier, accountId, JSON.stringify(texts));
+      },
+    };
+  };
+}
+
+interface Group {
+  carrier: string;
+  accountId: number;
+  texts: string[];
+}
