@@ -38,6 +38,14 @@ export type Progress =
 
 type Part = "head" | "body" | "chunk line" | "chunk" | "chunk end" | "trailers" | "nothing";
 
+/** A head that has been read, with the bytes by which it is known again. */
+interface Last {
+  head: ResponseHead;
+  /** For how long it lets the connection be kept. */
+  keptMs: number;
+  bytes: Buffer;
+}
+
 /** Reads the answers on one connection, one after another, however their bytes are cut into pieces. */
 export class ResponseReader {
   #hearer: Hearer | null = null;
@@ -52,7 +60,7 @@ export class ResponseReader {
   #linesBytes = 0;
   /** The least that any head of this answer has said. */
   #keptMs = 0;
-  #last: { head: ResponseHead; bytes: Buffer } | null = null;
+  #last: Last | null = null;
 
   /** How long the connection may be kept for the next request; zero when this was the last. */
   get keptMs(): number {
@@ -120,22 +128,23 @@ export class ResponseReader {
   }
 
   #readHead(bytes: Buffer, at: number): number | Exclude<Progress, "whole"> {
-    const head = this.#lastHead(bytes, at) ?? readResponseHead(linesAt(bytes, at));
-    if (typeof head === "string") return head;
-    if (head !== this.#last?.head) this.#last = { head, bytes: Buffer.from(bytes.subarray(at, at + head.end)) };
+    const read = this.#lastAt(bytes, at) ?? readHead(bytes, at);
+    if (typeof read === "string") return read;
+    this.#last = read;
+    const { head, keptMs } = read;
     if (head.end > LINES_MAX_BYTES || this.#isTooMuch(head.end)) return "too many headers";
     if (head.status === 101) return "switched";
-    this.#keptMs = Math.min(this.#keptMs, keptMsOf(head));
+    this.#keptMs = Math.min(this.#keptMs, keptMs);
     if (head.status >= 200) this.#beginBody(head);
     return at + head.end;
   }
 
   /** The head before, where this one has the same bytes: most answers on a connection do until their date changes. */
-  #lastHead(bytes: Buffer, at: number): ResponseHead | null {
+  #lastAt(bytes: Buffer, at: number): Last | null {
     const last = this.#last;
     if (!last) return null;
     const { length } = last.bytes;
-    return at + length <= bytes.length && last.bytes.compare(bytes, at, at + length) === 0 ? last.head : null;
+    return at + length <= bytes.length && last.bytes.compare(bytes, at, at + length) === 0 ? last : null;
   }
 
   #beginBody(head: ResponseHead): void {
@@ -210,6 +219,12 @@ export class ResponseReader {
 
 const linesAt = (bytes: Buffer, at: number): string =>
   bytes.toString("latin1", at, Math.min(bytes.length, at + LINES_MAX_BYTES + 1));
+
+function readHead(bytes: Buffer, at: number): Last | Unread {
+  const head = readResponseHead(linesAt(bytes, at));
+  if (typeof head === "string") return head;
+  return { head, keptMs: keptMsOf(head), bytes: Buffer.from(bytes.subarray(at, at + head.end)) };
+}
 
 function keptMsOf({ isOld, saysClose, saysKeep, keepAlive }: ResponseHead): number {
   if (saysClose || (isOld && !saysKeep)) return 0;

@@ -1,4 +1,5 @@
 import { NAME_LETTER } from "../lib/header-letters.ts";
+import { createRecall } from "../lib/recall.ts";
 import { NoAnswer } from "./no-answer.ts";
 
 export interface OutgoingRequest {
@@ -24,6 +25,7 @@ export interface Target {
 /** A request by these has a body, be it an empty one. */
 const WITH_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 const NAME = new RegExp(`^${NAME_LETTER}+$`);
+const NAMES_MAX = 1000;
 const NOT_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const NOT_IN_PATH = /[^\x21-\x7e]/;
 /** What is decided here and not by whoever writes a request. */
@@ -53,6 +55,12 @@ function faultOf(protocol: string, path: string): string | null {
   return NOT_IN_PATH.test(path) ? "invalid request path" : null;
 }
 
+/** What is wrong with a header's name; empty when nothing is. There are few of them, and each request has some. */
+const wrongWith = createRecall(NAMES_MAX, (name) => {
+  if (!NAME.test(name)) return "invalid header key";
+  return OURS.has(name.toLowerCase()) ? `invalid ${name} header` : "";
+});
+
 /** A request but for the line that says whether its connection is kept, which is decided when it leaves. */
 export interface WrittenRequest {
   before: string;
@@ -69,8 +77,8 @@ export function writeRequest({ lines, fault }: Target, request: OutgoingRequest)
   let after = "";
   for (const name of Object.keys(headers)) {
     const value = headers[name] ?? "";
-    if (!NAME.test(name)) throw unwritable("invalid header key");
-    if (NOT_IN_VALUE.test(value) || OURS.has(name.toLowerCase())) throw unwritable(`invalid ${name} header`);
+    const wrong = wrongWith(name) || (NOT_IN_VALUE.test(value) ? `invalid ${name} header` : "");
+    if (wrong !== "") throw unwritable(wrong);
     after += `${name}: ${value}\r\n`;
   }
   const bodyBytes = body === null ? 0 : Buffer.byteLength(body);

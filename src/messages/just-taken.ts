@@ -102,4 +102,13 @@ const succeeds = (writing: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-const oneTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+let turn: Promise<void> | null = null;
+
+/** Ends with this turn of the event loop, for all who wait for it. */
+const oneTurn = (): Promise<void> =>
+  (turn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turn = null;
+      resolve();
+    });
+  }));

@@ -91,15 +91,13 @@ export function reportFacts(
 
 function settlementOf({ clock }: TellNeeds, callback: Callback, result: PushResult): Omit<Settlement, "ownedBy"> {
   const at = clock.now();
-  const common = { ...settledRef(callback), at, attempted: true };
-  if (result.kind === "delivered")
-    return {
-      ...common,
-      state: "delivered",
-      dueAt: at,
-      message: null,
-      log: writeAttempt({ at, ...result, nextTryAt: null }),
-    };
+  const { accountId, eventId, endpointId } = callback;
+  if (result.kind === "delivered") {
+    const { status, ms, excerpt } = result;
+    const log = writeAttempt({ at, ms, status, excerpt, nextTryAt: null });
+    return { accountId, eventId, endpointId, at, attempted: true, state: "delivered", dueAt: at, message: null, log };
+  }
+  const common = { accountId, eventId, endpointId, at, attempted: true };
   const next = result.gone
     ? null
     : nextTryAt({

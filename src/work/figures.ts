@@ -44,6 +44,8 @@ export class Figures implements Onlooker {
   #sequence = 0;
   #counted: Figure[] = [];
   #places = new PathMap<Figure>();
+  /** The one that was last counted of each kind, which is mostly the next one too. */
+  readonly #latest = new Map<Counted, Figure>();
   /** What was sent to the store and not answered; nothing is added to it, so that it can be known again. */
   #unanswered: readonly Figure[] | null = null;
   #codes = { day: 0, byAccount: new Map<number, Set<string>>() };
@@ -85,7 +87,6 @@ export class Figures implements Onlooker {
     this.#count(accountId, "", "", `callback ${state}`, "");
   }
 
-  /** A look by each key; something is made only for what has not been counted since the last writing. */
   #count(
     accountId: number,
     channel: Figure["channel"],
@@ -96,15 +97,29 @@ export class Figures implements Onlooker {
   ): void {
     const now = this.#needs.clock.now();
     const at = now - (now % STRETCH_MS);
+    const latest = this.#latest.get(what);
+    const isNext =
+      latest?.at === at &&
+      latest.accountId === accountId &&
+      latest.channel === channel &&
+      latest.routeClass === routeClass &&
+      latest.code === code;
+    const figure = isNext ? latest : this.#figureOf({ accountId, at, channel, routeClass, what, code, count: 0 });
+    if (!figure) return;
+    figure.count += count;
+    if (!isNext) this.#latest.set(what, figure);
+  }
+
+  /** Null when there are too many different ones. */
+  #figureOf(figure: Figure): Figure | null {
+    const { accountId, at, channel, routeClass, what, code } = figure;
     const path = [accountId, what, channel, routeClass, code, at];
     const known = this.#places.get(path);
-    if (known) {
-      known.count += count;
-    } else if (this.#counted.length < KEPT_MAX) {
-      const figure = { accountId, at, channel, routeClass, what, code, count };
-      this.#counted.push(figure);
-      this.#places.set(path, figure);
-    }
+    if (known) return known;
+    if (this.#counted.length >= KEPT_MAX) return null;
+    this.#counted.push(figure);
+    this.#places.set(path, figure);
+    return figure;
   }
 
   /** A code that can be kept and read; those that come after many different ones of the day are together. */
@@ -135,6 +150,7 @@ export class Figures implements Onlooker {
     this.#unanswered = this.#counted;
     this.#counted = [];
     this.#places = new PathMap();
+    this.#latest.clear();
     this.#sequence += 1;
     await this.#send(this.#unanswered);
   }
