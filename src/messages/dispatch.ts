@@ -1,6 +1,6 @@
 import type { Carrier, Outcome } from "../carriers/carrier.ts";
 import { mediaOf, messageIdOf, type Message } from "../model/message.ts";
-import { writeTrail, type PassedOver } from "../model/trail.ts";
+import { writeTrail, type PassedOver, type TrailEntry } from "../model/trail.ts";
 import type { Move } from "../store/store.ts";
 import { candidatesFor, type Candidate, type Choice } from "./choose-route.ts";
 import { conclude } from "./conclude.ts";
@@ -181,8 +181,20 @@ async function tryEach(
   }
 }
 
-const attemptStep = ({ route, carrier }: Candidate, passedOver: readonly PassedOver[], at: number): string =>
-  writeTrail({ at, step: "attempt", route: route?.name ?? "test key", carrier: carrier.name, passedOver });
+function attemptStep({ route, carrier }: Candidate, passedOver: readonly PassedOver[], at: number): string {
+  const step = { at, step: "attempt", route: route?.name ?? "test key", carrier: carrier.name, passedOver } as const;
+  return passedOver.length > 0 ? writeTrail(step) : lastStepOr(step);
+}
+
+let last = { at: Number.NaN, route: "", carrier: "", written: "" };
+
+/** Many messages set out by the same way within a millisecond. */
+function lastStepOr(step: Extract<TrailEntry, { step: "attempt" }>): string {
+  const { at, route, carrier } = step;
+  if (last.at !== at || last.route !== route || last.carrier !== carrier)
+    last = { at, route, carrier, written: writeTrail(step) };
+  return last.written;
+}
 
 /** The carrier certainly does not have the message, for reasons that another carrier need not share. */
 const mayTryNext = (outcome: Outcome): boolean =>

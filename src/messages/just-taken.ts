@@ -17,8 +17,8 @@ interface Taken extends MessageRef {
   recipient: string;
   asKnown: AsKnown | null;
   at: number;
-  /** Ends when the id has been written down, or could not be; null once it has been. */
-  writing: Promise<unknown> | null;
+  /** Whether the id could be written down; null once it has been. */
+  written: Promise<boolean> | null;
 }
 
 /**
@@ -49,14 +49,28 @@ export class JustTaken {
     if (now - this.#turnedAt > KEPT_MS || this.#noted >= KEPT_MAX) this.#turn(now);
     this.#noted += 1;
     const { accountId, requestId, n, recipient } = message;
-    const taken: Taken = { accountId, requestId, n, recipient, asKnown: asKnownOf(message, known), at: now, writing };
+    const taken: Taken = {
+      accountId,
+      requestId,
+      n,
+      recipient,
+      asKnown: asKnownOf(message, known),
+      at: now,
+      written: null,
+    };
     const path = [carrier, carrierMessageId];
     this.#young.set(path, taken);
     // An id that is used again has become this message's: once that is forgotten, the one before it is not found either.
     this.#old.delete(path);
-    writing.then(
-      () => (taken.writing = null),
-      () => this.#forget(path, taken),
+    taken.written = writing.then(
+      () => {
+        taken.written = null;
+        return true;
+      },
+      () => {
+        this.#forget(path, taken);
+        return false;
+      },
     );
   }
 
@@ -64,7 +78,7 @@ export class JustTaken {
   async find(receipt: Receipt): Promise<Found | null> {
     // Many come in the same packet as the answer to their submit, of which nobody has heard yet.
     const taken = this.#look(receipt) ?? (await oneTurn().then(() => this.#look(receipt)));
-    if (!taken || (taken.writing && !(await succeeds(taken.writing)))) return null;
+    if (!taken || (taken.written && !(await taken.written))) return null;
     const { accountId, requestId, n, asKnown } = taken;
     // What is kept for long is what costs: if it is told later that the message was read, the store is asked.
     if (isFinal(receipt.state)) this.#forget([receipt.carrier, receipt.carrierMessageId], taken);
@@ -95,12 +109,6 @@ export class JustTaken {
 
 const asKnownOf = ({ sender, credits, createdAt }: Message, known: Move["known"]): AsKnown | null =>
   known ? { known, facts: { sender, credits, createdAt } } : null;
-
-const succeeds = (writing: Promise<unknown>): Promise<boolean> =>
-  writing.then(
-    () => true,
-    () => false,
-  );
 
 let turn: Promise<void> | null = null;
 
