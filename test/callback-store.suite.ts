@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../src/lib/ids.ts";
-import type { Callback } from "../src/model/callback.ts";
+import type { Callback, StatusHappening } from "../src/model/callback.ts";
 import type { MessageRef } from "../src/model/message.ts";
 import type { Settlement } from "../src/store/callback-store.ts";
 import { NOBODY, type AnnouncementTarget, type Move, type MoveResult, type Store } from "../src/store/store.ts";
@@ -172,6 +172,22 @@ export function callbackStoreSuite(engine: EngineName): void {
       expect(await claim(NOBODY, NOON + 1000)).toEqual([]);
     });
 
+    it("is read the same where an earlier version wrote the facts of its message with their names", async () => {
+      const wanted = target();
+      const [told] = (await move(await stored(), "submitting", [wanted])).told;
+      const { message = null } = (told?.happening ?? {}) as Partial<StatusHappening>;
+      await opened.execute(`update callbacks set facts = '${JSON.stringify(message)}'`);
+      expect(await claim(NODE)).toEqual([told]);
+    });
+
+    it("keeps whatever else is known of its message", async () => {
+      const ref = await stored();
+      const wanted = target();
+      const [told] = (await move(ref, "delivered", [wanted], { operator: "Airtel", circle: "Punjab" })).told;
+      expect(told?.happening).toMatchObject({ message: { operator: "Airtel", circle: "Punjab" } });
+      expect(await claim(NODE)).toEqual([told]);
+    });
+
     it("is this node's when what comes before it is in this node's hands too", async () => {
       const ref = await stored();
       await move(ref, "submitting", [target({ status: "sent" })]);
@@ -255,7 +271,7 @@ export function callbackStoreSuite(engine: EngineName): void {
       },
     );
 
-    it.each([1, 2])("waits for what was told of an earlier end, where it came at try %i", async (tries) => {
+    it.each([1, 2])("waits for what was told of an earlier end, if there was one: at try %i", async (tries) => {
       const ref = await stored({ trail: "before " });
       const doubt = target({ status: "unknown", endOnly: true });
       if (tries > 1) {

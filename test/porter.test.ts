@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { putPorterBefore } from "../src/http/porter/porter.ts";
 import { RelayedSocket } from "../src/http/porter/relayed-socket.ts";
-import { WRITE, type Word } from "../src/http/porter/words.ts";
+import { AHEAD_MAX, WRITE, type Word } from "../src/http/porter/words.ts";
 import { eventually } from "./support/eventually.ts";
 import { openHouse } from "./support/house.ts";
 
@@ -95,6 +95,33 @@ describe("a connection that the porter holds", () => {
       [String(Buffer.of(0xe9)), 1],
       ["pooled", 6],
     ]);
+  });
+
+  test("is told everything in its order, whatever of it has to wait", async () => {
+    const said: Word[] = [];
+    const socket = new RelayedSocket(7, "", (word, _id, more = "") => {
+      if (word === WRITE) said.push(typeof more === "string" ? more : String(Buffer.from(more as Uint8Array)));
+    });
+    const drained = once(socket, "drain");
+    const large = "l".repeat(AHEAD_MAX - 1);
+    expect(socket.write("a")).toBe(true);
+    expect(socket.write(large)).toBe(false);
+    expect([socket.write("b"), socket.write("c", "utf8")]).toEqual([false, false]);
+    expect(said).toEqual(["a", large]);
+    socket.taken(1 + large.length);
+    await drained;
+    expect(said.join("")).toBe(`a${large}bc`);
+    socket.cork();
+    socket.write("d");
+    expect(said.join("")).toBe(`a${large}bc`);
+    socket.uncork();
+    socket.write("e");
+    expect(said.join("")).toBe(`a${large}bcde`);
+    socket.end();
+    const failed = once(socket, "error");
+    expect(socket.write("f")).toBe(false);
+    expect(await failed).toEqual([expect.objectContaining({ code: "ERR_STREAM_WRITE_AFTER_END" })]);
+    expect(said.join("")).toBe(`a${large}bcde`);
   });
 
   test("gives each of many clients its own, however they speak at once", async () => {

@@ -16,7 +16,7 @@ import { createReading } from "../src/store/reading.ts";
 import { IS_WAITING } from "../src/store/rows.ts";
 import { createIntend } from "../src/store/sqlite/intend.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
-import { createSubmissions } from "../src/store/sqlite/put-submissions.ts";
+import { createPutSubmissions } from "../src/store/sqlite/put-submissions.ts";
 import type { Tables } from "../src/store/tables.ts";
 import { receiptStoreSuite } from "./receipt-store.suite.ts";
 import { storeSuite } from "./store.suite.ts";
@@ -73,10 +73,10 @@ describe("the ids of carriers, in the store on sqlite", () => {
     ["of the last place that a request can have", 1000, "a1", true],
     ["with a zero in it, which ends a text that is cut", 1, "a\0b", false],
     ["of a place that nobody can have", 1_000_000, "a1", false],
-  ])("name their messages, whether or not they are written together: one %s", (_, n, id, together) => {
+  ])("are written together, or are left to be written alone: one %s", (_, n, id, together) => {
     const sqlite = new DatabaseSync(":memory:");
     migrate(sqlite);
-    const submissions = createSubmissions(sqlite)();
+    const submissions = createPutSubmissions(sqlite)();
     const ref = { accountId: 2, requestId: newId(NOON), n };
     expect(submissions.add("1/north", id, ref)).toBe(together);
     submissions.write();

@@ -132,7 +132,7 @@ const queryOf = (push: Push): Record<string, string> => Object.fromEntries(new U
 const hostile = fc.oneof(
   fc.string({ unit: "binary", maxLength: 200 }),
   fc
-    .array(fc.constantFrom("\r\n", "\n", "\0", "\t", "\x7f", "\x85", "\ud83d", "\ude00", "😀", "é", "Ω", "%", "+", "&", "=", "#", "Host: evil", " "))
+    .array(fc.constantFrom("\r\n", "\n", "\0", "\t", "\x7f", "\x85", "\ud83d", "\ude00", "😀", "é", "Ω", "%", "+", "&", "=", "#", '"', "\\", "\x1f", "\u2028", "Host: evil", " "))
     .map((parts) => parts.join("")),
   fc.constantFrom("😀".repeat(16_384), "\r\nX-Evil: 1".repeat(6_000), "a".repeat(65_536), "\0".repeat(65_536)),
 ); // prettier-ignore
@@ -458,14 +458,10 @@ describe("SMS delivery-report configuration", () => {
   });
 
   test("the body is JSON that every reader can read, whatever the words of its texts are", () => {
-    const words = fc.oneof(
-      fc.string({ unit: "binary" }),
-      fc.string({ unit: fc.integer({ max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
-    );
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.constantFrom("messageId", "errCode", "status")),
-        fc.array(words, { minLength: 3, maxLength: 3 }),
+        fc.array(hostile, { minLength: 3, maxLength: 3 }),
         (fields, values) => {
           const object = Object.fromEntries(fields.map((field, place) => [field, values[place]?.toWellFormed()]));
           expect(writeFields(fields, values)).toBe(JSON.stringify(object));

@@ -183,13 +183,13 @@ async function tryEach(
 
 function attemptStep({ route, carrier }: Candidate, passedOver: readonly PassedOver[], at: number): string {
   const step = { at, step: "attempt", route: route?.name ?? "test key", carrier: carrier.name, passedOver } as const;
-  return passedOver.length > 0 ? writeTrail(step) : lastStepOr(step);
+  return passedOver.length > 0 ? writeTrail(step) : recalledStep(step);
 }
 
 let last = { at: Number.NaN, route: "", carrier: "", written: "" };
 
 /** Many messages set out by the same way within a millisecond. */
-function lastStepOr(step: Extract<TrailEntry, { step: "attempt" }>): string {
+function recalledStep(step: Extract<TrailEntry, { step: "attempt" }>): string {
   const { at, route, carrier } = step;
   if (last.at !== at || last.route !== route || last.carrier !== carrier)
     last = { at, route, carrier, written: writeTrail(step) };

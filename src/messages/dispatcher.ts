@@ -110,7 +110,10 @@ export class Dispatcher {
 
   #see(message: Message, sent: Promise<void>): void {
     const { node } = this.#needs.membership;
-    void sent.catch((error: unknown) => this.#letGo(message, node, error)).then(() => this.#end(message));
+    void sent.then(
+      () => this.#end(message),
+      (error: unknown) => this.#letGo(message, node, error).then(() => this.#end(message)),
+    );
   }
 
   /** Forgets what has waited at gates: the rows belong to whoever claims them. */

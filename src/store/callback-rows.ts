@@ -7,6 +7,7 @@ import {
   type StatusHappening,
 } from "../model/callback.ts";
 import { carrierNameOf } from "../model/catalog.ts";
+import { messageIdOf, type Channel } from "../model/message.ts";
 import type { CallbackRef, StoredCallback } from "./callback-store.ts";
 import type { AnnouncementTarget, Move } from "./store.ts";
 import type { CallbackRow } from "./tables.ts";
@@ -48,7 +49,7 @@ export function callbackRow(callback: Callback): NewRow {
     n: message?.n ?? null,
     at: happening.at,
     ...changeOf(happening),
-    facts: JSON.stringify(factsOf(happening)),
+    facts: factsOf(happening),
   };
 }
 
@@ -63,21 +64,47 @@ const changeOf = (happening: Happening): Pick<CallbackRow, "status" | "error_cod
       }
     : { status: null, error_code: null, description: null, carrier: null };
 
-const factsOf = (happening: Happening): object =>
-  happening.kind === "status" || happening.kind === "sent" ? happening.message : happening;
+const factsOf = (happening: Happening): string =>
+  happening.kind === "status" || happening.kind === "sent" ? writeFacts(happening.message) : JSON.stringify(happening);
 
-/** What a row tells happened, with its facts read. */
+/** The facts of an ordinary message, as they lie in a row that has its id already: with names they would be half of it. */
+type PlainFacts = readonly [channel: Channel, recipient: string, sender: string, credits: number, createdAt: number];
+
+export function writeFacts(message: MessageFacts): string {
+  const { channel, recipient, sender, credits, createdAt, session, operator, circle } = message;
+  if (session || operator !== undefined || circle !== undefined) return JSON.stringify(message);
+  return JSON.stringify([channel, recipient, sender, credits, createdAt] satisfies PlainFacts);
+}
+
+function readFacts(
+  { request_id, n }: Pick<CallbackRow, "request_id" | "n">,
+  told: MessageFacts | PlainFacts,
+): MessageFacts {
+  if (!isPlain(told)) return told;
+  const [channel, recipient, sender, credits, createdAt] = told;
+  const messageId = messageIdOf({ requestId: request_id ?? "", n: n ?? 0 });
+  return { messageId, channel, recipient, sender, credits, createdAt, session: false };
+}
+
+const isPlain = (told: MessageFacts | PlainFacts): told is PlainFacts => Array.isArray(told);
+
+/** What a row tells happened. */
+function readHappening(row: NewRow): Happening {
+  const told = JSON.parse(row.facts) as Happening | MessageFacts | PlainFacts;
+  if (row.kind !== "status" && row.kind !== "sent") return told as Happening;
+  return happeningOf(row, readFacts(row, told as MessageFacts | PlainFacts));
+}
+
 function happeningOf(
   { kind, status, at, error_code, description, carrier }: Omit<NewRow, "facts">,
-  told: unknown,
+  message: MessageFacts,
 ): Happening {
-  if (kind === "sent") return { kind, at, message: told as MessageFacts };
-  if (kind !== "status") return told as Happening;
+  if (kind === "sent") return { kind, at, message };
   return {
-    kind,
+    kind: "status",
     status: status as StatusHappening["status"],
     at,
-    message: told as MessageFacts,
+    message,
     gateway: carrierNameOf(carrier ?? ""),
     errorCode: error_code,
     description,
@@ -88,7 +115,7 @@ export const callbackOf = (row: CallbackRow): Callback => ({
   accountId: row.account_id,
   eventId: row.event_id,
   endpointId: row.endpoint_id,
-  happening: happeningOf(row, JSON.parse(row.facts)),
+  happening: readHappening(row),
   attempts: row.attempts,
 });
 

@@ -198,7 +198,7 @@ export interface AnnouncementTarget {
   status: StatusHappening["status"] | null;
   channel: Channel;
   carrier: string | null;
-  /** The endpoint is told how messages end, and of nothing that may happen to one before. */
+  /** The endpoint is told how messages end, or that nobody knows, and of nothing that may happen to one before. */
   endOnly: boolean;
 }
 

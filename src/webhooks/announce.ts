@@ -61,6 +61,7 @@ function findEvents(records: AccountCatalog, accountId: number, to: State): Aske
         carrier: carrierOf(endpoint, accountId),
         kind,
         status: word,
+        // Of texts it is told statuses alone, and of these only what ends the wait.
         endOnly: endpoint.kind === "dlrConfig",
       }));
     // On the chat app it comes after the one that says the message was sent.

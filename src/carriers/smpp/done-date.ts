@@ -10,7 +10,7 @@ const QUARTER_HOUR_MS = 900_000;
 export function readDoneDate(written: string | undefined, zone: string, receivedAt: number): number {
   let best = receivedAt;
   let bestOff = ABSURD_MS;
-  for (const moment of written === undefined ? [] : lastMeaningsOf(written, zone)) {
+  for (const moment of written === undefined ? [] : recalledMeanings(written, zone)) {
     const off = Math.abs(moment - receivedAt);
     if (off > bestOff || Number.isNaN(off)) continue;
     best = moment;
@@ -22,7 +22,7 @@ export function readDoneDate(written: string | undefined, zone: string, received
 let last: { written: string; zone: string; moments: readonly number[] } = { written: "", zone: "", moments: [] };
 
 /** Most carriers tell the minute, and all receipts of one minute say the same. */
-function lastMeaningsOf(written: string, zone: string): readonly number[] {
+function recalledMeanings(written: string, zone: string): readonly number[] {
   if (last.written !== written || last.zone !== zone)
     last = { written, zone, moments: meaningsOf(written.trim(), zone) };
   return last.moments;

@@ -301,18 +301,23 @@ function readOwnRecipients(value: unknown, to: unknown, max: number, faults: Fau
 }
 
 function uniqueRecipients(list: readonly WrittenNumber[], numbers: Numbers): SmsRecipient[] {
+  const recipients = list.map((each) => recipientOf(each, numbers));
+  if (recipients.length === 1) return recipients;
   const seen = new Map<string, SmsRecipient>();
-  for (const { written, custom } of list) {
-    const number = numberOf(written, numbers);
-    const recipient: SmsRecipient = number
-      ? { number, written: isSpeltOut(written, number) ? null : printable(written), custom, failure: null }
-      : { number: printable(written), written: null, custom, failure: "INVALID_RECIPIENT" };
+  for (const recipient of recipients) {
+    const { number, custom, failure } = recipient;
     // A malformed number may be shown like a good one, and must not take its place.
-    const same = number ?? `malformed ${recipient.number}`;
+    const same = failure === null ? number : `malformed ${number}`;
     const key = custom === null ? same : `${same} ${JSON.stringify(custom)}`;
     if (!seen.has(key)) seen.set(key, recipient);
   }
   return [...seen.values()];
+}
+
+function recipientOf({ written, custom }: WrittenNumber, numbers: Numbers): SmsRecipient {
+  const number = numberOf(written, numbers);
+  if (number === null) return { number: printable(written), written: null, custom, failure: "INVALID_RECIPIENT" };
+  return { number, written: isSpeltOut(written, number) ? null : printable(written), custom, failure: null };
 }
 
 const numberFaults = (list: readonly WrittenNumber[], numbers: Numbers): Fault[] =>

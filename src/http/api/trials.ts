@@ -35,7 +35,7 @@ export function trialRoutes(
         const response = {
           delivered: kind === "delivered",
           status,
-          ms: Math.round(result.ms),
+          ms: result.ms,
           excerpt,
           reason: result.kind === "failed" ? result.reason : null,
         };

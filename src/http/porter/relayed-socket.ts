@@ -31,7 +31,7 @@ export class RelayedSocket extends Duplex {
     this.#timer?.refresh();
     this.#untold += bytes.length;
     if (this.readableFlowing === true && this.readableLength === 0) {
-      // As the stream would, but for what it thinks of it each time.
+      // The stream would do the same, after a look at its own state.
       this.emit("data", bytes);
       this.#tellRead();
       return;
@@ -69,7 +69,7 @@ export class RelayedSocket extends Duplex {
     this.#tellRead();
   }
 
-  /** What leaves at once is not first made a matter of the stream, which answers always are. */
+  /** Said at once where nothing waits before it, as with nearly every answer. */
   override write(chunk: unknown, encoding?: BufferEncoding | Done, done?: Done): boolean {
     const isPlain = typeof chunk === "string" && encoding === undefined && done === undefined;
     const isNext = this.writable && !this.writableNeedDrain && this.writableLength === 0 && this.writableCorked === 0;

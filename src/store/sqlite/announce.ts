@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { Callback } from "../../model/callback.ts";
 import type { Channel } from "../../model/message.ts";
-import { newCallbackOf, rowOfMove } from "../callback-rows.ts";
+import { newCallbackOf, rowOfMove, writeFacts } from "../callback-rows.ts";
 import { NOBODY, type Announcement, type Move } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 import { createPutCallback } from "./put-callback.ts";
@@ -18,7 +18,14 @@ export interface Facts extends Pick<
 type Other = readonly [kind: string, status: string | null, state: string, owner: number, dueAt: number];
 const NO_OTHERS: readonly Other[] = [];
 
-type Announce = (move: Move, facts: Facts, announcement: Announcement, isFirstEnd: boolean) => Callback[];
+type Announce = (move: Move, facts: Facts, announcement: Announcement, isFirstEnd: boolean) => Announced;
+
+interface Announced {
+  /** Whether all who ask are told, and by this node. */
+  isWhole: boolean;
+  /** What this node tells. */
+  told(): Callback[];
+}
 
 /**
  * Writes down who is to be told of a move that has just been made, inside the writer's transaction. Where it is the first end
@@ -47,14 +54,18 @@ export function createAnnounce(db: DatabaseSync): Announce {
       ...(facts.operator === null ? {} : { operator: facts.operator }),
       ...(facts.circle === null ? {} : { circle: facts.circle }),
     };
-    const written = JSON.stringify(message);
-    const told: Callback[] = [];
+    const written = writeFacts(message);
+    const rows: Parameters<typeof put>[0][] = [];
+    let isWhole = true;
     for (const target of targets) {
       const { endpointId, kind, status, channel, carrier, endOnly } = target;
       if (channel !== facts.channel || (carrier !== null && carrier !== facts.carrier)) continue;
       const others = isFirstEnd && endOnly ? NO_OTHERS : findOthers(accountId, requestId, n, endpointId);
       // A second route may take a message that a first one has taken: that it was sent is told once.
-      if (others.some(([otherKind, otherStatus]) => otherKind === kind && otherStatus === status)) continue;
+      if (others.some(([otherKind, otherStatus]) => otherKind === kind && otherStatus === status)) {
+        isWhole = false;
+        continue;
+      }
       // Something of this message that is not in this node's hands waits to be told first.
       const before = others.filter(([, , state, otherOwner]) => state === "waiting" && otherOwner !== owner);
       const callback = {
@@ -64,8 +75,9 @@ export function createAnnounce(db: DatabaseSync): Announce {
         due_at: Math.max(dueAt, ...before.map(([, , , , otherDueAt]) => otherDueAt)),
       };
       put(callback);
-      if (callback.owner !== NOBODY) told.push(newCallbackOf(callback, message));
+      if (callback.owner === NOBODY) isWhole = false;
+      else rows.push(callback);
     }
-    return told;
+    return { isWhole, told: () => rows.map((row) => newCallbackOf(row, message)) };
   };
 }

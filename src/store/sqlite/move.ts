@@ -14,8 +14,8 @@ import {
   type ParkedRow,
 } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
-import { createSubmissions, type Submissions } from "./put-submissions.ts";
-import { isDelivery, isTaking, movedAsKnown, targetsOf, type Delivery, type Taking } from "../as-known.ts";
+import { isDelivery, isTaking, movedAsKnown, type Delivery, type Taking } from "../as-known.ts";
+import { createPutSubmissions, type Submissions } from "./put-submissions.ts";
 
 interface Row extends Facts {
   state: string;
@@ -28,7 +28,7 @@ interface Row extends Facts {
 }
 
 /**
- * Moves messages one by one, inside the writer's transaction, each with everything that must change together with it. Null is
+ * Moves messages one by one, inside the writer's transaction, which has everything that must change together with them. Null is
  * the result that its sender knows already (`movedAsKnown`), and that most have: it does not cross back to it.
  */
 export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
@@ -64,7 +64,7 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
   );
 
   const announce = createAnnounce(db);
-  const gatherSubmissions = createSubmissions(db);
+  const gatherSubmissions = createPutSubmissions(db);
 
   const findMessage = db.prepare(
     `select state, owner, due_at, lane, charge, submitted_at, length(coalesce(trail, '')), channel, carrier, sender, recipient,
@@ -80,7 +80,7 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
        and charge = ${FREE} and octet_length(trail) < ${TRAIL_MAX}`,
   );
 
-  /** Most that come to their phone are as they were taken, too, and by the first carrier that was tried. */
+  /** Most that come to their phone are as they were taken, too. At the first try no end came before, on which `announce` relies. */
   const deliver = db.prepare(
     `update messages set state = 'delivered', owner = ?, carrier = ?, error_code = ?, description = ?, done_at = ?,
        trail = trail || ?, content = ${contentAtEnd("content")}
@@ -116,7 +116,7 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
     const parked = noteSubmission(move, batch);
     if (move.settles !== undefined) removeParked.run(move.settles);
     const facts = moved && factsAfter(move, moved);
-    const told = facts && move.announce ? announce(move, facts, move.announce, false) : [];
+    const told = facts && move.announce ? announce(move, facts, move.announce, false).told() : [];
     const message = facts && movedOf({ ...facts, lane: moved.lane }, isFirstSign(move, moved));
     return { moved: moved !== null, message, parked, told };
   }
@@ -124,7 +124,7 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
   function takeAsKnown(move: Taking, batch: Batch): MoveResult | null {
     if (!takeStraight(move)) return moveLooking(move, batch);
     if (move.failoverAt) plan(move, move.failoverAt, batch);
-    if (isGathered(move, batch)) return null;
+    if (gather(move, batch)) return null;
     const parked = noteSubmission(move, batch);
     return parked.length === 0 ? null : { ...movedAsKnown(move), parked };
   }
@@ -132,8 +132,8 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
   function deliverAsKnown(move: Delivery, batch: Batch): MoveResult | null {
     if (!deliverStraight(move)) return moveLooking(move, batch);
     if (batch.failovers) endFailover.run(move.accountId, move.requestId, move.n);
-    const told = move.announce ? announce(move, factsOf(move), move.announce, true) : [];
-    return told.length === targetsOf(move).length ? null : { ...movedAsKnown(move), told };
+    const announced = move.announce && announce(move, factsOf(move), move.announce, true);
+    return !announced || announced.isWhole ? null : { ...movedAsKnown(move), told: announced.told() };
   }
 
   /** False where the row has to be looked at: it is not what its sender took it for. */
@@ -198,8 +198,8 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
     settleCredits(move, change, row.credits);
   }
 
-  /** Whether its id is written down at the end of the batch, with those of others. */
-  function isGathered(move: Taking, { parked, submissions }: Batch): boolean {
+  /** Has its id written down at the end of the batch, with those of others; false where it cannot wait for that. */
+  function gather(move: Taking, { parked, submissions }: Batch): boolean {
     const { carrier, carrierMessageId, partIds } = move;
     if (parked || partIds || !submissions || carrierMessageId === undefined) return false;
     return submissions.add(carrier, carrierMessageId, move);
@@ -211,6 +211,8 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
     batch: Batch,
   ): ParkedReceipt[] {
     if (carrier === undefined || carrierMessageId === undefined) return [];
+    // An id that is used again is the newest message's.
+    batch.submissions?.write();
     const parkedFor = (id: string): ParkedReceipt[] =>
       batch.parked ? (findParked.all(carrier, id) as unknown as ParkedRow[]).map(parkedOf) : [];
     if (!partIds) {
@@ -251,7 +253,7 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
 
 interface Moves {
   moveOne(move: Move): MoveResult | null;
-  /** A move of which that is known already. */
+  /** One that is a taking or a delivery already by its form. */
   moveAsKnown(move: Taking | Delivery): MoveResult | null;
   /** Has to be called when all have been moved. */
   end(): void;

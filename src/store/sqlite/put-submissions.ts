@@ -12,7 +12,7 @@ const ID_AT = PLACE_AT + PLACE_LENGTH;
 export interface Submissions {
   /** False for what has to be written by itself. */
   add(carrier: string, carrierMessageId: string, ref: MessageRef): boolean;
-  /** Writes what was added. */
+  /** Writes what was added since the last time. */
   write(): void;
 }
 
@@ -20,14 +20,14 @@ export interface Submissions {
  * Writes many ids by one statement, inside the writer's transaction: in half the time that a statement for each takes. Each is a
  * text of its own in a list, of parts that are always of the same length, but for the last.
  */
-export function createSubmissions(db: DatabaseSync): () => Submissions {
+export function createPutSubmissions(db: DatabaseSync): () => Submissions {
   const insert = db.prepare(
     `insert into submissions (carrier, carrier_message_id, account_id, request_id, n)
      select ?1, substr(value, ${ID_AT}), ?2, substr(value, 1, ${REQUEST_ID_LENGTH}), cast(substr(value, ${PLACE_AT}, ${PLACE_LENGTH}) as integer)
      from json_each(?3) where true ${ON_ID_USED_AGAIN}`,
   );
   return () => {
-    const groups: Group[] = [];
+    let groups: Group[] = [];
     const groupOf = (carrier: string, accountId: number): Group => {
       const known = groups.findLast((group) => group.carrier === carrier && group.accountId === accountId);
       if (known) return known;
@@ -39,13 +39,14 @@ export function createSubmissions(db: DatabaseSync): () => Submissions {
       add(carrier, carrierMessageId, { accountId, requestId, n }) {
         const place = String(n).padStart(PLACE_LENGTH, "0");
         const isUsual = requestId.length === REQUEST_ID_LENGTH && place.length === PLACE_LENGTH;
-        // A text in a list of SQLite ends where it is zero.
+        // SQLite's substr stops at a NUL.
         if (!isUsual || carrierMessageId.includes("\0")) return false;
         groupOf(carrier, accountId).texts.push(requestId + place + carrierMessageId);
         return true;
       },
       write() {
         for (const { carrier, accountId, texts } of groups) insert.run(carrier, accountId, JSON.stringify(texts));
+        groups = [];
       },
     };
   };
