@@ -45,7 +45,7 @@ export const isDelivery = (move: Move): move is Delivery =>
   saysOnly(move, DELIVERY_FIELDS);
 
 /** Who is told of a delivery, unless that was told before. */
-export const targetsOf = ({ announce, known, carrier }: Delivery): AnnouncementTarget[] =>
+const targetsOf = ({ announce, known, carrier }: Delivery): AnnouncementTarget[] =>
   (announce?.targets ?? []).filter(
     (target) => target.channel === known.channel && (target.carrier === null || target.carrier === carrier),
   );
