@@ -49,7 +49,7 @@ export function callbackRow(callback: Callback): NewRow {
     n: message?.n ?? null,
     at: happening.at,
     ...changeOf(happening),
-    facts: factsOf(happening),
+    facts: JSON.stringify(factsOf(happening)),
   };
 }
 
@@ -64,12 +64,13 @@ const changeOf = (happening: Happening): Pick<CallbackRow, "status" | "error_cod
       }
     : { status: null, error_code: null, description: null, carrier: null };
 
-const factsOf = (happening: Happening): string =>
-  happening.kind === "status" || happening.kind === "sent" ? writeFacts(happening.message) : JSON.stringify(happening);
+const factsOf = (happening: Happening): object =>
+  happening.kind === "status" || happening.kind === "sent" ? happening.message : happening;
 
-/** The facts of an ordinary message, as they lie in a row that has its id already: with names they would be half of it. */
+/** The facts of an ordinary message in a row that has its id already: with names they would be half of it. */
 type PlainFacts = readonly [channel: Channel, recipient: string, sender: string, credits: number, createdAt: number];
 
+/** For a store that one process alone reads: nodes of an earlier version know only the names. */
 export function writeFacts(message: MessageFacts): string {
   const { channel, recipient, sender, credits, createdAt, session, operator, circle } = message;
   if (session || operator !== undefined || circle !== undefined) return JSON.stringify(message);

@@ -1,8 +1,8 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { Callback } from "../../model/callback.ts";
-import type { Channel } from "../../model/message.ts";
+import { messageIdOf, type Channel } from "../../model/message.ts";
 import { newCallbackOf, rowOfMove, writeFacts } from "../callback-rows.ts";
-import { NOBODY, type Announcement, type Move } from "../store.ts";
+import { NOBODY, type Announcement, type AnnouncementTarget, type Move } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 import { createPutCallback } from "./put-callback.ts";
 
@@ -16,7 +16,16 @@ export interface Facts extends Pick<
 }
 
 type Other = readonly [kind: string, status: string | null, state: string, owner: number, dueAt: number];
-const NO_OTHERS: readonly Other[] = [];
+
+/** What an endpoint was told of a message before, or is to be. */
+interface Earlier {
+  /** The very same. */
+  isTold: boolean;
+  /** When the last of what is not in this node's hands is due; null where there is nothing. */
+  waitsUntil: number | null;
+}
+
+const NOTHING: Earlier = { isTold: false, waitsUntil: null };
 
 type Announce = (move: Move, facts: Facts, announcement: Announcement, isFirstEnd: boolean) => Announced;
 
@@ -38,13 +47,22 @@ export function createAnnounce(db: DatabaseSync): Announce {
      where account_id = ? and request_id = ? and n = ? and endpoint_id = ?`,
   );
   find.setReturnArrays(true);
-  const findOthers = (...of: SQLInputValue[]): readonly Other[] => find.all(...of) as unknown as Other[];
   const put = createPutCallback(db);
 
+  function lookBack(
+    { accountId, requestId, n }: Move,
+    { endpointId, kind, status }: AnnouncementTarget,
+    owner: number,
+  ): Earlier {
+    const others = find.all(accountId, requestId, n, endpointId) as unknown as readonly Other[];
+    const isTold = others.some(([otherKind, otherStatus]) => otherKind === kind && otherStatus === status);
+    const before = others.filter(([, , state, otherOwner]) => state === "waiting" && otherOwner !== owner);
+    return { isTold, waitsUntil: before.length === 0 ? null : Math.max(...before.map(([, , , , dueAt]) => dueAt)) };
+  }
+
   return (move, facts, { owner, dueAt, targets }, isFirstEnd) => {
-    const { accountId, requestId, n } = move;
     const message = {
-      messageId: `${requestId}:${n}`,
+      messageId: messageIdOf(move),
       channel: facts.channel as Channel,
       recipient: facts.recipient,
       sender: facts.sender,
@@ -58,21 +76,20 @@ export function createAnnounce(db: DatabaseSync): Announce {
     const rows: Parameters<typeof put>[0][] = [];
     let isWhole = true;
     for (const target of targets) {
-      const { endpointId, kind, status, channel, carrier, endOnly } = target;
+      const { channel, carrier, endOnly } = target;
       if (channel !== facts.channel || (carrier !== null && carrier !== facts.carrier)) continue;
-      const others = isFirstEnd && endOnly ? NO_OTHERS : findOthers(accountId, requestId, n, endpointId);
+      const { isTold, waitsUntil } = isFirstEnd && endOnly ? NOTHING : lookBack(move, target, owner);
       // A second route may take a message that a first one has taken: that it was sent is told once.
-      if (others.some(([otherKind, otherStatus]) => otherKind === kind && otherStatus === status)) {
+      if (isTold) {
         isWhole = false;
         continue;
       }
-      // Something of this message that is not in this node's hands waits to be told first.
-      const before = others.filter(([, , state, otherOwner]) => state === "waiting" && otherOwner !== owner);
       const callback = {
         ...rowOfMove(move, target, facts.carrier),
         facts: written,
-        owner: before.length > 0 ? NOBODY : owner,
-        due_at: Math.max(dueAt, ...before.map(([, , , , otherDueAt]) => otherDueAt)),
+        // Something of this message that is not in this node's hands waits to be told first.
+        owner: waitsUntil === null ? owner : NOBODY,
+        due_at: waitsUntil === null ? dueAt : Math.max(dueAt, waitsUntil),
       };
       put(callback);
       if (callback.owner === NOBODY) isWhole = false;

@@ -154,8 +154,19 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
       errorCode = null,
       description = null,
     } = move;
-    const values = [owner, carrier, errorCode, description, at, trail, accountId, requestId, n, known.channel];
-    return deliver.run(...values).changes === 1;
+    const { changes } = deliver.run(
+      owner,
+      carrier,
+      errorCode,
+      description,
+      at,
+      trail,
+      accountId,
+      requestId,
+      n,
+      known.channel,
+    );
+    return changes === 1;
   }
 
   function plan({ accountId, requestId, n }: Move, failoverAt: number, batch: Batch): void {
