@@ -4,6 +4,7 @@ import { newId } from "../src/lib/ids.ts";
 import { DEFAULT_SETTINGS } from "../src/model/account.ts";
 import type { ApiKey } from "../src/model/api-key.ts";
 import {
+  ERASED,
   CUSTOMER_STATUSES,
   customerStatus,
   bringsToEnd,
@@ -385,8 +386,12 @@ export function storeSuite(engine: EngineName): void {
       "a message that has moved on",
       "a message that cannot be written",
       "receipts that came first, one of them for somebody else",
+      "words that are erased",
+      "words that are erased, and an id that is used twice",
+      "words that are erased, and another channel",
     ])("takes a batch with %s the same, whether or not its sender says what it knows of it", async (kind) => {
       const told: string[] = [];
+      const erased = { channel: "sms", sender: "OTHER", content: ERASED, segments: 2 } as const;
       for (const carrier of ["looked at", "known"]) {
         const refs = await stored({ to: ["33600000001", "33600000002", "33600000003"], trail: "judged\n" });
         await moveAll(
@@ -415,6 +420,9 @@ export function storeSuite(engine: EngineName): void {
                 : `${index}`,
             trail: "taken\n",
             trailAlways: true,
+            ...(kind.includes("erased")
+              ? { becomes: kind.includes("channel") ? { ...erased, channel: "rcs" } : erased }
+              : {}),
             ...(carrier === "known"
               ? { known: { channel: "sms", routeClass: "TRANS", recipient: `3360000000${ref.n}` } }
               : {}),

@@ -18,12 +18,22 @@ export type TakingField = (typeof TAKING)[number];
 /** A move that says that a carrier has a message, by whoever handed it over, and nothing else. */
 export type Taking = AsKnown & Required<Pick<Move, "carrier">> & { to: "submitted" };
 
-export const isTaking = (move: Move): move is Taking =>
+export const isTaking = (move: Move): move is Taking => takes(move, TAKING_FIELDS);
+
+/** One after which the words of the message are not kept. */
+export type Erasure = Taking & Required<Pick<Move, "becomes">>;
+
+const ERASURE_FIELDS = new Set<string>([...TAKING, "becomes"] satisfies (keyof Move)[]);
+
+export const isErasure = (move: Move): move is Erasure =>
+  move.becomes !== undefined && move.becomes.channel === move.known?.channel && takes(move, ERASURE_FIELDS);
+
+const takes = (move: Move, fields: ReadonlySet<string>): boolean =>
   move.to === "submitted" &&
   move.known !== undefined &&
   move.carrier !== undefined &&
   move.failoverAt !== null &&
-  saysOnly(move, TAKING_FIELDS);
+  saysOnly(move, fields);
 
 const DELIVERY = [...FIELDS, "errorCode", "description", "facts", "announce"] as const satisfies (keyof Move)[];
 const DELIVERY_FIELDS = new Set<string>(DELIVERY);

@@ -12,7 +12,7 @@ const FIELDS = new Set<string>([
 
 type Intent = AsKnown & Required<Pick<Move, "ownedBy" | "carrier">>;
 
-/** The intents of neighbours: recipients of one request, in their order, that go to the same carrier at the same moment. */
+/** The intents of neighbours: recipients of one request, in their order, that go to the same carrier at the same moment. One has none. */
 export interface Intents {
   first: Intent;
   count: number;
@@ -46,13 +46,13 @@ const isIntent = (move: Move): move is Intent =>
   move.attempt === true &&
   saysOnly(move, FIELDS);
 
-/** Null where it is no intent, or none that has neighbours. */
+/** Null where it is no intent. */
 function runFrom(batch: readonly Move[], from: number): Intents | null {
   const first = batch[from];
   if (!first || !isIntent(first)) return null;
   let count = 1;
   for (let next = batch[from + count]; next && follows(first, next, count); next = batch[from + count]) count += 1;
-  return count > 1 ? { first, count } : null;
+  return { first, count };
 }
 
 const follows = (first: Intent, next: Move, distance: number): boolean =>
@@ -66,7 +66,7 @@ const follows = (first: Intent, next: Move, distance: number): boolean =>
   next.ownedBy === first.ownedBy &&
   isIntent(next);
 
-/** Writes the intents of neighbours as one statement, inside the writer's transaction; throws where one of them cannot be. */
+/** Writes intents as one statement and without a look, inside the writer's transaction; throws where one of them cannot be. */
 export function createIntend(db: DatabaseSync): (run: Intents) => true {
   const isFree = movesInto("submitting")
     .map((state) => `state = '${state}'`)

@@ -14,7 +14,7 @@ import {
   type ParkedRow,
 } from "../rows.ts";
 import type { Move, MoveResult, ParkedReceipt } from "../store.ts";
-import { isDelivery, isTaking, movedAsKnown, type Delivery, type Taking } from "../as-known.ts";
+import { isDelivery, isErasure, isTaking, movedAsKnown, type Delivery, type Taking } from "../as-known.ts";
 import { createPutSubmissions, type Submissions } from "./put-submissions.ts";
 
 interface Row extends Facts {
@@ -73,12 +73,15 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
   );
   findMessage.setReturnArrays(true);
   /** Most messages that a carrier takes are as they were when they were handed over, and then no look at the row comes first. */
-  const take = db.prepare(
-    `update messages set state = 'submitted', owner = ?, carrier = ?, error_code = null, description = null, submitted_at = ?,
-       trail = trail || ?
-     where account_id = ? and request_id = ? and n = ? and channel = ? and state = 'submitting' and submitted_at is null
-       and charge = ${FREE} and octet_length(trail) < ${TRAIL_MAX}`,
-  );
+  const takeWith = (more: string): StatementSync =>
+    db.prepare(
+      `update messages set state = 'submitted', owner = ?, carrier = ?, error_code = null, description = null, submitted_at = ?,
+         trail = trail || ?${more}
+       where account_id = ? and request_id = ? and n = ? and channel = ? and state = 'submitting' and submitted_at is null
+         and charge = ${FREE} and octet_length(trail) < ${TRAIL_MAX}`,
+    );
+  const take = takeWith("");
+  const takeAndErase = takeWith(", sender = ?, content = ?, segments = ?");
 
   /** Most that come to their phone are as they were taken, too. At the first try no end came before, on which `announce` relies. */
   const deliver = db.prepare(
@@ -137,8 +140,11 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
   }
 
   /** False where the row has to be looked at: it is not what its sender took it for. */
-  function takeStraight({ accountId, requestId, n, at, owner, carrier, known, trail = "" }: Taking): boolean {
-    return take.run(owner, carrier, at, trail, accountId, requestId, n, known.channel).changes === 1;
+  function takeStraight({ accountId, requestId, n, at, owner, carrier, known, trail = "", becomes }: Taking): boolean {
+    if (!becomes) return take.run(owner, carrier, at, trail, accountId, requestId, n, known.channel).changes === 1;
+    const { sender, content, segments } = becomes;
+    const values = [sender, JSON.stringify(content), segments, accountId, requestId, n, known.channel];
+    return takeAndErase.run(owner, carrier, at, trail, ...values).changes === 1;
   }
 
   function deliverStraight(move: Delivery): boolean {
@@ -257,7 +263,8 @@ export function createMove(db: DatabaseSync): (oneByOne: boolean) => Moves {
     return {
       moveAsKnown,
       end: () => submissions?.write(),
-      moveOne: (move) => (isTaking(move) || isDelivery(move) ? moveAsKnown(move) : moveLooking(move, batch)),
+      moveOne: (move) =>
+        isTaking(move) || isErasure(move) || isDelivery(move) ? moveAsKnown(move) : moveLooking(move, batch),
     };
   };
 }
