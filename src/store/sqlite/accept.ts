@@ -113,18 +113,23 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
   return (batch) => tallies.during(() => batch.map(acceptOne));
 }
 
+/** What the first columns of every new message have. */
+const beginningOf = ({ accountId, requestId, channel, routeClass, test, sender }: Unpacked): SQLInputValue[] => [
+  accountId,
+  requestId,
+  channel,
+  laneOf(routeClass),
+  test ? 1 : 0,
+  sender,
+];
+
 /** Whether nothing is said of the only message of a request but that it goes at once. */
 const setsOut = ({ carrier, createdAt, dueAt, campaignName, metered, failures, own }: Unpacked): boolean =>
   carrier !== null && dueAt <= createdAt && campaignName === null && !metered && failures === null && own === null;
 
 /** Such a message, in the order of the columns that are its own. */
 const setOutOf = (request: Unpacked): SQLInputValue[] => [
-  request.accountId,
-  request.requestId,
-  request.channel,
-  laneOf(request.routeClass),
-  request.test ? 1 : 0,
-  request.sender,
+  ...beginningOf(request),
   request.content,
   request.segments,
   request.owner,
@@ -150,12 +155,7 @@ function sharedOf(request: Unpacked, index: number): SQLInputValue[] {
   const waits = due > createdAt;
   const goesAtOnce = carrier !== null && !failure && !waits;
   return [
-    request.accountId,
-    request.requestId,
-    request.channel,
-    laneOf(request.routeClass),
-    request.test ? 1 : 0,
-    request.sender,
+    ...beginningOf(request),
     ownContent ?? request.content,
     ownSegments ?? request.segments,
     request.campaignName,
