@@ -91,13 +91,12 @@ export function reportFacts(
 
 function settlementOf({ clock }: TellNeeds, callback: Callback, result: PushResult): Omit<Settlement, "ownedBy"> {
   const at = clock.now();
-  const { accountId, eventId, endpointId } = callback;
+  const common = { ...settledRef(callback), at, attempted: true };
   if (result.kind === "delivered") {
     const { status, ms, excerpt } = result;
     const log = writeAttempt({ at, ms, status, excerpt, nextTryAt: null });
-    return { accountId, eventId, endpointId, at, attempted: true, state: "delivered", dueAt: at, message: null, log };
+    return { ...common, state: "delivered", dueAt: at, message: null, log };
   }
-  const common = { accountId, eventId, endpointId, at, attempted: true };
   const next = result.gone
     ? null
     : nextTryAt({

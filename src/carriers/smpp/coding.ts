@@ -28,7 +28,7 @@ export interface Coded {
   bytes: Buffer;
 }
 
-export const DEFAULT_ALPHABET = 0x00;
+const DEFAULT_ALPHABET = 0x00;
 const UCS2 = 0x08;
 const FLASH_UCS2 = 0x18;
 
@@ -36,11 +36,18 @@ const FLASH_UCS2 = 0x18;
  * How a text goes to a carrier. What its default alphabet does not have goes as UCS-2, which may take more parts than were
  * paid for but shows what was written; with the GSM alphabet that never happens.
  */
-export function codingFor({ text, encoding, flash }: Words, { alphabet, flashGsm }: CodingSettings): Coding {
-  if (encoding === "gsm7" && hasAll(alphabet, text))
-    return { dataCoding: flash ? flashGsm : DEFAULT_ALPHABET, alphabet };
-  return { dataCoding: flash ? FLASH_UCS2 : UCS2, alphabet: "ucs2" };
+export function codingFor(words: Words, settings: CodingSettings): Coding {
+  const { alphabet } = settings;
+  if (words.encoding === "gsm7" && hasAll(alphabet, words.text))
+    return { dataCoding: defaultCoding(words, settings), alphabet };
+  return { dataCoding: words.flash ? FLASH_UCS2 : UCS2, alphabet: "ucs2" };
 }
+
+/** data_coding of a text in the carrier's default alphabet. */
+export const defaultCoding = (
+  { flash }: Pick<Words, "flash">,
+  { flashGsm }: Pick<CodingSettings, "flashGsm">,
+): number => (flash ? flashGsm : DEFAULT_ALPHABET);
 
 function hasAll(alphabet: Alphabet, text: string): boolean {
   const last = alphabet === "ascii" ? 0x7f : 0xff;

@@ -1,6 +1,6 @@
 import { encodeGsm7, septetsOf } from "../../lib/gsm7.ts";
 import type { Tlv } from "../../smpp/tlv.ts";
-import { codingFor, DEFAULT_ALPHABET, encodeText, type Coding, type CodingSettings, type Words } from "./coding.ts";
+import { codingFor, defaultCoding, encodeText, type Coding, type CodingSettings, type Words } from "./coding.ts";
 
 /**
  * How a text that is too long for one message goes: with a header of an 8-bit or a 16-bit reference in every part, with
@@ -74,14 +74,12 @@ export function partsOf(words: Words, settings: PartSettings, nextReference: () 
 }
 
 /** Most texts are one part in the GSM alphabet, and have been counted once they are written in it. */
-function shortOf(
-  { text, encoding, flash }: Words,
-  { alphabet, flashGsm }: CodingSettings,
-): Pick<SubmitPart, "dataCoding" | "shortMessage"> | null {
-  if (encoding !== "gsm7" || alphabet !== "gsm7" || text.length > ROOM_ALONE.gsm7) return null;
+function shortOf(words: Words, settings: CodingSettings): Pick<SubmitPart, "dataCoding" | "shortMessage"> | null {
+  const { text, encoding } = words;
+  if (encoding !== "gsm7" || settings.alphabet !== "gsm7" || text.length > ROOM_ALONE.gsm7) return null;
   const shortMessage = encodeGsm7(text);
   if (shortMessage === null || shortMessage.length > ROOM_ALONE.gsm7) return null;
-  return { dataCoding: flash ? flashGsm : DEFAULT_ALPHABET, shortMessage };
+  return { dataCoding: defaultCoding(words, settings), shortMessage };
 }
 
 const roomIn = (room: Record<"gsm7" | "ucs2", number>, { alphabet }: Coding): number =>

@@ -28,7 +28,7 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
   const shared = COLUMNS.slice(2).map(() => "?");
   const insertInto = `insert into messages (${COLUMNS.join(", ")})`;
   const insertMessage = db.prepare(`${insertInto} values (${shared.join(", ")}, ?, ?)`);
-  /** Most requests are one message that goes at once, and of these half of a row's columns are the same. */
+  /** Most requests are one message that goes at once, and of these a third of a row's columns are the same. */
   const insertSetOut = db.prepare(
     `insert into messages (account_id, request_id, channel, lane, test, sender, content, segments, owner, created_at, due_at,
        expires_at, credits, trail, carrier, recipient, state, charge, attempts, n)

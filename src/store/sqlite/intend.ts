@@ -12,7 +12,7 @@ const FIELDS = new Set<string>([
 
 type Intent = AsKnown & Required<Pick<Move, "ownedBy" | "carrier">>;
 
-/** The intents of neighbours: recipients of one request, in their order, that go to the same carrier at the same moment. One has none. */
+/** The intents of neighbours, or one alone: recipients of one request, in their order, that go to the same carrier at the same moment. */
 export interface Intents {
   first: Intent;
   count: number;
