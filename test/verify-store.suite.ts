@@ -125,7 +125,7 @@ export function verifyStoreSuite(engine: EngineName): void {
       const again = codeAcceptance({ to: [NUMBER], createdAt: NOON + 1 }, noted);
       expect(await accept(again)).toMatchObject({
         kind: "stored",
-        admission: { noted: [{ limit: "otp sends" }, { limit: "otp daily cap" }] },
+        noted: [{ limit: "otp sends" }, { limit: "otp daily cap" }],
       });
       const real = await sent({ createdAt: NOON + 2 }, { ...noted, bound: true, failuresPerHour: 1 });
       expect(await check(real, "wrong")).toMatchObject({ kind: "incorrect" });
@@ -292,7 +292,7 @@ export function verifyStoreSuite(engine: EngineName): void {
       for (let index = 0; index < 25; index += 1)
         await sent({ to: [`1555084${1000 + index}`] }, { guard: DEFAULT_GUARD });
       const later = { createdAt: NOON + HOUR_MS, to: ["15550842000"] };
-      expect(await accept(codeAcceptance(later, bound))).toMatchObject({ kind: "stored", admission: { noted: [] } });
+      expect(await accept(codeAcceptance(later, bound))).toEqual({ kind: "stored" });
     });
 
     test("sends are counted by day and country, and by hour for as long as is asked", async () => {

@@ -51,8 +51,8 @@ interface Accepted {
   answer: string;
   /** The answer is that of an earlier request with the same key. */
   replayed: boolean;
-  /** What limits on one-time passwords said of it. */
-  admission?: Admission;
+  /** Limits on one-time passwords that would have refused it, where any would. */
+  noted?: Admission["noted"];
 }
 
 /** Limits on one-time passwords refuse a request; whoever sent it knows what to tell its caller. */
@@ -138,7 +138,7 @@ async function store(
   rememberTexts(needs, prepared, now);
   if (membership.node === node) places?.go();
   else places?.giveUp();
-  return { answer: response, replayed: false, ...(stored.admission && { admission: stored.admission }) };
+  return { answer: response, replayed: false, ...(stored.noted && { noted: stored.noted }) };
 }
 
 /** Messages that are about to be stored, and what is answered then. */

@@ -112,13 +112,14 @@ export interface NewLinks {
 }
 
 /**
+ * - `stored`: it is on disk; `noted` are limits on one-time passwords that would have refused it, where any would.
  * - `replayed`: the idempotency key had been used; nothing was stored, and here is what was answered then.
  * - `unpaid`: the balance does not cover it; nothing was stored.
  * - `code taken`: one of the short links' codes is another link's; nothing was stored.
  * - `held back`: limits on one-time passwords refuse it; nothing of the request was stored.
  */
 export type AcceptResult =
-  | { kind: "stored"; admission?: Admission }
+  | { kind: "stored"; noted?: Admission["noted"] }
   | { kind: "replayed"; bodyHash: string; response: string }
   | { kind: "unpaid" }
   | { kind: "code taken" }

@@ -2,7 +2,15 @@ import { timeOf } from "../lib/ids.ts";
 import type { PumpingGuard } from "../model/pumping.ts";
 import { MINUTE_MS, MOMENT_DIGITS, stateAt, type FailureCaps, type VerificationState } from "../model/verification.ts";
 import type { VerificationRow } from "./tables.ts";
-import type { CheckResult, NewVerification } from "./verify-store.ts";
+import type { AcceptResult } from "./store.ts";
+import type { Admission, CheckResult, NewVerification } from "./verify-store.ts";
+
+/** What becomes of a request whose code limits had a word on. */
+export function admittedAs(admission: Admission): AcceptResult {
+  const { refused, noted } = admission;
+  if (refused.length > 0) return { kind: "held back", admission };
+  return noted.length > 0 ? { kind: "stored", noted } : { kind: "stored" };
+}
 
 /** What a try that changed nothing is told, by what the row is now. */
 export function refusedCheck(

@@ -66,7 +66,11 @@ export async function generateOtp(needs: GenerateNeeds, request: GenerateRequest
   const lifeMs = config.lifeSeconds * 1000;
   const plan: Plan = { code, ways: later, requestIds: [] };
   try {
-    const { answer, replayed, admission } = await accept(needs.accepting, {
+    const {
+      answer,
+      replayed,
+      noted = [],
+    } = await accept(needs.accepting, {
       prepared,
       idempotency: request.idempotency,
       answer: request.answer,
@@ -89,7 +93,7 @@ export async function generateOtp(needs: GenerateNeeds, request: GenerateRequest
       }),
     });
     if (!replayed) needs.meters.verifications("generated").inc();
-    return { answer, replayed, noted: noted([notedPolicies(prepared), ...limitsOf(admission?.noted ?? [])]) };
+    return { answer, replayed, noted: joined([notedPolicies(prepared), ...limitsOf(noted)]) };
   } catch (error) {
     if (!(error instanceof HeldBack)) throw error;
     throw refusalOf(needs, account, country, error.admission);
@@ -103,7 +107,7 @@ const fixedCaps = ({ sendsPer10Minutes }: SendCaps): SendCaps => ({
   sendsPerDay: sendsPer10Minutes * (DAY_MS / (10 * MINUTE_MS)),
 });
 
-const noted = (names: readonly string[]): string => names.filter((name) => name !== "").join(", ");
+const joined = (names: readonly string[]): string => names.filter((name) => name !== "").join(", ");
 const limitsOf = (refusals: Admission["noted"]): SendLimit[] => refusals.map(({ limit }) => limit);
 
 type ConfigRecord = Pick<CatalogRecord<"verifyConfig">, "name" | "content">;

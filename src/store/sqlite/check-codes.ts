@@ -14,6 +14,28 @@ import { refusedCheck } from "../verification-rows.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { Tallies } from "./verify-tallies.ts";
 
+/** A try on its way to the writer, without names, as all that crosses for every request. */
+export type PackedCheck = readonly [accountId: number, mode: CodeCheck["mode"], id: string, digest: string, at: number];
+
+export const packCheck = ({ accountId, mode, id, digest, at }: CodeCheck): PackedCheck => [
+  accountId,
+  mode,
+  id,
+  digest,
+  at,
+];
+
+/** What came of most tries crosses without names as well: of a wrong one how many remain, of a right one nothing. */
+export type PackedResult = CheckResult | number | null;
+
+const packResult = (result: CheckResult): PackedResult =>
+  result.kind === "verified" ? null : result.kind === "incorrect" ? result.remaining : result;
+
+const VERIFIED: CheckResult = { kind: "verified" };
+
+export const unpackResult = <T>(result: T | number | null): T | CheckResult =>
+  result === null ? VERIFIED : typeof result === "number" ? { kind: "incorrect", remaining: result } : result;
+
 /** A code, with the wrong tries at its number; null where the number is not known any more. */
 type Found = readonly [
   number: string,
@@ -39,7 +61,7 @@ const NO_NUMBER = "";
 const ADD_FAILURE = `substr(? || failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT})`;
 
 /** Decides tries at codes, inside the writer's transaction, in which nobody else can change what was read. */
-export function createCheck(db: DatabaseSync): (batch: readonly CodeCheck[]) => CheckResult[] {
+export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) => PackedResult[] {
   const tallies = new Tallies(db);
   const find = db.prepare(
     `select code.number, country, state, digest, checks, checks_max, bound, failures_per_hour, failures_per_day, created_at,
@@ -100,7 +122,7 @@ export function createCheck(db: DatabaseSync): (batch: readonly CodeCheck[]) => 
       pay.run(pays, at, at, at, accountId, prefixOf(number));
       know.run(at, accountId, mode, number);
     }
-    return { kind: "verified" };
+    return VERIFIED;
   }
 
   function fail(check: CodeCheck, code: Found): CheckResult {
@@ -115,8 +137,8 @@ export function createCheck(db: DatabaseSync): (batch: readonly CodeCheck[]) => 
     return { kind: "incorrect", remaining: checksMax - checks };
   }
 
-  function checkOne(check: CodeCheck): CheckResult {
-    const { accountId, mode, id, digest, at } = check;
+  function checkOne([accountId, mode, id, digest, at]: PackedCheck): CheckResult {
+    const check: CodeCheck = { accountId, mode, id, digest, at };
     const code = find.get(accountId, id, mode) as unknown as Found | undefined;
     if (!code) {
       // Another try looks at the failures of its number, and this one at those of nobody: it has to take as long.
@@ -135,9 +157,9 @@ export function createCheck(db: DatabaseSync): (batch: readonly CodeCheck[]) => 
     return expected === digest ? verify(check, code) : fail(check, code);
   }
 
-  function checkAll(batch: readonly CodeCheck[]): CheckResult[] {
+  function checkAll(batch: readonly PackedCheck[]): PackedResult[] {
     nobodys.clear();
-    const results = batch.map(checkOne);
+    const results = batch.map((check) => packResult(checkOne(check)));
     for (const { accountId, mode, moments, at } of nobodys.values()) noteNobody.run(accountId, mode, moments, at);
     return results;
   }

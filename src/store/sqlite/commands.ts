@@ -8,9 +8,8 @@ import { callbackOf } from "../callback-rows.ts";
 import { IS_WAITING, isAbout, laneOf, messageOf, oldestFirst, parkedRow, submissionOf, type RefRow } from "../rows.ts";
 import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult, type Submission } from "../store.ts";
 import type { CallbackRow, MessageRow } from "../tables.ts";
-import type { CheckResult, CodeCheck } from "../verify-store.ts";
 import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
-import { createCheck } from "./check-codes.ts";
+import { createCheck, type PackedCheck, type PackedResult } from "./check-codes.ts";
 import type { Failed, Isolation } from "./isolation.ts";
 import { createIntend, eachOf, isRun } from "./intend.ts";
 import { createMove } from "./move.ts";
@@ -89,7 +88,7 @@ export function createCommands(db: DatabaseSync, isolation: Isolation) {
       return results;
     },
 
-    checkCodes: (batch: readonly CodeCheck[]): (CheckResult | Failed)[] => isolation.together(batch, checkAll),
+    checkCodes: (batch: readonly PackedCheck[]): (PackedResult | Failed)[] => isolation.together(batch, checkAll),
 
     claim({ node, from, routeClass, dueBy, lastFirst, limit }: Parameters<MessageStore["claim"]>[0]): Message[] {
       const rows = prepare(

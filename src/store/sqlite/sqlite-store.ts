@@ -35,6 +35,7 @@ import { movedAsKnown, type AsKnown } from "../as-known.ts";
 import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";
+import { packCheck, unpackResult } from "./check-codes.ts";
 import type { Commands } from "./commands.ts";
 import type { Failed } from "./isolation.ts";
 import { migrate } from "./migrate.ts";
@@ -130,8 +131,11 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     },
     async checkCodes(batch) {
       type Results = ReturnType<Commands["checkCodes"]>;
-      const results = await writer.call<Results>("checkCodes", [batch], { urgent: true, rows: batch.length });
-      return results.map(errorOrResult);
+      const results = await writer.call<Results>("checkCodes", [batch.map(packCheck)], {
+        urgent: true,
+        rows: batch.length,
+      });
+      return results.map((result) => errorOrResult(unpackResult(result)));
     },
     claim: (claim) => write("claim", claim),
     claimCallbacks: (claim) => write("claimCallbacks", claim),
