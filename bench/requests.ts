@@ -5,5 +5,9 @@ export const postRequest = (key: string, path: string, body: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 /** That of a single text. */
-export const sendRequest = (key: string, type: "OTP" | "TRANS" | "PROMO", text: string = TEXT): string =>
-  postRequest(key, "/v1/sms", JSON.stringify({ sender: "HELIOG", to: "15550100100", text, type }));
+export const sendRequest = (
+  key: string,
+  type: "OTP" | "TRANS" | "PROMO",
+  text: string = TEXT,
+  to = "15550100100",
+): string => postRequest(key, "/v1/sms", JSON.stringify({ sender: "HELIOG", to, text, type }));
