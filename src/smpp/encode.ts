@@ -1,3 +1,4 @@
+import type { Command } from "./commands.ts";
 import { LAYOUTS, type Entry } from "./layouts/layouts.ts";
 import { HEADER_LENGTH, PDU_LENGTH_MAX } from "./lengths.ts";
 import type { Pdu } from "./pdu.ts";
@@ -5,7 +6,7 @@ import { PduWriter } from "./pdu-writer.ts";
 
 /** The octets of a PDU. Throws a RangeError that names the field where one cannot hold what it is given. */
 export function encode(pdu: Pdu, sequence: number): Buffer {
-  const layout = LAYOUTS[pdu.command];
+  const layout = layoutFor(pdu.command);
   const length = lengthOf(layout, pdu);
   const octets = Buffer.allocUnsafe(length);
   write(octets, 0, length, layout, pdu, sequence);
@@ -17,11 +18,23 @@ export function encode(pdu: Pdu, sequence: number): Buffer {
  * is written, and what it would take comes back as a negative number.
  */
 export function encodeInto(octets: Buffer, at: number, pdu: Pdu, sequence: number): number {
-  const layout = LAYOUTS[pdu.command];
+  const layout = layoutFor(pdu.command);
   const length = lengthOf(layout, pdu);
   if (length > octets.length - at) return -length;
   write(octets, at, length, layout, pdu, sequence);
   return length;
+}
+
+let lastCommand: Command = "submit_sm";
+let lastLayout: Entry = LAYOUTS[lastCommand];
+
+/** Mostly it is that of the PDU before, and need not be looked up. */
+function layoutFor(command: Command): Entry {
+  if (command !== lastCommand) {
+    lastCommand = command;
+    lastLayout = LAYOUTS[command];
+  }
+  return lastLayout;
 }
 
 function lengthOf(layout: Entry, pdu: Pdu): number {
