@@ -1,7 +1,8 @@
 // Pairs of a one-time password generated and submitted, per second and durable, as a ratio to accepts of POST /v1/sms to
-// the same numbers in the same run. Right codes are those of test numbers; wrong ones go to ordinary numbers, which every
-// limit is noted for, and to none of them twice.
+// numbers of the same kind in the same run. Right codes are those of test numbers; wrong ones go to ordinary numbers, which
+// every limit is noted for, and to none of them twice.
 // Run: npm run bench:verify [-- --seconds 3 --rounds 5 --engine sqlite,postgres]
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
@@ -23,21 +24,23 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const CONNECTIONS = 64;
-/** Of each connection in one turn: more than it comes to. */
-const NUMBERS_EACH = 400;
+/** Of each connection in one load: more than it comes to. */
+const NUMBERS_EACH = 400 * Math.ceil(SECONDS);
+/** What a load has left to be sent and reported is done by then. */
+const BETWEEN_LOADS_MS = 500;
 const FIXED_CODE = "424242";
 
 const portOf = ({ baseUrl }: ServerProcess): number => Number(new URL(baseUrl).port);
 
 const testNumbers = Array.from({ length: CONNECTIONS }, (_, index) => [String(15_550_100_000 + index)]);
-let turnsTaken = 0;
+let listsMade = 0;
 
-/** Others for every turn, and those of one connection far from those of the next. */
+/** Others for every load, and those of one connection far from those of the next. */
 function freshNumbers(): string[][] {
-  const from = turnsTaken++ * NUMBERS_EACH;
+  const from = listsMade++ * NUMBERS_EACH;
   return Array.from({ length: CONNECTIONS }, (_, index) =>
     Array.from({ length: NUMBERS_EACH }, (_each, place) =>
-      String(12_000_000_000 + index * 10_000_000 + (from + place) * 199),
+      String(12_000_000_000 + index * 10_000_000 + (from + place) * 97),
     ),
   );
 }
@@ -93,7 +96,9 @@ interface Turn {
 /** Accepts, then pairs to numbers of the same kind: what numbers alone cost, both have. */
 async function turn(server: ServerProcess, isRight: boolean, seconds = SECONDS): Promise<Turn> {
   const numbers = (): string[][] => (isRight ? testNumbers : freshNumbers());
+  await pause(BETWEEN_LOADS_MS);
   const accepted = await accepts(server, numbers(), seconds);
+  await pause(BETWEEN_LOADS_MS);
   const paired = await pairs(server, isRight, numbers(), seconds);
   return { ratio: paired / accepted, pairs: paired, accepts: accepted };
 }

@@ -21,6 +21,7 @@ import type { Tables } from "../src/store/tables.ts";
 import { receiptStoreSuite } from "./receipt-store.suite.ts";
 import { storeSuite } from "./store.suite.ts";
 import { acceptance, NOON } from "./support/acceptances.ts";
+import { codeAcceptance, DIGEST } from "./support/codes.ts";
 import { ENGINES, openStore } from "./support/engines.ts";
 
 describe.each(ENGINES)("the store on %s", (engine) => {
@@ -66,6 +67,19 @@ const planOf = (sqlite: DatabaseSync, sql: string): unknown[] =>
     .prepare(`explain query plan ${sql}`)
     .all()
     .map(({ detail }) => detail);
+
+describe("tries at codes, in the store on sqlite", () => {
+  it("are decided each for itself where one of a batch cannot be written", async () => {
+    const { store, discard } = await openStore("sqlite");
+    const request = codeAcceptance();
+    await store.accept([request]);
+    const right = { accountId: 1, mode: "live", id: request.message.requestId, digest: DIGEST, at: NOON + 1 } as const;
+    const unwritable = { ...right, id: newId(NOON), at: Number.NaN };
+    const results = await store.checkCodes([{ ...right, digest: "wrong" }, unwritable, right]);
+    expect(results).toEqual([{ kind: "incorrect", remaining: 4 }, expect.any(Error), { kind: "verified" }]);
+    await discard();
+  });
+});
 
 describe("the ids of carriers, in the store on sqlite", () => {
   it.each([

@@ -165,8 +165,18 @@ export function verifyStoreSuite(engine: EngineName): void {
         digest,
         at: NOON + 1,
       }));
-      const results = (await store.checkCodes(tries)) as CheckResult[];
-      expect(results.map(({ kind }) => kind)).toEqual(["incorrect", "incorrect", "verified", "ended"]);
+      expect(await store.checkCodes(tries)).toMatchObject([
+        { kind: "incorrect", remaining: 4 },
+        { kind: "incorrect", remaining: 3 },
+        { kind: "verified" },
+        { kind: "ended", state: "verified" },
+      ]);
+    });
+
+    test("the last wrong try is told that none remains, and a right one after it that it is over", async () => {
+      const id = await sent({}, { checksMax: 1 });
+      expect(await check(id, "wrong")).toEqual({ kind: "incorrect", remaining: 0 });
+      expect(await check(id, DIGEST)).toMatchObject({ kind: "ended", state: "exhausted" });
     });
 
     test("failures of a number are forgotten after an hour, to the millisecond", async () => {

@@ -5,8 +5,8 @@ import type { VerificationRow } from "./tables.ts";
 import type { AcceptResult } from "./store.ts";
 import type { Admission, CheckResult, NewVerification } from "./verify-store.ts";
 
-/** What becomes of a request whose code limits had a word on. */
-export function admittedAs(admission: Admission): AcceptResult {
+/** What is said of a request by what limits said of its code. */
+export function acceptResultOf(admission: Admission): AcceptResult {
   const { refused, noted } = admission;
   if (refused.length > 0) return { kind: "held back", admission };
   return noted.length > 0 ? { kind: "stored", noted } : { kind: "stored" };

@@ -37,7 +37,10 @@ export const addressLength = ({ address }: Address): number => address.length + 
 export function tlvsLength(tlvs: readonly Tlv[]): number {
   let length = 0;
   // Without an iterator: most PDUs have none, and to be told so by one is most of the work.
-  for (let index = 0; index < tlvs.length; index += 1) length += 4 + (tlvs[index]?.value.length ?? 0);
+  for (let index = 0; index < tlvs.length; index += 1) {
+    const each = tlvs[index];
+    if (each) length += 4 + each.value.length;
+  }
   return length;
 }
 

@@ -1,6 +1,6 @@
 import { rounds } from "../rounds.ts";
 import type { Acceptance, AcceptResult } from "../store.ts";
-import { admittedAs } from "../verification-rows.ts";
+import { acceptResultOf } from "../verification-rows.ts";
 import type { Admission } from "../verify-store.ts";
 import { admitCodes } from "./admit-codes.ts";
 import { isRowFault } from "./faults.ts";
@@ -53,7 +53,7 @@ async function acceptCodesTogether(query: Query, batch: readonly WithCode[]): Pr
   return batch.map((item): Result => {
     if (!isFresh(item))
       return replayed.shift() ?? new Error("the key of a request was forgotten while it was asked for");
-    return admittedAs(told.shift() as NonNullable<(typeof told)[number]>);
+    return acceptResultOf(told.shift() as NonNullable<(typeof told)[number]>);
   });
 }
 

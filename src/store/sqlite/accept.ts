@@ -3,7 +3,7 @@ import { FREE, HELD } from "../charge.ts";
 import { describeFailure } from "../../model/message.ts";
 import { laneOf } from "../rows.ts";
 import { NOBODY, type AcceptResult, type NewLinks } from "../store.ts";
-import { admittedAs } from "../verification-rows.ts";
+import { acceptResultOf } from "../verification-rows.ts";
 import { createAdmit } from "./admit-codes.ts";
 import { unpack, type Packed, type Unpacked } from "./packing.ts";
 import { createPutCallback } from "./put-callback.ts";
@@ -76,7 +76,7 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
     const admission = code ? admit(sent, code) : undefined;
     if (admission && admission.refused.length > 0) {
       if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
-      return admittedAs(admission);
+      return { kind: "held back", admission };
     }
     if (metered && !holdCredits(request)) {
       // What the code has already changed must be undone, and so it is said by an error.
@@ -92,7 +92,7 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
         insertMessage.run(...sharedOf(request, index), index + 1, number);
     if (links) insertLinks(accountId, requestId, createdAt, links);
     for (const row of callbacks ?? []) putCallback({ ...row, owner: NOBODY, due_at: createdAt });
-    return admission ? admittedAs(admission) : STORED;
+    return admission ? acceptResultOf(admission) : STORED;
   }
 
   /** Takes what a request costs from the balance, if there is enough of it. */

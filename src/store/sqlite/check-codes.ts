@@ -12,29 +12,8 @@ import {
 import { blockAfterUse } from "../prefix-rows.ts";
 import { refusedCheck } from "../verification-rows.ts";
 import type { CheckResult, CodeCheck } from "../verify-store.ts";
+import { packResult, unpackCheck, type PackedCheck, type PackedResult } from "./pack-checks.ts";
 import { Tallies } from "./verify-tallies.ts";
-
-/** A try on its way to the writer, without names, as all that crosses for every request. */
-export type PackedCheck = readonly [accountId: number, mode: CodeCheck["mode"], id: string, digest: string, at: number];
-
-export const packCheck = ({ accountId, mode, id, digest, at }: CodeCheck): PackedCheck => [
-  accountId,
-  mode,
-  id,
-  digest,
-  at,
-];
-
-/** What came of most tries crosses without names as well: of a wrong one how many remain, of a right one nothing. */
-export type PackedResult = CheckResult | number | null;
-
-const packResult = (result: CheckResult): PackedResult =>
-  result.kind === "verified" ? null : result.kind === "incorrect" ? result.remaining : result;
-
-const VERIFIED: CheckResult = { kind: "verified" };
-
-export const unpackResult = <T>(result: T | number | null): T | CheckResult =>
-  result === null ? VERIFIED : typeof result === "number" ? { kind: "incorrect", remaining: result } : result;
 
 /** A code, with the wrong tries at its number; null where the number is not known any more. */
 type Found = readonly [
@@ -122,7 +101,7 @@ export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) =
       pay.run(pays, at, at, at, accountId, prefixOf(number));
       know.run(at, accountId, mode, number);
     }
-    return VERIFIED;
+    return { kind: "verified" };
   }
 
   function fail(check: CodeCheck, code: Found): CheckResult {
@@ -137,8 +116,8 @@ export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) =
     return { kind: "incorrect", remaining: checksMax - checks };
   }
 
-  function checkOne([accountId, mode, id, digest, at]: PackedCheck): CheckResult {
-    const check: CodeCheck = { accountId, mode, id, digest, at };
+  function checkOne(check: CodeCheck): CheckResult {
+    const { accountId, mode, id, digest, at } = check;
     const code = find.get(accountId, id, mode) as unknown as Found | undefined;
     if (!code) {
       // Another try looks at the failures of its number, and this one at those of nobody: it has to take as long.
@@ -159,7 +138,7 @@ export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) =
 
   function checkAll(batch: readonly PackedCheck[]): PackedResult[] {
     nobodys.clear();
-    const results = batch.map((check) => packResult(checkOne(check)));
+    const results = batch.map((check) => packResult(checkOne(unpackCheck(check))));
     for (const { accountId, mode, moments, at } of nobodys.values()) noteNobody.run(accountId, mode, moments, at);
     return results;
   }

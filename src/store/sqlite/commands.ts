@@ -9,11 +9,12 @@ import { IS_WAITING, isAbout, laneOf, messageOf, oldestFirst, parkedRow, submiss
 import { NOBODY, type AcceptResult, type MessageStore, type Move, type MoveResult, type Submission } from "../store.ts";
 import type { CallbackRow, MessageRow } from "../tables.ts";
 import { CODE_TAKEN, createAccept, UNPAID_CODE } from "./accept.ts";
-import { createCheck, type PackedCheck, type PackedResult } from "./check-codes.ts";
+import { createCheck } from "./check-codes.ts";
 import type { Failed, Isolation } from "./isolation.ts";
 import { createIntend, eachOf, isRun } from "./intend.ts";
 import { createMove } from "./move.ts";
 import { INSERT_CLICK, type PackedClick } from "./links.ts";
+import type { PackedCheck, PackedResult } from "./pack-checks.ts";
 import { isPacked, unpackMove, type PackedMove } from "./pack-moves.ts";
 import type { Packed } from "./packing.ts";
 import { createSettleCallbacks } from "./settle-callbacks.ts";

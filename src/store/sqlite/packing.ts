@@ -6,7 +6,7 @@ import type { Acceptance, NewRecipient } from "../store.ts";
 import type { NewVerification } from "../verify-store.ts";
 
 /**
- * An acceptance on its way to the writer, as a list without names: it is the one message that crosses for every request,
+ * An acceptance on its way to the writer, as a list without names: one crosses for every request,
  * and names cost as much as values to write and to read again.
  */
 export type Packed = readonly [

@@ -20,6 +20,7 @@ import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, PLACE, type Engine }
 import { createInboundParts } from "../inbound-parts.ts";
 import { createFigures } from "../figures.ts";
 import { createInbound } from "../inbound.ts";
+import { packCheck, unpackResult } from "./pack-checks.ts";
 import { packMoves } from "./pack-moves.ts";
 import { packSettlement } from "./settle-callbacks.ts";
 import { createLinks } from "../links.ts";
@@ -35,7 +36,6 @@ import { movedAsKnown, type AsKnown } from "../as-known.ts";
 import { createUsers } from "../users.ts";
 import { createVerifications } from "../verifications.ts";
 import { createVerifyGuard } from "../verify-guard.ts";
-import { packCheck, unpackResult } from "./check-codes.ts";
 import type { Commands } from "./commands.ts";
 import type { Failed } from "./isolation.ts";
 import { migrate } from "./migrate.ts";
