@@ -33,6 +33,7 @@ interface Bench {
   onEngines?: boolean;
   isLong?: boolean;
   needsKannel?: boolean;
+  needsPostgres?: boolean;
 }
 
 const short = ["--seconds", "1", "--rounds", "1"];
@@ -52,6 +53,7 @@ const BENCHES: readonly Bench[] = [
     onEngines: true,
   },
   { name: "kannel", quick: short, onEngines: true, needsKannel: true },
+  { name: "nodes", quick: [...short, "--lives", "1"], needsPostgres: true },
   { name: "growth", quick: ["--quick"], onEngines: true },
   { name: "overload", quick: [], isLong: true },
   { name: "soak", quick: [], isLong: true },
@@ -89,11 +91,16 @@ if (!hasPostgres) say("PostgreSQL was not found (Debian's package postgresql): e
 const runStartedAt = Date.now();
 const failed: string[] = [];
 const skipped: string[] = [];
-for (const [index, { name, args = [], quick, onEngines, needsKannel }] of chosen.entries()) {
+for (const [index, { name, args = [], quick, onEngines, needsKannel, needsPostgres }] of chosen.entries()) {
   say(`\n[${index + 1}/${chosen.length}] ${name} (${sinceStart()} since the start)`);
   if (needsKannel && !hasKannel) {
     skipped.push(name);
     say(`  skipped: Kannel was not found in ${SBIN}; install Debian's package kannel`);
+    continue;
+  }
+  if (needsPostgres && !hasPostgres) {
+    skipped.push(name);
+    say("  skipped: it is about PostgreSQL, which was not found");
     continue;
   }
   const all = [...args, ...(options.quick ? quick : []), ...(onEngines ? ["--engine", engines] : [])];

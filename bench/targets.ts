@@ -74,6 +74,8 @@ export const TARGETS: readonly Target[] = [
   ...onBoth({ path: "Redirect to accept", ...atLeast(1), file: "redirect", field: "ratioToAccept" }, byName),
   ...onBoth({ path: "Password under a flood, p99", ...below(100, "ms"), file: "lanes", field: "queueP99Ms" }, byEngine),
   { path: "Segmentation, slowest text", ...perSecond(500_000), file: "segment", row: {}, field: "slowestPerSecond" },
+  // Only where there are cores for two: elsewhere the row is another.
+  { path: "Two nodes to one, PostgreSQL", ...atLeast(1.6), file: "nodes", row: { cores: "enough" }, field: "ratio" },
   ...onBoth({ path: "Growth: accept, full to empty", ...atLeast(0.9), file: "growth", field: "acceptRatio" }, byEngine),
   ...onBoth(
     { path: "Growth: dispatch, full to empty", ...atLeast(0.9), file: "growth", field: "dispatchRatio" },
