@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { portOf } from "./ask.ts";
 import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
@@ -29,8 +30,6 @@ const ROUNDS = Number(options.rounds);
 const CONNECTIONS = Number(options.connections);
 const BULK_CONNECTIONS = 4;
 const BULK = 1000;
-
-const portOf = (url: string): number => Number(new URL(url).port);
 
 const bulk = JSON.stringify({
   sender: "HELIOG",
@@ -120,7 +119,7 @@ async function allowSameText(server: ServerProcess): Promise<void> {
 
 /** Turn by turn with SMS, so that both meet the same moods of the machine. */
 async function compareChannel(channel: OtherChannel, server: ServerProcess): Promise<number> {
-  const port = portOf(server.baseUrl);
+  const port = portOf(server);
   const other = postRequest(server.apiKey, `/v1/${channel}`, JSON.stringify(OTHERS[channel]));
   await measure(port, other, CONNECTIONS, 1);
   const ratios: number[] = [];
@@ -132,7 +131,7 @@ async function compareChannel(channel: OtherChannel, server: ServerProcess): Pro
 }
 
 async function compare(name: string, echoPort: number, server: ServerProcess): Promise<Result> {
-  const port = portOf(server.baseUrl);
+  const port = portOf(server);
   await allowSameText(server);
   const request = sendRequest(server.apiKey, "TRANS");
   await measure(port, request, CONNECTIONS, 1);

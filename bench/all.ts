@@ -62,6 +62,12 @@ const BENCHES: readonly Bench[] = [
 const hasPostgres = postgresBinaries() !== undefined;
 const hasKannel = ["bearerbox", "smsbox"].every((box) => existsSync(join(SBIN, box)));
 
+/** What a bench cannot run without; null where all of it is there. */
+function missingFor({ needsKannel, needsPostgres }: Bench): string | null {
+  if (needsKannel && !hasKannel) return `Kannel was not found in ${SBIN}; install Debian's package kannel`;
+  return needsPostgres && !hasPostgres ? "it is about PostgreSQL, which was not found" : null;
+}
+
 const startedAt = performance.now();
 const sinceStart = (): string => {
   const seconds = Math.round((performance.now() - startedAt) / 1000);
@@ -91,16 +97,13 @@ if (!hasPostgres) say("PostgreSQL was not found (Debian's package postgresql): e
 const runStartedAt = Date.now();
 const failed: string[] = [];
 const skipped: string[] = [];
-for (const [index, { name, args = [], quick, onEngines, needsKannel, needsPostgres }] of chosen.entries()) {
+for (const [index, bench] of chosen.entries()) {
+  const { name, args = [], quick, onEngines } = bench;
   say(`\n[${index + 1}/${chosen.length}] ${name} (${sinceStart()} since the start)`);
-  if (needsKannel && !hasKannel) {
+  const missing = missingFor(bench);
+  if (missing !== null) {
     skipped.push(name);
-    say(`  skipped: Kannel was not found in ${SBIN}; install Debian's package kannel`);
-    continue;
-  }
-  if (needsPostgres && !hasPostgres) {
-    skipped.push(name);
-    say("  skipped: it is about PostgreSQL, which was not found");
+    say(`  skipped: ${missing}`);
     continue;
   }
   const all = [...args, ...(options.quick ? quick : []), ...(onEngines ? ["--engine", engines] : [])];

@@ -12,15 +12,16 @@ export const BULK_SETTINGS = {
   HELIOGRAPH_LANE_CAPACITY: "100000",
 };
 
-/** Makes an SMSC the only way out. */
-export async function useSmsc(server: ServerProcess, port: number, receipts: "all" | "none"): Promise<void> {
+/** Makes an SMSC the only way out; gives the id of its carrier. */
+export async function useSmsc(server: ServerProcess, port: number, receipts: "all" | "none"): Promise<string> {
   const { data } = await ask<{ data: { id: string }[] }>(server, "GET", "/api/routes");
-  for (const { id } of data) await ask(server, "DELETE", `/api/routes/${id}`);
+  for (const route of data) await ask(server, "DELETE", `/api/routes/${route.id}`);
   const line = { host: "127.0.0.1", port, systemId: "bench", password: "secret" };
   const smpp = { ...line, connections: 2, window: WINDOW, receipts };
-  await ask(server, "POST", "/api/carriers", { name: "bench", adapter: "smpp", smpp });
+  const { id } = await ask<{ id: string }>(server, "POST", "/api/carriers", { name: "bench", adapter: "smpp", smpp });
   await ask(server, "POST", "/api/routes", { name: "bench", channel: "sms", carrier: "bench" });
   await ask(server, "PATCH", "/api/account", { sameText: null });
+  return id;
 }
 
 /** What the server has counted of something, over all labels that the pattern matches. */

@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase, type FreshDatabase } from "../test/support/databases.ts";
 import { startCluster, type Cluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { ask } from "./ask.ts";
+import { ask, portOf } from "./ask.ts";
 import { bulk, BULK_SETTINGS, counted, useSmsc } from "./bulk.ts";
 import { median, say } from "./figures.ts";
 import {
@@ -120,7 +120,7 @@ const generator = new LoadProcess<Load, Measured>("generator.ts");
 
 async function accepts({ server }: Side, seconds = SECONDS): Promise<number> {
   const request = sendRequest(server.apiKey, "TRANS");
-  const port = Number(new URL(server.baseUrl).port);
+  const port = portOf(server);
   return (await generator.measure({ port, connections: CONNECTIONS, seconds, request })).perSecond;
 }
 

@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer } from "../test/support/server-process.ts";
+import { portOf } from "./ask.ts";
 import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { startKannel, type KannelOptions } from "./kannel-process.ts";
@@ -128,7 +129,7 @@ async function begin(engine: string, toldAt: number | null): Promise<Life> {
   return {
     ours: {
       name: "Heliograph",
-      port: () => Number(new URL(server.baseUrl).port),
+      port: () => portOf(server),
       request: sendRequest(server.apiKey, "TRANS"),
     },
     kannel: {

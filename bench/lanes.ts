@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { portOf } from "./ask.ts";
 import { say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
@@ -40,7 +41,7 @@ const generator = new LoadProcess<Load, Measured>("generator.ts");
 
 /** The flood comes from a process of its own, so that it never shares an event loop with the clock of the passwords. */
 function flood(server: ServerProcess, seconds: number): Promise<Measured> {
-  const port = Number(new URL(server.baseUrl).port);
+  const port = portOf(server);
   return generator.run({
     port,
     connections: CONNECTIONS,

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { ask } from "./ask.ts";
+import { lineUp, portOf } from "./ask.ts";
 import { useSmsc } from "./bulk.ts";
 import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
@@ -34,8 +34,6 @@ const ENOUGH_CORES = 8;
 const LOST_AFTER_MS = 30_000;
 /** A message that was claimed twice would be sent within so long. */
 const DOUBLED_WITHIN_MS = 500;
-
-const portOf = ({ baseUrl }: ServerProcess): number => Number(new URL(baseUrl).port);
 
 /** The same for one node and for two, so that both are asked alike. */
 const generators = [
@@ -81,13 +79,6 @@ async function turns(nodes: readonly ServerProcess[]): Promise<number> {
   return median(rates);
 }
 
-/** Lines to the SMSC are divided among the nodes: a new one has its own when the others have heard of it. */
-async function linesUp(node: ServerProcess): Promise<void> {
-  const { data } = await ask<{ data: { id: string; name: string }[] }>(node, "GET", "/api/carriers");
-  const id = data.find(({ name }) => name === "bench")?.id ?? "";
-  while (!(await ask<{ up: boolean }>(node, "GET", `/api/carriers/${id}/state`)).up) await pause(50);
-}
-
 interface Rates {
   ratio: number;
   onePerSecond: number;
@@ -101,11 +92,12 @@ async function live(life: number): Promise<Rates> {
     HELIOGRAPH_API_KEY: `hg_live_${String(life).padStart(24, "0")}`,
   };
   const one = await startServer({ env, databaseUrl: database.url });
-  await useSmsc(one, smscPort, "none");
-  await linesUp(one);
+  const carrierId = await useSmsc(one, smscPort, "none");
+  await lineUp(one, carrierId);
   const onePerSecond = await turns([one]);
   const two = await startServer({ env, databaseUrl: database.url });
-  await linesUp(two);
+  // Lines to the SMSC are divided among the nodes: a new one has its own when the others have heard of it.
+  await lineUp(two, carrierId);
   const twoPerSecond = await turns([one, two]);
   for (const node of [one, two]) {
     await node.kill("SIGKILL");

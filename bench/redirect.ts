@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { portOf } from "./ask.ts";
 import { median, say } from "./figures.ts";
 import { codeOf, fillPostgres, fillSqlite } from "./fill-links.ts";
 import type { Load, Measured } from "./generator.ts";
@@ -57,7 +58,7 @@ interface Result {
 }
 
 async function compare(name: string, server: ServerProcess): Promise<Result> {
-  const common = { port: Number(new URL(server.baseUrl).port), connections: CONNECTIONS };
+  const common = { port: portOf(server), connections: CONNECTIONS };
   const accept = (seconds: number): Promise<Measured> =>
     generator.measure({ ...common, seconds, request: sendRequest(server.apiKey, "TRANS") });
   const redirect = (seconds: number): Promise<Measured> =>

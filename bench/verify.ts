@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
+import { ask, portOf } from "./ask.ts";
 import { median, say } from "./figures.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
@@ -29,8 +30,6 @@ const NUMBERS_EACH = 400 * Math.ceil(SECONDS);
 /** What a load has left to be sent and reported is done by then. */
 const BETWEEN_LOADS_MS = 500;
 const FIXED_CODE = "424242";
-
-const portOf = ({ baseUrl }: ServerProcess): number => Number(new URL(baseUrl).port);
 
 const testNumbers = Array.from({ length: CONNECTIONS }, (_, index) => [String(15_550_100_000 + index)]);
 let listsMade = 0;
@@ -77,14 +76,9 @@ async function pairs(
 }
 
 async function prepare(server: ServerProcess): Promise<void> {
-  const ask = async (method: string, path: string, body: object): Promise<void> => {
-    const headers = { apikey: server.apiKey, "content-type": "application/json" };
-    const response = await fetch(server.baseUrl + path, { method, headers, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(await response.text());
-  };
-  await ask("PATCH", "/api/account", { sameText: null });
+  await ask(server, "PATCH", "/api/account", { sameText: null });
   const fixed = testNumbers.map(([number]) => ({ number, code: FIXED_CODE }));
-  await ask("POST", "/api/verify-configs", { name: "bench", testNumbers: fixed });
+  await ask(server, "POST", "/api/verify-configs", { name: "bench", testNumbers: fixed });
 }
 
 interface Turn {

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { ask } from "./ask.ts";
+import { ask, lineUp, portOf } from "./ask.ts";
 import type { CustomerSample, Orders, Stream } from "./customer.ts";
 import { sendRequest } from "./requests.ts";
 
@@ -39,7 +39,7 @@ export async function configure(server: ServerProcess, smscPort: number, sinkPor
   await ask(server, "PATCH", "/api/account", { sameText: null });
   if (sinkPort !== null)
     await ask(server, "POST", "/api/dlr-configs", { name: "bench", url: `http://127.0.0.1:${sinkPort}/` });
-  while (!(await ask<{ up: boolean }>(server, "GET", `/api/carriers/${id}/state`)).up) await pause(50);
+  await lineUp(server, id);
 }
 
 /** A server with an SMSC on one side and a customer, who asks and is told, on the other; each a process of its own. */
@@ -69,7 +69,7 @@ export async function openWalk(engine: string, env: Record<string, string> = {})
     databaseUrl: database?.url ?? null,
     smsc,
     async begin(streams) {
-      customer.send({ port: Number(new URL(server.baseUrl).port), streams } satisfies Orders);
+      customer.send({ port: portOf(server), streams } satisfies Orders);
       await once(customer, "message");
     },
     async sample() {
