@@ -1,5 +1,5 @@
-// Durable accepts per second of POST /v1/sms, as a ratio to a bare Fastify echo with the same schemas in the same run,
-// and of the other two channels as a ratio to SMS.
+// Durable accepts per second of POST /v1/sms, as a ratio to a bare Fastify echo server with the same schemas in the
+// same run. The other two channels are compared with SMS.
 // Run: npm run bench:accept [-- --seconds 3 --rounds 5 --connections 64 --million --engine sqlite,postgres]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,8 +9,8 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { portOf } from "./ask.ts";
-import { median, say } from "./figures.ts";
+import { portOf } from "./api-client.ts";
+import { median, print } from "./report.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
@@ -38,8 +38,8 @@ const bulk = JSON.stringify({
   type: "PROMO",
 });
 
-/** Filled-in templates of about the same length, which a new account has among its samples. */
-const OTHERS = {
+/** Templates of about the same length. Every new account has them as samples. */
+const OTHER_CHANNELS = {
   chatapp: {
     from: "+15550100199",
     to: "15550100100",
@@ -55,7 +55,7 @@ const OTHERS = {
     content: [{ params: ["Ada", "4711"] }],
   },
 };
-type OtherChannel = keyof typeof OTHERS;
+type OtherChannel = keyof typeof OTHER_CHANNELS;
 
 const bulkRequest = (key: string): string => postRequest(key, "/v1/sms", bulk);
 
@@ -63,7 +63,7 @@ const generator = new LoadProcess<Load, Measured>("generator.ts");
 const measure = (port: number, request: string, connections = CONNECTIONS, seconds = SECONDS): Promise<Measured> =>
   generator.measure({ port, connections, seconds, request });
 
-/** Against a socket that answers at once with fixed bytes: the generator can drive at least so much. */
+/** Measures the generator against a socket that answers with fixed bytes: a lower bound of the load it can produce. */
 async function generatorLimit(): Promise<number> {
   const answer = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
   const server = createServer((socket) =>
@@ -108,7 +108,7 @@ interface Result {
   memoryAfterMillionMiB?: number;
 }
 
-/** The load is one text to one number, which the filter of identical texts would note on every message. */
+/** Disables the duplicate-text filter: the load is one text to one number, so the filter would match every message. */
 async function allowSameText(server: ServerProcess): Promise<void> {
   await fetch(`${server.baseUrl}/api/account`, {
     method: "PATCH",
@@ -117,10 +117,10 @@ async function allowSameText(server: ServerProcess): Promise<void> {
   });
 }
 
-/** Turn by turn with SMS, so that both meet the same moods of the machine. */
+/** SMS and the other channel alternate, so that variations of the machine affect both. */
 async function compareChannel(channel: OtherChannel, server: ServerProcess): Promise<number> {
   const port = portOf(server);
-  const other = postRequest(server.apiKey, `/v1/${channel}`, JSON.stringify(OTHERS[channel]));
+  const other = postRequest(server.apiKey, `/v1/${channel}`, JSON.stringify(OTHER_CHANNELS[channel]));
   await measure(port, other, CONNECTIONS, 1);
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -141,7 +141,7 @@ async function compare(name: string, echoPort: number, server: ServerProcess): P
     const echo = await measure(echoPort, request);
     const ours = await measure(port, request);
     rounds.push({ ours, echo });
-    say(
+    print(
       `  ${name} round ${round + 1}: ${(ours.perSecond / echo.perSecond).toFixed(2)} of the echo (${ours.perSecond.toFixed(0)} and ${echo.perSecond.toFixed(0)} per s)`,
     );
   }
@@ -170,12 +170,12 @@ async function compare(name: string, echoPort: number, server: ServerProcess): P
 }
 
 const limit = await generatorLimit();
-say(`The generator drives ${limit.toFixed(0)} requests per s against a socket that answers fixed bytes.`);
+print(`Generator limit: ${limit.toFixed(0)} requests/s against a socket that answers fixed bytes`);
 const echo = await startEcho();
 const cluster = options.engine.includes("postgres") ? await startCluster() : null;
 const results: Result[] = [];
 for (const engine of options.engine.split(",")) {
-  // A node with the role api only accepts; with all roles the same two cores also send, simulate the carrier and take receipts.
+  // The role api only accepts. With all roles the same two cores also send, simulate the carrier and process receipts.
   for (const roles of ["api", "api,dispatch"]) {
     const database = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
     const server = await startServer({
@@ -194,7 +194,7 @@ echo.stop();
 generator.end();
 await cluster?.stop();
 
-say(
+print(
   "\nratio to echo   accepts/s   p50 ms   p99 ms   chat app/SMS   RCS/SMS   bulk recipients/s   bulk p50 ms   memory MiB",
 );
 for (const result of results) {
@@ -209,7 +209,7 @@ for (const result of results) {
     result.bulkP50Ms.toFixed(1).padStart(13),
     (result.memoryAfterMillionMiB ?? result.memoryMiB).toFixed(0).padStart(12),
   ];
-  say(`${cells.join(" ")}   ${result.name}`);
+  print(`${cells.join(" ")}   ${result.name}`);
 }
 await record("accept", {
   generatorLimitPerSecond: limit,

@@ -1,4 +1,4 @@
-// Everything that is measured, one after the other, and at the end where it stands beside what we want.
+// Runs every bench in sequence, then prints the measured figures next to their targets.
 // Run: npm run bench [-- --quick --long --only accept,kannel]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,26 +8,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { postgresBinaries } from "../test/support/postgres-cluster.ts";
-import { say } from "./figures.ts";
+import { print } from "./report.ts";
 import { SBIN } from "./kannel-process.ts";
 import { targetTable } from "./targets.ts";
 
 const { values: options } = parseArgs({
   options: {
-    /** A few seconds each, to see that everything runs; its figures say little and are kept apart. */
+    /** Smoke test of a few seconds per bench. Its figures are not representative and go to a temporary folder. */
     quick: { type: "boolean", default: false },
-    /** Also what takes hours: the soak and the overload. */
+    /** Includes the benches that take hours: soak and overload. */
     long: { type: "boolean", default: false },
-    /** Names of benches; all of them unless given. */
+    /** Names of the benches to run; default: all. */
     only: { type: "string" },
   },
 });
 
 interface Bench {
   name: string;
-  /** Options of every run. */
+  /** Options of every run, quick or not. */
   args?: readonly string[];
-  /** Options of a short run. */
+  /** Options of a quick run. */
   quick: readonly string[];
   /** Takes the option --engine. */
   onEngines?: boolean;
@@ -36,25 +36,31 @@ interface Bench {
   needsPostgres?: boolean;
 }
 
-const short = ["--seconds", "1", "--rounds", "1"];
+const SHORT = ["--seconds", "1", "--rounds", "1"];
 const BENCHES: readonly Bench[] = [
   { name: "segment", quick: [] },
-  { name: "smpp-session", quick: short },
-  { name: "callbacks", quick: short },
-  { name: "platforms", quick: short },
-  { name: "accept", quick: short, onEngines: true },
-  { name: "verify", quick: short, onEngines: true },
-  { name: "redirect", quick: [...short, "--links", "100000"], onEngines: true },
+  { name: "smpp-session", quick: SHORT },
+  { name: "callbacks", quick: SHORT },
+  { name: "platforms", quick: SHORT },
+  { name: "accept", quick: SHORT, onEngines: true },
+  { name: "facades", quick: SHORT },
+  { name: "verify", quick: SHORT, onEngines: true },
+  { name: "redirect", quick: [...SHORT, "--links", "100000"], onEngines: true },
   { name: "lanes", quick: ["--seconds", "3"], onEngines: true },
   {
     name: "smpp",
     args: ["--whole-only"],
-    quick: ["--lives", "1", "--rounds", "1", "--messages", "5000"],
+    quick: ["--processes", "1", "--rounds", "1", "--messages", "5000"],
     onEngines: true,
   },
-  { name: "kannel", quick: short, onEngines: true, needsKannel: true },
-  { name: "nodes", quick: [...short, "--lives", "1"], needsPostgres: true },
+  { name: "smpp-server", quick: SHORT, onEngines: true },
+  { name: "kannel", quick: SHORT, onEngines: true, needsKannel: true },
+  { name: "nodes", quick: [...SHORT, "--processes", "1"], needsPostgres: true },
+  { name: "reads", quick: [...SHORT, "--size", "10000"], onEngines: true },
   { name: "growth", quick: ["--quick"], onEngines: true },
+  { name: "start", quick: ["--rounds", "1"] },
+  { name: "backup", quick: ["--before", "1000", "--seconds", "1"] },
+  { name: "streams", quick: ["--seconds", "2", "--streams", "200"] },
   { name: "overload", quick: [], isLong: true },
   { name: "soak", quick: [], isLong: true },
 ];
@@ -62,10 +68,10 @@ const BENCHES: readonly Bench[] = [
 const hasPostgres = postgresBinaries() !== undefined;
 const hasKannel = ["bearerbox", "smsbox"].every((box) => existsSync(join(SBIN, box)));
 
-/** What a bench cannot run without; null where all of it is there. */
+/** Returns the reason why a bench cannot run on this machine, or null. */
 function missingFor({ needsKannel, needsPostgres }: Bench): string | null {
   if (needsKannel && !hasKannel) return `Kannel was not found in ${SBIN}; install Debian's package kannel`;
-  return needsPostgres && !hasPostgres ? "it is about PostgreSQL, which was not found" : null;
+  return needsPostgres && !hasPostgres ? "PostgreSQL was not found" : null;
 }
 
 const startedAt = performance.now();
@@ -74,7 +80,7 @@ const sinceStart = (): string => {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 };
 
-/** Runs one as a process of its own, so that none of them meets what another has left behind. */
+/** Each bench runs in its own process, so that no heap or compiled code carries over. */
 async function run(file: string, args: readonly string[]): Promise<boolean> {
   const child = spawn(process.execPath, [join(import.meta.dirname, `${file}.ts`), ...args], { stdio: "inherit" });
   const [code] = (await once(child, "close")) as [number | null];
@@ -86,36 +92,36 @@ const names =
 const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
 if (unknown.length > 0)
   throw new Error(
-    `--only: no bench is called ${unknown.join(", ")}; there are ${BENCHES.map(({ name }) => name).join(", ")}`,
+    `--only: unknown bench \${unknown.join(", ")}; known are ${BENCHES.map(({ name }) => name).join(", ")}`,
   );
 const chosen = BENCHES.filter(({ name }) => names.includes(name));
 
 if (options.quick) process.env["BENCH_RESULTS"] = await mkdtemp(join(tmpdir(), "heliograph-bench-"));
 const engines = hasPostgres ? "sqlite,postgres" : "sqlite";
-if (!hasPostgres) say("PostgreSQL was not found (Debian's package postgresql): everything runs on SQLite only.");
+if (!hasPostgres) print("PostgreSQL was not found (Debian's package postgresql): all benches run on SQLite only.");
 
 const runStartedAt = Date.now();
 const failed: string[] = [];
 const skipped: string[] = [];
 for (const [index, bench] of chosen.entries()) {
   const { name, args = [], quick, onEngines } = bench;
-  say(`\n[${index + 1}/${chosen.length}] ${name} (${sinceStart()} since the start)`);
+  print(`\n[${index + 1}/${chosen.length}] ${name} (${sinceStart()} since the start)`);
   const missing = missingFor(bench);
   if (missing !== null) {
     skipped.push(name);
-    say(`  skipped: ${missing}`);
+    print(`  skipped: ${missing}`);
     continue;
   }
   const all = [...args, ...(options.quick ? quick : []), ...(onEngines ? ["--engine", engines] : [])];
   if (await run(name, all)) continue;
   failed.push(name);
-  say(`  ${name} FAILED; what it printed stands above`);
+  print(`  ${name} FAILED; see its output above`);
 }
-say(
+print(
   `\n${chosen.length} benches in ${sinceStart()}; skipped: ${skipped.join(", ") || "none"}; failed: ${failed.join(", ") || "none"}\n`,
 );
-for (const line of targetTable(runStartedAt)) say(line);
+for (const line of targetTable(runStartedAt)) print(line);
 if (!options.quick && !(await run("plot", []))) failed.push("plot");
 if (options.quick)
-  say(`\nA short run: its figures are in ${process.env["BENCH_RESULTS"]} and change nothing in bench/results.`);
+  print(`\nQuick run: its figures are in ${process.env["BENCH_RESULTS"]}, and bench/results is unchanged.`);
 process.exitCode = failed.length > 0 ? 1 : 0;

@@ -1,4 +1,5 @@
-// Signed callbacks per second through everything that brings them, as a ratio to a bare undici Pool in the same run.
+// Signed webhook deliveries per second through queue, signature and transport thread, as a ratio to a bare undici Pool
+// in the same run.
 // Run: npm run bench:callbacks [-- --seconds 2 --rounds 7 --inflight 128]
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -9,17 +10,17 @@ import { parseArgs } from "node:util";
 import { Pool } from "undici";
 import { systemClock } from "../src/lib/clock.ts";
 import { createLog } from "../src/lib/log.ts";
-import { Courier } from "../src/webhooks/courier.ts";
-import { PushThread } from "../src/webhooks/push-thread.ts";
+import { EndpointQueue } from "../src/webhooks/endpoint-queue.ts";
+import { TransportThread } from "../src/webhooks/transport/thread.ts";
 import { newSecret } from "../src/webhooks/sign.ts";
-import { median, say } from "./figures.ts";
+import { median, print } from "./report.ts";
 import { record } from "./record.ts";
 
 const { values: options } = parseArgs({
   options: {
     seconds: { type: "string", default: "2" },
     rounds: { type: "string", default: "7" },
-    /** Requests at once, on both sides: as many as one endpoint may have. */
+    /** Concurrent requests on both sides; 128 is the limit per endpoint. */
     inflight: { type: "string", default: "128" },
   },
 });
@@ -33,9 +34,9 @@ const secrets = [newSecret()];
 
 interface Measured {
   perSecond: number;
-  /** Of this process, which sends; the sink has another. */
+  /** CPU time of this process only; the sink is another process. */
   cpuMicros: number;
-  /** The event loop's part of it. */
+  /** CPU time of the event-loop thread. */
   loopMicros: number;
 }
 
@@ -53,15 +54,15 @@ async function measured(run: (endsAt: number) => Promise<number>): Promise<Measu
   };
 }
 
-/** The peer: as many loops as requests at once, each of which sends the same unsigned body again and again. */
+/** Baseline: one loop per concurrent request, each sending the same unsigned body. */
 function bare(pool: Pool): Promise<Measured> {
   return measured(async (endsAt) => {
     let sent = 0;
     const loop = async (): Promise<void> => {
       while (performance.now() < endsAt) {
-        const answer = await pool.request({ method: "POST", path: "/hook", headers: contentType, body });
-        await answer.body.dump();
-        if (answer.statusCode !== 200) throw new Error(`the sink answered ${answer.statusCode}`);
+        const response = await pool.request({ method: "POST", path: "/hook", headers: contentType, body });
+        await response.body.dump();
+        if (response.statusCode !== 200) throw new Error(`the sink answered ${response.statusCode}`);
         sent += 1;
       }
     };
@@ -75,35 +76,35 @@ interface CallbackJob {
   orderKey: string;
 }
 
-/** The same bodies as jobs: signed when their turn comes, kept in order, and sent through the guarded client of the thread. */
-function courier(thread: PushThread, url: string): Promise<Measured> {
+/**
+ * The same bodies as queued jobs: signed just before sending, in order, through the SSRF-guarded client of the
+ * transport thread.
+ */
+function queued(thread: TransportThread, url: string): Promise<Measured> {
   return measured(
     (endsAt) =>
       new Promise((resolve, reject) => {
         let sent = 0;
         let offered = 0;
-        const carrying = new Courier<CallbackJob>({
+        const queue = new EndpointQueue<CallbackJob>({
           clock: systemClock,
           async deliver({ orderKey }) {
             const request = { method: "POST", url, headers: contentType, body } as const;
             const timestampSeconds = Math.floor(Date.now() / 1000);
-            const result = await thread.push(request, { id: orderKey, timestampSeconds, secrets });
-            if (result.kind === "failed") reject(new Error(`a callback failed: ${result.reason}`));
+            const result = await thread.sendWebhook(request, { id: orderKey, timestampSeconds, secrets });
+            if (result.kind === "failed") reject(new Error(`callback failed: ${result.reason}`));
             sent += 1;
             refill();
             return result.kind;
           },
           onReturned(_jobs, reason) {
-            if (reason !== "the courier stops") reject(new Error(`callbacks were handed back: ${reason}`));
+            if (reason !== "the node stops") reject(new Error(`the queue returned callbacks: ${reason}`));
           },
           options: { inFlightPerEndpoint: IN_FLIGHT },
         });
         const refill = (): void => {
-          if (performance.now() >= endsAt) return void carrying.stop().then(() => resolve(sent), reject);
-          while (
-            carrying.size < 2 * IN_FLIGHT &&
-            carrying.offer({ endpointKey: "sink", orderKey: `message-${offered}` })
-          ) {
+          if (performance.now() >= endsAt) return void queue.stop().then(() => resolve(sent), reject);
+          while (queue.size < 2 * IN_FLIGHT && queue.offer({ endpointKey: "sink", orderKey: `message-${offered}` })) {
             offered += 1;
           }
         };
@@ -116,16 +117,16 @@ const sink = fork(join(import.meta.dirname, "sink.ts"));
 const [{ port }] = (await once(sink, "message")) as [AddressInfo];
 const origin = `http://127.0.0.1:${port}`;
 const pool = new Pool(origin, { connections: IN_FLIGHT });
-const thread = new PushThread({ opened: { allow: [], loopback: true }, log: createLog("error") });
+const thread = new TransportThread({ opened: { allow: [], loopback: true }, log: createLog("error") });
 
 const rounds: { ours: Measured; theirs: Measured }[] = [];
 for (let round = 0; round <= ROUNDS; round += 1) {
   const theirs = await bare(pool);
-  const ours = await courier(thread, `${origin}/hook`);
-  // The first one warms up.
+  const ours = await queued(thread, `${origin}/hook`);
+  // Round 0 is the warm-up.
   if (round === 0) continue;
   rounds.push({ ours, theirs });
-  say(
+  print(
     `  round ${round}: ${(ours.perSecond / theirs.perSecond).toFixed(2)} of the bare pool (${ours.perSecond.toFixed(0)} and ${theirs.perSecond.toFixed(0)} per s)`,
   );
 }
@@ -140,15 +141,15 @@ const result = {
   loopMicros: median(rounds.map(({ ours }) => ours.loopMicros)),
   poolCpuMicros: median(rounds.map(({ theirs }) => theirs.cpuMicros)),
 };
-say("\nratio to bare pool   callbacks/s   pool/s   CPU µs each   of the event loop   pool's");
-say(
+print("\nratio to bare pool   callbacks/s   pool/s   CPU µs each   of it event loop   of pool");
+print(
   [
     result.ratioToPool.toFixed(2).padStart(18),
     result.callbacksPerSecond.toFixed(0).padStart(13),
     result.poolPerSecond.toFixed(0).padStart(8),
     result.cpuMicros.toFixed(1).padStart(13),
-    result.loopMicros.toFixed(1).padStart(19),
-    result.poolCpuMicros.toFixed(1).padStart(8),
+    result.loopMicros.toFixed(1).padStart(18),
+    result.poolCpuMicros.toFixed(1).padStart(9),
   ].join(" "),
 );
 await record("callbacks", {

@@ -4,25 +4,25 @@ import { listen } from "../src/smpp/server.ts";
 import type { Session } from "../src/smpp/session.ts";
 
 /**
- * An SMSC as a process of its own that takes every message, reports it delivered where it was asked to, and tells how many
- * it has taken whenever it is asked.
+ * SMSC in its own process. It acknowledges every submit, sends a receipt where one is requested, and replies to each
+ * message from the parent with the number of submits.
  */
 
-interface Taken {
+interface Submission {
   id: string;
   pdu: SubmitSm;
   session: Session;
 }
 
 let ids = 0;
-let unreported: Taken[] = [];
+let unreported: Submission[] = [];
 
-/** Whatever was taken in one turn is reported together: a write for each would cost more than all else that is done here. */
+/** Receipts are sent once per event-loop iteration: one write per receipt would cost more than all other work here. */
 function report(): void {
   for (const { id, pdu, session } of unreported) {
     const text = `id:${id} sub:001 dlvrd:001 submit date:2601010000 done date:2601010000 stat:DELIVRD err:000 text:`;
     const receipt = { esmClass: 0x04, shortMessage: Buffer.from(text, "latin1") };
-    session.ask(deliverSm({ source: pdu.destination, destination: pdu.source, ...receipt }), () => {});
+    session.sendRequest(deliverSm({ source: pdu.destination, destination: pdu.source, ...receipt }), () => {});
   }
   unreported = [];
 }
@@ -32,7 +32,7 @@ const { port } = await listen({
   window: 1000,
   port: 0,
   onBind: () => ({
-    kind: "welcome",
+    kind: "accepted",
     onRequest: (pdu, session) => {
       if (pdu.command !== "submit_sm") return null;
       ids += 1;
@@ -42,6 +42,6 @@ const { port } = await listen({
     },
   }),
 });
-process.on("message", () => process.send?.({ taken: ids }));
+process.on("message", () => process.send?.({ received: ids }));
 process.once("disconnect", () => process.exit());
 process.send?.(port);

@@ -3,21 +3,23 @@ import { Queue } from "../src/lib/queue.ts";
 import { Latencies } from "./latencies.ts";
 
 /**
- * A customer as a process of its own, who asks and is told: it sends requests when they are due, whatever became of those
- * before, and is the endpoint that hears what became of each. So the time from an answer to its callback is known by one clock.
+ * Customer in its own process: sends requests at their due time (open loop) and is the webhook endpoint for their
+ * receipts. One clock therefore measures the time from a response to its callback.
  */
 
 export interface Stream {
   name: string;
   connections: number;
-  /** Requests per second; without it every connection asks as soon as it is answered. */
+  /**
+   * Requests per second. If absent, each connection sends its next request as soon as it has a response (closed loop).
+   */
   rate?: number;
   request: string;
-  /** A request that finds no connection for so long is never sent; without it, it waits. */
-  giveUpMs?: number;
+  /** A due request that finds no free connection within this time is dropped. If absent, it waits. */
+  dropAfterMs?: number;
 }
 
-export interface Orders {
+export interface StartCommand {
   port: number;
   streams: readonly Stream[];
 }
@@ -32,70 +34,70 @@ export interface StreamSample extends Times {
   name: string;
   due: number;
   accepted: number;
-  /** 429 or 503 that say when to try again. */
+  /** Responses 429 or 503 with Retry-After. */
   refused: number;
-  /** Any other answer, by what it was. */
+  /** All other responses and socket errors, by status or message. */
   violations: Readonly<Record<string, number>>;
-  /** Never sent, because no connection was free. */
-  given: number;
-  /** Sent and not answered. */
-  underWay: number;
+  /** Dropped because no connection was free. */
+  dropped: number;
+  /** Sent and not yet answered. */
+  inFlight: number;
 }
 
 export interface CustomerSample {
-  /** What has come since the beginning; times are those since the last sample. */
+  /** Counts are cumulative; latencies cover the time since the previous sample. */
   streams: readonly StreamSample[];
   calledBack: number;
   callback: Times;
-  /** Accepted and not called back. */
+  /** Accepted without a callback so far. */
   outstanding: number;
-  /** Called back more than once, or never accepted as far as this customer knows. */
+  /** Repeated callbacks, and callbacks for messages that this customer has no response for. */
   unexpected: number;
-  /** Times since the last "begin". */
+  /** Latencies since the last "begin". */
   total: { accept: Readonly<Record<string, Times>>; callback: Times };
 }
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const ID_KEY = Buffer.from('"messageId":"');
 const ID_LENGTH = 36;
-/** An answer to a send begins with its id. */
+/** The response to a send begins with its id. */
 const ID_AT = '{"id":"'.length;
 const TICK_MS = 1;
-const OPENED_AT_ONCE = 100;
+const CONNECT_BATCH = 100;
 const OK = "200";
 
 const answeredAt = new Map<string, number>();
-const early = new Set<string>();
+const earlyCallbacks = new Set<string>();
 let calledBack = 0;
 let unexpected = 0;
 const callbackTimes = new Latencies();
 const allCallbackTimes = new Latencies();
 
 function onAccepted(id: string, now: number): void {
-  // A callback may be read before the answer that left before it.
-  if (early.delete(id)) return onTold(0);
+  // The callback can be read before the response, although the response was written first.
+  if (earlyCallbacks.delete(id)) return countCallback(0);
   answeredAt.set(id, now);
 }
 
 function onCallback(id: string, now: number): void {
   const since = answeredAt.get(id);
-  if (since === undefined) return void (early.has(id) ? (unexpected += 1) : early.add(id));
+  if (since === undefined) return void (earlyCallbacks.has(id) ? (unexpected += 1) : earlyCallbacks.add(id));
   answeredAt.delete(id);
-  onTold(now - since);
+  countCallback(now - since);
 }
 
-function onTold(ms: number): void {
+function countCallback(ms: number): void {
   calledBack += 1;
   callbackTimes.add(ms);
   allCallbackTimes.add(ms);
 }
 
-class Asking {
+class StreamSender {
   readonly stream: Stream;
   readonly #bytes: Buffer;
   readonly #port: number;
-  /** First in, first out: a connection that is never used would be cut off. */
-  readonly #idle = new Queue<Caller>();
+  /** FIFO, so that no connection idles long enough for the server to close it. */
+  readonly #idle = new Queue<ClientConnection>();
   readonly #waiting = new Queue<number>();
   readonly #times = new Latencies();
   readonly #allTimes = new Latencies();
@@ -105,8 +107,8 @@ class Asking {
   #stopped = false;
   #accepted = 0;
   #refused = 0;
-  #given = 0;
-  #underWay = 0;
+  #dropped = 0;
+  #inFlight = 0;
   readonly #violations: Record<string, number> = {};
 
   constructor(stream: Stream, port: number) {
@@ -116,17 +118,19 @@ class Asking {
   }
 
   async begin(): Promise<void> {
-    const callers: Caller[] = [];
-    for (let opened = 0; opened < this.stream.connections; opened += OPENED_AT_ONCE) {
-      const some = Math.min(OPENED_AT_ONCE, this.stream.connections - opened);
-      callers.push(...(await Promise.all(Array.from({ length: some }, () => Caller.open(this.#port, this)))));
+    const connections: ClientConnection[] = [];
+    for (let opened = 0; opened < this.stream.connections; opened += CONNECT_BATCH) {
+      const some = Math.min(CONNECT_BATCH, this.stream.connections - opened);
+      connections.push(
+        ...(await Promise.all(Array.from({ length: some }, () => ClientConnection.open(this.#port, this)))),
+      );
     }
     this.#startedAt = performance.now();
     if (this.stream.rate === undefined) {
-      for (const caller of callers) this.#send(caller, performance.now());
+      for (const connection of connections) this.#send(connection, performance.now());
       return;
     }
-    for (const caller of callers) this.#idle.push(caller);
+    for (const connection of connections) this.#idle.push(connection);
     this.#timer = setInterval(() => this.#issue(this.stream.rate ?? 0), TICK_MS);
   }
 
@@ -135,66 +139,66 @@ class Asking {
     const due = Math.floor(((now - this.#startedAt) * rate) / 1000);
     for (; this.#issued < due; this.#issued += 1) {
       const dueAt = this.#startedAt + (this.#issued * 1000) / rate;
-      const caller = this.#idle.shift();
-      if (caller) this.#send(caller, dueAt);
+      const connection = this.#idle.shift();
+      if (connection) this.#send(connection, dueAt);
       else this.#waiting.push(dueAt);
     }
-    const { giveUpMs } = this.stream;
-    if (giveUpMs === undefined) return;
+    const { dropAfterMs } = this.stream;
+    if (dropAfterMs === undefined) return;
     for (
       let first = this.#waiting.peek();
-      first !== undefined && first < now - giveUpMs;
+      first !== undefined && first < now - dropAfterMs;
       first = this.#waiting.peek()
     ) {
       this.#waiting.shift();
-      this.#given += 1;
+      this.#dropped += 1;
     }
   }
 
-  #send(caller: Caller, dueAt: number): void {
-    this.#underWay += 1;
-    caller.ask(this.#bytes, dueAt);
+  #send(connection: ClientConnection, dueAt: number): void {
+    this.#inFlight += 1;
+    connection.send(this.#bytes, dueAt);
   }
 
-  onAnswer(caller: Caller, dueAt: number, status: string, id: string, tellsWhen: boolean): void {
+  onResponse(connection: ClientConnection, dueAt: number, status: string, id: string, hasRetryAfter: boolean): void {
     const now = performance.now();
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
     if (status === OK) {
       this.#accepted += 1;
       this.#times.add(now - dueAt);
       this.#allTimes.add(now - dueAt);
       onAccepted(id, now);
-    } else if ((status === "429" || status === "503") && tellsWhen) this.#refused += 1;
-    else this.violate(tellsWhen ? status : `${status} without Retry-After`);
-    if (this.#stopped) return caller.end();
+    } else if ((status === "429" || status === "503") && hasRetryAfter) this.#refused += 1;
+    else this.countViolation(hasRetryAfter ? status : `${status} without Retry-After`);
+    if (this.#stopped) return connection.end();
     const next = this.stream.rate === undefined ? now : this.#waiting.shift();
-    if (next === undefined) this.#idle.push(caller);
-    else this.#send(caller, next);
+    if (next === undefined) this.#idle.push(connection);
+    else this.#send(connection, next);
   }
 
-  violate(what: string): void {
-    this.#violations[what] = (this.#violations[what] ?? 0) + 1;
+  countViolation(reason: string): void {
+    this.#violations[reason] = (this.#violations[reason] ?? 0) + 1;
   }
 
   stop(): void {
     this.#stopped = true;
     clearInterval(this.#timer);
-    for (let caller = this.#idle.shift(); caller; caller = this.#idle.shift()) caller.end();
-    while (this.#waiting.shift() !== undefined) this.#given += 1;
+    for (let connection = this.#idle.shift(); connection; connection = this.#idle.shift()) connection.end();
+    while (this.#waiting.shift() !== undefined) this.#dropped += 1;
   }
 
   sample(): StreamSample {
     const times = timesOf(this.#times);
     this.#times.clear();
-    const asked = this.#accepted + this.#refused + Object.values(this.#violations).reduce((sum, n) => sum + n, 0);
+    const answered = this.#accepted + this.#refused + Object.values(this.#violations).reduce((sum, n) => sum + n, 0);
     return {
       name: this.stream.name,
-      due: this.stream.rate === undefined ? asked + this.#underWay : this.#issued,
+      due: this.stream.rate === undefined ? answered + this.#inFlight : this.#issued,
       accepted: this.#accepted,
       refused: this.#refused,
       violations: { ...this.#violations },
-      given: this.#given,
-      underWay: this.#underWay,
+      dropped: this.#dropped,
+      inFlight: this.#inFlight,
       ...times,
     };
   }
@@ -204,35 +208,35 @@ class Asking {
   }
 }
 
-/** One connection, one request at a time. */
-class Caller {
+/** One connection with one request at a time. */
+class ClientConnection {
   readonly #socket: Socket;
-  readonly #asking: Asking;
+  readonly #sender: StreamSender;
   #dueAt = 0;
   #unread: Buffer = Buffer.alloc(0);
-  /** Answers of one kind are all of one length: most are known whole by their size, without a look inside. */
-  #usualLength = 0;
-  #usualIdAt = 0;
+  /** Responses of one kind have the same length. A chunk of that length is complete, so its head is not parsed. */
+  #expectedLength = 0;
+  #expectedIdAt = 0;
 
-  private constructor(socket: Socket, asking: Asking) {
+  private constructor(socket: Socket, sender: StreamSender) {
     this.#socket = socket;
-    this.#asking = asking;
+    this.#sender = sender;
     socket.on("data", (chunk) => this.#read(chunk));
-    socket.on("error", ({ message }) => asking.violate(message));
+    socket.on("error", ({ message }) => sender.countViolation(message));
   }
 
-  static open(port: number, asking: Asking): Promise<Caller> {
+  static open(port: number, sender: StreamSender): Promise<ClientConnection> {
     return new Promise((resolve, reject) => {
       const socket = connect(port, "127.0.0.1", () => {
         socket.off("error", reject);
-        resolve(new Caller(socket, asking));
+        resolve(new ClientConnection(socket, sender));
       });
       socket.setNoDelay(true);
       socket.once("error", reject);
     });
   }
 
-  ask(bytes: Buffer, dueAt: number): void {
+  send(bytes: Buffer, dueAt: number): void {
     this.#dueAt = dueAt;
     this.#socket.write(bytes);
   }
@@ -242,9 +246,9 @@ class Caller {
   }
 
   #read(chunk: Buffer): void {
-    if (chunk.length === this.#usualLength && this.#unread.length === 0 && chunk.toString("latin1", 9, 12) === OK) {
-      const id = chunk.toString("latin1", this.#usualIdAt, this.#usualIdAt + ID_LENGTH);
-      return this.#asking.onAnswer(this, this.#dueAt, OK, id, true);
+    if (chunk.length === this.#expectedLength && this.#unread.length === 0 && chunk.toString("latin1", 9, 12) === OK) {
+      const id = chunk.toString("latin1", this.#expectedIdAt, this.#expectedIdAt + ID_LENGTH);
+      return this.#sender.onResponse(this, this.#dueAt, OK, id, true);
     }
     this.#unread = this.#unread.length === 0 ? chunk : Buffer.concat([this.#unread, chunk]);
     const headEnd = this.#unread.indexOf(HEAD_END);
@@ -255,25 +259,25 @@ class Caller {
     if (this.#unread.length < length) return;
     const status = head.slice(9, 12);
     if (status === OK) {
-      this.#usualLength = length;
-      this.#usualIdAt = bodyAt + ID_AT;
+      this.#expectedLength = length;
+      this.#expectedIdAt = bodyAt + ID_AT;
     }
     const id = this.#unread.toString("latin1", bodyAt + ID_AT, bodyAt + ID_AT + ID_LENGTH);
     this.#unread = this.#unread.subarray(length);
-    this.#asking.onAnswer(this, this.#dueAt, status, id, status === OK || /\r\nretry-after: \d+/i.test(head));
+    this.#sender.onResponse(this, this.#dueAt, status, id, status === OK || /\r\nretry-after: \d+/i.test(head));
   }
 }
 
-const YES = Buffer.from(
+const OK_RESPONSE = Buffer.from(
   'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\nKeep-Alive: timeout=30\r\n\r\n{"ok":true}',
 );
 const endpoint = createServer({ noDelay: true }, (socket) => {
   let unread: Buffer = Buffer.alloc(0);
-  let usualLength = 0;
+  let expectedLength = 0;
   socket.on("error", () => {});
   socket.on("data", (chunk) => {
     let whole: Buffer = chunk;
-    if (chunk.length !== usualLength || unread.length > 0) {
+    if (chunk.length !== expectedLength || unread.length > 0) {
       unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
       const headEnd = unread.indexOf(HEAD_END);
       if (headEnd < 0) return;
@@ -282,13 +286,13 @@ const endpoint = createServer({ noDelay: true }, (socket) => {
         HEAD_END.length +
         Number(/content-length: (\d+)/i.exec(unread.toString("latin1", 0, headEnd))?.[1] ?? 0);
       if (unread.length < length) return;
-      usualLength = length;
+      expectedLength = length;
       whole = unread.subarray(0, length);
       unread = unread.subarray(length);
     }
     const at = whole.indexOf(ID_KEY) + ID_KEY.length;
     onCallback(whole.toString("latin1", at, at + ID_LENGTH), performance.now());
-    socket.write(YES);
+    socket.write(OK_RESPONSE);
   });
 });
 
@@ -298,34 +302,34 @@ const timesOf = (latencies: Latencies): Times => ({
   p999: latencies.quantile(0.999),
 });
 
-let asking: Asking[] = [];
+let senders: StreamSender[] = [];
 
-async function begin({ port, streams }: Orders): Promise<void> {
+async function begin({ port, streams }: StartCommand): Promise<void> {
   allCallbackTimes.clear();
-  asking = streams.map((stream) => new Asking(stream, port));
-  await Promise.all(asking.map((each) => each.begin()));
+  senders = streams.map((stream) => new StreamSender(stream, port));
+  await Promise.all(senders.map((sender) => sender.begin()));
 }
 
 function sample(): CustomerSample {
   const callback = timesOf(callbackTimes);
   callbackTimes.clear();
   return {
-    streams: asking.map((each) => each.sample()),
+    streams: senders.map((sender) => sender.sample()),
     calledBack,
     callback,
     outstanding: answeredAt.size,
-    unexpected: unexpected + early.size,
+    unexpected: unexpected + earlyCallbacks.size,
     total: {
-      accept: Object.fromEntries(asking.map((each) => [each.stream.name, each.total()])),
+      accept: Object.fromEntries(senders.map((sender) => [sender.stream.name, sender.total()])),
       callback: timesOf(allCallbackTimes),
     },
   };
 }
 
-process.on("message", (order: Orders | "sample" | "stop") => {
-  if (order === "sample") return void process.send?.(sample());
-  if (order === "stop") return asking.forEach((each) => each.stop());
-  void begin(order).then(() => process.send?.("begun"));
+process.on("message", (command: StartCommand | "sample" | "stop") => {
+  if (command === "sample") return void process.send?.(sample());
+  if (command === "stop") return senders.forEach((sender) => sender.stop());
+  void begin(command).then(() => process.send?.("begun"));
 });
 endpoint.listen(0, "127.0.0.1", () => process.send?.((endpoint.address() as AddressInfo).port));
 process.once("disconnect", () => process.exit());

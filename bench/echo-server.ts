@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { fastify } from "fastify";
-import { sendSms } from "../src/http/v1/sms.ts";
+import { sendSms } from "../src/http/public/sms.ts";
 
-/** The peer: Fastify with the same schemas for body and answer, that keeps nothing. What it does, any durable door does too. */
+/**
+ * Baseline: Fastify with the same request and response schemas and no storage. Every durable endpoint does at least
+ * this work.
+ */
 const app = fastify();
 app.post("/v1/sms", { schema: { body: sendSms.body, response: { 200: sendSms.response } } }, async (request) => {
   const { to, flash } = request.body as { to: string | string[]; flash?: number };

@@ -1,118 +1,34 @@
-import { closeSync, fsyncSync, openSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
-import { Client } from "pg";
-import { GRAINS } from "../src/model/figure.ts";
-import { fillPostgres, fillSqlite } from "./fill-links.ts";
+import { GRAINS } from "../src/model/stats.ts";
+import { idOf, type BareStore } from "./bare-store.ts";
+import { fillSearch } from "./fill-search.ts";
+import { LANE, messageFields, phonesOf, RARE, RECIPIENTS, SPAN_MS, TEMPLATE, type Chunk } from "./message-fields.ts";
 
-/** How much a store that has been used for long holds. */
+/** Row counts of a store that has been in use for a long time. */
 export interface Sizes {
   rows: number;
   queued: number;
   webhooks: number;
   templates: number;
   links: number;
+  /** Default: 50. */
+  campaigns?: number;
 }
 
-/** A store that nobody else has open, and how its engine spells what the two spell differently. */
-export interface BareStore {
-  run(statement: string): Promise<void>;
-  /** Whole numbers from one to before another, as a table with a column `i`. */
-  numbers(from: number, to: number): string;
-  hex(value: string, digits: number): string;
-  uuid(text: string): string;
-  fillLinks(links: number): Promise<void>;
-  /** The statement that makes an index. */
-  definitionOf(index: string): Promise<string>;
-  /** Fills tables with rows as they are at their end, on pages that these have grown to fill. */
-  withFullPages(fill: () => Promise<void>): Promise<void>;
-  /** Leaves it as a running server would have it. */
-  close(): Promise<void>;
-}
-
-const DAY_MS = 86_400_000;
-const DAYS = 90;
-const SPAN_MS = DAYS * DAY_MS;
-const RECIPIENTS = 10;
 const ACCOUNTS = 100;
-/** The first account has half of all messages, so many others share the rest. */
-const OTHERS_THAT_SEND = 10;
+/** The first account is the large one; this many accounts share the rest. */
+const LARGEST_SHARE = 0.8;
+const OTHER_SENDERS = 10;
 const CAMPAIGNS = 50;
-const CHUNK = 250_000;
+/** Whole segments of the search index. */
+const CHUNK = 61 * 4096;
 
 const TEXT = "Your order 4711 is on its way and will be with you tomorrow.";
 const CONTENT = `'{"text":"${TEXT}","encoding":"gsm7","flash":false}'`;
+const contentOf = (template: string): string =>
+  `'{"text":"${TEXT}","encoding":"gsm7","flash":false,"templateName":"${template}"}'`;
+
 const COLUMNS =
   "account_id, request_id, n, channel, lane, test, sender, recipient, content, segments, campaign_name, state, owner, attempts, carrier, error_code, description, created_at, due_at, expires_at, submitted_at, done_at, credits, trail";
-
-/** SQLite with everything off that makes writing safe, because a store that was filled by half is thrown away. */
-export function openBareSqlite(path: string): BareStore {
-  const open = (): DatabaseSync => {
-    const opened = new DatabaseSync(path);
-    opened.exec("pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -1000000");
-    return opened;
-  };
-  let db = open();
-  return {
-    run: async (statement) => db.exec(statement),
-    numbers: (from, to) =>
-      `(with recursive counted (i) as (values (${from}) union all select i + 1 from counted where i < ${to - 1}) select i from counted)`,
-    hex: (value, digits) => `printf('%0${digits}x', ${value})`,
-    uuid: (text) => text,
-    definitionOf: async (index) =>
-      String(db.prepare("select sql from sqlite_master where type = 'index' and name = ?").get(index)?.sql),
-    withFullPages: (fill) => fill(),
-    async fillLinks(links) {
-      db.close();
-      fillSqlite(path, links);
-      db = open();
-      // A server gathers no statistics, and without them SQLite plans otherwise.
-      db.exec("drop table if exists sqlite_stat1; drop table if exists sqlite_stat4");
-    },
-    async close() {
-      db.exec("pragma journal_mode = wal");
-      db.close();
-      // What the kernel still has to write would be paid by the first commits that are measured.
-      const file = openSync(path, "r+");
-      fsyncSync(file);
-      closeSync(file);
-    },
-  };
-}
-
-/** PostgreSQL, whose statistics are as the database itself would have gathered them in time. */
-export async function openBarePostgres(url: string): Promise<BareStore> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query("set synchronous_commit = off; set maintenance_work_mem = '512MB'");
-  return {
-    run: async (statement) => void (await client.query(statement)),
-    numbers: (from, to) => `generate_series(${from}::bigint, ${to - 1}::bigint) as counted (i)`,
-    hex: (value, digits) => `lpad(to_hex((${value})::bigint), ${digits}, '0')`,
-    uuid: (text) => `(${text})::uuid`,
-    definitionOf: async (index) => {
-      const { rows } = await client.query("select indexdef from pg_indexes where indexname = $1", [index]);
-      return String(rows[0]?.indexdef);
-    },
-    async withFullPages(fill) {
-      const { rows } = await client.query<{ name: string; settings: string }>(
-        "select relname as name, array_to_string(reloptions, ', ') as settings from pg_class where relkind = 'r' and reloptions is not null",
-      );
-      for (const { name } of rows) await client.query(`alter table ${name} reset (fillfactor)`);
-      await fill();
-      for (const { name, settings } of rows) await client.query(`alter table ${name} set (${settings})`);
-    },
-    fillLinks: (links) => fillPostgres(url, links),
-    async close() {
-      await client.query("vacuum analyze");
-      await client.query("checkpoint");
-      await client.end();
-    },
-  };
-}
-
-/** An id as the server makes them, for a moment and a number that tells it from others of that moment. */
-const idOf = ({ hex, uuid }: BareStore, at: string, number: string, kind = "7000"): string =>
-  uuid(`substr(${hex(at, 12)}, 1, 8) || '-' || substr(${hex(at, 12)}, 9) || '-${kind}-8000-' || ${hex(number, 12)}`);
 
 interface Share {
   account: number;
@@ -120,43 +36,50 @@ interface Share {
 }
 
 function shares(rows: number): Share[] {
-  const first = Math.ceil(rows / 2);
-  const each = Math.floor((rows - first) / OTHERS_THAT_SEND);
-  const others = Array.from({ length: OTHERS_THAT_SEND }, (_, index) => ({ account: index + 2, rows: each }));
+  const first = Math.ceil(rows * LARGEST_SHARE);
+  const each = Math.floor((rows - first) / OTHER_SENDERS);
+  const others = Array.from({ length: OTHER_SENDERS }, (_, index) => ({ account: index + 2, rows: each }));
   return [{ account: 1, rows: first }, ...others].filter((share) => share.rows > 0);
 }
 
 /**
- * Ninety days of messages that have come to their end, with what belongs to them, of several accounts, and what so many
- * customers have configured. Everything is made inside the database, in the order of its keys.
+ * Fills 90 days of finished messages of several accounts, with submissions, callbacks, statistics and configuration
+ * records. The database generates all rows itself, in key order. Returns the start of the 90 days.
  */
 export async function fillHistory(
   store: BareStore,
   sizes: Omit<Sizes, "queued">,
   progress: (line: string) => void,
-): Promise<void> {
+): Promise<number> {
   if (sizes.links > 0) {
     progress(`${sizes.links} links`);
     await store.fillLinks(sizes.links);
     await store.run(
       "insert into clicks (account_id, code, id, agent, at) select 1, code, links.request_id, 'person', created_at + 60000 from links join link_targets on link_targets.account_id = links.account_id and link_targets.request_id = links.request_id and link_targets.k = links.k where n % 20 = 0",
     );
+    await store.run("update links set clicked = 1 where n % 20 = 0");
+    await store.run(
+      "update link_targets set clicks_person = counted.clicks, recipients_clicked = counted.clicks from (select request_id, k, count(*) as clicks from links where clicked = 1 group by request_id, k) as counted where link_targets.request_id = counted.request_id and link_targets.k = counted.k",
+    );
   }
   await fillRecords(store, sizes);
-  await fillFigures(store);
+  await fillStats(store);
 
-  const indexes = ["messages_of_campaign", "submissions_by_message", "callbacks_of_message"];
-  const definitions: string[] = [];
-  for (const index of indexes) definitions.push(await store.definitionOf(index));
-  for (const index of indexes) await store.run(`drop index ${index}`);
+  // Sorting all keys once is faster than inserting each of them in the order of another index.
+  const indexes: { name: string; definition: string }[] = [];
+  for (const table of ["messages", "submissions", "callbacks"]) indexes.push(...(await store.indexesOf(table)));
+  for (const { name } of indexes) await store.run(`drop index ${name}`);
   const firstAt = Date.now() - SPAN_MS;
+  const { campaigns = CAMPAIGNS } = sizes;
   let filled = 0;
   await store.withFullPages(async () => {
     for (const { account, rows } of shares(sizes.rows)) {
       const requests = Math.ceil(rows / RECIPIENTS);
       for (let from = 0; from < rows; from += CHUNK) {
         const to = Math.min(rows, from + CHUNK);
-        await fillMessages(store, { account, requests, firstAt, from, to });
+        const chunk = { account, requests, firstAt, from, to, phones: phonesOf(sizes.rows), campaigns };
+        await fillMessages(store, chunk);
+        await fillSearch(store, chunk);
         const tenth = Math.floor((filled / sizes.rows) * 10);
         filled += to - from;
         if (Math.floor((filled / sizes.rows) * 10) > tenth) progress(`${filled} of ${sizes.rows} messages`);
@@ -164,23 +87,18 @@ export async function fillHistory(
     }
   });
   progress("indexes");
-  for (const definition of definitions) await store.run(definition);
+  for (const { definition } of indexes) await store.run(definition);
+  await store.run(`insert into campaign_counts (account_id, campaign_name, state, count)
+    select account_id, campaign_name, state, count(*) from messages where campaign_name is not null
+    group by account_id, campaign_name, state`);
+  return firstAt;
 }
 
-interface Chunk {
-  account: number;
-  requests: number;
-  firstAt: number;
-  from: number;
-  to: number;
-}
-
-async function fillMessages(store: BareStore, { account, requests, firstAt, from, to }: Chunk): Promise<void> {
-  const request = `(i / ${RECIPIENTS})`;
-  const at = `(${firstAt} + ${request} * ${Math.max(1, Math.floor(SPAN_MS / requests))})`;
+async function fillMessages(store: BareStore, chunk: Chunk): Promise<void> {
+  const { account, from, to } = chunk;
+  const { at, isDelivered, id, n, recipient, campaign, state } = messageFields(store, chunk);
   const carrier = `${account}/bench`;
   const carrierId = `'b' || ${store.hex("i", 15)}`;
-  const isDelivered = "i % 20 > 1";
   const step = (name: string, after: number, rest: string): string =>
     `'["${name}",' || (${at} + ${after}) || ',${rest}]\n'`;
   const trail = [
@@ -194,29 +112,29 @@ async function fillMessages(store: BareStore, { account, requests, firstAt, from
     step("receipt", 2000, `"${carrier}","delivered","000","Delivered"`),
   ].join(" || ");
   const places = `(select i from ${store.numbers(from, to)}) as places`;
-  await store.run(`insert into messages (${COLUMNS}) select ${account}, ${idOf(store, at, request)}, i % ${RECIPIENTS} + 1, 'sms', 2, 0,
-      'HELIOG', '1556' || (1000000 + i % 9000000), ${CONTENT}, 1,
-      case when ${request} % 5 = 0 then 'campaign-' || (${request} * ${CAMPAIGNS} / ${requests}) end,
-      case when ${isDelivered} then 'delivered' when i % 20 = 1 then 'expired' else 'undelivered' end, 0, 1, '${carrier}',
+  await store.run(`insert into messages (${COLUMNS}) select ${account}, ${id}, ${n}, 'sms', ${LANE}, 0,
+      'HELIOG', ${recipient},
+      case when i < ${RARE.templated} then ${contentOf(RARE.template)} when i % 50 = 3 then ${contentOf(TEMPLATE)} else ${CONTENT} end, 1,
+      ${campaign}, ${state}, 0, 1, '${carrier}',
       case when ${isDelivered} then '000' else '1' end, case when ${isDelivered} then 'Delivered' else 'Not delivered' end,
       ${at}, ${at}, ${at} + 14400000, ${at} + 40, ${at} + 2000, 1, ${trail}
     from ${places}`);
   await store.run(`insert into submissions (carrier, carrier_message_id, account_id, request_id, n)
-    select '${carrier}', ${carrierId}, ${account}, ${idOf(store, at, request)}, i % ${RECIPIENTS} + 1 from ${places}`);
-  // One of ten messages had somebody who wanted to know.
+    select '${carrier}', ${carrierId}, ${account}, ${id}, ${n} from ${places}`);
+  // One message in ten has a webhook delivery.
   await store.run(`insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,
       carrier, facts, state, owner, attempts, due_at, done_at, log)
     select ${account}, ${idOf(store, `(${at} + 2000)`, "i")}, ${store.uuid("'00000000-0000-7000-8000-000000000001'")}, 'status', 'delivered',
-      ${idOf(store, at, request)}, 1, ${at} + 2000, '000', 'Delivered', '${carrier}',
+      ${id}, 1, ${at} + 2000, '000', 'Delivered', '${carrier}',
       '{"messageId":"none:1","channel":"sms","recipient":"15560000001","sender":"HELIOG","credits":1,"createdAt":' || ${at} || ',"session":false}',
       'delivered', 0, 1, ${at} + 2000, ${at} + 2100, '[' || (${at} + 2100) || ',38,200,null,"",null]\n'
     from ${places} where i % ${RECIPIENTS} = 0`);
 }
 
-/** Copies of the records that the server itself made under the name `bench`, spread over all accounts. */
+/** Copies the records named `bench`, which the server created through its API, to all accounts. */
 async function fillRecords(
   store: BareStore,
-  { webhooks, templates }: Pick<Sizes, "webhooks" | "templates">,
+  { webhooks, templates, campaigns = CAMPAIGNS }: Pick<Sizes, "webhooks" | "templates" | "campaigns">,
 ): Promise<void> {
   const now = Date.now();
   await store.run(`insert into accounts (name, suspended, settings, created_at)
@@ -229,15 +147,16 @@ async function fillRecords(
         'bench ' || i, origin, content, created_at, updated_at from catalog, (select i from ${store.numbers(0, count)}) as places
         where account_id = 1 and kind = '${kind}' and name = 'bench'`);
   };
-  // Not the first account's: what it sends is told to nobody, so that only the store differs from the empty one.
+  // The first account gets no webhooks: its messages cause no deliveries, so only the size of the store differs from
+  // the empty one.
   await copies("webhook", Math.ceil(webhooks / 2), `2 + i % ${ACCOUNTS - 1}`, 1);
   await copies("dlrConfig", Math.floor(webhooks / 2), `2 + i % ${ACCOUNTS - 1}`, 2);
   await copies("template", templates, `1 + i % ${ACCOUNTS}`, 3);
   await store.run(`insert into catalog (${columns}) select 1, 'campaign', ${idOf(store, `${now - SPAN_MS}`, "i", "7004")}, 'campaign-' || i,
-    'learned', '{"status":"running","pausedAt":null,"pausedMs":0}', ${now}, ${now} from ${store.numbers(0, CAMPAIGNS)}`);
+    'learned', '{"status":"running","pausedAt":null,"pausedMs":0}', ${now}, ${now} from ${store.numbers(0, campaigns)}`);
 }
 
-async function fillFigures(store: BareStore): Promise<void> {
+async function fillStats(store: BareStore): Promise<void> {
   const counted = [
     ["accepted", ""],
     ["submitted", ""],
@@ -258,7 +177,7 @@ async function fillFigures(store: BareStore): Promise<void> {
   }
 }
 
-/** Messages that were accepted, and that nobody has sent yet. */
+/** Fills accepted messages that are not yet sent. */
 export async function fillQueue(store: BareStore, queued: number, progress: (line: string) => void): Promise<void> {
   const firstAt = Date.now() - 600_000;
   const request = `(i / ${RECIPIENTS})`;

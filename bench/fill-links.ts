@@ -10,7 +10,7 @@ const PLACES = [6, 5, 4, 3, 2, 1, 0];
 const RECIPIENTS = 1000;
 const DAY_MS = 86_400_000;
 
-/** Codes lie evenly over all there could be, in order, so that a store is filled as fast as it can take rows. */
+/** Codes are spread evenly over the code space in ascending order, which is the fastest insert order for a B-tree. */
 export function codeOf(index: number, links: number): string {
   const value = index * Math.floor(CODES / links);
   return PLACES.map((place) => ALPHABET.charAt(Math.floor(value / 58 ** place) % 58)).join("");
@@ -23,16 +23,16 @@ const shape = (links: number) => {
 
 const urlOf = (request: number): string => `https://shop.example/campaigns/autumn/${String(request).padStart(8, "0")}`;
 
-/** Links of as many requests as it takes, neighbours in the tree of codes being of different requests. */
+/** Adjacent codes belong to different requests, as random codes would. */
 export function fillSqlite(path: string, links: number): void {
   const { requests, firstAt, expiresAt } = shape(links);
-  const db = new DatabaseSync(path);
+  const db = new DatabaseSync(path, { defensive: false });
   migrateSqlite(db);
   db.exec("pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -1000000; drop index links_of_message; begin");
-  const insertTarget = db.prepare("insert into link_targets values (1, ?, 1, ?, ?, ?)");
+  const insertTarget = db.prepare("insert into link_targets (account_id, request_id, k, url, created_at, expires_at, recipients) values (1, ?, 1, ?, ?, ?, ?)");
   for (let request = 0; request < requests; request += 1)
-    insertTarget.run(idFloor(firstAt + request), urlOf(request), firstAt + request, expiresAt);
-  const insertLink = db.prepare("insert into links values (?, 1, ?, ?, 1)");
+    insertTarget.run(idFloor(firstAt + request), urlOf(request), firstAt + request, expiresAt, Math.floor(links / requests));
+  const insertLink = db.prepare("insert into links (code, account_id, request_id, n, k) values (?, 1, ?, ?, 1)");
   for (let index = 0; index < links; index += 1)
     insertLink.run(codeOf(index, links), idFloor(firstAt + (index % requests)), Math.floor(index / requests) + 1);
   db.exec("commit; create index links_of_message on links (account_id, request_id, n, k); analyze; pragma journal_mode = wal");
@@ -52,9 +52,9 @@ export async function fillPostgres(url: string, links: number): Promise<void> {
   const code = PLACES.map((place) => `substr('${ALPHABET}', (${value} / ${58 ** place} % 58)::integer + 1, 1)`);
   for (const statement of [
     "drop index links_of_message",
-    `insert into link_targets select 1, ${idOf("i")}, 1, 'https://shop.example/campaigns/autumn/' || lpad(i::text, 8, '0'), ${firstAt}::bigint + i, ${expiresAt}
+    `insert into link_targets (account_id, request_id, k, url, created_at, expires_at, recipients) select 1, ${idOf("i")}, 1, 'https://shop.example/campaigns/autumn/' || lpad(i::text, 8, '0'), ${firstAt}::bigint + i, ${expiresAt}, ${Math.floor(links / requests)}
      from generate_series(0, ${requests - 1}) as i`,
-    `insert into links select ${code.join(" || ")}, 1, ${idOf(`i % ${requests}`)}, i / ${requests} + 1, 1 from generate_series(0, ${links - 1}) as i`,
+    `insert into links (code, account_id, request_id, n, k) select ${code.join(" || ")}, 1, ${idOf(`i % ${requests}`)}, i / ${requests} + 1, 1 from generate_series(0, ${links - 1}) as i`,
     "create index links_of_message on links (account_id, request_id, n, k)",
     "vacuum analyze links",
     "vacuum analyze link_targets",

@@ -1,26 +1,26 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { serveLoads } from "./load-process.ts";
-import { openLine } from "./open-line.ts";
+import { openRawConnection } from "./raw-connection.ts";
 
 /**
- * A load generator as a process of its own: raw sockets, request bytes made once, answers skimmed for status and length
- * where the kernel has put them. It takes far less per request than any server it measures, so the server is what is measured.
+ * HTTP load generator in its own process: raw sockets, precomputed request bytes, responses parsed in place for status
+ * and length only. It needs far less CPU per request than any server, so the server is the bottleneck.
  */
 
 export interface Load {
   port: number;
   connections: number;
   seconds: number;
-  /** The whole request, head and body; of several, each connection sends whichever is next. */
+  /** Whole requests, head and body. With several, each send takes the next one in rotation. */
   request: string | readonly string[];
-  /** The first digit of a status that is a success: 2 unless given. */
+  /** First digit of the expected status; default 2. */
   success?: 2 | 3;
 }
 
 export interface Measured {
   answers: number;
   refused: number;
-  /** From the first request to the last answer. */
+  /** From the first request to the last response. */
   elapsedMs: number;
   perSecond: number;
   p50Ms: number;
@@ -31,11 +31,11 @@ const NOTHING = Buffer.alloc(0);
 const HEAD_END = Buffer.from("\r\n\r\n");
 const BUCKET_MS = 0.05;
 const DIGIT_0 = 0x30;
-/** Kannel lets ten wait at its door and is deaf to whoever else comes, who tries again after a second. */
-const OPENED_AT_ONCE = 8;
-const OPENED_EVERY_MS = 3;
+/** Kannel's listen backlog holds ten connections; a client beyond that retries its SYN after a second. */
+const CONNECT_BATCH = 8;
+const CONNECT_INTERVAL_MS = 3;
 
-/** Keeps every connection busy with one request at a time until the time is over, which begins when all of them are open. */
+/** Keeps one request in flight per connection until the time is over. The time starts when all connections are open. */
 async function generate({ port, connections, seconds, request, success = 2 }: Load): Promise<Measured> {
   const requests = [request].flat().map((text) => Buffer.from(text));
   let next = 0;
@@ -44,12 +44,12 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
   let refused = 0;
   let endsAt = 0;
 
-  /** Opens a connection. It asks once it is told to, and says when it has ended. */
+  /** Opens a connection. The returned function starts its load and resolves at the end. */
   const open = (): Promise<() => Promise<void>> =>
     new Promise((opened) => {
       const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
       let unread: Buffer = NOTHING;
-      let usualLength = 0;
+      let expectedLength = 0;
       let sentAt = 0;
       const send = (): void => {
         sentAt = performance.now();
@@ -57,16 +57,16 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
         socket.write(requests[next++ % requests.length] ?? "");
       };
       const onBytes = (bytes: Buffer, count: number): void => {
-        // Answers to requests of one kind are all of one length: most are known whole by their size, without a look inside.
-        const isUsual = count === usualLength && unread.length === 0 && bytes[9] === DIGIT_0 + success;
-        if (!isUsual) {
+        // Responses of one kind have the same length. A chunk of that length is complete, so its head is not parsed.
+        const isExpectedLength = count === expectedLength && unread.length === 0 && bytes[9] === DIGIT_0 + success;
+        if (!isExpectedLength) {
           unread = Buffer.concat([unread, bytes.subarray(0, count)]);
           const headEnd = unread.indexOf(HEAD_END);
           if (headEnd < 0) return;
           const head = unread.toString("latin1", 0, headEnd);
           const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
           if (unread.length < length) return;
-          usualLength = length;
+          expectedLength = length;
           unread = unread.subarray(length);
           if (!head.startsWith(`HTTP/1.1 ${success}`)) refused += 1;
         }
@@ -79,18 +79,18 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
         send();
         return ended;
       };
-      const socket = openLine(port, () => opened(begin), onBytes, reject);
+      const socket = openRawConnection(port, () => opened(begin), onBytes, reject);
     });
-  const lines: (() => Promise<void>)[] = [];
-  while (lines.length < connections) {
-    lines.push(
-      ...(await Promise.all(Array.from({ length: Math.min(OPENED_AT_ONCE, connections - lines.length) }, open))),
+  const starts: (() => Promise<void>)[] = [];
+  while (starts.length < connections) {
+    starts.push(
+      ...(await Promise.all(Array.from({ length: Math.min(CONNECT_BATCH, connections - starts.length) }, open))),
     );
-    await pause(OPENED_EVERY_MS);
+    await pause(CONNECT_INTERVAL_MS);
   }
   const startedAt = performance.now();
   endsAt = startedAt + seconds * 1000;
-  await Promise.all(lines.map((begin) => begin()));
+  await Promise.all(starts.map((begin) => begin()));
   const elapsedMs = performance.now() - startedAt;
   return {
     answers,

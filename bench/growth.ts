@@ -1,5 +1,5 @@
-// What a store that has been used for long costs beside an empty one in the same run, turn by turn: accepting, sending, the
-// pages of the dashboard; and how fast a server with a long queue starts, and how much memory it takes.
+// Compares a store in long use with an empty one in the same run, alternating: accept, dispatch and the queries of the
+// dashboard. Also measures start time and memory of a server with a long queue.
 // Run: npm run bench:growth [-- --quick --engine sqlite,postgres --rows 10000000 --queued 1000000 --webhooks 10000
 //   --templates 100000 --links 10000000 --seconds 3 --rounds 5 --messages 20000]
 import { execFileSync } from "node:child_process";
@@ -12,26 +12,21 @@ import { parseArgs } from "node:util";
 import { freshDatabase, type FreshDatabase } from "../test/support/databases.ts";
 import { startCluster, type Cluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { ask, portOf } from "./ask.ts";
-import { bulk, BULK_SETTINGS, counted, useSmsc } from "./bulk.ts";
-import { median, say } from "./figures.ts";
-import {
-  fillHistory,
-  fillQueue,
-  openBarePostgres,
-  openBareSqlite,
-  type BareStore,
-  type Sizes,
-} from "./fill-history.ts";
+import { callApi, portOf } from "./api-client.ts";
+import { bulk, BULK_SETTINGS, readCounter, useSmsc } from "./bulk.ts";
+import { median, print } from "./report.ts";
+import { openBarePostgres, openBareSqlite, type BareStore } from "./bare-store.ts";
+import { fillHistory, fillQueue, type Sizes } from "./fill-history.ts";
+import { createSampleRecords } from "./filled-store.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
 import { sendRequest } from "./requests.ts";
-import { Counter } from "./walk.ts";
+import { Counter } from "./testbed.ts";
 
 const { values: options } = parseArgs({
   options: {
-    /** A hundredth of it, to see that everything runs. */
+    /** Smoke test with one hundredth of the rows. */
     quick: { type: "boolean", default: false },
     engine: { type: "string", default: "sqlite,postgres" },
     rows: { type: "string" },
@@ -41,35 +36,35 @@ const { values: options } = parseArgs({
     links: { type: "string" },
     seconds: { type: "string" },
     rounds: { type: "string" },
-    /** In one bulk that is sent. */
+    /** Size of one bulk. */
     messages: { type: "string" },
   },
 });
-const either = (given: string | undefined, usual: number, quick: number): number =>
-  given === undefined ? (options.quick ? quick : usual) : Number(given);
+const optionOr = (given: string | undefined, normal: number, quick: number): number =>
+  given === undefined ? (options.quick ? quick : normal) : Number(given);
 const SIZES: Sizes = {
-  rows: either(options.rows, 10_000_000, 100_000),
-  queued: either(options.queued, 1_000_000, 10_000),
-  webhooks: either(options.webhooks, 10_000, 100),
-  templates: either(options.templates, 100_000, 1000),
-  links: either(options.links, 10_000_000, 100_000),
+  rows: optionOr(options.rows, 10_000_000, 100_000),
+  queued: optionOr(options.queued, 1_000_000, 10_000),
+  webhooks: optionOr(options.webhooks, 10_000, 100),
+  templates: optionOr(options.templates, 100_000, 1000),
+  links: optionOr(options.links, 10_000_000, 100_000),
 };
-const SECONDS = either(options.seconds, 3, 1);
-const ROUNDS = either(options.rounds, 5, 1);
-const MESSAGES = either(options.messages, 20_000, 2000);
+const SECONDS = optionOr(options.seconds, 3, 1);
+const ROUNDS = optionOr(options.rounds, 5, 1);
+const MESSAGES = optionOr(options.messages, 20_000, 2000);
 const CONNECTIONS = 64;
-const ASKED_TIMES = 15;
-/** How long a server with a queue is looked at: long enough for its lanes to fill and its carrier to be tried. */
-const QUEUE_WATCHED_MS = options.quick ? 3000 : 20_000;
+const REQUESTS_PER_QUERY = 15;
+/** Memory is sampled this long after a start: enough to fill the priority queues and to try the carrier. */
+const MEMORY_WATCH_MS = options.quick ? 3000 : 20_000;
 
-// A start is measured as `npm start` makes it: what was compiled once is not compiled again.
+// Starts use the compile cache, as `npm start` does.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "..", "node_modules", ".cache", "compiled");
 
 const startedAt = performance.now();
-const tell = (line: string): void =>
-  say(`  ${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${line}`);
+const printProgress = (line: string): void =>
+  print(`  ${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${line}`);
 
-/** A server with its own store, which stops and starts again. */
+/** A server with its own store, which can stop and restart. */
 interface Side {
   server: ServerProcess;
   startAs(env: Record<string, string>): Promise<void>;
@@ -78,7 +73,7 @@ interface Side {
   remove(): Promise<void>;
 }
 
-async function makeSide(engine: string, cluster: Cluster | null): Promise<Side> {
+async function createSide(engine: string, cluster: Cluster | null): Promise<Side> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-growth-"));
   const database: FreshDatabase | null = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
   const common = { dataDir, ...(database ? { databaseUrl: database.url } : {}) };
@@ -102,23 +97,15 @@ async function makeSide(engine: string, cluster: Cluster | null): Promise<Side> 
   return side;
 }
 
-/** The same records on both sides; the full one gets more like them. */
+/** Both sides get the same records; the full side gets copies of them. */
 async function configure(server: ServerProcess, smscPort: number): Promise<void> {
   await useSmsc(server, smscPort, "all");
-  await ask(server, "PATCH", "/api/account", { keepTextsDays: 400 });
-  await ask(server, "POST", "/api/templates", { name: "bench", channel: "sms", text: "Your order {1} is on its way." });
-  const webhook = { name: "bench", url: "https://shop.example/events", channel: "sms", events: ["user_message"] };
-  const { id } = await ask<{ id: string }>(server, "POST", "/api/webhooks", webhook);
-  const dlr = { name: "bench", url: "https://shop.example/reports" };
-  const { id: dlrId } = await ask<{ id: string }>(server, "POST", "/api/dlr-configs", dlr);
-  // They are there to be copied; in this account nobody wants to know.
-  await ask(server, "PATCH", `/api/webhooks/${id}`, { enabled: false });
-  await ask(server, "PATCH", `/api/dlr-configs/${dlrId}`, { enabled: false });
+  await createSampleRecords(server);
 }
 
 const generator = new LoadProcess<Load, Measured>("generator.ts");
 
-async function accepts({ server }: Side, seconds = SECONDS): Promise<number> {
+async function measureAccepts({ server }: Side, seconds = SECONDS): Promise<number> {
   const request = sendRequest(server.apiKey, "TRANS");
   const port = portOf(server);
   return (await generator.measure({ port, connections: CONNECTIONS, seconds, request })).perSecond;
@@ -126,11 +113,11 @@ async function accepts({ server }: Side, seconds = SECONDS): Promise<number> {
 
 const ENDED = /^heliograph_messages_ended_total\{[^}]*\} (\d+)/gm;
 
-/** A bulk on its way to the SMSC; its receipts are waited for, so that they are nobody else's turn. */
-async function dispatches({ server }: Side, smsc: Counter, messages = MESSAGES): Promise<number> {
-  const before = await counted(server, ENDED);
+/** Sends a bulk and waits for its receipts, so that they do not run during the next measurement. */
+async function measureDispatch({ server }: Side, smsc: Counter, messages = MESSAGES): Promise<number> {
+  const before = await readCounter(server, ENDED);
   const perSecond = await bulk(server, smsc, messages);
-  while ((await counted(server, ENDED)) < before + messages) await pause(50);
+  while ((await readCounter(server, ENDED)) < before + messages) await pause(50);
   return perSecond;
 }
 
@@ -139,21 +126,21 @@ interface Pair {
   empty: number;
 }
 
-/** Turn by turn, so that both meet the same moods of the machine. */
-async function turns(
+/** The two sides alternate, so that variations of the machine affect both. */
+async function compareSides(
   name: string,
   { full, empty }: { full: Side; empty: Side },
   measure: (side: Side) => Promise<number>,
 ): Promise<{ ratio: number; ratios: number[] } & Pair> {
   const rounds: Pair[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Who begins changes: whatever the first leaves behind, such as a file to be synced, falls on both.
+    // The order alternates too: work left over by the first side, such as a pending sync, affects both equally.
     const isFullFirst = round % 2 === 1;
     const first = await measure(isFullFirst ? full : empty);
     const second = await measure(isFullFirst ? empty : full);
     const pair = isFullFirst ? { full: first, empty: second } : { full: second, empty: first };
     rounds.push(pair);
-    tell(
+    printProgress(
       `${name}, round ${round + 1}: ${(pair.full / pair.empty).toFixed(2)} (full ${pair.full.toFixed(0)}, empty ${pair.empty.toFixed(0)})`,
     );
   }
@@ -166,7 +153,7 @@ async function turns(
   };
 }
 
-/** What the dashboard asks for. */
+/** Queries of the dashboard. */
 const QUERIES = {
   "messages, first page": "/api/messages",
   "messages, failed ones": "/api/messages?status=Failed",
@@ -179,8 +166,8 @@ const QUERIES = {
   links: "/api/links",
   templates: "/api/templates",
 };
-/** What is asked of a server with a queue by whoever watches it. */
-const QUERIES_OF_QUEUE = {
+/** Queries an operator makes while a queue is long. */
+const QUEUE_QUERIES = {
   system: "/api/system",
   metrics: "/metrics",
   "messages, pending": "/api/messages?status=Pending",
@@ -192,16 +179,16 @@ interface QueryResult extends Pair {
 
 async function medianMs({ server }: Side, path: string): Promise<number> {
   const times: number[] = [];
-  for (let time = 0; time < ASKED_TIMES + 2; time += 1) {
-    const askedAt = performance.now();
-    await ask(server, "GET", path);
-    // The first two warm up.
-    if (time > 1) times.push(performance.now() - askedAt);
+  for (let time = 0; time < REQUESTS_PER_QUERY + 2; time += 1) {
+    const sentAt = performance.now();
+    await callApi(server, "GET", path);
+    // The first two requests are the warm-up.
+    if (time > 1) times.push(performance.now() - sentAt);
   }
   return median(times);
 }
 
-async function askQueries(
+async function measureQueries(
   queries: Record<string, string>,
   { full, empty }: { full: Side; empty: Side },
 ): Promise<QueryResult[]> {
@@ -209,7 +196,7 @@ async function askQueries(
   for (const [name, path] of Object.entries(queries)) {
     const result = { name, full: await medianMs(full, path), empty: await medianMs(empty, path) };
     results.push(result);
-    tell(`${name}: ${result.full.toFixed(1)} ms (empty ${result.empty.toFixed(1)} ms)`);
+    printProgress(`${name}: ${result.full.toFixed(1)} ms (empty ${result.empty.toFixed(1)} ms)`);
   }
   return results;
 }
@@ -217,19 +204,19 @@ async function askQueries(
 const residentMB = ({ server }: Side): number =>
   (Number(execFileSync("ps", ["-o", "rss=", "-p", String(server.pid)], { encoding: "utf8" })) * 1024) / 1e6;
 
-/** The most that was seen within a while. */
-async function watchedMB(side: Side, watchMs: number): Promise<number> {
-  let most = 0;
+/** Highest resident memory within a period. */
+async function peakMemoryMB(side: Side, watchMs: number): Promise<number> {
+  let peak = 0;
   for (const until = performance.now() + watchMs; performance.now() < until; await pause(250))
-    most = Math.max(most, residentMB(side));
-  return most;
+    peak = Math.max(peak, residentMB(side));
+  return peak;
 }
 
-/** From the start of the process, with the settings that everybody has, until it says that it is ready. */
+/** From the start of the process with default settings until it is ready. */
 async function startMs(side: Side): Promise<number> {
-  const begunAt = performance.now();
+  const launchedAt = performance.now();
   await side.startAs({});
-  return performance.now() - begunAt;
+  return performance.now() - launchedAt;
 }
 
 interface Result {
@@ -241,15 +228,15 @@ interface Result {
   startMs: number;
   accept: Pair & { ratios: number[] };
   dispatch: Pair & { ratios: number[] };
-  /** With the role api, before the first request: what configuration alone takes. */
+  /** With the role api before the first request: the memory of the configuration alone. */
   idleMemoryMB: Pair;
   /** After the bulks. */
   workedMemoryMB: Pair;
-  /** With the history, the records and the queue; and with nothing. */
+  /** With history, records and queue, compared with an empty store. */
   fullMemoryMB: number;
   emptyMemoryMB: number;
   emptyStartMs: number;
-  /** Medians, in ms. */
+  /** Medians in ms. */
   queries: QueryResult[];
   queriesWithQueue: QueryResult[];
 }
@@ -257,69 +244,73 @@ interface Result {
 async function compare(engine: string, cluster: Cluster | null): Promise<Result> {
   const smsc = new Counter("counting-smsc.ts");
   const [smscPort] = (await once(smsc.child, "message")) as [number];
-  const sides = { full: await makeSide(engine, cluster), empty: await makeSide(engine, cluster) };
-  const each = async (act: (side: Side) => Promise<void>): Promise<void> => {
+  const sides = { full: await createSide(engine, cluster), empty: await createSide(engine, cluster) };
+  const forBoth = async (act: (side: Side) => Promise<void>): Promise<void> => {
     await act(sides.full);
     await act(sides.empty);
   };
   const fillQueueOf = async (side: Side): Promise<void> => {
     const queueing = await side.openBare();
-    await fillQueue(queueing, SIZES.queued, (line) => tell(`${engine}: ${line}`));
+    await fillQueue(queueing, SIZES.queued, (line) => printProgress(`${engine}: ${line}`));
     await queueing.close();
   };
   try {
-    await each((side) => configure(side.server, smscPort));
-    await each((side) => side.stop());
+    await forBoth((side) => configure(side.server, smscPort));
+    await forBoth((side) => side.stop());
     const filling = await sides.full.openBare();
-    await fillHistory(filling, SIZES, (line) => tell(`${engine}: ${line}`));
+    await fillHistory(filling, SIZES, (line) => printProgress(`${engine}: ${line}`));
     await filling.close();
 
-    await each((side) => side.startAs({ ...BULK_SETTINGS, HELIOGRAPH_ROLES: "api" }));
+    await forBoth((side) => side.startAs({ ...BULK_SETTINGS, HELIOGRAPH_ROLES: "api" }));
     await pause(1000);
     const idleMemoryMB = { full: residentMB(sides.full), empty: residentMB(sides.empty) };
-    await each(async (side) => void (await accepts(side, 1)));
-    const accept = await turns(`${engine}, accepts per s`, sides, (side) => accepts(side));
-    await each((side) => side.stop());
+    await forBoth(async (side) => void (await measureAccepts(side, 1)));
+    const accept = await compareSides(`${engine}, accepts per s`, sides, (side) => measureAccepts(side));
+    await forBoth((side) => side.stop());
 
-    // Nobody sent what was accepted until now, and what the bulks meet must be the same on both sides.
-    await each(async (side) => {
+    // Discard the messages accepted so far: the bulks need the same conditions on both sides.
+    await forBoth(async (side) => {
       const bare = await side.openBare();
       await bare.run("delete from messages where state = 'accepted'");
       await bare.close();
       await side.startAs(BULK_SETTINGS);
     });
-    // A server that sends campaigns has been running for longer than it takes to be compiled.
-    await each(async (side) => void (await dispatches(side, smsc)));
-    const dispatch = await turns(`${engine}, messages per s to the SMSC`, sides, (side) => dispatches(side, smsc));
+    // Warm-up: a server that sends campaigns has been running for longer than its JIT compilation takes.
+    await forBoth(async (side) => void (await measureDispatch(side, smsc)));
+    const dispatch = await compareSides(`${engine}, messages per s to the SMSC`, sides, (side) =>
+      measureDispatch(side, smsc),
+    );
     const workedMemoryMB = { full: residentMB(sides.full), empty: residentMB(sides.empty) };
-    const queries = await askQueries(QUERIES, sides);
-    await each((side) => side.stop());
+    const queries = await measureQueries(QUERIES, sides);
+    await forBoth((side) => side.stop());
 
-    // From here on the carrier is down, and what waits for it stays.
+    // The carrier is down from here on, so the queue stays.
     smsc.child.disconnect();
     await fillQueueOf(sides.full);
     const starts: Pair[] = [];
     for (let round = 0; round < Math.min(3, ROUNDS); round += 1) {
       starts.push({ full: await startMs(sides.full), empty: await startMs(sides.empty) });
-      tell(
+      printProgress(
         `${engine}, start ${round + 1}: ${starts.at(-1)?.full.toFixed(0)} ms with the queue, ${starts.at(-1)?.empty.toFixed(0)} ms empty`,
       );
-      await each((side) => side.stop());
+      await forBoth((side) => side.stop());
     }
-    await each((side) => side.startAs({}));
+    await forBoth((side) => side.startAs({}));
     const [fullMemoryMB, emptyMemoryMB] = await Promise.all([
-      watchedMB(sides.full, QUEUE_WATCHED_MS),
-      watchedMB(sides.empty, QUEUE_WATCHED_MS),
+      peakMemoryMB(sides.full, MEMORY_WATCH_MS),
+      peakMemoryMB(sides.empty, MEMORY_WATCH_MS),
     ]);
-    tell(`${engine}, memory: ${fullMemoryMB.toFixed(0)} MB with all of it, ${emptyMemoryMB.toFixed(0)} MB empty`);
-    const queriesWithQueue = await askQueries(QUERIES_OF_QUEUE, sides);
-    await each((side) => side.stop());
+    printProgress(
+      `${engine}, memory: ${fullMemoryMB.toFixed(0)} MB with history and queue, ${emptyMemoryMB.toFixed(0)} MB empty`,
+    );
+    const queriesWithQueue = await measureQueries(QUEUE_QUERIES, sides);
+    await forBoth((side) => side.stop());
 
-    // The queue alone: templates and webhooks are in memory by design, waiting messages are not.
+    // The queue alone: templates and webhooks are kept in memory by design, queued messages are not.
     await fillQueueOf(sides.empty);
     await sides.empty.startAs({});
-    const queuedMemoryMB = await watchedMB(sides.empty, QUEUE_WATCHED_MS);
-    tell(`${engine}, memory: ${queuedMemoryMB.toFixed(0)} MB with the queue alone`);
+    const queuedMemoryMB = await peakMemoryMB(sides.empty, MEMORY_WATCH_MS);
+    printProgress(`${engine}, memory: ${queuedMemoryMB.toFixed(0)} MB with the queue alone`);
     return {
       engine,
       acceptRatio: accept.ratio,
@@ -338,7 +329,7 @@ async function compare(engine: string, cluster: Cluster | null): Promise<Result>
     };
   } finally {
     if (smsc.child.connected) smsc.child.disconnect();
-    await each((side) => side.remove());
+    await forBoth((side) => side.remove());
   }
 }
 
@@ -349,7 +340,7 @@ for (const engine of engines) results.push(await compare(engine, cluster));
 generator.end();
 await cluster?.stop();
 
-say("\naccept, full to empty   dispatch, full to empty   memory with the queue   start with the queue");
+print("\naccept, full to empty   dispatch, full to empty   memory with the queue   start with the queue");
 for (const result of results) {
   const cells = [
     result.acceptRatio.toFixed(2).padStart(21),
@@ -357,6 +348,6 @@ for (const result of results) {
     `${result.queuedMemoryMB.toFixed(0)} MB`.padStart(23),
     `${result.startMs.toFixed(0)} ms`.padStart(22),
   ];
-  say(`${cells.join(" ")}   ${result.engine}`);
+  print(`${cells.join(" ")}   ${result.engine}`);
 }
 await record("growth", { ...SIZES, seconds: SECONDS, rounds: ROUNDS, messages: MESSAGES, results });

@@ -7,26 +7,26 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../test/support/free-port.ts";
 
-/** Kannel as fast as we can make it: both boxes without logs, a wide window, one smsbox for each door. */
+/** Kannel in its fastest configuration: no logs, a wide window, several smsboxes. */
 export interface Kannel {
-  /** Where `sendsms` is asked, one for each smsbox. */
+  /** Ports of `sendsms`, one per smsbox. */
   ports: readonly number[];
   stop(): Promise<void>;
 }
 
 export interface KannelOptions {
   smscPort: number;
-  /** `file` writes every message down, unsynced; `none` keeps them in memory alone. */
+  /** `file` writes every message to a file without syncing; `none` keeps messages in memory only. */
   store: "file" | "none";
   window: number;
   smsboxes: number;
 }
 
-/** Where Debian puts both boxes. */
+/** Folder in which Debian installs both programs. */
 export const SBIN = "/usr/sbin";
 const START_MS = 15_000;
 
-/** Starts bearerbox and smsboxes from Debian's package, bound to an SMSC, and waits until they take messages. */
+/** Starts bearerbox and smsboxes from Debian's package, bound to an SMSC, and waits until they accept messages. */
 export async function startKannel({ smscPort, store, window, smsboxes }: KannelOptions): Promise<Kannel> {
   const folder = await mkdtemp(join(tmpdir(), "heliograph-kannel-"));
   const [adminPort, boxPort] = [await freePort(), await freePort()];
@@ -59,7 +59,7 @@ source-addr-autodetect = true
 dest-addr-ton = 1
 dest-addr-npi = 1
 `;
-  /** Both boxes read the whole of it; an smsbox takes its own port from it. */
+  /** Both programs read the whole file; each smsbox has a file with its own port. */
   const configFor = (port: number): string => `${core}
 group = smsbox
 bearerbox-host = 127.0.0.1
@@ -80,10 +80,10 @@ concatenation = true
     boxes.push(spawn(join(SBIN, program), ["-v", "4", file], { cwd: folder, stdio: "ignore" }));
   };
   await run("bearerbox", ports[0] ?? 0);
-  await answers(boxPort);
+  await waitForPort(boxPort);
   for (const port of ports) {
     await run("smsbox", port);
-    await answers(port);
+    await waitForPort(port);
   }
   return {
     ports,
@@ -98,7 +98,7 @@ concatenation = true
 }
 
 /** Resolves once a port takes connections. */
-async function answers(port: number): Promise<void> {
+async function waitForPort(port: number): Promise<void> {
   const until = performance.now() + START_MS;
   for (;;) {
     const isOpen = await new Promise<boolean>((resolve) => {

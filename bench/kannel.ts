@@ -1,8 +1,9 @@
-// Single messages from the API to the SMSC, and on through the receipt to the callback, beside Kannel in the same run: the
-// same generator, the same SMSC, the same sink, turn by turn, and each side by few and by many connections, because ours
-// needs many to be at its best and Kannel does not. Both are started anew several times: one life of a process does up
-// to an eighth less than another, from its beginning to its end. Kannel is Debian's package, which has to be installed.
-// Run: npm run bench:kannel [-- --lives 3 --rounds 2 --seconds 4 --store file --smsboxes 2 --connections 64,256 --engine sqlite]
+// Single messages from the API to the SMSC, and from the API to the callback, compared with Kannel in the same run:
+// same generator, SMSC and sink, alternating. Both sides run with few and with many connections, because Heliograph is
+// fastest with many and Kannel is not. Both are restarted several times: throughput differs by up to an eighth between
+// processes. Requires Debian's package kannel.
+// Run: npm run bench:kannel [-- --processes 3 --rounds 2 --seconds 4 --store file --smsboxes 2 --connections 64,256
+// --engine sqlite]
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,19 +11,19 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer } from "../test/support/server-process.ts";
-import { portOf } from "./ask.ts";
-import { median, say } from "./figures.ts";
+import { portOf } from "./api-client.ts";
+import { median, print } from "./report.ts";
 import type { Load, Measured } from "./generator.ts";
 import { startKannel, type KannelOptions } from "./kannel-process.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
 import { sendRequest, TEXT } from "./requests.ts";
-import { configure, Counter, SMSC_WINDOW } from "./walk.ts";
+import { configure, Counter, SMSC_WINDOW } from "./testbed.ts";
 
 const { values: options } = parseArgs({
   options: {
-    lives: { type: "string", default: "3" },
-    /** Of each life. */
+    processes: { type: "string", default: "3" },
+    /** Rounds per process. */
     rounds: { type: "string", default: "2" },
     seconds: { type: "string", default: "4" },
     store: { type: "string", default: "file" },
@@ -31,13 +32,13 @@ const { values: options } = parseArgs({
     connections: { type: "string", default: "64,256" },
   },
 });
-const LIVES = Number(options.lives);
+const PROCESSES = Number(options.processes);
 const ROUNDS = Number(options.rounds);
 const SECONDS = Number(options.seconds);
 const SMSBOXES = Number(options.smsboxes);
 const CONNECTIONS = options.connections.split(",").map(Number);
 const STALLED_MS = 20_000;
-/** It takes us as long until everything is compiled. */
+/** Our JIT compilation needs about four rounds. */
 const WARM_UP_ROUNDS = 4;
 
 interface Side {
@@ -54,18 +55,18 @@ async function generate({ name, port, request }: Side, connections: number): Pro
   return measured;
 }
 
-/** Messages per second, from the first request until the last of them has reached the end of the way. */
-async function turn(side: Side, connections: number, end: Counter): Promise<number> {
-  const before = await end.taken();
+/** Messages per second, from the first request until the last message has reached the end of the measured path. */
+async function measureRound(side: Side, connections: number, end: Counter): Promise<number> {
+  const before = await end.received();
   const { answers, elapsedMs } = await generate(side, connections);
   const startedAt = performance.now() - elapsedMs;
-  let last = { taken: before, at: performance.now() };
+  let last = { received: before, at: performance.now() };
   for (;;) {
-    const taken = await end.taken();
+    const received = await end.received();
     const now = performance.now();
-    if (taken - before >= answers) return answers / ((now - startedAt) / 1000);
-    if (taken > last.taken) last = { taken, at: now };
-    if (now - last.at > STALLED_MS) throw new Error(`${side.name}: ${taken - before} of ${answers} came to the end`);
+    if (received - before >= answers) return answers / ((now - startedAt) / 1000);
+    if (received > last.received) last = { received, at: now };
+    if (now - last.at > STALLED_MS) throw new Error(`${side.name}: ${received - before} of ${answers} reached the end`);
     await pause(10);
   }
 }
@@ -90,7 +91,7 @@ interface Rates {
 interface Result extends Rates {
   path: string;
   engine: string;
-  /** With the number of connections at which each side is best: medians of the rounds, and the ratio of each round. */
+  /** Each side with its best number of connections: medians of the rounds, and the median of their ratios. */
   ratio: number;
   ratios: number[];
   byConnections: (Rates & { connections: number; ratio: number })[];
@@ -106,26 +107,26 @@ function medians(rounds: readonly Rates[]): Rates & { ratio: number } {
   };
 }
 
-/** What one side did in each round with the number of connections at which it is best. */
+/** Rates per round of one side with its best number of connections. */
 function bestOf(side: keyof Rates, rounds: readonly (readonly Rates[])[]): number[] {
   const byConnections = CONNECTIONS.map((_, index) => rounds.map((round) => round[index]?.[side] ?? 0));
   return byConnections.toSorted((a, b) => median(b) - median(a))[0] ?? [];
 }
 
-/** Both sides, from their start to their end. */
-interface Life {
+/** One process of each side. */
+interface ProcessPair {
   ours: Side;
   kannel: Side;
   end(): Promise<void>;
 }
 
-async function begin(engine: string, toldAt: number | null): Promise<Life> {
+async function startProcesses(engine: string, callbackPort: number | null): Promise<ProcessPair> {
   const database = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
   const server = await startServer(database ? { databaseUrl: database.url } : {});
-  await configure(server, smscPort, toldAt);
+  await configure(server, smscPort, callbackPort);
   const store = options.store as KannelOptions["store"];
   const kannel = await startKannel({ smscPort, store, window: SMSC_WINDOW, smsboxes: SMSBOXES });
-  let asked = 0;
+  let requests = 0;
   return {
     ours: {
       name: "Heliograph",
@@ -134,8 +135,8 @@ async function begin(engine: string, toldAt: number | null): Promise<Life> {
     },
     kannel: {
       name: "Kannel",
-      port: () => kannel.ports[asked++ % SMSBOXES] ?? 0,
-      request: kannelRequest(toldAt),
+      port: () => kannel.ports[requests++ % SMSBOXES] ?? 0,
+      request: kannelRequest(callbackPort),
     },
     async end() {
       await kannel.stop();
@@ -146,32 +147,37 @@ async function begin(engine: string, toldAt: number | null): Promise<Life> {
   };
 }
 
-/** What each side does in each round of one life, by each number of connections. */
-async function measureLife(what: string, { ours, kannel }: Life, end: Counter): Promise<Rates[][]> {
+/** Rates of both sides per round and number of connections. */
+async function measureProcesses(what: string, { ours, kannel }: ProcessPair, end: Counter): Promise<Rates[][]> {
   for (let round = 0; round < WARM_UP_ROUNDS; round += 1)
-    for (const side of [ours, kannel]) await turn(side, CONNECTIONS[round % CONNECTIONS.length] ?? 0, end);
+    for (const side of [ours, kannel]) await measureRound(side, CONNECTIONS[round % CONNECTIONS.length] ?? 0, end);
   const rounds: Rates[][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const measured: Rates[] = [];
-    // The other way round in every second round, so that none of them always comes first, or asks the same smsbox.
+    // The order alternates, so that no setting always comes first or always uses the same smsbox.
     for (const connections of round % 2 === 0 ? CONNECTIONS : CONNECTIONS.toReversed()) {
-      const rates = { kannel: await turn(kannel, connections, end), ours: await turn(ours, connections, end) };
+      const rates = {
+        kannel: await measureRound(kannel, connections, end),
+        ours: await measureRound(ours, connections, end),
+      };
       measured[CONNECTIONS.indexOf(connections)] = rates;
-      const told = `${ratioOf(rates).toFixed(2)} (${rates.ours.toFixed(0)} and ${rates.kannel.toFixed(0)})`;
-      say(`  ${what}, round ${round + 1}, ${connections} connections: ${told}`);
+      const rateTexts = `${ratioOf(rates).toFixed(2)} (${rates.ours.toFixed(0)} and ${rates.kannel.toFixed(0)})`;
+      print(`  ${what}, round ${round + 1}, ${connections} connections: ${rateTexts}`);
     }
     rounds.push(measured);
   }
   return rounds;
 }
 
-async function compare(engine: string, toldAt: number | null): Promise<Result> {
-  const path = toldAt === null ? "API to SMSC" : "API to callback";
+async function compare(engine: string, callbackPort: number | null): Promise<Result> {
+  const path = callbackPort === null ? "API to SMSC" : "API to callback";
   const rounds: Rates[][] = [];
-  for (let count = 1; count <= LIVES; count += 1) {
-    const life = await begin(engine, toldAt);
-    rounds.push(...(await measureLife(`${path}, ${engine}, life ${count}`, life, toldAt === null ? smsc : sink)));
-    await life.end();
+  for (let count = 1; count <= PROCESSES; count += 1) {
+    const pair = await startProcesses(engine, callbackPort);
+    rounds.push(
+      ...(await measureProcesses(`${path}, ${engine}, process ${count}`, pair, callbackPort === null ? smsc : sink)),
+    );
+    await pair.end();
   }
   const kannels = bestOf("kannel", rounds);
   const bests = bestOf("ours", rounds).map((rate, round) => ({ ours: rate, kannel: kannels[round] ?? 0 }));
@@ -195,21 +201,22 @@ const engines = options.engine.split(",");
 const cluster = engines.includes("postgres") ? await startCluster() : null;
 
 const results: Result[] = [];
-for (const engine of engines) for (const toldAt of [null, sinkPort]) results.push(await compare(engine, toldAt));
+for (const engine of engines)
+  for (const callbackPort of [null, sinkPort]) results.push(await compare(engine, callbackPort));
 generator.end();
 smsc.child.disconnect();
 sink.child.disconnect();
 await cluster?.stop();
 
-say(`\nratio to Kannel   ours/s   Kannel/s (store ${options.store}, ${SMSBOXES} smsboxes, window ${SMSC_WINDOW})`);
+print(`\nratio to Kannel   ours/s   Kannel/s (store ${options.store}, ${SMSBOXES} smsboxes, window ${SMSC_WINDOW})`);
 const line = ({ ratio, ours, kannel }: Rates & { ratio: number }): string =>
   `${ratio.toFixed(2).padStart(14)} ${ours.toFixed(0).padStart(9)} ${kannel.toFixed(0).padStart(10)}`;
 for (const result of results) {
-  say(`${line(result)}   ${result.path}, ${result.engine}, each at its best`);
-  for (const some of result.byConnections) say(`${line(some)}     by ${some.connections} connections`);
+  print(`${line(result)}   ${result.path}, ${result.engine}, each side with its best number of connections`);
+  for (const some of result.byConnections) print(`${line(some)}     with ${some.connections} connections`);
 }
 await record("kannel", {
-  lives: LIVES,
+  lives: PROCESSES,
   rounds: ROUNDS,
   seconds: SECONDS,
   store: options.store,

@@ -1,24 +1,24 @@
-// How long one-time passwords wait while promotions flood the server: p50 and p99 of the time in the queue, in ms.
+// Queue time of one-time passwords under a flood of promotions: p50 and p99 in ms.
 // Run: npm run bench:lanes [-- --seconds 15 --rate 50 --connections 4 --engine sqlite,postgres]
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { portOf } from "./ask.ts";
-import { say } from "./figures.ts";
+import { portOf } from "./api-client.ts";
+import { print } from "./report.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
 import { postRequest } from "./requests.ts";
-import { figureOf, handedOver, quantileBetween, readMetrics } from "./server-figures.ts";
+import { metricValue, queueTimes, quantileBetween, readMetrics } from "./server-metrics.ts";
 
 const { values: options } = parseArgs({
   options: {
     seconds: { type: "string", default: "15" },
-    /** Passwords per second. */
+    /** One-time passwords per second. */
     rate: { type: "string", default: "50" },
-    /** Callers that send a bulk of promotions each, one after the other, without a pause. */
+    /** Connections that send bulks of promotions back to back. */
     connections: { type: "string", default: "4" },
     engine: { type: "string", default: "sqlite,postgres" },
   },
@@ -27,7 +27,7 @@ const SECONDS = Number(options.seconds);
 const RATE = Number(options.rate);
 const CONNECTIONS = Number(options.connections);
 const BULK = 1000;
-/** The flood has filled its lane by then. */
+/** The flood fills its priority queue within this time. */
 const WARM_UP_MS = 3000;
 
 const promotions = JSON.stringify({
@@ -39,7 +39,7 @@ const promotions = JSON.stringify({
 
 const generator = new LoadProcess<Load, Measured>("generator.ts");
 
-/** The flood comes from a process of its own, so that it never shares an event loop with the clock of the passwords. */
+/** The flood comes from its own process, so that it shares no event loop with the latency measurement. */
 function flood(server: ServerProcess, seconds: number): Promise<Measured> {
   const port = portOf(server);
   return generator.run({
@@ -52,8 +52,8 @@ function flood(server: ServerProcess, seconds: number): Promise<Measured> {
 
 interface Password {
   messageId: string;
-  /** From the request to its answer: the messages are on disk. */
-  answeredMs: number;
+  /** From the request to its response: the messages are on disk. */
+  responseMs: number;
 }
 
 async function sendPassword({ baseUrl, apiKey }: ServerProcess, index: number): Promise<Password> {
@@ -64,14 +64,14 @@ async function sendPassword({ baseUrl, apiKey }: ServerProcess, index: number): 
     headers: { apikey: apiKey, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  const answer = (await response.json()) as { data: { messageId: string }[]; message: string };
-  const [sent] = answer.data;
-  if (!sent) throw new Error(`a password was refused: ${answer.message}`);
-  return { messageId: sent.messageId, answeredMs: performance.now() - startedAt };
+  const result = (await response.json()) as { data: { messageId: string }[]; message: string };
+  const [sent] = result.data;
+  if (!sent) throw new Error(`one-time password refused: ${result.message}`);
+  return { messageId: sent.messageId, responseMs: performance.now() - startedAt };
 }
 
-/** At a steady rate, whether or not the earlier ones have been answered. */
-async function trickle(server: ServerProcess, seconds: number): Promise<Password[]> {
+/** Sends at a fixed rate, independent of earlier responses (open loop). */
+async function sendPasswords(server: ServerProcess, seconds: number): Promise<Password[]> {
   const passwords: Promise<Password>[] = [];
   const startedAt = performance.now();
   for (let index = 0; index < seconds * RATE; index += 1) {
@@ -81,8 +81,8 @@ async function trickle(server: ServerProcess, seconds: number): Promise<Password
   return Promise.all(passwords);
 }
 
-/** From accepted to taken by the carrier, as the server wrote it down. */
-async function waitedMs({ baseUrl, apiKey }: ServerProcess, messageId: string): Promise<number> {
+/** From accept to submit ack, as the server recorded it. */
+async function submitAckMs({ baseUrl, apiKey }: ServerProcess, messageId: string): Promise<number> {
   for (;;) {
     const response = await fetch(`${baseUrl}/v1/messages/${messageId}`, { headers: { apikey: apiKey } });
     const { createdAt, submittedAt } = (await response.json()) as { createdAt: number; submittedAt: number | null };
@@ -97,10 +97,10 @@ const quantile = (values: readonly number[], share: number): number =>
 interface Result {
   engine: string;
   passwords: number;
-  /** From accepted to handed to the carrier. */
+  /** From accept to submit. */
   queueP50Ms: number;
   queueP99Ms: number;
-  /** From accepted to taken by the carrier, which is simulated on the same disk. */
+  /** From accept to submit ack; the simulated carrier uses the same disk. */
   takenP50Ms: number;
   takenP99Ms: number;
   answerP50Ms: number;
@@ -110,29 +110,29 @@ interface Result {
 }
 
 const sentPromotions = (metrics: string): number =>
-  figureOf(metrics, 'heliograph_queue_milliseconds_count{type="PROMO"}');
+  metricValue(metrics, 'heliograph_queue_seconds_count{type="PROMO"}');
 
 async function measure(engine: string, server: ServerProcess): Promise<Result> {
-  await trickle(server, 1);
+  await sendPasswords(server, 1);
   const flooding = flood(server, SECONDS + WARM_UP_MS / 1000 + 1);
   await sleep(WARM_UP_MS);
   const before = await readMetrics(server);
-  const passwords = await trickle(server, SECONDS);
+  const passwords = await sendPasswords(server, SECONDS);
   const after = await readMetrics(server);
   const { perSecond, refused } = await flooding;
-  if (refused > 0) say(`  ${refused} bulks were refused because too much was waiting`);
-  const waited: number[] = [];
-  for (const { messageId } of passwords) waited.push(await waitedMs(server, messageId));
-  const answered = passwords.map(({ answeredMs }) => answeredMs);
+  if (refused > 0) print(`  ${refused} bulks were refused (overload)`);
+  const submitAcks: number[] = [];
+  for (const { messageId } of passwords) submitAcks.push(await submitAckMs(server, messageId));
+  const responses = passwords.map(({ responseMs }) => responseMs);
   return {
     engine,
     passwords: passwords.length,
-    queueP50Ms: quantileBetween(handedOver(before, "OTP"), handedOver(after, "OTP"), 0.5),
-    queueP99Ms: quantileBetween(handedOver(before, "OTP"), handedOver(after, "OTP"), 0.99),
-    takenP50Ms: quantile(waited, 0.5),
-    takenP99Ms: quantile(waited, 0.99),
-    answerP50Ms: quantile(answered, 0.5),
-    answerP99Ms: quantile(answered, 0.99),
+    queueP50Ms: quantileBetween(queueTimes(before, "OTP"), queueTimes(after, "OTP"), 0.5),
+    queueP99Ms: quantileBetween(queueTimes(before, "OTP"), queueTimes(after, "OTP"), 0.99),
+    takenP50Ms: quantile(submitAcks, 0.5),
+    takenP99Ms: quantile(submitAcks, 0.99),
+    answerP50Ms: quantile(responses, 0.5),
+    answerP99Ms: quantile(responses, 0.99),
     promotionsAcceptedPerSecond: perSecond * BULK,
     promotionsSentPerSecond: (sentPromotions(after) - sentPromotions(before)) / SECONDS,
   };
@@ -154,18 +154,20 @@ for (const engine of options.engine.split(",")) {
 generator.end();
 await cluster?.stop();
 
-say("\nqueue p50 ms   p99 ms   taken p50 ms   p99 ms   answer p50 ms   p99 ms   promotions accepted/s   sent/s");
+print(
+  "\nqueue p50 ms   p99 ms   submit ack p50 ms   p99 ms   response p50 ms   p99 ms   promotions accepted/s   sent/s",
+);
 for (const result of results) {
   const cells = [
     result.queueP50Ms.toFixed(0).padStart(12),
     result.queueP99Ms.toFixed(0).padStart(8),
-    result.takenP50Ms.toFixed(0).padStart(14),
+    result.takenP50Ms.toFixed(0).padStart(19),
     result.takenP99Ms.toFixed(0).padStart(8),
-    result.answerP50Ms.toFixed(1).padStart(15),
+    result.answerP50Ms.toFixed(1).padStart(17),
     result.answerP99Ms.toFixed(1).padStart(8),
     result.promotionsAcceptedPerSecond.toFixed(0).padStart(23),
     result.promotionsSentPerSecond.toFixed(0).padStart(8),
   ];
-  say(`${cells.join(" ")}   ${result.engine}`);
+  print(`${cells.join(" ")}   ${result.engine}`);
 }
 await record("lanes", { seconds: SECONDS, passwordsPerSecond: RATE, floodConnections: CONNECTIONS, results });

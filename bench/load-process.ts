@@ -3,33 +3,33 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 /**
- * A load as a process of its own, so that it never shares an event loop with what is measured. It lives from the first turn
- * to the last: a new one would spend the first second of each turn on compiling itself, on the cores of whatever it measures.
+ * Load generator in its own process, so that it shares no event loop with the measured code. One process serves all
+ * rounds: a new one would spend its first second on JIT compilation, on the cores of the measured server.
  */
 export class LoadProcess<Load extends object, Measured extends { refused: number }> {
   readonly #child: ChildProcess;
-  readonly #gone: Promise<never>;
+  readonly #exited: Promise<never>;
 
   constructor(file: string) {
     this.#child = fork(join(import.meta.dirname, file));
-    this.#gone = once(this.#child, "exit").then(([code, signal]) => {
-      throw new Error(`${file} has ended with ${code ?? signal}`);
+    this.#exited = once(this.#child, "exit").then(([code, signal]) => {
+      throw new Error(`${file} exited with ${code ?? signal}`);
     });
-    // Whoever waits for a turn hears of it; after the last turn it is as it should be.
-    this.#gone.catch(() => {});
+    // `run` reports the error; an exit after the last round is expected.
+    this.#exited.catch(() => {});
   }
 
-  /** One turn, of which nothing may be refused. */
+  /** Runs one load. Throws if any response was unexpected. */
   async measure(load: Load): Promise<Measured> {
     const measured = await this.run(load);
-    if (measured.refused > 0) throw new Error(`${measured.refused} answers were not as expected`);
+    if (measured.refused > 0) throw new Error(`${measured.refused} unexpected responses`);
     return measured;
   }
 
-  /** One turn, whatever was answered. */
+  /** Runs one load, whatever the responses are. */
   async run(load: Load): Promise<Measured> {
     this.#child.send(load);
-    const [measured] = (await Promise.race([once(this.#child, "message"), this.#gone])) as [Measured];
+    const [measured] = (await Promise.race([once(this.#child, "message"), this.#exited])) as [Measured];
     return measured;
   }
 
@@ -38,7 +38,7 @@ export class LoadProcess<Load extends object, Measured extends { refused: number
   }
 }
 
-/** The other side: takes one load after the other until nobody is there to give any. One that fails takes its process with it. */
+/** Child side: serves loads until the parent disconnects. A failed load ends the process. */
 export function serveLoads(generate: (load: never) => Promise<object>): void {
   process.on("message", (load) => void generate(load as never).then((measured) => process.send?.(measured)));
   process.once("disconnect", () => process.exit());

@@ -1,20 +1,21 @@
-// Several times of what the whole walk can carry, for minutes, from callers who obey nothing: whether the server says no in
-// the way it promises, goes on sending meanwhile, keeps passwords prompt, and is itself again afterwards.
+// Overload: several times the capacity of the whole pipeline, for minutes, from clients that ignore Retry-After.
+// Verifies that the server refuses as documented, keeps sending, keeps one-time passwords fast, and recovers
+// afterwards.
 // Run: npm run bench:overload [-- --minutes 5 --times 3 --engine sqlite|postgres --every 5 --measure 15]
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { ask } from "./ask.ts";
+import { callApi } from "./api-client.ts";
 import type { CustomerSample, Stream, StreamSample } from "./customer.ts";
-import { say } from "./figures.ts";
+import { print } from "./report.ts";
 import { record } from "./record.ts";
-import { figureOf, handedOver, MIB, quantileBetween, readMetrics } from "./server-figures.ts";
+import { metricValue, queueTimes, MIB, quantileBetween, readMetrics } from "./server-metrics.ts";
 import { sendRequest } from "./requests.ts";
-import { drained, measureRate, openWalk } from "./walk.ts";
+import { drained, measureRate, openTestbed } from "./testbed.ts";
 
 const { values: options } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
-    /** How many times of the rate that was measured at full speed are offered. */
+    /** Offered load as a multiple of the measured full speed. */
     times: { type: "string", default: "3" },
     engine: { type: "string", default: "sqlite" },
     every: { type: "string", default: "5" },
@@ -27,12 +28,12 @@ const EVERY_MS = Number(options.every) * 1000;
 const CONNECTIONS = Number(options.connections);
 const OTPS_PER_SECOND = 20;
 const OTP_CONNECTIONS = 20;
-/** A caller who finds no connection for so long has something newer to say. */
-const GIVE_UP_MS = 1000;
+/** A request that finds no free connection within this time is dropped. */
+const DROP_AFTER_MS = 1000;
 const NORMAL_SHARE = 0.5;
 const NORMAL_SECONDS = 10;
-/** Nobody notices so much. */
-const HARDLY_SLOWER_MS = 25;
+/** Tolerated slowdown after recovery. */
+const LATENCY_TOLERANCE_MS = 25;
 const RECOVERY_MAX_MS = 300_000;
 
 interface Sample {
@@ -40,11 +41,11 @@ interface Sample {
   offered: number;
   accepted: number;
   refused: number;
-  /** From accepted to handed to the carrier. */
+  /** From accept to submit. */
   otpP99Ms: number;
   rssMiB: number;
   calledBack: number;
-  /** From when a request was due to its answer, of those that were accepted. */
+  /** From the due time of a request to its response; accepted requests only. */
   acceptP50: number;
   acceptP99: number;
   otpAcceptP99: number;
@@ -56,41 +57,41 @@ interface Sample {
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
 
-const walk = await openWalk(options.engine);
-const { server } = walk;
-const measured = await measureRate(walk, Number(options.measure));
+const testbed = await openTestbed(options.engine);
+const { server } = testbed;
+const measured = await measureRate(testbed, Number(options.measure));
 const trans = sendRequest(server.apiKey, "TRANS");
 const normal: Stream = { name: "TRANS", connections: 64, rate: measured * NORMAL_SHARE, request: trans };
 
 const streamOf = ({ streams }: CustomerSample, name: string): StreamSample => {
   const stream = streams.find((each) => each.name === name);
-  if (!stream) throw new Error(`nothing is sent of ${name}`);
+  if (!stream) throw new Error(`no stream ${name}`);
   return stream;
 };
 
-/** Stops asking and waits for the last answers, not for what becomes of them. */
-async function lastAnswers(): Promise<CustomerSample> {
-  walk.stopAsking();
+/** Stops sending and waits for the pending responses, not for the callbacks. */
+async function stopAndWaitForResponses(): Promise<CustomerSample> {
+  testbed.stopSending();
   for (;;) {
-    const sample = await walk.sample();
-    if (sample.streams.every(({ underWay }) => underWay === 0)) return sample;
+    const sample = await testbed.sample();
+    if (sample.streams.every(({ inFlight }) => inFlight === 0)) return sample;
     await pause(20);
   }
 }
 
-await walk.begin([normal]);
+await testbed.begin([normal]);
 await pause(NORMAL_SECONDS * 1000);
-const normalP99 = streamOf(await lastAnswers(), "TRANS").p99;
-await drained(walk);
+const normalP99 = streamOf(await stopAndWaitForResponses(), "TRANS").p99;
+await drained(testbed);
 const offered = measured * Number(options.times);
-say(
-  `${measured.toFixed(0)} messages/s the whole way at full speed, at half of it accept p99 ${normalP99.toFixed(1)} ms; ${offered.toFixed(0)}/s offered`,
+print(
+  `${measured.toFixed(0)} messages/s from request to callback at full speed; accept p99 at half speed ${normalP99.toFixed(1)} ms; ${offered.toFixed(0)}/s offered`,
 );
 
-const begun = { submitted: await walk.smsc.taken(), calledBack: (await walk.sample()).calledBack };
+const baseline = { submitted: await testbed.smsc.received(), calledBack: (await testbed.sample()).calledBack };
 const code = "482913 is your code. It is valid for 5 minutes.";
-const common = { giveUpMs: GIVE_UP_MS };
-await walk.begin([
+const common = { dropAfterMs: DROP_AFTER_MS };
+await testbed.begin([
   { ...common, name: "TRANS", connections: CONNECTIONS, rate: offered - OTPS_PER_SECOND, request: trans },
   {
     ...common,
@@ -104,13 +105,13 @@ const startedAt = performance.now();
 const samples: Sample[] = [];
 const metricsBefore = await readMetrics(server);
 let metrics = metricsBefore;
-let before = { offered: 0, accepted: 0, refused: 0, calledBack: begun.calledBack, submitted: begun.submitted };
-say(
+let before = { offered: 0, accepted: 0, refused: 0, calledBack: baseline.calledBack, submitted: baseline.submitted };
+print(
   "second offered accepted refused  OTP p99   RSS  called back  accept p50   p99  OTP p99  loop p99  in store  submitted  callbacks",
 );
 for (let next = EVERY_MS; next <= SECONDS * 1000; next += EVERY_MS) {
   await pause(Math.max(0, startedAt + next - performance.now()));
-  const customer = await walk.sample();
+  const customer = await testbed.sample();
   const earlier = metrics;
   metrics = await readMetrics(server);
   const sum = (field: "due" | "accepted" | "refused"): number =>
@@ -120,28 +121,28 @@ for (let next = EVERY_MS; next <= SECONDS * 1000; next += EVERY_MS) {
     accepted: sum("accepted"),
     refused: sum("refused"),
     calledBack: customer.calledBack,
-    submitted: await walk.smsc.taken(),
+    submitted: await testbed.smsc.received(),
   };
-  const { callbacksWaiting } = await ask<{ callbacksWaiting: number }>(server, "GET", "/api/system");
+  const { callbacksWaiting } = await callApi<{ callbacksWaiting: number }>(server, "GET", "/api/system");
   const sample: Sample = {
     second: Math.round((performance.now() - startedAt) / 1000),
     offered: now.offered - before.offered,
     accepted: now.accepted - before.accepted,
     refused: now.refused - before.refused,
-    otpP99Ms: round(quantileBetween(handedOver(earlier, "OTP"), handedOver(metrics, "OTP"), 0.99)),
-    rssMiB: round(figureOf(metrics, "process_resident_memory_bytes") / MIB),
+    otpP99Ms: round(quantileBetween(queueTimes(earlier, "OTP"), queueTimes(metrics, "OTP"), 0.99)),
+    rssMiB: round(metricValue(metrics, "process_resident_memory_bytes") / MIB),
     calledBack: now.calledBack - before.calledBack,
     acceptP50: round(streamOf(customer, "TRANS").p50),
     acceptP99: round(streamOf(customer, "TRANS").p99),
     otpAcceptP99: round(streamOf(customer, "OTP").p99),
-    loopP99Ms: figureOf(metrics, "heliograph_event_loop_delay_milliseconds"),
-    waitingInStore: figureOf(metrics, "heliograph_store_waiting_messages"),
+    loopP99Ms: 1000 * metricValue(metrics, "heliograph_event_loop_delay_seconds"),
+    waitingInStore: metricValue(metrics, "heliograph_store_waiting_messages"),
     submitted: now.submitted - before.submitted,
     callbacksWaiting,
   };
   before = now;
   samples.push(sample);
-  say(
+  print(
     Object.values(sample)
       .map((cell) => String(cell).padStart(8))
       .join(""),
@@ -149,45 +150,45 @@ for (let next = EVERY_MS; next <= SECONDS * 1000; next += EVERY_MS) {
 }
 const overloadSeconds = (performance.now() - startedAt) / 1000;
 const metricsAfter = await readMetrics(server);
-const goodput = ((await walk.sample()).calledBack - begun.calledBack) / overloadSeconds;
+const goodput = ((await testbed.sample()).calledBack - baseline.calledBack) / overloadSeconds;
 const stoppedAt = performance.now();
-const overloaded = await lastAnswers();
+const overloaded = await stopAndWaitForResponses();
 const { streams, total } = overloaded;
 
-await walk.begin([normal]);
+await testbed.begin([normal]);
 let normalAfterMs: number | null = null;
 let drainedAfterMs: number | null = null;
 let acceptedBefore = 0;
 let acceptedAfter = 0;
 while (performance.now() - stoppedAt < RECOVERY_MAX_MS && (normalAfterMs === null || drainedAfterMs === null)) {
   await pause(1000);
-  const sample = await walk.sample();
+  const sample = await testbed.sample();
   const { p99, accepted } = streamOf(sample, "TRANS");
   const elapsed = performance.now() - stoppedAt;
-  if (accepted > acceptedBefore && p99 < normalP99 * 2 + HARDLY_SLOWER_MS) normalAfterMs ??= elapsed;
+  if (accepted > acceptedBefore && p99 < normalP99 * 2 + LATENCY_TOLERANCE_MS) normalAfterMs ??= elapsed;
   acceptedBefore = accepted;
-  // Whatever is outstanding now was asked within the last second.
+  // Outstanding messages are at most one second old now.
   if (sample.outstanding < measured * NORMAL_SHARE) drainedAfterMs ??= elapsed;
 }
-acceptedAfter = streamOf(await lastAnswers(), "TRANS").accepted;
-const end = await drained(walk);
-const submitted = (await walk.smsc.taken()) - begun.submitted;
-await walk.close();
+acceptedAfter = streamOf(await stopAndWaitForResponses(), "TRANS").accepted;
+const end = await drained(testbed);
+const submitted = (await testbed.smsc.received()) - baseline.submitted;
+await testbed.close();
 
 const accepted = streams.reduce((sum, stream) => sum + stream.accepted, 0) + acceptedAfter;
-const calledBack = end.calledBack - begun.calledBack;
-const otpBefore = handedOver(metricsBefore, "OTP");
-const otpAfter = handedOver(metricsAfter, "OTP");
+const calledBack = end.calledBack - baseline.calledBack;
+const otpBefore = queueTimes(metricsBefore, "OTP");
+const otpAfter = queueTimes(metricsAfter, "OTP");
 const result = {
   goodputPerSecond: round(goodput),
   goodputShare: round(goodput / measured, 2),
-  answers: streams.map(({ name, due, accepted: taken, refused, violations, given }) => ({
+  answers: streams.map(({ name, due, accepted: count, refused, violations, dropped }) => ({
     name,
     due,
-    accepted: taken,
+    accepted: count,
     refused,
     violations,
-    neverSent: given,
+    neverSent: dropped,
     accept: total.accept[name],
   })),
   accepted,
@@ -203,15 +204,15 @@ const result = {
   normalLatencyAfterMs: normalAfterMs === null ? null : Math.round(normalAfterMs),
   drainedAfterMs: drainedAfterMs === null ? null : Math.round(drainedAfterMs),
 };
-say(`\ngoodput ${result.goodputShare} of the measured rate (${goodput.toFixed(0)} messages/s)`);
-for (const { name, due, accepted: taken, refused, violations, neverSent } of result.answers)
-  say(
-    `${name}: ${due} offered, ${taken} accepted, ${refused} refused, ${neverSent} never sent, violations ${JSON.stringify(violations)}`,
+print(`\ngoodput ${result.goodputShare} of the measured rate (${goodput.toFixed(0)} messages/s)`);
+for (const { name, due, accepted: count, refused, violations, neverSent } of result.answers)
+  print(
+    `${name}: ${due} offered, ${count} accepted, ${refused} refused, ${neverSent} never sent, violations ${JSON.stringify(violations)}`,
   );
-say(`passwords in the queue: p50 ${result.otpQueueP50Ms} ms, p99 ${result.otpQueueP99Ms} ms`);
-say(`lost ${result.lost}; duplicates: ${result.duplicateSubmits} submits, ${result.duplicateCallbacks} callbacks`);
-say(`memory at the most ${result.rssMaxMiB} MiB`);
-say(`afterwards: normal latency after ${result.normalLatencyAfterMs} ms, drained after ${result.drainedAfterMs} ms`);
+print(`queue time of one-time passwords: p50 ${result.otpQueueP50Ms} ms, p99 ${result.otpQueueP99Ms} ms`);
+print(`lost ${result.lost}; duplicates: ${result.duplicateSubmits} submits, ${result.duplicateCallbacks} callbacks`);
+print(`peak memory ${result.rssMaxMiB} MiB`);
+print(`recovery: normal latency after ${result.normalLatencyAfterMs} ms, drained after ${result.drainedAfterMs} ms`);
 await record("overload", {
   engine: options.engine,
   minutes: Number(options.minutes),

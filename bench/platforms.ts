@@ -1,5 +1,5 @@
-// Messages per second through each carrier behind an HTTP API, against a fake of its platform in a process of its own, as a
-// ratio to a bare undici Pool that sends the same bytes to the same fake with the same number of requests at once.
+// Messages per second through each HTTP carrier against a fake platform in its own process, as a ratio to a bare undici
+// Pool that sends the same bytes to the same fake with the same concurrency.
 // Run: npm run bench:platforms [-- --seconds 2 --rounds 7 --inflight 64]
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -8,30 +8,31 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Pool } from "undici";
 import type { Carrier } from "../src/carriers/carrier.ts";
-import { createHttpCarrier } from "../src/carriers/http/http-carrier.ts";
-import { createRbmCarrier } from "../src/carriers/rbm/rbm-carrier.ts";
-import { createWhatsappCarrier } from "../src/carriers/whatsapp/whatsapp-carrier.ts";
+import { createHttpCarrier } from "../src/carriers/http/carrier.ts";
+import { createRbmCarrier } from "../src/carriers/rbm/carrier.ts";
+import { createWhatsappCarrier } from "../src/carriers/whatsapp/carrier.ts";
 import { EgressRules } from "../src/egress/addresses.ts";
-import { HttpClient, type WayOut } from "../src/egress/http-client.ts";
-import type { OutgoingRequest, Target } from "../src/egress/write-request.ts";
+import { createGuardedClient } from "../src/egress/guarded-connect.ts";
+import type { HttpSender } from "../src/http-client/client.ts";
+import type { OutgoingRequest, Target } from "../src/http-client/write-request.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { createLog } from "../src/lib/log.ts";
-import { HTTP_DEFAULTS } from "../src/model/http-line.ts";
+import { HTTP_DEFAULTS } from "../src/model/http-connection.ts";
 import { PRESETS } from "../src/model/http-presets.ts";
 import type { Message, MessageContent } from "../src/model/message.ts";
-import { RBM_DEFAULTS } from "../src/model/rbm-line.ts";
-import { WHATSAPP_DEFAULTS } from "../src/model/whatsapp-line.ts";
+import { RBM_DEFAULTS } from "../src/model/rbm-connection.ts";
+import { WHATSAPP_DEFAULTS } from "../src/model/whatsapp-connection.ts";
 import { ACCOUNT } from "../test/support/fake-gateway.ts";
 import { FAKE_DEFAULTS } from "../test/support/fake-whatsapp.ts";
-import { median, say } from "./figures.ts";
+import { median, print } from "./report.ts";
 import { record } from "./record.ts";
-import { messageInHand } from "../test/support/message.ts";
+import { sampleMessage } from "../test/support/message.ts";
 
 const { values: options } = parseArgs({
   options: {
     seconds: { type: "string", default: "2" },
     rounds: { type: "string", default: "7" },
-    /** Requests at once, on both sides. */
+    /** Concurrent requests on both sides. */
     inflight: { type: "string", default: "64" },
   },
 });
@@ -39,10 +40,10 @@ const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const IN_FLIGHT = Number(options.inflight);
 
-const wayOut = new HttpClient({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
+const egress = createGuardedClient({ rules: new EgressRules({ allow: [], loopback: true }), clock: systemClock });
 const children: ChildProcess[] = [];
 
-/** Starts a fake, and gives the line in which it says where it is. */
+/** Starts a fake and returns the line in which it prints its address. */
 async function startFake(file: string, ...args: string[]): Promise<string> {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../test/support", file), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -63,18 +64,18 @@ const common = {
   onInbound: async () => {},
   clock: systemClock,
   log: createLog("error"),
-  meters: { carrierErrors: () => ({ inc: () => {} }) },
+  metrics: { carrierErrors: () => ({ inc: () => {} }) },
 };
 
-/** The fakes tell what becomes of a message by the end of its number. */
+/** The fakes choose the outcome of a message by the last digits of its number. */
 const REACHABLE = "000";
 let phones = 15_560_000_000;
 const messageOf = (channel: Message["channel"], sender: string, content: MessageContent): Message =>
-  messageInHand({ channel, sender, recipient: `${(phones += 1)}${REACHABLE}`, content, attempts: 1 });
+  sampleMessage({ channel, sender, recipient: `${(phones += 1)}${REACHABLE}`, content, attempts: 1 });
 
 interface Bench {
   name: string;
-  open(wayOut: WayOut): Carrier;
+  open(egress: HttpSender): Carrier;
   message(): Message;
 }
 
@@ -90,10 +91,10 @@ async function benches(): Promise<Bench[]> {
   return [
     {
       name: "WhatsApp",
-      open: (way) =>
+      open: (client) =>
         createWhatsappCarrier({
           ...common,
-          wayOut: way,
+          egress: client,
           settings: {
             ...WHATSAPP_DEFAULTS,
             baseUrl: graph,
@@ -118,10 +119,10 @@ async function benches(): Promise<Bench[]> {
     },
     {
       name: "RCS for Business",
-      open: (way) =>
+      open: (client) =>
         createRbmCarrier({
           ...common,
-          wayOut: way,
+          egress: client,
           settings: {
             ...RBM_DEFAULTS,
             clientEmail: "",
@@ -148,10 +149,10 @@ async function benches(): Promise<Bench[]> {
     },
     {
       name: "HTTP, Twilio's form",
-      open: (way) =>
+      open: (client) =>
         createHttpCarrier({
           ...common,
-          wayOut: way,
+          egress: client,
           settings: {
             ...HTTP_DEFAULTS,
             ...PRESETS.twilio,
@@ -167,14 +168,14 @@ async function benches(): Promise<Bench[]> {
   ];
 }
 
-/** As many loops as requests at once, until the time is over. */
-async function perSecond(once_: () => Promise<void>): Promise<number> {
+/** One loop per concurrent request until the time is over. */
+async function perSecond(sendOne: () => Promise<void>): Promise<number> {
   const startedAt = performance.now();
   const endsAt = startedAt + SECONDS * 1000;
   let sent = 0;
   const loop = async (): Promise<void> => {
     while (performance.now() < endsAt) {
-      await once_();
+      await sendOne();
       sent += 1;
     }
   };
@@ -191,22 +192,22 @@ interface Result {
 }
 
 async function compare({ name, open, message }: Bench): Promise<Result> {
-  let seen: { target: Target; request: OutgoingRequest } | null = null;
-  const watched: WayOut = {
+  let recorded: { target: Target; request: OutgoingRequest } | null = null;
+  const recorder: HttpSender = {
     send(target, request, caller) {
-      seen = { target, request };
-      wayOut.send(target, request, caller);
+      recorded = { target, request };
+      egress.send(target, request, caller);
     },
   };
-  const first = open(watched);
+  const first = open(recorder);
   await first.start(async () => {});
   await first.submit(message());
-  if (!seen) throw new Error(`${name} sent nothing`);
-  const { target, request } = seen as { target: Target; request: OutgoingRequest };
+  if (!recorded) throw new Error(`${name} sent nothing`);
+  const { target, request } = recorded as { target: Target; request: OutgoingRequest };
   const { method, headers, body } = request;
   const [path = "/"] = target.lines.split(" ", 1);
   const pool = new Pool(target.origin, { connections: IN_FLIGHT });
-  const carrier = open(wayOut);
+  const carrier = open(egress);
   await carrier.start(async () => {});
   const ours = (): Promise<number> =>
     perSecond(async () => {
@@ -215,9 +216,9 @@ async function compare({ name, open, message }: Bench): Promise<Result> {
     });
   const bare = (): Promise<number> =>
     perSecond(async () => {
-      const answer = await pool.request({ path, method, headers, body });
-      await answer.body.dump();
-      if (answer.statusCode >= 300) throw new Error(`the fake answered ${answer.statusCode}`);
+      const response = await pool.request({ path, method, headers, body });
+      await response.body.dump();
+      if (response.statusCode >= 300) throw new Error(`the fake answered ${response.statusCode}`);
     });
   await ours();
   await bare();
@@ -239,11 +240,11 @@ const results: Result[] = [];
 for (const bench of await benches()) results.push(await compare(bench));
 for (const child of children) child.kill();
 sink.disconnect();
-wayOut.destroy();
+egress.destroy();
 
-say("ratio to a bare undici pool   ours/s   pool/s");
+print("ratio to a bare undici pool   ours/s   pool/s");
 for (const { name, ratio, ratios, ours, bare } of results)
-  say(
+  print(
     `${ratio.toFixed(2).padStart(27)} ${ours.toFixed(0).padStart(8)} ${bare.toFixed(0).padStart(8)}   ${name} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`,
   );
 await record("platforms", { rounds: ROUNDS, seconds: SECONDS, inFlight: IN_FLIGHT, results });

@@ -2,10 +2,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus, totalmem, type } from "node:os";
 import { join } from "node:path";
 
-/** Where results are kept; a short run names another folder, so that it leaves those of the last long one alone. */
+/**
+ * Folder of the results. A quick run sets another one, so that it does not overwrite the results of the last full run.
+ */
 export const resultsFolder = (): string => process.env["BENCH_RESULTS"] ?? join(import.meta.dirname, "results");
 
-/** Keeps the figures of a run with the machine, the day and the versions they belong to. */
+/** Writes the figures of a run with machine, date and versions. */
 export async function record(name: string, figures: object): Promise<void> {
   const folder = resultsFolder();
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, "../package.json"), "utf8")) as {

@@ -7,8 +7,8 @@ import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { portOf } from "./ask.ts";
-import { median, say } from "./figures.ts";
+import { portOf } from "./api-client.ts";
+import { median, print } from "./report.ts";
 import { codeOf, fillPostgres, fillSqlite } from "./fill-links.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
@@ -27,7 +27,7 @@ const LINKS = Number(options.links);
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const CONNECTIONS = 64;
-/** So many that a round hardly ever asks for the same one twice. */
+/** Enough that a round hardly ever requests the same link twice. */
 const CODES_PER_ROUND = 100_000;
 const PHONE =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1";
@@ -40,7 +40,7 @@ const redirectRequests = (): string[] =>
 
 const generator = new LoadProcess<Load, Measured>("generator.ts");
 
-async function figure(server: ServerProcess, pattern: RegExp): Promise<number> {
+async function readMetric(server: ServerProcess, pattern: RegExp): Promise<number> {
   const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
   return Number(pattern.exec(metrics)?.[1] ?? 0);
 }
@@ -70,7 +70,7 @@ async function compare(name: string, server: ServerProcess): Promise<Result> {
     const accepts = await accept(SECONDS);
     const redirects = await redirect(SECONDS);
     rounds.push({ redirects, accepts });
-    say(
+    print(
       `  ${name} round ${round}: ${(redirects.perSecond / accepts.perSecond).toFixed(2)} of the accepts (${redirects.perSecond.toFixed(0)} and ${accepts.perSecond.toFixed(0)} per s)`,
     );
   }
@@ -83,17 +83,17 @@ async function compare(name: string, server: ServerProcess): Promise<Result> {
     acceptsPerSecond: median(rounds.map(({ accepts }) => accepts.perSecond)),
     p50Ms: median(rounds.map(({ redirects }) => redirects.p50Ms)),
     p99Ms: median(rounds.map(({ redirects }) => redirects.p99Ms)),
-    clicksDropped: await figure(server, /^heliograph_link_clicks_total{agent="person",effect="dropped"} (\S+)/m),
-    memoryMiB: (await figure(server, /^process_resident_memory_bytes (\S+)/m)) / 1_048_576,
+    clicksDropped: await readMetric(server, /^heliograph_link_clicks_total{agent="person",effect="dropped"} (\S+)/m),
+    memoryMiB: (await readMetric(server, /^process_resident_memory_bytes (\S+)/m)) / 1_048_576,
   };
 }
 
-/** A store with the links in it, under a server that does nothing but answer. */
+/** A store with the links, and a server with the role api only. */
 async function onSqlite(): Promise<Result> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-redirect-"));
   const path = join(dataDir, "heliograph.db");
   fillSqlite(path, LINKS);
-  say(`  sqlite holds ${LINKS} links in ${((await stat(path)).size / 1_048_576).toFixed(0)} MiB`);
+  print(`  sqlite: ${LINKS} links in ${((await stat(path)).size / 1_048_576).toFixed(0)} MiB`);
   const server = await startServer({ dataDir, env: { HELIOGRAPH_ROLES: "api" } });
   try {
     return await compare("sqlite", server);
@@ -107,7 +107,7 @@ async function onPostgres(): Promise<Result> {
   const cluster = await startCluster();
   const database = await freshDatabase(cluster.url);
   await fillPostgres(database.url, LINKS);
-  say(`  postgres holds ${LINKS} links`);
+  print(`  postgres: ${LINKS} links`);
   const server = await startServer({ databaseUrl: database.url, env: { HELIOGRAPH_ROLES: "api" } });
   try {
     return await compare("postgres", server);
@@ -121,7 +121,7 @@ const results: Result[] = [];
 for (const engine of options.engine.split(",")) results.push(await (engine === "postgres" ? onPostgres() : onSqlite()));
 generator.end();
 
-say("\nratio to accept   redirects/s   accepts/s   p50 ms   p99 ms   clicks dropped   memory MiB");
+print("\nratio to accept   redirects/s   accepts/s   p50 ms   p99 ms   clicks dropped   memory MiB");
 for (const result of results) {
   const cells = [
     result.ratioToAccept.toFixed(2).padStart(15),
@@ -132,6 +132,6 @@ for (const result of results) {
     String(result.clicksDropped).padStart(16),
     result.memoryMiB.toFixed(0).padStart(12),
   ];
-  say(`${cells.join(" ")}   ${result.name}`);
+  print(`${cells.join(" ")}   ${result.name}`);
 }
 await record("redirect", { links: LINKS, seconds: SECONDS, rounds: ROUNDS, connections: CONNECTIONS, results });

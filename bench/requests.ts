@@ -1,10 +1,10 @@
 export const TEXT = "Your order 4711 is on its way and will be with you tomorrow.";
 
-/** A whole request as it goes over the line, head and body. */
+/** A whole HTTP request, head and body. */
 export const postRequest = (key: string, path: string, body: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\napikey: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-/** That of a single text. */
+/** The request for a single SMS. */
 export const sendRequest = (
   key: string,
   type: "OTP" | "TRANS" | "PROMO",

@@ -1,16 +1,16 @@
-// How many messages one core segments per second, ours beside the two packages the tests compare it with.
+// Messages segmented per second and core, compared with the two packages that the tests compare segmentation with.
 // Run: node bench/segment.ts
 import { SegmentedMessage } from "sms-segments-calculator";
 import { split } from "split-sms";
 import { segment } from "../src/channels/sms/segment.ts";
-import { median } from "./figures.ts";
+import { median } from "./report.ts";
 import { record } from "./record.ts";
 
 const TARGET_PER_SECOND = 500_000;
 const ROUNDS = 9;
 const ROUND_MS = 60;
 
-// Many texts that differ, because one text in a loop would flatter the branch predictor and the cache.
+// Many different texts: a single text in a loop would favour the branch predictor and the cache.
 const TEXTS_PER_KIND = 256;
 
 const contenders = {
@@ -26,7 +26,7 @@ const kinds = {
   ),
   "GSM-7, 300 characters": texts("Dear guest, [room 12] is ready from 14:00; the price is 80 € per night. ", 300),
   "UCS-2, 100 characters": texts("आपका ऑर्डर आज भेज दिया गया है। धन्यवाद! ", 100),
-  // The dearest UCS-2 text: all of it is read before its last character turns out not to fit.
+  // Worst case for UCS-2: the last character is the first one outside GSM-7.
   "UCS-2 by its last, 100": texts("Thank you for your visit. Your invoice is attached, see you soon. ", 99).map(
     (t) => `${t}…`,
   ),
@@ -36,7 +36,8 @@ const kinds = {
 function texts(phrase: string, length: number): string[] {
   return Array.from({ length: TEXTS_PER_KIND }, (_, i) => {
     const text = `${i} ${phrase.repeat(Math.ceil(length / phrase.length))}`.slice(0, length);
-    // A round trip gives one flat string, as a request body does; a rope would be flattened inside the first round.
+    // The round trip creates a flat string, as parsing a request body does. A rope would be flattened inside the first
+    // round.
     return Buffer.from(text.toWellFormed()).toString();
   });
 }
@@ -48,7 +49,7 @@ function messagesPerSecond(contender: (text: string) => number, samples: string[
   let messages = 0;
   let elapsedMs = 0;
   while (elapsedMs < ROUND_MS) {
-    // Small batches: the slow contender must be able to stop near the end of its round too.
+    // Small batches, so that the slow contender also stops near the end of its round.
     for (let i = 0; i < 32; i++) segmentsSeen += contender(samples[(messages + i) % TEXTS_PER_KIND] ?? "");
     messages += 32;
     elapsedMs = performance.now() - started;
@@ -58,7 +59,7 @@ function messagesPerSecond(contender: (text: string) => number, samples: string[
 
 function measure(samples: string[]): Record<keyof typeof contenders, number> {
   const rates = { ours: [] as number[], "split-sms": [] as number[], calculator: [] as number[] };
-  // Round 0 warms up. The contenders take turns, so that a slow moment of the machine falls on all of them.
+  // Round 0 is the warm-up. The contenders alternate, so that a slow moment of the machine affects all of them.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const name of ["ours", "split-sms", "calculator"] as const) {
       const rate = messagesPerSecond(contenders[name], samples);
@@ -80,7 +81,7 @@ const whole = (value: number) => Math.round(value).toLocaleString("en");
 
 process.stdout.write(`node ${process.version}, median of ${ROUNDS} rounds of ${ROUND_MS} ms, messages/s on one core\n`);
 process.stdout.write(row(["", "x split-sms", "x calculator", "ours", "split-sms", "calculator"]));
-// All kinds once unmeasured: a service meets all of them, so none is timed on code tuned to it alone.
+// One unmeasured run of all kinds: a service sees all of them, so none is timed on code optimised for it alone.
 for (const samples of Object.values(kinds)) messagesPerSecond(contenders.ours, samples);
 let slowest = Infinity;
 const kindsMeasured: object[] = [];

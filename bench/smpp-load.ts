@@ -4,7 +4,7 @@ import { submitSm, type SubmitSm } from "../src/smpp/pdu.ts";
 import type { Outcome } from "../src/smpp/request-window.ts";
 import type { Session } from "../src/smpp/session.ts";
 
-/** An ESME as a process of its own, ours or the npm package's: keeps a window full of submits for a while. */
+/** ESME in its own process, ours or the npm package's, that keeps the window full of submits for a while. */
 
 export interface SmppLoad {
   port: number;
@@ -14,15 +14,15 @@ export interface SmppLoad {
 
 export interface SmppMeasured {
   perSecond: number;
-  /** Of this process; the SMSC has another. */
+  /** CPU time of this process only; the SMSC is another process. */
   cpuMicros: number;
 }
 
 const host = "127.0.0.1";
-/** Finished octets for both: with words the package would take half as much time again, to find their alphabet. */
-const TEXT = Buffer.from("Your one-time password is 482913. It is valid for ten minutes. Tell it nobody.");
+/** Encoded octets for both sides: with a string the package takes half as long again, to detect its encoding. */
+const TEXT = Buffer.from("Your one-time password is 482913. It is valid for ten minutes. Keep it secret.");
 
-/** Written once: to make a text of a number takes as much as a tenth of a submit. */
+/** Precomputed, because formatting a number costs up to a tenth of a submit. */
 const RECIPIENTS = Array.from({ length: 1000 }, (_, index) => String(15_550_100_000 + index));
 let sent = 0;
 const nextRecipient = (): string => RECIPIENTS[(sent += 1) % RECIPIENTS.length] ?? "";
@@ -35,7 +35,7 @@ const nextMessage = (): SubmitSm =>
     shortMessage: TEXT,
   });
 
-/** A callback for each submit, as the package has it too; the session keeps the window and tells of free places. */
+/** One callback per submit, as the package has it. The session enforces the window and signals free slots. */
 async function loadOurs({ port, window }: SmppLoad, isOver: () => boolean): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let answered = 0;
@@ -45,7 +45,7 @@ async function loadOurs({ port, window }: SmppLoad, isOver: () => boolean): Prom
   };
   const fill = (session: Session): void => {
     if (isOver()) return session.pending === 0 ? resolve() : undefined;
-    for (let { free } = session; free > 0; free -= 1) session.ask(nextMessage(), settle);
+    for (let { free } = session; free > 0; free -= 1) session.sendRequest(nextMessage(), settle);
   };
   const bound = await bind({
     host,
@@ -63,7 +63,7 @@ async function loadOurs({ port, window }: SmppLoad, isOver: () => boolean): Prom
   return answered;
 }
 
-/** The package knows no window, so it is kept here: the next submit when one is answered. */
+/** The package has no window, so this function enforces it: each response triggers the next submit. */
 function loadTheirs({ port, window }: SmppLoad, isOver: () => boolean): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let answered = 0;
@@ -92,7 +92,7 @@ function loadTheirs({ port, window }: SmppLoad, isOver: () => boolean): Promise<
       );
     };
     session.bind_transceiver({ system_id: "bench", password: "secret" }, () => {
-      for (let place = 0; place < window; place += 1) submit();
+      for (let index = 0; index < window; index += 1) submit();
     });
   });
   session.on("error", reject);
@@ -100,11 +100,11 @@ function loadTheirs({ port, window }: SmppLoad, isOver: () => boolean): Promise<
 }
 
 const load = process.argv[2] === "ours" ? loadOurs : loadTheirs;
-process.on("message", (asked: SmppLoad) => {
+process.on("message", (options: SmppLoad) => {
   const startedAt = performance.now();
-  const endsAt = startedAt + asked.seconds * 1000;
+  const endsAt = startedAt + options.seconds * 1000;
   const cpuBefore = process.cpuUsage();
-  void load(asked, () => performance.now() >= endsAt).then((answered) => {
+  void load(options, () => performance.now() >= endsAt).then((answered) => {
     const { user, system } = process.cpuUsage(cpuBefore);
     const measured: SmppMeasured = {
       perSecond: answered / ((performance.now() - startedAt) / 1000),

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { median, say } from "./figures.ts";
+import { median, print } from "./report.ts";
 import { record } from "./record.ts";
 import type { SmppLoad, SmppMeasured } from "./smpp-load.ts";
 
@@ -27,7 +27,7 @@ interface Side {
   stop(): void;
 }
 
-/** Client and server of one side; while the other side is measured they do nothing. */
+/** Client and server of one side; both are idle while the other side is measured. */
 async function open(side: "ours" | "theirs"): Promise<Side> {
   const smsc = start("smpp-smsc.ts", side);
   const esme = start("smpp-load.ts", side);
@@ -59,7 +59,7 @@ async function compare(ours: Side, theirs: Side, window: number): Promise<Result
   const rounds: { ours: SmppMeasured; theirs: SmppMeasured }[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const measured = { theirs: await theirs.measure(window), ours: await ours.measure(window) };
-    // The first one warms up.
+    // Round 0 is the warm-up.
     if (round > 0) rounds.push(measured);
   }
   const ratios = rounds.map((round) => round.ours.perSecond / round.theirs.perSecond);
@@ -77,7 +77,7 @@ async function compare(ours: Side, theirs: Side, window: number): Promise<Result
 const ours = await open("ours");
 const theirs = await open("theirs");
 const results: Result[] = [];
-say("ratio to npm smpp   lowest   submits/s   npm smpp/s   CPU µs each   npm smpp's   window");
+print("ratio to npm smpp   lowest   submits/s   npm smpp/s   CPU µs each   of npm smpp   window");
 for (const window of options.windows.split(",").map(Number)) {
   const result = await compare(ours, theirs, window);
   results.push(result);
@@ -87,13 +87,13 @@ for (const window of options.windows.split(",").map(Number)) {
     result.submitsPerSecond.toFixed(0).padStart(11),
     result.npmPerSecond.toFixed(0).padStart(12),
     result.cpuMicros.toFixed(1).padStart(13),
-    result.npmCpuMicros.toFixed(1).padStart(12),
+    result.npmCpuMicros.toFixed(1).padStart(13),
     String(window).padStart(8),
   ];
-  say(cells.join(" "));
+  print(cells.join(" "));
 }
 ours.stop();
 theirs.stop();
-const met = results.filter(({ ratioToNpm }) => ratioToNpm >= TARGET_RATIO).map(({ window }) => window);
-say(`target ${TARGET_RATIO} times: met with a window of ${met.join(", ") || "none of them"}`);
+const reached = results.filter(({ ratioToNpm }) => ratioToNpm >= TARGET_RATIO).map(({ window }) => window);
+print(`target ratio ${TARGET_RATIO}: reached with windows ${reached.join(", ") || "none"}`);
 await record("smpp-session", { seconds: SECONDS, rounds: ROUNDS, loadAverage: loadavg()[0], results });

@@ -3,7 +3,7 @@ import smpp, { type ForeignPdu } from "smpp";
 import { responseTo } from "../src/smpp/respond.ts";
 import { listen } from "../src/smpp/server.ts";
 
-/** An SMSC as a process of its own, ours or the npm package's, that takes every message and gives it an id. */
+/** SMSC in its own process, ours or the npm package's, that acknowledges every submit with an id. */
 
 const host = "127.0.0.1";
 let ids = 0;
@@ -14,7 +14,7 @@ if (process.argv[2] === "ours") {
     host,
     port: 0,
     onBind: () => ({
-      kind: "welcome",
+      kind: "accepted",
       onRequest: (pdu) => (pdu.command === "submit_sm" ? responseTo(pdu, { messageId: nextId() }) : null),
     }),
   });

@@ -1,6 +1,6 @@
-// Submits per second through the whole carrier, store included: from the first accepted request of a bulk to the last answer
-// of the SMSC, beside the npm package's bare session in the same run. Before it, codec and session alone.
-// Run: npm run bench:smpp [-- --lives 3 --rounds 5 --messages 20000 --engine sqlite,postgres]
+// Submits per second through the whole pipeline with its store, from the first accepted request of a bulk to the last
+// submit ack, compared with the npm package's bare session in the same run. Measures codec and session alone first.
+// Run: npm run bench:smpp [-- --processes 3 --rounds 5 --messages 20000 --engine sqlite,postgres]
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -9,24 +9,24 @@ import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
 import { BULK_SETTINGS, WINDOW, bulk, useSmsc } from "./bulk.ts";
-import { median, say } from "./figures.ts";
+import { median, print } from "./report.ts";
 import { record } from "./record.ts";
 import type { SmppLoad, SmppMeasured } from "./smpp-load.ts";
-import { Counter } from "./walk.ts";
+import { Counter } from "./testbed.ts";
 
 const { values: options } = parseArgs({
   options: {
-    lives: { type: "string", default: "3" },
+    processes: { type: "string", default: "3" },
     rounds: { type: "string", default: "5" },
     messages: { type: "string", default: "20000" },
     engine: { type: "string", default: "sqlite,postgres" },
     "whole-only": { type: "boolean", default: false },
   },
 });
-const LIVES = Number(options.lives);
+const PROCESSES = Number(options.processes);
 const ROUNDS = Number(options.rounds);
 const MESSAGES = Number(options.messages);
-/** A server that sends campaigns has been running for longer than it takes to be compiled, which is a hundred thousand messages. */
+/** A server that sends campaigns has been running for longer than its JIT compilation takes: about 100,000 messages. */
 const WARM_UP_ROUNDS = 5;
 
 const start = (file: string): ChildProcess => fork(join(import.meta.dirname, file), ["theirs"]);
@@ -43,15 +43,20 @@ interface Round {
   theirs: number;
 }
 
-/** The rounds of one life of a server: one is not like another. */
-async function live(name: string, server: ServerProcess, smsc: Counter, npm: () => Promise<number>): Promise<Round[]> {
+/** Rounds of one server process; throughput differs between processes. */
+async function measureProcess(
+  name: string,
+  server: ServerProcess,
+  smsc: Counter,
+  npm: () => Promise<number>,
+): Promise<Round[]> {
   const rounds: Round[] = [];
   for (let round = 1; round <= WARM_UP_ROUNDS + ROUNDS; round += 1) {
     const theirs = await npm();
     const ours = await bulk(server, smsc, MESSAGES);
     if (round <= WARM_UP_ROUNDS) continue;
     rounds.push({ ours, theirs });
-    say(
+    print(
       `  ${name} round ${round - WARM_UP_ROUNDS}: ${(ours / theirs).toFixed(2)} (${ours.toFixed(0)} and ${theirs.toFixed(0)} per s)`,
     );
   }
@@ -85,14 +90,14 @@ const cluster = options.engine.includes("postgres") ? await startCluster() : nul
 const results: Result[] = [];
 for (const engine of options.engine.split(",")) {
   const rounds: Round[] = [];
-  for (let life = 1; life <= LIVES; life += 1) {
+  for (let number = 1; number <= PROCESSES; number += 1) {
     const database = engine === "postgres" && cluster ? await freshDatabase(cluster.url) : null;
     const server = await startServer({
       env: BULK_SETTINGS,
       ...(database ? { databaseUrl: database.url } : {}),
     });
     await useSmsc(server, port, "none");
-    rounds.push(...(await live(`${engine}, life ${life},`, server, smsc, npm)));
+    rounds.push(...(await measureProcess(`${engine}, process ${number},`, server, smsc, npm)));
     await server.kill("SIGKILL");
     await server.cleanup();
     await database?.drop();
@@ -102,9 +107,9 @@ for (const engine of options.engine.split(",")) {
 for (const child of [smsc.child, theirSmsc, theirEsme]) child.disconnect();
 await cluster?.stop();
 
-say("\nratio to npm smpp's bare session   submits/s, durable   npm smpp/s");
+print("\nratio to npm smpp's bare session   submits/s, durable   npm smpp/s");
 for (const { name, ratioToNpm, submitsPerSecond, npmPerSecond } of results)
-  say(
+  print(
     `${ratioToNpm.toFixed(2).padStart(32)} ${submitsPerSecond.toFixed(0).padStart(20)} ${npmPerSecond.toFixed(0).padStart(12)}   ${name}`,
   );
-await record("smpp", { lives: LIVES, rounds: ROUNDS, messages: MESSAGES, window: WINDOW, results });
+await record("smpp", { lives: PROCESSES, rounds: ROUNDS, messages: MESSAGES, window: WINDOW, results });

@@ -1,6 +1,6 @@
 /**
- * Plots as SVG, written by hand: what they show is little, and a picture in the repository should need nothing to be made
- * again. Everything lies on a light card with colours of its own, so that it can be read on a dark page too.
+ * SVG plots without a library: they are simple, and rebuilding them should need no dependency. Each plot has a light
+ * background and its own colours, so it is also legible on a dark page.
  */
 
 const WIDTH = 840;
@@ -21,7 +21,7 @@ type Colour = (typeof COLOURS)[keyof typeof COLOURS];
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** Two places are less than a pixel needs, and keep the files small. */
+/** Two decimals are finer than a pixel and keep the files small. */
 const at = (value: number): string => String(Math.round(value * 100) / 100);
 
 interface TextStyle {
@@ -32,10 +32,10 @@ interface TextStyle {
   turned?: boolean;
 }
 
-function label(x: number, y: number, words: string, style: TextStyle = {}): string {
+function label(x: number, y: number, text: string, style: TextStyle = {}): string {
   const { size = 13, anchor = "start", fill = INK, bold = false, turned = false } = style;
   const turn = turned ? ` transform="rotate(-90 ${at(x)} ${at(y)})"` : "";
-  return `<text x="${at(x)}" y="${at(y)}" font-size="${size}" text-anchor="${anchor}" fill="${fill}"${bold ? ' font-weight="600"' : ""}${turn}>${escaped(words)}</text>`;
+  return `<text x="${at(x)}" y="${at(y)}" font-size="${size}" text-anchor="${anchor}" fill="${fill}"${bold ? ' font-weight="600"' : ""}${turn}>${escaped(text)}</text>`;
 }
 
 const bar = (x: number, y: number, width: number, height: number, fill: string): string =>
@@ -57,18 +57,18 @@ function card(title: string, subtitle: string, height: number, parts: readonly s
   ].join("\n");
 }
 
-/** How far a path is on its way to its target: 1 is there, whatever it is counted in. */
+/** Measured value of a path as a share of its target: 1 is reached, whatever the unit. */
 export interface TargetBar {
   name: string;
-  /** Undefined where nothing was measured. */
+  /** Undefined if not measured. */
   share: number | undefined;
-  /** The figure and the target in words. */
-  words: string;
+  /** Figure and target as text. */
+  text: string;
 }
 
 const SHARE_MAX = 2;
 
-/** Every path as a share of its target, which is marked; what goes beyond twice the target is cut off there. */
+/** Every path as a share of its target, which is marked. Bars end at twice the target. */
 export function targetPlot(title: string, subtitle: string, bars: readonly TargetBar[]): string {
   const left = 312;
   const scale = 155;
@@ -83,7 +83,7 @@ export function targetPlot(title: string, subtitle: string, bars: readonly Targe
     stroke(left, top - 4, left, bottom, EDGE),
     stroke(left + SHARE_MAX * scale, top - 4, left + SHARE_MAX * scale, bottom, EDGE),
   ];
-  for (const [index, { name, share, words }] of bars.entries()) {
+  for (const [index, { name, share, text }] of bars.entries()) {
     const y = top + index * row;
     parts.push(label(left - 10, y + 14, name, { anchor: "end" }));
     if (share !== undefined)
@@ -91,22 +91,22 @@ export function targetPlot(title: string, subtitle: string, bars: readonly Targe
         bar(left, y + 3, Math.min(share, SHARE_MAX) * scale, row - 7, share >= 1 ? COLOURS.green : COLOURS.orange),
       );
     parts.push(
-      label(left + SHARE_MAX * scale + 12, y + 14, words, { fill: share === undefined ? MUTED : INK, size: 12 }),
+      label(left + SHARE_MAX * scale + 12, y + 14, text, { fill: share === undefined ? MUTED : INK, size: 12 }),
     );
   }
   parts.push(stroke(line, top - 4, line, bottom, INK, ' stroke-width="1.5" stroke-dasharray="4 3"'));
   return card(title, subtitle, bottom + 20, parts);
 }
 
-/** One thing measured on both sides, each in words too. */
+/** One quantity of both sides, with the figures as text. */
 export interface PairBars {
   name: string;
   full: number;
   empty: number;
-  words: (value: number) => string;
+  text: (value: number) => string;
 }
 
-/** Pairs of bars, each pair with a scale of its own, because they are of different units. */
+/** Pairs of bars. Each pair has its own scale, because the units differ. */
 export function pairPlot(title: string, subtitle: string, pairs: readonly PairBars[]): string {
   const left = 246;
   const width = 440;
@@ -118,43 +118,91 @@ export function pairPlot(title: string, subtitle: string, pairs: readonly PairBa
     bar(left + 70, 62, 12, 12, COLOURS.grey),
     label(left + 88, 73, "empty", { size: 12 }),
   ];
-  for (const [index, { name, full, empty, words }] of pairs.entries()) {
+  for (const [index, { name, full, empty, text }] of pairs.entries()) {
     const y = top + index * row;
     const scale = width / Math.max(full, empty, Number.MIN_VALUE);
     parts.push(
       label(left - 10, y + 20, name, { anchor: "end" }),
       bar(left, y + 3, full * scale, 13, COLOURS.blue),
-      label(left + full * scale + 8, y + 14, words(full), { size: 12 }),
+      label(left + full * scale + 8, y + 14, text(full), { size: 12 }),
       bar(left, y + 17, empty * scale, 13, COLOURS.grey),
-      label(left + empty * scale + 8, y + 28, words(empty), { size: 12, fill: MUTED }),
+      label(left + empty * scale + 8, y + 28, text(empty), { size: 12, fill: MUTED }),
     );
   }
   return card(title, subtitle, top + pairs.length * row + 14, parts);
 }
 
+/** One quantity with several values, in the order of the legend. Null leaves a bar out. */
+interface BarGroup {
+  name: string;
+  values: readonly (number | null)[];
+}
+
+export interface GroupPlot {
+  title: string;
+  subtitle: string;
+  legend: readonly { name: string; colour: Colour }[];
+  groups: readonly BarGroup[];
+  text: (value: number) => string;
+}
+
+/** Groups of bars with a common logarithmic scale, for values of one unit that differ by powers of ten. */
+export function groupPlot({ title, subtitle, legend, groups, text }: GroupPlot): string {
+  const left = 264;
+  const width = 470;
+  const top = 92;
+  const thickness = 8;
+  const row = legend.length * thickness + 8;
+  const bottom = top + groups.length * row;
+  const axis = logAxis(groups.flatMap(({ values }) => values.filter((value) => value !== null)));
+  const x = (value: number): number => left + axis.share(value) * width;
+  const parts: string[] = [];
+  for (const tick of axis.ticks) {
+    parts.push(stroke(x(tick), top - 4, x(tick), bottom, EDGE));
+    parts.push(label(x(tick), bottom + 16, text(tick), { anchor: "middle", fill: MUTED, size: 12 }));
+  }
+  let legendAt = left;
+  for (const { name, colour } of legend) {
+    parts.push(bar(legendAt, 64, 12, 12, colour), label(legendAt + 18, 75, name, { size: 12 }));
+    legendAt += 40 + name.length * 7;
+  }
+  for (const [index, { name, values }] of groups.entries()) {
+    const y = top + index * row;
+    parts.push(label(left - 10, y + row / 2, name, { anchor: "end", size: 12 }));
+    for (const [place, value] of values.entries()) {
+      if (value === null) continue;
+      const colour = legend[place]?.colour ?? COLOURS.grey;
+      parts.push(
+        bar(left, y + place * thickness, x(value) - left, thickness - 1, colour),
+        label(x(value) + 5, y + place * thickness + 7, text(value), { size: 9, fill: MUTED }),
+      );
+    }
+  }
+  return card(title, subtitle, bottom + 30, parts);
+}
+
 export interface Series {
   name: string;
   colour: Colour;
-  /** Where a value is missing, the line is broken. */
+  /** Null interrupts the line. */
   values: readonly (number | null)[];
 }
 
 export interface LinePlot {
   title: string;
   subtitle: string;
-  /** Of each value, since the beginning. */
+  /** Time of each value since the start. */
   seconds: readonly number[];
-  /** What the values are counted in. */
   unit: string;
   series: readonly Series[];
-  /** For what differs by powers of ten, such as quantiles. */
+  /** For values that differ by powers of ten, such as quantiles. */
   logarithmic?: boolean;
 }
 
 const PLOT = { left: 74, right: 24, top: 92, height: 220 };
 const POINTS_MAX = 400;
 
-/** Lines over time. Of many samples the highest of each stretch is drawn, so that no peak is lost. */
+/** Lines over time. With many samples the maximum of each interval is drawn, so that no peak is lost. */
 export function linePlot({ title, subtitle, seconds, unit, series, logarithmic = false }: LinePlot): string {
   const { left, right, top, height } = PLOT;
   const width = WIDTH - left - right;
@@ -170,14 +218,14 @@ export function linePlot({ title, subtitle, seconds, unit, series, logarithmic =
   const parts: string[] = [];
   for (const tick of axis.ticks) {
     parts.push(stroke(left, y(tick), left + width, y(tick), EDGE));
-    parts.push(label(left - 8, y(tick) + 4, tickWords(tick), { anchor: "end", fill: MUTED, size: 12 }));
+    parts.push(label(left - 8, y(tick) + 4, tickText(tick), { anchor: "end", fill: MUTED, size: 12 }));
   }
   const time = timeAxis(span);
   for (let tick = 0; tick * time.step <= span; tick += 1) {
     const place = x(first + tick * time.step);
     parts.push(stroke(place, bottom, place, bottom + 5, MUTED));
-    const words = tickWords((tick * time.step) / time.unitSeconds);
-    parts.push(label(place, bottom + 19, words, { anchor: "middle", fill: MUTED, size: 12 }));
+    const text = tickText((tick * time.step) / time.unitSeconds);
+    parts.push(label(place, bottom + 19, text, { anchor: "middle", fill: MUTED, size: 12 }));
   }
   parts.push(
     stroke(left, bottom, left + width, bottom, MUTED),
@@ -220,11 +268,11 @@ function pathOf(points: readonly Point[], x: (second: number) => number, y: (val
 
 interface Axis {
   ticks: number[];
-  /** Where a value lies, from 0 at the foot to 1 at the top. */
+  /** Position of a value, from 0 at the bottom to 1 at the top. */
   share(value: number): number;
 }
 
-/** From nothing up to a round number, so that a change looks as large as it is. */
+/** From zero to a round number, so that changes are drawn to scale. */
 function linearAxis(values: readonly number[]): Axis {
   const highest = values.reduce((most, value) => Math.max(most, value), 0) || 1;
   const step = roundStep(highest / 4);
@@ -242,7 +290,7 @@ function logAxis(values: readonly number[]): Axis {
   return { ticks, share: (value) => Math.max(0, (Math.log10(Math.max(value, 10 ** from)) - from) / (to - from)) };
 }
 
-/** 1, 2 or 5 and zeros. */
+/** Smallest step of 1, 2 or 5 times a power of ten. */
 function roundStep(atLeast: number): number {
   const power = 10 ** Math.floor(Math.log10(atLeast));
   const factor = [1, 2, 5, 10].find((each) => each * power >= atLeast * 0.999) ?? 10;
@@ -257,4 +305,4 @@ function timeAxis(span: number): { step: number; unitSeconds: number; name: stri
   return step < 3600 ? { step, unitSeconds: 60, name: "minutes" } : { step, unitSeconds: 3600, name: "hours" };
 }
 
-const tickWords = (value: number): string => value.toLocaleString("en", { maximumSignificantDigits: 4 });
+const tickText = (value: number): string => value.toLocaleString("en", { maximumSignificantDigits: 4 });

@@ -1,14 +1,14 @@
-// Pairs of a one-time password generated and submitted, per second and durable, as a ratio to accepts of POST /v1/sms to
-// numbers of the same kind in the same run. Right codes are those of test numbers; wrong ones go to ordinary numbers, which
-// every limit is noted for, and to none of them twice.
+// OTP pairs (generate and submit) per second, durable, as a ratio to accepts of POST /v1/sms to numbers of the same
+// kind in the same run. Correct codes use test numbers. Wrong codes use ordinary numbers, for which all limits are
+// recorded, each number once.
 // Run: npm run bench:verify [-- --seconds 3 --rounds 5 --engine sqlite,postgres]
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
-import { ask, portOf } from "./ask.ts";
-import { median, say } from "./figures.ts";
+import { callApi, portOf } from "./api-client.ts";
+import { median, print } from "./report.ts";
 import type { Load, Measured } from "./generator.ts";
 import { LoadProcess } from "./load-process.ts";
 import type { MeasuredPairs, PairLoad } from "./pair-generator.ts";
@@ -25,21 +25,21 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const CONNECTIONS = 64;
-/** Of each connection in one load: more than it comes to. */
+/** Numbers per connection and load; more than a connection can use. */
 const NUMBERS_EACH = 400 * Math.ceil(SECONDS);
-/** What a load has left to be sent and reported is done by then. */
+/** The sends and receipts of a load are finished within this time. */
 const BETWEEN_LOADS_MS = 500;
 const FIXED_CODE = "424242";
 
 const testNumbers = Array.from({ length: CONNECTIONS }, (_, index) => [String(15_550_100_000 + index)]);
-let listsMade = 0;
+let listsCreated = 0;
 
-/** Others for every load, and those of one connection far from those of the next. */
+/** New numbers for every load; the ranges of two connections are far apart. */
 function freshNumbers(): string[][] {
-  const from = listsMade++ * NUMBERS_EACH;
-  return Array.from({ length: CONNECTIONS }, (_, index) =>
-    Array.from({ length: NUMBERS_EACH }, (_each, place) =>
-      String(12_000_000_000 + index * 10_000_000 + (from + place) * 97),
+  const from = listsCreated++ * NUMBERS_EACH;
+  return Array.from({ length: CONNECTIONS }, (_, connection) =>
+    Array.from({ length: NUMBERS_EACH }, (_each, index) =>
+      String(12_000_000_000 + connection * 10_000_000 + (from + index) * 97),
     ),
   );
 }
@@ -49,14 +49,14 @@ const CODE_TEXT = "482913 is your verification code. It is valid for 5 minutes."
 const generator = new LoadProcess<Load, Measured>("generator.ts");
 const pairGenerator = new LoadProcess<PairLoad, MeasuredPairs>("pair-generator.ts");
 
-async function accepts(server: ServerProcess, numbers: readonly string[][], seconds: number): Promise<number> {
-  const inTurn = (numbers[0] ?? []).flatMap((_, place) => numbers.map((each) => each[place] ?? ""));
-  const request = inTurn.map((number) => sendRequest(server.apiKey, "OTP", CODE_TEXT, number));
+async function measureAccepts(server: ServerProcess, numbers: readonly string[][], seconds: number): Promise<number> {
+  const interleaved = (numbers[0] ?? []).flatMap((_, index) => numbers.map((each) => each[index] ?? ""));
+  const request = interleaved.map((number) => sendRequest(server.apiKey, "OTP", CODE_TEXT, number));
   const load: Load = { port: portOf(server), connections: CONNECTIONS, seconds, request };
   return (await generator.measure(load)).perSecond;
 }
 
-async function pairs(
+async function measurePairs(
   server: ServerProcess,
   isRight: boolean,
   numbers: readonly string[][],
@@ -68,7 +68,7 @@ async function pairs(
     configId: "bench",
     seconds,
     numbers,
-    // The one in a million that is right by chance would be counted as refused, and no code of the others has letters.
+    // Generated codes have no letters, so this code is never right by chance.
     otp: isRight ? FIXED_CODE : "AAAAAA",
     status: isRight ? 200 : 400,
   };
@@ -76,45 +76,45 @@ async function pairs(
 }
 
 async function prepare(server: ServerProcess): Promise<void> {
-  await ask(server, "PATCH", "/api/account", { sameText: null });
+  await callApi(server, "PATCH", "/api/account", { sameText: null });
   const fixed = testNumbers.map(([number]) => ({ number, code: FIXED_CODE }));
-  await ask(server, "POST", "/api/verify-configs", { name: "bench", testNumbers: fixed });
+  await callApi(server, "POST", "/api/verify-configs", { name: "bench", testNumbers: fixed });
 }
 
-interface Turn {
+interface Rates {
   ratio: number;
   pairs: number;
   accepts: number;
 }
 
-/** Accepts, then pairs to numbers of the same kind: what numbers alone cost, both have. */
-async function turn(server: ServerProcess, isRight: boolean, seconds = SECONDS): Promise<Turn> {
+/** Accepts first, then pairs to numbers of the same kind, so that both pay the same cost per number. */
+async function measureRound(server: ServerProcess, isRight: boolean, seconds = SECONDS): Promise<Rates> {
   const numbers = (): string[][] => (isRight ? testNumbers : freshNumbers());
   await pause(BETWEEN_LOADS_MS);
-  const accepted = await accepts(server, numbers(), seconds);
+  const accepted = await measureAccepts(server, numbers(), seconds);
   await pause(BETWEEN_LOADS_MS);
-  const paired = await pairs(server, isRight, numbers(), seconds);
+  const paired = await measurePairs(server, isRight, numbers(), seconds);
   return { ratio: paired / accepted, pairs: paired, accepts: accepted };
 }
 
 interface Result {
   name: string;
-  /** Of the slower kind of pair. */
+  /** The lower of both ratios. */
   ratioToAccept: number;
-  right: Turn;
-  wrong: Turn;
+  right: Rates;
+  wrong: Rates;
 }
 
 async function compare(name: string, server: ServerProcess): Promise<Result> {
   await prepare(server);
-  await turn(server, true, 1);
-  await turn(server, false, 1);
-  const rounds: { right: Turn; wrong: Turn }[] = [];
+  await measureRound(server, true, 1);
+  await measureRound(server, false, 1);
+  const rounds: { right: Rates; wrong: Rates }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const right = await turn(server, true);
-    const wrong = await turn(server, false);
+    const right = await measureRound(server, true);
+    const wrong = await measureRound(server, false);
     rounds.push({ right, wrong });
-    say(
+    print(
       `  ${name} round ${round + 1}: ${right.ratio.toFixed(2)} with right codes, ${wrong.ratio.toFixed(2)} with wrong ones`,
     );
   }
@@ -123,10 +123,10 @@ async function compare(name: string, server: ServerProcess): Promise<Result> {
   return { name, ratioToAccept: Math.min(right.ratio, wrong.ratio), right, wrong };
 }
 
-const medians = (turns: readonly Turn[]): Turn => ({
-  ratio: median(turns.map(({ ratio }) => ratio)),
-  pairs: median(turns.map((each) => each.pairs)),
-  accepts: median(turns.map((each) => each.accepts)),
+const medians = (rounds: readonly Rates[]): Rates => ({
+  ratio: median(rounds.map(({ ratio }) => ratio)),
+  pairs: median(rounds.map((each) => each.pairs)),
+  accepts: median(rounds.map((each) => each.accepts)),
 });
 
 const cluster = options.engine.includes("postgres") ? await startCluster() : null;
@@ -148,10 +148,10 @@ generator.end();
 pairGenerator.end();
 await cluster?.stop();
 
-say("\nratio to accept     pairs/s   accepts/s");
+print("\nratio to accept     pairs/s   accepts/s");
 for (const { name, right, wrong } of results)
   for (const [kind, { ratio, pairs: paired, accepts: accepted }] of Object.entries({ right, wrong }))
-    say(
+    print(
       `${ratio.toFixed(2).padStart(15)} ${paired.toFixed(0).padStart(11)} ${accepted.toFixed(0).padStart(11)}   ${kind} codes, ${name}`,
     );
 await record("verify", { seconds: SECONDS, rounds: ROUNDS, connections: CONNECTIONS, results });

@@ -2,15 +2,21 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { buildDocs } from "./build-docs.mjs";
 import { nodeForServer, root, runToEnd } from "./pinned-node.mjs";
 
 const source = join(root, "dashboard");
 const built = join(source, "dist");
-/** Says what the build was made of. */
+/** Hash of the sources and packages of the last build. */
 const stampFile = join(built, "made-of");
 
-/** Builds the dashboard when its source, or the packages it is made of, are not those of the last build. */
+/** Builds the dashboard and the guides, each if its sources or packages have changed since the last build. */
 export async function buildDashboard() {
+  await buildPages();
+  await buildDocs();
+}
+
+async function buildPages() {
   const stamp = hashOfSource();
   if (builtFrom() === stamp) return;
   const vite = join(root, "node_modules", "vite", "bin", "vite.js");
@@ -22,7 +28,7 @@ export async function buildDashboard() {
 
   const startedAt = Date.now();
   process.stdout.write("Building the dashboard (some seconds, only after a change)…\n");
-  // Another process may build at the same time, and a server may be reading: the new build appears as a whole.
+  // Atomic replacement: another process may build at the same time, and a running server may be reading the old build.
   const fresh = `${built}-${process.pid}`;
   let said = "";
   const options = {
@@ -50,7 +56,7 @@ function takePlace(fresh) {
     if (existsSync(built)) renameSync(built, old);
     renameSync(fresh, built);
   } catch (error) {
-    // Somebody else was quicker, with the same.
+    // Another process has built the same sources in the meantime.
     if (!["ENOENT", "ENOTEMPTY", "EEXIST"].includes(error.code)) throw error;
   }
   for (const folder of [old, fresh]) rmSync(folder, { recursive: true, force: true });

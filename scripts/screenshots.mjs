@@ -1,4 +1,4 @@
-// Takes the pictures of the dashboard's main pages that stand in docs/images/: npm run screenshots
+// Takes the screenshots of the dashboard in docs/images/: npm run screenshots
 import { createServer } from "node:http";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { root } from "./pinned-node.mjs";
 const NUMBER = "15550100100";
 const SIZE = { width: 1360, height: 850 };
 
-/** What is shown of each page, once it is open. */
+/** The pages, each with the steps before its screenshot. */
 const PICTURES = [
   { name: "get-started", path: "/start", prepare: sendFirst },
   { name: "overview", path: "/overview" },
@@ -55,7 +55,7 @@ async function post(path, body) {
   return response.json();
 }
 
-/** A little of everything that a shop sends, so that the pages have something to show. */
+/** Sends a mix of messages, so that every page has data. */
 async function haveADay(callbacks) {
   await post("/api/webhooks", {
     channel: "rcs",
@@ -100,7 +100,7 @@ async function haveADay(callbacks) {
   );
 }
 
-/** Types in the code that has come to a phone. */
+/** Submits the code that a simulated phone received. */
 async function verify(to) {
   const read = (path) => fetch(server.baseUrl + path, { headers: { apikey: server.apiKey } });
   await read(`/api/simulator/messages/wait?to=${to}`);
@@ -132,13 +132,13 @@ async function ready(page) {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   await page.waitForLoadState("load");
   await page.waitForFunction("!document.querySelector('[aria-busy=true]')");
-  // What is asked every second or so has been asked once.
+  // Gives polled data time to arrive.
   await page.waitForTimeout(1500);
 }
 
 async function sendFirst(page) {
-  await page.getByRole("button", { name: "Make a test key" }).click();
-  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("button", { name: "Create test key" }).click();
+  await page.getByRole("button", { name: "Run" }).click();
   await page.locator("[data-phone] [data-message]").first().waitFor();
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { buildDashboard } from "./build-dashboard.mjs";
@@ -13,6 +13,18 @@ import {
   runToEnd,
 } from "./pinned-node.mjs";
 
+/** Longest first. */
+const CHECKS = [
+  ["oxlint"],
+  ["tsc"],
+  ["knip"],
+  ["tsc", "-p", "dashboard"],
+  ["tsc", "-p", "sdk/typescript", "--noEmit"],
+  ["oxfmt", "--check"],
+];
+
+const bundled = join(root, "node_modules", ".cache", "test-server");
+
 const vitestArgs = process.argv.slice(2);
 const startedAt = Date.now();
 
@@ -21,35 +33,60 @@ if (pinnedNodeIsAnother() || !nodeRunsServer()) await continueWithPinnedNode("sc
 else await runChecks();
 
 async function runChecks() {
-  for (const [tool, ...args] of [["tsc"], ["tsc", "-p", "dashboard"], ["oxlint"], ["oxfmt", "--check"], ["knip"]]) {
-    if (!(await step(tool, args))) fail(`\n${tool} failed after ${secondsSince(startedAt)}.`);
-  }
-  await buildDashboard();
+  // Together, because each of them uses one core for a part of its time.
+  const [checked] = await Promise.all([Promise.all(CHECKS.map(check)), buildDashboard()]);
+  const failed = CHECKS.filter((_, index) => !checked[index]).map((command) => command.join(" "));
+  if (failed.length > 0) fail(`\n${failed.join(" and ")} failed after ${secondsSince(startedAt)}.`);
   await provideProgrammes();
+  await bundleServer();
   await compileServer();
   const passed = await runTests();
   process.exit(passed ? 0 : 1);
 }
 
-/** Runs one of the tools in node_modules under a heading; says whether it was content. */
-async function step(tool, args, env = {}) {
-  const stepStartedAt = Date.now();
-  process.stdout.write(`\n== ${[tool, ...args].join(" ")}\n`);
-  const bin = join(root, "node_modules", ".bin");
-  const path = `${bin}${delimiter}${process.env.PATH || ""}`;
-  const { code } = await runToEnd(process.execPath, [join(bin, tool), ...args], {
-    env: { ...process.env, ...env, PATH: path },
-  });
-  process.stdout.write(`${tool}: ${code === 0 ? "ok" : "failed"} (${secondsSince(stepStartedAt)})\n`);
+/** Runs a tool from node_modules, and prints its output under a heading when it has ended. */
+async function check([tool, ...args]) {
+  const checkStartedAt = Date.now();
+  let printed = "";
+  const { code } = await runTool(tool, args, { stdio: ["ignore", "pipe", "pipe"] }, ({ stdout, stderr }) =>
+    [stdout, stderr].forEach((stream) => stream.setEncoding("utf8").on("data", (chunk) => (printed += chunk))),
+  );
+  const outcome = `${code === 0 ? "ok" : "failed"} (${secondsSince(checkStartedAt)})`;
+  process.stdout.write(`\n== ${[tool, ...args].join(" ")}\n${printed}${tool}: ${outcome}\n`);
   return code === 0;
 }
 
-/** The tests start the server some hundred times and kill it often: Node keeps what it compiled only when it ends by itself. */
+function runTool(tool, args, { env, ...options }, onStart) {
+  const bin = join(root, "node_modules", ".bin");
+  const path = `${bin}${delimiter}${process.env.PATH || ""}`;
+  const settings = { ...options, env: { ...process.env, ...env, PATH: path } };
+  return runToEnd(process.execPath, [join(bin, tool), ...args], settings, onStart);
+}
+
+/**
+ * Bundles the server and the command line for the tests that start them as processes, some two hundred times: from a
+ * thousand source files a start takes almost twice the CPU time. Here commit and date are unknown, as in a clone.
+ */
+async function bundleServer() {
+  // Not at the top: when this file is loaded, rolldown may not be installed yet.
+  const { bundle } = await import("./release/bundle.mjs");
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  rmSync(bundled, { recursive: true, force: true });
+  await bundle(
+    join(bundled, "lib"),
+    { version, commit: null, builtAt: null },
+    { main: "src/main.ts", cli: "src/cli/heliograph.ts", start: "src/app/start.ts" },
+  );
+  symlinkSync(join(root, "dashboard", "dist"), join(bundled, "dashboard"));
+}
+
+/** Fills the compile cache: most servers are killed, and Node writes the cache only on a normal exit. */
 async function compileServer() {
-  const { code } = await runToEnd(process.execPath, ["--input-type=module", "-e", 'await import("./src/app.ts")'], {
-    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
-  });
-  if (code !== 0) fail("\nsrc/app.ts cannot be loaded.");
+  for (const file of [join(root, "src/app/start.ts"), join(bundled, "lib/start.mjs")]) {
+    const args = ["--input-type=module", "-e", `await import(${JSON.stringify(file)})`];
+    const { code } = await runToEnd(process.execPath, args, { env: { ...process.env, NODE_COMPILE_CACHE: compiled } });
+    if (code !== 0) fail(`\n${file} cannot be loaded.`);
+  }
 }
 
 async function runTests() {
@@ -57,7 +94,12 @@ async function runTests() {
   const report = join(folder, "report.json");
   try {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-    const passed = await step("vitest", ["run", ...reporters, ...vitestArgs], { NODE_COMPILE_CACHE: compiled });
+    const vitestStartedAt = Date.now();
+    process.stdout.write("\n== vitest run\n");
+    const env = { NODE_COMPILE_CACHE: compiled, HELIOGRAPH_TEST_BUNDLE: join(bundled, "lib") };
+    const { code } = await runTool("vitest", ["run", ...reporters, ...vitestArgs], { env });
+    const passed = code === 0;
+    process.stdout.write(`vitest: ${passed ? "ok" : "failed"} (${secondsSince(vitestStartedAt)})\n`);
     const counts = countTests(report);
     if (!passed && counts.failed === 0) {
       process.stdout.write("\nvitest failed outside of the tests, see above; this counts as one failure.\n");
@@ -71,7 +113,7 @@ async function runTests() {
   }
 }
 
-/** A file that fails before its first test counts as one failure, otherwise it would count as nothing. */
+/** A test file that fails before its first test counts as one failure. */
 function countTests(report) {
   let results;
   try {
@@ -87,24 +129,36 @@ function countTests(report) {
   return { passed: results.numPassedTests, failed: results.numFailedTests + brokenFiles.length };
 }
 
-/** Makes sure of the programmes that the tests run and npm cannot install. */
+/** Installs the programs that the tests need and npm cannot install. */
 async function provideProgrammes() {
   const { postgresBinaries } = await import("../test/support/postgres-cluster.ts");
-  const { chromium, inPath } = await import("../test/support/programmes.ts");
+  const { chromium, debianNetSds, debianNetSmpp, debianTwilio, inPath } = await import("../test/support/programmes.ts");
   const programmes = [
     { name: "the PostgreSQL server", aptPackage: "postgresql", find: postgresBinaries },
     { name: "Chromium", aptPackage: "chromium-headless-shell", find: chromium },
     { name: "tshark", aptPackage: "tshark", find: () => inPath("tshark") },
+    { name: "PgBouncer", aptPackage: "pgbouncer", find: () => inPath("pgbouncer") },
+    { name: "jq", aptPackage: "jq", find: () => inPath("jq") },
+    { name: "curl", aptPackage: "curl", find: () => inPath("curl") },
     { name: "Kannel", aptPackage: "kannel", find: () => inPath("bearerbox") },
   ];
   if (process.platform === "linux") {
-    programmes.push({ name: "strace", aptPackage: "strace", find: () => inPath("strace") });
+    programmes.push(
+      { name: "strace", aptPackage: "strace", find: () => inPath("strace") },
+      { name: "nginx", aptPackage: "nginx-light", find: () => inPath("nginx") },
+      { name: "Caddy", aptPackage: "caddy", find: () => inPath("caddy") },
+      { name: "Pebble", aptPackage: "pebble", find: () => inPath("pebble") },
+      { name: "HAProxy", aptPackage: "haproxy", find: () => inPath("haproxy") },
+      { name: "Twilio's Python library", aptPackage: "python3-twilio", find: debianTwilio },
+      { name: "Kannel's Perl client", aptPackage: "libnetsds-kannel-perl", find: debianNetSds },
+      { name: "Perl's Net::SMPP", aptPackage: "libnet-smpp-perl", find: debianNetSmpp },
+    );
   }
 
   let missing = programmes.filter(({ find }) => find() === undefined);
   if (missing.length === 0) return;
   const packages = missing.map(({ aptPackage }) => aptPackage);
-  if (process.getuid() === 0 && inPath("apt-get") !== undefined) {
+  if (process.getuid?.() === 0 && inPath("apt-get") !== undefined) {
     await aptInstall(packages);
     missing = programmes.filter(({ find }) => find() === undefined);
   }
@@ -115,7 +169,7 @@ async function provideProgrammes() {
 
 async function aptInstall(packages) {
   process.stdout.write(`\n== apt-get install ${packages.join(" ")}\n`);
-  // Run level 1 keeps Debian from starting the services it installs: the tests start their own PostgreSQL.
+  // With run level 1 Debian starts no installed service: the tests start their own PostgreSQL.
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
   for (const args of [["update"], ["install", "-y", "--no-install-recommends", ...packages]]) {
     const { code } = await runToEnd("apt-get", ["-qq", ...args], { env, stdio: ["ignore", "ignore", "inherit"] });

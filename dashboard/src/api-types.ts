@@ -32,6 +32,7 @@ export interface TimelineStep {
   step: string;
   what: string;
   exchange: string | null;
+  outcome: "ok" | "warning" | "failed";
 }
 
 export interface Sent {
@@ -142,13 +143,8 @@ export interface CallbackDetail extends Callback {
   attempts: readonly Attempt[];
 }
 
-export interface SmsPreview {
-  text: string;
-  encoding: "gsm7" | "ucs2";
-  characters: number;
-  segmentCount: number;
-  segments: readonly { text: string }[];
-  cheaper: { text: string; segments: number; replaced: readonly { found: string; use: string }[] } | null;
+/** What would become of a send, on any channel. */
+export interface SendPreview {
   credits: number;
   balance: number | null;
   affordable: boolean;
@@ -159,6 +155,15 @@ export interface SmsPreview {
     heldUntil: number | null;
     routes: readonly { name: string; carrier: string }[];
   }[];
+}
+
+export interface SmsPreview extends SendPreview {
+  text: string;
+  encoding: "gsm7" | "ucs2";
+  characters: number;
+  segmentCount: number;
+  segments: readonly { text: string }[];
+  cheaper: { text: string; segments: number; replaced: readonly { found: string; use: string }[] } | null;
 }
 
 interface NamedRecord {

@@ -1,5 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query";
 import { ownUrl } from "./base.ts";
+import { t } from "./i18n/t.ts";
+import { noteLost } from "./connection.ts";
 
 interface ErrorBody {
   message?: string;
@@ -22,7 +24,7 @@ export class ApiError extends Error {
   readonly details: readonly { parameter: string; message: string }[];
 
   constructor(status: number, body: ErrorBody) {
-    super(body.message ?? body.error?.message ?? `The server answered ${status}.`);
+    super(body.message ?? body.error?.message ?? t("The server answered {status}.", { status }));
     this.status = status;
     this.code = body.error?.code ?? `HTTP_${status}`;
     this.requestId = body.error?.requestId ?? null;
@@ -39,7 +41,22 @@ export class ApiError extends Error {
 class Unreachable extends ApiError {
   constructor() {
     super(0, {
-      message: "The server cannot be reached. It may be starting; this page tries again.",
+      message: t("The server cannot be reached. This page is read again once it answers."),
+    });
+  }
+}
+
+/** The answer to a change never came: the server may have made it. */
+export class NoAnswer extends ApiError {
+  constructor(path: string) {
+    super(0, {
+      message: path.startsWith("/v1/")
+        ? t(
+            "The connection broke before the server answered: the message may have been sent. Look for it under Messages before you send again.",
+          )
+        : t(
+            "The connection broke before the server answered: the change may have been made. Look before you try again.",
+          ),
     });
   }
 }
@@ -64,14 +81,18 @@ interface Options {
   signal?: AbortSignal;
   /** Sends with this key in the place of the session, as a program would. */
   apiKey?: string;
+  /** Makes a repeated send get the answer of the first one. */
+  idempotencyKey?: string;
 }
+
+const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Filters as they stand in an address; what is empty is left out. */
 export type Query = Readonly<Record<string, string | number | undefined | null>>;
 
 /** One request to this server, with the session's cookie; throws an `ApiError` for everything but a success. */
 export async function api<T>(method: Method, path: string, options: Options = {}): Promise<T> {
-  const { body, query, signal, apiKey } = options;
+  const { body, query, signal, apiKey, idempotencyKey } = options;
   const response = await fetch(ownUrl(path) + queryText(query), {
     method,
     credentials: apiKey === undefined ? "same-origin" : "omit",
@@ -80,15 +101,23 @@ export async function api<T>(method: Method, path: string, options: Options = {}
       ...(apiKey === undefined ? {} : { apikey: apiKey }),
       ...(method === "GET" || apiKey !== undefined ? {} : { "x-csrf-token": csrfToken }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Unreachable();
+    noteLost();
+    throw method === "GET" ? new Unreachable() : new NoAnswer(path);
   });
   const answer = await readJson(response);
   if (response.ok) return answer as T;
+  // A proxy in between gave up waiting.
+  const isCut = GATEWAY_ERRORS.has(response.status) && (answer as ErrorBody).error === undefined;
+  if (isCut) {
+    noteLost();
+    throw method === "GET" ? new Unreachable() : new NoAnswer(path);
+  }
   // Asking who is signed in, and signing in, tell of it themselves.
   const isAsking = path === "/api/session" && (method === "GET" || method === "POST");
   if (response.status === 401 && !isAsking) onSignedOut();

@@ -1,13 +1,16 @@
 import { Center, Container, Loader, MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
-import { Router } from "wouter";
+import { lazy, Suspense, useEffect } from "react";
+import { Router, useLocation } from "wouter";
 import { ApiError } from "./api.ts";
 import { BASE_PATH, styleNonce } from "./base.ts";
+import { t } from "./i18n/t.ts";
+import { whenFound } from "./connection.ts";
 import { ErrorState } from "./parts/error-state.tsx";
 import { SessionProvider, useSessionQuery } from "./session.tsx";
 import { cssVariables, theme } from "./theme.ts";
 
+const Invitation = lazy(() => import("./pages/invitation.tsx"));
 const Login = lazy(() => import("./pages/login.tsx"));
 const NewPassword = lazy(() => import("./pages/new-password.tsx"));
 const Shell = lazy(() => import("./shell.tsx"));
@@ -46,12 +49,16 @@ export const App = () => (
 
 function Gate() {
   const { session, error, retry } = useSessionQuery();
+  const [path] = useLocation();
+  // What failed or grew old while the server was away is read again.
+  useEffect(() => whenFound(() => void client.invalidateQueries()), []);
   if (error)
     return (
       <Container size="xs" py="xl" component="main">
-        <ErrorState error={error} retry={retry} title="The dashboard cannot be opened" />
+        <ErrorState error={error} retry={retry} title={t("Dashboard cannot be loaded")} />
       </Container>
     );
+  if (path === "/invitation") return <Invitation />;
   if (session === undefined) return <Waiting />;
   if (session === null) return <Login />;
   if (session.user.passwordDue) return <NewPassword session={session} />;
@@ -64,6 +71,6 @@ function Gate() {
 
 const Waiting = () => (
   <Center mih="100dvh">
-    <Loader aria-label="Loading" />
+    <Loader aria-label={t("Loading")} />
   </Center>
 );

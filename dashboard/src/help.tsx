@@ -1,17 +1,18 @@
 import { Anchor, Group, Kbd, Modal, Stack, Table, Text } from "@mantine/core";
 import { ownUrl } from "./base.ts";
+import { t } from "./i18n/t.ts";
 
 const KEYS: readonly { keys: readonly string[]; does: string }[] = [
-  { keys: ["Ctrl", "K"], does: "Go to a page, a message or a number (⌘ K on a Mac)" },
-  { keys: ["/"], does: "Put the cursor into the filter of the page" },
-  { keys: ["?"], does: "Show this help" },
-  { keys: ["Esc"], does: "Close what is open" },
+  { keys: ["Ctrl", "K"], does: t("Search messages, campaigns, templates and pages (⌘ K on a Mac)") },
+  { keys: ["/"], does: t("Focus the filter of the page") },
+  { keys: ["?"], does: t("Show this help") },
+  { keys: ["Esc"], does: t("Close the open dialog") },
 ];
 
 /** The keys that work everywhere, and where to read on. */
 export default function Help({ onClose }: { onClose: () => void }) {
   return (
-    <Modal opened onClose={onClose} title="Keys and help" size="md">
+    <Modal opened onClose={onClose} title={t("Keyboard shortcuts and help")} size="md">
       <Stack>
         <Table>
           <Table.Tbody>
@@ -30,15 +31,19 @@ export default function Help({ onClose }: { onClose: () => void }) {
           </Table.Tbody>
         </Table>
         <Text size="sm" c="dimmed">
-          Hold the pointer over a time to see it in UTC. Filters stand in the address of the page, so a link shows
-          others what you see.
+          {t(
+            "Point at a time to see it in UTC. Filters are part of the page's URL, so you can share what you see as a link.",
+          )}
         </Text>
         <Group gap="lg">
           <Anchor href={ownUrl("/docs")} size="sm">
-            API reference
+            {t("Guides")}
+          </Anchor>
+          <Anchor href={ownUrl("/docs/reference")} size="sm">
+            {t("API reference")}
           </Anchor>
           <Anchor href={ownUrl("/docs/errors")} size="sm">
-            Error codes
+            {t("Error codes")}
           </Anchor>
         </Group>
       </Stack>

@@ -8,14 +8,20 @@ import {
   IconDeviceMobileMessage,
   IconFileSettings,
   IconFileText,
-  IconGauge,
+  IconFingerprint,
+  IconFlask,
   IconHeartbeat,
+  IconHome,
   IconKey,
   IconLink,
+  IconListCheck,
+  IconListDetails,
   IconListSearch,
+  IconLogin2,
   IconMessage,
   IconMessages,
   IconPencil,
+  IconPlugConnected,
   IconRobot,
   IconRocket,
   IconRoute,
@@ -23,11 +29,14 @@ import {
   IconShieldCheck,
   IconSpeakerphone,
   IconTool,
+  IconUserCircle,
   IconUsers,
+  IconUsersGroup,
   IconWaveSine,
   IconWebhook,
   type Icon,
 } from "@tabler/icons-react";
+import { t } from "./i18n/t.ts";
 
 export interface NavEntry {
   label: string;
@@ -35,127 +44,251 @@ export interface NavEntry {
   /** Where it leads; a heading that opens has `children` in its place. */
   path?: string;
   children?: readonly NavEntry[];
+  /** A second line, where the name alone does not say it. */
+  note?: string;
   /** Further words by which the palette finds it. */
   keywords?: string;
+  /** Served by this server outside of the application. */
+  isOutside?: true;
 }
 
-/** What the side bar shows. The words under "Message app" and "RCS" are those of the API's documentation: keep them. */
-export const NAV: readonly NavEntry[] = [
-  { label: "Get started", icon: IconRocket, path: "/start", keywords: "first message curl key" },
-  { label: "Overview", icon: IconGauge, path: "/overview", keywords: "statistics charts dashboard" },
-  { label: "Messages", icon: IconListSearch, path: "/messages", keywords: "log search export csv" },
-  { label: "Compose", icon: IconPencil, path: "/composer", keywords: "send write sms rcs chat app" },
-  { label: "Virtual phones", icon: IconDeviceMobile, path: "/phones", keywords: "simulated reply tap otp" },
-  { label: "Simulator", icon: IconWaveSine, path: "/simulator", keywords: "chaos magic numbers failures" },
-  { label: "Verify", icon: IconShieldCheck, path: "/verify", keywords: "otp one-time password codes" },
-  { label: "Campaigns", icon: IconSpeakerphone, path: "/campaigns", keywords: "pause funnel" },
+interface NavSection {
+  /** Null for the jobs of every day, which need no heading. */
+  title: string | null;
+  entries: readonly NavEntry[];
+}
+
+/** The side bar, by job. The words under "Message app" and "RCS" are those of the API's documentation: keep them. */
+export const NAV: readonly NavSection[] = [
   {
-    label: "Message app",
-    icon: IconMessage,
-    children: [
-      { label: "Templates", icon: IconFileText, path: "/message-app/templates", keywords: "sms text" },
-      { label: "Senders", icon: IconAddressBook, path: "/message-app/senders", keywords: "sms originator" },
-      { label: "Short links", icon: IconLink, path: "/message-app/links", keywords: "clicks url" },
+    title: null,
+    entries: [
+      { label: t("Home"), icon: IconHome, path: "/overview", keywords: "overview statistics charts dashboard" },
+      { label: t("Get started"), icon: IconRocket, path: "/start", keywords: "first message curl key" },
+      { label: t("Messages"), icon: IconListSearch, path: "/messages", keywords: "log search export csv" },
+      { label: t("Compose"), icon: IconPencil, path: "/composer", keywords: "send write sms rcs chat app" },
+      { label: t("Campaigns"), icon: IconSpeakerphone, path: "/campaigns", keywords: "pause funnel" },
       {
-        label: "Utility Manager",
-        icon: IconTool,
+        label: t("Contacts"),
+        icon: IconUsersGroup,
+        children: [
+          { label: t("Opt-outs"), icon: IconBan, path: "/operations/opt-outs", keywords: "stop unsubscribe block" },
+        ],
+      },
+      {
+        label: t("Verify"),
+        icon: IconShieldCheck,
+        path: "/verify",
+        keywords: "otp one-time password codes block prefix country",
+      },
+      {
+        label: t("Templates"),
+        icon: IconFileText,
         children: [
           {
-            label: "DLR Push Configuration",
-            icon: IconWebhook,
-            path: "/message-app/utility-manager/dlr-push-configuration",
-            keywords: "delivery report callback add configuration",
+            label: t("SMS templates"),
+            icon: IconMessage,
+            path: "/message-app/templates",
+            keywords: "message app text dlt",
           },
+          { label: t("RCS templates"), icon: IconMessages, path: "/rcs/templates", keywords: "card carousel" },
           {
-            label: "Webhook",
-            icon: IconWebhook,
-            path: "/message-app/utility-manager/webhook",
-            keywords: "sms incoming texts clicks add webhook",
+            label: t("Chat app templates"),
+            icon: IconBrandHipchat,
+            path: "/chat-app/templates",
+            keywords: "whatsapp header buttons",
           },
         ],
       },
     ],
   },
   {
-    label: "RCS",
-    icon: IconMessages,
-    children: [
-      { label: "Bots", icon: IconRobot, path: "/rcs/bots", keywords: "rcs sender" },
-      { label: "Templates", icon: IconFileText, path: "/rcs/templates", keywords: "rcs card carousel" },
+    title: t("Channels"),
+    entries: [
       {
-        label: "Utility",
-        icon: IconTool,
+        label: t("Message app"),
+        note: "SMS",
+        icon: IconMessage,
         children: [
+          { label: t("Senders"), icon: IconAddressBook, path: "/message-app/senders", keywords: "sms originator" },
+          { label: t("Short links"), icon: IconLink, path: "/message-app/links", keywords: "clicks url" },
           {
-            label: "Webhook",
-            icon: IconWebhook,
-            path: "/rcs/utility/webhook",
-            keywords: "callback events add webhook",
+            label: t("Utility Manager"),
+            icon: IconTool,
+            children: [
+              {
+                label: t("DLR Push Configuration"),
+                icon: IconWebhook,
+                path: "/message-app/utility-manager/dlr-push-configuration",
+                keywords: "delivery report callback add configuration",
+              },
+              {
+                label: t("Webhook"),
+                icon: IconWebhook,
+                path: "/message-app/utility-manager/webhook",
+                keywords: "sms incoming texts clicks add webhook",
+              },
+            ],
           },
         ],
       },
-    ],
-  },
-  {
-    label: "Chat app",
-    icon: IconBrandHipchat,
-    children: [
-      { label: "Numbers", icon: IconDeviceMobileMessage, path: "/chat-app/numbers", keywords: "business number" },
-      { label: "Templates", icon: IconFileText, path: "/chat-app/templates", keywords: "chat app header buttons" },
       {
-        label: "Utility",
-        icon: IconTool,
+        label: "RCS",
+        icon: IconMessages,
         children: [
+          { label: t("Bots"), icon: IconRobot, path: "/rcs/bots", keywords: "rcs sender" },
           {
-            label: "Webhook",
-            icon: IconWebhook,
-            path: "/chat-app/utility/webhook",
-            keywords: "callback events add webhook",
+            label: t("Utility"),
+            icon: IconTool,
+            children: [
+              {
+                label: t("Webhook"),
+                icon: IconWebhook,
+                path: "/rcs/utility/webhook",
+                keywords: "callback events add webhook",
+              },
+            ],
           },
         ],
       },
-    ],
-  },
-  {
-    label: "Operations",
-    icon: IconHeartbeat,
-    children: [
       {
-        label: "Callback deliveries",
-        icon: IconWebhook,
-        path: "/operations/callbacks",
-        keywords: "webhook attempts resend",
+        label: t("Chat app"),
+        icon: IconBrandHipchat,
+        children: [
+          {
+            label: t("Numbers"),
+            icon: IconDeviceMobileMessage,
+            path: "/chat-app/numbers",
+            keywords: "whatsapp business number",
+          },
+          {
+            label: t("Utility"),
+            icon: IconTool,
+            children: [
+              {
+                label: t("Webhook"),
+                icon: IconWebhook,
+                path: "/chat-app/utility/webhook",
+                keywords: "callback events add webhook",
+              },
+            ],
+          },
+        ],
       },
       {
-        label: "Carriers and routes",
+        label: t("Carriers and routes"),
         icon: IconRoute,
         path: "/operations/carriers",
         keywords: "prices smpp binds health",
       },
-      { label: "Opt-outs", icon: IconBan, path: "/operations/opt-outs", keywords: "stop unsubscribe" },
-      { label: "Credits", icon: IconCoins, path: "/operations/credits", keywords: "balance ledger" },
+    ],
+  },
+  {
+    title: t("Developers"),
+    entries: [
+      { label: t("API keys"), icon: IconKey, path: "/account/keys", keywords: "apikey secret rotate scopes" },
       {
-        label: "Set-up file",
+        label: t("Webhooks"),
+        icon: IconWebhook,
+        children: [
+          {
+            label: t("All webhooks"),
+            icon: IconWebhook,
+            path: "/developers/webhooks",
+            keywords: "endpoints events catalogue delivery reports callbacks latency success",
+          },
+          {
+            label: t("Webhook deliveries"),
+            icon: IconListCheck,
+            path: "/operations/callbacks",
+            keywords: "webhook attempts resend recover",
+          },
+        ],
+      },
+      {
+        label: t("Request log"),
+        icon: IconListDetails,
+        path: "/developers/requests",
+        keywords: "api errors status request id debug",
+      },
+      {
+        label: t("Other APIs"),
+        icon: IconLogin2,
+        children: [
+          {
+            label: t("Credentials"),
+            icon: IconLogin2,
+            path: "/developers/credentials",
+            keywords: "twilio kannel jasmin smpp system id username password accountsid authtoken",
+          },
+          {
+            label: t("Identity products"),
+            icon: IconFingerprint,
+            path: "/developers/identity-products",
+            keywords: "supabase zitadel authentik logto kratos auth0 okta fusionauth hook otp codes",
+          },
+          {
+            label: t("SMPP clients"),
+            icon: IconPlugConnected,
+            path: "/developers/smpp-clients",
+            keywords: "binds esme bound disconnect pdu trace",
+          },
+        ],
+      },
+      {
+        label: t("Test tools"),
+        icon: IconFlask,
+        children: [
+          {
+            label: t("Virtual phones"),
+            icon: IconDeviceMobile,
+            path: "/phones",
+            keywords: "simulated reply tap otp test",
+          },
+          { label: t("Simulator"), icon: IconWaveSine, path: "/simulator", keywords: "chaos magic numbers failures" },
+        ],
+      },
+      { label: t("Docs"), icon: IconBook, path: "/docs", keywords: "api reference guides openapi", isOutside: true },
+    ],
+  },
+  {
+    title: t("Settings"),
+    entries: [
+      {
+        label: t("Account settings"),
+        icon: IconSettings,
+        path: "/account/settings",
+        keywords: "retention zone stop words countries limits",
+      },
+      {
+        label: t("Users and access"),
+        icon: IconUsers,
+        children: [
+          { label: t("Users"), icon: IconUsers, path: "/account/users", keywords: "invite roles members" },
+          { label: t("Audit log"), icon: IconListSearch, path: "/account/audit", keywords: "changes who when" },
+        ],
+      },
+      { label: t("Credits"), icon: IconCoins, path: "/operations/credits", keywords: "balance ledger" },
+      {
+        label: t("Set-up file"),
         icon: IconFileSettings,
         path: "/operations/set-up",
         keywords: "export import apply config",
       },
-      { label: "System", icon: IconHeartbeat, path: "/operations/system", keywords: "health nodes queue depth" },
+      { label: t("System"), icon: IconHeartbeat, path: "/operations/system", keywords: "health nodes queue depth" },
     ],
   },
 ];
 
-/** What belongs to whoever is signed in; it stands in the menu at the top right. */
+/** The login of the signed-in user, in the menu at the top right. */
 export const ACCOUNT_NAV: readonly NavEntry[] = [
-  { label: "API keys", icon: IconKey, path: "/account/keys", keywords: "apikey secret rotate scopes" },
-  { label: "Users", icon: IconUsers, path: "/account/users", keywords: "invite roles members" },
-  { label: "Audit log", icon: IconListSearch, path: "/account/audit", keywords: "changes who when" },
-  { label: "Settings", icon: IconSettings, path: "/account/settings", keywords: "retention zone stop words countries" },
-  { label: "My account", icon: IconShieldCheck, path: "/account/me", keywords: "password two-factor totp" },
+  {
+    label: t("My account"),
+    icon: IconUserCircle,
+    path: "/account/me",
+    keywords: "password two-factor 2fa totp sessions",
+  },
 ];
-
-/** The reference is served by the same server, outside of this app. */
-export const DOCS = { label: "API reference", icon: IconBook, path: "/docs" } as const;
 
 interface Destination {
   path: string;
@@ -164,12 +297,16 @@ interface Destination {
   /** The headings above it, such as "RCS → Utility". */
   trail: string;
   keywords: string;
+  isOutside: boolean;
 }
 
 /** Every place that can be gone to, with the headings above it. */
 export function destinations(entries: readonly NavEntry[], above: readonly string[] = []): Destination[] {
-  return entries.flatMap(({ label, icon, path, children, keywords = "" }) => [
-    ...(path === undefined ? [] : [{ path, label, icon, trail: above.join(" → "), keywords }]),
+  return entries.flatMap(({ label, icon, path, children, isOutside = false, keywords = "" }) => [
+    ...(path === undefined ? [] : [{ path, label, icon, trail: above.join(" → "), keywords, isOutside }]),
     ...destinations(children ?? [], [...above, label]),
   ]);
 }
+
+/** Every entry of the side bar and of the menu of the user. */
+export const ENTRIES: readonly NavEntry[] = [...NAV.flatMap(({ entries }) => entries), ...ACCOUNT_NAV];

@@ -1,7 +1,8 @@
-import { Anchor, AppShell, Group, NavLink, ScrollArea } from "@mantine/core";
+import { AppShell, NavLink, ScrollArea, Text } from "@mantine/core";
 import { Link, useLocation } from "wouter";
 import { ownUrl } from "./base.ts";
-import { destinations, DOCS, NAV, type NavEntry } from "./nav.ts";
+import { t } from "./i18n/t.ts";
+import { destinations, NAV, type NavEntry } from "./nav.ts";
 import classes from "./navigation.module.css";
 
 const leadsTo = (entry: NavEntry, path: string): boolean =>
@@ -11,30 +12,31 @@ const leadsTo = (entry: NavEntry, path: string): boolean =>
 export function Navigation() {
   const [path] = useLocation();
   return (
-    <>
-      <AppShell.Section grow component={ScrollArea} type="auto" viewportProps={{ tabIndex: -1 }}>
-        <nav aria-label="Main" className={classes.nav}>
-          {NAV.map((entry) => (
-            <Entry key={entry.label} entry={entry} path={path} depth={0} />
-          ))}
-        </nav>
-      </AppShell.Section>
-      <AppShell.Section className={classes.foot}>
-        <Anchor href={ownUrl(DOCS.path)} c="dimmed" size="sm">
-          <Group gap={8}>
-            <DOCS.icon size={17} aria-hidden />
-            {DOCS.label}
-          </Group>
-        </Anchor>
-      </AppShell.Section>
-    </>
+    <AppShell.Section grow component={ScrollArea} type="auto" viewportProps={{ tabIndex: -1 }}>
+      <nav aria-label={t("Main")} className={classes.nav}>
+        {NAV.map(({ title, entries }) => (
+          <div key={title ?? ""} role={title === null ? undefined : "group"} aria-label={title ?? undefined}>
+            {title !== null && (
+              <Text size="xs" c="dimmed" fw={600} className={classes.title} aria-hidden>
+                {title}
+              </Text>
+            )}
+            {entries.map((entry) => (
+              <Entry key={entry.label} entry={entry} path={path} depth={0} />
+            ))}
+          </div>
+        ))}
+      </nav>
+    </AppShell.Section>
   );
 }
 
 function Entry({ entry, path, depth }: { entry: NavEntry; path: string; depth: number }) {
-  const { label, icon: Icon, path: target, children } = entry;
+  const { label, icon: Icon, path: target, children, isOutside, note } = entry;
   const icon = depth < 2 ? <Icon size={depth === 0 ? 19 : 17} stroke={1.7} aria-hidden /> : undefined;
   const active = target !== undefined && leadsTo(entry, path);
+  if (target !== undefined && isOutside)
+    return <NavLink component="a" href={ownUrl(target)} label={label} leftSection={icon} className={classes.link} />;
   if (target !== undefined)
     return (
       <NavLink
@@ -52,6 +54,7 @@ function Entry({ entry, path, depth }: { entry: NavEntry; path: string; depth: n
       component="button"
       type="button"
       label={label}
+      description={note}
       leftSection={icon}
       defaultOpened={depth > 0 || leadsTo(entry, path)}
       childrenOffset={depth === 0 ? 22 : 28}

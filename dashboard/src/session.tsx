@@ -1,6 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, use, useEffect, type ReactNode } from "react";
 import { api, ApiError, get, setCsrfToken, whenSignedOut } from "./api.ts";
+import { forgetDrafts } from "./drafts.ts";
+import { t } from "./i18n/t.ts";
 import { hangUp } from "./stream.ts";
 
 type Role = "owner" | "member" | "viewer";
@@ -38,11 +40,22 @@ export function useSessionQuery(): { session: Session | null | undefined; error:
   useEffect(() => {
     whenSignedOut(() => {
       hangUp();
+      hasEnded = true;
       client.setQueryData(SESSION, null);
     });
   }, [client]);
   return { session: data, error, retry: () => void refetch() };
 }
+
+let hasEnded = false;
+
+/** Whether a session has ended in this page by itself, as by its time or from elsewhere. */
+export const sessionHasEnded = (): boolean => hasEnded;
+
+const KNOWN = "heliograph-signed-in";
+
+/** Whether somebody has signed in from this browser, who needs no help with the first start. */
+export const wasSignedIn = (): boolean => localStorage.getItem(KNOWN) !== null;
 
 /** Ways in and out; both forget whatever the page knew for somebody else. */
 export function useSignIn(): {
@@ -52,6 +65,7 @@ export function useSignIn(): {
   const client = useQueryClient();
   const become = (session: Session | null): void => {
     hangUp();
+    hasEnded = false;
     client.setQueryData(SESSION, session);
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] });
   };
@@ -59,6 +73,7 @@ export function useSignIn(): {
     async signIn(given) {
       const session = await api<Session>("POST", "/api/session", { body: given });
       setCsrfToken(session.csrfToken);
+      localStorage.setItem(KNOWN, "yes");
       become(session);
     },
     async signOut() {
@@ -68,10 +83,16 @@ export function useSignIn(): {
         // A session that is over is what was asked for.
         if (!(problem instanceof ApiError && problem.status === 401)) throw problem;
       }
+      forgetDrafts();
       become(null);
     },
   };
 }
+
+const ROLES: Readonly<Record<string, string>> = { viewer: t("Viewer"), member: t("Member"), owner: t("Owner") };
+
+/** A role in the reader's language. */
+export const roleName = (role: string): string => ROLES[role] ?? role;
 
 const SessionContext = createContext<Session | null>(null);
 

@@ -6,6 +6,9 @@ import { IconHelp, IconSearch } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { ownUrl } from "./base.ts";
+import { t } from "./i18n/t.ts";
+import { ConnectionBadge } from "./connection-badge.tsx";
+import { LanguageSwitch } from "./language-switch.tsx";
 import { Navigation } from "./navigation.tsx";
 import { PAGES } from "./pages.ts";
 import NotFound from "./pages/not-found.tsx";
@@ -13,6 +16,7 @@ import { PageFault } from "./parts/page-fault.tsx";
 import { PageLoading } from "./parts/page-loading.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { UserMenu } from "./user-menu.tsx";
+import { WarningBanner } from "./warning-banner.tsx";
 
 const Help = lazy(() => import("./help.tsx"));
 const Palette = lazy(() => import("./palette.tsx"));
@@ -50,7 +54,7 @@ export default function Shell() {
       padding={{ base: "md", md: "xl" }}
     >
       <a href={`${location.pathname}#content`} className="skip" onClick={() => main.current?.focus()}>
-        Skip to the content
+        {t("Skip to content")}
       </a>
       <AppShell.Header px="md">
         <Group h="100%" justify="space-between" wrap="nowrap">
@@ -60,9 +64,9 @@ export default function Shell() {
               onClick={menu.toggle}
               hiddenFrom="md"
               size="sm"
-              aria-label={menuOpen ? "Close the navigation" : "Open the navigation"}
+              aria-label={menuOpen ? t("Close navigation") : t("Open navigation")}
             />
-            <Link href="/" className="brand" aria-label="Heliograph, start page">
+            <Link href="/" className="brand" aria-label={t("Heliograph, start page")}>
               <Image src={ownUrl("/favicon.svg")} alt="" w={28} h={28} />
               <Text fw={700} size="lg" component="span" visibleFrom="xs">
                 Heliograph
@@ -70,6 +74,7 @@ export default function Shell() {
             </Link>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <ConnectionBadge />
             <Button
               variant="default"
               size="xs"
@@ -77,8 +82,11 @@ export default function Shell() {
               rightSection={<Kbd size="xs">Ctrl K</Kbd>}
               onClick={openPalette}
               visibleFrom="sm"
+              w={{ sm: 260, lg: 380 }}
+              justify="space-between"
+              fw={400}
             >
-              Go to…
+              {t("Search messages, campaigns, pages…")}
             </Button>
             <ActionIcon
               variant="subtle"
@@ -86,15 +94,22 @@ export default function Shell() {
               size="lg"
               hiddenFrom="sm"
               onClick={openPalette}
-              aria-label="Go to…"
+              aria-label={t("Search")}
             >
               <IconSearch size={19} aria-hidden />
             </ActionIcon>
-            <Tooltip label="Keys and help (?)">
-              <ActionIcon variant="subtle" color="gray" size="lg" onClick={help.open} aria-label="Keys and help">
+            <Tooltip label={t("Keyboard shortcuts and help (?)")}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size="lg"
+                onClick={help.open}
+                aria-label={t("Keyboard shortcuts and help")}
+              >
                 <IconHelp size={20} aria-hidden />
               </ActionIcon>
             </Tooltip>
+            <LanguageSwitch />
             <ThemeSwitch />
             <UserMenu />
           </Group>
@@ -105,6 +120,7 @@ export default function Shell() {
       </AppShell.Navbar>
       <AppShell.Main ref={main} id="content" tabIndex={-1}>
         <Container size={1280} p={0}>
+          <WarningBanner />
           <PageFault key={path}>
             <Suspense fallback={<PageLoading />}>
               <Switch>
@@ -121,7 +137,7 @@ export default function Shell() {
         {paletteCalls > 0 && <Palette calls={paletteCalls} openHelp={help.open} />}
         {helpOpen && <Help onClose={help.close} />}
       </Suspense>
-      <Box component="section" aria-label="Notifications">
+      <Box component="section" aria-label={t("Notifications")}>
         <Notifications position="bottom-right" />
       </Box>
     </AppShell>

@@ -1,5 +1,6 @@
 import { ApiError, get, signedOut } from "./api.ts";
 import { ownUrl } from "./base.ts";
+import { noteLost } from "./connection.ts";
 
 type Hear = (data: unknown) => void;
 
@@ -49,6 +50,7 @@ class Line {
     const source = new EventSource(ownUrl(this.#path) + after);
     for (const event of this.#hearers.keys()) this.#pass(source, event);
     source.addEventListener("error", () => {
+      if (!this.#closed) noteLost();
       if (source.readyState !== EventSource.CLOSED) return;
       void this.#comeBack();
     });

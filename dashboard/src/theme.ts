@@ -5,6 +5,7 @@ import {
   type MantineColorsTuple,
   type VariantColorsResolver,
 } from "@mantine/core";
+import { t } from "./i18n/t.ts";
 
 type Shade = MantineColorsTuple;
 
@@ -31,7 +32,7 @@ function filledInBothSchemes(input: Parameters<VariantColorsResolver>[0]): Retur
 }
 
 /** Its head would count as a second head of the page. */
-const DIALOGUE = { closeButtonProps: { "aria-label": "Close" }, attributes: { header: { role: "presentation" } } };
+const DIALOGUE = { closeButtonProps: { "aria-label": t("Close") }, attributes: { header: { role: "presentation" } } };
 
 /** The look of everything, the same as that of the reference at /docs. Colours other than these are not used. */
 export const theme = createTheme({
@@ -54,7 +55,7 @@ export const theme = createTheme({
     Loader: { defaultProps: { type: "dots" } },
     Modal: { defaultProps: { centered: true, ...DIALOGUE } },
     Drawer: { defaultProps: DIALOGUE },
-    Notification: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } },
+    Notification: { defaultProps: { closeButtonProps: { "aria-label": t("Close") } } },
     // What takes the focus for it is nothing that a menu may hold.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Alert: { defaultProps: { variant: "light" } },

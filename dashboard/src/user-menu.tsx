@@ -1,8 +1,9 @@
 import { Avatar, Menu, Text, UnstyledButton, VisuallyHidden } from "@mantine/core";
 import { IconLogout } from "@tabler/icons-react";
 import { useLocation } from "wouter";
+import { t } from "./i18n/t.ts";
 import { ACCOUNT_NAV } from "./nav.ts";
-import { useSession, useSignIn } from "./session.tsx";
+import { roleName, useSession, useSignIn } from "./session.tsx";
 
 /** Who is signed in, with what belongs to them: keys, users, the way out. */
 export function UserMenu() {
@@ -13,7 +14,7 @@ export function UserMenu() {
     <Menu position="bottom-end" width={230} withinPortal={false}>
       <Menu.Target>
         <UnstyledButton>
-          <VisuallyHidden>Account of {user.email}</VisuallyHidden>
+          <VisuallyHidden>{t("Account of {email}", { email: user.email })}</VisuallyHidden>
           <Avatar size={34} radius="xl" color="sun" name={user.name || user.email} aria-hidden />
         </UnstyledButton>
       </Menu.Target>
@@ -23,7 +24,7 @@ export function UserMenu() {
             {user.name || user.email}
           </Text>
           <Text size="xs" truncate>
-            {user.role} of {account.name}
+            {t("{role} of {name}", { role: roleName(user.role), name: account.name })}
           </Text>
         </Menu.Label>
         <Menu.Divider />
@@ -34,7 +35,7 @@ export function UserMenu() {
         ))}
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>
-          Sign out
+          {t("Sign out")}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

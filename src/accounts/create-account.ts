@@ -1,30 +1,30 @@
 import { randomBytes } from "node:crypto";
-import { sampleRecords } from "../catalog/samples.ts";
+import { sampleRecords } from "../records/sample-data.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import { SCOPES } from "../model/api-key.ts";
+import { SCOPES, TEST_KEY_SCOPES } from "../model/api-key.ts";
 import { readEmail } from "../model/user.ts";
-import type { RecordStore } from "../store/record-store.ts";
+import type { RecordStore } from "../store/records.ts";
 import type { Keyring } from "./keyring.ts";
-import { mintKey } from "./keys.ts";
+import { generateKey } from "./keys.ts";
 import { hashPassword } from "./passwords.ts";
 
-export interface CreateNeeds {
+export interface CreateAccountDeps {
   store: RecordStore;
   keyring: Keyring;
   clock: Clock;
 }
 
-interface Wishes {
+interface NewAccount {
   name: string;
   adminEmail: string;
-  /** Made up where null. */
+  /** Generated if null. */
   adminPassword: string | null;
   apiKey: string | null;
   testApiKey: string | null;
 }
 
-/** A new account with its secrets, for the one time they are shown. */
+/** A new account with its secrets, which are shown once. */
 export interface CreatedAccount {
   name: string;
   email: string;
@@ -32,25 +32,29 @@ export interface CreatedAccount {
   liveKey: string;
   testKey: string;
   phones: readonly { number: string; name: string }[];
+  /** Secrets that the settings gave; the others are generated. */
+  given: { password: boolean; liveKey: boolean; testKey: boolean };
 }
 
-/** Numbers reserved for fiction, whose endings script three different fates. */
+/** Fictional numbers (555-01xx). The simulator derives their outcome from the last digits. */
 const SAMPLE_PHONES = [
   { number: "15550100100", name: "Delivered" },
   { number: "15550109001", name: "Never delivered" },
   { number: "15550109005", name: "Delivered after 20 s" },
 ];
 
-/** Makes an account with its owner, a live and a test key, and sample phones; null when the name is taken. */
-export async function createAccount(needs: CreateNeeds, wishes: Wishes): Promise<CreatedAccount | null> {
-  const { store, keyring, clock } = needs;
-  const { name, adminEmail } = wishes;
+/** Creates an account with its owner, a live and a test key, and sample phones; null if the name is taken. */
+export async function createAccount(deps: CreateAccountDeps, wanted: NewAccount): Promise<CreatedAccount | null> {
+  const { store, keyring, clock } = deps;
+  const { name, adminEmail } = wanted;
   const email = readEmail(adminEmail) ?? adminEmail;
   const now = clock.now();
-  const password = wishes.adminPassword ?? randomBytes(12).toString("base64url");
-  const choices = { scopes: SCOPES, allowedIps: [], requestsPerSecond: null, expiresAt: null };
-  const live = mintKey(needs, 0, "live", { name: "First live key", ...choices }, wishes.apiKey ?? undefined);
-  const test = mintKey(needs, 0, "test", { name: "First test key", ...choices }, wishes.testApiKey ?? undefined);
+  const password = wanted.adminPassword ?? randomBytes(12).toString("base64url");
+  const common = { allowedIps: [], requestsPerSecond: null, expiresAt: null };
+  const liveSettings = { name: "First live key", scopes: SCOPES, ...common };
+  const testSettings = { name: "First test key", scopes: TEST_KEY_SCOPES, ...common };
+  const live = generateKey(deps, 0, "live", liveSettings, wanted.apiKey ?? undefined);
+  const test = generateKey(deps, 0, "test", testSettings, wanted.testApiKey ?? undefined);
   const created = await store.createAccount({
     name,
     createdAt: now,
@@ -59,8 +63,13 @@ export async function createAccount(needs: CreateNeeds, wishes: Wishes): Promise
     phones: SAMPLE_PHONES,
     catalog: sampleRecords(now),
   });
-  // Also when another node was quicker: its keys must open here from the first request on.
+  // Even if another node created the account first: this node must accept its keys from the first request on.
   await keyring.refresh();
   if (created === null) return null;
-  return { name, email, password, liveKey: live.secret, testKey: test.secret, phones: SAMPLE_PHONES };
+  const given = {
+    password: wanted.adminPassword !== null,
+    liveKey: wanted.apiKey !== null,
+    testKey: wanted.testApiKey !== null,
+  };
+  return { name, email, password, liveKey: live.secret, testKey: test.secret, phones: SAMPLE_PHONES, given };
 }

@@ -1,17 +1,21 @@
-import { createAccount, type CreatedAccount, type CreateNeeds } from "./create-account.ts";
+import { EmailTaken } from "../model/user.ts";
+import { createAccount, type CreatedAccount, type CreateAccountDeps } from "./create-account.ts";
 
 const ACCOUNT = "default";
 
-/** Makes the first account, as the settings wish it; null when that has been done before. */
+/** Creates the first account from the settings; null if it exists. */
 export async function firstStart(
-  needs: CreateNeeds,
-  wishes: Omit<Parameters<typeof createAccount>[1], "name">,
+  deps: CreateAccountDeps,
+  wanted: Omit<Parameters<typeof createAccount>[1], "name">,
 ): Promise<CreatedAccount | null> {
-  const accounts = await needs.store.listAccounts();
+  const accounts = await deps.store.listAccounts();
   if (accounts.some((account) => account.name === ACCOUNT)) {
-    // Another node may have made it since the keys were read: this one must know them before it says that it is ready.
-    await needs.keyring.refresh();
+    // Another node may have created it since keys were read. This node must know them before it reports ready.
+    await deps.keyring.refresh();
     return null;
   }
-  return createAccount(needs, { ...wishes, name: ACCOUNT });
+  return createAccount(deps, { ...wanted, name: ACCOUNT }).catch((error: unknown) => {
+    if (!(error instanceof EmailTaken)) throw error;
+    throw new Error(`HELIOGRAPH_ADMIN_EMAIL: ${error.message}; set another`, { cause: error });
+  });
 }

@@ -1,122 +1,128 @@
-import { BlockList } from "node:net";
 import type { Clock } from "../lib/clock.ts";
-import { readNetwork } from "../lib/network.ts";
-import { TokenBucket } from "../lib/token-bucket.ts";
 import type { Account } from "../model/account.ts";
 import { keyDigest, type ApiKey } from "../model/api-key.ts";
-import type { RecordStore } from "../store/record-store.ts";
-import type { Caller } from "./caller.ts";
+import {
+  isLogin,
+  loginSecret,
+  type LoginCredential,
+  type StoredCredential,
+  type StoredKind,
+} from "../model/credential.ts";
+import type { CredentialStore } from "../store/credentials.ts";
+import type { RecordStore } from "../store/records.ts";
+import { SecretIndex, type Credential } from "./secret-index.ts";
 
-/** A key that opens, with all that is asked of it at every request. */
-export interface Credential extends Caller {
-  key: ApiKey;
-  /** Null when it may come from anywhere. */
-  networks: BlockList | null;
-  bucket: TokenBucket | null;
-}
-
-interface Needs {
-  store: RecordStore;
+interface KeyringDeps {
+  store: RecordStore & CredentialStore;
   clock: Clock;
 }
 
 /**
- * All accounts and keys, in memory: a request never waits for the database to know who is calling.
- * Other nodes' changes arrive through the revision, which is looked at every two seconds.
+ * All accounts, API keys and credentials, in memory, so that authentication needs no database access. Changes of other nodes
+ * arrive through the revision, which a job reads every two seconds.
  */
 export class Keyring {
-  readonly #needs: Needs;
+  readonly #deps: KeyringDeps;
   readonly #pepper: Buffer;
-  #byDigest = new Map<string, Credential>();
-  /** Keys that were looked up before, so that a busy one is not hashed at every request. */
-  #bySecret = new Map<string, Credential>();
+  readonly #keys: SecretIndex<ApiKey>;
+  readonly #credentials: SecretIndex<StoredCredential>;
   #accounts = new Map<number, Account>();
+  #bySystemId: ReadonlyMap<string, Credential<StoredCredential>> = new Map();
   #revision = -1;
-  readonly #used = new Map<string, ApiKey>();
+  readonly #onChange: (() => void)[] = [];
 
-  constructor(needs: Needs, pepper: Buffer) {
-    this.#needs = needs;
+  constructor(deps: KeyringDeps, pepper: Buffer) {
+    this.#deps = deps;
     this.#pepper = pepper;
+    this.#keys = new SecretIndex((secret) => this.digestOf(secret));
+    this.#credentials = new SecretIndex((secret) => this.digestOf(secret));
   }
 
-  /** The account of an id that came with a message; null when it is gone. */
+  get accountCount(): number {
+    return this.#accounts.size;
+  }
+
+  /** Calls back after accounts or keys were read again. */
+  onChange(run: () => void): void {
+    this.#onChange.push(run);
+  }
+
+  /** Null if the account was removed. */
   account(id: number): Account | null {
     return this.#accounts.get(id) ?? null;
   }
 
   keysOf(accountId: number): ApiKey[] {
-    return [...this.#byDigest.values()]
-      .map((credential) => credential.key)
-      .filter((key) => key.accountId === accountId);
+    return this.#keys.ofAccount(accountId);
+  }
+
+  /** Those for the APIs of other products, including revoked and expired ones. */
+  credentialsOf(accountId: number): LoginCredential[] {
+    return this.#credentials.ofAccount(accountId).filter(isLogin);
+  }
+
+  /** The hooks of identity products, including revoked and expired ones. */
+  hooksOf(accountId: number): StoredCredential[] {
+    return this.#credentials.ofAccount(accountId).filter((credential) => !isLogin(credential));
+  }
+
+  /** A valid hook, whose secret or signature the caller verifies; then it notes the use. */
+  findHook(id: string): Credential<StoredCredential> | null {
+    const found = this.#credentials.findById(id, this.#deps.clock.now());
+    return found && !isLogin(found.key) ? found : null;
+  }
+
+  noteUse(credential: Credential<StoredCredential>): void {
+    this.#credentials.noteUse(credential, this.#deps.clock.now());
   }
 
   digestOf(secret: string): string {
     return keyDigest(this.#pepper, secret);
   }
 
-  /** The credential of a key that is known, not revoked and not expired; null for all others alike. */
+  /** The credential of a valid key; null if it is unknown, revoked or expired. */
   find(secret: string): Credential | null {
-    const credential = this.#bySecret.get(secret) ?? this.#byDigest.get(this.digestOf(secret));
-    if (!credential) return null;
-    const now = this.#needs.clock.now();
-    const { key } = credential;
-    if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)) return null;
-    if (now === key.lastUsedAt) return credential;
-    this.#bySecret.set(secret, credential);
-    key.lastUsedAt = now;
-    this.#used.set(key.digest, key);
-    return credential;
+    return this.#keys.find(secret, this.#deps.clock.now());
   }
 
-  /** Reads everything again if anything has changed. */
+  /** The same for a username and password of the API of another product. */
+  findLogin(kind: StoredKind, username: string, password: string): Credential<StoredCredential> | null {
+    return this.#credentials.find(loginSecret(kind, username, password), this.#deps.clock.now());
+  }
+
+  /** The SMPP credential of a system id, which may be revoked or expired; null if there is none. */
+  findSystemId(systemId: string): Credential<StoredCredential> | null {
+    return this.#bySystemId.get(systemId) ?? null;
+  }
+
+  /** Reads all accounts, keys and credentials if the revision has changed. */
   async refresh(): Promise<void> {
-    const { store } = this.#needs;
+    const { store } = this.#deps;
     const revision = await store.revision("records");
     if (revision === this.#revision) return;
-    const [accounts, keys] = await Promise.all([store.listAccounts(), store.listKeys()]);
-    // A slower reading that began earlier must not bring back what a later one has seen end.
+    const [accounts, keys, credentials] = await Promise.all([
+      store.listAccounts(),
+      store.listKeys(),
+      store.listCredentials(),
+    ]);
+    // A slow earlier read must not overwrite a later one.
     if (revision < this.#revision) return;
-    const now = this.#needs.clock.now();
-    const before = this.#byDigest;
+    const now = this.#deps.clock.now();
     this.#accounts = new Map(accounts.map((account) => [account.id, account]));
-    this.#byDigest = new Map();
-    this.#bySecret = new Map();
-    for (const key of keys) {
-      const account = this.#accounts.get(key.accountId);
-      if (account) this.#byDigest.set(key.digest, credentialOf(key, account, before.get(key.digest), now));
-    }
+    this.#keys.replace(keys, this.#accounts, now);
+    this.#credentials.replace(credentials, this.#accounts, now);
+    const ofSmpp = [...this.#credentials.all].filter(({ key }) => key.kind === "smpp");
+    this.#bySystemId = new Map(ofSmpp.map((credential) => [credential.key.username, credential]));
     this.#revision = revision;
+    for (const run of this.#onChange) run();
   }
 
-  /** Writes down when keys were last used; seldom, because nobody needs it to the second. */
+  /** Saves the time of last use of keys and credentials. */
   async saveUses(): Promise<void> {
-    if (this.#used.size === 0) return;
-    const used = [...this.#used.values()];
-    this.#used.clear();
-    await this.#needs.store.touchKeys(used);
+    const { store } = this.#deps;
+    const keys = this.#keys.takeUsed();
+    if (keys.length > 0) await store.touchKeys(keys);
+    const credentials = this.#credentials.takeUsed();
+    if (credentials.length > 0) await store.touchCredentials(credentials);
   }
-}
-
-function credentialOf(key: ApiKey, account: Account, before: Credential | undefined, now: number): Credential {
-  const rate = key.requestsPerSecond;
-  const sameRate = before?.bucket?.ratePerSecond === rate;
-  return {
-    key: { ...key, lastUsedAt: Math.max(key.lastUsedAt ?? 0, before?.key.lastUsedAt ?? 0) || null },
-    account,
-    // What its scopes let it do, it may do as an owner.
-    role: "owner",
-    actor: { kind: "key", id: key.id, name: key.name },
-    session: null,
-    networks: key.allowedIps.length === 0 ? null : networksOf(key.allowedIps),
-    bucket: rate === null ? null : sameRate && before ? before.bucket : new TokenBucket(rate, now),
-  };
-}
-
-function networksOf(list: readonly string[]): BlockList {
-  const networks = new BlockList();
-  for (const entry of list) {
-    const network = readNetwork(entry);
-    if (network) networks.addSubnet(network.address, network.prefix, network.family);
-  }
-  return networks;
 }

@@ -2,16 +2,16 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { keyHint, newKeySecret, type ApiKey, type KeyMode, type Scope } from "../model/api-key.ts";
 import { Problem } from "../model/problem.ts";
-import type { RecordStore } from "../store/record-store.ts";
+import type { RecordStore } from "../store/records.ts";
 import type { Keyring } from "./keyring.ts";
 
-export interface KeyNeeds {
+export interface KeyDeps {
   store: RecordStore;
   keyring: Keyring;
   clock: Clock;
 }
 
-/** What people may choose about a key. */
+/** The settings of a key that users choose. */
 export interface KeyChoices {
   name: string;
   scopes: readonly Scope[];
@@ -20,20 +20,20 @@ export interface KeyChoices {
   expiresAt: number | null;
 }
 
-/** A key with its secret: the only moment at which anybody sees it. */
-export interface MintedKey {
+/** A new key with its secret, which is shown once. */
+export interface NewKey {
   key: ApiKey;
   secret: string;
 }
 
-/** A new key that is not stored yet. The secret may be given, as on a first start with fixed keys. */
-export function mintKey(
-  { keyring, clock }: Pick<KeyNeeds, "keyring" | "clock">,
+/** Generates a key without storing it. The settings of a first start may give the secret. */
+export function generateKey(
+  { keyring, clock }: Pick<KeyDeps, "keyring" | "clock">,
   accountId: number,
   mode: KeyMode,
   choices: KeyChoices,
   secret: string = newKeySecret(mode),
-): MintedKey {
+): NewKey {
   const now = clock.now();
   const digest = keyring.digestOf(secret);
   const key: ApiKey = {
@@ -50,54 +50,49 @@ export function mintKey(
   return { key, secret };
 }
 
-export async function createKey(
-  needs: KeyNeeds,
-  accountId: number,
-  mode: KeyMode,
-  choices: KeyChoices,
-): Promise<MintedKey> {
-  const minted = mintKey(needs, accountId, mode, choices);
-  await needs.store.insertKey(minted.key);
-  await needs.keyring.refresh();
-  return minted;
+export async function createKey(deps: KeyDeps, accountId: number, mode: KeyMode, choices: KeyChoices): Promise<NewKey> {
+  const created = generateKey(deps, accountId, mode, choices);
+  await deps.store.insertKey(created.key);
+  await deps.keyring.refresh();
+  return created;
 }
 
-export function findKey({ keyring }: Pick<KeyNeeds, "keyring">, accountId: number, id: string): ApiKey {
+export function findKey({ keyring }: Pick<KeyDeps, "keyring">, accountId: number, id: string): ApiKey {
   const key = keyring.keysOf(accountId).find((candidate) => candidate.id === id);
   if (!key) throw new Problem("RECORD_NOT_FOUND");
   return key;
 }
 
 export async function changeKey(
-  needs: KeyNeeds,
+  deps: KeyDeps,
   accountId: number,
   id: string,
   change: Partial<KeyChoices>,
 ): Promise<ApiKey> {
-  findKey(needs, accountId, id);
-  await needs.store.updateKey(accountId, id, change);
-  await needs.keyring.refresh();
-  return findKey(needs, accountId, id);
+  findKey(deps, accountId, id);
+  await deps.store.updateKey(accountId, id, change);
+  await deps.keyring.refresh();
+  return findKey(deps, accountId, id);
 }
 
-/** Ends a key at once on this node, and on the others as soon as they look. */
-export async function revokeKey(needs: KeyNeeds, accountId: number, id: string): Promise<ApiKey> {
-  const key = findKey(needs, accountId, id);
-  await needs.store.updateKey(accountId, id, { revokedAt: key.revokedAt ?? needs.clock.now() });
-  await needs.keyring.refresh();
-  return findKey(needs, accountId, id);
+/** Revokes a key, at once on this node and within two seconds on others. */
+export async function revokeKey(deps: KeyDeps, accountId: number, id: string): Promise<ApiKey> {
+  const key = findKey(deps, accountId, id);
+  await deps.store.updateKey(accountId, id, { revokedAt: key.revokedAt ?? deps.clock.now() });
+  await deps.keyring.refresh();
+  return findKey(deps, accountId, id);
 }
 
-/** A new key like the old one; both open until the overlap is over, so that callers can change over in peace. */
-export async function rotateKey(needs: KeyNeeds, accountId: number, id: string, overlapMs: number): Promise<MintedKey> {
-  const old = findKey(needs, accountId, id);
+/** Creates a key with the same settings. Both are valid until the overlap ends, so that callers can switch without downtime. */
+export async function rotateKey(deps: KeyDeps, accountId: number, id: string, overlapMs: number): Promise<NewKey> {
+  const old = findKey(deps, accountId, id);
   if (old.revokedAt !== null)
-    throw new Problem("RECORD_NOT_FOUND", { message: "The key is revoked; make a new one instead." });
+    throw new Problem("RECORD_NOT_FOUND", { message: "The key is revoked: create a new one with POST /api/keys." });
   const { name, scopes, allowedIps, requestsPerSecond, expiresAt } = old;
-  const minted = mintKey(needs, accountId, old.mode, { name, scopes, allowedIps, requestsPerSecond, expiresAt });
-  await needs.store.insertKey(minted.key);
-  const end = needs.clock.now() + overlapMs;
-  await needs.store.updateKey(accountId, id, { expiresAt: Math.min(old.expiresAt ?? end, end) });
-  await needs.keyring.refresh();
-  return minted;
+  const created = generateKey(deps, accountId, old.mode, { name, scopes, allowedIps, requestsPerSecond, expiresAt });
+  await deps.store.insertKey(created.key);
+  const end = deps.clock.now() + overlapMs;
+  await deps.store.updateKey(accountId, id, { expiresAt: Math.min(old.expiresAt ?? end, end) });
+  await deps.keyring.refresh();
+  return created;
 }

@@ -1,21 +1,28 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { createNarrowDoor } from "../lib/narrow-door.ts";
+import { createSemaphore } from "../lib/async.ts";
 
-const work = promisify(argon2);
+const argon2Async = promisify(argon2);
 
-/** A hash takes a thread that others need too, and memory: a flood of logins must leave the rest of the house alone. */
-const throughDoor = createNarrowDoor({ atOnce: 2, waiting: 100 });
+/** Each hash takes a thread of the libuv pool and 19 MiB, so a flood of logins must not starve other work. */
+const limitHashes = createSemaphore({ atOnce: 2, waiting: 100 });
 
-const hash = (...given: Parameters<typeof work>): Promise<Buffer> => throughDoor(() => work(...given));
+const hash = (...args: Parameters<typeof argon2Async>): Promise<Buffer> => limitHashes(() => argon2Async(...args));
 
-/** 19 MiB and two passes: what OWASP asks of argon2id at the least. */
-const COST = { parallelism: 1, memory: 19_456, passes: 2, tagLength: 32 };
+/** The OWASP minimum for argon2id: 19 MiB and two passes. */
+export const OWASP_COST = { parallelism: 1, memory: 19_456, passes: 2, tagLength: 32 };
 
-export async function hashPassword(password: string): Promise<string> {
+let newHashCost = OWASP_COST;
+
+/** For tests, which create a thousand passwords: a hash takes 50 ms by design. */
+export function setNewHashCost(cost: typeof OWASP_COST): void {
+  newHashCost = cost;
+}
+
+export async function hashPassword(password: string, cost = newHashCost): Promise<string> {
   const nonce = randomBytes(16);
-  const tag = await hash("argon2id", { message: password.normalize("NFKC"), nonce, ...COST });
-  return `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(nonce)}$${base64(tag)}`;
+  const tag = await hash("argon2id", { message: password.normalize("NFKC"), nonce, ...cost });
+  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`;
 }
 
 export async function checkPassword(password: string, stored: string): Promise<boolean> {

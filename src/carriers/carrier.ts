@@ -1,21 +1,22 @@
 import type { PulledTemplates } from "../model/chatapp.ts";
-import type { InboundMessage } from "../model/inbound.ts";
-import type { Channel, Message, MessageRef, State } from "../model/message.ts";
-import type { PlatformAnswer, PlatformCall } from "./platform.ts";
+import type { InboundMessage, InboundPart } from "../model/inbound.ts";
+import type { Message, MessageRef } from "../model/message.ts";
+import type { Receipt } from "../model/receipt.ts";
+import type { PlatformAnswer, PlatformWebhook } from "./http-platform.ts";
 
 /**
- * What became of handing a message to a carrier. None of these is an error: carriers do all five every day.
- * - `taken`: it is the carrier's now, under this id.
- * - `busy`: not now; try again (a throttled or restarting carrier). It does not count as a failed try.
- * - `refused`: never; the carrier will not take this message. For reasons of its own (`fault` is `carrier`), another might.
- * - `down`: the carrier cannot be reached, and the message was certainly not taken.
- * - `unknown`: the line broke before the answer came; it may or may not have been taken.
+ * Result of submitting a message to a carrier. None of these is an error: carriers do all five every day.
+ * - `taken`: the carrier accepted it under this id.
+ * - `busy`: retry later (throttled or restarting). It does not count as an attempt.
+ * - `refused`: the carrier will never accept this message. If `fault` is `carrier`, another carrier might.
+ * - `down`: the carrier is unreachable, and the message was certainly not accepted.
+ * - `unknown`: the connection broke before the response; the message may or may not have been accepted.
  */
 export type Outcome = (
   | {
       kind: "taken";
       carrierMessageId: string;
-      /** The ids of all parts, in order and the first among them, where it went as several: each has receipts of its own. */
+      /** Ids of all parts in order, if there are several: each part has its own receipts. */
       partIds?: readonly string[];
     }
   | { kind: "busy"; retryAfterMs?: number }
@@ -24,197 +25,160 @@ export type Outcome = (
   | {
       kind: "unknown";
       description: string;
-      /** The id that it has if it was taken, where that is known beforehand: its receipts match though no answer comes. */
+      /**
+       * The id under which it was accepted, if it was and if the id is known in advance. Receipts then match without a
+       * response.
+       */
       carrierMessageId?: string;
     }
 ) & {
-  /** What went over the line, in the carrier's own form and without the text, for whoever asks the carrier about it. */
+  /** The exchange in the carrier's own terms, without the text, for support requests to the carrier. */
   exchange?: string;
 };
 
-/** What became of it where that is known. */
 export type KnownOutcome = Exclude<Outcome, { kind: "unknown" }>;
 
-/** What a carrier answers when nobody waits any more: until then nobody could tell whether it had taken the message. */
+/** A submit response that came after its time-out, when the outcome was still unknown. */
 export interface LateAnswer {
   message: MessageRef;
-  /** The carrier's name in the whole service. */
+  /** Unique in the whole service. */
   carrier: string;
   outcome: KnownOutcome;
 }
 
-/** Resolves once what was answered is written down. */
+/** Resolves once the outcome is committed. */
 export type OnLateAnswer = (late: LateAnswer) => Promise<void>;
-
-export type ReceiptState = Extract<
-  State,
-  "enroute" | "delivered" | "read" | "undelivered" | "expired" | "rejected" | "unknown"
->;
-
-/** What a carrier says later about a message it took. */
-export interface Receipt {
-  carrier: string;
-  carrierMessageId: string;
-  /** The id as the carrier wrote it, where `carrierMessageId` may be another spelling: what is learned is learned from it. */
-  spelt?: string;
-  /** Other spellings of the same id, the likeliest first. They are tried on a miss, and count only for `recipient`. */
-  otherIds?: readonly string[];
-  /** Works these out, which nearly no receipt needs. */
-  respell?(): readonly string[];
-  /** The phone that it is about, as the carrier writes its number. */
-  recipient?: string;
-  /**
-   * Our own message, where the carrier echoes it: then the receipt is matched even if the answer to the submit was lost.
-   * It speaks for the whole message, so never where that has gone as several parts.
-   */
-  ref?: MessageRef;
-  /** The channel it went by, where one carrier has several. */
-  channel?: Channel;
-  state: ReceiptState;
-  errorCode: string | null;
-  description: string | null;
-  /** Whose network the phone is in, and where, as far as the carrier says so. */
-  operator?: string;
-  circle?: string;
-  /** When it happened, by the carrier's word. */
-  at: number;
-}
 
 /** Resolves once the receipt is committed; only then may a carrier acknowledge it. */
 export type OnReceipt = (receipt: Receipt) => Promise<void>;
 
-/** Resolves once what the phone sent is on disk; only then may a carrier acknowledge it. */
+/** Resolves once the message is committed; only then may a carrier acknowledge it. */
 export type OnInbound = (inbound: Inbound) => Promise<void>;
 
-/** Resolves once the part is on disk; the text is received when its last part has come. */
+/** Resolves once the part is committed. The last part completes the message. */
 export type OnInboundPart = (part: InboundPart) => Promise<void>;
 
-/** One part of a text that a phone sent as several. It is kept in octets: a character may begin in one and end in the next. */
-export interface InboundPart {
-  accountId: number;
-  /** The carrier's name in the whole service: two may hear of the same phone. */
-  carrier: string;
-  from: string;
-  to: string;
-  /** By which the phone tells its long texts apart. */
-  reference: number;
-  total: number;
-  /** From 1. */
-  index: number;
-  octets: Buffer;
-  dataCoding: number;
-  /** What the carrier takes an octet for when the coding names nothing else. */
-  alphabet: string;
-  /** When it came, by our clock. */
-  at: number;
-}
-
-/** What a phone sent, as its carrier hands it over. */
+/** An inbound message (MO) as its carrier delivers it. */
 export interface Inbound extends Omit<InboundMessage, "id"> {
-  /** A carrier that may repeat itself names each message, the same way every time: a UUID of the moment it came. */
+  /** A deterministic UUIDv7 for carriers that may repeat a delivery, so that a repetition has the same id. */
   id?: string;
-  /** That moment is only when we heard of it: told again to another process, it has the same id but for the time in it. */
+  /**
+   * True if the time in the id is our time of receipt. A repetition received by another process then has an id that differs
+   * in its time only.
+   */
   isTimeOurs?: boolean;
 }
 
-/** How long an end may wait: for the answers that are due, and then for its own. */
-export interface Patience {
+/** Limits of a graceful stop: for outstanding responses, then for the unbind itself. */
+export interface StopTimeouts {
   drainMs: number;
   unbindMs: number;
 }
 
+/** Asked before a message is written to its carrier. The answer is the same for every part of a message. */
+export type MaySend = () => boolean;
+
 export interface Carrier {
-  /** Names the line in the whole service, not only in its account; receipts are matched by it. */
+  /** Unique in the whole service, not only in its account; receipts are matched by it. */
   readonly name: string;
-  /** Contracted speed over all nodes together; null means as fast as it goes. */
+  /** Contracted rate of all nodes together; null for no limit. */
   readonly messagesPerSecond: number | null;
-  /** What of that speed is this node's, from 0 to 1, where nodes do not share alike. */
+  /** This node's part of the rate, 0 to 1, if nodes do not share equally. */
   readonly share?: number;
-  /** Whether it knows a message that it was handed before: one in doubt may always be handed over again, to this carrier. */
+  /** True if the carrier deduplicates: a message in doubt may be submitted to it again. */
   readonly repeatsSafely?: true;
-  /** Whether it was asked to say nothing more of what it has taken. */
-  readonly reportsNothing?: boolean;
-  /** How many messages it can have in hand at once on this node; any number where it does not say. */
+  /** True if the carrier was asked for no receipts. */
+  readonly sendsNoReceipts?: boolean;
+  /** Messages that it can process at once on this node; absent for no limit. */
   readonly capacity?: number;
-  /** Whether it makes sense to hand it anything now. */
+  /** False if a submit would certainly fail now. */
   isUp(): boolean;
-  /** Whether other nodes have all of the line: what is meant for it is left to them, and takes no other route. */
-  isElsewhere?(): boolean;
-  submit(message: Message): Promise<Outcome>;
   /**
-   * Calls back what has not been delivered, as well as it can, because something else takes its place. Resolves whatever
-   * came of it; absent where a message that was taken cannot be called back.
+   * True while the first connections since opening are being made: the carrier is not down yet, and messages wait in
+   * memory. Absent if there is nothing to connect.
+   */
+  isConnecting?(): boolean;
+  /** True if other nodes have all connections. This node leaves the carrier's messages to them and uses no other route. */
+  isElsewhere?(): boolean;
+  /**
+   * Submits a message. A carrier in which messages wait for a connection or a window slot asks `maySend` just before
+   * writing. If the answer is no, nothing is written and the outcome does not matter.
+   */
+  submit(message: Message, maySend?: MaySend): Promise<Outcome>;
+  /**
+   * Cancels an undelivered message on a best-effort basis, because a fallback replaces it. Never rejects. Absent if the
+   * carrier cannot cancel.
    */
   revoke?(message: Message): Promise<void>;
-  /** Told that a receipt's id was known in another spelling, so that the next ones can come in that one at once. */
-  learned?(receipt: Receipt, knownAs: string): void;
-  /** Begins to hand over receipts. */
+  /** Called when a receipt matched only under an alternate id, so that later receipts are converted at once. */
+  learnIdFormat?(receipt: Receipt, knownAs: string): void;
+  /** Starts to pass receipts to `onReceipt`. */
   start(onReceipt: OnReceipt): Promise<void>;
   /**
-   * Takes nothing more, waits a while for the answers to what it has taken, and stops handing over receipts; what was not
-   * handed over comes after the next start. With `patience`, it waits no longer than that.
+   * Refuses new messages, waits for outstanding responses up to the time-outs, then stops passing receipts on.
+   * Unacknowledged receipts come again after the next start.
    */
-  stop(patience?: Patience): Promise<void>;
-  /** Told when this node's share of the line has changed. */
-  onShare?(): void;
+  stop(timeouts?: StopTimeouts): Promise<void>;
+  /** Called when this node's share has changed. */
+  onShareChanged?(): void;
   /**
-   * Takes what the platform calls back with, once it has shown that it is the platform. Resolves once all of it is on disk;
-   * absent where nothing comes that way.
+   * Verifies and processes a webhook request of the platform. Resolves once everything in it is committed. Absent if the
+   * carrier sends no webhooks.
    */
-  called?(call: PlatformCall): Promise<PlatformAnswer>;
-  /** Lists the templates that the platform keeps for the account; absent where it keeps none. */
+  handleWebhook?(webhook: PlatformWebhook): Promise<PlatformAnswer>;
+  /** Lists the templates that the platform stores for the account; absent if it stores none. */
   templates?(): Promise<PulledTemplates>;
-  /** How the line is on this node; absent where there is nothing to tell. */
+  /** State of the connection on this node; absent if there is none to show. */
   state?(): CarrierState;
 }
 
-/** How a line is, as one node sees it. */
+/** State of a carrier connection, as seen by one node. */
 export interface CarrierState {
   binds: readonly BindState[];
-  /** Submits answered in the last second. */
+  /** Submit responses in the last second. */
   submitsPerSecond: number;
-  /** How fast it may be sent to now, on this node; null for as fast as it goes. */
+  /** Current rate limit on this node; null for none. */
   speed: number | null;
-  /** Nothing is sent before this time, because the carrier asked for it; null when it did not. */
+  /** End of a pause that the carrier asked for; null if none. */
   pausedUntil: number | null;
-  /** How often the carrier answered something else than yes, by its code. */
+  /** Error responses by code. */
   errors: Readonly<Record<string, number>>;
   lastError: { at: number; code: string; description: string } | null;
-  /** How its receipts spell ids, where that was learned. */
+  /** Learned message-id format of receipts. */
   learnedIdForm: string | null;
 }
 
 export interface BindState {
   as: "transceiver" | "transmitter" | "receiver";
   state: "connecting" | "bound" | "refused" | "waiting" | "closing";
-  /** In the state. */
+  /** Start of this state. */
   since: number;
-  /** Why it is not bound, in words; null when it is. */
+  /** Reason why it is not bound; null if it is. */
   reason: string | null;
-  /** When it is tried again; null when nothing is waited for. */
+  /** Time of the next attempt; null if none is scheduled. */
   nextTryAt: number | null;
-  /** Submits that wait for their answer. */
+  /** Submits without a response. */
   inFlight: number;
 }
 
-/** What became of a try to bind a line, for people. */
-export interface LineTrial {
+/** Result of a connection test, for display. */
+export interface ConnectionTest {
   outcome: "bound" | "refused" | "unreachable";
   description: string;
-  /** The carrier's code; null where it gave none. */
+  /** The carrier's code; null if absent. */
   code: string | null;
-  /** What the carrier calls itself; null when it did not say. */
+  /** The carrier's own name; null if absent. */
   systemId: string | null;
   ms: number;
 }
 
-/** The lines that are there, by account and the name that routes use. */
+/** Open carriers by account and by the name that routes use. */
 export interface Carriers {
   find(accountId: number, name: string): Carrier | null;
 }
 
-/** The same, for whoever calls from outside. */
-export interface CalledCarriers extends Carriers {
-  /** By the id of its record, which is all that a platform knows. */
+/** Adds the lookup for incoming webhooks. */
+export interface WebhookCarriers extends Carriers {
+  /** By record id, which is part of the webhook URL. */
   byId(id: string): Carrier | null;
 }

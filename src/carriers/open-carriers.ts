@@ -1,168 +1,176 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Log } from "../lib/log.ts";
-import { carrierKey, lineIn, SIMULATOR, type CarrierContent, type CatalogRecord } from "../model/catalog.ts";
-import type { CalledCarriers, Carrier, OnReceipt, Patience } from "./carrier.ts";
-import type { LineShare } from "./smpp/needs.ts";
+import { carrierKey, connectionIn, SIMULATOR, type CarrierContent, type CatalogRecord } from "../model/catalog.ts";
+import type { WebhookCarriers, Carrier, OnReceipt, StopTimeouts } from "./carrier.ts";
+import type { ConnectionShare } from "./smpp/deps.ts";
 
 type CarrierRecord = CatalogRecord<"carrier">;
 
-interface Needs {
-  /** The carrier that is always there. */
+interface OpenCarriersDeps {
+  /** Always open. */
   simulator: Carrier;
-  /** The records as they are now. */
+  /** Current carrier records. */
   records(): readonly CarrierRecord[];
-  /** Makes the line of a record. */
-  create(record: CarrierRecord, live: LiveLine): Carrier;
-  /** How many nodes share the lines, and which of them this is; null while it has no share in them. */
-  place(): Place | null;
+  /** Creates the carrier of a record. */
+  create(record: CarrierRecord, live: LiveSettings): Carrier;
+  /** Number of nodes that share the connections, and this node's rank; null while this node has no share. */
+  nodeRank(): NodeRank | null;
   log: Log;
 }
 
-interface Place {
+interface NodeRank {
   count: number;
   rank: number;
 }
 
-/** What of a line may change without a new one being made. */
-export interface LiveLine {
+/** Settings that can change without reopening the connection. */
+export interface LiveSettings {
   messagesPerSecond(): number | null;
-  share(): LineShare;
+  share(): ConnectionShare;
 }
 
-interface Line {
+interface OpenCarrier {
   record: CarrierRecord;
   carrier: Carrier;
   isStarted: boolean;
-  isEnding: boolean;
-  /** Settles once the line in whose place it came has ended and it has been started itself. */
-  begun: Promise<void>;
-  /** What it was last told. */
-  share: LineShare;
+  isStopping: boolean;
+  /** Resolves once the replaced connection has ended and this one has started. */
+  started: Promise<void>;
+  /** Last share that was reported to the carrier. */
+  share: ConnectionShare;
 }
 
-/** The lines that the accounts have. */
-export interface OpenCarriers extends CalledCarriers {
-  /** Makes the lines what the records say: new ones begin, changed ones take the place of the old, and what is gone ends. */
+/** The open carriers of all accounts. */
+export interface OpenCarriers extends WebhookCarriers {
+  /** Carriers of all accounts, without the simulator and those that are being closed. */
+  list(): readonly Carrier[];
+  /** Opens, replaces and closes carriers until they match the records. */
   refresh(): void;
   /**
-   * Begins to hand over receipts, on all lines that there are and will be. A node that does not send begins only what
-   * platforms call back: which node hears of it, nobody chooses.
+   * Starts all present and future carriers. A node that does not send starts only carriers with webhooks, because a load
+   * balancer may send a webhook to any node.
    */
   start(onReceipt: OnReceipt, options: { sends: boolean }): Promise<void>;
-  /** Tells the lines whose share has changed, because nodes came or went. */
-  divide(): void;
-  /** Begins to end all of them, in haste, and opens no more: what is sent from now on waits for the next start. */
+  /** Reports changed shares to the carriers, after nodes have joined or left. */
+  updateShares(): void;
+  /**
+   * Starts to close all carriers with short time-outs and opens no more. Messages sent from now on wait for the next start.
+   */
   beginStop(): void;
-  /** Ends all of them, and then the simulator; by then nothing more is sent. */
+  /** Closes all carriers, then the simulator. */
   stop(): Promise<void>;
 }
 
-/** Whoever ends a process waits a few seconds for it; a carrier that was not unbound refuses the next bind. */
-const HASTE: Patience = { drainMs: 4000, unbindMs: 1000 };
+/**
+ * Process managers wait only a few seconds before they kill, and an SMSC refuses the next bind if the last was not unbound.
+ */
+const SHUTDOWN_TIMEOUTS: StopTimeouts = { drainMs: 4000, unbindMs: 1000 };
 
-/** Opens the lines of all accounts and keeps them as their records are, without losing what is in flight on the old ones. */
-export function openCarriers({ simulator, records, create, place, log }: Needs): OpenCarriers {
-  const lines = new Map<string, Line>();
-  /** Lines that take nothing more, until their last answers have come. */
-  const ending = new Set<Promise<void>>();
+/** Keeps the carriers of all accounts in step with their records, without losing messages in flight on replaced ones. */
+export function openCarriers({ simulator, records, create, nodeRank, log }: OpenCarriersDeps): OpenCarriers {
+  const carriers = new Map<string, OpenCarrier>();
+  /** Carriers that wait for their last responses. */
+  const stopping = new Set<Promise<void>>();
   let onReceipt: OnReceipt | null = null;
   let isSending = false;
   let isStopped = false;
 
   function open(key: string, record: CarrierRecord, after: Promise<void>): void {
-    const now = (): CarrierContent => (lines.get(key)?.record ?? record).content;
-    const live: LiveLine = {
+    const now = (): CarrierContent => (carriers.get(key)?.record ?? record).content;
+    const live: LiveSettings = {
       messagesPerSecond: () => now().messagesPerSecond,
-      share: () => shareOf(now(), place()),
+      share: () => shareOf(now(), nodeRank()),
     };
-    const line: Line = {
+    const opened: OpenCarrier = {
       record,
-      carrier: made(key, record, live),
+      carrier: createSafely(key, record, live),
       isStarted: false,
-      isEnding: false,
-      begun: after,
-      share: shareOf(record.content, place()),
+      isStopping: false,
+      started: after,
+      share: shareOf(record.content, nodeRank()),
     };
-    // Two lines for one contract would be a bind too many, so the next begins when the last has ended. Whoever is called
-    // back binds nothing, and is called with the new signatures from now on.
-    line.begun = (line.carrier.called ? Promise.resolve() : after).then(() => begin(line));
-    lines.set(key, line);
+    // An old and a new bind together would exceed the contracted number, so a new connection starts after the old one has
+    // ended. Carriers with webhooks have no binds, and must verify signatures with the new secrets at once.
+    opened.started = (opened.carrier.handleWebhook ? Promise.resolve() : after).then(() => startCarrier(opened));
+    carriers.set(key, opened);
   }
 
-  function made(key: string, record: CarrierRecord, live: LiveLine): Carrier {
+  function createSafely(key: string, record: CarrierRecord, live: LiveSettings): Carrier {
     try {
       return create(record, live);
     } catch (error) {
-      log.error({ err: error, carrier: key }, "carrier could not be opened");
-      return closedLine(key);
+      log.error({ err: error, carrier: key }, "carrier not opened");
+      return unavailableCarrier(key);
     }
   }
 
-  async function begin(line: Line): Promise<void> {
-    if (!onReceipt || line.isStarted || line.isEnding) return;
-    if (!isSending && !line.carrier.called) return;
-    line.isStarted = true;
+  async function startCarrier(opened: OpenCarrier): Promise<void> {
+    if (!onReceipt || opened.isStarted || opened.isStopping) return;
+    if (!isSending && !opened.carrier.handleWebhook) return;
+    opened.isStarted = true;
     try {
-      await line.carrier.start(onReceipt);
+      await opened.carrier.start(onReceipt);
     } catch (error) {
-      log.error({ err: error, carrier: line.carrier.name }, "carrier did not start");
+      log.error({ err: error, carrier: opened.carrier.name }, "carrier not started");
     }
   }
 
-  function end(line: Line, patience?: Patience): Promise<void> {
-    const { carrier, begun } = line;
-    line.isEnding = true;
-    const ended = begun
-      .then(() => carrier.stop(patience))
-      .catch((error: unknown) => log.warn({ err: error, carrier: carrier.name }, "carrier did not end in order"))
-      .finally(() => ending.delete(ended));
-    ending.add(ended);
-    return ended;
+  function stopCarrier(opened: OpenCarrier, timeouts?: StopTimeouts): Promise<void> {
+    const { carrier, started } = opened;
+    opened.isStopping = true;
+    const stopped = started
+      .then(() => carrier.stop(timeouts))
+      .catch((error: unknown) => log.warn({ err: error, carrier: carrier.name }, "carrier not stopped cleanly"))
+      .finally(() => stopping.delete(stopped));
+    stopping.add(stopped);
+    return stopped;
   }
 
   function beginStop(): void {
     isStopped = true;
     onReceipt = null;
-    for (const line of lines.values()) if (!line.isEnding) void end(line, HASTE);
+    for (const opened of carriers.values()) if (!opened.isStopping) void stopCarrier(opened, SHUTDOWN_TIMEOUTS);
   }
 
   return {
+    list: () => [...carriers.values()].flatMap(({ carrier, isStopping }) => (isStopping ? [] : [carrier])),
+
     find: (accountId, name) =>
-      name === SIMULATOR ? simulator : (lines.get(carrierKey(accountId, name))?.carrier ?? null),
+      name === SIMULATOR ? simulator : (carriers.get(carrierKey(accountId, name))?.carrier ?? null),
 
     refresh() {
       if (isStopped) return;
       const wanted = new Map(records().map((record) => [carrierKey(record.accountId, record.name), record]));
-      for (const [key, line] of lines) {
+      for (const [key, opened] of carriers) {
         if (wanted.has(key)) continue;
-        lines.delete(key);
-        void end(line);
+        carriers.delete(key);
+        void stopCarrier(opened);
       }
       for (const [key, record] of wanted) {
-        const line = lines.get(key);
-        if (line && isSameLine(line.record.content, record.content)) line.record = record;
-        else open(key, record, line ? end(line) : Promise.resolve());
+        const opened = carriers.get(key);
+        if (opened && isSameConnection(opened.record.content, record.content)) opened.record = record;
+        else open(key, record, opened ? stopCarrier(opened) : Promise.resolve());
       }
     },
 
     byId(id) {
-      for (const { record, carrier } of lines.values()) if (record.id === id) return carrier;
+      for (const { record, carrier } of carriers.values()) if (record.id === id) return carrier;
       return null;
     },
 
-    async start(take, { sends }) {
-      onReceipt = take;
+    async start(handler, { sends }) {
+      onReceipt = handler;
       isSending = sends;
-      if (sends) await simulator.start(take);
-      await Promise.all([...lines.values()].map((line) => line.begun.then(() => begin(line))));
+      if (sends) await simulator.start(handler);
+      await Promise.all([...carriers.values()].map((opened) => opened.started.then(() => startCarrier(opened))));
     },
 
-    divide() {
-      for (const line of lines.values()) {
-        const share = shareOf(line.record.content, place());
-        if (isDeepStrictEqual(share, line.share)) continue;
-        line.share = share;
-        line.carrier.onShare?.();
+    updateShares() {
+      for (const opened of carriers.values()) {
+        const share = shareOf(opened.record.content, nodeRank());
+        if (isDeepStrictEqual(share, opened.share)) continue;
+        opened.share = share;
+        opened.carrier.onShareChanged?.();
       }
     },
 
@@ -170,28 +178,28 @@ export function openCarriers({ simulator, records, create, place, log }: Needs):
 
     async stop() {
       beginStop();
-      await Promise.all(ending);
+      await Promise.all(stopping);
       await simulator.stop();
     },
   };
 }
 
-/** Whether a changed record is still the same line: another speed is only told to it. */
-function isSameLine(before: CarrierContent, after: CarrierContent): boolean {
+/** True if only settings changed that apply without reopening, such as the rate. */
+function isSameConnection(before: CarrierContent, after: CarrierContent): boolean {
   const isReal = before.adapter !== "simulator" && before.adapter === after.adapter;
-  return isDeepStrictEqual(isReal ? lineIn(before) : before, isReal ? lineIn(after) : after);
+  return isDeepStrictEqual(isReal ? connectionIn(before) : before, isReal ? connectionIn(after) : after);
 }
 
-/** What of a line is a node's. Binds cannot be halved, so the first nodes have those that are left over. */
-export function shareOf({ smpp }: CarrierContent, place: Place | null): LineShare {
-  if (!place) return { connections: 0 };
-  const count = Math.max(1, place.count);
+/** This node's share of the binds. The remainder goes to the nodes of lowest rank. */
+export function shareOf({ smpp }: CarrierContent, nodeRank: NodeRank | null): ConnectionShare {
+  if (!nodeRank) return { connections: 0 };
+  const count = Math.max(1, nodeRank.count);
   const all = smpp?.connections ?? 0;
-  return { connections: Math.floor(all / count) + (place.rank < all % count ? 1 : 0) };
+  return { connections: Math.floor(all / count) + (nodeRank.rank < all % count ? 1 : 0) };
 }
 
-/** What stands for a line that could not be opened: messages wait, or take another route. */
-const closedLine = (name: string): Carrier => ({
+/** Stands for a carrier that could not be created: its messages wait or use another route. */
+const unavailableCarrier = (name: string): Carrier => ({
   name,
   messagesPerSecond: null,
   isUp: () => false,

@@ -1,24 +1,24 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { CatalogRecord } from "../model/catalog.ts";
-import type { IdFormStore } from "../store/id-form-store.ts";
-import type { SmppCarrierNeeds } from "./smpp/needs.ts";
+import type { IdFormatStore } from "../store/submissions.ts";
+import type { SmppCarrierDeps } from "./smpp/deps.ts";
 
-interface Needs {
-  store: IdFormStore;
+interface RememberIdFormsDeps {
+  store: IdFormatStore;
   clock: Clock;
   log: Log;
 }
 
-/** What of a line outlives it. */
-export type Learning = Pick<SmppCarrierNeeds, "learnedIdForm" | "onLearned">;
+/** State of a connection that survives its replacement. */
+export type IdFormMemory = Pick<SmppCarrierDeps, "learnedIdForm" | "onLearned">;
 
-/** Keeps what lines learn of their carriers for the next line and the next start. */
+/** Stores learned message-id formats for later connections and restarts. */
 export async function rememberIdForms({
   store,
   clock,
   log,
-}: Needs): Promise<(record: Pick<CatalogRecord, "accountId" | "id">) => Learning> {
+}: RememberIdFormsDeps): Promise<(record: Pick<CatalogRecord, "accountId" | "id">) => IdFormMemory> {
   const forms = new Map((await store.listIdForms()).map(({ carrierId, form }) => [carrierId, form]));
   return ({ accountId, id }) => ({
     learnedIdForm: forms.get(id) ?? null,
@@ -26,7 +26,7 @@ export async function rememberIdForms({
       forms.set(id, form);
       void store.saveIdForm({ accountId, carrierId: id, form }, clock.now()).catch((error: unknown) => {
         // The next receipts teach it again.
-        log.warn({ err: error, carrier: id }, "what was learned of a carrier could not be kept");
+        log.warn({ err: error, carrier: id }, "SMPP message-id format not stored");
       });
     },
   });

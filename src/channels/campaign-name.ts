@@ -1,15 +1,16 @@
-import { isPlainText } from "../lib/plain-text.ts";
-import type { Fault } from "../model/problem.ts";
+import { isPlainText } from "../lib/text.ts";
+import { Type } from "../lib/schema.ts";
 
 const CAMPAIGN_MAX = 100;
+const CAMPAIGN_RULE = `campaignName is a string of 1 to ${CAMPAIGN_MAX} characters, or is left out.`;
 
-/** The `campaignName` of a request, on every channel; null when there is none. */
-export function readCampaignName(value: unknown, faults: Fault[]): string | null {
-  if (value === undefined) return null;
-  if (typeof value === "string" && value !== "" && value.length <= CAMPAIGN_MAX && isPlainText(value)) return value;
-  faults.push({
-    parameter: "campaignName",
-    message: `campaignName is a string of 1 to ${CAMPAIGN_MAX} characters, or is left out.`,
-  });
-  return null;
-}
+/** The `campaignName` of a request, on every channel. */
+export const campaignName = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: CAMPAIGN_MAX,
+    description: "Groups messages, to be counted, paused and cancelled.",
+    error: CAMPAIGN_RULE,
+    check: (value) => (value.length <= CAMPAIGN_MAX && isPlainText(value) ? null : CAMPAIGN_RULE),
+  }),
+);

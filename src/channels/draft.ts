@@ -1,44 +1,46 @@
 import type { Channel, MessageContent, RouteClass } from "../model/message.ts";
 
-/** A send request that has been read, as far as every channel has it. */
+/** The fields of a send request that all channels share. */
 export interface Draft {
   channel: Channel;
   sender: string;
   routeClass: RouteClass;
   campaignName: string | null;
-  /** When to send; null means now. */
+  /** The scheduled time; null means now. */
   sendAt: number | null;
-  /** In the order given, without exact repetitions. */
+  /** The API it came by and the client, for the timeline; absent for the service's own API. */
+  arrived?: { by: string; from: string };
+  /** In the order of the request, without duplicates. */
   recipients: readonly DraftRecipient[];
 }
 
 export interface DraftRecipient {
-  /** Digits without plus; of a malformed number, what was written. */
+  /** Digits without plus; for a malformed number, the text of the request. */
   number: string;
-  /** As it was written, where that was something else. */
+  /** The number as the request has it, where it differs; otherwise null. */
   written: string | null;
   failure: "INVALID_RECIPIENT" | null;
 }
 
-/** A draft of a channel that has one recipient in a request, whom its door found right. */
+/** The recipients of a channel with one recipient per request, whose number is valid. */
 export type SoleRecipient = readonly [DraftRecipient & { failure: null }];
 
-/** Content with what it takes to send it. */
+/** Content and its number of segments. */
 export interface Composed<C extends MessageContent = MessageContent> {
   content: C;
   segments: number;
 }
 
 export interface Composition<C extends MessageContent = MessageContent> {
-  /** What a recipient gets that has nothing of its own; null when each has. */
+  /** The content of recipients without values of their own; null when each has some. */
   shared: Composed<C> | null;
-  /** By the recipients' places; empty when all get the same. */
+  /** By index of the recipient; empty when all share one content. */
   each: readonly Composed<C>[];
-  /** What the account only wants to be warned of. */
+  /** A template mismatch that the account accepts with a warning. */
   warning: string | null;
 }
 
-/** What the recipient in this place gets. */
+/** The content of the recipient at an index. */
 export function composedFor<C extends MessageContent>({ shared, each }: Composition<C>, place: number): Composed<C> {
   const composed = each[place] ?? shared;
   if (!composed) throw new Error("a recipient without content");

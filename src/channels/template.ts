@@ -1,14 +1,17 @@
-/** A template's text, taken apart once when it is stored, so that sending neither scans it nor trusts it anew. */
+import { memoize } from "../lib/memoize.ts";
+import { countOf } from "../lib/text.ts";
+
+/** The parsed text of a template. */
 export interface TemplateText {
   /** Fixed text, and for a placeholder the index of its value. */
   parts: readonly (string | number)[];
-  /** How many values it takes. */
+  /** The number of values. */
   variables: number;
-  /** How many characters a value has at most where a finished text is matched; null for numbered placeholders. */
+  /** The longest value when a finished text is matched; null for numbered placeholders, which have no limit. */
   valueMax: number | null;
 }
 
-/** The values that make a text out of its template, or the first place where it departs from it. */
+/** The values by which a text matches its template, or the first difference. */
 type TemplateMatch = { matches: true; values: string[] } | Difference;
 
 interface Difference {
@@ -20,11 +23,11 @@ interface Difference {
 
 const PLACEHOLDER = /\{#var#\}|\{\{(\d+)\}\}/g;
 const VARIABLES_MAX = 50;
-// What DLT scrubbing lets a {#var#} stand for. Characters are UTF-16 units, as in every limit on a text.
+// The limit of DLT scrubbing on the value of a {#var#}, in UTF-16 units like every limit on a text.
 const DLT_VALUE_MAX = 30;
 const SHOWN_MAX = 20;
 
-/** Finds a template's placeholders, `{#var#}` in order or `{{1}}` by number; whatever else has braces is fixed text. */
+/** Parses placeholders: `{#var#}` by order or `{{1}}` by number. All other braces are fixed text. */
 export function readTemplateText(text: string): TemplateText | { fault: string } {
   const parts: (string | number)[] = [];
   const numbers = new Set<number>();
@@ -50,7 +53,7 @@ export function readTemplateText(text: string): TemplateText | { fault: string }
   }
   const variables = unnumbered + numbers.size;
   if (variables > VARIABLES_MAX) {
-    return { fault: `The template has ${variables} variables; it takes at most ${VARIABLES_MAX}.` };
+    return { fault: `The template has ${countOf(variables, "variable")}; it takes at most ${VARIABLES_MAX}.` };
   }
   for (let number = 1; number <= numbers.size; number++) {
     if (numbers.has(number)) continue;
@@ -59,19 +62,28 @@ export function readTemplateText(text: string): TemplateText | { fault: string }
   return { parts, variables, valueMax: unnumbered > 0 ? DLT_VALUE_MAX : null };
 }
 
-/** Puts the values in their places, as they are: one that looks like a placeholder is still only a value. */
+const PATTERNS_MAX = 1000;
+
+/** Parses the text of a stored template, with a cache. */
+export const storedPattern = memoize(PATTERNS_MAX, (text): TemplateText => {
+  const pattern = readTemplateText(text);
+  if ("fault" in pattern) throw new Error(`a stored template cannot be read: ${pattern.fault}`);
+  return pattern;
+});
+
+/** Fills in values. A value that looks like a placeholder stays as it is. */
 export function renderTemplate(template: TemplateText, values: readonly string[]): string {
   return template.parts.map((part) => (typeof part === "number" ? (values[part] ?? "") : part)).join("");
 }
 
-/** Stands for the text of a template of which only the id and the values are known. */
+/** The text of a message whose template has no known text. */
 export function plainTemplateText(templateId: string, values: readonly string[]): string {
   return values.length === 0 ? templateId : `${templateId}: ${values.join(", ")}`;
 }
 
 /**
- * Tells whether a finished text could have come from the template, as DLT scrubbing asks. Whitespace at the end counts
- * for nothing, because it gets lost on the way; everything else is compared exactly.
+ * Matches a finished text against its template, as DLT scrubbing does. Trailing whitespace is ignored, because it gets
+ * lost in transit; the rest is compared exactly.
  */
 export function matchTemplate(template: TemplateText, text: string): TemplateMatch {
   const exactly = matchWhole(template, text);
@@ -89,18 +101,18 @@ function withoutTrailingSpace(template: TemplateText): TemplateText {
   return { ...template, parts: [...template.parts.slice(0, -1), ...(trimmed === "" ? [] : [trimmed])] };
 }
 
-/** Fixed text and the variables in front of it. Adjacent variables are one gap, and their limits add up. */
+/** Fixed text and the variables before it. Adjacent variables form one gap, whose limit is the sum of theirs. */
 interface Stretch {
   variables: readonly number[];
   gapMax: number;
   literal: string;
 }
 
-/** A text read with each gap as short as it can be, and the first variable that would have two values, if any has. */
+/** A match with the shortest possible gaps, and the first variable that would have two different values. */
 type Reading = { matches: true; values: string[]; torn: number | undefined } | Difference;
 
 function matchWhole(template: TemplateText, text: string): TemplateMatch {
-  // A variable that would have two values is held to its first, which then counts as fixed text.
+  // A variable with two different values is fixed to its first value, which then counts as fixed text.
   const held: string[] = [];
   let reading = readClosely(template.parts, template.valueMax, text);
   while (reading.matches && reading.torn !== undefined) {
@@ -113,8 +125,8 @@ function matchWhole(template: TemplateText, text: string): TemplateMatch {
   return agreed === null ? reading : { matches: true, values: agreed };
 }
 
-// Goes through the text once per stretch with every position that the stretches so far can end at. Nothing is tried
-// twice, so that no text, however it was made, costs more than its length times the template's.
+// Dynamic programming over the possible end positions of each stretch, without backtracking: the worst case is the length
+// of the text times that of the template, so that no text can cause a denial of service.
 function readClosely(parts: TemplateText["parts"], valueMax: number | null, text: string): Reading {
   const stretches = stretchesOf(parts, valueMax);
   const reached: { stretch: Stretch; ends: number[] }[] = [];
@@ -149,7 +161,7 @@ function stretchesOf(parts: TemplateText["parts"], valueMax: number | null): Str
   return stretches;
 }
 
-/** Every position, in order, where the stretch's fixed text stands within reach of one of the ends before it. */
+/** All positions, in order, of the stretch's fixed text within reach of an earlier end. */
 function startsWithin(text: string, { literal, gapMax }: Stretch, ends: readonly number[]): number[] {
   const starts: number[] = [];
   let next = 0;
@@ -161,7 +173,7 @@ function startsWithin(text: string, { literal, gapMax }: Stretch, ends: readonly
       next = start;
       if (start > end + gapMax) break;
       starts.push(start);
-      // Where gaps have no limit, what can follow a later start can follow the first.
+      // With unlimited gaps the first start is enough: everything after a later start can also follow the first.
       if (gapMax === Infinity) return starts;
       next++;
     }
@@ -169,13 +181,13 @@ function startsWithin(text: string, { literal, gapMax }: Stretch, ends: readonly
   return starts;
 }
 
-/** The last stretch has to end where the text does, so there is one place for it at most. */
+/** The last stretch ends with the text, so it has at most one position. */
 function startAtTheEnd(text: string, { literal, gapMax }: Stretch, ends: readonly number[]): number[] {
   const start = text.length - literal.length;
   return text.endsWith(literal) && ends.some((end) => end <= start && start <= end + gapMax) ? [start] : [];
 }
 
-/** What each placeholder stands for in a text that matches, found from its end: the earliest start that fits. */
+/** The values of a matching text, found backwards from its end with the earliest possible starts. */
 function valuesIn(text: string, reached: readonly { stretch: Stretch; ends: number[] }[]): [number, string][] {
   const found: [number, string][] = [];
   let gapStart = text.length;
@@ -187,7 +199,7 @@ function valuesIn(text: string, reached: readonly { stretch: Stretch; ends: numb
   return found;
 }
 
-/** Fills adjacent variables one after the other, each to its limit; the last takes what is left. */
+/** Divides a gap among adjacent variables: each up to its limit, the rest to the last. */
 function shareOut(gap: string, { variables, gapMax }: Stretch): [number, string][] {
   let start = 0;
   return variables.map((variable, i) => {
@@ -199,11 +211,11 @@ function shareOut(gap: string, { variables, gapMax }: Stretch): [number, string]
   });
 }
 
-// Where one number stands several times, all readings of the text have to be tried in the worst case, and no method is
-// known that is fast for every text. A text that takes more steps than this is refused; real ones take a few dozen.
+// Matching with repeated variables needs backtracking, which is exponential in the worst case. A text that takes more
+// steps than this is refused; real texts take a few dozen.
 const STEPS_MAX = 50_000;
 
-/** The values with which every placeholder of the same number stands for the same; null when there are none. */
+/** Values by which all placeholders of one number are equal; null when there are none. */
 function agreeingValues({ parts, variables }: TemplateText, text: string): string[] | null {
   const values: (string | undefined)[] = Array.from({ length: variables }, () => undefined);
   const times = values.map((_, variable) => parts.filter((part) => part === variable).length);
@@ -214,9 +226,9 @@ function agreeingValues({ parts, variables }: TemplateText, text: string): strin
   };
   let steps = 0;
 
-  // `room` is what neither fixed text nor a value chosen so far lays claim to, and `open` how many are not chosen.
-  // `failed` holds, while the repeated values stay as they are, the earliest place where a part was tried in vain: a
-  // value that is used once could have taken in all that leads to a later place, so that one is in vain too.
+  // `room` is the length that neither fixed text nor a chosen value takes, and `open` the number of values to choose.
+  // `failed` has the earliest position at which a part failed for the current repeated values. Later positions fail too:
+  // a value that is used once could have covered the text up to them.
   function follow(first: number, start: number, room: number, open: number, failed: Map<number, number>): boolean {
     let at = start;
     let i = first;
@@ -231,7 +243,7 @@ function agreeingValues({ parts, variables }: TemplateText, text: string): strin
     const repeats = times[variable] ?? 1;
     const longest = Math.floor(room / repeats);
     const next = knownAt(i + 1) ?? "";
-    // The last value to be chosen has to fill the room, so its length is not a matter of trying.
+    // The last open value must fill the room, so its length is given.
     for (let length = open === 1 ? longest : 0; length <= longest; length++) {
       const end = text.indexOf(next, at + length);
       if (end === -1 || end > at + longest || ++steps > STEPS_MAX) break;
@@ -250,8 +262,8 @@ function agreeingValues({ parts, variables }: TemplateText, text: string): strin
 }
 
 /**
- * The difference that lets the text get furthest in the template: the most of the stretch's fixed text that stands
- * within reach, and of equals the first. Only the end of the text is missed by as little as possible.
+ * The difference at which the text matches most of the stretch's fixed text within reach; the first of several. At the end
+ * of the text, the difference with the fewest missing characters.
  */
 function differenceIn(text: string, stretch: Stretch, ends: readonly number[], isLast: boolean): Difference {
   const { literal, gapMax } = stretch;
@@ -259,7 +271,7 @@ function differenceIn(text: string, stretch: Stretch, ends: readonly number[], i
   const tooFar = isLast
     ? text.endsWith(literal) && text.length - literal.length > reach
     : text.includes(literal, reach);
-  // The fixed text does come, only too late: the value in front of it is too long.
+  // The fixed text comes too late: the value before it is too long.
   if (gapMax > 0 && tooFar) return difference(text, isInsidePair(text, reach) ? reach - 1 : reach, literal, 0);
 
   let at = ends[0] ?? 0;
@@ -276,9 +288,9 @@ function differenceIn(text: string, stretch: Stretch, ends: readonly number[], i
   return difference(text, at, literal, most);
 }
 
-/** `same` characters of what is expected at a position do stand there; what comes after them is the difference. */
+/** The difference after `same` equal characters at a position. */
 function difference(text: string, start: number, expected: string, same: number): Difference {
-  // Two characters may share the first half of their pairs; the difference begins with the whole character.
+  // Two characters may share their first surrogate; the difference begins with the whole character.
   const agreed = isInsidePair(expected, same) ? same - 1 : same;
   const at = start + agreed;
   return { matches: false, at, expected: shown(expected.slice(agreed)), found: shown(text.slice(at)) };

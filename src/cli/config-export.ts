@@ -1,10 +1,10 @@
-import { openStore } from "../app.ts";
-import { readStanding, writtenSetUp } from "../catalog/set-up.ts";
+import { openStore } from "../app/storage.ts";
+import { readCurrentConfig, configFileOf } from "../records/config-file.ts";
 import type { Config } from "../config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { DEFAULT_ACCOUNT, noSuchAccount } from "./account-option.ts";
 
-/** The set-up of an account as a file to keep. */
+/** Exports the configuration of an account as a file. */
 export async function exportConfig(
   config: Config,
   _args: readonly string[],
@@ -12,9 +12,9 @@ export async function exportConfig(
 ): Promise<string> {
   const store = await openStore(config, systemClock);
   try {
-    const standing = await readStanding(store, ({ name }) => name === account);
-    if (!standing) throw noSuchAccount(account);
-    return JSON.stringify(writtenSetUp(standing), null, 2);
+    const current = await readCurrentConfig(store, ({ name }) => name === account);
+    if (!current) throw noSuchAccount(account);
+    return JSON.stringify(configFileOf(current), null, 2);
   } finally {
     await store.close();
   }

@@ -1,55 +1,31 @@
 import { parseArgs } from "node:util";
 import { BadSetting, readConfig } from "../config.ts";
+import { buildInfo, PROGRAM, versionLine } from "../build-info.ts";
 import { Problem } from "../model/problem.ts";
+import { COMMANDS, OPTIONS } from "./commands.ts";
+import { nearestCommand, nearestOption } from "./nearest-command.ts";
 import { NotConfirmed } from "./not-confirmed.ts";
+import { profilesFile } from "./remote/profiles.ts";
 import { openTerminal } from "./terminal.ts";
-
-/** The operator's door: one file per command, loaded when it is asked for, because some need the whole house. */
-const COMMANDS = {
-  "account add": {
-    usage: "account add NAME [--email OWNER@EXAMPLE.COM]",
-    meaning:
-      "makes an account with its owner and keys, and prints their secrets once; a running server knows it within seconds",
-    load: async () => (await import("./add-account.ts")).addAccount,
-  },
-  "config export": {
-    usage: "config export [--account NAME]",
-    meaning: "prints the settings and records of an account as a file to keep in a repository",
-    load: async () => (await import("./config-export.ts")).exportConfig,
-  },
-  "config apply": {
-    usage: "config apply FILE [--dry-run] [--yes] [--account NAME]",
-    meaning:
-      "makes an account what such a file says, after showing what that means and asking; a running server knows it within seconds",
-    load: async () => (await import("./config-apply.ts")).applyConfig,
-  },
-  listen: {
-    usage: "listen --forward-to URL [--key KEY] [--url http://127.0.0.1:8080] [--account NAME]",
-    meaning:
-      "prints what webhooks and delivery reports of the key's account are told by a running server, and tells it to URL as well, signed with a secret of its own",
-    load: async () => (await import("./listen.ts")).listen,
-  },
-  smsc: {
-    usage: "smsc [--port 2775] [--host 127.0.0.1] [--set NAME=VALUE]... [--tls-cert FILE --tls-key FILE]",
-    meaning:
-      "a simulated SMSC for whatever speaks SMPP: the last four digits of a number script its fate, and it misbehaves as it is told",
-    load: async () => (await import("./smsc.ts")).smsc,
-  },
-};
 
 const EXITS = [
   [0, "done, or nothing to do"],
-  [1, "failed, and may pass: the database or the server is away"],
-  [2, "asked for what cannot be: a wrong command, an unknown account, a file with faults"],
+  [1, "failed, and may succeed later: the database or the server is unavailable"],
+  [2, "invalid: a wrong command, an unknown account, a file with faults"],
   [3, "not confirmed, so nothing was changed"],
 ] as const;
 
-const usage = (): string =>
+type Command = (typeof COMMANDS)[keyof typeof COMMANDS];
+
+const usage = (commands: readonly Command[]): string =>
   [
-    "Usage: npm run heliograph -- COMMAND",
+    `Usage: ${PROGRAM} [COMMAND]`,
     "",
-    ...Object.values(COMMANDS).map(({ usage: words, meaning }) => `  ${words}\n      ${meaning}`),
+    ...commands.map(({ usage: line, meaning }) => `  ${line}\n      ${meaning}`),
     "",
+    ...(commands.some(talksToServer)
+      ? ["Commands that talk to a server take --profile NAME, or --url and --key, and --json for programs.", ""]
+      : []),
     "Exit codes:",
     ...EXITS.map(([code, meaning]) => `  ${code}   ${meaning}`),
     "",
@@ -61,45 +37,85 @@ function exitCodeOf(error: unknown): number {
   return error instanceof BadSetting || isBadOption(error) ? 2 : 1;
 }
 
+/** The command that the first two words name, or the first one where that is a command with arguments. */
+function findCommand(words: readonly string[]) {
+  if (words.length === 0) return { command: COMMANDS.start, args: [] };
+  for (const length of [2, 1]) {
+    const name = words.slice(0, length).join(" ");
+    const args = words.slice(length);
+    if (!Object.hasOwn(COMMANDS, name)) continue;
+    const command = COMMANDS[name as keyof typeof COMMANDS];
+    // `listen http://…` has no such argument: it is refused with the usage rather than ignored.
+    if (length === 2 || args.length === 0 || takesArguments(command)) return { command, args };
+  }
+  return null;
+}
+
+/** Commands of one word whose usage names an argument next. */
+const takesArguments = ({ usage: line }: { usage: string }): boolean => /^[a-z]+ [A-Z]/.test(line);
+
+/** Error for an unknown command, with the nearest one. */
+function refuseCommand(words: readonly string[]): string {
+  const seeAll = `${PROGRAM} --help shows all commands`;
+  const nearest = nearestCommand(words, Object.keys(COMMANDS)) as keyof typeof COMMANDS | null;
+  const meant = nearest === null ? "" : `\nDid you mean this?\n  ${COMMANDS[nearest].usage}`;
+  return `unknown command: ${words.join(" ")}${meant}\n${seeAll}\n`;
+}
+
+/** A command that reads its server from the options. */
+const talksToServer = ({ options }: Command): boolean => (options as readonly string[]).includes("profile");
+
+/** An option of another command would be ignored, although its user counts on it. */
+function refuseOtherOptions({ usage: line, options }: Command, given: readonly string[]): void {
+  const own: readonly string[] = options;
+  const other = given.find((option) => !own.includes(option));
+  if (other === undefined) return;
+  const [name] = line.split(/ (?=[A-Z[-])/, 1);
+  throw new BadSetting(`${name} has no option --${other}\n  ${line}`);
+}
+
 const isBadOption = (error: unknown): boolean =>
   String((error as { code?: unknown } | null)?.code).startsWith("ERR_PARSE_ARGS");
 
-/** What is wrong, line by line where it is many things. */
+/** The error text; several faults are one line each. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  const [, option] = isBadOption(error) ? (/^Unknown option '--?([^']+)'/.exec(error.message) ?? []) : [];
+  if (option !== undefined) {
+    const command = findCommand(process.argv.slice(2).filter((word) => !word.startsWith("-")))?.command;
+    const nearest = nearestOption(option, command?.options ?? Object.keys(OPTIONS));
+    return `unknown option: --${option}${nearest === null ? "" : `\nDid you mean --${nearest}?`}`;
+  }
   if (!(error instanceof Problem) || error.faults.length === 0) return error.message;
   const faults = error.faults.map(({ parameter, message }) => `\n  ${parameter || "all of it"}: ${message}`);
   return `the file has faults, and nothing was changed${faults.join("")}`;
 }
 
+// `heliograph tail | head` ends with its reader.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
+
 try {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      email: { type: "string" },
-      account: { type: "string" },
-      "forward-to": { type: "string" },
-      url: { type: "string" },
-      key: { type: "string" },
-      host: { type: "string" },
-      port: { type: "string" },
-      set: { type: "string", multiple: true },
-      "tls-cert": { type: "string" },
-      "tls-key": { type: "string" },
-      "dry-run": { type: "boolean" },
-      yes: { type: "boolean" },
-      help: { type: "boolean" },
-    },
-  });
-  const command = COMMANDS[positionals.slice(0, 2).join(" ") as keyof typeof COMMANDS];
-  if (values.help || !command) {
-    process.stdout.write(usage());
-    process.exitCode = values.help ? 0 : 2;
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: OPTIONS });
+  const found = findCommand(positionals);
+  if (values.help) {
+    process.stdout.write(usage(found && positionals.length > 0 ? [found.command] : Object.values(COMMANDS)));
+  } else if (values.version) {
+    process.stdout.write(`heliograph ${versionLine(buildInfo)}\n`);
+  } else if (!found) {
+    process.stderr.write(`heliograph: ${refuseCommand(positionals)}`);
+    process.exitCode = 2;
   } else {
+    refuseOtherOptions(found.command, Object.keys(values));
+    process.umask(0o077);
     const terminal = openTerminal(process.stdin, process.stdout);
-    const run = await command.load();
-    const told = await run(readConfig(process.env), positionals.slice(2), values, terminal);
-    if (told !== "") process.stdout.write(`${told}\n`);
+    const run = await found.command.load();
+    // The doctor reads the settings itself, to report all faults.
+    const config = readConfig(found.command === COMMANDS.doctor ? {} : process.env);
+    const output = await run(config, found.args, values, terminal, profilesFile(process.env), process.env);
+    if (output !== "") process.stdout.write(`${output}\n`);
   }
 } catch (error) {
   process.stderr.write(`heliograph: ${explain(error)}\n`);

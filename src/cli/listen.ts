@@ -1,14 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { BadSetting, type Config } from "../config.ts";
-import type { EventJson } from "../webhooks/event-json.ts";
+import type { EventJson } from "../webhooks/payloads/event-json.ts";
 import { postJson } from "../webhooks/post-json.ts";
 import { newSecret, signed } from "../webhooks/sign.ts";
+import { chooseServer, readUrl, ServerUnavailable, type Server, type ServerOptions } from "./remote/server.ts";
 import type { Terminal } from "./terminal.ts";
 
-interface Wishes {
+interface ListenOptions extends ServerOptions {
   "forward-to"?: string | undefined;
-  url?: string | undefined;
-  key?: string | undefined;
   account?: string | undefined;
 }
 
@@ -19,91 +18,68 @@ interface Page {
 
 const AT_ONCE = 200;
 const LOOK_AGAIN_MS = 500;
-const AWAY_MS = 2000;
+const UNAVAILABLE_MS = 2000;
 const ANSWER_LIMIT_MS = 15_000;
 
-/** The server cannot be asked now, and may be later. */
-class Away extends Error {
-  override name = "Away";
-}
-
-/** Tells a developer's own server what the account's addresses are told, one event after the other, until it is stopped. */
+/** Forwards the account's webhook events to a developer's own server, one after the other, until it is stopped. */
 export async function listen(
   config: Config,
   _args: readonly string[],
-  wishes: Wishes,
+  options: ListenOptions,
   terminal: Terminal,
+  profiles: string,
 ): Promise<string> {
-  const target = readUrl("--forward-to", wishes["forward-to"]);
-  const server = readUrl("--url", wishes.url ?? `http://127.0.0.1:${config.port}`).replace(/\/+$/, "");
-  const key = wishes.key ?? config.apiKey;
-  if (key === null) throw new BadSetting("give an API key with the scope read, as --key or as HELIOGRAPH_API_KEY");
-  const ask = <T>(path: string): Promise<T> => askServer<T>(server + path, key);
-  if (wishes.account !== undefined) await checkAccount(wishes.account, ask);
+  const target = readUrl("--forward-to", options["forward-to"]);
+  const server = chooseServer(config, options, profiles);
+  if (options.account !== undefined) await checkAccount(options.account, server);
 
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
-    let { nextCursor } = await ask<Page>("/v1/events?cursor=now");
+    let { nextCursor } = await server.get<Page>("/v1/events?cursor=now");
     const secret = newSecret();
-    terminal.say(`Listening at ${server}, forwarding to ${target}.`);
+    terminal.say(`Listening at ${server.url}, forwarding to ${target}.`);
     terminal.say(`Requests are signed with ${secret}`);
-    terminal.say("Only what a webhook or a dlr-config of the account asks for is told. Stop with Ctrl-C.\n");
-    const counts = { told: 0, taken: 0 };
-    let wasAway = false;
+    terminal.say("Only events of the account's webhooks and dlr-configs are forwarded. Stop with Ctrl-C.\n");
+    const counts = { forwarded: 0, accepted: 0 };
+    let isAvailable = true;
     while (!stopping.signal.aborted) {
-      const page = await unlessAway(ask<Page>(`/v1/events?limit=${AT_ONCE}&cursor=${nextCursor}`), (words) => {
-        if (!wasAway) terminal.say(`Waiting for the server: ${words}`);
-      });
-      wasAway = page === null;
+      const page = await unlessUnavailable(
+        server.get<Page>(`/v1/events?limit=${AT_ONCE}&cursor=${nextCursor}`),
+        (reason) => {
+          if (isAvailable) terminal.say(`Waiting for the server: ${reason}`);
+        },
+      );
+      isAvailable = page !== null;
       for (const event of page?.data ?? []) {
         const outcome = await forward(target, event, secret);
-        terminal.say(`${lineOf(event)} -> ${outcome.words}`);
-        counts.told += 1;
-        if (outcome.taken) counts.taken += 1;
+        terminal.say(`${lineOf(event)} -> ${outcome.text}`);
+        counts.forwarded += 1;
+        if (outcome.accepted) counts.accepted += 1;
       }
       nextCursor = page?.nextCursor ?? nextCursor;
-      if (page?.data.length !== AT_ONCE) await rest(page ? LOOK_AGAIN_MS : AWAY_MS, stopping.signal);
+      if (page?.data.length !== AT_ONCE) await rest(page ? LOOK_AGAIN_MS : UNAVAILABLE_MS, stopping.signal);
     }
-    return `\n${counts.told} forwarded, ${counts.taken} of them answered with a 2xx.`;
+    return `\n${counts.forwarded} forwarded, ${counts.accepted} of them answered with a 2xx.`;
   } finally {
     process.off("SIGINT", stop).off("SIGTERM", stop);
   }
 }
 
-function readUrl(option: string, written: string | undefined): string {
-  const url = written === undefined ? null : URL.parse(written);
-  if (written !== undefined && url && ["http:", "https:"].includes(url.protocol)) return written;
-  throw new BadSetting(`${option} is an address that begins with http:// or https://, like http://127.0.0.1:3000/hook`);
-}
-
-async function askServer<T>(address: string, key: string): Promise<T> {
-  const asked = await fetch(address, { headers: { apikey: key }, signal: AbortSignal.timeout(ANSWER_LIMIT_MS) }).catch(
-    (error: unknown) => {
-      throw new Away(`no server answers at ${new URL(address).origin}`, { cause: error });
-    },
-  );
-  const body = (await asked.json().catch(() => null)) as (T & { message?: string }) | null;
-  if (asked.ok && body !== null) return body;
-  const words = body?.message ?? `it answered ${asked.status}`;
-  if (asked.status >= 500 || asked.status === 429) throw new Away(words);
-  throw new BadSetting(`the server refuses: ${words}`);
-}
-
-/** A key opens one account: whoever names another would forward the wrong events. */
-async function checkAccount(wanted: string, ask: (path: string) => Promise<{ name: string }>): Promise<void> {
-  const { name } = await ask("/api/account");
+/** Refuses an account name that is not the key's own: the wrong events would be forwarded. */
+async function checkAccount(wanted: string, server: Server): Promise<void> {
+  const { name } = await server.get<{ name: string }>("/api/account");
   if (name !== wanted) throw new BadSetting(`the key is one of the account ${name}, not of ${wanted}`);
 }
 
-/** What was asked for; null while the server is away, which is no reason to give up. */
-async function unlessAway<T>(asked: Promise<T>, tell: (words: string) => void): Promise<T | null> {
+/** The response, or null while the server is unavailable, because the caller tries again. */
+async function unlessUnavailable<T>(asked: Promise<T>, report: (reason: string) => void): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
-    if (!(error instanceof Away)) throw error;
-    tell(error.message);
+    if (!(error instanceof ServerUnavailable)) throw error;
+    report(error.message);
     return null;
   }
 }
@@ -116,7 +92,7 @@ async function forward(
   target: string,
   { eventId, payload }: EventJson,
   secret: string,
-): Promise<{ taken: boolean; words: string }> {
+): Promise<{ accepted: boolean; text: string }> {
   const timestampSeconds = Math.floor(Date.now() / 1000);
   const request = signed(postJson(target, payload), { id: eventId, timestampSeconds, secrets: [secret] });
   const startedAt = performance.now();
@@ -129,20 +105,20 @@ async function forward(
       signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
     });
     await answer.body?.cancel();
-    return { taken: answer.ok, words: `${answer.status} in ${Math.round(performance.now() - startedAt)} ms` };
+    return { accepted: answer.ok, text: `${answer.status} in ${Math.round(performance.now() - startedAt)} ms` };
   } catch (error) {
     const { cause } = error as { cause?: { code?: string } };
-    return { taken: false, words: `no answer (${cause?.code ?? (error as Error).name})` };
+    return { accepted: false, text: `no answer (${cause?.code ?? (error as Error).name})` };
   }
 }
 
-/** One line for people: when, what, of which message. */
+/** One line with time, event and message. */
 function lineOf({ at, channel, event, payload }: EventJson): string {
   const { messageId, status, statuses } = payload as {
     messageId?: string;
     status?: string;
     statuses?: { status: string };
   };
-  const words = [new Date(at).toISOString(), channel, event, status ?? statuses?.status, messageId];
-  return words.filter((word) => word !== undefined).join(" ");
+  const facts = [new Date(at).toISOString(), channel, event, status ?? statuses?.status, messageId];
+  return facts.filter((fact) => fact !== undefined).join(" ");
 }

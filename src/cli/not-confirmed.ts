@@ -1,4 +1,4 @@
-/** Nobody said yes, so nothing was done. */
+/** The prompt was not confirmed, and nothing was changed. */
 export class NotConfirmed extends Error {
   override name = "NotConfirmed";
 }

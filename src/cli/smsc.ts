@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { BadSetting, type Config } from "../config.ts";
 import { every, systemClock } from "../lib/clock.ts";
-import { readWhim, WHIMS } from "../smsc/read-whim.ts";
+import { readBehavior, BEHAVIORS } from "../smsc/read-behavior.ts";
 import { Smsc } from "../smsc/smsc.ts";
-import type { Whims } from "../smsc/whims.ts";
+import type { SmscBehavior } from "../smsc/behavior.ts";
 import type { Terminal } from "./terminal.ts";
 
-interface Wishes {
+interface SmscOptions {
   host?: string | undefined;
   port?: string | undefined;
   set?: string[] | undefined;
@@ -28,15 +28,15 @@ const HELP = [
 export async function smsc(
   _config: Config,
   _args: readonly string[],
-  wishes: Wishes,
+  options: SmscOptions,
   terminal: Terminal,
 ): Promise<string> {
-  const whims: Partial<Whims> = Object.assign({}, ...(wishes.set ?? []).map(whimOf));
-  const tls = tlsOf(wishes);
+  const behavior: Partial<SmscBehavior> = Object.assign({}, ...(options.set ?? []).map(behaviorOf));
+  const tls = tlsOf(options);
   const simulator = await Smsc.open({
-    host: wishes.host ?? "127.0.0.1",
-    port: portOf(wishes.port),
-    whims,
+    host: options.host ?? "127.0.0.1",
+    port: portOf(options.port),
+    behavior,
     clock: systemClock,
     ...(tls && { tls }),
   });
@@ -66,21 +66,21 @@ function watchCounts(simulator: Smsc, terminal: Terminal): { stop(): Promise<voi
 
 function obey(simulator: Smsc, terminal: Terminal, line: string): void {
   const [, from, to, words] = /^text (\S+) (\S+) (.+)$/.exec(line) ?? [];
-  if (from !== undefined && to !== undefined && words !== undefined) return simulator.text(from, to, words);
-  if (line === "hang up") return simulator.hangUp();
+  if (from !== undefined && to !== undefined && words !== undefined) return simulator.sendFromPhone(from, to, words);
+  if (line === "hang up") return simulator.closeConnections();
   if (line.startsWith("set ")) {
-    const whim = readWhim(line.slice("set ".length).trim());
-    return typeof whim === "string" ? terminal.say(whim) : simulator.behave(whim);
+    const behavior = readBehavior(line.slice("set ".length).trim());
+    return typeof behavior === "string" ? terminal.say(behavior) : simulator.setBehavior(behavior);
   }
   if (line === "") return;
   for (const each of HELP) terminal.say(each);
-  for (const [name, { meaning }] of Object.entries(WHIMS)) terminal.say(`    ${name.padEnd(18)} ${meaning}`);
+  for (const [name, { meaning }] of Object.entries(BEHAVIORS)) terminal.say(`    ${name.padEnd(18)} ${meaning}`);
 }
 
-function whimOf(written: string): Partial<Whims> {
-  const whim = readWhim(written);
-  if (typeof whim === "string") throw new BadSetting(`--set: ${whim}`);
-  return whim;
+function behaviorOf(written: string): Partial<SmscBehavior> {
+  const behavior = readBehavior(written);
+  if (typeof behavior === "string") throw new BadSetting(`--set: ${behavior}`);
+  return behavior;
 }
 
 function portOf(written: string | undefined): number {
@@ -89,7 +89,7 @@ function portOf(written: string | undefined): number {
   throw new BadSetting("--port is a port from 0 to 65535; 0 takes a free one");
 }
 
-function tlsOf({ "tls-cert": cert, "tls-key": key }: Wishes): { cert: Buffer; key: Buffer } | null {
+function tlsOf({ "tls-cert": cert, "tls-key": key }: SmscOptions): { cert: Buffer; key: Buffer } | null {
   if (cert === undefined && key === undefined) return null;
   if (cert === undefined || key === undefined)
     throw new BadSetting("--tls-cert and --tls-key are files that go together");

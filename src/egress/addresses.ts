@@ -3,7 +3,7 @@ import { listOfNetworks } from "../lib/network.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
-/** Where clouds hand out credentials to whoever asks. Closed even inside a network that is opened. */
+/** Cloud metadata services, which give out credentials. Refused even inside an allowed network. */
 const METADATA = [
   "169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "100.100.100.200/32", "192.0.0.192/32",
   "168.63.129.16/32", "fd00:ec2::254/128", "fd00:ec2::23/128", "fd20:ce::254/128",
@@ -15,12 +15,12 @@ const SPECIAL_IPV4 = [
   "224.0.0.0/4", "240.0.0.0/4",
 ]; // prettier-ignore
 
-/** Everything public in IPv6 lies in here; loopback, private, link-local, multicast and the yet unassigned do not. */
+/** All public IPv6 addresses. Loopback, private, link-local, multicast and unassigned ones are outside. */
 const GLOBAL_IPV6 = ["2000::/3"];
-/** What lies in there and is special all the same: Teredo and other protocols' own, and documentation. */
+/** Not public although inside 2000::/3: Teredo and other protocols, and documentation. */
 const SPECIAL_IPV6 = ["2001::/23", "2001:db8::/32", "3fff::/20"];
 
-/** Gateways that lead on to the IPv4 address inside: where it stands, by prefix. */
+/** Prefixes whose addresses embed an IPv4 address (NAT64, 6to4), with its position in groups. */
 const GATEWAYS = [
   { prefix: [0x64, 0xff9b, 0, 0, 0, 0], at: 6 },
   { prefix: [0x64, 0xff9b, 1, 0, 0, 0], at: 6 },
@@ -29,35 +29,45 @@ const GATEWAYS = [
 const MAPPED = [0, 0, 0, 0, 0, 0xffff];
 
 export interface Opened {
-  /** Networks that are open besides the public ones. */
+  /** Networks allowed in addition to the public ones. */
   allow: readonly string[];
-  /** Whether this machine may be spoken to. */
-  loopback: boolean;
+  /** True if loopback is allowed. A shared byte if the setting can change while threads run. */
+  loopback: boolean | Uint8Array<SharedArrayBuffer>;
 }
 
-/** Which addresses outgoing requests may go to: public ones, and what the operator has opened. */
+/** The SSRF rules: outgoing connections may reach public addresses and the networks that the operator allows. */
 export class EgressRules {
   readonly #allow: BlockList;
+  readonly #loopbackSwitch: Opened["loopback"];
+  readonly #loopback = listOfNetworks(LOOPBACK);
   readonly #metadata = listOfNetworks(METADATA);
   readonly #special = listOfNetworks([...SPECIAL_IPV4, ...SPECIAL_IPV6]);
   readonly #global = listOfNetworks(GLOBAL_IPV6);
 
   constructor({ allow, loopback }: Opened) {
-    this.#allow = listOfNetworks(loopback ? [...allow, ...LOOPBACK] : allow);
+    this.#allow = listOfNetworks(allow);
+    this.#loopbackSwitch = loopback;
   }
 
-  /** False also for what is no address, or names a zone: no public address has one. */
+  /** The loopback switch alone; an allowed network may contain loopback as well. */
+  get isLoopbackOpen(): boolean {
+    const loopback = this.#loopbackSwitch;
+    return typeof loopback === "boolean" ? loopback : Atomics.load(loopback, 0) === 1;
+  }
+
+  /** False for invalid addresses and for those with a zone index, which are never public. */
   isOpen(ip: string): boolean {
     if (isIP(ip) === 0 || ip.includes("%")) return false;
     const address = unmapped(ip);
     if (within(this.#metadata, address)) return false;
-    return within(this.#allow, address) || this.#isPublic(address);
+    if (within(this.#allow, address) || this.#isPublic(address)) return true;
+    return this.isLoopbackOpen && within(this.#loopback, address);
   }
 
   #isPublic(address: string): boolean {
     if (isIP(address) === 4) return !within(this.#special, address);
     const inner = behindGateway(address);
-    // An opened private network is not the one that a gateway would lead into, so only a public address counts behind it.
+    // Behind a gateway only public addresses are allowed: a network allowed here is not the one on the other side.
     if (inner !== null) return !within(this.#special, inner) && !within(this.#metadata, inner);
     return within(this.#global, address) && !within(this.#special, address);
   }
@@ -67,7 +77,7 @@ function within(list: BlockList, address: string): boolean {
   return list.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
 }
 
-/** An IPv4 address written as IPv6 is the IPv4 address: the socket that is made of it goes to the same place. */
+/** ::ffff:a.b.c.d connects to a.b.c.d, so it is checked as IPv4. */
 function unmapped(ip: string): string {
   if (isIP(ip) === 4) return ip;
   const groups = groupsOf(ip);
@@ -88,7 +98,7 @@ function ipv4At(groups: readonly number[], at: number): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
-/** The eight groups of an IPv6 address in any of its spellings. */
+/** Expands an IPv6 address to its eight groups. */
 function groupsOf(ip: string): number[] {
   const [before = "", after] = ip.split("::");
   const head = readGroups(before);

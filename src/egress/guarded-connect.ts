@@ -1,15 +1,20 @@
-import { connect as connectPlain, isIP, type LookupFunction, type OnReadOpts, type Socket } from "node:net";
+import { connect as connectPlain, isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectSecure } from "node:tls";
+import { HttpClient } from "../http-client/client.ts";
+import type { ConnectTarget, Connector } from "../http-client/connector.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { EgressRules } from "./addresses.ts";
 import { createResolve, type Resolve } from "./resolve.ts";
 
 const LOOKUP_LIMIT_MS = 3000;
 const CONNECT_LIMIT_MS = 5000;
-/** A name with thousands of addresses would make one request of ours a flood. */
+/** Limits the connection attempts of one request: a name may resolve to thousands of addresses. */
 const ADDRESSES_TRIED_MAX = 16;
 
-/** A host that leads only to addresses that outgoing requests may not go to. Which ones is not said: that would be a map of the inside. */
+/**
+ * The host resolves to no allowed address. The message does not list the addresses, which would reveal the internal
+ * network.
+ */
 export class EgressRefused extends Error {
   override name = "EgressRefused";
 
@@ -18,47 +23,42 @@ export class EgressRefused extends Error {
   }
 }
 
-/** A name or a server that did not answer in its time. */
+/** DNS or connect time-out. */
 export class EgressTimeout extends Error {
   override name = "EgressTimeout";
 }
 
-export interface ConnectNeeds {
+interface GuardedConnectDeps {
   rules: EgressRules;
   clock: Clock;
   resolve?: Resolve;
 }
 
-interface Wanted {
-  /** With colons where it is an address that has them, and without brackets. */
-  hostname: string;
-  port: number;
-  secure: boolean;
-  /** Hears the bytes: they do not come as a stream. */
-  onread: OnReadOpts;
-}
+/** An HTTP client that is protected against SSRF: it connects only to addresses that the rules allow. */
+export const createGuardedClient = ({ keptMax, ...deps }: GuardedConnectDeps & { keptMax?: number }): HttpClient =>
+  new HttpClient({
+    connector: createGuardedConnector(deps),
+    clock: deps.clock,
+    ...(keptMax === undefined ? {} : { keptMax }),
+  });
 
-/** Opens connections, each to an address that the rules have just passed. */
-export interface GuardedConnect {
-  /** From the first try to the end. */
-  readonly open: number;
-  /** Says once what has become of it; gives the socket before, so that the try can be called off. */
-  connect(wanted: Wanted, settle: (error: Error | null, socket: Socket | null) => void): Socket | null;
-}
-
-export function createGuardedConnect({ rules, clock, resolve = createResolve() }: ConnectNeeds): GuardedConnect {
+/** Each connection goes to the address that the rules have just allowed, which defeats DNS rebinding. */
+export function createGuardedConnector({ rules, clock, resolve = createResolve() }: GuardedConnectDeps): Connector {
   const lookup = guardedLookup(rules, clock, resolve);
   let open = 0;
+  // A connection made while loopback was open may lead to loopback, and is not reused after loopback is closed.
+  const isLoopbackOpen = (): boolean => rules.isLoopbackOpen;
+  const always = (): boolean => true;
 
-  function connect({ hostname, port, secure, onread }: Wanted, settle: Parameters<GuardedConnect["connect"]>[1]) {
-    // A socket never looks up what is an address already, so the lookup's guard does not see it.
+  function connect({ hostname, port, secure, onread }: ConnectTarget, settle: Parameters<Connector["connect"]>[1]) {
+    // Sockets do not look up literal addresses, so the guarded lookup would not see them.
     const literal = isIP(hostname) !== 0;
     if (literal && !rules.isOpen(hostname)) {
       settle(new EgressRefused(hostname), null);
       return null;
     }
     const target = { host: hostname, port, lookup, noDelay: true, keepAlive: true, onread };
-    // TLS has neither addresses nor a closing dot in the name that it asks for.
+    // SNI allows neither addresses nor a trailing dot.
     const servername = literal ? "" : hostname.replace(/\.$/, "");
     const socket: Socket = secure
       ? connectSecure({ ...target, servername, ALPNProtocols: ["http/1.1"] })
@@ -69,7 +69,7 @@ export function createGuardedConnect({ rules, clock, resolve = createResolve() }
     );
     let settled = false;
     const settleOnce = (error: Error | null): void => {
-      // The listener stays: a socket that fails once more after this must not end the process.
+      // The listener stays: a later error without a listener would end the process.
       if (settled) return;
       settled = true;
       cancelLimit();
@@ -88,12 +88,13 @@ export function createGuardedConnect({ rules, clock, resolve = createResolve() }
       return open;
     },
     connect,
+    reuseCheck: () => (rules.isLoopbackOpen ? isLoopbackOpen : always),
   };
 }
 
-/** Gives a socket only addresses that are open, so that the check and the connection cannot see different answers. */
+/** A lookup that returns only allowed addresses. Check and connection use the same answer, which prevents DNS rebinding. */
 export function guardedLookup(rules: EgressRules, clock: Clock, resolve: Resolve): LookupFunction {
-  return (host, options, give) => {
+  return (host, options, onResolved) => {
     withinLimit(clock, host, resolve(host)).then(
       (answers) => {
         const open = answers
@@ -101,11 +102,11 @@ export function guardedLookup(rules: EgressRules, clock: Clock, resolve: Resolve
           .filter(({ address }) => rules.isOpen(address))
           .slice(0, ADDRESSES_TRIED_MAX);
         const [first] = open;
-        if (!first) give(new EgressRefused(host), []);
-        else if (options.all) give(null, open);
-        else give(null, first.address, first.family);
+        if (!first) onResolved(new EgressRefused(host), []);
+        else if (options.all) onResolved(null, open);
+        else onResolved(null, first.address, first.family);
       },
-      (error: unknown) => give(error instanceof Error ? error : new Error(String(error)), []),
+      (error: unknown) => onResolved(error instanceof Error ? error : new Error(String(error)), []),
     );
   };
 }

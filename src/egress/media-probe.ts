@@ -1,81 +1,81 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { Queue } from "../lib/queue.ts";
-import type { WayOut } from "./http-client.ts";
-import type { Caller, Line } from "./http-connection.ts";
-import { judgeMedia, NOTHING, readMedia, type Found, type MediaKind, type Verdict } from "./media.ts";
-import type { ResponseHead } from "./response-head.ts";
-import { readTarget, type Target } from "./write-request.ts";
+import type { HttpSender } from "../http-client/client.ts";
+import type { RequestObserver, RequestHandle } from "../http-client/connection.ts";
+import { classifyMedia, NO_FACTS, readMedia, type MediaFacts, type MediaKind, type MediaVerdict } from "./media.ts";
+import type { ResponseHead } from "../http-client/response-head.ts";
+import { readTarget, type Target } from "../http-client/write-request.ts";
 
 const PROBE_LIMIT_MS = 5000;
-const REMEMBERED_MS = 600_000;
-const REMEMBERED_MAX = 10_000;
-const AT_ONCE_MAX = 50;
-/** Links beyond these are let pass unprobed: a verdict that comes after minutes would help nobody. */
+const CACHE_MS = 600_000;
+const CACHE_MAX = 10_000;
+const CONCURRENCY_MAX = 50;
+/** Beyond this queue length links are accepted without a probe: a result that comes minutes later is of no use. */
 const WAITING_MAX = 1000;
 
-interface Needs {
-  /** A guarded one: the links are customers'. */
-  wayOut: WayOut;
+interface MediaProbeDeps {
+  /** Guarded against SSRF, because customers supply the links. */
+  egress: HttpSender;
   clock: Clock;
   log?: Log;
 }
 
-/** Looks at what lies behind the links of media, without ever fetching it. */
+/** Checks type and size of linked media without downloading it. */
 export interface MediaProbe {
-  /** The verdict, once it is known. */
-  probe(link: string, kind: MediaKind): Promise<Verdict>;
-  /** The verdict if it is known, else null while somebody looks: whoever asks is not kept. */
-  look(link: string, kind: MediaKind): Verdict | null;
+  /** Waits for the result. */
+  probe(link: string, kind: MediaKind): Promise<MediaVerdict>;
+  /** The cached result, or null while a probe runs in the background. */
+  peek(link: string, kind: MediaKind): MediaVerdict | null;
   /**
-   * The verdict if it is known within the time, else "unknown" while the probe goes on. Only who starts a probe waits
-   * for it; whoever comes with the same link meanwhile is not kept.
+   * The result if it is known within `waitMs`, otherwise "unknown" while the probe continues. Only the caller that starts a
+   * probe waits for it.
    */
-  settle(link: string, kind: MediaKind, waitMs: number): Promise<Verdict>;
+  probeWithin(link: string, kind: MediaKind, waitMs: number): Promise<MediaVerdict>;
 }
 
-/** Remembers what was found rather than verdicts, since one link may be used as media of two kinds. */
-export function createMediaProbe(needs: Needs): MediaProbe {
-  const { clock } = needs;
-  const remembered = new Map<string, { found: Found; until: number }>();
-  const underWay = new Map<string, Promise<Found>>();
+/** Caches facts and not verdicts, because one link may be used for two kinds of media. */
+export function createMediaProbe(deps: MediaProbeDeps): MediaProbe {
+  const { clock } = deps;
+  const factsByUrl = new Map<string, { found: MediaFacts; until: number }>();
+  const pending = new Map<string, Promise<MediaFacts>>();
   const waiting = new Queue<() => void>();
   let running = 0;
 
-  function recall(address: string): Found | null {
-    const memory = remembered.get(address);
-    return memory && memory.until > clock.monotonic() ? memory.found : null;
+  function cached(address: string): MediaFacts | null {
+    const entry = factsByUrl.get(address);
+    return entry && entry.until > clock.monotonic() ? entry.found : null;
   }
 
-  function remember(address: string, found: Found): void {
-    // Taken out first, so that the oldest always stands in front.
-    remembered.delete(address);
-    remembered.set(address, { found, until: clock.monotonic() + REMEMBERED_MS });
-    const [oldest] = remembered.keys();
-    if (remembered.size > REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
+  function cache(address: string, found: MediaFacts): void {
+    // Deleted first, so that insertion order stays the order of age.
+    factsByUrl.delete(address);
+    factsByUrl.set(address, { found, until: clock.monotonic() + CACHE_MS });
+    const [oldest] = factsByUrl.keys();
+    if (factsByUrl.size > CACHE_MAX && oldest !== undefined) factsByUrl.delete(oldest);
   }
 
-  /** One probe of an address at a time; all who ask meanwhile share it. */
-  function find(address: string): Promise<Found> {
-    const shared = underWay.get(address);
+  /** At most one probe per URL; concurrent callers share it. */
+  function find(address: string): Promise<MediaFacts> {
+    const shared = pending.get(address);
     if (shared) return shared;
-    if (waiting.length >= WAITING_MAX) return Promise.resolve(NOTHING);
-    const finding = takeTurn(() => look(needs, address)).then((found) => {
-      remember(address, found);
-      underWay.delete(address);
+    if (waiting.length >= WAITING_MAX) return Promise.resolve(NO_FACTS);
+    const finding = runLimited(() => fetchFacts(deps, address)).then((found) => {
+      cache(address, found);
+      pending.delete(address);
       return found;
     });
-    underWay.set(address, finding);
+    pending.set(address, finding);
     return finding;
   }
 
-  async function takeTurn<T>(run: () => Promise<T>): Promise<T> {
-    if (running >= AT_ONCE_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
+  async function runLimited<T>(run: () => Promise<T>): Promise<T> {
+    if (running >= CONCURRENCY_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     try {
       return await run();
     } finally {
-      // Whoever waits takes over this turn, so the number that run stays the same.
+      // The next waiting probe takes over this slot, so `running` stays the same.
       const next = waiting.shift();
       if (next) next();
       else running -= 1;
@@ -86,29 +86,29 @@ export function createMediaProbe(needs: Needs): MediaProbe {
     async probe(link, kind) {
       const address = addressOf(link);
       if (address === null) return { kind: "unknown" };
-      return judgeMedia(kind, recall(address) ?? (await find(address)));
+      return classifyMedia(kind, cached(address) ?? (await find(address)));
     },
-    look(link, kind) {
+    peek(link, kind) {
       const address = addressOf(link);
       if (address === null) return { kind: "unknown" };
-      const known = recall(address);
-      if (known) return judgeMedia(kind, known);
+      const known = cached(address);
+      if (known) return classifyMedia(kind, known);
       void find(address);
       return null;
     },
-    async settle(link, kind, waitMs) {
+    async probeWithin(link, kind, waitMs) {
       const address = addressOf(link);
       if (address === null) return { kind: "unknown" };
-      const known = recall(address);
-      if (known) return judgeMedia(kind, known);
-      const isFirst = !underWay.has(address);
+      const known = cached(address);
+      if (known) return classifyMedia(kind, known);
+      const isFirst = !pending.has(address);
       const finding = find(address);
-      return judgeMedia(kind, isFirst ? await orNothing(clock, finding, waitMs) : NOTHING);
+      return classifyMedia(kind, isFirst ? await orNoFacts(clock, finding, waitMs) : NO_FACTS);
     },
   };
 }
 
-/** The link as the server sees it; null for one that is no address of the web. */
+/** The URL without fragment; null if it is not HTTP. */
 function addressOf(link: string): string | null {
   if (!URL.canParse(link)) return null;
   const url = new URL(link);
@@ -117,80 +117,77 @@ function addressOf(link: string): string | null {
   return url.href;
 }
 
-function orNothing(clock: Clock, finding: Promise<Found>, waitMs: number): Promise<Found> {
+function orNoFacts(clock: Clock, finding: Promise<MediaFacts>, waitMs: number): Promise<MediaFacts> {
   return new Promise((resolve) => {
-    const cancel = clock.after(waitMs, () => resolve(NOTHING));
+    const cancel = clock.after(waitMs, () => resolve(NO_FACTS));
     void finding.then(resolve).finally(cancel);
   });
 }
 
 /**
- * Asks for the head, and where that leaves type or size open, for the first byte, whose answer tells the whole size. There is
- * one limit for both.
+ * HEAD first. If type or size is missing, GET with a range of one byte, whose content-range contains the size. One time
+ * limit covers both.
  */
-async function look(needs: Needs, address: string): Promise<Found> {
+async function fetchFacts(deps: MediaProbeDeps, address: string): Promise<MediaFacts> {
   const target = readTarget(address);
-  if (!target) return NOTHING;
-  const endsAt = needs.clock.monotonic() + PROBE_LIMIT_MS;
-  const head = await ask(needs, target, "HEAD", PROBE_LIMIT_MS);
-  if (head === null || (head.type !== null && head.bytes !== null)) return head ?? NOTHING;
-  const get = await ask(needs, target, "GET", Math.max(0, endsAt - needs.clock.monotonic()));
+  if (!target) return NO_FACTS;
+  const endsAt = deps.clock.monotonic() + PROBE_LIMIT_MS;
+  const head = await requestHead(deps, target, "HEAD", PROBE_LIMIT_MS);
+  if (head === null || (head.type !== null && head.bytes !== null)) return head ?? NO_FACTS;
+  const get = await requestHead(deps, target, "GET", Math.max(0, endsAt - deps.clock.monotonic()));
   return { type: get?.type ?? head.type, bytes: get?.bytes ?? head.bytes };
 }
 
-/**
- * Null when the time was over. Closed addresses, resets and garbage are all the same otherwise: nothing is known, and the
- * link passes.
- */
-function ask(
-  { wayOut, clock, log }: Needs,
+/** Null on time-out. Refused addresses, resets and invalid responses count as no facts, and the link is accepted. */
+function requestHead(
+  { egress, clock, log }: MediaProbeDeps,
   target: Target,
   method: "HEAD" | "GET",
   limitMs: number,
-): Promise<Found | null> {
-  // A compressed answer would tell the wrong size.
+): Promise<MediaFacts | null> {
+  // A compressed response would have the wrong size.
   const headers = { "accept-encoding": "identity", ...(method === "GET" ? { range: "bytes=0-0" } : {}) };
   return new Promise((resolve) => {
     const onFailure = (error: Error): void => {
-      log?.debug({ err: error, method }, "media was not reached");
-      resolve(NOTHING);
+      log?.debug({ err: error, method }, "media probe failed");
+      resolve(NO_FACTS);
     };
-    const looking = new Looking(clock, limitMs, { onFound: resolve, onFailure });
+    const reader = new HeadReader(clock, limitMs, { onFound: resolve, onFailure });
     try {
-      wayOut.send(target, { method, headers, body: null, thenClose: true }, looking);
+      egress.send(target, { method, headers, body: null, thenClose: true }, reader);
     } catch (error) {
-      looking.onFailure(error instanceof Error ? error : new Error(String(error)));
+      reader.onFailure(error instanceof Error ? error : new Error(String(error)));
     }
   });
 }
 
-interface LookHearer {
-  onFound(found: Found | null): void;
+interface HeadListener {
+  onFound(found: MediaFacts | null): void;
   onFailure(error: Error): void;
 }
 
-/** Hears the head of an answer, and hangs up: what follows may have no end. */
-class Looking implements Caller {
-  readonly #hearer: LookHearer;
+/** Reads the head of a response and aborts: the body may be endless. */
+class HeadReader implements RequestObserver {
+  readonly #listener: HeadListener;
   readonly #cancelLimit: () => void;
-  #line: Line | null = null;
+  #handle: RequestHandle | null = null;
   #isOver = false;
 
-  constructor(clock: Clock, limitMs: number, hearer: LookHearer) {
-    this.#hearer = hearer;
-    this.#cancelLimit = clock.after(limitMs, () => this.#end(() => hearer.onFound(null)));
+  constructor(clock: Clock, limitMs: number, listener: HeadListener) {
+    this.#listener = listener;
+    this.#cancelLimit = clock.after(limitMs, () => this.#end(() => listener.onFound(null)));
   }
 
   isWaiting(): boolean {
     return !this.#isOver;
   }
 
-  onConnected(line: Line): void {
-    this.#line = line;
+  onConnected(handle: RequestHandle): void {
+    this.#handle = handle;
   }
 
   onHead(head: ResponseHead): void {
-    this.#end(() => this.#hearer.onFound(readMedia(head)));
+    this.#end(() => this.#listener.onFound(readMedia(head)));
   }
 
   onBody(): void {}
@@ -198,14 +195,14 @@ class Looking implements Caller {
   onEnd(): void {}
 
   onFailure(error: Error): void {
-    this.#end(() => this.#hearer.onFailure(error));
+    this.#end(() => this.#listener.onFailure(error));
   }
 
-  #end(tell: () => void): void {
+  #end(report: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancelLimit();
-    this.#line?.hangUp(this);
-    tell();
+    this.#handle?.abort(this);
+    report();
   }
 }

@@ -1,8 +1,8 @@
-import type { ResponseHead } from "./response-head.ts";
+import type { ResponseHead } from "../http-client/response-head.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** What a chat-app template can carry in its header. */
+/** Media types of a chat-app template header. */
 export type MediaKind = "image" | "video" | "document";
 
 const LIMITS: Record<MediaKind, { types: readonly string[]; bytesMax: number }> = {
@@ -23,8 +23,8 @@ const LIMITS: Record<MediaKind, { types: readonly string[]; bytesMax: number }> 
   },
 };
 
-/** How servers say that they do not know what they serve. */
-const UNTOLD = new Set([
+/** Content types that servers send for unknown files. */
+const GENERIC_TYPES = new Set([
   "application/octet-stream",
   "binary/octet-stream",
   "application/download",
@@ -32,43 +32,42 @@ const UNTOLD = new Set([
   "application/x-download",
 ]);
 
-/** What a server told about a file; null for what it did not tell. */
-export interface Found {
+/** Type and size by the server's headers; null if absent. */
+export interface MediaFacts {
   type: string | null;
   bytes: number | null;
 }
 
-/** What silence tells. */
-export const NOTHING: Found = { type: null, bytes: null };
+export const NO_FACTS: MediaFacts = { type: null, bytes: null };
 
-/** "unknown" lets a link pass: only a violation that was seen is held against it. */
-export type Verdict =
+/** "unknown" accepts the link: only a proven violation is refused. */
+export type MediaVerdict =
   | { kind: "fine" }
   | { kind: "unknown" }
   | { kind: "wrong type"; found: string }
-  | { kind: "too large"; bytes: number };
+  | { kind: "too large"; bytes: number; bytesMax: number };
 
-/** Reads what an answer tells about the file; an error page or a redirect tells nothing. */
-export function readMedia(head: ResponseHead): Found {
-  if (head.status !== 200 && head.status !== 206) return NOTHING;
+/** Error responses and redirects carry no facts. */
+export function readMedia(head: ResponseHead): MediaFacts {
+  if (head.status !== 200 && head.status !== 206) return NO_FACTS;
   return { type: readType(head.contentType ?? ""), bytes: readBytes(head) };
 }
 
 function readType(written: string): string | null {
   const type = written.split(";")[0]?.trim().toLowerCase() ?? "";
-  return /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(type) && !UNTOLD.has(type) ? type : null;
+  return /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(type) && !GENERIC_TYPES.has(type) ? type : null;
 }
 
 function readBytes({ status, length, contentRange }: ResponseHead): number | null {
   const bytes = status === 206 ? Number(/^bytes \d+-\d+\/(\d+)$/.exec(contentRange ?? "")?.[1] ?? 0) : length;
-  // No media is empty; servers that do not know the size say 0.
+  // Media is never empty; servers that do not know the size send 0.
   return bytes > 0 ? Math.min(bytes, Number.MAX_SAFE_INTEGER) : null;
 }
 
-/** Holds what was found against the limits of the kind. */
-export function judgeMedia(kind: MediaKind, { type, bytes }: Found): Verdict {
+/** Compares the facts with the limits of the media kind. */
+export function classifyMedia(kind: MediaKind, { type, bytes }: MediaFacts): MediaVerdict {
   const { types, bytesMax } = LIMITS[kind];
   if (type !== null && !types.includes(type)) return { kind: "wrong type", found: type };
-  if (bytes !== null && bytes > bytesMax) return { kind: "too large", bytes };
+  if (bytes !== null && bytes > bytesMax) return { kind: "too large", bytes, bytesMax };
   return type === null || bytes === null ? { kind: "unknown" } : { kind: "fine" };
 }

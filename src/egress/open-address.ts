@@ -4,28 +4,28 @@ import type { EgressRules } from "./addresses.ts";
 import { EgressRefused, guardedLookup } from "./guarded-connect.ts";
 import { createResolve, type Resolve } from "./resolve.ts";
 
-interface Needs {
+interface OpenAddressDeps {
   rules: EgressRules;
   clock: Clock;
   resolve?: Resolve;
 }
 
 /**
- * Finds the address of a host for connections that are not HTTP: one that the rules have just passed, so that whoever
- * connects to it goes there and nowhere else. Rejects with the reason when there is none.
+ * Resolves a host to an allowed address, for connections other than HTTP (SMPP). Connecting to this address and not to the
+ * name prevents DNS rebinding. Rejects with the reason if no address is allowed.
  */
 export function createOpenAddress({
   rules,
   clock,
   resolve = createResolve(),
-}: Needs): (host: string) => Promise<string> {
+}: OpenAddressDeps): (host: string) => Promise<string> {
   const lookup = guardedLookup(rules, clock, resolve);
   return (host) =>
-    new Promise((give, refuse) => {
-      // Nobody looks up what is an address already.
-      if (isIP(host) !== 0) return rules.isOpen(host) ? give(host) : refuse(new EgressRefused(host));
+    new Promise((resolveAddress, reject) => {
+      // A literal address needs no lookup.
+      if (isIP(host) !== 0) return rules.isOpen(host) ? resolveAddress(host) : reject(new EgressRefused(host));
       lookup(host, { all: false }, (error, address) =>
-        typeof address === "string" && !error ? give(address) : refuse(error ?? new EgressRefused(host)),
+        typeof address === "string" && !error ? resolveAddress(address) : reject(error ?? new EgressRefused(host)),
       );
     });
 }

@@ -1,27 +1,27 @@
 import { lookup as systemLookup } from "node:dns/promises";
 
-/** Every address of a host, in the order in which they should be tried. */
+/** All addresses of a host, in the order to try them. */
 export type Resolve = (host: string) => Promise<readonly { address: string }[]>;
 
 /**
- * The system's lookups run on two threads and cannot be called off, so names that are slow to resolve would pile up
- * behind one another long after everybody has stopped waiting for them.
+ * System lookups run on two threads and cannot be cancelled. Without a limit, slow names would queue up long after their
+ * callers have timed out.
  */
-const UNDER_WAY_MAX = 64;
+const PENDING_MAX = 64;
 
 const resolveBySystem: Resolve = (host) => systemLookup(host, { all: true, order: "verbatim" });
 
-/** Asks once for a host however many wait for it, and asks for a bounded number of hosts at a time. */
-export function createResolve(ask: Resolve = resolveBySystem): Resolve {
-  const underWay = new Map<string, ReturnType<Resolve>>();
+/** Shares one lookup between concurrent callers of a host, and limits the number of hosts looked up at a time. */
+export function createResolve(lookUp: Resolve = resolveBySystem): Resolve {
+  const pending = new Map<string, ReturnType<Resolve>>();
   return (host) => {
-    const asked = underWay.get(host);
-    if (asked) return asked;
-    if (underWay.size >= UNDER_WAY_MAX) {
-      return Promise.reject(new Error(`the name ${host} was not resolved: ${UNDER_WAY_MAX} others are waiting`));
+    const known = pending.get(host);
+    if (known) return known;
+    if (pending.size >= PENDING_MAX) {
+      return Promise.reject(new Error(`the name ${host} was not resolved: ${PENDING_MAX} others are waiting`));
     }
-    const answer = ask(host).finally(() => underWay.delete(host));
-    underWay.set(host, answer);
+    const answer = lookUp(host).finally(() => pending.delete(host));
+    pending.set(host, answer);
     return answer;
   };
 }

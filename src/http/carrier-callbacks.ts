@@ -1,26 +1,49 @@
+import type { Carrier } from "../carriers/carrier.ts";
 import { Type } from "../lib/schema.ts";
 import { callbackPath } from "../model/catalog.ts";
 import { Problem } from "../model/problem.ts";
-import { EXAMPLE_ID } from "./api/records.ts";
-import type { Call, OpenRoute, Services } from "./route.ts";
+import { EXAMPLE_ID } from "./admin/records.ts";
+import { decodeUtf8 } from "./read-json.ts";
+import type { Call, OpenRoute, OtherResponse, Services } from "./route.ts";
 
-/** Where platforms call back: the address is told by `callbackUrl` of a carrier. */
+/** Webhook path for platforms; `callbackUrl` of a carrier shows it. */
 const PATH = callbackPath(":carrierId");
 
-async function take(services: Services, { request, reply, body, params }: Call): Promise<string> {
-  const carrier = services.carriers.byId(params.carrierId ?? "");
-  if (!carrier?.called) throw new Problem("ROUTE_NOT_FOUND");
+function receiverOf({ carriers }: Services, { carrierId = "" }: Call["params"]): NonNullable<Carrier["handleWebhook"]> {
+  const carrier = carriers.byId(carrierId);
+  if (!carrier?.handleWebhook)
+    throw new Problem("ROUTE_NOT_FOUND", {
+      message: "No carrier with this id accepts callbacks: compare the path with the carrier's `callbackUrl`.",
+    });
+  return carrier.handleWebhook.bind(carrier);
+}
+
+const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json\b/i;
+
+async function receiveCallback(services: Services, { request, reply, body, params }: Call): Promise<string> {
+  const receive = receiverOf(services, params);
   const { method, url, headers } = request;
-  const question = url.indexOf("?");
-  const { status, text } = await carrier.called({
+  const queryAt = url.indexOf("?");
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+  if (JSON_TYPE.test(headers["content-type"] ?? "") && decodeUtf8(bytes) === null)
+    throw new Problem("INVALID_JSON", { message: "The body is not UTF-8." });
+  const { status, text } = await receive({
     method: method === "GET" ? "GET" : "POST",
-    query: question < 0 ? "" : url.slice(question + 1),
+    query: queryAt < 0 ? "" : url.slice(queryAt + 1),
     headers,
-    body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+    body: bytes,
   });
   void reply.code(status).type("text/plain; charset=utf-8").header("x-content-type-options", "nosniff");
   return text;
 }
+
+const PlainText = Type.String({ description: "Response in the platform's format." });
+const plain = (description: string, example: string): OtherResponse => ({
+  description,
+  contentType: "text/plain",
+  schema: PlainText,
+  example,
+});
 
 const common = {
   path: PATH,
@@ -29,28 +52,36 @@ const common = {
   group: "Carriers",
   raw: true,
   audit: false,
-  params: { carrierId: { meaning: "The carrier's `id`.", example: EXAMPLE_ID } },
+  params: { carrierId: { meaning: "Carrier ID.", example: EXAMPLE_ID } },
   contentType: "text/plain",
-  response: Type.String({ description: "What the platform expects to hear." }),
-  handle: take,
+  response: PlainText,
+  otherResponses: {
+    400: plain("The body or method does not match the platform's format.", "The body is no JSON"),
+    401: plain("The signature is missing or wrong.", "The signature is not right"),
+    403: plain("The verify token of the handshake is wrong.", "Forbidden"),
+    503: plain("Not stored: the platform repeats the request later.", "Not now"),
+  },
+  problems: ["ROUTE_NOT_FOUND", "BODY_TOO_LARGE"],
+  before: (services: Services, params: Call["params"]) => void receiverOf(services, params),
+  handle: receiveCallback,
 } as const;
 
-/** Doors for platforms, which show who they are by their signatures and not by keys. */
+/** Callbacks of platforms. They authenticate by signatures, not by API keys. */
 export const carrierCallbackRoutes: readonly OpenRoute[] = [
   {
     ...common,
     method: "POST",
-    summary: "Take receipts and replies",
+    summary: "Receive receipts and replies",
     description:
-      "For the platform behind a carrier, not for you: put the carrier's `callbackUrl` where the platform asks for a webhook. What is not signed as the carrier's settings say is refused with 401. The answer comes once everything is on disk; anything but a 200 makes the platform repeat it.",
+      "Called by the platform of a carrier: configure the carrier's `callbackUrl` as webhook URL there. Requests without a valid signature are refused with 401. The response is sent once everything is stored; on any other status than 200 the platform repeats the request.",
     responseExample: "OK",
   },
   {
     ...common,
     method: "GET",
-    summary: "Answer a platform's handshake",
+    summary: "Verify a webhook URL",
     description:
-      "For the platform behind a carrier: some ask once whether the address is yours, and some report by GET.",
+      "Called by the platform of a carrier: some platforms verify the webhook URL once, others send reports by GET.",
     responseExample: "1158201444",
   },
 ];

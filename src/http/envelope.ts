@@ -3,23 +3,24 @@ import type { Family } from "./route.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** The answers to a request for a one-time password, and to the right one. */
+/** Messages of successful OTP requests and checks. */
 export const OTP_GENERATED = "OTP Generated Successfully!";
 export const OTP_VERIFIED = "OTP Verified Successfully!";
+export const OTP_OUTCOME = "OTP Outcome Recorded!";
 
 export const otpEnvelope = (verifyId: string, message: string): string =>
   `{"data":"${verifyId}","message":"${message}","error":null}`;
 
 export const SENT_MESSAGE = "Message Sent Successfully!";
 
-/** An answer that is JSON already. */
+/** A response that is already serialised. */
 export interface JsonText {
   text: string;
 }
 
 /**
- * The answer to every send: one record per recipient, in order. `echo` holds the fields that a kind repeats.
- * Its shape is fixed, so it is written out rather than built and stringified, which takes three times as long.
+ * Response to every send: one record per recipient, in order. `echo` has the request fields that SMS repeats. The text is
+ * concatenated because building and stringifying an object takes three times as long.
  */
 export function sendEnvelope(
   requestId: string,
@@ -45,12 +46,12 @@ export interface ErrorValue {
   reference: string;
   details: readonly { parameter: string; message: string }[];
   requestId: string;
-  /** Of a one-time password: how often it may still be tried. */
+  /** Remaining attempts of a one-time password. */
   attemptsRemaining?: number;
 }
 
-/** The body of a failure, in the shape of the operation that failed. */
-export function failureBody(problem: Problem, family: Family, baseUrl: string, requestId: string): object {
+/** Error body in the form of the operation that failed. */
+export function errorBody(problem: Problem, family: Family, baseUrl: string, requestId: string): object {
   const { code, message, faults, echo, facts } = problem;
   const error: ErrorValue = {
     code,

@@ -1,22 +1,46 @@
-import { createServer as createHttpServer, type IncomingMessage } from "node:http";
+import {
+  createServer as createHttpServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { writeDown } from "../accounts/audit.ts";
+import { writeAuditEntry } from "../accounts/audit.ts";
 import type { Caller } from "../accounts/caller.ts";
+import { QueueFull } from "../lib/async.ts";
 import { MinuteCounter } from "../lib/minute-counter.ts";
 import { Problem } from "../model/problem.ts";
-import { admitPerson } from "./admit-person.ts";
-import { auditEntryOf } from "./audit-entry.ts";
-import { authenticate, authenticateAgain, type Admission } from "./authenticate.ts";
+import { queryAs, type QueryCaller } from "../store/query-caller.ts";
+import { ClientLeft } from "../store/reporting-queue.ts";
+import { authenticateSession } from "./auth/admit-session.ts";
+import { auditEntryOf } from "./auth/audit-entry.ts";
+import { authenticate, authenticateAgain, type AuthenticateDeps } from "./auth/authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
-import { asksForPage, sendDashboard } from "./dashboard/page.ts";
+import { forwardedAddress } from "./client-address.ts";
+import {
+  BODY_ENCODINGS,
+  bodyTooLarge,
+  checkCharset,
+  decompress,
+  encodingOf,
+  unsupportedEncoding,
+} from "./decode-body.ts";
+import { addFacade, type Facade } from "./facade.ts";
+import { isPageRequest, sendDashboard } from "./dashboard-assets/page.ts";
+import { isRefusedEarly } from "./overload-refusal.ts";
+import { measureRequests, routeFamilyOf } from "./measure-requests.ts";
+import { logRequests, noteRefusal } from "./request-log/log-requests.ts";
 import { JSON_TYPE } from "./envelope.ts";
-import { putExpressDoorBefore } from "./express-door.ts";
-import { failureOf } from "./failure.ts";
-import { hideNumbers, openCursor, seesLess } from "./hide-numbers.ts";
-import { putPorterBefore } from "./porter/porter.ts";
-import { readJson } from "./read-json.ts";
-import { callerOf, setCaller } from "./request-caller.ts";
+import { installFastPath } from "./fast-path/fast-path.ts";
+import { errorResponse, OVERLOADED } from "./errors.ts";
+import { hideNumbers, openCursor, seesMasked } from "./hide-numbers.ts";
+import { installConnectionThread } from "./fast-path/connection-thread/connection-thread.ts";
+import { addHttp2, endSession, peerOf } from "./http2.ts";
+import { installListener, type CertificateSource } from "./listener/install-listener.ts";
+import { decodeUtf8, readJson } from "./read-json.ts";
+import { leaseOf, openLease, receiveBody } from "./receive-body.ts";
+import { clientAddressOf, callerOf, setClientAddress, setCaller, setIdentified } from "./auth/request-caller.ts";
 import {
   isPersonal,
   type Family,
@@ -28,103 +52,132 @@ import {
   type Services,
 } from "./route.ts";
 import { ROUTES } from "./routes.ts";
-import { readSessionToken } from "./session-cookie.ts";
+import { readSessionToken } from "./auth/session-cookie.ts";
+import { isShared } from "./shared-body.ts";
 
-const BODY_BYTES_MAX = 1_048_576;
-/** How long a client may take, and how much it may say, before it has said anything we act on. */
+/** Limit of routes without authentication. */
+const OPEN_BODY_BYTES_MAX = 1_048_576;
+/** Limits of Node's HTTP server; the fast path applies the same ones. */
 const HTTP_LIMITS = { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
 
 interface Options {
   trustProxy: boolean;
-  /** False on a node without the role `api`: it tells its health and nothing else. */
+  /** Largest body of an authenticated request. */
+  bodyBytesMax: number;
+  /** False on a node without the role `api`: it serves its health and nothing else. */
   answersRequests: boolean;
-  /** Whether a thread of its own holds the connections. */
-  porter: boolean;
-  /** Told when that thread has ended without being asked to. */
+  /** Handle ordinary sends and short links without Node's HTTP parser and Fastify; see fast-path/README.md. */
+  fastPath: boolean;
+  /** Run the connection thread; only with the fast path. */
+  connectionThread: boolean;
+  /** Networks of proxies that begin each connection with a PROXY header; null if there are none. */
+  proxies: readonly string[] | null;
+  /** The certificate for TLS and HTTP/2; null for plain HTTP. */
+  certificate: CertificateSource | null;
+  /** APIs of other products. */
+  facades?: readonly Facade[];
+  /** Called when the connection thread has crashed. */
   onBroken?: ((error: Error) => void) | undefined;
 }
 
 /**
- * Stands for every method that no route takes. The router builds a tree for each method it knows, and thirty that lead
- * nowhere took longer than all the rest of the start.
+ * Replaces every method that no route has. The router builds a tree per method, and thirty empty trees took longer than the
+ * rest of the start.
  */
-const NOT_TAKEN = "TRACE";
+const UNSUPPORTED_METHOD = "TRACE";
 
-/** Bodies are not the framework's to check, nor answers to write: what it would do it with takes longer to load than all routes. */
-const NO_SCHEMAS = { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } };
+/** Disables Fastify's schema compilers (Ajv, fast-json-stringify): they take longer to load than all routes. */
+const NO_SCHEMAS = { compilersFactory: { buildValidator: rejectSchema, buildSerializer: rejectSchema } };
 
-function refuseSchema(): never {
-  throw new Error("no route has a schema that the framework knows of");
+function rejectSchema(): never {
+  throw new Error("routes have no Fastify schemas");
 }
 
-/** Builds the doors from the table of routes. */
+/** Creates the HTTP server with all routes of the route table. */
 export function createServer(services: Services, options: Options): FastifyInstance {
   const routes = options.answersRequests ? ROUTES : ROUTES.filter((route) => route.group === "Health");
   const methods = new Set<string>(["HEAD", ...routes.map((route) => route.method)]);
-  const nameMethod = (request: IncomingMessage): void => {
-    if (!methods.has(request.method ?? "")) request.method = NOT_TAKEN;
+  const normalizeMethod = (request: IncomingMessage): void => {
+    if (!methods.has(request.method ?? "")) request.method = UNSUPPORTED_METHOD;
   };
   const admission = { keyring: services.keyring, clock: services.clock, badKeys: new MinuteCounter() };
-  const addressOf = options.trustProxy ? forwardedFor : peerOf;
-  const { porter, onBroken = () => {} } = options;
+  const clientAddress = (peer: string, forwardedFor: string | string[] | undefined): string =>
+    forwardedAddress(options.trustProxy ? forwardedFor : undefined, peer);
+  const { connectionThread, certificate, proxies, onBroken = () => {} } = options;
   const app = fastify({
-    bodyLimit: BODY_BYTES_MAX,
-    // One proxy is trusted, the one that speaks to us: what stands before its own entry, anybody may have written.
-    trustProxy: options.trustProxy ? (_address: string, hop: number) => hop === 0 : false,
-    serverFactory: (ordinary) => {
-      const server = putExpressDoorBefore(
-        createHttpServer(HTTP_LIMITS, (request, response) => {
-          nameMethod(request);
-          ordinary(request, response);
-        }),
-        { services, admission, bodyBytesMax: BODY_BYTES_MAX, addressOf },
-        routes,
-      );
-      return porter ? putPorterBefore(server, onBroken) : server;
+    bodyLimit: options.bodyBytesMax,
+    serverFactory: (handleByFastify) => {
+      const handle = (request: IncomingMessage, response: ServerResponse): void => {
+        normalizeMethod(request);
+        handleByFastify(request, response);
+      };
+      const nodeServer = services.connections.applyTo(createHttpServer(HTTP_LIMITS, handle));
+      const server = options.fastPath
+        ? installFastPath(
+            nodeServer,
+            {
+              services,
+              admission,
+              bodyBytesMax: options.bodyBytesMax,
+              addressOf: (socket, forwardedFor) => clientAddress(socket.remoteAddress ?? "", forwardedFor),
+            },
+            routes,
+          )
+        : nodeServer;
+      if (!connectionThread && !certificate && !proxies) return server;
+      const { connections } = services;
+      const onHttp2 = certificate ? addHttp2(server, { connections, handle, limits: HTTP_LIMITS }) : () => {};
+      const listener = { certificate: certificate?.current ?? null, proxies, source: certificate, onHttp2 };
+      return connectionThread ? installConnectionThread(server, onBroken, listener) : installListener(server, listener);
     },
     schemaController: NO_SCHEMAS,
-    // Only a failure needs an id of its own; it is made there.
+    // Only error responses have a request id; it is generated there.
     genReqId: () => "",
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    clientErrorHandler: answerUnreadable,
-    // Addresses that the router cannot read do not pass the hooks below.
+    clientErrorHandler: (error, socket) => {
+      if (!socket.writable || error.code === "ECONNRESET") socket.destroy();
+      else services.connections.afterResponses(socket, () => respondToParseError(error, socket));
+    },
+    // URLs that the router cannot parse skip the hooks below.
     frameworkErrors: (error, request, reply) => fail(request, reply, error, "plain"),
   });
   const fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family): void => {
     const { complete, destroyed } = request.raw;
-    // Who leaves in the middle of a body is nobody's fault here, and there is nobody to tell.
-    if (destroyed && !complete) return void reply.hijack();
-    const { status, headers, text } = failureOf(services, error, family);
-    letGoOnStop(services, reply);
+    // The client left, in the middle of its body or during a query: nothing to log, and no response.
+    if ((destroyed && !complete) || error instanceof ClientLeft) return void reply.hijack();
+    const { problem, requestId, status, headers, text } = errorResponse(services, error, family);
+    noteRefusal(request, { code: problem.code, requestId });
+    closeWhileDraining(services, reply);
+    if (status === 415) reply.header("accept-encoding", BODY_ENCODINGS);
     void reply.code(status).headers(headers).type(JSON_TYPE).send(text);
   };
 
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {
-    try {
-      done(null, readJson(text as string));
-    } catch (error) {
-      // Told as an error it would end the connection, although all of the body has been read; the handler throws it.
-      done(null, error);
-    }
-  });
+  app.addContentTypeParser("application/json", (request: FastifyRequest, payload: IncomingMessage) =>
+    orRefusal(payload, receiveJson(services, request, payload)),
+  );
   app.decorateRequest("caller", null);
-  // What leads nowhere is refused before a byte of its body is read.
+  limitResponseMemory(app, services, fail);
+  logRequests(app, services);
+  measureRequests(app, services);
+  // A path without a route is refused before its body is read.
   app.addHook("onRequest", (request, reply, done) => {
-    services.proxies.look(request.headers);
+    services.proxyWarning.observe(request.headers);
+    if (hasBody(request.headers)) openLease(services.bodies, request, reply);
+    setClientAddress(request, clientAddress(peerOf(request.raw), request.headers["x-forwarded-for"]));
     if (!request.is404) return done();
-    const nowhere = (): void => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
-    if (!options.answersRequests || !asksForPage(request)) return nowhere();
+    const notFound = (): void => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
+    if (!options.answersRequests || !isPageRequest(request)) return notFound();
     sendDashboard(services, request, reply).then((sent) => {
-      if (!sent) nowhere();
+      if (!sent) notFound();
     }, done);
   });
 
-  const addRoutes = (to: FastifyInstance, those: readonly Route[]): void => {
-    for (const route of those) addRoute(to, services, route, admission, fail);
-    addOtherMethods(to, those, [...methods, NOT_TAKEN], fail);
+  const addRoutes = (to: FastifyInstance, some: readonly Route[]): void => {
+    for (const route of some) addRoute(to, services, route, { admission, fail, bodyBytesMax: options.bodyBytesMax });
+    addOtherMethods(to, some, [...methods, UNSUPPORTED_METHOD], fail);
   };
   addRoutes(
     app,
@@ -132,46 +185,161 @@ export function createServer(services: Services, options: Options): FastifyInsta
   );
   void app.register(async (raw) => {
     raw.removeAllContentTypeParsers();
-    raw.addContentTypeParser("*", { parseAs: "buffer" }, (_request, bytes, done) => done(null, bytes));
+    raw.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
+      orRefusal(payload, receiveBytes(services, request, payload)),
+    );
     addRoutes(raw, routes.filter(isRaw));
+    if (options.answersRequests)
+      for (const facade of options.facades ?? []) addFacade(raw, services, admission, facade);
   });
   app.setNotFoundHandler((request, reply) => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain"));
-  app.setErrorHandler((error, request, reply) => fail(request, reply, error, familyOf(request.url)));
+  app.setErrorHandler((error, request, reply) => fail(request, reply, error, familyOf(request)));
   return app;
 }
 
-const peerOf = (socket: Socket): string => socket.remoteAddress ?? "";
+/** Load shedding by the memory of unread responses: before the handler runs, and again when the size of its response is known. */
+function limitResponseMemory(app: FastifyInstance, services: Services, fail: Fail): void {
+  const { connections } = services;
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!connections.isFull || HEALTH_PATHS.has(request.url)) return done();
+    fail(request, reply, OVERLOADED, familyOf(request));
+  });
+  app.addHook("onSend", (request, reply, payload, done) => {
+    if (payload === null || payload === undefined || isShared(payload)) return done(null, payload);
+    const bytes = Buffer.byteLength(payload as string | Buffer);
+    // Only reads are refused at this point. A change has been made, so its response is always sent.
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (!isRead || bytes <= SMALL_RESPONSE_BYTES || connections.hasRoomFor(bytes)) {
+      connections.buffer(reply.raw, bytes);
+      return done(null, payload);
+    }
+    const { requestId, status, headers, text } = errorResponse(services, OVERLOADED, familyOf(request));
+    noteRefusal(request, { code: OVERLOADED.code, requestId });
+    for (const name of ["content-length", "content-encoding", "etag"]) reply.removeHeader(name);
+    reply.code(status).headers(headers).type(JSON_TYPE).header("cache-control", "no-store");
+    connections.buffer(reply.raw, text.length);
+    done(null, text);
+  });
+}
 
-/** As the ordinary door sees it behind a proxy: the last address that the header names, which is the proxy's own word. */
-const forwardedFor = (socket: Socket, header: string): string => header.split(",").at(-1)?.trim() || peerOf(socket);
+/** Never refused: a load balancer must not take a busy node for a dead one. */
+const HEALTH_PATHS = new Set(["/healthz", "/readyz"]);
 
-/** A connection that is kept would hold up the stop until its client lets go of it. */
-function letGoOnStop({ stopping }: Services, reply: FastifyReply): void {
-  if (stopping.aborted) reply.header("connection", "close");
+/** Small responses, such as errors, are always sent: a connection has at most 32 of them. */
+const SMALL_RESPONSE_BYTES = 2048;
+
+/** A kept-alive connection would delay the shutdown until its client closes it. */
+function closeWhileDraining({ draining }: Services, reply: FastifyReply): void {
+  if (draining.aborted && !endSession(reply.raw)) reply.header("connection", "close");
 }
 
 type Fail = (request: FastifyRequest, reply: FastifyReply, error: unknown, family: Family) => void;
 
-function addRoute(app: FastifyInstance, services: Services, route: Route, admission: Admission, fail: Fail): void {
+/** A body of zero bytes. */
+const EMPTY = Symbol("empty body");
+
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+
+const bodyLimitOf = ({ routeOptions }: FastifyRequest): number => routeOptions.bodyLimit ?? OPEN_BODY_BYTES_MAX;
+
+const isSendRequest = ({ routeOptions }: FastifyRequest): boolean =>
+  (routeOptions.config as { isSend?: boolean }).isSend === true;
+
+/** No room for the body, as opposed to a body that is too large or cut off. */
+const isRefusedBody = (error: unknown): error is Error => error === OVERLOADED || error instanceof QueueFull;
+
+/**
+ * Returns the refusal of a body in its place, for the handler to throw. The body passes by, so that its client reads the
+ * response and not a reset connection. Any other error closes the connection.
+ */
+async function orRefusal(payload: IncomingMessage, received: Promise<unknown>): Promise<unknown> {
+  try {
+    return await received;
+  } catch (error) {
+    if (!isRefusedBody(error)) throw error;
+    payload.resume();
+    return error;
+  }
+}
+
+/** A body as it was received: signatures cover these bytes. */
+async function receiveBytes(services: Services, request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
+  const lease = leaseOf(services.bodies, request);
+  const bytes = await receiveBody(lease, payload, bodyLimitOf(request));
+  const isTaken = await lease.handle(bytes.length, isSendRequest(request));
+  if (isTaken === false) return OVERLOADED;
+  return encodingOf(request.headers) === null ? bytes : unsupportedEncoding();
+}
+
+/** Guess of how much a compressed body grows. If it is wrong, the body takes the room of the largest one. */
+const COMPRESSION_RATIO = 20;
+
+/** The parsed body, or an error that the handler throws. */
+async function receiveJson(services: Services, request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
+  const lease = leaseOf(services.bodies, request);
+  const bytesMax = bodyLimitOf(request);
+  const received = await receiveBody(lease, payload, bytesMax);
+  try {
+    checkCharset(request.headers);
+    const encoding = encodingOf(request.headers);
+    const guess = encoding === null ? received.length : Math.min(bytesMax, received.length * COMPRESSION_RATIO);
+    if ((await lease.handle(guess, isSendRequest(request))) === false) return OVERLOADED;
+    if (encoding === null) return readBody(services, request, received);
+    const decoded = await decompress(received, encoding, guess);
+    if (decoded) return readBody(services, request, decoded);
+    if (guess === bytesMax) return bodyTooLarge(bytesMax, null, " once it is decompressed");
+    if ((await lease.handleAgain(bytesMax, isSendRequest(request))) === false) return OVERLOADED;
+    const larger = await decompress(received, encoding, bytesMax);
+    return larger ? readBody(services, request, larger) : bodyTooLarge(bytesMax, null, " once it is decompressed");
+  } catch (error) {
+    return error;
+  } finally {
+    lease.releaseBody();
+  }
+}
+
+function readBody(services: Services, request: FastifyRequest, bytes: Buffer): unknown {
+  const { headers } = request;
+  if (bytes.length === 0) return EMPTY;
+  const text = decodeUtf8(bytes);
+  const caller = isSendRequest(request) ? callerOf(request) : null;
+  if (caller && text !== null && isRefusedEarly(services, headers["idempotency-key"], text, caller.account.id))
+    return OVERLOADED;
+  return readJson(text);
+}
+
+interface AddRouteDeps {
+  admission: AuthenticateDeps;
+  fail: Fail;
+  bodyBytesMax: number;
+}
+
+function addRoute(app: FastifyInstance, services: Services, route: Route, deps: AddRouteDeps): void {
+  const { admission, fail } = deps;
   const check = route.body && route.checkBody !== false ? bodyChecker(route.body) : null;
+  // Some platforms report by GET, which the pipeline handles.
+  const isRead = route.method === "GET" && !isRaw(route);
   app.route({
     method: route.method,
     url: route.path,
-    // An answer without a body and without an end would hold up whatever is asked next on the line.
-    // To ask a raw door is to tell it something, and what only looks must not.
-    exposeHeadRoute: route.method === "GET" && route.contentType !== "text/event-stream" && !isRaw(route),
+    bodyLimit: route.bodyBytesMax ?? (isOpen(route) ? OPEN_BODY_BYTES_MAX : deps.bodyBytesMax),
+    config: { isSend: "fastPath" in route, routeFamily: routeFamilyOf(route) },
+    // No HEAD for streams: a response without body and end would block the next request of the connection.
+    // No HEAD for carrier callbacks: some platforms report by GET, and HEAD must not change anything.
+    exposeHeadRoute: isRead && route.contentType !== "text/event-stream",
     errorHandler: (error, request, reply) => fail(request, reply, error, route.family),
-    // The key or the session is looked at before a byte of the body is read.
+    // Authentication comes before the body is read.
     onRequest: isOpen(route)
-      ? []
+      ? async (request) => route.before?.(services, request.params as Record<string, string>)
       : async (request, reply) => {
-          await admit(services, admission, route, request, reply);
+          await authenticateRequest(services, admission, route, request, reply);
         },
     handler: async (request, reply) => {
       if (request.body instanceof Error) throw request.body;
       const caller = callerOf(request);
-      const less = seesLess(caller);
-      const { cursorSeal } = services.people.secrets;
+      const isMasked = seesMasked(caller);
+      const { cursorSeal } = services.loginDeps.secrets;
       const query = singleValues(request.query as Record<string, string | string[]>, route);
       const call = {
         request,
@@ -179,57 +347,86 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, admiss
         caller: caller as PersonalCall["caller"],
         headers: { "idempotency-key": request.headers["idempotency-key"] },
         setHeader: (name: string, value: string) => void reply.header(name, value),
-        body: request.body === undefined && route.body ? missingBody(route) : request.body,
+        lease: leaseOf(services.bodies, request),
+        body: bodyOf(request, route, check),
         params: request.params as Record<string, string>,
-        query: less ? { ...query, cursor: openCursor(query.cursor, cursorSeal) } : query,
+        query: isMasked ? { ...query, cursor: openCursor(query.cursor, cursorSeal) } : query,
       };
-      check?.(call.body);
-      const answer =
-        "express" in route ? (await route.handle(services, call)).text : await route.handle(services, call);
+      const bodyFaults = "bodyFaults" in route ? route.bodyFaults : undefined;
+      const body = !check
+        ? call.body
+        : bodyFaults
+          ? await check.checkAll(call.body, (fields) => bodyFaults.call(route, fields, services, call))
+          : check.checkShape(call.body);
+      let result: unknown;
+      if ("fastPath" in route) result = (await route.handle(services, call)).text;
+      else if (isRead)
+        result = await queryAs(queryCallerOf(caller, reply), () => route.handle(services, { ...call, body }));
+      else result = await route.handle(services, { ...call, body });
       if (!isOpen(route) && caller) {
-        const entry = auditEntryOf(route, caller, { ...call, answer, address: request.ip });
-        if (entry) await writeDown(services.people, entry);
+        const entry = auditEntryOf(route, caller, { ...call, result, address: clientAddressOf(request) });
+        if (entry) await writeAuditEntry(services.loginDeps, entry);
       }
-      letGoOnStop(services, reply);
+      closeWhileDraining(services, reply);
       if (!reply.hasHeader("content-type")) reply.type(JSON_TYPE);
-      return less && answer !== reply ? hideNumbers(answer, cursorSeal) : answer;
+      return isMasked && result !== reply ? hideNumbers(result, cursorSeal) : result;
     },
   });
 }
 
-/** Asks a request for its key, or for the session of whoever sent it. */
-async function admit(
+/** Authenticates a request by its API key or by its session cookie. */
+async function authenticateRequest(
   services: Services,
-  admission: Admission,
+  admission: AuthenticateDeps,
   route: ProtectedRoute | PersonalRoute,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { method, headers, ip: address } = request;
-  // A key counts, whatever cookie comes with it: only a program can have sent it.
+  const { method, headers } = request;
+  const address = clientAddressOf(request);
+  // An API key takes precedence over a cookie: only a program can have sent it.
   const token = headers.apikey === undefined ? readSessionToken(headers.cookie) : null;
   if (token === null && !isPersonal(route)) {
     const setHeader = (name: string, value: string): void => void reply.header(name, value);
-    const program = authenticate(admission, { headers, address }, route.scope, setHeader);
-    return setCaller(request, program, () => authenticateAgain(admission, { headers, address }, route.scope));
+    const onIdentified = (known: Caller | null): void => setIdentified(request, known);
+    const credential = authenticate(admission, { headers, address, onIdentified }, route, setHeader);
+    return setCaller(request, credential, () => authenticateAgain(admission, { headers, address }, route));
   }
-  // What one person may see is not for a cache that others use.
+  // Responses to a person must not be stored by shared caches.
   void reply.header("cache-control", "no-store");
-  const ask = (): Promise<Caller> => admitPerson(services, route, { method, headers }, token ?? "");
-  setCaller(request, await ask(), ask);
+  const authenticatePerson = (): Promise<Caller> =>
+    authenticateSession(services, route, { method, headers }, token ?? "");
+  setCaller(request, await authenticatePerson(), authenticatePerson);
+}
+
+function queryCallerOf(caller: Caller | null, { raw }: FastifyReply): QueryCaller {
+  const left = new AbortController();
+  if (raw.closed) left.abort();
+  else raw.once("close", () => left.abort());
+  return { accountId: caller?.account.id ?? 0, signal: left.signal };
 }
 
 const isRaw = (route: Route): boolean => "raw" in route;
 
 const isOpen = (route: Route): route is OpenRoute => route.scope === null && !isPersonal(route);
 
-/** A body may be left out where every field of it may be. */
-function missingBody(route: Route): unknown {
-  if (route.checkBody === false) return undefined;
+type Check = ReturnType<typeof bodyChecker>;
+
+/** A body may be omitted if all its fields may. A content type without a body counts as no body. */
+function bodyOf({ body }: FastifyRequest, route: Route, check: Check | null): unknown {
+  if (body === undefined) return route.body && route.checkBody !== false ? {} : undefined;
+  if (body !== EMPTY) return body;
+  if (!route.body) return undefined;
+  try {
+    check?.checkShape({});
+  } catch (error) {
+    throw new Problem("INVALID_JSON", { cause: error });
+  }
+  if (!check) throw new Problem("INVALID_JSON");
   return {};
 }
 
-/** A parameter that comes several times counts once, as its first. */
+/** The first value of a repeated query parameter counts. */
 function singleValues(
   query: Record<string, string | string[]>,
   route: Pick<Route, "query">,
@@ -238,21 +435,24 @@ function singleValues(
   const values = Object.entries(query).map(([name, value]) => [name, [value].flat()[0]] as const);
   const faults = values
     .filter(([name, value]) => Object.hasOwn(route.query ?? {}, name) && value?.includes("\0"))
-    .map(([name]) => ({ parameter: name, message: `${name} holds a NUL, which no record has.` }));
+    .map(([name]) => ({ parameter: name, message: `${name} contains a NUL character, which no record has.` }));
   if (faults.length > 0) throw new Problem("INVALID_REQUEST", { faults });
   return Object.fromEntries(values);
 }
 
-/** Known paths answer every other method with 405 and the methods they take. */
+/** Known paths respond to other methods with 405 and an `Allow` header. */
 function addOtherMethods(app: FastifyInstance, routes: readonly Route[], methods: readonly string[], fail: Fail): void {
   for (const path of new Set(routes.map((route) => route.path))) {
-    const taken = routes.filter((route) => route.path === path).map((route) => route.method);
-    const family = routes.find((route) => route.path === path)?.family ?? "plain";
+    const allowed = routes.filter((route) => route.path === path).map((route) => route.method);
+    const known = routes.find((route) => route.path === path);
+    const family = known?.family ?? "plain";
+    const routeFamily = known && routeFamilyOf(known);
     app.route({
       method: methods.filter((method) => !app.hasRoute({ method, url: path })),
       url: path,
+      config: { routeFamily },
       onRequest: (request, reply) => {
-        reply.header("allow", taken.join(", "));
+        reply.header("allow", allowed.join(", "));
         fail(request, reply, new Problem("METHOD_NOT_ALLOWED"), family);
       },
       handler: async () => undefined,
@@ -260,12 +460,14 @@ function addOtherMethods(app: FastifyInstance, routes: readonly Route[], methods
   }
 }
 
-const familyOf = (url: string): Family =>
-  ROUTES.find((route) => route.path === url.split("?", 1)[0])?.family ?? "plain";
+function familyOf({ method, url }: FastifyRequest): Family {
+  const routes = ROUTES.filter((route) => route.path === url.split("?", 1)[0]);
+  return (routes.find((route) => route.method === method) ?? routes[0])?.family ?? "plain";
+}
 
-/** What cannot be parsed as HTTP gets a bare answer and a closed line: nothing after it on the connection can be trusted. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+/** Responds to bytes that are not HTTP, and closes: the rest of the connection cannot be parsed (request smuggling). */
+function respondToParseError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable) return void socket.destroy();
   const status =
     error.code === "HPE_HEADER_OVERFLOW"
       ? "431 Request Header Fields Too Large"
@@ -273,6 +475,6 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
         ? "408 Request Timeout"
         : "400 Bad Request";
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-  // Who has kept us waiting would do so for the end of the line as well.
+  // A slow client would also delay the end of the connection.
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") socket.destroySoon();
 }

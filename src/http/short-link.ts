@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { validateHeaderValue } from "node:http";
 import { CODE_PATTERN, isCode } from "../links/code.ts";
 import type { Follow } from "../links/follow.ts";
-import { html, Html } from "./docs/html.ts";
+import { html, Html } from "./openapi/html.ts";
 import type { Call, OpenRoute, Services } from "./route.ts";
 
 const STYLE =
@@ -10,12 +10,12 @@ const STYLE =
 
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
 
-/** Nothing at all but the few lines of style above, which are named by their hash. */
+/** Allows only the inline style above, by its hash. */
 const CONTENT_SECURITY_POLICY =
   `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A page for whoever opened a link on their phone: it does not say whose server this is. */
+/** A page for the recipient of a message. It does not reveal the operator of the server. */
 const page = (title: string, sentence: string): string =>
   html`<!doctype html>
     <html lang="en">
@@ -35,53 +35,66 @@ const page = (title: string, sentence: string): string =>
 
 type Header = readonly [name: string, value: string];
 
-interface LinkAnswer {
+interface LinkResponse {
   status: number;
-  type: string;
+  contentType: string;
   headers: readonly Header[];
   text: string;
 }
 
-/** What an answer says of itself, whatever it is: it is for one person and one moment, and tells nobody of the link. */
-const DISCREET: readonly Header[] = [
+/** Keeps the link out of caches and of `Referer` headers. */
+const PRIVACY_HEADERS: readonly Header[] = [
   ["cache-control", "no-store"],
   ["referrer-policy", "no-referrer"],
 ];
 
-const pageAnswer = (status: number, title: string, sentence: string): LinkAnswer => ({
+const pageResponse = (status: number, title: string, sentence: string): LinkResponse => ({
   status,
-  type: "text/html; charset=utf-8",
-  headers: [...DISCREET, ["content-security-policy", CONTENT_SECURITY_POLICY], ["x-content-type-options", "nosniff"]],
+  contentType: "text/html; charset=utf-8",
+  headers: [
+    ...PRIVACY_HEADERS,
+    ["content-security-policy", CONTENT_SECURITY_POLICY],
+    ["x-content-type-options", "nosniff"],
+  ],
   text: page(title, sentence),
 });
 
 const PAGES = {
-  unknown: pageAnswer(404, "There is no such link", "Check that you have opened the whole link as it was sent to you."),
-  gone: pageAnswer(410, "This link has expired", "Ask whoever sent it to you for a new one."),
+  unknown: pageResponse(
+    404,
+    "There is no such link",
+    "Check that you have opened the whole link as it was sent to you.",
+  ),
+  gone: pageResponse(410, "This link has expired", "Ask its sender for a new one."),
 };
 
 /**
- * What whoever follows a link is told, through whichever door. Only what was stored as a target is ever an answer's
- * `Location`: nothing of the request goes into it.
+ * Response to a short link, on both HTTP paths. `Location` is always the stored target and contains nothing of the request
+ * (open redirect).
  */
-export function answerTo(followed: Awaited<ReturnType<Follow["follow"]>>): LinkAnswer {
+export function linkResponse(followed: Awaited<ReturnType<Follow["follow"]>>): LinkResponse {
   if (followed.kind !== "found") return PAGES[followed.kind];
   const { url } = followed;
   validateHeaderValue("location", url);
-  return { status: 302, type: "text/plain; charset=utf-8", headers: [...DISCREET, ["location", url]], text: "" };
+  return {
+    status: 302,
+    contentType: "text/plain; charset=utf-8",
+    headers: [...PRIVACY_HEADERS, ["location", url]],
+    text: "",
+  };
 }
 
 async function followLink({ links }: Services, { request, reply, params }: Call): Promise<string> {
   const { code = "" } = params;
-  const { status, type, headers, text } = isCode(code)
-    ? answerTo(await links.follow(code, request.headers["user-agent"], request.method))
+  const { status, contentType, headers, text } = isCode(code)
+    ? linkResponse(await links.follow(code, request.headers["user-agent"], request.method))
     : PAGES.unknown;
-  reply.code(status).type(type);
+  reply.code(status).type(contentType);
   for (const [name, value] of headers) reply.header(name, value);
   return text;
 }
 
-const door = (path: string): OpenRoute => ({
+const linkRoute = (path: string): OpenRoute => ({
   method: "GET",
   path,
   family: "plain",
@@ -89,11 +102,11 @@ const door = (path: string): OpenRoute => ({
   group: "Short links",
   hidden: true,
   summary: "Follow a short link",
-  description: "Leads to the target of a short link.",
+  description: "Redirects to the target of a short link.",
   response: null,
   responseExample: null,
   handle: followLink,
 });
 
-/** The same at the root, so that a short domain can point straight here; there only what is a code is ours. */
-export const shortLinkRoutes: readonly OpenRoute[] = [door("/s/:code"), door(`/:code(^${CODE_PATTERN}$)`)];
+/** Also at the root, so that a short domain can point here. There only paths that have the form of a code match. */
+export const shortLinkRoutes: readonly OpenRoute[] = [linkRoute("/s/:code"), linkRoute(`/:code(^${CODE_PATTERN}$)`)];

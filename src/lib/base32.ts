@@ -1,6 +1,6 @@
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** Base 32 without padding (RFC 4648): what people can type, and what authenticator apps ask for. */
+/** Base 32 without padding (RFC 4648), which people can type and authenticator apps expect. */
 export function base32(bytes: Uint8Array): string {
   let text = "";
   let bits = 0;

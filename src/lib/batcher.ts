@@ -1,6 +1,6 @@
 import { systemClock } from "./clock.ts";
 
-/** Thrown to a caller when the queue in front of a batcher is full; nothing of the item was started. */
+/** The batcher's queue is full. The item has not been started. */
 export class BatcherFull extends Error {
   override name = "BatcherFull";
 }
@@ -10,13 +10,13 @@ export interface Batcher<In, Out> {
   add(item: In): Promise<Out>;
   /** Resolves once everything added so far is done. */
   idle(): Promise<void>;
-  /** The weight of what waits or is under way. */
+  /** The weight of all items that are queued or running. */
   readonly load: number;
-  /** How long the first item that is in no batch yet has waited. */
+  /** Age of the oldest queued item. */
   readonly waitingMs: number;
 }
 
-interface Waiting<In, Out> {
+interface QueuedItem<In, Out> {
   item: In;
   weight: number;
   since: number;
@@ -25,35 +25,34 @@ interface Waiting<In, Out> {
 }
 
 interface Options<In, Out> {
-  /** Does the whole batch at once. An `Error` in the place of a result rejects that item's caller only. */
+  /** Runs a batch. An `Error` in place of a result rejects only that item's caller. */
   run(items: readonly In[]): Promise<readonly (Out | Error)[]>;
-  /** How much of `maxBatch` and `maxLoad` an item takes; 1 unless told. */
+  /** The share of `maxBatch` and `maxLoad` that an item takes; 1 by default. */
   weigh?(item: In): number;
   maxBatch: number;
   maxLoad: number;
-  /** How many batches may be under way at once, now or, as a function, at the moment of asking. */
+  /** The most batches that run at once. A function is evaluated before each batch. */
   inFlight: number | (() => number);
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock in milliseconds. */
   monotonic?(): number;
 }
 
 /**
- * Groups whatever arrives while earlier batches are under way into the next one.
- * There is no timer: an idle batcher starts at the end of the current turn of the event loop, or before that when a batch is
- * full, and a busy one as soon as a batch returns, so batches grow by themselves exactly when the load does.
+ * Groups items that arrive while earlier batches run into the next batch. There is no timer: an idle batcher starts at
+ * the end of the current turn of the event loop, or as soon as a batch is full. A busy batcher starts when a batch
+ * returns. Batches therefore grow with the load.
  */
 export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, Out> {
   const { run, weigh = () => 1, maxBatch, maxLoad, inFlight, monotonic = systemClock.monotonic } = options;
-  const mayFly = (): boolean => flights < (typeof inFlight === "number" ? inFlight : inFlight());
-  let waiting: Waiting<In, Out>[] = [];
-  /** The weight of what waits. */
-  let gathered = 0;
+  const mayStart = (): boolean => running < (typeof inFlight === "number" ? inFlight : inFlight());
+  let waiting: QueuedItem<In, Out>[] = [];
+  let queuedWeight = 0;
   let load = 0;
-  let flights = 0;
+  let running = 0;
   let scheduled = false;
   let onIdle: (() => void)[] = [];
 
-  function takeBatch(): Waiting<In, Out>[] {
+  function takeBatch(): QueuedItem<In, Out>[] {
     let weight = 0;
     let count = 0;
     for (const entry of waiting) {
@@ -61,7 +60,7 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
       weight += entry.weight;
       count += 1;
     }
-    gathered -= weight;
+    queuedWeight -= weight;
     if (count === waiting.length) {
       const all = waiting;
       waiting = [];
@@ -70,7 +69,7 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
     return waiting.splice(0, count);
   }
 
-  async function fly(batch: Waiting<In, Out>[]): Promise<void> {
+  async function runBatch(batch: QueuedItem<In, Out>[]): Promise<void> {
     try {
       const results = await run(batch.map((entry) => entry.item));
       batch.forEach((entry, index) => {
@@ -81,26 +80,26 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
     } catch (error) {
       for (const entry of batch) entry.reject(error);
     }
-    flights -= 1;
+    running -= 1;
     for (const entry of batch) load -= entry.weight;
-    pump();
+    startAll();
   }
 
-  function leave(): void {
-    flights += 1;
-    void fly(takeBatch());
+  function startBatch(): void {
+    running += 1;
+    void runBatch(takeBatch());
   }
 
-  function pumpSoon(): void {
-    if (scheduled || waiting.length === 0 || !mayFly()) return;
+  function startSoon(): void {
+    if (scheduled || waiting.length === 0 || !mayStart()) return;
     scheduled = true;
-    setImmediate(pump);
+    setImmediate(startAll);
   }
 
-  function pump(): void {
+  function startAll(): void {
     scheduled = false;
-    while (waiting.length > 0 && mayFly()) leave();
-    if (flights > 0 || waiting.length > 0) return;
+    while (waiting.length > 0 && mayStart()) startBatch();
+    if (running > 0 || waiting.length > 0) return;
     const done = onIdle;
     onIdle = [];
     for (const resolve of done) resolve();
@@ -109,18 +108,19 @@ export function createBatcher<In, Out>(options: Options<In, Out>): Batcher<In, O
   return {
     add(item) {
       const weight = weigh(item);
-      if (load + weight > maxLoad && load > 0) return Promise.reject(new BatcherFull("too much is waiting"));
+      if (load + weight > maxLoad && load > 0)
+        return Promise.reject(new BatcherFull("the queue of the batcher is full"));
       load += weight;
-      gathered += weight;
+      queuedWeight += weight;
       const result = new Promise<Out>((resolve, reject) =>
         waiting.push({ item, weight, since: monotonic(), resolve, reject }),
       );
-      while (gathered >= maxBatch && mayFly()) leave();
-      pumpSoon();
+      while (queuedWeight >= maxBatch && mayStart()) startBatch();
+      startSoon();
       return result;
     },
     idle() {
-      if (flights === 0 && waiting.length === 0) return Promise.resolve();
+      if (running === 0 && waiting.length === 0) return Promise.resolve();
       return new Promise((resolve) => onIdle.push(resolve));
     },
     get load() {

@@ -2,15 +2,15 @@ const FAILING_SHARE = 0.7;
 const ATTEMPTS_MIN = 10;
 const OPEN_MS = 30_000;
 const SUCCESSES_TO_CLOSE = 5;
-/** Five minutes are counted in parts, so that no attempt has to be remembered by itself. */
+/** The sliding window of five minutes is counted in parts, so that single attempts need not be stored. */
 const PART_MS = 30_000;
 const PARTS = 10;
 
 export type BreakerState = "closed" | "open" | "probing";
 
 /**
- * Leaves an endpoint alone that fails nearly every time: for half a minute, then a few probes decide. It has no timer;
- * an open breaker becomes a probing one when somebody asks after its time. Times are those of a clock that only goes forward.
+ * Circuit breaker. It opens when 70 % of at least ten attempts fail, stays open for 30 seconds, and closes again after
+ * five successful probes. There is no timer: `stateAt` turns an open breaker into a probing one. Times are monotonic.
  */
 export class Breaker {
   #state: BreakerState = "closed";
@@ -19,7 +19,7 @@ export class Breaker {
   #part = 0;
   #attempts = 0;
   #failures = 0;
-  /** Attempts and failures of each part, one after the other. */
+  /** Attempts and failures of each part, alternating. */
   readonly #counts = new Uint32Array(PARTS * 2);
 
   stateAt(now: number): BreakerState {
@@ -30,15 +30,15 @@ export class Breaker {
     return this.#state;
   }
 
-  /** How long it stays open; 0 when it is not. */
+  /** Milliseconds until an open breaker begins to probe; 0 when it is not open. */
   openForMs(now: number): number {
     return this.stateAt(now) === "open" ? this.#openUntil - now : 0;
   }
 
-  /** Takes the result of an attempt, and gives the state that it leads to. */
+  /** Records the result of an attempt and returns the new state. */
   record(wasDelivered: boolean, now: number): BreakerState {
     const state = this.stateAt(now);
-    // What was under way when the breaker opened tells nothing new.
+    // Attempts that started before the breaker opened are not counted again.
     if (state === "open") return state;
     if (state === "probing") return wasDelivered ? this.#passProbe() : this.#open(now);
     this.#count(wasDelivered, now);
@@ -55,7 +55,7 @@ export class Breaker {
   #open(now: number): BreakerState {
     this.#state = "open";
     this.#openUntil = now + OPEN_MS;
-    // Whoever comes back begins with a clean sheet.
+    // After recovery, failures from before the outage do not count.
     this.#counts.fill(0);
     this.#attempts = 0;
     this.#failures = 0;
@@ -64,7 +64,7 @@ export class Breaker {
 
   #count(wasDelivered: boolean, now: number): void {
     const part = Math.floor(now / PART_MS);
-    if (part !== this.#part) this.#forget(part);
+    if (part !== this.#part) this.#clearExpired(part);
     const at = (part % PARTS) * 2;
     this.#attempts += 1;
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
@@ -73,10 +73,10 @@ export class Breaker {
     this.#counts[at + 1] = (this.#counts[at + 1] ?? 0) + 1;
   }
 
-  /** Clears the parts that have become older than the five minutes. */
-  #forget(part: number): void {
-    for (let gone = Math.max(this.#part + 1, part - PARTS + 1); gone <= part; gone += 1) {
-      const at = (gone % PARTS) * 2;
+  /** Clears the parts that have left the window. */
+  #clearExpired(part: number): void {
+    for (let expired = Math.max(this.#part + 1, part - PARTS + 1); expired <= part; expired += 1) {
+      const at = (expired % PARTS) * 2;
       this.#attempts -= this.#counts[at] ?? 0;
       this.#failures -= this.#counts[at + 1] ?? 0;
       this.#counts[at] = 0;

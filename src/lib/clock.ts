@@ -1,10 +1,10 @@
-/** Where time comes from. Tests hand in a clock they can move, so nothing has to sleep. */
+/** The source of time. Tests pass a clock that they can move, so that no test sleeps. */
 export interface Clock {
   /** Wall time in epoch milliseconds. */
   now(): number;
-  /** Milliseconds that only go forward; for spans, because wall time can jump. */
+  /** Monotonic milliseconds, for durations: wall time can jump. */
   monotonic(): number;
-  /** Runs once after the delay; the returned function calls it off. A pending run never keeps the process alive. */
+  /** Runs once after the delay; the returned function cancels it. A pending run does not keep the process alive. */
   after(delayMs: number, run: () => void): () => void;
 }
 
@@ -17,14 +17,26 @@ export const systemClock: Clock = {
   },
 };
 
-/** Runs again and again with a pause between the end of one run and the start of the next. */
-export function every(clock: Clock, pauseMs: number, run: () => Promise<void>): { stop(): Promise<void> } {
+/**
+ * Measures the time from now on by both clocks; the longer one counts. The monotonic clock stands still while the machine is
+ * suspended, and wall time can jump back.
+ */
+export function startStopwatch(clock: Pick<Clock, "now" | "monotonic">): () => number {
+  const [monotonic, wall] = [clock.monotonic(), clock.now()];
+  return () => Math.max(clock.monotonic() - monotonic, clock.now() - wall);
+}
+
+/**
+ * Runs repeatedly, with a pause between the end of one run and the start of the next. A run that resolves to a number
+ * sets the next pause.
+ */
+export function every(clock: Clock, pauseMs: number, run: () => Promise<number | void>): { stop(): Promise<void> } {
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
   let cancel = clock.after(pauseMs, turn);
   function turn(): void {
-    running = run().then(() => {
-      if (!stopped) cancel = clock.after(pauseMs, turn);
+    running = run().then((nextPauseMs) => {
+      if (!stopped) cancel = clock.after(nextPauseMs ?? pauseMs, turn);
     });
   }
   return {

@@ -6,7 +6,7 @@ interface Entry<T> {
   item: T;
 }
 
-/** Holds items until their time with one timer for all of them, however many there are. */
+/** Holds items until they are due. A binary heap needs one timer for any number of items. */
 export class DelayQueue<T> {
   #heap: Entry<T>[] = [];
   #order = 0;
@@ -25,7 +25,7 @@ export class DelayQueue<T> {
   }
 
   add(item: T, delayMs: number): void {
-    const entry = { dueAt: this.#clock.now() + delayMs, order: this.#order++, item };
+    const entry = { dueAt: this.#clock.monotonic() + delayMs, order: this.#order++, item };
     let index = this.#heap.length;
     this.#heap.push(entry);
     while (index > 0) {
@@ -50,12 +50,12 @@ export class DelayQueue<T> {
     if (!first || first.dueAt >= this.#wakeAt) return;
     this.#cancel();
     this.#wakeAt = first.dueAt;
-    this.#cancel = this.#clock.after(Math.max(0, first.dueAt - this.#clock.now()), () => this.#wake());
+    this.#cancel = this.#clock.after(Math.max(0, first.dueAt - this.#clock.monotonic()), () => this.#wake());
   }
 
   #wake(): void {
     this.#wakeAt = Number.POSITIVE_INFINITY;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const due: T[] = [];
     for (let first = this.#heap[0]; first && first.dueAt <= now; first = this.#heap[0]) {
       due.push(first.item);
@@ -84,6 +84,6 @@ export class DelayQueue<T> {
   }
 }
 
-/** Equal times keep the order of arrival. */
+/** Items that are due at the same time keep the order of arrival. */
 const before = <T>(a: Entry<T>, b: Entry<T>): boolean =>
   a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.order < b.order);

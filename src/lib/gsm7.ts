@@ -1,5 +1,5 @@
-// The default alphabet of GSM 03.38. The table's code 0x1B is the escape itself, which is not a character one can
-// send, so it has no place here: 127 characters of one septet, and ten that need the escape in front.
+// The default alphabet of GSM 03.38 without code 0x1B, the escape, which is no character: 127 characters of one septet,
+// and ten of two septets, with the escape in front.
 const BASIC =
   "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?" +
   "¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
@@ -7,7 +7,7 @@ const ESCAPE = 0x1b;
 const EXTENSION = "\f^{}\\[~]|€";
 const EXTENSION_CODES = [0x0a, 0x14, 0x28, 0x29, 0x2f, 0x3c, 0x3d, 0x3e, 0x40, 0x65];
 
-// One byte for every UTF-16 code unit, so that no look-up can fall outside; only a few cache lines are ever touched.
+// One byte per UTF-16 code unit, so that no lookup needs a range check; texts touch only a few cache lines.
 const SEPTETS = new Uint8Array(0x10000);
 for (const character of BASIC) SEPTETS[character.charCodeAt(0)] = 1;
 for (const character of EXTENSION) SEPTETS[character.charCodeAt(0)] = 2;
@@ -26,12 +26,12 @@ for (const [index, character] of Array.from(EXTENSION).entries()) {
   EXTENDED[code] = character;
 }
 
-/** What one UTF-16 code unit costs in GSM-7: 1 basic, 2 with the escape, 0 when the alphabet does not have it. */
+/** The septets of a UTF-16 code unit in GSM-7: 1 for basic characters, 2 with the escape, 0 outside the alphabet. */
 export function septetsOf(codeUnit: number): number {
   return SEPTETS[codeUnit] ?? 0;
 }
 
-/** One octet for each septet, unpacked; null when the alphabet does not have all of the text. */
+/** Encodes with one octet per septet, unpacked; null when a character is outside the alphabet. */
 export function encodeGsm7(text: string): Buffer | null {
   let septets = 0;
   for (let i = 0; i < text.length; i++) {
@@ -50,8 +50,8 @@ export function encodeGsm7(text: string): Buffer | null {
 }
 
 /**
- * The text of octets that hold one septet each. An escape before a code without meaning is passed over and the code read
- * as itself, as phones do; what is above 0x7F is no septet and shows as a replacement character.
+ * Decodes octets with one septet each. As on phones, an escape before an undefined code is ignored. Octets above 0x7F are
+ * no septets and become replacement characters.
  */
 export function decodeGsm7(octets: Uint8Array): string {
   let text = "";

@@ -1,4 +1,4 @@
-/** The letters of header lines, for whoever reads HTTP by itself. */
+/** Character classes of HTTP header lines (RFC 9110), for our own HTTP parsers. */
 
 export const COLON = 0x3a;
 export const CR = 0x0d;
@@ -6,10 +6,10 @@ export const LF = 0x0a;
 export const NAME = 1;
 export const VALUE = 2;
 
-/** A letter of a name, as a part of a regular expression. */
+/** A character of a header name, as part of a regular expression. */
 export const NAME_LETTER = "[\\w!#$%&'*+.^`|~-]";
 
-/** Which letters may stand in a name, which in a value, by their code: all of a name, and those that `isValue` takes. */
+/** A table by character code: NAME and VALUE bits. `isValue` decides which characters a value may have. */
 export function kindsOf(isValue: (code: number) => boolean): Uint8Array {
   const isOfName = new RegExp(NAME_LETTER);
   return Uint8Array.from({ length: 256 }, (_, code) => {
@@ -18,7 +18,7 @@ export function kindsOf(isValue: (code: number) => boolean): Uint8Array {
   });
 }
 
-/** Where letters of a kind end that begin at `from`. */
+/** The end of the run of characters of one class that begins at `from`. */
 export function endOf(kinds: Uint8Array, kind: number, text: string, from: number): number {
   let at = from;
   while (((kinds[text.charCodeAt(at)] ?? 0) & kind) !== 0) at += 1;

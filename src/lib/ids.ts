@@ -1,16 +1,13 @@
-import { hash, randomFillSync } from "node:crypto";
+import { hash } from "node:crypto";
+import { randomByte } from "./random.ts";
 
-const RANDOM_BYTES = 8;
-const POOL_BYTES = 512 * RANDOM_BYTES;
-const pool = Buffer.alloc(POOL_BYTES);
-let used = POOL_BYTES;
 /** The id that is being written. Many are of the same millisecond, and its hexadecimal form is the dearest part of them. */
 const letters = Buffer.from("00000000-0000-7000-8000-000000000000", "latin1");
 let momentMs = Number.NaN;
-// Of one moment, the ids of one process are in the order in which they were made.
+// Counter within a millisecond, which keeps the ids of one process in the order of their creation.
 let place = 0;
 
-/** Where random bytes are written behind the first, which also says of what kind the id is. */
+/** Offsets of the random bytes after the first one, which shares its byte with the UUID variant. */
 const RANDOM_PLACES = [21, 24, 26, 28, 30, 32, 34] as const;
 
 /**
@@ -18,10 +15,6 @@ const RANDOM_PLACES = [21, 24, 26, 28, 30, 32, 34] as const;
  * (Node's own takes the time from the system, which a test cannot move.)
  */
 export function newId(epochMs: number): string {
-  if (used === POOL_BYTES) {
-    randomFillSync(pool);
-    used = 0;
-  }
   place += 1;
   if (epochMs !== momentMs) {
     momentMs = epochMs;
@@ -30,8 +23,8 @@ export function newId(epochMs: number): string {
   }
   letters[15] = digit((place >> 8) & 0x0f);
   putByte(16, place & 0xff);
-  putByte(19, 0x80 | ((pool[used++] ?? 0) & 0x3f));
-  for (const at of RANDOM_PLACES) putByte(at, pool[used++] ?? 0);
+  putByte(19, 0x80 | (randomByte() & 0x3f));
+  for (const at of RANDOM_PLACES) putByte(at, randomByte());
   return letters.toString("latin1");
 }
 
@@ -49,7 +42,14 @@ export function idOf(epochMs: number, words: string): string {
   return `${timePart(epochMs)}-7${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`;
 }
 
-/** Whether two ids are of the same words, said at whatever moments. */
+/** A UUID of version 8 that every node derives alike from the same words, without asking the store. */
+export function derivedId(words: string): string {
+  const digest = hash("sha256", words);
+  const variant = (8 + (Number.parseInt(digest.charAt(15), 16) & 3)).toString(16);
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(12, 15)}-${variant}${digest.slice(16, 19)}-${digest.slice(19, 31)}`;
+}
+
+/** True if two ids were derived from the same words, at any time. */
 export const isSameButForTime = (one: string, other: string): boolean =>
   one.slice(TIME_LENGTH) === other.slice(TIME_LENGTH);
 

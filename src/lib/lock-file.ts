@@ -1,13 +1,13 @@
 import { DatabaseSync } from "node:sqlite";
 
-/** Somebody else holds the lock. */
+/** Another process holds the lock. */
 export class Locked extends Error {
   override name = "Locked";
 }
 
 /**
- * Holds a file for this process alone until it is released, or the process ends in any way at all.
- * Node has no file locks of its own; SQLite's are the operating system's, which even kill -9 gives back.
+ * Locks a file for this process until it is released or the process ends. Node has no file locks, so SQLite's lock is
+ * used: it belongs to the operating system, which releases it even after kill -9.
  */
 export function lockFile(path: string): () => void {
   const db = new DatabaseSync(path, { timeout: 0 });

@@ -9,6 +9,9 @@ interface Labelled extends About {
   labels: readonly string[];
 }
 
+/** The value of each label. */
+type Values = Readonly<Record<string, number>>;
+
 type Kind = "counter" | "gauge" | "histogram";
 
 class Count {
@@ -19,7 +22,7 @@ class Count {
   }
 }
 
-/** How many of what was seen were up to each bound. */
+/** Counts observed values per bucket of a histogram. */
 class Distribution {
   readonly bounds: readonly number[];
   readonly counts: number[];
@@ -30,14 +33,17 @@ class Distribution {
     this.counts = this.bounds.map(() => 0);
   }
 
+  /** Runs for each request, so it allocates nothing. */
   observe(value: number): void {
-    const place = this.bounds.findIndex((bound) => value <= bound);
-    this.counts[place] = (this.counts[place] ?? 0) + 1;
+    const { bounds, counts } = this;
+    let place = 0;
+    while (value > (bounds[place] ?? Infinity)) place += 1;
+    counts[place] = (counts[place] ?? 0) + 1;
     this.sum += value;
   }
 }
 
-/** Figures in the text format of Prometheus, in the order in which they were made known. */
+/** Metrics in the text format of Prometheus, in the order of registration. */
 export class Registry {
   readonly contentType = "text/plain; version=0.0.4; charset=utf-8";
   readonly #writers: (() => Promise<string>)[] = [];
@@ -72,18 +78,43 @@ export class Registry {
     );
   }
 
-  /** A figure that is asked for when somebody reads. */
+  /** A gauge whose value is read at every scrape. */
   gauge(about: About, read: () => number | Promise<number>): void {
     this.#writers.push(async () => head("gauge", about) + line(about.name, [], await read()));
   }
 
-  /** Figures by what one label says: those that are there when somebody reads. */
+  /** A gauge that is always 1 and carries facts in its labels. */
+  info(about: About, labels: Readonly<Record<string, string>>): void {
+    this.#writers.push(async () => head("gauge", about) + line(about.name, Object.entries(labels), 1));
+  }
+
+  /** A gauge with one label; the map holds the value of each label at the time of a scrape. */
   gauges(about: About & { label: string }): Map<string, number> {
-    const figures = new Map<string, number>();
-    const lines = (): string[] =>
-      [...figures].map(([value, figure]) => line(about.name, [[about.label, value]], figure));
+    const values = new Map<string, number>();
+    const lines = (): string[] => [...values].map(([label, value]) => line(about.name, [[about.label, label]], value));
     this.#writers.push(async () => head("gauge", about) + lines().join(""));
-    return figures;
+    return values;
+  }
+
+  /** A counter that another component keeps; its value is read at every scrape. */
+  count(about: About, read: () => number): void {
+    this.#writers.push(async () => head("counter", about) + line(about.name, [], read()));
+  }
+
+  /** A counter with one label that another component keeps; its values are read at every scrape. */
+  counts(about: About & { label: string }, read: () => Values): void {
+    this.#readings("counter", about, read);
+  }
+
+  /** A gauge with one label that another component keeps; its values are read at every scrape. */
+  states(about: About & { label: string }, read: () => Values | Promise<Values>): void {
+    this.#readings("gauge", about, read);
+  }
+
+  #readings(kind: Kind, about: About & { label: string }, read: () => Values | Promise<Values>): void {
+    const linesOf = (values: Values): string[] =>
+      Object.entries(values).map(([label, value]) => line(about.name, [[about.label, label]], value));
+    this.#writers.push(async () => head(kind, about) + linesOf(await read()).join(""));
   }
 
   async metrics(): Promise<string> {
@@ -114,12 +145,12 @@ type Labels = readonly (readonly [name: string, value: string])[];
 
 const head = (kind: Kind, { name, help }: About): string => `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n`;
 
-function line(name: string, labels: Labels, figure: number): string {
-  const pairs = labels.map(([label, value]) => `${label}="${escaped(value)}"`);
-  return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${written(figure)}\n`;
+function line(name: string, labels: Labels, value: number): string {
+  const pairs = labels.map(([label, text]) => `${label}="${escaped(text)}"`);
+  return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${written(value)}\n`;
 }
 
 const escaped = (value: string): string =>
   value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
-const written = (figure: number): string => (figure === Infinity ? "+Inf" : String(figure));
+const written = (value: number): string => (value === Infinity ? "+Inf" : String(value));

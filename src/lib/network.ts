@@ -10,7 +10,7 @@ interface Network {
 export function readNetwork(written: string): Network | null {
   const [address = "", length, ...rest] = written.split("/");
   const version = isIP(address);
-  // A zone is a name of this machine's own making, which no network can be told by.
+  // A zone id such as fe80::1%eth0 has a meaning on one machine only.
   if (version === 0 || rest.length > 0 || address.includes("%")) return null;
   const bits = version === 4 ? 32 : 128;
   const prefix = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
@@ -18,13 +18,13 @@ export function readNetwork(written: string): Network | null {
   return { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
 }
 
-/** Reads a setting that lists networks with commas between them; undefined when one of them is none. */
+/** Reads a comma-separated list of networks; undefined when an entry is no network. */
 export function readNetworks(written: string): readonly string[] | undefined {
   const entries = written.split(",").map((entry) => entry.trim());
   return entries.every((entry) => readNetwork(entry) !== null) ? entries : undefined;
 }
 
-/** The networks as one list to look addresses up in; an entry that is no network is refused by name, because skipping it would close or open too much. */
+/** Builds a list for address lookups. An invalid entry throws: skipping it would allow or block the wrong addresses. */
 export function listOfNetworks(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {
@@ -36,10 +36,10 @@ export function listOfNetworks(entries: readonly string[]): BlockList {
 }
 
 /**
- * What stands for an address where tries are counted: of IPv6 the first half, since whoever has one address of it has them
- * all. An IPv4 caller on an IPv6 socket shows as `::ffff:1.2.3.4`.
+ * The key of an address for rate limits: an IPv4 address, or the /64 prefix of an IPv6 address, because a client usually
+ * owns its whole /64. An IPv4 client on an IPv6 socket shows as `::ffff:1.2.3.4`.
  */
-export function neighbourhood(address: string): string {
+export function rateLimitKey(address: string): string {
   const plain = unmapped(address);
   if (isIP(plain) !== 6) return plain;
   const [head = "", tail] = plain.split("%", 1).join("").split("::");
@@ -52,6 +52,6 @@ export function neighbourhood(address: string): string {
     .join(":");
 }
 
-/** An address without the mark of IPv4 on an IPv6 socket. */
+/** Removes the prefix `::ffff:` of an IPv4 address on an IPv6 socket. */
 export const unmapped = (address: string): string =>
   address.startsWith("::ffff:") && address.includes(".") ? address.slice("::ffff:".length) : address;

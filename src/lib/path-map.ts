@@ -1,8 +1,8 @@
 type Branch = Map<string | number, unknown>;
 
 /**
- * A map by one key or several, looked up one after the other: to join them into one text for every look costs far more.
- * All paths of a map are of one length.
+ * A map whose keys are paths of equal length, stored as nested maps. Joining a path into one string for each lookup would
+ * cost more.
  */
 export class PathMap<V> {
   readonly #root: Branch = new Map();

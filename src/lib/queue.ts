@@ -1,4 +1,4 @@
-/** First in, first out, in constant time per item: `Array.shift` moves every element of a long array. */
+/** FIFO queue in constant time per item; `Array.shift` moves every element of a long array. */
 export class Queue<T> {
   #incoming: T[] = [];
   #outgoing: T[] = [];
@@ -16,10 +16,16 @@ export class Queue<T> {
     return this.#outgoing.pop();
   }
 
-  /** The one that `shift` would give. */
+  /** The item that `shift` would return. */
   peek(): T | undefined {
     this.#turnOver();
     return this.#outgoing.at(-1);
+  }
+
+  /** All items, in no particular order. */
+  *[Symbol.iterator](): Generator<T> {
+    yield* this.#outgoing;
+    yield* this.#incoming;
   }
 
   #turnOver(): void {

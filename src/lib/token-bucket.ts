@@ -1,4 +1,4 @@
-/** Lets `ratePerSecond` through on average and a second's worth at once, which is one at least. */
+/** Token bucket: `ratePerSecond` on average, with a burst of one second's tokens, at least one. */
 export class TokenBucket {
   #tokens: number;
   #filledAt: number;
@@ -14,22 +14,22 @@ export class TokenBucket {
     return this.#ratePerSecond;
   }
 
-  /** Another rate from now on. What has been taken stays taken: changing it often gives nobody more. */
+  /** Changes the rate and keeps the tokens, so that frequent changes grant no extra tokens. */
   changeRate(ratePerSecond: number, now: number): void {
     this.#fill(now);
     this.#ratePerSecond = ratePerSecond;
     this.#tokens = Math.min(this.#tokens, Math.max(1, ratePerSecond));
   }
 
-  /** How long until there is a token; 0 when there is one. */
+  /** Milliseconds until a token is available; 0 when there is one. */
   waitMs(now: number): number {
     this.#fill(now);
     return this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#ratePerSecond) * 1000;
   }
 
   /**
-   * Takes what is asked for if there is one token; otherwise says how long until there will be. Who takes more than there
-   * are leaves a debt, which those who come next wait for.
+   * Takes tokens if at least one is available; otherwise returns the time to wait. Taking more than there are leaves a
+   * debt, which delays later callers.
    */
   take(now: number, tokens = 1): { taken: true; left: number } | { taken: false; waitMs: number } {
     const waitMs = this.waitMs(now);
@@ -38,16 +38,22 @@ export class TokenBucket {
     return { taken: true, left: Math.max(0, Math.floor(this.#tokens)) };
   }
 
-  /** Puts back what was taken for nothing. */
-  giveBack(now: number, tokens: number): void {
+  /** Takes tokens unconditionally; missing ones are a debt. */
+  charge(now: number, tokens: number): void {
+    this.#fill(now);
+    this.#tokens -= tokens;
+  }
+
+  /** Returns tokens that were taken and not used. */
+  refund(now: number, tokens: number): void {
     this.#fill(now);
     this.#tokens = Math.min(Math.max(1, this.#ratePerSecond), this.#tokens + tokens);
   }
 
   #fill(now: number): void {
     const elapsedMs = Math.max(0, now - this.#filledAt);
-    const most = Math.max(1, this.#ratePerSecond);
-    this.#tokens = Math.min(most, this.#tokens + (elapsedMs / 1000) * this.#ratePerSecond);
+    const capacity = Math.max(1, this.#ratePerSecond);
+    this.#tokens = Math.min(capacity, this.#tokens + (elapsedMs / 1000) * this.#ratePerSecond);
     this.#filledAt = now;
   }
 }

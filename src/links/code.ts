@@ -1,33 +1,16 @@
-import { randomFillSync } from "node:crypto";
+import { randomText } from "../lib/random.ts";
 
-/** Digits and letters that nobody mixes up when reading a link aloud: there is no 0, O, I or l. */
+/** Base 58: digits and letters without 0, O, I and l, which readers confuse. */
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const LENGTH = 7;
-/** Bytes from here on would favour the first letters; they are thrown away. */
-const UNFAIR = 256 - (256 % ALPHABET.length);
-
-const POOL_BYTES = 4096;
-const pool = Buffer.alloc(POOL_BYTES);
-let used = POOL_BYTES;
 
 /**
- * A code that cannot be guessed from others: of two million million, each as likely as any other.
- * It may be taken all the same, about once in 200,000 when there are ten million links: whoever stores it must look.
+ * A random code out of 2.2 million million, so that codes cannot be guessed from each other. With ten million links about one in
+ * 200,000 new codes is taken, so the store checks each.
  */
-export function newCode(): string {
-  let code = "";
-  while (code.length < LENGTH) {
-    if (used === POOL_BYTES) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    const byte = pool[used++] ?? UNFAIR;
-    if (byte < UNFAIR) code += ALPHABET.charAt(byte % ALPHABET.length);
-  }
-  return code;
-}
+export const newCode = (): string => randomText(ALPHABET, LENGTH);
 
-/** What a code looks like, as the source of a regular expression; also for the table of routes. */
+/** Source of the regular expression for codes; the route table uses it too. */
 export const CODE_PATTERN = `[1-9A-HJ-NP-Za-km-z]{${LENGTH}}`;
 
 const CODE = new RegExp(`^${CODE_PATTERN}$`);

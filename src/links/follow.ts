@@ -3,9 +3,8 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Callback } from "../model/callback.ts";
-import { NO_CLICKS, type Click, type ClickCounts } from "../model/link.ts";
-import type { LinkHit, LinkStore } from "../store/link-store.ts";
-import { agentClassOf } from "./agent.ts";
+import { NO_CLICKS, type AgentClass, type Click, type ClickCounts } from "../model/link.ts";
+import type { LinkHit, LinkStore } from "../store/links.ts";
 import { createClickLog, type ClickEffect } from "./click-log.ts";
 
 /** A click, with the link it was on. */
@@ -14,62 +13,56 @@ interface Followed {
   link: LinkHit;
 }
 
-/** Where a code leads. `gone`: it did, until it expired. */
-type Way = { kind: "found"; url: string } | { kind: "gone" } | { kind: "unknown" };
+/** Target of a short code. `gone`: its link has expired. */
+type FollowResult = { kind: "found"; url: string } | { kind: "gone" } | { kind: "unknown" };
 
 export interface Follow {
-  /** Rejects when the store is away or too many wait. */
-  follow(code: string, userAgent: string | undefined, method: string): Promise<Way>;
-  /** Resolves once every click so far is written or given up. */
+  /** Rejects if the store is unavailable or too many lookups wait. */
+  follow(code: string, userAgent: string | undefined, method: string): Promise<FollowResult>;
+  /** Resolves once every click so far is written or dropped. */
   idle(): Promise<void>;
 }
 
-interface Needs {
+interface FollowDeps {
   store: Pick<LinkStore, "findLinks" | "recordClicks">;
-  /** What customers are to be told of clicks; absent where nobody is told anything. */
-  tell?: { of(batch: readonly Followed[]): Promise<readonly Callback[]>; onStored(): void };
+  /** Creates the webhooks of clicks; without it there are none. */
+  planCallbacks?: { of(batch: readonly Followed[]): Promise<readonly Callback[]>; onStored(): void };
   clock: Clock;
   log: Log;
-  meters?: { clicks(agent: string, effect: ClickEffect): { inc(amount: number): void } };
+  metrics?: { clicks(agent: string, effect: ClickEffect): { inc(amount: number): void } };
 }
 
 const LOOKUPS_MAX = 10_000;
 
 /**
- * Follows short links. Whatever arrives while a lookup is under way is the next lookup, and nobody waits for the record
- * of a click: when clicks come faster than they can be written, some are dropped and counted, and the redirects go on.
- * Codes are not kept in memory: a link is made for one person, who follows it once or twice.
+ * Follows short links. Codes that arrive during a lookup form the next batch. A redirect does not wait until its click is
+ * recorded: when clicks arrive faster than the store writes them, some are dropped and counted. Codes are not cached: a link
+ * is for one person, who follows it once or twice.
  */
-export function createFollow({ store, clock, log, meters, tell }: Needs): Follow {
+export function createFollow({ store, clock, log, metrics, planCallbacks }: FollowDeps): Follow {
   const lookups = createBatcher<string, LinkHit | null>({
     run: (codes) => store.findLinks(codes),
     maxBatch: 500,
     maxLoad: LOOKUPS_MAX,
     inFlight: 2,
   });
-  const clicks = createClickLog<Followed>({ write, count, clock });
+  const clicks = createClickLog<Followed>({ write, count, clock, log });
 
-  async function write(batch: readonly Followed[]): Promise<ClickEffect> {
-    try {
-      const callbacks = (await tell?.of(batch)) ?? [];
-      await store.recordClicks(
-        batch.map(({ click }) => click),
-        callbacks,
-        clock.now(),
-      );
-      if (callbacks.length > 0) tell?.onStored();
-      return "recorded";
-    } catch (error) {
-      log.warn({ err: error, clicks: batch.length }, "clicks could not be recorded");
-      return "dropped";
-    }
+  async function write(batch: readonly Followed[]): Promise<void> {
+    const callbacks = (await planCallbacks?.of(batch)) ?? [];
+    await store.recordClicks(
+      batch.map(({ click }) => click),
+      callbacks,
+      clock.now(),
+    );
+    if (callbacks.length > 0) planCallbacks?.onStored();
   }
 
   function count(batch: readonly Followed[], effect: ClickEffect): void {
-    if (!meters) return;
+    if (!metrics) return;
     const counts: ClickCounts = { ...NO_CLICKS };
     for (const { click } of batch) counts[click.agent] += 1;
-    for (const [agent, amount] of Object.entries(counts)) if (amount > 0) meters.clicks(agent, effect).inc(amount);
+    for (const [agent, amount] of Object.entries(counts)) if (amount > 0) metrics.clicks(agent, effect).inc(amount);
   }
 
   return {
@@ -87,4 +80,33 @@ export function createFollow({ store, clock, log, meters, tell }: Needs): Follow
       await clicks.idle();
     },
   };
+}
+
+/** Programs that fetch a link because a person is about to see it: messengers, mail clients, feeds. */
+const PREVIEWS = anyOf(
+  "whatsapp/", "facebookexternalhit", "facebot", "twitterbot", "slackbot", "slack-imgproxy", "telegrambot", "discordbot",
+  "skypeuripreview", "linkedinbot", "applebot", "google-pagerenderer", "safelinks", "ms-office", "redditbot", "mastodon",
+  "vkshare", "embedly", "iframely", "preview",
+); // prettier-ignore
+
+/** Every other program: crawlers, libraries, monitors. No browser has "http" in its name; Cubot makes phones. */
+const BOTS = anyOf(
+  "(?<!cu)bot", "crawl", "spider", "slurp", "http", "curl/", "wget/", "python", "java/", "libwww", "^ruby", "^php", "axios/",
+  "undici", "^node", "deno/", "postman", "insomnia", "headless", "phantomjs", "lighthouse", "scrapy", "monitor",
+); // prettier-ignore
+
+/** No browser has a longer user agent; the rest is ignored. */
+const AGENT_LENGTH_MAX = 1000;
+
+/** Fixed words without repetition, so that no user agent takes long to match (ReDoS). */
+function anyOf(...words: readonly string[]): RegExp {
+  return new RegExp(words.join("|"), "i");
+}
+
+/** Separates people from programs, so that a campaign's clicks are those of its recipients. A program that lies counts as a person. */
+export function agentClassOf(userAgent: string | undefined, method: string): AgentClass {
+  if (method === "HEAD") return "preview";
+  const agent = (userAgent ?? "").slice(0, AGENT_LENGTH_MAX);
+  if (PREVIEWS.test(agent)) return "preview";
+  return agent.trim() === "" || BOTS.test(agent) ? "bot" : "person";
 }

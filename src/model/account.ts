@@ -2,7 +2,7 @@ import { OPT_OUT_WORDS } from "./opt-out.ts";
 import { CALM, type Chaos } from "./phone.ts";
 import { DEFAULT_GUARD, type PumpingGuard } from "./pumping.ts";
 
-/** Who owns messages, keys and records; everything stored belongs to exactly one account. */
+/** The owner of messages, keys and records; every stored row belongs to exactly one account. */
 export interface Account {
   id: number;
   name: string;
@@ -11,35 +11,35 @@ export interface Account {
 }
 
 export interface AccountSettings {
-  /** `strict` refuses numbers at the door that no country could have given out. */
+  /** `strict` refuses numbers that no country's numbering plan allows. */
   numbers: "lenient" | "strict";
   /** Country (ISO 3166 alpha-2) in which numbers without a plus may be written nationally. */
   defaultRegion: string | null;
   /** `strict` refuses unknown templates and senders on the simulator too, instead of learning them. */
   records: "learn" | "strict";
-  /** What becomes of a text that does not match the template it names. */
+  /** The action for a text that does not match the template it names. */
   textMismatch: "refuse" | "warn";
   /** Countries (ISO 3166 alpha-2) that may be sent to; null means all. */
   allowedCountries: readonly string[] | null;
-  /** How often the same text may go to the same number within a window; null means any number of times. */
+  /** The duplicate-text filter: the most equal texts to one number within a window; null means no limit. */
   sameText: { max: number; windowSeconds: number } | null;
-  /** Limits that guard money and people bind on real carriers; `everywhere` makes them bind on the simulator too. */
+  /** Limits that protect money and people apply to real carriers; `everywhere` applies them to the simulator too. */
   limits: "real carriers" | "everywhere";
-  /** What keeps one-time passwords from being pumped to numbers that earn with them; null switches it off. */
+  /** The guard against SMS pumping (codes requested for premium numbers); null switches it off. */
   otpGuard: PumpingGuard | null;
-  /** Answers by which a recipient leaves and joins the list of who gets no promotions. */
+  /** Replies that add a recipient to the opt-out list or remove it. */
   stopWords: readonly string[];
   startWords: readonly string[];
-  /** `metered` accounts send as long as their credits last. */
+  /** A `metered` account sends only while it has credits. */
   credits: "unlimited" | "metered";
-  /** Whether a message that the network could not deliver is paid back. */
+  /** Refunds messages that the network could not deliver. */
   refundUndelivered: boolean;
-  /** The time zone in which times are written out for people, as in `Asia/Kolkata`. */
+  /** The time zone of times that people read, such as `Asia/Kolkata`. */
   zone: string;
-  /** Days after which the texts of ended messages are erased, and after which the messages themselves are. */
+  /** Retention in days: of texts of ended messages, and of the messages. */
   keepTextsDays: number;
   keepMessagesDays: number;
-  /** How the simulated carrier misbehaves for this account. */
+  /** Faults that the simulated carrier injects for this account. */
   chaos: Chaos;
 }
 

@@ -1,13 +1,18 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { crc32 } from "node:zlib";
+import { randomText } from "../lib/random.ts";
 
-export const SCOPES = ["sms", "rcs", "chatapp", "verify", "read", "manage"] as const;
+/** `verify:custom` delivers codes that the caller chose. */
+export const SCOPES = ["sms", "rcs", "chatapp", "verify", "verify:custom", "read", "manage"] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** The scopes of test keys. `manage` is not among them, because the configuration is live. */
+export const TEST_KEY_SCOPES = SCOPES.filter((scope) => scope !== "manage");
 
 /** Messages sent with a test key never leave the simulator. */
 export type KeyMode = "live" | "test";
 
-/** A key as the server knows it: never the key itself. */
+/** A stored API key. The key itself is not stored. */
 export interface ApiKey {
   accountId: number;
   id: string;
@@ -15,10 +20,10 @@ export interface ApiKey {
   mode: KeyMode;
   /** HMAC of the key under the server's secret. */
   digest: string;
-  /** The last four characters, so that people can tell their keys apart. */
+  /** The last four characters, by which people recognise a key. */
   hint: string;
   scopes: readonly Scope[];
-  /** Networks (CIDR) it may be used from; empty means anywhere. */
+  /** Allowed client networks (CIDR); empty means all. */
   allowedIps: readonly string[];
   requestsPerSecond: number | null;
   createdAt: number;
@@ -31,19 +36,19 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const SECRET_LENGTH = 33; // 33 base-62 characters hold 196 bits
 const CHECKSUM_LENGTH = 6; // enough for 32 bits
 
-/** A new key: prefix, 196 random bits, and a checksum so that scanners and people can spot a mistyped one. */
+/** A new key: prefix, 196 random bits, and a checksum by which secret scanners recognise keys. */
 export function newKeySecret(mode: KeyMode): string {
-  const body = `hg_${mode}_${randomBase62(SECRET_LENGTH)}`;
+  const body = `hg_${mode}_${randomText(ALPHABET, SECRET_LENGTH)}`;
   return body + checksum(body);
 }
 
-/** Whether a string is a key as we make them; used to recognise leaked keys, not to let anybody in. */
+/** True for a string with the form and checksum of a key. It recognises leaked keys and grants nothing. */
 export function isWellFormedKey(key: string): boolean {
   const body = key.slice(0, -CHECKSUM_LENGTH);
   return /^hg_(live|test)_[0-9A-Za-z]{39}$/.test(key) && checksum(body) === key.slice(-CHECKSUM_LENGTH);
 }
 
-/** What is stored of a key. The pepper is not in the database, so a stolen database holds no usable key. */
+/** The stored HMAC of a key. The pepper is not in the database, so a stolen database reveals no key. */
 export const keyDigest = (pepper: Buffer, key: string): string =>
   createHmac("sha256", pepper).update(key).digest("base64url");
 
@@ -57,13 +62,4 @@ function checksum(body: string): string {
     rest = Math.floor(rest / 62);
   }
   return digits;
-}
-
-function randomBase62(length: number): string {
-  let out = "";
-  while (out.length < length) {
-    // Bytes from 248 on would favour the first letters; they are thrown away.
-    for (const byte of randomBytes(length)) if (byte < 248 && out.length < length) out += ALPHABET.charAt(byte % 62);
-  }
-  return out;
 }

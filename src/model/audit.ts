@@ -1,4 +1,4 @@
-/** Who did something: a person, a program with its key, or somebody who did not get in. */
+/** The actor: a person, a program with its key, or a failed login. */
 export interface Actor {
   kind: "user" | "key" | "nobody";
   id: string | null;
@@ -6,27 +6,31 @@ export interface Actor {
   name: string | null;
 }
 
-/** One thing that was done: who, what and when, and never what was in it. */
+/** An entry of the audit log: who, what and when, without the values. */
 export interface AuditEntry {
   accountId: number;
   /** Ordered by time. */
   id: string;
   actor: Actor;
-  /** Method and path as the table of routes has them, or one of the words below. */
+  /** Method and path as in the route table, or one of the actions below. */
   action: string;
-  /** What it was done to, as `/api` names it: `keys`, `templates`. */
+  /** The resource, as `/api` names it: `keys`, `templates`. */
   kind: string;
   recordId: string | null;
   recordName: string | null;
-  /** Which fields the request had; never what they held. */
+  /** The names of the request's fields, without their values. */
   fields: readonly string[];
-  /** Where the request came from. */
+  /** The client's address. */
   address: string;
 }
 
-/** What happens at the door itself. */
-export const DOOR_ACTIONS = ["login", "login failed", "login locked", "logout"] as const;
-export type DoorAction = (typeof DOOR_ACTIONS)[number];
+/** Actions of logging in and out. */
+export const LOGIN_ACTIONS = ["login", "login failed", "login locked", "logout"] as const;
+export type LoginAction = (typeof LOGIN_ACTIONS)[number];
 
-/** The account of whoever is nobody here: what is tried under an unknown address is written down like everything else. */
+/** Binds of an SMPP client that were refused: a wrong password or address, or too many of them. */
+export const BIND_ACTIONS = ["bind failed", "bind locked"] as const;
+export type BindAction = (typeof BIND_ACTIONS)[number];
+
+/** The account of login attempts with an unknown e-mail address; they are logged like all others. */
 export const NO_ACCOUNT = 0;

@@ -1,14 +1,14 @@
 import type { InboundMessage } from "./inbound.ts";
 import type { AgentClass } from "./link.ts";
-import { CHANNELS, messageIdOf, parseMessageId, type Channel, type MessageRef } from "./message.ts";
+import { CHANNELS, messageIdOf, parseMessageId, type Channel, type MessageRef, type State } from "./message.ts";
 import type { Verification } from "./verification.ts";
 
-/** What a customer can be told about the status of a message. */
+/** Message statuses that callbacks report. */
 export const STATUS_WORDS = ["sent", "delivered", "read", "failed", "unknown"] as const;
 export type StatusWord = (typeof STATUS_WORDS)[number];
 
-/** What a callback says of the message it is about. */
-export interface MessageFacts {
+/** The message that a callback is about. */
+export interface MessageSnapshot {
   /** `<id>:<n>`. */
   messageId: string;
   channel: Channel;
@@ -18,49 +18,86 @@ export interface MessageFacts {
   sender: string;
   credits: number;
   createdAt: number;
-  /** A chat-app message in the business's own words, rather than a template. */
+  /** A free text on the chat app, rather than a template. */
   session: boolean;
-  /** Whose network the phone is in, where the carrier has said so. */
+  /** The channel that delivered it, where it differs from the requested one: an RCS message that fell back to SMS. */
+  via?: Channel;
+  /** The operator of the phone, where the carrier reports it. */
   operator?: string;
   circle?: string;
+  /** Only on a state event. */
+  callback?: MessageCallback;
 }
 
-/** What happened, as it is stored; each endpoint's own form of it is made when it is sent. */
-export type Happening =
-  | StatusHappening
-  /** A carrier took the message. On the chat app this is told of by itself, besides the status `sent`. */
-  | { kind: "sent"; at: number; message: MessageFacts }
+/**
+ * The callback that a request of a facade asks for its messages. It is stored with each message, so that no state change is
+ * committed without its callback, on any node.
+ */
+export interface MessageCallback {
+  /** Names the queue, in which one receiver that fails does not delay others. */
+  endpointId: string;
+  /** The facade that renders, sends and judges the callback. */
+  kind: string;
+  /** The credential of the request. */
+  credentialId: string;
+  /** The states that it reports. */
+  states: readonly State[];
+  /** The target, and other choices of the request that only the facade reads. */
+  url?: string;
+  method?: "GET" | "POST";
+  options?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** An event as it is stored. The payload of each endpoint is built when it is sent. */
+export type CustomerEvent =
+  | StatusEvent
+  | StateEvent
+  /** A carrier accepted the message. The chat app reports it as an event of its own, besides the status `sent`. */
+  | { kind: "sent"; at: number; message: MessageSnapshot }
   | { kind: "inbound"; at: number; inbound: InboundMessage }
   | {
       kind: "click";
       at: number;
-      message: Pick<MessageFacts, "messageId" | "recipient" | "sender">;
+      message: Pick<MessageSnapshot, "messageId" | "recipient" | "sender">;
       url: string;
       code: string;
       agent: AgentClass;
     }
-  | VerificationHappening;
+  | VerificationEvent;
 
-/** A verification was begun, or has come to its end. */
-export interface VerificationHappening {
+/** A verification started or ended. */
+export interface VerificationEvent {
   kind: "verification";
   at: number;
   verification: Pick<Verification, "id" | "config" | "number" | "state" | "checks" | "test">;
 }
 
-export interface StatusHappening {
+export interface StatusEvent {
   kind: "status";
-  /** `unknown` is a message of which no report came: SMS tells it as Pending, and the other channels do not tell it. */
+  /** `unknown`: no receipt came. SMS reports it as Pending; the other channels do not report it. */
   status: StatusWord;
   at: number;
-  message: MessageFacts;
-  /** Name of the carrier, as the account calls it; empty when none had it. */
+  message: MessageSnapshot;
+  /** The carrier's name in the account; empty when no carrier had the message. */
   gateway: string;
   errorCode: string | null;
   description: string | null;
 }
 
-/** Events that a webhook can ask for. */
+/** A message with a callback of its own has changed its state. Webhooks get a `StatusEvent` instead. */
+export interface StateEvent extends Omit<StatusEvent, "kind" | "status"> {
+  kind: "state";
+  state: State;
+}
+
+/** The states that the callback of a message can report at their transition; its acceptance is reported with the request. */
+const REPORTED_STATES: ReadonlySet<State> = new Set<State>([
+  "submitted", "enroute", "delivered", "read", "undelivered", "expired", "rejected", "unknown", "cancelled",
+]); // prettier-ignore
+
+export const isReportedState = (state: State): boolean => REPORTED_STATES.has(state);
+
+/** Events that a webhook can subscribe to. */
 export const WEBHOOK_EVENTS = [
   "user_message",
   "message_status",
@@ -70,11 +107,11 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** What a webhook can be told about. A verification may go by several channels and is none of them. */
+/** Subjects of webhooks. A verification may use several channels, so it is a subject of its own. */
 export const WEBHOOK_CHANNELS = [...CHANNELS, "verify"] as const;
 export type WebhookChannel = (typeof WEBHOOK_CHANNELS)[number];
 
-/** What a webhook of each channel can ask for. The status of a text message goes to delivery reports instead. */
+/** The events of each subject. The status of an SMS goes to delivery reports instead. */
 export const CHANNEL_EVENTS: Readonly<Record<WebhookChannel, readonly WebhookEvent[]>> = {
   sms: ["user_message", "link_click"],
   rcs: ["user_message", "message_status"],
@@ -82,34 +119,35 @@ export const CHANNEL_EVENTS: Readonly<Record<WebhookChannel, readonly WebhookEve
   verify: ["verification_status"],
 };
 
-const EVENT_OF: Readonly<Record<Happening["kind"], WebhookEvent>> = {
+const EVENT_OF: Readonly<Record<CustomerEvent["kind"], WebhookEvent>> = {
   status: "message_status",
+  state: "message_status",
   sent: "message_sent",
   inbound: "user_message",
   click: "link_click",
   verification: "verification_status",
 };
 
-/** The event under which webhooks are told of a happening: each kind of happening is one event and no other. */
-export const eventOf = ({ kind }: Pick<Happening, "kind">): WebhookEvent => EVENT_OF[kind];
+/** The webhook event of a stored event; each kind has exactly one. */
+export const eventOf = ({ kind }: Pick<CustomerEvent, "kind">): WebhookEvent => EVENT_OF[kind];
 
-/** Where callbacks of a channel go. */
+/** A webhook: the URL for callbacks of a channel. */
 export interface WebhookContent {
   channel: WebhookChannel;
   method: "POST";
   url: string;
   events: readonly WebhookEvent[];
   enabled: boolean;
-  /** Why it was switched off by itself; null when it is on, or somebody did it. */
+  /** The reason of an automatic switch-off; null when it is on or a person switched it off. */
   disabledReason: string | null;
-  /** Sealed; the first signs, the others are signed with as well until their time is over. */
+  /** Encrypted. The first signs; the others sign as well until they expire. */
   secrets: readonly EndpointSecret[];
 }
 
-/** The provider that stands for every carrier. */
+/** The provider value for all carriers. */
 export const EVERY_PROVIDER = "ALL";
 
-/** Where delivery reports of SMS go. */
+/** The URL for delivery reports of SMS. */
 export interface DlrConfigContent {
   /** `ALL`, or the name of one carrier. */
   provider: string;
@@ -129,12 +167,12 @@ export interface HeaderPair {
 
 interface EndpointSecret {
   sealed: string;
-  /** When it stops counting; null while it is the current one. */
+  /** The time at which it expires; null for the current one. */
   until: number | null;
 }
 
-/** A request that tells a customer something, ready to be sent. */
-export interface Push {
+/** A callback request, ready to send. */
+export interface WebhookRequest {
   method: "GET" | "POST";
   /** With its query, where the method is GET. */
   url: string;
@@ -143,39 +181,54 @@ export interface Push {
   body: string | null;
 }
 
-/** `exhausted` ones were tried as often as they are; `dropped` ones have lost their endpoint, or it was switched off. */
+/** `exhausted`: all attempts failed. `dropped`: the endpoint was removed or unsubscribed from the event. */
 export const CALLBACK_STATES = ["waiting", "delivered", "exhausted", "dropped"] as const;
 export type CallbackState = (typeof CALLBACK_STATES)[number];
 
-/** Something that one endpoint is to be told. */
+/** The delivery of one event to one endpoint. */
 export interface Callback {
   accountId: number;
-  /** Names what happened, for every endpoint that is told of it. Ordered by time. */
+  /** The event's id, equal for all endpoints. Ordered by time. */
   eventId: string;
   endpointId: string;
-  happening: Happening;
-  /** How often it was tried. */
+  happening: CustomerEvent;
+  /** The number of attempts. */
   attempts: number;
+  /**
+   * Events of the same message that were not yet sent to the endpoint when this one was stored, where this node has all
+   * of them. Absent where there are none, and on callbacks that are read from the store.
+   */
+  follows?: readonly string[];
 }
 
-/** The message whose other callbacks it is told in order with; clicks have no order, and anybody can make many. */
-export function messageOf(happening: Happening): Pick<MessageRef, "requestId" | "n"> | null {
+/** The message within which callbacks keep their order. Clicks have no order: anyone can cause many of them. */
+export function messageOf(happening: CustomerEvent): Pick<MessageRef, "requestId" | "n"> | null {
   if (happening.kind === "inbound") return happening.inbound.answers;
   if (happening.kind === "click") return null;
   if (happening.kind === "verification") return { requestId: happening.verification.id, n: 1 };
   return parseMessageId(happening.message.messageId);
 }
 
-/** The same as customers know it. */
-export function messageIdIn(happening: Happening): string | null {
-  if (happening.kind === "status" || happening.kind === "sent") return happening.message.messageId;
+/** The inbound message of an event; null for other events. */
+export const inboundIdOf = (happening: CustomerEvent): string | null =>
+  happening.kind === "inbound" ? happening.inbound.id : null;
+
+/** True for events whose facts are a snapshot of the message. */
+export const isOfMessage = (
+  happening: CustomerEvent,
+): happening is Extract<CustomerEvent, { kind: "status" | "state" | "sent" }> =>
+  happening.kind === "status" || happening.kind === "state" || happening.kind === "sent";
+
+/** The public message id. */
+export function messageIdIn(happening: CustomerEvent): string | null {
+  if (isOfMessage(happening)) return happening.message.messageId;
   const message = messageOf(happening);
   return message && messageIdOf(message);
 }
 
-/** How an endpoint has been lately. */
+/** The recent health of an endpoint. */
 export interface EndpointHealth {
-  /** Since when nothing has arrived; null while it does. */
+  /** The start of the current outage; null when there is none. */
   failingSince: number | null;
   lastSuccessAt: number | null;
   lastFailureAt: number | null;

@@ -3,13 +3,14 @@ import type { ChatTemplate } from "./chatapp.ts";
 import type { Channel, RouteClass } from "./message.ts";
 import type { Chaos } from "./phone.ts";
 import type { RcsTemplate } from "./rcs.ts";
-import type { HttpLine } from "./http-line.ts";
-import type { RbmLine } from "./rbm-line.ts";
-import type { SmppLine } from "./smpp-line.ts";
-import type { WhatsappLine } from "./whatsapp-line.ts";
+import type { HttpConnectionSettings } from "./http-connection.ts";
+import type { RbmConnectionSettings } from "./rbm-connection.ts";
+import type { SmppConnectionSettings } from "./smpp-connection.ts";
+import type { WhatsappConnectionSettings } from "./whatsapp-connection.ts";
 import type { VerifyConfigContent } from "./verify-config.ts";
+import type { VerifyRuleContent } from "./verify-rule.ts";
 
-/** What people configure about sending: few records, held in memory on every node. */
+/** Configuration records: few, and held in memory on every node. */
 export interface CatalogContents {
   template: TemplateContent;
   chatTemplate: ChatTemplate;
@@ -21,16 +22,18 @@ export interface CatalogContents {
   route: RouteContent;
   price: PriceContent;
   campaign: CampaignContent;
+  formerChannel: FormerChannelContent;
   webhook: WebhookContent;
   dlrConfig: DlrConfigContent;
   verifyConfig: VerifyConfigContent;
+  verifyRule: VerifyRuleContent;
 }
 
 export type CatalogKind = keyof CatalogContents;
 
 /**
- * `authored` records were made by somebody and are held to. `learned` ones were taken from a request that ended in the
- * simulator, and follow the latest such request.
+ * `authored` records were created by a person and are enforced. `learned` records were taken from a request to the
+ * simulator and follow the latest such request.
  */
 export type Origin = "authored" | "learned";
 
@@ -56,117 +59,128 @@ export interface TemplateContent {
   dltEntityId: string | null;
 }
 
-/** Who sends on RCS. Its name is the `botId` of requests. */
-export interface BotContent {
-  /** What phones show; null while it is not known. */
+/** A sender on RCS. Its name is the `botId` of requests. */
+interface BotContent {
+  /** The name on phones; null while unknown. */
   title: string | null;
-  /** What its platform calls it; null is its own name, as is nothing in a record of an earlier release. */
+  /** The platform's id; null means its own name. Absent in records of earlier releases, with the same meaning. */
   agentId?: string | null;
 }
 
 /** A business number of the chat app. Its name is the `from` of requests: a plus and its digits. */
-export interface NumberContent {
-  /** What phones show; null while it is not known. */
+interface NumberContent {
+  /** The name on phones; null while unknown. */
   title: string | null;
-  /** What the platform calls it; null, and absent in what earlier releases stored, takes the line's. */
+  /** The platform's id; null means that of the connection. Absent in records of earlier releases. */
   phoneNumberId?: string | null;
 }
 
 /** Its name is the `sender` of requests. */
-export interface SenderContent {
+interface SenderContent {
   dltEntityId: string | null;
 }
 
-/** A line to a network, by what it speaks. The simulator called `simulator` is always there and has no record. */
+/** Carrier connections by protocol. The simulator named `simulator` always exists and has no record. */
 export type CarrierContent = SimulatedLine | RealCarrierContent;
 
-/** What is known of lines to real networks, by what they speak. */
-export interface RealLines {
-  smpp: SmppLine;
-  whatsapp: WhatsappLine;
-  rbm: RbmLine;
-  http: HttpLine;
+/** Settings of connections to real networks, by protocol. */
+export interface ConnectionsByAdapter {
+  smpp: SmppConnectionSettings;
+  whatsapp: WhatsappConnectionSettings;
+  rbm: RbmConnectionSettings;
+  http: HttpConnectionSettings;
 }
 
-export type RealAdapter = keyof RealLines;
+export type RealAdapter = keyof ConnectionsByAdapter;
 
-/** Each has its line under the name of its adapter, and nothing under the others. */
+/** A carrier has its connection under the name of its adapter, and null under the others. */
 export type RealCarrierContent = {
-  [A in RealAdapter]: AnyLine & { adapter: A; chaos: null } & Record<A, RealLines[A]> & {
+  [A in RealAdapter]: AnyLine & { adapter: A; chaos: null } & Record<A, ConnectionsByAdapter[A]> & {
       [Other in Exclude<RealAdapter, A>]?: null;
     };
 }[RealAdapter];
 
 interface AnyLine {
-  /** Contracted speed, over all nodes together; null means as fast as it goes. */
+  /** The contracted rate of all nodes together; null means unlimited. */
   messagesPerSecond: number | null;
 }
 
 type SimulatedLine = AnyLine & {
   adapter: "simulator";
-  /** How it misbehaves; null takes the account's. */
+  /** Injected faults; null means the account's. */
   chaos: Chaos | null;
 } & { [A in RealAdapter]?: null };
 
-/** Where the platform behind a carrier calls back, by the id of its record. */
+/** The path at which a carrier's platform sends its webhooks, by the id of its record. */
 export const callbackPath = (carrierId: string): string => `/hooks/${carrierId}`;
 
-/** The line of a carrier; null where it is simulated. */
-export const lineIn = (content: CarrierContent): RealLines[RealAdapter] | null =>
+/** The connection of a carrier; null when it is simulated. */
+export const connectionIn = (content: CarrierContent): ConnectionsByAdapter[RealAdapter] | null =>
   content.adapter === "simulator" ? null : (content[content.adapter] ?? null);
 
-/** Which messages go to which carrier. An empty list matches everything. */
+/** Selects the carrier of matching messages. An empty list matches everything. */
 export interface RouteContent {
-  /** Null takes every channel. */
+  /** Null matches every channel. */
   channel: Channel | null;
   routeClasses: readonly RouteClass[];
   prefixes: readonly string[];
   senders: readonly string[];
   /** Name of a carrier. */
   carrier: string;
-  /** Lower ones are tried first. */
+  /** Lower values are tried first. */
   priority: number;
   /** Share among routes of the same priority. */
   weight: number;
   enabled: boolean;
   /** In the recipient's zone; promotions are held meanwhile. */
   quietHours: { from: string; to: string } | null;
-  /** Without a delivery within so long, the next route is tried. */
+  /** Failover: the next route is tried when no delivery comes within this time. */
   failoverAfterSeconds: number | null;
-  /** What becomes of a promotion when nobody knows whether the carrier took it. */
+  /** The action for a promotion whose submit is in doubt. */
   repeatPromotionsInDoubt: boolean;
+  /**
+   * Lets a simulated carrier take live messages although the account has a real carrier for the channel. Absent in
+   * records of earlier releases, which means false.
+   */
+  simulateLive?: boolean;
 }
 
-/** Credits per segment for the longest prefix that fits; an empty prefix fits every number. */
+/** Credits per segment of the longest matching prefix; an empty prefix matches every number. */
 export interface PriceContent {
   routeClass: RouteClass | null;
   prefix: string;
   creditsPerSegment: number;
 }
 
-/** The messages of a paused campaign are due so much later than they would be, which is never. */
+/** A channel whose last real carrier was removed. Its name is the channel. */
+interface FormerChannelContent {
+  /** The time of the removal. */
+  until: number;
+}
+
+/** Added to the due time of messages of a paused campaign, so that they are never due. */
 export const PAUSED_MS = 100_000_000_000_000;
 
 export interface CampaignContent {
   status: "running" | "paused" | "cancelled";
-  /** When it was paused; null while it is not. */
+  /** The start of the pause; null while it is not paused. */
   pausedAt: number | null;
-  /** How long its last pause was. */
+  /** The length of the last pause. */
   pausedMs: number;
 }
 
-/** The carrier that is always there, and the only one for messages of a test key. */
+/** The built-in carrier, and the only one for messages of test keys. */
 export const SIMULATOR = "simulator";
 
-/** A carrier's name in the whole service: two accounts may call theirs the same. */
+/** A carrier's global name: two accounts may use the same name. */
 export const carrierKey = (accountId: number, name: string): string =>
   name === SIMULATOR ? name : `${accountId}/${name}`;
 
-/** The account whose carrier it is; null for the one that is everybody's. */
+/** The account of a global carrier name; null for the built-in carrier. */
 export const accountOfCarrier = (key: string): number | null => {
   const digits = /^(\d+)\//.exec(key)?.[1];
   return digits === undefined ? null : Number(digits);
 };
 
-/** The name that its account gave it. */
+/** The carrier's name within its account. */
 export const carrierNameOf = (key: string): string => key.slice(key.indexOf("/") + 1);

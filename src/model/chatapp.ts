@@ -1,17 +1,14 @@
+import type { WithFallback } from "./fallback.ts";
 import type { RouteClass } from "./message.ts";
 
-/**
- * What the chat app knows of a message: the template that somebody had approved, and what is made of it for one
- * recipient.
- */
+/** Templates and content of chat-app messages. */
 
 const MEDIA_TYPES = ["image", "video", "document"] as const;
 export type MediaType = (typeof MEDIA_TYPES)[number];
 
 export const HEADER_TYPES = ["text", ...MEDIA_TYPES] as const;
-export type HeaderType = (typeof HEADER_TYPES)[number];
 
-/** What is shown above the text. */
+/** The part above the text. */
 export type ChatHeader = { type: "text"; text: string } | ChatMedia;
 
 export interface ChatMedia {
@@ -20,8 +17,8 @@ export interface ChatMedia {
 }
 
 /**
- * What a template says about its header. The kind binds; what is sent comes with each request, so that the text or link
- * here is only an example for whoever looks at the template, and is null while the template is learned.
+ * The header of a template. Its type is enforced; the text or link comes with each request. The text or link here is
+ * only an example, and null while the template is learned.
  */
 export type ChatTemplateHeader = { type: "text"; text: string | null } | { type: MediaType; link: string | null };
 
@@ -39,16 +36,16 @@ const ROUTE_CLASS_OF: Record<ChatCategory, RouteClass> = {
   authentication: "OTP",
 };
 
-/** Which lane messages of a template take. */
+/** The route class, and so the priority queue, of each template category. */
 export const routeClassOf = ({ category }: Pick<ChatTemplate, "category">): RouteClass => ROUTE_CLASS_OF[category];
 
 /** A stored template. Its name is the `templateName` of requests. */
 export interface ChatTemplate {
-  /** As the platform writes it: `en`, `pt_BR`. A request cannot say it. */
+  /** In the platform's form: `en`, `pt_BR`. Requests do not name it. */
   language: string;
-  /** What it is for, as the platform asks: it decides about the lane, and whether the opt-out list counts. */
+  /** The platform's category. It decides the priority queue and whether the opt-out list applies. */
   category: ChatCategory;
-  /** Only an approved one can be sent. */
+  /** Only an approved template can be sent. */
   status: "draft" | "approved" | "paused";
   header: ChatTemplateHeader | null;
   /** With its placeholders `{{1}}`, `{{2}}`; null while only the number of variables is known. */
@@ -56,72 +53,77 @@ export interface ChatTemplate {
   variables: number;
   footer: string | null;
   buttons: readonly ChatButton[];
-  /** Which of the platform's business accounts has it, where its list was followed: no other list or call changes it. */
+  /** The platform's business account that it was synchronised from; no other account's list or webhook changes it. */
   businessAccountId?: string;
 }
 
-/** A template as the platform has it, in our words. */
+/** A template of the platform, in our format. */
 export interface PulledTemplate {
   name: string;
   content: ChatTemplate;
 }
 
-/** A template that requests could not be made for, and why. */
+/** A template of the platform that we cannot send, with the reason. */
 export interface UnreadTemplate {
   name: string;
   language: string;
   reason: string;
 }
 
-/** What a platform says of an account's templates: all of it, or nothing that could be acted on. */
+/** The platform's list of templates: complete, or a failure. */
 export type PulledTemplates =
   | { kind: "pulled"; templates: readonly PulledTemplate[]; unread: readonly UnreadTemplate[] }
   | { kind: "failed"; code: string | null; description: string };
 
-/** What a platform has decided about a template. */
+/** The platform's decision about a template. */
 export interface TemplateNews {
   name: string;
   language: string;
   status: ChatTemplate["status"];
-  /** Whose template it is there; null where the platform does not say. */
+  /** The owner on the platform; null where it is not reported. */
   businessAccountId: string | null;
 }
 
-/** The language of a template of which nobody said any. */
+/** The language of a template without one. */
 export const DEFAULT_LANGUAGE = "en";
 
-/** What is sent, as it lies in the message's row and is shown on a phone. */
-export type ChatContent =
+/** The content of a chat-app message, as stored in its row and shown on a phone. */
+export type ChatContent = (
   | {
       kind: "template";
       templateName: string;
       language: string;
       header: ChatHeader | null;
-      /** The body with its values in their places. */
+      /** The body with its values filled in. */
       text: string;
       footer: string | null;
       buttons: readonly ChatButton[];
-      /** The values again: a platform fills its own copy of the template in. */
+      /** The values, because the platform fills in its own copy of the template. */
       params: readonly string[];
     }
-  | { kind: "text"; text: string };
+  | { kind: "text"; text: string }
+) &
+  WithFallback;
 
-/** For how long after a user's own message the platform lets a business answer in its own words. */
-const SESSION_MS = 86_400_000;
+/** The session window: free text is allowed for this long after the user's last message. */
+export const SESSION_MS = 86_400_000;
 
 export const isSessionOpen = (writtenAt: number | null, now: number): boolean =>
   writtenAt !== null && now - writtenAt < SESSION_MS;
 
-/** Whether content is such an answer. */
+/** True for a free text. */
 export const isSession = (content: object): boolean =>
   "kind" in content && content.kind === "text" && !("botId" in content);
 
 /** No phone shows a longer text. Characters are UTF-16 units, as in every limit on a text. */
 export const CHAT_TEXT_MAX = 4096;
 
-/** The longest text above a message. */
+/** The longest text of a header. */
 export const HEADER_TEXT_MAX = 60;
 
-const TEMPLATE_NAME = /^[a-z0-9_]{1,512}$/;
+export const TEMPLATE_NAME_MAX = 512;
 
-export const isTemplateName = (value: string): boolean => TEMPLATE_NAME.test(value);
+const TEMPLATE_NAME = /^[a-z0-9_]+$/;
+
+export const isTemplateName = (value: string): boolean =>
+  value.length <= TEMPLATE_NAME_MAX && TEMPLATE_NAME.test(value);

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "./verification.ts";
 
-/** Sends to a country within one hour, which is named by how many went before it, and how many of them were verified. */
+/** Codes sent to a country within one hour (hours since the epoch), and how many of them were verified. */
 export interface CountryHour {
   country: string;
   hour: number;
@@ -8,34 +8,34 @@ export interface CountryHour {
   verified: number;
 }
 
-/** A country in which fewer codes are used than should be. */
+/** A country with a low conversion: too few of its codes are used. */
 export interface CountryAlert {
   country: string;
   /** Codes within the last day, and how many of them were used. */
   sent: number;
   verified: number;
   conversion: number;
-  /** The share that was used in the seven days before, in percent; null when too few were sent to tell. */
+  /** The conversion of the seven days before, in percent; null when too few codes were sent. */
   usual: number | null;
-  /** The hour from which on it is so. */
+  /** The hour in which the drop began. */
   since: number;
 }
 
-/** Fewer than these say nothing about a country. */
+/** The smallest sample that is significant. */
 const LEAST_SENDS = 50;
-/** Less than this part of what is usual is worth a look. */
+/** An alert is raised below this share of the usual conversion. */
 const PART_OF_USUAL = 0.6;
-/** A code counts once its owner has had the time to type it. */
+/** A code counts only after its user has had the time to type it. */
 const RIPE_MS = 5 * MINUTE_MS;
 const USUAL_DAYS = 7;
 
-/** The time of which the hours are wanted: the last day and the week before it, without codes that may yet be used. */
+/** The range of hours to read: the last day and the week before, without codes that may still be used. */
 export const watchedTime = (now: number): { from: number; until: number } => ({
   from: now - (USUAL_DAYS + 1) * DAY_MS,
   until: now - RIPE_MS,
 });
 
-/** Countries whose conversion is below what must be, or well below their own. */
+/** Countries whose conversion is below the required share, or far below their usual one. */
 export function countryAlerts(hours: readonly CountryHour[], leastPercent: number, now: number): CountryAlert[] {
   const alerts = [...Map.groupBy(hours, ({ country }) => country)].map(([country, all]) =>
     alertOf(country, all, leastPercent, now),
@@ -73,7 +73,7 @@ const sumOf = (hours: readonly CountryHour[]): { sends: number; verified: number
   verified: hours.reduce((sum, { verified }) => sum + verified, 0),
 });
 
-/** The hour from which on the most used codes are missing. */
+/** The hour since which the most used codes are missing. */
 function onset(hours: readonly CountryHour[], bound: number): number {
   let missing = 0;
   let most = { missing: 0, hour: 0 };

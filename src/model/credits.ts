@@ -1,20 +1,20 @@
-/** What an account has. `held` belongs to messages that are accepted and not sent yet; it is no longer part of `balance`. */
+/** An account's credits. `held` is reserved for accepted messages that are not sent yet, and not part of `balance`. */
 export interface Balance {
   balance: number;
   held: number;
 }
 
 /**
- * One line of the ledger. The balance is the sum of all amounts, what is held the sum of all `held`.
- * - `top-up`: the operator gave credits, or took some back.
+ * One line of the ledger. The balance is the sum of all amounts; the held credits are the sum of all `held`.
+ * - `top-up`: the operator added credits, or removed some.
  * - `hold`: a request was accepted; `n` is 0, the line is for all its messages.
  * - `spend`: a carrier took the message.
  * - `release`: the message failed before a carrier took it.
- * - `refund`: the message failed afterwards, and the account is paid back.
+ * - `refund`: the message failed afterwards, and its credits are returned.
  */
 export interface LedgerEntry {
   accountId: number;
-  /** The request; for a top-up an id of its own. */
+  /** The request's id; a top-up has its own. */
   requestId: string;
   n: number;
   kind: LedgerKind;

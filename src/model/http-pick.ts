@@ -1,26 +1,28 @@
-import { isObject } from "../lib/plain-object.ts";
-import type { HttpPick } from "./http-line.ts";
+import { isObject } from "../lib/json.ts";
+import type { HttpPick } from "./http-connection.ts";
 
-/** What something is looked for in: an answer, a call, or one entry of it. */
-export interface Said {
-  /** All of it, as it came; of an entry its own JSON. */
+/** Searchable input: a response, a webhook, or one of its entries. */
+export interface ResponseParts {
+  /** Raw text; for an entry its own JSON. */
   readonly text: string;
-  /** The value under a path; undefined when there is none. */
+  /** Values at a path; undefined if absent. */
   at(steps: readonly PathStep[], written: string): readonly unknown[];
+  /** Raw bytes of a query or form field, whose charset may not be UTF-8; null if absent. */
+  bytes?(written: string): Buffer | null;
 }
 
-/** The name of a field, a place in a list from 0, or every place of it. */
+/** A field name, a list index from 0, or every index. */
 export type PathStep = string | number | typeof EVERY;
 const EVERY = Symbol("every");
 
 const PATH = /^(?:[^.[\]]+|\[(?:\d{1,4}|\*)\])(?:\.[^.[\]]+|\[(?:\d{1,4}|\*)\])*$/;
 const STEP = /[^.[\]]+|\[(\d+|\*)\]/g;
 
-/** How a path is written, for whoever wrote something else. */
+/** Explanation for error messages. */
 export const PATH_RULE =
   "A path is written like data.messages[0].id: names, dots, places from 0 in brackets, and [*] for every place.";
 
-/** The steps of a path; null when it is none. */
+/** Null if the path is invalid. */
 export function readPath(written: string): readonly PathStep[] | null {
   if (!PATH.test(written)) return null;
   return [...written.matchAll(STEP)].map(([name, place]) =>
@@ -28,11 +30,11 @@ export function readPath(written: string): readonly PathStep[] | null {
   );
 }
 
-/** More entries of a list than this are no parts of a message. */
+/** Longer lists are not the parts of a message. */
 const ENTRIES_MAX = 1000;
 
-/** What stands under a path in a value that was parsed from JSON; never what an object has by birth. */
-export function walk(value: unknown, steps: readonly PathStep[], entriesMax = ENTRIES_MAX): readonly unknown[] {
+/** Values at a path in parsed JSON; inherited properties do not count. */
+export function followPath(value: unknown, steps: readonly PathStep[], entriesMax = ENTRIES_MAX): readonly unknown[] {
   let found: readonly unknown[] = [value];
   for (const step of steps) {
     found = found.flatMap((each) => {
@@ -47,13 +49,13 @@ export function walk(value: unknown, steps: readonly PathStep[], entriesMax = EN
 
 const GROUP = "(*)";
 
-/** How a pattern is written, for whoever wrote something else. */
+/** Explanation for error messages. */
 export const PATTERN_RULE =
   "A pattern has * for anything, and at most one (*) for what is looked for; all else stands for itself.";
 
 /**
- * A pattern of plain text and `*`, of which one may stand in brackets to say what is wanted. It is no regular expression:
- * among those are some that take hours over one answer, and these take a single walk through it. Null when it is none.
+ * Compiles a pattern of plain text and `*`, of which one may be in brackets to mark the result. Not a regular expression,
+ * which could take exponential time; these match in linear time. Null if invalid.
  */
 export function readPattern(written: string): ((text: string) => string | null) | null {
   const groups = written.split(GROUP).length - 1;
@@ -63,10 +65,10 @@ export function readPattern(written: string): ((text: string) => string | null) 
   return (text) => find(text.trim(), literals, before);
 }
 
-/** What an answer says of itself it says early; looking through all of a long one, for every rule, would hold up everybody. */
+/** Only the start of a long response is searched, because every rule searches it. */
 const LOOKED_THROUGH_MAX = 8192;
 
-/** Every star takes as little as it can; the whole text has to fit. */
+/** Each star matches as little as possible; the pattern covers the whole text. */
 function find(text: string, literals: readonly string[], wanted: number | null): string | null {
   const [first = "", ...rest] = literals;
   if (!text.startsWith(first)) return null;
@@ -84,10 +86,10 @@ function find(text: string, literals: readonly string[], wanted: number | null):
   return found;
 }
 
-/** Looks for something: every value that there is, as text. */
-export type Picked = (said: Said) => readonly string[];
+/** Finds all values as text. */
+export type Picked = (said: ResponseParts) => readonly string[];
 
-/** Makes a pick out of what was written of it; what cannot be read finds nothing, and is refused when it is saved. */
+/** An invalid pick finds nothing; validation refuses it when the record is saved. */
 export function compilePick({ path, pattern }: HttpPick): Picked {
   const steps = path === null ? null : readPath(path);
   const match = pattern === null ? null : readPattern(pattern);
@@ -98,7 +100,7 @@ export function compilePick({ path, pattern }: HttpPick): Picked {
   };
 }
 
-/** Numbers and truths are compared as they are written; what has parts is no value. */
+/** Numbers and booleans compare as text; objects and lists have no value. */
 function textOf(value: unknown): readonly string[] {
   if (typeof value === "string") return value === "" ? [] : [value];
   return typeof value === "number" || typeof value === "boolean" ? [String(value)] : [];
@@ -106,12 +108,12 @@ function textOf(value: unknown): readonly string[] {
 
 const LONG_NUMBER = /\d{16}/;
 
-/** What a text says in JSON; undefined where it is none. Ids of more digits than a number can hold come as their digits. */
+/** Undefined if invalid. Integers beyond the safe range keep their digits as strings. */
 export function readJson(text: string): unknown {
   try {
     return LONG_NUMBER.test(text) ? (JSON.parse(text, keepDigits) as unknown) : (JSON.parse(text) as unknown);
   } catch {
-    // There is no other way to ask whether it is JSON.
+    // JSON.parse is the only check.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import type { HttpErrorRule, HttpPick, HttpPresetName, HttpSettings } from "./http-line.ts";
+import type { HttpErrorRule, HttpPick, HttpPresetName, HttpSettings } from "./http-connection.ts";
 
 const at = (path: string, pattern: string | null = null): HttpPick => ({ path, pattern });
 const rule = (meaning: HttpErrorRule["meaning"], fits: Partial<Omit<HttpErrorRule, "meaning">>): HttpErrorRule => ({
@@ -13,8 +13,7 @@ const rule = (meaning: HttpErrorRule["meaning"], fits: Partial<Omit<HttpErrorRul
 type Preset = Partial<Omit<HttpSettings, "preset">>;
 
 /**
- * Kannel's `sendsms`. It gives no id, so ours comes back in its reports; a long text goes as several parts, of which it
- * reports the last only.
+ * Kannel `sendsms`. It returns no id, so our own comes back in its receipts. Of a long text only the last part is reported.
  */
 const kannel: Preset = {
   method: "GET",
@@ -48,11 +47,19 @@ const kannel: Preset = {
     time: at("time"),
     recipient: null,
   },
-  inbound: { each: null, from: at("from"), to: at("to"), text: at("text"), id: at("id"), time: at("time") },
+  inbound: {
+    each: null,
+    from: at("from"),
+    to: at("to"),
+    text: at("text"),
+    id: at("id"),
+    time: at("time"),
+    charset: at("charset"),
+  },
   answer: "",
 };
 
-/** Twilio's Messages resource: a form, basic authentication, and a form for each change of state. */
+/** Twilio Messages: form request, basic authentication, form webhooks. */
 const twilio: Preset = {
   baseUrl: "https://api.twilio.com",
   method: "POST",
@@ -67,7 +74,7 @@ const twilio: Preset = {
     rule("stop", { path: "code", equals: ["20003", "20005", "20404"] }),
     rule("carrier", { path: "code", equals: ["21408", "21606", "21612", "21660", "30001", "30002"] }),
   ],
-  // Ours comes along, because Twilio gives back only the address that it was given.
+  // Our id, because Twilio returns only the URL that it was given.
   callbackQuery: "ref={{messageId}}",
   receipts: {
     each: null,
@@ -98,12 +105,13 @@ const twilio: Preset = {
     text: at("Body"),
     id: at("MessageSid"),
     time: null,
+    charset: null,
   },
-  // Anything else would be taken for a text to send back.
+  // Twilio would send any other response as a reply.
   answer: "",
 };
 
-/** Sinch's batches: JSON, a bearer token, and a report for each recipient. */
+/** Sinch batches: JSON, bearer token, one receipt per recipient. */
 const sinch: Preset = {
   baseUrl: "https://us.sms.api.sinch.com",
   method: "POST",
@@ -142,10 +150,11 @@ const sinch: Preset = {
     text: at("body"),
     id: at("id"),
     time: at("received_at"),
+    charset: null,
   },
 };
 
-/** Vonage's SMS API: every answer has status 200 and says yes or no in it, and every part of a long text has its id. */
+/** Vonage SMS API: every response has status 200 and the result in its body; every part has its own id. */
 const vonage: Preset = {
   baseUrl: "https://rest.nexmo.com",
   method: "POST",
@@ -156,7 +165,7 @@ const vonage: Preset = {
     "&from={{sender}}&to={{recipient}}&text={{text}}",
     "{{?unicode}}&type=unicode{{/unicode}}{{?flash}}&message-class=0{{/flash}}",
     "{{?dltEntityId}}&entity-id={{dltEntityId}}{{/dltEntityId}}{{?dltContentId}}&content-id={{dltContentId}}{{/dltContentId}}",
-    // Of a long text each part is reported with it, and none of them speaks for all.
+    // Every part of a long text is reported with it, and no part stands for the message.
     "&callback={{callbackUrl}}{{!long}}&client-ref={{messageId}}{{/long}}",
   ].join(""),
   success: { statuses: ["2xx"], path: "messages[*].status", pattern: null, equals: ["0"] },
@@ -195,8 +204,9 @@ const vonage: Preset = {
     text: at("text"),
     id: at("messageId"),
     time: at("message-timestamp"),
+    charset: null,
   },
 };
 
-/** Requests that are well known, so that nobody has to write them again: only names and secrets are to be given. */
+/** Requests of well-known providers; only names and secrets are missing. */
 export const PRESETS: Readonly<Record<HttpPresetName, Preset>> = { kannel, twilio, sinch, vonage };

@@ -1,6 +1,6 @@
-import type { HttpBodyType } from "./http-line.ts";
+import type { HttpBodyType } from "./http-connection.ts";
 
-/** What a request can say of a message. */
+/** Message fields available to templates. */
 export interface TemplateFields {
   recipient: string;
   sender: string;
@@ -47,43 +47,43 @@ const FIELDS: Readonly<Record<keyof TemplateFields, Kind>> = {
 
 const isField = (name: string): name is keyof TemplateFields => Object.hasOwn(FIELDS, name);
 
-/** Where a template stands; each place has its own way for a text to break out of it, and its own escape from that. */
+/** Each place has its own injection risk and its own escape. */
 export type TemplatePlace = "path" | "query" | "header" | "constant" | Exclude<HttpBodyType, "none">;
 
-/** What is the same for every message, by the whole name of its placeholder: `secret:token`. */
+/** Values that are the same for every message, by full placeholder name, for example `secret:token`. */
 export type TemplateConstants = Readonly<Record<string, string>>;
 
 export interface Template {
   render(fields: TemplateFields): string;
-  /** What it uses, as its placeholders name it. */
+  /** Placeholder names in use. */
   uses: ReadonlySet<string>;
 }
 
-type Say = (fields: TemplateFields) => string;
-type Holds = (fields: TemplateFields) => boolean;
+type Render = (fields: TemplateFields) => string;
+type Condition = (fields: TemplateFields) => boolean;
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 const CONSTANT = /^(?:secret|value):[A-Za-z][A-Za-z0-9_]*$/;
 const WORD = /^(\w+)(?:\|(plus|max:(\d{1,9})))?$/;
 const SECTION = /^([?!/])(\w+)$/;
-/** What cannot lead out of the path however it is escaped: `..` would, and whoever sends a message may call himself so. */
+/** Safe in a path. `..` would change the path even if escaped, and senders are chosen by customers. */
 const IN_PATH = new Set(["recipient", "messageId", "segments"]);
-/** What of a message may stand in our own address, which travels through logs of others. */
+/** Safe in our own webhook URL, which appears in logs of others. */
 const IN_QUERY = new Set(["messageId", "type", "segments"]);
 const PRINTABLE = /^[\x21-\x7e]*$/;
 const PRINTABLE_OR_SPACE = /^[\x20-\x7e]*$/;
 
 /**
- * Reads a template once, so that a message only costs the joining of its parts. What is wrong with it goes to `tell`, and
- * then what was made of it must not be used.
+ * Parses a template once, so that rendering only joins strings. Faults go to `tell`; a template with faults must not be
+ * used.
  */
 export function compileTemplate(
   written: string,
   place: TemplatePlace,
   constants: TemplateConstants,
-  tell: (message: string) => void,
+  onFault: (message: string) => void,
 ): Template {
-  const reader = new Reader(place, constants, tell);
+  const reader = new Reader(place, constants, onFault);
   let end = 0;
   for (const found of written.matchAll(PLACEHOLDER)) {
     reader.literal(written.slice(end, found.index));
@@ -96,45 +96,45 @@ export function compileTemplate(
 
 interface Section {
   name: string;
-  holds: Holds;
-  says: Say[];
+  condition: Condition;
+  renderers: Render[];
   wasInString: boolean;
 }
 
 class Reader {
   readonly #place: TemplatePlace;
   readonly #constants: TemplateConstants;
-  readonly #tell: (message: string) => void;
-  readonly #says: Say[] = [];
+  readonly #onFault: (message: string) => void;
+  readonly #renderers: Render[] = [];
   readonly #uses = new Set<string>();
   #section: Section | null = null;
-  /** In a template of JSON: whether it is between two quotes. */
+  /** In a JSON template: inside a string literal. */
   #isInString = false;
   #isEscaped = false;
   #isInQuery = false;
 
-  constructor(place: TemplatePlace, constants: TemplateConstants, tell: (message: string) => void) {
+  constructor(place: TemplatePlace, constants: TemplateConstants, onFault: (message: string) => void) {
     this.#place = place;
     this.#constants = constants;
-    this.#tell = tell;
+    this.#onFault = onFault;
     this.#isInQuery = place === "query";
   }
 
   literal(text: string): void {
     if (text === "") return;
-    if (text.includes("{{")) this.#tell("{{ opens a placeholder that }} never closes.");
+    if (text.includes("{{")) this.#onFault("{{ opens a placeholder that }} never closes.");
     this.#checkLiteral(text);
     this.#add(() => text);
   }
 
   placeholder(inner: string): void {
     const section = SECTION.exec(inner);
-    if (section) return this.#turnSection(section[1] ?? "", section[2] ?? "");
-    if (this.#isEscaped) this.#tell(`{{${inner}}} stands behind a backslash: take that away.`);
+    if (section) return this.#toggleSection(section[1] ?? "", section[2] ?? "");
+    if (this.#isEscaped) this.#onFault(`{{${inner}}} stands behind a backslash: take that away.`);
     if (CONSTANT.test(inner)) return this.#constant(inner);
     const [, name = "", filter, max] = WORD.exec(inner) ?? [];
     if (!isField(name)) {
-      this.#tell(`{{${inner}}} is nothing that a message has: use one of ${Object.keys(FIELDS).join(", ")}.`);
+      this.#onFault(`{{${inner}}} is nothing that a message has: use one of ${Object.keys(FIELDS).join(", ")}.`);
       return;
     }
     this.#field(name, filter, max);
@@ -142,26 +142,26 @@ class Reader {
 
   finish(written: string): Template {
     if (this.#section)
-      this.#tell(`{{?${this.#section.name}}} is never closed: end it with {{/${this.#section.name}}}.`);
+      this.#onFault(`{{?${this.#section.name}}} is never closed: end it with {{/${this.#section.name}}}.`);
     if (this.#place === "raw" && !/^\{\{[^{}]*\}\}$/.test(written))
-      this.#tell("A raw body is one placeholder and nothing else, so that no text can pass for something else.");
-    const says = this.#says;
-    return { uses: this.#uses, render: (fields) => joined(says, fields) };
+      this.#onFault("A raw body is one placeholder and nothing else, so that no text can pass for something else.");
+    const renderers = this.#renderers;
+    return { uses: this.#uses, render: (fields) => joined(renderers, fields) };
   }
 
-  #add(say: Say): void {
-    (this.#section?.says ?? this.#says).push(say);
+  #add(renderPart: Render): void {
+    (this.#section?.renderers ?? this.#renderers).push(renderPart);
   }
 
   #checkLiteral(text: string): void {
     if (this.#place === "json") this.#followJson(text);
     if (this.#place === "header" && !PRINTABLE_OR_SPACE.test(text))
-      this.#tell("A header has letters, digits and signs of ASCII only.");
+      this.#onFault("A header has letters, digits and signs of ASCII only.");
     if (this.#place !== "path" && this.#place !== "query" && this.#place !== "form") return;
     if (!PRINTABLE.test(text) || text.includes("#"))
-      this.#tell("Write what is neither a letter nor a digit with percent signs, like %20 for a space.");
+      this.#onFault("Write what is neither a letter nor a digit with percent signs, like %20 for a space.");
     if (this.#place !== "path" || !text.includes("?")) return;
-    if (this.#section) this.#tell("The question mark stands outside of what may be left out.");
+    if (this.#section) this.#onFault("The question mark stands outside of what may be left out.");
     this.#isInQuery = true;
   }
 
@@ -173,36 +173,36 @@ class Reader {
     }
   }
 
-  #turnSection(mark: string, name: string): void {
+  #toggleSection(mark: string, name: string): void {
     if (mark === "/") return this.#closeSection(name);
     if (this.#section)
-      return this.#tell(`{{${mark}${name}}} stands within {{?${this.#section.name}}}: close that first.`);
-    if (!isField(name)) return this.#tell(`{{${mark}${name}}} asks for nothing that a message has.`);
-    const isThere: Holds = ({ [name]: value }) => (typeof value === "string" ? value !== "" : Boolean(value));
-    const holds: Holds = mark === "?" ? isThere : (fields) => !isThere(fields);
+      return this.#onFault(`{{${mark}${name}}} stands within {{?${this.#section.name}}}: close that first.`);
+    if (!isField(name)) return this.#onFault(`{{${mark}${name}}} asks for nothing that a message has.`);
+    const isThere: Condition = ({ [name]: value }) => (typeof value === "string" ? value !== "" : Boolean(value));
+    const condition: Condition = mark === "?" ? isThere : (fields) => !isThere(fields);
     this.#uses.add(name);
-    this.#section = { name, holds, says: [], wasInString: this.#isInString };
+    this.#section = { name, condition, renderers: [], wasInString: this.#isInString };
   }
 
   #closeSection(name: string): void {
     const section = this.#section;
-    if (section?.name !== name) return this.#tell(`{{/${name}}} closes what is not open.`);
+    if (section?.name !== name) return this.#onFault(`{{/${name}}} closes what is not open.`);
     if (section.wasInString !== this.#isInString || this.#isEscaped)
-      this.#tell(`What stands between {{?${name}}} and {{/${name}}} has a quote without its other one.`);
+      this.#onFault(`What stands between {{?${name}}} and {{/${name}}} has a quote without its other one.`);
     this.#section = null;
-    const { holds, says } = section;
-    this.#says.push((fields) => (holds(fields) ? joined(says, fields) : ""));
+    const { condition, renderers } = section;
+    this.#renderers.push((fields) => (condition(fields) ? joined(renderers, fields) : ""));
   }
 
   #constant(name: string): void {
     this.#uses.add(name);
     const value = this.#constants[name];
-    if (this.#place === "query") return this.#tell(`{{${name}}} may not stand in our own address.`);
-    if (this.#place === "json" && !this.#isInString) return this.#tell(`{{${name}}} stands between quotes in JSON.`);
-    if (value === undefined) return this.#tell(missing(name));
-    // What was given for a header is told as it is or not at all: a secret that is changed on the way opens nothing.
+    if (this.#place === "query") return this.#onFault(`{{${name}}} may not stand in our own address.`);
+    if (this.#place === "json" && !this.#isInString) return this.#onFault(`{{${name}}} stands between quotes in JSON.`);
+    if (value === undefined) return this.#onFault(missing(name));
+    // Header values are sent unchanged or refused: an altered secret would not authenticate.
     if (this.#place === "header" && !PRINTABLE_OR_SPACE.test(value))
-      return this.#tell(`${name} has letters, digits and signs of ASCII only, because it stands in a header.`);
+      return this.#onFault(`${name} has letters, digits and signs of ASCII only, because it stands in a header.`);
     const escaped = this.#place === "header" ? value : this.#escape(value);
     this.#add(() => escaped);
   }
@@ -211,7 +211,7 @@ class Reader {
     this.#uses.add(name);
     const kind = FIELDS[name];
     const fault = this.#misplaced(name, kind, filter);
-    if (fault !== null) return this.#tell(fault);
+    if (fault !== null) return this.#onFault(fault);
     const escape = (value: string): string => this.#escape(value);
     if (kind === "text") {
       const isPlus = filter === "plus";
@@ -224,7 +224,7 @@ class Reader {
     this.#add(({ [name]: value }) => String(typeof value === "number" ? Math.min(most, value) : value));
   }
 
-  /** Why something may not stand where it does; null when it may. */
+  /** Reason why a placeholder is not allowed here; null if it is. */
   #misplaced(name: string, kind: Kind, filter: string | undefined): string | null {
     if (filter === "plus" && name !== "recipient" && name !== "sender") return "Only recipient and sender have |plus.";
     if (filter?.startsWith("max:") && kind !== "number") return "Only numbers have |max:.";
@@ -257,15 +257,15 @@ class Reader {
   }
 }
 
-const joined = (says: readonly Say[], fields: TemplateFields): string => {
+const joined = (renderers: readonly Render[], fields: TemplateFields): string => {
   let all = "";
-  for (const say of says) all += say(fields);
+  for (const renderPart of renderers) all += renderPart(fields);
   return all;
 };
 
 const KEPT = /[!'()*]/g;
 
-/** Colons stay as they are: ids have them, and there is no place that they lead out of. */
+/** Colons are kept: ids contain them, and they are harmless in every place. */
 const percentEncoded = (value: string): string =>
   encodeURIComponent(value.toWellFormed())
     .replaceAll(KEPT, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
@@ -273,7 +273,7 @@ const percentEncoded = (value: string): string =>
 
 const NUMBER = /^[1-9][0-9]{6,14}$/;
 
-/** Names and short numbers have no plus. */
+/** Names and short codes have no plus. */
 const withPlus = (value: string): string => (NUMBER.test(value) ? `+${value}` : value);
 
 function missing(name: string): string {
@@ -315,7 +315,7 @@ const BARE: TemplateFields = {
   dlt: false,
 };
 
-/** Messages of every kind that a section can ask for, to try a template with before it is saved. */
+/** Sample messages for every template section, to validate a template before it is saved. */
 export function* sampleFields(): Generator<TemplateFields> {
   yield FULL;
   yield BARE;

@@ -1,25 +1,25 @@
 import { messageIdOf, parseMessageId, type MessageRef } from "./message.ts";
 
-/** An address that a request shortens; `k` is its 1-based place in `targetUrl`. */
+/** A URL that a request shortens; `k` is its 1-based position in `targetUrl`. */
 export interface LinkTarget {
   accountId: number;
   requestId: string;
   k: number;
   url: string;
   createdAt: number;
-  /** From then on its links lead nowhere. */
+  /** The expiry of its short links. */
   expiresAt: number;
 }
 
 export type TargetRef = Pick<LinkTarget, "requestId" | "k">;
 
-/** The short link of one recipient to one target: each recipient has codes of its own, so a click tells whose it was. */
+/** The short link of one recipient to one target. Codes are per recipient, so a click identifies its recipient. */
 export interface Link extends MessageRef {
   code: string;
   k: number;
 }
 
-/** Who follows links: people, programs that fetch a link to show what is behind it, and every other program. */
+/** The clients that follow links: people, link-preview bots, and other programs. */
 export type AgentClass = "person" | "preview" | "bot";
 
 export type ClickCounts = Record<AgentClass, number>;
@@ -29,13 +29,13 @@ export const NO_CLICKS: ClickCounts = { person: 0, preview: 0, bot: 0 };
 export interface Click {
   accountId: number;
   code: string;
-  /** Of the moment of the click; the same click written twice counts once. */
+  /** Time-ordered. Storing the same click twice has no effect. */
   id: string;
   agent: AgentClass;
   at: number;
 }
 
-/** A target has an id in the form of a message's: `<id>:<k>`. */
+/** The id of a target, in the form of a message id: `<id>:<k>`. */
 export const targetIdOf = ({ requestId, k }: TargetRef): string => messageIdOf({ requestId, n: k });
 
 /** Reads `<id>:<k>`; null for anything else. */

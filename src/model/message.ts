@@ -1,9 +1,12 @@
+import type { WithFallback } from "./fallback.ts";
 import type { ChatContent, ChatMedia } from "./chatapp.ts";
 import type { RcsContent } from "./rcs.ts";
+import type { MessageCallback } from "./callback.ts";
+import type { MessageTlv } from "./message-tlv.ts";
 
 /**
- * A message to one recipient: where it is, and which moves are legal.
- * Carriers repeat, reorder and contradict themselves; this one table answers for all of them.
+ * A message to one recipient, and its state machine. Carriers repeat, reorder and contradict receipts; the table of legal
+ * transitions decides all of these cases.
  */
 
 export const CHANNELS = ["sms", "rcs", "chatapp"] as const;
@@ -12,62 +15,81 @@ export type Channel = (typeof CHANNELS)[number];
 export const ROUTE_CLASSES = ["OTP", "TRANS", "PROMO"] as const;
 export type RouteClass = (typeof ROUTE_CLASSES)[number];
 
-/** From so many recipients on a request is a bulk: long for the event loop, and cheap for each of them. */
+/** A request with at least this many recipients is a bulk request, whose work yields to the event loop. */
 export const BULK = 100;
 
-/** Everything that tells one message from all others; `n` is its 1-based place in the request. */
+/** The identity of a message; `n` is its 1-based position in the request. */
 export interface MessageRef {
   accountId: number;
   requestId: string;
   n: number;
 }
 
-export interface SmsContent {
+export interface SmsContent extends WithFallback {
   text: string;
   encoding: "gsm7" | "ucs2";
   flash: boolean;
-  /** Ids under which the text is registered with the operators of India; they travel with the message. */
+  /** Registration ids of the text with India's operators (DLT), sent with the message. */
   dlt?: Dlt;
+  /** Further parameters for carriers that speak SMPP, from the client. */
+  tlvs?: readonly MessageTlv[];
+  /** The `templateId` of the request, where it had one. */
+  templateName?: string;
 }
+
+/** Limits of an SMS request that are settings. */
+export interface SmsLimits {
+  recipientsMax: number;
+  textMax: number;
+  segmentsMax: number;
+}
+
+export const DEFAULT_SMS_LIMITS: SmsLimits = { recipientsMax: 1000, textMax: 1600, segmentsMax: 12 };
 
 export interface Dlt {
   contentId: string | null;
   entityId: string | null;
 }
 
-/** What is left once the time for which words are kept is over. */
+/** Content after the retention of texts. */
 export interface ErasedContent {
   text: "";
   erased: true;
 }
 
-/** What must not lie readable in the store: it is opened just before it is sent, and erased once a carrier has it. */
-export interface SealedContent {
+/** Content that the store keeps encrypted: decrypted just before it is sent, and erased once a carrier has it. */
+export interface EncryptedContent {
   text: "";
   sealed: string;
+  /** A one-time password for a test number of its configuration: it goes to the simulator, with a live key too. */
+  simulated?: true;
 }
 
-/** What is sent, by channel; `text` is the words of it on every one. */
-export type MessageContent = SmsContent | ChatContent | RcsContent | SealedContent | ErasedContent;
+/** The content of a message, by channel; every channel has `text`. */
+export type MessageContent = SmsContent | ChatContent | RcsContent | EncryptedContent | ErasedContent;
 
-/** Whether content is a text message; the store keeps content as it was given, beside its channel. */
+/** True for SMS content. Stored content does not name its channel. */
 export const isSms = (content: MessageContent): content is SmsContent => "encoding" in content;
 
-/** Whether content is an RCS message. */
+/** True for RCS content. */
 export const isRcs = (content: MessageContent): content is RcsContent => "botId" in content;
 
 export const isErased = (content: MessageContent): content is ErasedContent => "erased" in content;
 
-export const isSealed = (content: MessageContent): content is SealedContent => "sealed" in content;
+export const isEncrypted = (content: MessageContent): content is EncryptedContent => "sealed" in content;
 
-/** What is left of a text that was erased. */
+/** True for messages of test keys and to test numbers, which go to the simulator regardless of routes. */
+export const isSimulatorOnly = ({ test, content }: Pick<Message, "test" | "content">): boolean =>
+  test || (isEncrypted(content) && content.simulated === true);
+
+/** The content of an erased message. */
 export const ERASED: ErasedContent = { text: "", erased: true };
 
-/** What makes two messages the same to whoever reads them: their words, or the template where cards hold these. */
-export const wordsOf = (content: MessageContent): string =>
+/** The text by which two messages count as duplicates: the message text, or the template name for cards. */
+export const textOf = (content: MessageContent): string =>
   content.text === "" && isRcs(content) ? content.templateName : content.text;
 
-/** The file that a platform fetches to show it above the words; null where there is none. */
+/** The media file above the text; null when there is none. */
 export const mediaOf = (content: MessageContent): ChatMedia | null =>
   "header" in content && content.header !== null && content.header.type !== "text" ? content.header : null;
 
@@ -81,42 +103,45 @@ export interface Message extends MessageRef {
   recipient: string;
   content: MessageContent;
   segments: number;
-  /** What it costs. */
+  /** The price in credits. */
   credits: number;
   campaignName: string | null;
-  /** Ids of routes that were used and brought nothing. */
+  /** Ids of routes that were tried without a delivery. */
   tried: readonly string[];
-  /** The carrier it was last handed to; null while there is none, and while it waits for another route. */
+  /** The carrier of the last submit; null before the first one and while it waits for another route. */
   carrier: string | null;
   state: State;
   attempts: number;
-  /** How often it was sent again while it was in doubt. */
+  /** The number of repeated submits while it was in doubt. */
   repeats: number;
   createdAt: number;
   /** Not sent before this time. */
   dueAt: number;
   /** Not sent after this time. */
   expiresAt: number;
+  /** The callback of its own, if its request asked for one through a facade. It never changes. */
+  callback?: MessageCallback | undefined;
 }
 
-const STATES = [
+export const STATES = [
   "accepted", "scheduled", "submitting", "submitted", "enroute",
   "delivered", "read", "undelivered", "expired", "rejected", "unknown", "cancelled",
 ] as const; // prettier-ignore
 export type State = (typeof STATES)[number];
 
 /**
- * From each state, the states it may go to.
- * - `submitting → accepted` is a carrier that was busy: the message waits for its next try.
- * - `submitted → accepted`, `enroute → accepted` and `unknown → accepted` are a route that brought no delivery: the next one is
- *   tried. While it waits for that, the first one's delivery may still come: `accepted → delivered`.
- * - `accepted → accepted` is a message that finds every carrier down: it waits for its next try.
- * - `accepted → scheduled` is a campaign that was paused, or quiet hours that began.
- * - `submitting → submitting` is a second try after a crash left the first one in doubt.
- * - A receipt may come before the answer to the submit, hence the moves from `submitting` to every outcome.
- * - `expired → delivered`: the network gave up and the phone got it all the same.
- * - `delivered → read`, where the channel tells. What is read has been delivered, also where nobody said so.
- * No other end is ever left.
+ * The legal transitions from each state.
+ * - `submitting → accepted` the carrier was busy; the message waits for its next attempt.
+ * - `submitted → accepted`, `enroute → accepted` and `unknown → accepted` failover: the route brought no delivery and the next
+ *   one is tried. The first route's delivery may still come: `accepted → delivered`.
+ * - `accepted → accepted` every carrier is down; the message waits for its next attempt.
+ * - `accepted → scheduled` its campaign was paused, or quiet hours began.
+ * - `submitting → submitting` a repeated submit after a crash left the first one in doubt.
+ * - A receipt may come before the submit ack, hence the transitions from `submitting` to every outcome.
+ * - `enroute → submitted` the receipt overtook the submit ack: see `stateAfter`.
+ * - `expired → delivered`: a late delivery after the network reported an expiry.
+ * - `delivered → read`, where the channel reports reads. A read message counts as delivered even without a delivery receipt.
+ * No other final state is ever left.
  */
 const MOVES: Record<State, readonly State[]> = {
   accepted: ["accepted", "scheduled", "submitting", "delivered", "rejected", "expired", "cancelled"],
@@ -133,7 +158,7 @@ const MOVES: Record<State, readonly State[]> = {
     "unknown",
   ],
   submitted: ["accepted", "enroute", "delivered", "undelivered", "expired", "rejected", "unknown"],
-  enroute: ["accepted", "delivered", "undelivered", "expired", "rejected", "unknown"],
+  enroute: ["accepted", "submitted", "delivered", "undelivered", "expired", "rejected", "unknown"],
   unknown: ["accepted", "delivered", "undelivered", "expired", "rejected"],
   expired: ["delivered"],
   delivered: ["read"],
@@ -143,12 +168,28 @@ const MOVES: Record<State, readonly State[]> = {
   cancelled: [],
 };
 
-export const mayMove = (from: State, to: State): boolean => MOVES[from].includes(to);
+export const mayTransition = (from: State, to: State): boolean => MOVES[from].includes(to);
 
-/** The states from which a message may come into `to`: the condition of every state change in the store. */
-export const movesInto = (to: State): State[] => STATES.filter((from) => mayMove(from, to));
+/** A receipt that overtook the submit ack: the ack does not move the message backwards. */
+export const OVERTAKEN = { from: "enroute", to: "submitted" } as const satisfies Record<string, State>;
 
-/** What still has to be sent; only these rows are anybody's work. */
+/** The state after a legal transition. */
+export const stateAfter = (from: State, to: State): State =>
+  from === OVERTAKEN.from && to === OVERTAKEN.to ? from : to;
+
+/** The states in which a message is stored. */
+export const FIRST_STATES = {
+  refused: "rejected",
+  later: "scheduled",
+  /** It has its submit intent: a slot at a carrier is reserved. */
+  direct: "submitting",
+  queued: "accepted",
+} as const satisfies Record<string, State>;
+
+/** The states with a legal transition to `to`: the condition of every state change in the store. */
+export const sourceStatesOf = (to: State): State[] => STATES.filter((from) => mayTransition(from, to));
+
+/** States of messages that are still to be sent; only these rows have an owner. */
 export const WAITING_STATES = ["accepted", "scheduled", "submitting"] as const satisfies readonly State[];
 
 export type CustomerStatus = "Pending" | "Delivered" | "Failed";
@@ -168,7 +209,7 @@ const CUSTOMER_STATUS: Record<State, CustomerStatus> = {
   cancelled: "Failed",
 };
 
-/** The three words a customer sees. */
+/** The three statuses that customers see. */
 export const customerStatus = (state: State): CustomerStatus => CUSTOMER_STATUS[state];
 
 export const CUSTOMER_STATUSES = ["Pending", "Delivered", "Failed"] as const satisfies readonly CustomerStatus[];
@@ -178,14 +219,18 @@ export const statesShownAs = (status: CustomerStatus): State[] =>
 
 const AFTER_SUBMIT = new Set<State>(["submitted", "enroute", "delivered", "undelivered"]);
 
-/** Whether being here means that the carrier has taken it; a receipt can say so before the answer to the submit does. */
+/** True for states that prove that a carrier accepted the message; a receipt can prove it before the submit ack. */
 export const provesSubmit = (state: State): boolean => AFTER_SUBMIT.has(state);
 
-/** Nothing but a late delivery, or that it was read, can follow these. */
+/** True for states that no transition leads to another customer status. */
+export const isSettled = (state: State): boolean =>
+  isFinal(state) && MOVES[state].every((to) => customerStatus(to) === customerStatus(state));
+
+/** Only a late delivery or a read can follow a final state. */
 export const isFinal = (state: State): boolean => customerStatus(state) !== "Pending";
 
-/** Whether coming here is the end whose time is told; that it was read later is not. */
-export const bringsToEnd = (state: State): boolean => isFinal(state) && state !== "read";
+/** True for states whose entry sets the end time; a later read does not. */
+export const reachesFinal = (state: State): boolean => isFinal(state) && state !== "read";
 
 export const messageIdOf = ({ requestId, n }: Pick<MessageRef, "requestId" | "n">): string => `${requestId}:${n}`;
 
@@ -197,7 +242,7 @@ export function parseMessageId(value: string): Pick<MessageRef, "requestId" | "n
   return match?.[1] ? { requestId: match[1], n: Number(match[2]) } : null;
 }
 
-/** Why a message failed inside Heliograph; a carrier's own codes stand beside these unchanged. */
+/** Failure codes of Heliograph; carriers' own codes are passed on unchanged. */
 export const FAILURES = {
   INVALID_RECIPIENT: "The number is not an international phone number.",
   NO_ROUTE: "No route takes this message.",
@@ -209,9 +254,12 @@ export const FAILURES = {
   SESSION_CLOSED: "The recipient had not written for 24 hours when its turn came.",
   CANCELLED: "The message was cancelled before it was sent.",
   EXPIRED_IN_QUEUE: "The message waited longer than its validity and was not sent.",
+  NOT_REPORTED: "The carrier took the message and reported nothing about it in time.",
+  DROPPED_AFTER_RESTORE:
+    "The message was in a restored backup. It may have been sent since the backup, and was not sent again.",
   SUBMIT_UNCONFIRMED: "The carrier may or may not have taken the message, and no report came while it was valid.",
 } as const;
 
-/** The words that stand beside one of these codes; null for a carrier's own. */
+/** The description of one of these codes; null for a carrier's own. */
 export const describeFailure = (code: string | null): string | null =>
   code === null ? null : (FAILURES[code as keyof typeof FAILURES] ?? null);

@@ -1,4 +1,4 @@
-/** A recipient who gets no promotions of an account. */
+/** A recipient that gets no promotions from an account. */
 export interface OptOut {
   accountId: number;
   /** Digits of the international number, without plus. */
@@ -9,13 +9,13 @@ export interface OptOut {
   createdAt: number;
 }
 
-/** The words by which people leave a sender's list and come back to it. */
+/** Opt-out and opt-in keywords. */
 export interface OptOutWords {
   readonly stop: readonly string[];
   readonly start: readonly string[];
 }
 
-/** What carriers and regulators expect to be understood everywhere. YES is not among them: it answers other questions. */
+/** The keywords that carriers and regulators require. YES is not one of them: it answers other questions. */
 export const OPT_OUT_WORDS: OptOutWords = {
   stop: [
     "STOP",

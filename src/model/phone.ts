@@ -1,25 +1,27 @@
 import type { Channel, MessageContent } from "./message.ts";
 
-/** A message as it lies on a simulated phone. */
+/** A message on a simulated phone. */
 export interface PhoneMessage {
   accountId: number;
-  /** The simulated carrier's own id of the message. */
+  /** Message id of the simulated carrier. */
   id: string;
-  /** The phone it was sent to: digits, without plus. */
+  /** Recipient's digits without plus. */
   number: string;
   sender: string;
   channel: Channel;
   content: MessageContent;
-  /** Our id of the message, `<id>:<n>`. */
+  /** Our message id, `<id>:<n>`. */
   messageId: string;
   receivedAt: number;
-  /** Name of the simulated carrier that brought it. */
+  /** Name of the simulated carrier. */
   carrier: string;
-  /** When the last of its delivery reports is due; null when it gets none. */
+  /** Time of the last receipt; null if there is none. */
   reportsDueAt: number | null;
+  /** Sent with a test key. */
+  test: boolean;
 }
 
-/** A simulated phone that has been sent something. */
+/** A simulated phone that has received a message. */
 export interface Phone {
   accountId: number;
   number: string;
@@ -28,18 +30,18 @@ export interface Phone {
   lastMessageAt: number | null;
 }
 
-/** How the simulated carrier behaves where a number's own fate does not say otherwise. Percentages are 0 to 100. */
+/** Fault injection settings of the simulated carrier, for numbers without a script. Percentages are 0 to 100. */
 export interface Chaos {
   deliveredPercent: number;
   delayMs: number;
   duplicatePercent: number;
   reorderPercent: number;
   throttledPercent: number;
-  /** Takes the message and then breaks the line, so that nobody learns it was taken. */
+  /** Accepts the message and breaks the connection before the response. */
   lostAnswerPercent: number;
-  /** Refuses for reasons of its own: another carrier might take the message. */
+  /** Refuses with fault `carrier`: another carrier might accept the message. */
   refusedPercent: number;
-  /** Cannot be reached at all. */
+  /** Unreachable. */
   down: boolean;
 }
 
@@ -54,10 +56,10 @@ export const CALM: Chaos = {
   down: false,
 };
 
-/** Carriers write numbers with and without their country's code; so many digits at the end tell them apart. */
+/** Carriers write numbers with and without country code; this many trailing digits identify a phone. */
 export const ENDING = 7;
 
-/** Whether what a carrier writes as a phone may be this number; what is no whole number says nothing against it. */
+/** True if the carrier's spelling may denote this number. An unreadable spelling does not contradict it. */
 export const mayBePhone = (written: string | undefined, number: string): boolean =>
   written === undefined ||
   written.length < ENDING ||

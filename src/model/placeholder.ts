@@ -1,7 +1,7 @@
 import type { HeaderPair } from "./callback.ts";
 import type { Fault } from "./problem.ts";
 
-/** What a delivery report can tell; each name in two pairs of braces is the placeholder for it. */
+/** Values of a delivery report. Each name in double braces is its placeholder. */
 export const PLACEHOLDERS = [
   "messageId", "mobileNumber", "messageCredit", "gatewayName", "senderName", "errCode", "deliveredDate", "status",
   "operatorCircle", "createdAt", "statusDescription",
@@ -10,18 +10,18 @@ export type Placeholder = (typeof PLACEHOLDERS)[number];
 
 const PLACEHOLDER = /^\{\{([A-Za-z]+)\}\}$/;
 
-/** The placeholder that a value is; null when it is anything else, or has anything beside it. */
+/** The name in a placeholder; null when the value is not exactly one placeholder. */
 export function readPlaceholder(value: string): Placeholder | null {
   const name = PLACEHOLDER.exec(value)?.[1];
   return PLACEHOLDERS.find((known) => known === name) ?? null;
 }
 
-/** There are not even so many placeholders; servers refuse requests with too many headers. */
+/** More than there are placeholders. Servers refuse requests with too many headers. */
 export const PAIRS_MAX = 20;
 const KEY_MAX = 256;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Headers that steer the connection, describe the body, prove who calls, or that clouds and proxies trust. */
+/** Headers that control the connection, describe the body, sign the request, or are trusted by proxies and clouds. */
 const RESERVED = new Set([
   "host", "connection", "keep-alive", "te", "trailer", "trailers", "transfer-encoding", "upgrade", "http2-settings",
   "expect", "user-agent", "cookie", "cookie2", "set-cookie", "forwarded", "metadata", "metadata-flavor",
@@ -31,7 +31,7 @@ const RESERVED_PREFIXES = [
   "x-appengine-", "x-cloud-", "x-ms-", "x-azure-", "x-fd-", "cf-",
 ]; // prettier-ignore
 
-/** Everything that is wrong with the pairs of a delivery-report configuration. */
+/** All faults of the header pairs of a delivery-report configuration. */
 export function checkHeaderPairs(pairs: readonly HeaderPair[], faults: Fault[], path: string): void {
   if (pairs.length > PAIRS_MAX)
     faults.push({ parameter: path, message: `${path} has at most ${PAIRS_MAX} pairs, and these are ${pairs.length}.` });
@@ -49,7 +49,7 @@ export function checkHeaderPairs(pairs: readonly HeaderPair[], faults: Fault[], 
   }
 }
 
-/** Everything that is wrong with one pair by itself. */
+/** All faults of one header pair. */
 export function checkHeaderPair({ key, value }: HeaderPair, faults: Fault[], path: string): void {
   const keyFault = keyFaultOf(key);
   if (keyFault !== null) faults.push({ parameter: `${path}.key`, message: keyFault });

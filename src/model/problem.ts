@@ -1,6 +1,6 @@
 /**
- * Everything that can be wrong with a request, in one table: the code (part of the API), its HTTP status,
- * the sentence the caller reads, and the cause and fix of the page behind `error.reference`.
+ * Registry of request errors: code (part of the API), HTTP status, message, and the cause and fix on the page behind
+ * `error.reference`.
  */
 
 type ProblemType =
@@ -26,132 +26,149 @@ export const PROBLEMS = {
     status: 400,
     type: "invalid_request",
     message: "The body is not valid JSON.",
-    cause: "The body could not be parsed as JSON, is empty, or nests deeper than 20 levels.",
+    cause:
+      "The body could not be parsed as JSON, is empty, is not UTF-8, begins with a byte order mark, or nests deeper than 20 levels.",
     fix: "Send one JSON object. Check quotes, commas and that the text is UTF-8.",
   },
   INVALID_REQUEST: {
     status: 400,
     type: "invalid_request",
-    message: "The request has fields that are missing or wrong.",
-    cause: "One or more fields are absent, of the wrong type or outside their allowed values.",
-    fix: "`error.details` names such fields with what they need, all of them unless they are very many; mend them and send again. Nothing was accepted.",
+    message: "Some fields are missing or invalid.",
+    cause: "One or more fields are missing, have the wrong type, or a value that is not allowed.",
+    fix: "`error.details` lists the invalid fields and their requirements (up to twenty). Fix the listed fields and retry. Nothing was accepted.",
   },
   INVALID_RECIPIENT: {
     status: 400,
     type: "invalid_request",
     message: "No recipient is a valid phone number.",
     cause:
-      "Every recipient in the request is malformed. (Among good numbers, a malformed one is accepted and fails alone.)",
-    fix: "Write numbers internationally: country code first, 7 to 15 digits, for example 919876543210 or +919876543210. RCS asks for the plus.",
+      "Every recipient in the request is malformed. (Among valid numbers, a malformed one is accepted and fails alone.)",
+    fix: "Write numbers internationally: country code first, 7 to 15 digits, for example 919876543210 or +919876543210. RCS requires the plus.",
   },
   MESSAGE_TOO_LONG: {
     status: 400,
     type: "invalid_request",
     message: "The text is too long.",
-    cause: "The text has more characters than its channel takes, or needs more SMS segments than this server allows.",
-    fix: "Shorten the text. In an SMS one character outside the GSM alphabet more than halves what fits in a segment; its limits are settings of the server.",
+    cause: "The text has more characters than its channel allows, or needs more SMS segments than this server allows.",
+    fix: "Shorten the text. In an SMS, one character outside the GSM alphabet more than halves the capacity of a segment; the limits are server settings.",
   },
   UNSUPPORTED_TYPE: {
     status: 400,
     type: "invalid_request",
-    message: "Messages of this type are not sent.",
+    message: "This message type is not supported.",
     cause: "The `type` of a chat-app request is neither `template` nor `text`.",
     fix: "Send `template`, or `text` within 24 hours of the recipient's own last message.",
   },
   OTP_INCORRECT: {
     status: 400,
     type: "invalid_request",
-    message: "The code is not right.",
-    cause: "The code that was submitted is not the one that was sent for this `verifyId`.",
-    fix: "Let the user type it again: `error.attemptsRemaining` says how often. With none left, ask for a new code with `POST /v1/verify`.",
+    message: "The code is wrong.",
+    cause: "The submitted code differs from the one sent for this `verifyId`.",
+    fix: "Let the user enter it again while `error.attemptsRemaining` is above 0. Then request a new code with `POST /v1/verify`.",
+  },
+  INVITATION_INVALID: {
+    status: 410,
+    type: "authentication",
+    message: "This invitation is no longer valid.",
+    cause:
+      "The link has expired, was used before, was replaced by a newer one, or belongs to a user who cannot log in.",
+    fix: "Ask an owner for a new link: `POST /api/users/{id}/invite`.",
   },
   TOTP_INCORRECT: {
     status: 400,
     type: "invalid_request",
     message: "The code is wrong.",
-    cause: "The code is not the one that the authenticator app shows now, it was used before, or none was begun.",
-    fix: "Type the code that the app shows now; the clocks of phone and server may differ by half a minute.",
+    cause: "The code is not the current one of the authenticator app, was used before, or setup was not started.",
+    fix: "Enter the code that the app shows now. The clocks of phone and server may differ by at most 30 seconds.",
   },
   UNAUTHORIZED: {
     status: 401,
     type: "authentication",
-    message: "The API key is missing or not valid.",
+    message: "The API key is missing or invalid.",
     cause:
-      "There is no `apikey` header, it holds an unknown, revoked or expired key, or it was sent twice with different values. These cases are answered alike on purpose.",
-    fix: "Send the header `apikey: <your key>`. Keys are shown once when they are made; make a new one if yours is lost.",
+      "There is no `apikey` header, its key is unknown, revoked or expired, or it was sent twice with different values. All cases get the same response on purpose.",
+    fix: "Send the header `apikey: <your key>`. A key is shown once, when it is created; create a new one if yours is lost.",
   },
   LOGIN_REQUIRED: {
     status: 401,
     type: "authentication",
-    message: "Nobody is logged in.",
+    message: "Log in first: the request has no valid session.",
     cause:
-      "The request needs a person who is logged in, and brought no session, or one that has ended: by logging out, by its limits of time, or because the password was changed.",
-    fix: "Log in with `POST /api/session` and send its cookie. A request that brings an `apikey` is a program's, whatever cookie it has.",
+      "The request requires a logged-in user. It has no session, or one that has ended by logout, timeout or a password change.",
+    fix: "Log in with `POST /api/session` and send its cookie. If a request has an `apikey`, its cookie is ignored.",
   },
   LOGIN_FAILED: {
     status: 401,
     type: "authentication",
-    message: "The e-mail address, the password or the code is wrong.",
+    message: "The email address, password or code is wrong.",
     cause:
-      "There is no such person, the password or the code is wrong, a code was used before, or the person was disabled. These cases are answered alike on purpose.",
-    fix: "Try again. An owner of the account can make a new password with `POST /api/users/{id}/reset-password`.",
+      "The user does not exist or is disabled, the password or code is wrong, or the code was used before. All cases get the same response on purpose.",
+    fix: "Try again. An owner of the account can reset the password with `POST /api/users/{id}/reset-password`.",
   },
   TOTP_REQUIRED: {
     status: 401,
     type: "authentication",
-    message: "The code of the second factor is needed too.",
-    cause: "The password is right, and the person has switched on the second factor.",
-    fix: "Send the same request with `totp`: the six digits of the authenticator app, or one of the recovery codes.",
+    message: "A two-factor code is required.",
+    cause: "The password is correct, and the user has enabled two-factor authentication.",
+    fix: "Repeat the request with `totp`: the six-digit code of the authenticator app, or a recovery code.",
   },
   INSUFFICIENT_CREDITS: {
     status: 402,
     type: "payment",
-    message: "The account has not enough credits.",
-    cause: "The account is metered, and its balance does not cover every message of the request. Nothing was accepted.",
-    fix: "Add credits with `POST /api/credits`, or send to fewer recipients. `POST /v1/sms/preview` tells what a request costs.",
+    message: "The account has insufficient credits.",
+    cause: "The account is metered, and its balance does not cover all messages of the request. Nothing was accepted.",
+    fix: "Ask an owner to add credits (`POST /api/credits`, logged in), or send to fewer recipients. `POST /v1/sms/preview` returns the cost of a request.",
   },
   INSUFFICIENT_SCOPE: {
     status: 403,
     type: "permission",
-    message: "This API key may not do that.",
-    cause: "The key is valid but lacks the scope that this operation asks for.",
-    fix: "Use a key with the scope named in the message, or make one with `POST /api/keys`.",
+    message: "This API key lacks the required scope.",
+    cause: "The key is valid but lacks the scope that this operation requires.",
+    fix: "Use a key with the scope named in the message, or create one with `POST /api/keys`.",
+  },
+  TEST_KEY_NOT_ALLOWED: {
+    status: 403,
+    type: "permission",
+    message: "A test key may not do this: it cannot read or change live data.",
+    cause:
+      "The key is a test key. It sends to the simulator and reads test traffic only. Configuration, credits and all live data are closed to it, whatever its scopes.",
+    fix: "Use a live key with the required scope, or log in.",
   },
   INSUFFICIENT_ROLE: {
     status: 403,
     type: "permission",
-    message: "This is not for your role.",
+    message: "Your role does not allow this.",
     cause:
-      "The person is logged in, and the operation is for another role: a viewer reads, a member works, an owner decides.",
+      "The operation requires another role. Viewers read, members also send and edit, owners also manage users, keys and settings.",
     fix: "Ask an owner of the account to do it, or to change your role.",
   },
   CSRF_REFUSED: {
     status: 403,
     type: "permission",
-    message: "The request does not show that it comes from the dashboard.",
+    message: "The CSRF check failed.",
     cause:
-      "A request with a session cookie that changes something must repeat the session's token in the header `x-csrf-token`, and its `Origin`, if it has one, must be this server.",
+      "A request with a session cookie, unless it is a GET, must send the session's token in the header `x-csrf-token`. Its `Origin` header, if present, must match this server.",
     fix: "Send `csrfToken` of `GET /api/session` as `x-csrf-token`. Behind a proxy, set `HELIOGRAPH_BASE_URL` to the address in the browser. Programs use an `apikey` and need no token.",
   },
   PASSWORD_CHANGE_REQUIRED: {
     status: 403,
     type: "permission",
     message: "Change the password first.",
-    cause: "The password was made by the server and is good for one thing: to choose another.",
-    fix: "Choose a password with `PATCH /api/session/password`.",
+    cause: "The password is temporary and can only be used to set a new one.",
+    fix: "Set a new password with `PATCH /api/session/password`.",
   },
   PASSWORD_INCORRECT: {
     status: 403,
     type: "permission",
     message: "The password is wrong.",
-    cause: "What was asked needs the password of whoever is logged in once more, and it was another.",
-    fix: "Give the password that you log in with. Wrong ones count as failed logins.",
+    cause: "The operation requires the user's password again, and the given one is wrong.",
+    fix: "Enter your login password. Wrong passwords count as failed logins.",
   },
   IP_NOT_ALLOWED: {
     status: 403,
     type: "permission",
     message: "This API key may not be used from this address.",
-    cause: "The key has a list of allowed networks and the request came from outside of it.",
+    cause: "The key is restricted to certain networks, and the request came from another address.",
     fix: "Send from an allowed address, or change `allowedIps` of the key. Behind a proxy, check which address reaches the server.",
   },
   ACCOUNT_SUSPENDED: {
@@ -159,37 +176,45 @@ export const PROBLEMS = {
     type: "permission",
     message: "The account is suspended.",
     cause: "The operator has suspended the account that this key belongs to.",
-    fix: "Ask the operator of this server.",
+    fix: "Contact the operator of this server.",
   },
   SENDER_NOT_REGISTERED: {
     status: 403,
     type: "permission",
     message: "The sender is not registered.",
     cause:
-      "The message would go to a real carrier, or the account's `records` are strict, and no sender (on the chat app: no business number) of that name is stored.",
-    fix: "Add the sender with `POST /api/senders`, the business number with `POST /api/numbers`, or use one that is listed there. On the simulator any is learned.",
+      "The message would go to a real carrier, or the account's `records` are strict, and no sender (chat app: business number) of that name is stored.",
+    fix: "Add the sender with `POST /api/senders` or the business number with `POST /api/numbers`, or use a stored one. On the simulator unknown senders are learned.",
   },
   COUNTRY_NOT_ALLOWED: {
     status: 403,
     type: "permission",
     message: "The account may not send to this country.",
-    cause: "The account has a list of allowed countries and the recipient's is not on it.",
-    fix: "Add the country to `allowedCountries` with `PATCH /api/account`. Among several recipients such a one fails alone.",
+    cause: "The account has a list of allowed countries, and the recipient's country is not in it.",
+    fix: "Add the country to `allowedCountries` with `PATCH /api/account`. Among several recipients, only this one fails.",
+  },
+  RECIPIENT_BLOCKED: {
+    status: 403,
+    type: "permission",
+    message: "Codes to this number are blocked.",
+    cause: "A rule of the account blocks one-time passwords to the number's prefix or country.",
+    fix: 'Remove the rule with `DELETE /api/verify-rules/{id}`, or add one with `action: "allow"` for a longer prefix.',
   },
   RECIPIENT_OPTED_OUT: {
     status: 403,
     type: "permission",
-    message: "The recipient has asked for no more promotions.",
-    cause: "The number is on the account's opt-out list: it answered with a stop word, or somebody put it there.",
-    fix: "Respect it. The list is at `/api/optouts`; a start word as an answer takes the number off. TRANS and OTP are not affected.",
+    message: "The recipient has opted out of promotions.",
+    cause:
+      "The number is on the account's opt-out list: the recipient replied with a stop word, or a user or key added it.",
+    fix: "Respect the opt-out. The list is at `/api/optouts`; a reply with a start word removes the number. TRANS and OTP are not affected.",
   },
   SESSION_CLOSED: {
     status: 403,
     type: "permission",
     message: "The recipient has not written within the last 24 hours.",
     cause:
-      "A chat-app message of type `text` is an answer: it is sent only within 24 hours of the recipient's own last message to the same business number.",
-    fix: "Send an approved template instead, which may be sent at any time.",
+      "A chat-app message of type `text` is a session message: it can only be sent within 24 hours of the recipient's last message to the same business number.",
+    fix: "Send an approved template instead. Templates can be sent at any time.",
   },
   TEMPLATE_NOT_FOUND: {
     status: 404,
@@ -197,7 +222,7 @@ export const PROBLEMS = {
     message: "There is no such template.",
     cause:
       "The template is stored but not approved, or none of that name is stored for the channel while the message would go to a real carrier or the account's `records` are strict.",
-    fix: "Add the template with `POST /api/templates`, or use one that is listed there. On the simulator any template is learned.",
+    fix: "Add the template with `POST /api/templates`, or use a stored one. On the simulator unknown templates are learned.",
   },
   BOT_NOT_FOUND: {
     status: 404,
@@ -205,7 +230,7 @@ export const PROBLEMS = {
     message: "There is no such bot.",
     cause:
       "The message would go to a real carrier, or the account's `records` are strict, and no bot of that id is stored.",
-    fix: "Add the bot with `POST /api/bots`, or use one that is listed there. On the simulator any bot is learned.",
+    fix: "Add the bot with `POST /api/bots`, or use a stored one. On the simulator unknown bots are learned.",
   },
   CONFIG_NOT_FOUND: {
     status: 404,
@@ -213,163 +238,171 @@ export const PROBLEMS = {
     message: "There is no such verification configuration.",
     cause:
       "The code would go to a real carrier, or the account's `records` are strict, and no verification configuration has that name or id.",
-    fix: "Add it with `POST /api/verify-configs`, or use one that is listed there. On the simulator any is learned.",
+    fix: "Add it with `POST /api/verify-configs`, or use a stored one. On the simulator unknown configurations are learned.",
   },
   VERIFICATION_NOT_FOUND: {
     status: 404,
     type: "not_found",
     message: "There is no such verification.",
-    cause: "No verification of this account has that id. One of another account is answered in the same way.",
-    fix: "Use the `data` of the answer to `POST /v1/verify`, with a key of the same account.",
+    cause: "No verification of this account has this id. Verifications of other accounts get the same response.",
+    fix: "Use the `data` of the response to `POST /v1/verify`, with a key of the same account.",
   },
   MESSAGE_NOT_FOUND: {
     status: 404,
     type: "not_found",
     message: "There is no such message.",
-    cause: "No message of this account has that id.",
-    fix: "Use a `messageId` as it came in the send response: `<id>:<n>`.",
+    cause: "No message of this account has this id.",
+    fix: "Use a `messageId` from the send response: `<id>:<n>`.",
   },
   RECORD_NOT_FOUND: {
     status: 404,
     type: "not_found",
-    message: "There is no such record.",
-    cause: "No record of this account has that id.",
+    message: "There is no record with this id.",
+    cause: "No record of this account has this id.",
     fix: "List the records to see their ids.",
   },
   ROUTE_NOT_FOUND: {
     status: 404,
     type: "not_found",
     message: "There is nothing at this path.",
-    cause: "The path is not one of this service's.",
+    cause: "This server has no such path.",
     fix: "Compare it with the API reference at `/docs`. All message operations start with `/v1`.",
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     type: "invalid_request",
-    message: "This path does not take that HTTP method.",
-    cause: "The path exists but not for the method of the request.",
-    fix: "Use a method from the `Allow` header of the answer. Every send operation is a POST.",
+    message: "This path does not support the HTTP method.",
+    cause: "The path exists, but not for this method.",
+    fix: "Use a method from the `Allow` header of the response. Every send operation is a POST.",
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
     type: "conflict",
-    message: "A request with this Idempotency-Key is still being worked on.",
+    message: "A request with this Idempotency-Key is still being processed.",
     cause: "Two requests with the same key overlapped.",
-    fix: "Wait a moment and send the same request again: it answers what the first one did.",
+    fix: "Wait a moment and repeat the same request: it returns the response of the first one.",
   },
   OTP_ALREADY_VERIFIED: {
     status: 409,
     type: "conflict",
-    message: "This code has been used already.",
-    cause: "A code is good once, and an earlier request with it, or one at the same moment, was the one that counted.",
-    fix: "If that was you, the user is verified: go on. Otherwise ask for a new code with `POST /v1/verify`.",
+    message: "This code was already used.",
+    cause: "A code can be verified once, and an earlier or simultaneous request has already verified it.",
+    fix: "If that request was yours, the user is verified. Otherwise request a new code with `POST /v1/verify`.",
   },
   OTP_EXPIRED: {
     status: 410,
     type: "not_found",
     message: "The code has expired.",
-    cause: "A code is good for as long as its configuration says, five minutes unless it says otherwise.",
-    fix: "Ask for a new one with `POST /v1/verify`.",
+    cause: "A code is valid for the time set in its configuration, five minutes by default.",
+    fix: "Request a new code with `POST /v1/verify`.",
   },
   OTP_SUPERSEDED: {
     status: 410,
     type: "not_found",
     message: "A newer code was sent to this number.",
-    cause: "Every new code ends the one before it for the same number and configuration.",
+    cause: "A new code replaces the previous one for the same number and configuration.",
     fix: "Submit the newest code with the `verifyId` that came with it.",
   },
   BODY_TOO_LARGE: {
     status: 413,
     type: "limit",
     message: "The body is too large.",
-    cause: "A body may have at most 1 MiB.",
+    cause:
+      "A body may have at most 10 MiB by default, 1 MiB for a carrier callback and 16 KiB for a login. The message names the limit and its setting.",
     fix: "Split the request.",
   },
   TOO_MANY_RECIPIENTS: {
     status: 413,
     type: "limit",
     message: "The request has too many recipients.",
-    cause: "A request may name a limited number of recipients (1,000 unless the operator changed it).",
-    fix: "Split the list over several requests.",
+    cause: "The number of recipients per request is limited (1,000 by default; a server setting).",
+    fix: "Split the list into several requests.",
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     type: "invalid_request",
     message: "The body must be application/json.",
-    cause: "The `Content-Type` header is missing or names another type.",
+    cause:
+      "The `Content-Type` header is missing, names another type or a charset other than utf-8, or `Content-Encoding` is not gzip, deflate or identity.",
     fix: "Send `Content-Type: application/json`.",
   },
   NAME_TAKEN: {
     status: 409,
     type: "conflict",
-    message: "There is a record of this name already.",
-    cause: "Names are unique among the records of one kind.",
-    fix: "Use another name, or change the record that has it.",
+    message: "A record of this name already exists.",
+    cause: "Names are unique among records of one type.",
+    fix: "Use another name, or update the existing record.",
   },
   TOTP_ALREADY_ON: {
     status: 409,
     type: "conflict",
-    message: "The second factor is on already.",
-    cause: "Whoever is logged in has an authenticator app set up.",
-    fix: "Switch it off first with `DELETE /api/session/totp`, then set it up anew.",
+    message: "Two-factor authentication is already on.",
+    cause: "The user has already set up an authenticator app.",
+    fix: "Turn it off with `DELETE /api/session/totp`, then set it up again.",
   },
   LAST_OWNER: {
     status: 409,
     type: "conflict",
-    message: "An account keeps at least one owner who can log in.",
+    message: "The account must keep at least one active owner.",
     cause: "The change would leave the account without an owner.",
-    fix: "Make somebody else an owner first.",
+    fix: "Give another user the role owner first.",
   },
   RECORD_IN_USE: {
     status: 409,
     type: "conflict",
-    message: "Something else still needs this record.",
-    cause: "A route or a delivery-report configuration needs the carrier that was to be removed.",
-    fix: "The message names what needs it: change or remove that first.",
+    message: "Another record still uses this one.",
+    cause: "A route or delivery-report configuration uses the carrier that was to be deleted.",
+    fix: "The message names the record: change or delete it first.",
   },
   NOT_CANCELLABLE: {
     status: 409,
     type: "conflict",
     message: "The message can no longer be cancelled.",
-    cause: "A carrier has it, or it has come to its end.",
-    fix: "Only messages that wait to be sent can be cancelled. Read the message to see where it is.",
+    cause: "A carrier already has the message, or it has ended.",
+    fix: "Only messages that wait to be sent can be cancelled. Read the message for its state.",
+  },
+  CAMPAIGN_CANCELLED: {
+    status: 409,
+    type: "conflict",
+    message: "The campaign is cancelled; it cannot be paused or resumed.",
+    cause: "A cancelled campaign is final; its waiting messages were cancelled with it.",
+    fix: "Use another `campaignName`.",
   },
   NOT_RESENDABLE: {
     status: 409,
     type: "conflict",
-    message: "The callback cannot be sent again.",
-    cause: "It still waits for its next try, or its endpoint is gone or switched off.",
-    fix: "The message says which. Wait for the next try, or switch the endpoint on with `enabled: true` and send it again.",
+    message: "The callback cannot be resent.",
+    cause: "It is still waiting for its next attempt, or its endpoint was deleted or disabled.",
+    fix: "The message names the reason. Wait for the next attempt, or enable the endpoint with `enabled: true` and resend.",
   },
   PARAMS_MISMATCH: {
     status: 422,
     type: "invalid_request",
-    message: "The number of values differs from the number of the template's variables.",
+    message: "The number of values differs from the template's variables.",
     cause:
-      "`custom` on SMS, `components.body.params` on the chat app and `content[0].params` on RCS must have exactly one value per placeholder of the template, and RCS `content` one `fileUrl` per card.",
-    fix: "Give the values in the order of the placeholders; an empty array when there are none.",
+      "`custom` on SMS, `components.body.params` on the chat app and `content[0].params` on RCS must have exactly one value per placeholder, and RCS `content` one `fileUrl` per card.",
+    fix: "Give the values in the order of the placeholders, or an empty array if there are none.",
   },
   TEMPLATE_KIND_MISMATCH: {
     status: 422,
     type: "invalid_request",
-    message: "The request is of another kind than its template.",
+    message: "The request does not fit its template.",
     cause:
-      "The stored template has another header than the request (chat app), or takes values where the request has files, or files where it has values (RCS).",
-    fix: "The message names what the template takes. Change the request, or the template at `/api/templates`.",
+      "The template has another header than the request (chat app), or takes values instead of files, or files instead of values (RCS).",
+    fix: "The message names the content of the template. Change the request, or the template at `/api/templates`.",
   },
   MEDIA_TYPE_UNSUPPORTED: {
     status: 422,
     type: "invalid_request",
-    message: "The header cannot show this kind of file.",
-    cause: "The link's extension, or what its server says of the file, is not among the kinds that the header shows.",
-    fix: "Images are jpg, jpeg or png; videos mp4 or 3gp; documents pdf, doc, docx, xls, xlsx, ppt, pptx or txt.",
+    message: "The header does not support this type of file.",
+    cause: "The extension of the link, or the content type from its server, is not supported by the header.",
+    fix: "Images must be jpg, jpeg or png; videos mp4 or 3gp; documents pdf, doc, docx, xls, xlsx, ppt, pptx or txt.",
   },
   MEDIA_TOO_LARGE: {
     status: 422,
     type: "limit",
     message: "The file is too large.",
-    cause:
-      "What the link leads to is larger than the platform takes: 5 MB for images, 16 MB for videos, 100 MB for documents.",
+    cause: "The linked file exceeds the platform's limit: 5 MB for images, 16 MB for videos, 100 MB for documents.",
     fix: "Link to a smaller file.",
   },
   TEXT_TEMPLATE_MISMATCH: {
@@ -377,82 +410,120 @@ export const PROBLEMS = {
     type: "invalid_request",
     message: "The text does not match its template.",
     cause:
-      "A request with `templateId` and `text` is held against the stored template, as operators do. The message names the first difference.",
-    fix: "Send the template's fixed words exactly, or let the server fill it in: `custom` instead of `text`. With `textMismatch` set to `warn` the account sends such texts all the same.",
+      "The text of a request with `templateId` is compared with the stored template, as operators do. The message names the first difference.",
+    fix: "Send the fixed text of the template exactly, or let the server fill it in: `custom` instead of `text`. With `textMismatch` set to `warn`, the account sends the text anyway.",
   },
   SHORT_LINK_MISMATCH: {
     status: 422,
     type: "invalid_request",
     message: "The short links do not match the text.",
     cause:
-      "Every `{SORT}` in the text takes the address in the same place of `targetUrl`; their numbers differ, or `shortenUrl` is false.",
-    fix: "Give one address per `{SORT}` and set `shortenUrl` to true.",
+      "Every `{SORT}` in the text is replaced by the URL at the same position of `targetUrl`. Their numbers differ, or `shortenUrl` is false.",
+    fix: "Give one URL per `{SORT}` and set `shortenUrl` to true.",
   },
   IDEMPOTENCY_MISMATCH: {
     status: 422,
     type: "conflict",
-    message: "This Idempotency-Key was used for another request.",
-    cause: "In the last 24 hours the same key came with a different body.",
-    fix: "Use a new key for a new request; repeat a request with exactly the same body.",
+    message: "This Idempotency-Key was used for a different request.",
+    cause: "The same key was used with a different body in the last 24 hours.",
+    fix: "Use a new key for a new request. Repeat a request with exactly the same body.",
   },
   RATE_LIMITED: {
     status: 429,
     type: "limit",
     message: "Too many requests.",
+    cause: "The key exceeded its requests per second, or too many requests with invalid keys came from this address.",
+    fix: "Wait for the seconds in `Retry-After`, then send more slowly.",
+  },
+  TOO_MANY_STREAMS: {
+    status: 429,
+    type: "limit",
+    message: "Too many open streams.",
     cause:
-      "The key sent more requests per second than it is set to, or too many requests with bad keys came from this address.",
-    fix: "Wait for the seconds in `Retry-After`, then go on more slowly.",
+      "The account, its API key or user, or the client address has as many live streams as `HELIOGRAPH_STREAMS_MAX` allows.",
+    fix: "Close a stream, or share one between the parts of your program.",
   },
   LOGIN_LOCKED: {
     status: 429,
     type: "limit",
     message: "Too many wrong passwords.",
     cause:
-      "Five wrong passwords or codes close the login of this address and person for a minute, each further one for twice as long, up to an hour.",
+      "After five wrong passwords or codes, logins of this user from this address are blocked for a minute, doubling with each further failure up to an hour.",
     fix: "Wait for the seconds in `Retry-After`.",
   },
   OTP_SEND_LIMIT: {
     status: 429,
     type: "limit",
-    message: "No code is sent to this number for now.",
+    message: "No code can be sent to this number for now.",
     cause:
-      "The number has had a code within the cooldown or as many as it may have, too few codes to numbers like it were ever used, or the account has reached its daily cap. The message says which.",
-    fix: "Wait for the seconds in `Retry-After`. The code that was sent last stays good until it expires. Caps are fields of the verification configuration; `otpGuard` of the account holds the others, and blocked prefixes are at `/api/verify-blocks`.",
+      "A cooldown or limit applies to this number, too few codes to similar numbers were verified, or the account has reached its daily limit. The message names the reason.",
+    fix: "Wait for the seconds in `Retry-After`. The last code stays valid until it expires. Limits are fields of the verification configuration and of the account's `otpGuard`; blocked prefixes are at `/api/verify-blocks`.",
   },
   OTP_ATTEMPTS_EXHAUSTED: {
     status: 429,
     type: "limit",
-    message: "This code can no longer be tried.",
+    message: "This code can no longer be verified.",
     cause:
-      "The code was tried as often as it may be, or too many wrong codes were tried for its number within an hour or a day; a new code does not change the latter.",
-    fix: "If the code was tried too often, ask for a new one with `POST /v1/verify`. If the number was, wait for the seconds in `Retry-After`.",
+      "The code has no attempts left, or too many wrong codes were entered for its number within an hour or a day. A new code does not lift the latter limit.",
+    fix: "If the code has no attempts left, request a new one with `POST /v1/verify`. If the number is blocked, wait for the seconds in `Retry-After`.",
   },
   INTERNAL: {
     status: 500,
     type: "server",
     message: "Something went wrong on this server.",
-    cause: "A fault of the server, not of the request.",
-    fix: "Try again. If it stays, give the operator the `requestId` of the answer: the log has the cause under it.",
+    cause: "A server error, not caused by the request.",
+    fix: "Retry. If it persists, give the operator the `requestId` of the response: the log has the cause.",
   },
   OVERLOADED: {
     status: 503,
     type: "server",
-    message: "The server has more work waiting than it can take. Nothing was accepted.",
-    cause: "Requests arrive faster than they can be stored, or than messages can be sent.",
-    fix: "Wait for the seconds in `Retry-After` and send again.",
+    message: "The server is overloaded. Nothing was accepted.",
+    cause: "Requests arrive faster than they can be stored or sent.",
+    fix: "Wait for the seconds in `Retry-After`, then retry.",
+  },
+  QUERY_TIMED_OUT: {
+    status: 503,
+    type: "server",
+    message: "The query took too long and was cancelled.",
+    cause: "A list, search or statistic had to read more than it can within the time limit of this server.",
+    fix: "Ask for less: a shorter period, a smaller `limit`, or one filter more. The operator can raise `HELIOGRAPH_REPORTING_TIMEOUT_SECONDS`. Sends are not affected.",
+  },
+  QUERY_QUEUE_FULL: {
+    status: 503,
+    type: "server",
+    message: "Too many lists and statistics are read at the moment.",
+    cause:
+      "Lists, searches and statistics share a few database connections, so that they never delay a send. Too many of them wait, most of them for this account, or this one has waited for the whole time limit.",
+    fix: "Wait for the seconds in `Retry-After`, then retry. Read lists one page after the other. The operator can raise `HELIOGRAPH_REPORTING_CONCURRENCY`. Sends are not affected.",
+  },
+  SERVICE_HELD: {
+    status: 503,
+    type: "server",
+    message: "The service was restored from a backup and sends nothing until its operator resumes it.",
+    cause:
+      "After a restore the service is held: messages of the backup may have been sent already, and the operator decides about them first. Lists, statistics and configuration work; sends and one-time passwords are refused.",
+    fix: "Wait, then retry with the same `Idempotency-Key`. The operator runs `heliograph resume`.",
+  },
+  STORAGE_FULL: {
+    status: 503,
+    type: "server",
+    message: "The disk of the message store is nearly full. Nothing was accepted.",
+    cause:
+      "The disk has less free space than `HELIOGRAPH_DISK_FREE_MIN_MB`. The rest is kept for receipts, callbacks and retention, which continue.",
+    fix: "Wait for the seconds in `Retry-After`, then retry. The operator frees space, shortens the retention of messages, or moves the data directory to a larger disk.",
   },
   STORAGE_UNAVAILABLE: {
     status: 503,
     type: "server",
-    message: "The message store cannot be written at the moment.",
-    cause: "The disk is full or the database is away.",
-    fix: "Wait for the seconds in `Retry-After` and send again with the same `Idempotency-Key`. Nothing was accepted, unless the line to the database broke in the middle of a commit: the key keeps that case from being sent twice. The server goes on by itself once the store is back.",
+    message: "The message store is not writable at the moment.",
+    cause: "The disk is full or the database is unavailable.",
+    fix: "Wait for the seconds in `Retry-After` and retry with the same `Idempotency-Key`. Nothing was accepted, unless the database connection broke during a commit: the key prevents a second send in that case. The server recovers automatically.",
   },
 } as const satisfies Record<string, ProblemEntry>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** One field that is wrong: where it is and what it needs. */
+/** One invalid field: its path and its requirement. */
 export interface Fault {
   parameter: string;
   message: string;
@@ -462,14 +533,14 @@ interface ProblemOptions {
   message?: string;
   faults?: readonly Fault[];
   retryAfterSeconds?: number;
-  /** The id that the answer to a one-time password repeats. */
+  /** The id that the response to a one-time password repeats. */
   echo?: string | null;
-  /** Further fields of the error, which programs act on. */
+  /** Additional numeric fields of the error for clients. */
   facts?: Readonly<Record<string, number>>;
   cause?: unknown;
 }
 
-/** A failure that is the caller's to know: it becomes the answer. Every other error is ours and answers 500. */
+/** An error that the caller may see: it becomes the response. Every other error is internal and answers 500. */
 export class Problem extends Error {
   override name = "Problem";
   readonly code: ProblemCode;
@@ -479,7 +550,7 @@ export class Problem extends Error {
   readonly facts: Readonly<Record<string, number>>;
 
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
-    // An answer, not an accident: nobody reads where it was made, and finding that out takes longer than the answer.
+    // No stack trace: it would never be read, and capturing it takes longer than the response.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(options.message ?? PROBLEMS[code].message, { cause: options.cause });
@@ -494,4 +565,16 @@ export class Problem extends Error {
   get status(): number {
     return PROBLEMS[this.code].status;
   }
+}
+
+/** Response to a request that waited longer than clients do: the client may have repeated it on another node. */
+export const tooLate = (): Problem =>
+  new Problem("OVERLOADED", {
+    message: "The request waited too long and was not executed: retry.",
+    retryAfterSeconds: 1,
+  });
+
+/** Throws INVALID_REQUEST with all faults, if there are any. */
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw new Problem("INVALID_REQUEST", { faults });
 }

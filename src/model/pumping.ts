@@ -1,20 +1,20 @@
 /**
- * Some numbers earn for whoever is called on them, and forms that send codes are how they are fed. What gives it away is
- * that nobody types the codes in, so every code that is sent is owed by its prefix until used ones have paid for it.
+ * The guard against SMS pumping: fraudsters request codes for premium numbers and share in the revenue. Their codes are
+ * never typed in. Therefore every sent code is a debt of its prefix, and used codes pay debts off.
  */
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "./verification.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, type VerificationState } from "./verification.ts";
 
-/** What an account allows before it believes that somebody asks for codes to earn with their delivery. */
+/** The thresholds of an account, above which it assumes pumping. */
 export interface PumpingGuard {
-  /** Codes that one block of 10,000 numbers may owe. */
+  /** The largest debt of a prefix, which is a block of 10,000 numbers. */
   prefixUnused: number;
-  /** Codes of one hour that one country may owe; null for any number. */
+  /** The largest debt of a country within one hour; null for no limit. */
   countryPerHour: number | null;
-  /** All sends of the account; null for any number. */
+  /** The most sends of the account per day; null for no limit. */
   sendsPerDay: number | null;
-  /** The share of codes that must be used: at 20 % a used one pays for five. */
+  /** The required conversion: at 20 %, a used code pays for five. */
   conversionPercent: number;
-  /** For so long a prefix is blocked, and twice as long each time again, up to a week. */
+  /** The length of a first block; it doubles with each further block, up to a week. */
   blockHours: number;
 }
 
@@ -26,16 +26,16 @@ export const DEFAULT_GUARD: PumpingGuard = {
   blockHours: 12,
 };
 
-/** A block of 10,000 numbers: what pumping is bought by. */
+/** A block of 10,000 numbers, the unit in which fraudsters rent numbers. */
 export const prefixOf = (number: string): string => number.slice(0, -4);
 
-/** For how many codes one that is used pays, itself among them. */
+/** The number of codes that one used code pays for, including itself. */
 export const paysFor = ({ conversionPercent }: PumpingGuard): number => Math.ceil(100 / conversionPercent);
 
 export const BUCKET_MS = 10 * MINUTE_MS;
 const BUCKETS_PER_HOUR = HOUR_MS / BUCKET_MS;
 
-/** Sends of ten minutes, and how many of them were verified at any time since. */
+/** Sends within ten minutes, and how many of them have been verified since. */
 export interface Bucket {
   bucket: number;
   sends: number;
@@ -44,37 +44,37 @@ export interface Bucket {
 
 export const bucketOf = (at: number): number => Math.floor(at / BUCKET_MS);
 export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
-/** The oldest bucket that the speed of a country is judged by. */
+/** The oldest bucket of the hourly limit of a country. */
 export const oldestBucket = (now: number): number => bucketOf(now) - BUCKETS_PER_HOUR;
 
-/** What is owed of what these count. */
+/** The debt of these buckets. */
 export const owedOf = (buckets: readonly Omit<Bucket, "bucket">[], guard: PumpingGuard): number =>
   buckets.reduce((owed, { sends, verified }) => owed + sends - paysFor(guard) * verified, 0);
 
-/** What a prefix was blocked for, and how often. */
+/** A block of a prefix, with the counts that caused it. */
 export interface PrefixBlock {
   blockedAt: number;
   until: number;
-  /** How often in a row. */
+  /** Consecutive blocks. */
   strikes: number;
   sends: number;
   verified: number;
 }
 
-/** What is known of one prefix. It has no window: a debt is remembered until it is paid, so pacing does not help. */
+/** The ledger of a prefix. It has no time window: slow pumping does not escape, because debts last until they are paid. */
 export interface PrefixLedger {
-  /** Codes that were sent less those that are paid for; below zero where users have paid ahead. */
+  /** Sent codes less paid ones; negative when users have paid in advance. */
   owed: number;
-  /** The five minutes of the last send, named by how many went before, with the sends in them and in the five before. */
+  /** The slot of five minutes of the last send (slots since the epoch), its sends, and those of the slot before. */
   slot: number;
   slotSends: number;
   beforeSends: number;
-  /** Sends, and used ones among them, since the prefix owed nothing or was blocked. */
+  /** Sends and verified sends since the last block or the last time without debt. */
   sends: number;
   verified: number;
   sentAt: number;
   blockedAt: number;
-  /** 0 when it never was. */
+  /** 0 when it was never blocked. */
   blockedUntil: number;
   strikes: number;
 }
@@ -92,23 +92,23 @@ export const NEW_LEDGER: PrefixLedger = {
   strikes: 0,
 };
 
-/** A code is not held against its prefix before its owner has had the time to type it. */
+/** A code counts as debt only after its user has had the time to type it. */
 const SLOT_MS = 5 * MINUTE_MS;
 const BLOCK_MAX_MS = 7 * DAY_MS;
-/** After a block so many codes find out whether anything has changed. */
+/** Codes that are allowed after a block, to probe the prefix. */
 const PROBE = 3;
 
 const slotOf = (at: number): number => Math.floor(at / SLOT_MS);
 
-export interface PrefixJudgement {
-  /** Why nothing is sent, and until when; null when it is. */
+export interface PrefixDecision {
+  /** The broken limit and its end; null when the send is allowed. */
   refusal: { limit: "otp prefix block" | "otp prefix speed"; until: number } | null;
-  /** A block that begins now. */
+  /** A block that starts with this decision. */
   newBlock: PrefixBlock | null;
 }
 
-/** Whether a prefix may be sent one more code. */
-export function judgePrefix(ledger: PrefixLedger, guard: PumpingGuard, now: number): PrefixJudgement {
+/** Decides whether a prefix may receive one more code. */
+export function decidePrefix(ledger: PrefixLedger, guard: PumpingGuard, now: number): PrefixDecision {
   const { owed, slot, blockedUntil } = ledger;
   if (blockedUntil > now) return { refusal: { limit: "otp prefix block", until: blockedUntil }, newBlock: null };
   if (owed < guard.prefixUnused) return { refusal: null, newBlock: null };
@@ -126,7 +126,7 @@ function blockOf({ strikes, blockedUntil, sends, verified }: PrefixLedger, guard
   return { blockedAt: now, until: now + lengthMs, strikes: next, sends, verified };
 }
 
-/** The ledger with its slots as they are now. */
+/** Advances the ledger to the current slot. */
 function turnedTo(ledger: PrefixLedger, now: number): PrefixLedger {
   const slot = slotOf(now);
   const { slotSends } = ledger;
@@ -134,7 +134,7 @@ function turnedTo(ledger: PrefixLedger, now: number): PrefixLedger {
   return { ...ledger, slot, slotSends: 0, beforeSends: slot === ledger.slot + 1 ? slotSends : 0 };
 }
 
-/** The ledger after one more send. What users have paid ahead counts as far as a prefix may owe, and no further. */
+/** The ledger after one more send. Payments in advance count at most as much as the largest debt. */
 export function ledgerAfterSend(ledger: PrefixLedger, { prefixUnused: most }: PumpingGuard, now: number): PrefixLedger {
   const turned = turnedTo(ledger, now);
   const isAnew = ledger.owed <= 0 || ledger.blockedAt >= ledger.sentAt;
@@ -148,7 +148,24 @@ export function ledgerAfterSend(ledger: PrefixLedger, { prefixUnused: most }: Pu
   };
 }
 
-/** The ledger with a block that begins. The debt stays, but for a few codes that may be sent when the block is over. */
+/** The time after which a user who got no code has asked for another. */
+const RESEND_MS = 3 * MINUTE_MS;
+
+/** The time to judge a code that no product reports on: before it counts as old debt, and at the latest when it expires. */
+export const judgedAt = ({ createdAt, expiresAt }: { createdAt: number; expiresAt: number }): number =>
+  Math.min(createdAt + RESEND_MS, expiresAt);
+
+/**
+ * The outcome of a code that no product reports on. A code that was delivered and not followed by another pays for itself, and
+ * for no other: an attacker's phone gets its codes too. It proves no user, so it exempts neither its number nor its prefix.
+ */
+export const paysForItself = ({ state, delivered }: { state: VerificationState; delivered: boolean }): boolean =>
+  delivered && (state === "pending" || state === "expired");
+
+/** The most codes of a prefix that pay for themselves in a day: with more, slow pumping would never owe anything. */
+export const paidUnreportedPerDay = ({ prefixUnused }: PumpingGuard): number => prefixUnused;
+
+/** The ledger at the start of a block. The debt is reduced by a few codes, which probe the prefix after the block. */
 export const ledgerAfterBlock = (
   ledger: PrefixLedger,
   { blockedAt, until, strikes }: PrefixBlock,

@@ -1,16 +1,16 @@
-import type { SmsContent } from "./message.ts";
+import type { WithFallback } from "./fallback.ts";
 
-/** `text` is words alone, `rich` words with suggestions, `card` one card, `carousel` several side by side. */
+/** `text` is text alone, `rich` is text with suggestions, `card` is one card, `carousel` is several side by side. */
 export const RCS_KINDS = ["text", "rich", "card", "carousel"] as const;
 export type RcsKind = (typeof RCS_KINDS)[number];
 
-/** What phones can show side by side. */
+/** The most cards that phones show side by side. */
 export const CARDS_MAX = 10;
 
 /** No phone shows a longer text. Characters are UTF-16 units, as in every limit on a text. */
 export const RCS_TEXT_MAX = 3072;
 
-/** What a phone offers to tap. `data` is what the bot gets to know of the tap, and nobody sees. */
+/** A button on the phone. `data` is sent back to the bot on a tap and not shown. */
 export type Suggestion =
   | { type: "reply"; text: string; data: string }
   | { type: "url"; text: string; data: string; url: string }
@@ -30,7 +30,7 @@ export type Suggestion =
 export interface RcsCard {
   title: string;
   description: string;
-  /** Address of the image or video; null only while the template is learned. */
+  /** The URL of the image or video; null only while the template is learned. */
   fileUrl: string | null;
   suggestions: readonly Suggestion[];
 }
@@ -38,42 +38,27 @@ export interface RcsCard {
 /** Its name is the `templateName` of requests. */
 export interface RcsTemplate {
   kind: RcsKind;
-  /** With its placeholders `{{1}}`; null where cards hold the words, and while only the number of variables is known. */
+  /** With its placeholders `{{1}}`; null where cards hold the text, and while only the number of variables is known. */
   text: string | null;
   variables: number;
   /** Under the text; cards have their own. */
   suggestions: readonly Suggestion[];
   cards: readonly RcsCard[];
-  /** Only an approved one is sent. */
-  status: RcsTemplateStatus;
+  /** Only an approved template can be sent. */
+  status: "draft" | "approved" | "paused";
 }
 
-export const RCS_TEMPLATE_STATUSES = ["draft", "approved", "paused"] as const;
-export type RcsTemplateStatus = (typeof RCS_TEMPLATE_STATUSES)[number];
-
-/** The text message that takes the place of an RCS message which does not arrive. */
-export interface RcsFallback {
-  sender: string;
-  content: SmsContent;
-  segments: number;
-  /** Without a delivery within so long it is sent. */
-  afterSeconds: number;
-  /** How long it may wait to be sent once it has taken the message's place. */
-  validityMs: number;
-}
-
-/** What is sent, and what a phone shows of it. */
-export interface RcsContent {
+/** The content of an RCS message. */
+export interface RcsContent extends WithFallback {
   botId: string;
   templateName: string;
   kind: RcsKind;
-  /** Filled in; empty where cards hold the words. */
+  /** With values filled in; empty where cards hold the text. */
   text: string;
   suggestions: readonly Suggestion[];
   cards: readonly RcsCard[];
-  /** The values that the request gave. */
+  /** The values of the request. */
   params: readonly string[];
-  fallback?: RcsFallback;
 }
 
 interface SuggestionResponse {
@@ -82,7 +67,7 @@ interface SuggestionResponse {
   type: "REPLY" | "ACTION" | "DIALER";
 }
 
-/** What a tap is reported as: platforms tell only replies from actions, the API also tells a call and its number. */
+/** The reported type of a tap. Platforms distinguish replies and actions; the API also has calls, with their number. */
 export function suggestionResponse(suggestion: Suggestion): SuggestionResponse {
   const { text: plainText, data } = suggestion;
   if (suggestion.type === "dial") return { plainText, postBack: { data: suggestion.number }, type: "DIALER" };

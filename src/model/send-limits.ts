@@ -2,22 +2,22 @@ import {
   BUCKET_MS,
   bucketOf,
   dayOf,
-  judgePrefix,
+  decidePrefix,
   oldestBucket,
   owedOf,
   type Bucket,
   type PrefixBlock,
-  type PrefixJudgement,
+  type PrefixDecision,
   type PrefixLedger,
   type PumpingGuard,
 } from "./pumping.ts";
 import { allowedAgainAt, DAY_MS, MINUTE_MS, momentAt, type MomentLog, type SendCaps } from "./verification.ts";
 
-/** All that decides about one send, as it is before the send. */
+/** The state before a send on which the decision is based. */
 export interface Traffic {
   /** Earlier sends to the number. */
   sends: MomentLog;
-  /** When a code was last used there; 0 when none ever was. */
+  /** The last use of a code at the number; 0 when there was none. */
   verifiedAt: number;
   prefix: PrefixLedger;
   country: readonly Bucket[];
@@ -35,27 +35,27 @@ export type SendLimit =
 
 export interface SendRefusal {
   limit: SendLimit;
-  /** When it may be tried again. */
+  /** The time at which a retry is allowed. */
   until: number;
 }
 
-export interface SendJudgement {
+export interface SendDecision {
   refusals: readonly SendRefusal[];
-  /** A block that begins with this send. */
+  /** A block that starts with this send. */
   newBlock: PrefixBlock | null;
 }
 
-const PASSES: PrefixJudgement = { refusal: null, newBlock: null };
+const PASSES: PrefixDecision = { refusal: null, newBlock: null };
 
-/** So many codes pass a block to a number that has used one before, until it uses one again: nobody earns by that. */
+/** Codes that a block lets through to a number with a used code, until it uses one again. Pumping gains nothing by this. */
 const KNOWN_SENDS = 3;
 
-/** Whether somebody real is there. Whoever has others' numbers blocked does not keep out those who were there before. */
+/** True for numbers of real users. An attacker who causes a block must not lock out existing users. */
 const isKnown = ({ sends, verifiedAt }: Traffic): boolean =>
   verifiedAt > 0 && momentAt(sends, KNOWN_SENDS) <= verifiedAt;
 
-/** Every limit that one more send would break. The store asks inside its transactions, so both engines decide alike. */
-export function judgeSend(traffic: Traffic, caps: SendCaps, guard: PumpingGuard | null, now: number): SendJudgement {
+/** All limits that one more send would break. Both store engines call it inside their transactions. */
+export function decideSend(traffic: Traffic, caps: SendCaps, guard: PumpingGuard | null, now: number): SendDecision {
   const refusals: SendRefusal[] = [];
   const cooldown = allowedAgainAt(traffic.sends, [{ max: 1, withinMs: caps.cooldownSeconds * 1000 }], now);
   if (cooldown !== null) refusals.push({ limit: "otp cooldown", until: cooldown });
@@ -67,7 +67,7 @@ export function judgeSend(traffic: Traffic, caps: SendCaps, guard: PumpingGuard 
   if (sends !== null) refusals.push({ limit: "otp sends", until: sends });
   if (!guard) return { refusals, newBlock: null };
 
-  const { refusal, newBlock } = isKnown(traffic) ? PASSES : judgePrefix(traffic.prefix, guard, now);
+  const { refusal, newBlock } = isKnown(traffic) ? PASSES : decidePrefix(traffic.prefix, guard, now);
   if (refusal) refusals.push(refusal);
   const hour = traffic.country.filter(({ bucket }) => bucket >= oldestBucket(now));
   if (guard.countryPerHour !== null && owedOf(hour, guard) >= guard.countryPerHour)

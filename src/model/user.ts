@@ -1,32 +1,32 @@
-import { isPlainText } from "../lib/plain-text.ts";
+import { isPlainText } from "../lib/text.ts";
 import type { Role } from "./account.ts";
 
 /** A person who may log in; each belongs to one account. */
 export interface User {
   accountId: number;
   id: string;
-  /** As `readEmail` gives it; no two people of the whole service share one. */
+  /** As `readEmail` returns it; unique in the whole service. */
   email: string;
   name: string;
   passwordHash: string;
   role: Role;
   disabled: boolean;
-  /** The password was made up by the server, and the next thing to do is to change it. */
+  /** The password is temporary, and must be changed at the next login. */
   passwordDue: boolean;
   createdAt: number;
   lastLoginAt: number | null;
-  /** The sealed secret of the second factor; null while there is none. */
+  /** The encrypted TOTP secret; null without a second factor. */
   totpSecret: string | null;
-  /** The same before its first code has shown that it arrived. */
+  /** A TOTP secret that no code has confirmed yet. */
   totpNext: string | null;
-  /** The last step of time whose code was used: no code is good twice. */
+  /** The last used TOTP time step: a code cannot be used twice (replay). */
   totpStep: number | null;
 }
 
-/** What must be known of a person from the beginning. */
+/** The fields of a new user. */
 export type NewUser = Pick<User, "id" | "email" | "passwordHash" | "role" | "createdAt">;
 
-/** A person who has done nothing yet. */
+/** A new user. */
 export const newUser = (given: NewUser & Partial<User> & Pick<User, "accountId">): User => ({
   name: "",
   disabled: false,
@@ -38,7 +38,7 @@ export const newUser = (given: NewUser & Partial<User> & Pick<User, "accountId">
   ...given,
 });
 
-/** A login that lasts. The token itself is only in the person's browser. */
+/** A session. The token itself is only in the browser. */
 export interface Session {
   /** HMAC of the token under the server's secret. */
   digest: string;
@@ -46,26 +46,47 @@ export interface Session {
   userId: string;
   createdAt: number;
   seenAt: number;
+  /** Network address and name of the browser that opened it, so that its user can recognise it. */
+  address: string;
+  agent: string;
+}
+
+/** A link with which a user chooses a password. */
+export interface Invitation {
+  /** HMAC of the link's token under the server's secret. */
+  digest: string;
+  accountId: number;
+  userId: string;
+  expiresAt: number;
 }
 
 export const ROLES = ["viewer", "member", "owner"] as const satisfies readonly Role[];
 
-/** Whether a role may do what asks for another: each may do all that those before it may. */
+/** True when a role includes another: each role includes those before it. */
 export const mayAs = (role: Role, asked: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(asked);
 
 const EMAIL_MAX = 254;
 
-/** An address as it is stored and looked up, so that capital letters make no second person; null for what is none. */
+/** The normalised e-mail address, so that letter case creates no second user; null when it is none. */
 export function readEmail(written: string): string | null {
   const email = written.trim().toLowerCase();
   const isOne = /^[^\s@]+@[^\s@]+$/.test(email) && isPlainText(email) && email.length <= EMAIL_MAX;
   return isOne ? email : null;
 }
 
+/** A user of any account has this address. */
+export class EmailTaken extends Error {
+  override name = "EmailTaken";
+
+  constructor(email: string) {
+    super(`a user has the email address ${email} already`);
+  }
+}
+
 const PASSWORD_MIN = 10;
 const PASSWORD_MAX = 200;
 
-/** What is wrong with a new password; null when nothing is. Length is what counts: rules about signs make people write it down. */
+/** The fault of a new password; null when there is none. Only length is required: rules about characters make people write it down. */
 export function passwordFault(password: string, email: string): string | null {
   const { length } = password;
   if (length < PASSWORD_MIN || length > PASSWORD_MAX)

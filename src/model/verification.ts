@@ -1,19 +1,19 @@
 import type { KeyMode } from "./api-key.ts";
 
 /**
- * A one-time password on its way from a phone back to whoever asked for it, and the limits that make guessing hopeless.
- * Everything here is pure: the store asks these rules inside its transactions, so both engines decide alike.
+ * Verifications by one-time password, and the limits against guessing (brute force). The rules are pure functions: both
+ * store engines call them inside their transactions.
  */
 
-/** As the store keeps them; one that nobody used in time is `expired` without anybody writing it down. */
-export const VERIFICATION_STATES = ["pending", "verified", "expired", "exhausted", "superseded"] as const;
+/** Stored states. A pending verification past its time counts as `expired` without a write. */
+export const VERIFICATION_STATES = ["pending", "verified", "expired", "exhausted", "superseded", "cancelled"] as const;
 export type VerificationState = (typeof VERIFICATION_STATES)[number];
 
 export interface Verification {
   accountId: number;
   /** Also the id of the request that sent the code first. */
   id: string;
-  /** Of the key that asked for it; keys of the other mode do not know it. */
+  /** The mode of the key that requested it; keys of the other mode cannot see it. */
   mode: KeyMode;
   /** Name of its configuration. */
   config: string;
@@ -21,33 +21,55 @@ export interface Verification {
   number: string;
   country: string;
   state: VerificationState;
-  /** What its code is recognised by. */
+  /** The digest of its code. */
   digest: string;
   checks: number;
   checksMax: number;
   test: boolean;
   createdAt: number;
   expiresAt: number;
-  /** When it was verified, used up or superseded; null while it is not. */
+  /** The time at which it was verified, exhausted or superseded; null before. */
   doneAt: number | null;
 }
 
-/** The state that counts now. */
+export interface SourcedVerification extends Verification {
+  /** The product that made the code; null if Heliograph did. */
+  source: CodeSource | null;
+}
+
+/** A code that came with its request. */
+export interface CodeSource {
+  /** The identity product, or the name that a request gave. */
+  name: string;
+  /** The product checks the code itself. */
+  deliverOnly: boolean;
+}
+
+/** The source of a code in a request that names none. */
+export const API_SOURCE = "api";
+
+/** The form of a source's name. */
+export const SOURCE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+
+/** A product may report the use of a code that it checks itself until so long after `expiresAt`: some keep codes for an hour. */
+export const LATE_REPORT_MS = 60 * 60_000;
+
+/** The state at a time. */
 export const stateAt = (state: VerificationState, expiresAt: number, now: number): VerificationState =>
   state === "pending" && expiresAt <= now ? "expired" : state;
 
-/** Enough of a number to know it again, and not enough to call it. */
+/** A masked number: recognisable, but not callable. */
 export const maskNumber = (number: string): string => "*".repeat(Math.max(0, number.length - 4)) + number.slice(-4);
 
 /**
- * Moments as one text, newest first, each with the same number of digits: SQL can ask for the tenth newest with a plain
- * `substr`, the same on both engines, and so knows exactly how many there were in any stretch of time.
+ * Timestamps as one string of equal digits, newest first. SQL reads the tenth newest with `substr`, alike on both engines,
+ * so sliding windows are exact.
  */
 export type MomentLog = string;
 
 export const MOMENT_DIGITS = 13;
 
-/** No limit counts further back. */
+/** The longest window of all limits. */
 export const MOMENTS_KEPT = 100;
 
 export const momentText = (at: number): string => String(Math.max(0, at)).padStart(MOMENT_DIGITS, "0");
@@ -55,17 +77,17 @@ export const momentText = (at: number): string => String(Math.max(0, at)).padSta
 export const addMoment = (log: MomentLog, at: number): MomentLog =>
   (momentText(at) + log).slice(0, MOMENT_DIGITS * MOMENTS_KEPT);
 
-/** The moment in this place of a log, counted from the newest; 0 when there were fewer. */
+/** The n-th newest timestamp of a log; 0 when there are fewer. */
 export const momentAt = (log: MomentLog, place: number): number =>
   Number(log.slice(MOMENT_DIGITS * (place - 1), MOMENT_DIGITS * place));
 
-/** So often within so long, and no more. */
+/** The most events within a sliding window. */
 export interface Rate {
   max: number;
   withinMs: number;
 }
 
-/** When the next one is allowed by every rate; null when that is now. */
+/** The time at which all rates allow the next event; null for now. */
 export function allowedAgainAt(log: MomentLog, rates: readonly Rate[], now: number): number | null {
   const freeAt = rates.map(({ max, withinMs }) => {
     const moment = momentAt(log, max);
@@ -79,14 +101,14 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** What one number may be sent. */
+/** Send limits per number. */
 export interface SendCaps {
   cooldownSeconds: number;
   sendsPer10Minutes: number;
   sendsPerDay: number;
 }
 
-/** How often guesses at the codes of one number may be wrong, over all its verifications. */
+/** Limits of wrong guesses per number, over all its verifications. */
 export interface FailureCaps {
   failuresPerHour: number;
   failuresPerDay: number;

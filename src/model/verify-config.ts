@@ -2,44 +2,47 @@ import type { Channel } from "./message.ts";
 import type { FailureCaps, SendCaps } from "./verification.ts";
 
 export const ALPHABETS = ["digits", "letters and digits"] as const;
-export type Alphabet = (typeof ALPHABETS)[number];
+export type CodeAlphabet = (typeof ALPHABETS)[number];
 
-/** One way to bring a code to its phone. */
+/** An OTP delivery channel. */
 export interface VerifyChannel {
   channel: Channel;
   /** The sender, the bot or the business number. */
   from: string;
   /** Takes the code, or the code and the minutes it is valid; null, on SMS alone, sends the configuration's own text. */
   template: string | null;
-  /** Without a delivery within so long, the next channel has its turn. */
+  /** The next channel is used when no delivery comes within this time. */
   waitSeconds: number;
 }
 
-/** How codes are made, brought and tried. Its name, or its id, is the `configId` of requests. */
+/** The configuration of codes: form, delivery and limits. Its name or id is the `configId` of requests. */
 export interface VerifyConfigContent extends SendCaps, FailureCaps {
   /** In the order they are tried. */
   channels: readonly VerifyChannel[];
-  /** What an SMS without a template says; `{code}` and `{minutes}` are filled in. */
+  /** The text of an SMS without a template; `{code}` and `{minutes}` are filled in. */
   text: string;
+  /** The same in other languages, by language tag. Absent in records of an earlier version. */
+  texts?: Readonly<Record<string, string>> | undefined;
   length: number;
-  alphabet: Alphabet;
+  alphabet: CodeAlphabet;
   lifeSeconds: number;
-  /** How often a code may be tried. */
+  /** The most attempts to verify a code. */
   checks: number;
-  /** ISO 3166 alpha-2; null means all that the account may send to. */
+  /** ISO 3166 alpha-2; null means all countries that the account allows. */
   allowedCountries: readonly string[] | null;
-  /** Eleven characters by which Android gives an SMS to its app. */
+  /** The app hash of 11 characters by which Android passes an SMS to its app (SMS Retriever). */
   appHash: string | null;
-  /** The site whose pages browsers fill the code in on. */
+  /** The site on which browsers fill in the code (WebOTP). */
   webOtpDomain: string | null;
-  /** Numbers whose code is always the same and is brought by the simulator alone. */
+  /** Test numbers with a fixed code, delivered by the simulator only. */
   testNumbers: readonly { number: string; code: string }[];
 }
 
-/** What holds unless somebody says otherwise. */
+/** The defaults. */
 export const DEFAULT_VERIFY_CONFIG: VerifyConfigContent = {
   channels: [{ channel: "sms", from: "HELIOG", template: null, waitSeconds: 30 }],
   text: "{code} is your verification code. It is valid for {minutes} minutes.",
+  texts: {},
   length: 6,
   alphabet: "digits",
   lifeSeconds: 300,

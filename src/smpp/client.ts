@@ -8,7 +8,7 @@ import { findTlv, NO_TLVS, type Tlv } from "./tlv.ts";
 const CONNECT_TIMEOUT_MS = 10_000;
 const SMPP_3_4 = 0x34;
 
-/** What TLS may be told. Certificates are verified unless `rejectUnauthorized` is set to false. */
+/** Certificates are verified unless `rejectUnauthorized` is false. */
 type TlsOptions = Pick<
   ConnectionOptions,
   "ca" | "cert" | "key" | "passphrase" | "servername" | "rejectUnauthorized" | "minVersion"
@@ -17,9 +17,9 @@ type TlsOptions = Pick<
 export interface BindOptions extends SessionOptions {
   host: string;
   port: number;
-  /** Without it nothing is encrypted. */
+  /** Plain TCP if absent. */
   tls?: TlsOptions;
-  /** bind_transceiver unless said otherwise. */
+  /** Default: bind_transceiver. */
   as?: BindCommand;
   systemId: string;
   password: string;
@@ -28,43 +28,43 @@ export interface BindOptions extends SessionOptions {
   addressRange?: Address;
   tlvs?: readonly Tlv[];
   connectTimeoutMs?: number;
-  /** Gives up as if the other side could not be reached. */
+  /** Aborts the attempt; the result is then `unreachable`. */
   signal?: AbortSignal;
 }
 
-/** What became of a try to bind; none of these is an error. */
+/** Result of a bind attempt. None of these is an error. */
 export type BindResult =
   | {
       readonly kind: "bound";
       readonly session: Session;
-      /** What the SMSC calls itself. */
+      /** system_id of the SMSC. */
       readonly systemId: string;
-      /** The version that it speaks, if it says so. */
+      /** sc_interface_version; null if absent. */
       readonly interfaceVersion: number | null;
     }
-  /** It answered with a status other than zero. */
+  /** bind_resp with a non-zero status. */
   | { readonly kind: "refused"; readonly status: number }
-  /** No connection, no TLS, or no answer. */
+  /** Connection, TLS handshake or bind response failed. */
   | { readonly kind: "unreachable"; readonly reason: string };
 
-/** Connects and binds. Rejects only what could never be written, such as a system id that is too long. */
+/** Connects and binds. Rejects only for options that cannot be encoded, for example a system_id that is too long. */
 export async function bind(options: BindOptions): Promise<BindResult> {
   const connected = await connect(options);
   if (typeof connected === "string") return { kind: "unreachable", reason: connected };
   const session = new Session(connected, options);
-  const giveUp = (): void => session.destroy();
-  options.signal?.addEventListener("abort", giveUp);
+  const abortBind = (): void => session.destroy();
+  options.signal?.addEventListener("abort", abortBind);
   try {
-    return await ask(session, options);
+    return await sendBind(session, options);
   } catch (error) {
     session.destroy();
     throw error;
   } finally {
-    options.signal?.removeEventListener("abort", giveUp);
+    options.signal?.removeEventListener("abort", abortBind);
   }
 }
 
-async function ask(session: Session, options: BindOptions): Promise<BindResult> {
+async function sendBind(session: Session, options: BindOptions): Promise<BindResult> {
   const outcome = await session.request(bindOf(options));
   if (outcome.kind === "answer" && outcome.pdu.status === 0 && outcome.pdu.command !== "generic_nack") {
     const { systemId, tlvs } = outcome.pdu;
@@ -76,7 +76,7 @@ async function ask(session: Session, options: BindOptions): Promise<BindResult> 
   const end = await session.closed;
   return {
     kind: "unreachable",
-    reason: end.reason === "failed" ? wordsOf(end.error) : `the connection was ${end.reason}`,
+    reason: end.reason === "failed" ? textOf(end.error) : `the connection was ${end.reason}`,
   };
 }
 
@@ -90,7 +90,7 @@ const bindOf = (options: BindOptions): Bind => ({
   tlvs: options.tlvs ?? NO_TLVS,
 });
 
-/** A connected socket, or the reason why there is none. */
+/** A connected socket, or the reason for the failure. */
 function connect({ host, port, tls, clock = realClock, ...options }: BindOptions): Promise<Socket | string> {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS, signal } = options;
   return new Promise((resolve) => {
@@ -99,20 +99,20 @@ function connect({ host, port, tls, clock = realClock, ...options }: BindOptions
     const socket = tls ? connectSecure({ ...target, ...tls }) : connectPlain(target);
     const settle = (result: Socket | string): void => {
       stopTimer();
-      signal?.removeEventListener("abort", callOff);
+      signal?.removeEventListener("abort", abort);
       if (typeof result === "string") socket.destroy();
       resolve(result);
     };
-    // The listener stays: a socket that fails once more must not end the process.
-    const fail = (error: Error): void => settle(wordsOf(error));
-    const callOff = (): void => settle("it was called off");
+    // The listener stays: a later error without a listener would end the process.
+    const fail = (error: Error): void => settle(textOf(error));
+    const abort = (): void => settle("it was called off");
     const stopTimer = clock.after(connectTimeoutMs, () =>
       settle(`${host}:${port} took no connection within ${connectTimeoutMs} ms`),
     );
-    signal?.addEventListener("abort", callOff);
+    signal?.addEventListener("abort", abort);
     socket.on("error", fail).once(tls ? "secureConnect" : "connect", () => settle(socket));
   });
 }
 
-/** Several addresses that all fail make an error without words of its own. */
-const wordsOf = (error: Error): string => error.message || ("code" in error ? String(error.code) : error.name);
+/** An AggregateError of several addresses has an empty message. */
+const textOf = (error: Error): string => error.message || ("code" in error ? String(error.code) : error.name);

@@ -1,4 +1,4 @@
-/** Every command of SMPP 3.4 and its id, by the name that the specification gives it. */
+/** Command ids of SMPP 3.4 by their names in the specification. */
 export const COMMAND_IDS = {
   bind_receiver: 0x0000_0001,
   bind_transmitter: 0x0000_0002,
@@ -31,7 +31,6 @@ export const COMMAND_IDS = {
 
 export type Command = keyof typeof COMMAND_IDS;
 
-/** The response's name for each request's. */
 export const RESPONSE_COMMANDS = {
   bind_receiver: "bind_receiver_resp",
   bind_transmitter: "bind_transmitter_resp",
@@ -51,8 +50,8 @@ const NAMES = new Map<number, Command>(
   (Object.keys(COMMAND_IDS) as Command[]).map((command) => [COMMAND_IDS[command], command]),
 );
 
-/** Undefined for an id that SMPP 3.4 does not know. */
+/** Undefined for ids outside SMPP 3.4. */
 export const commandOf = (commandId: number): Command | undefined => NAMES.get(commandId);
 
-/** The highest bit says it, so it can be said of unknown commands too: those must never be answered. */
+/** The highest bit marks a response, also of an unknown command. Responses are never answered. */
 export const isResponseId = (commandId: number): boolean => commandId >= 0x8000_0000;

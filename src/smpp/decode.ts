@@ -11,15 +11,15 @@ export type Decoded =
       readonly kind: "malformed";
       readonly commandId: number;
       readonly sequence: number;
-      /** What to answer, unless it was a response. */
+      /** command_status for the answer, if it was a request. */
       readonly status: number;
       readonly reason: string;
     };
 
 /**
- * Reads the PDU that fills the octets from `start` to `end`, as the framer hands them over. It never throws, whatever
- * they hold: what cannot be read is a value too. Requests are held to their lengths; responses are taken as they come,
- * without a body, without a NUL, with half a parameter at their end.
+ * Decodes one PDU from `start` to `end`. Never throws: malformed input is a value. Requests must keep the field lengths of
+ * the specification. Responses are read leniently (no body, missing NUL, truncated TLV), because a discarded response
+ * leaves its request in doubt.
  */
 export function decode(octets: Buffer, start = 0, end = octets.length): Decoded {
   if (end - start < HEADER_LENGTH) {

@@ -4,7 +4,7 @@ import { HEADER_LENGTH, PDU_LENGTH_MAX } from "./lengths.ts";
 import type { Pdu } from "./pdu.ts";
 import { PduWriter } from "./pdu-writer.ts";
 
-/** The octets of a PDU. Throws a RangeError that names the field where one cannot hold what it is given. */
+/** Encodes one PDU. Throws a RangeError that names the field whose value is too long. */
 export function encode(pdu: Pdu, sequence: number): Buffer {
   const layout = layoutFor(pdu.command);
   const length = lengthOf(layout, pdu);
@@ -13,10 +13,7 @@ export function encode(pdu: Pdu, sequence: number): Buffer {
   return octets;
 }
 
-/**
- * For whoever gathers PDUs: writes one at `at` and says how many octets it took. Where there is no room for it nothing
- * is written, and what it would take comes back as a negative number.
- */
+/** Encodes one PDU at `at` and returns its length. If it does not fit, writes nothing and returns the negative length. */
 export function encodeInto(octets: Buffer, at: number, pdu: Pdu, sequence: number): number {
   const layout = layoutFor(pdu.command);
   const length = lengthOf(layout, pdu);
@@ -28,7 +25,7 @@ export function encodeInto(octets: Buffer, at: number, pdu: Pdu, sequence: numbe
 let lastCommand: Command = "submit_sm";
 let lastLayout: Entry = LAYOUTS[lastCommand];
 
-/** Mostly it is that of the PDU before, and need not be looked up. */
+/** Saves the lookup: most PDUs have the same command as the one before. */
 function layoutFor(command: Command): Entry {
   if (command !== lastCommand) {
     lastCommand = command;

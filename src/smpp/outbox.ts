@@ -3,75 +3,81 @@ import type { Duplex } from "node:stream";
 import { encodeInto } from "./encode.ts";
 import type { Pdu } from "./pdu.ts";
 
-/** Room for some two hundred messages; small enough that a thousand idle sessions can have one each. */
+/** Holds about 200 messages; small enough for a thousand idle sessions. */
 const CHUNK_LENGTH = 32_768;
 
 /**
- * So much of a turn is written while the rest is still being put together, then twice as much, and so on: the other side works
- * meanwhile, instead of both in turns.
+ * Bytes after which a write starts before the turn ends; doubled each time. The peer then works in parallel with this side.
  */
 const FIRST_LENGTH = 4096;
 
+/** Sees each PDU that is sent. */
+export type OnPut = (pdu: Pdu, sequence: number) => void;
+
 /**
- * Gathers what a session says in one turn of the event loop and writes it in few pieces: a write costs far more than a PDU.
- * PDUs are encoded where they will be written from, so each octet is put down once.
+ * Collects the PDUs of one event-loop turn and writes them in few chunks, because a write costs far more than a PDU. PDUs
+ * are encoded in place, so each octet is written once.
  */
 export class Outbox {
   readonly #socket: Duplex;
+  readonly #onPut: OnPut | undefined;
   #chunk: Buffer = Buffer.alloc(0);
   #written = 0;
   #filled = 0;
   #scheduled = false;
-  /** How much is written before the turn is over. */
-  #enough = FIRST_LENGTH;
-  /** How many PDUs were put in, and how many of them the socket has. */
+  /** Threshold of the next early write. */
+  #earlyWriteAt = FIRST_LENGTH;
+  /** Number of PDUs added, and number of them passed to the socket. */
   #puts = 0;
   #flushed = 0;
 
-  constructor(socket: Duplex) {
+  constructor(socket: Duplex, onPut?: OnPut) {
     this.#socket = socket;
+    this.#onPut = onPut;
   }
 
-  /** Whether the other side takes less than it is given; what can wait should. */
+  /** True while the socket applies backpressure. */
   get blocked(): boolean {
     return this.#socket.writableNeedDrain;
   }
 
-  /** Octets that the other side has yet to take. */
+  /** Octets not yet accepted by the peer. */
   get backlog(): number {
     return this.#socket.writableLength + this.#filled - this.#written;
   }
 
-  /** Says the how-manieth it is, for `isWritten`. Throws where the PDU cannot be written, and changes nothing then. */
+  /** Returns a running number for `isWritten`. Throws without side effects if the PDU cannot be encoded. */
   put(pdu: Pdu, sequence: number): number {
     let length = encodeInto(this.#chunk, this.#filled, pdu, sequence);
     if (length < 0) {
-      this.#makeRoom(-length);
+      this.#reserve(-length);
       length = encodeInto(this.#chunk, this.#filled, pdu, sequence);
     }
-    return this.#putDown(length);
+    this.#onPut?.(pdu, sequence);
+    return this.#advance(length);
   }
 
-  /** A PDU that is encoded already. */
-  putOctets(octets: Buffer): number {
-    this.#makeRoom(octets.length);
+  /** Adds an encoded PDU. */
+  putOctets(octets: Buffer, pdu: Pdu, sequence: number): number {
+    this.#reserve(octets.length);
     octets.copy(this.#chunk, this.#filled);
-    return this.#putDown(octets.length);
+    this.#onPut?.(pdu, sequence);
+    return this.#advance(octets.length);
   }
 
-  /** Another number for each write: what is put in under the same one leaves together. */
+  /** Changes with each write: PDUs added under the same number leave together. */
   get flight(): number {
     return this.#flushed;
   }
 
-  /** Whether the socket has had it, so that it may have reached the other side. */
+  /** True if the socket has the PDU, so that it may have reached the peer. */
   isWritten(put: number): boolean {
     return put <= this.#flushed;
   }
 
   readonly flush = (): void => {
     this.#scheduled = false;
-    this.#enough = FIRST_LENGTH;
+    this.#earlyWriteAt = FIRST_LENGTH;
     this.#write();
   };
 
@@ -79,14 +85,14 @@ export class Outbox {
     if (this.#filled === this.#written || !this.#socket.writable) return;
     this.#socket.write(this.#chunk.subarray(this.#written, this.#filled));
     this.#flushed = this.#puts;
-    // A real socket that has passed on everything holds nothing of the chunk any more, so its place is used again; any
-    // other stream may hand the same octets on to whoever reads it, and what was written is left alone.
+    // A net.Socket that has flushed no longer refers to the chunk, so the chunk is reused. Another stream may pass the same
+    // memory on to its reader, so its chunk is not overwritten.
     const isFree = this.#socket instanceof Socket && this.#socket.writableLength === 0;
     this.#written = isFree ? 0 : this.#filled;
     this.#filled = this.#written;
   }
 
-  #makeRoom(length: number): void {
+  #reserve(length: number): void {
     if (this.#chunk.length - this.#filled >= length) return;
     this.#write();
     if (this.#chunk.length - this.#filled >= length) return;
@@ -95,16 +101,16 @@ export class Outbox {
     this.#filled = 0;
   }
 
-  #putDown(length: number): number {
+  #advance(length: number): number {
     this.#filled += length;
     this.#puts += 1;
-    if (this.#filled - this.#written >= this.#enough) {
-      this.#enough *= 2;
+    if (this.#filled - this.#written >= this.#earlyWriteAt) {
+      this.#earlyWriteAt *= 2;
       this.#write();
     }
     if (!this.#scheduled) {
       this.#scheduled = true;
-      // Behind everything that this turn has set off; an immediate would cost another look at all sockets.
+      // Runs after all callbacks of this turn; setImmediate would add another poll of all sockets.
       process.nextTick(this.flush);
     }
     return this.#puts;

@@ -1,18 +1,17 @@
-import { latin1 } from "./latin1.ts";
 import type { Address } from "./pdu.ts";
 import { STATUS } from "./status.ts";
 import { NO_TLVS, type Tlv } from "./tlv.ts";
 
 export interface Fault {
-  /** What to answer. */
+  /** command_status for the answer. */
   status: number;
   reason: string;
 }
 
 /**
- * Reads the fields of one PDU. The first one that cannot be read is remembered, and all after it read as empty, so the
- * decoder reads straight on and asks once at the end. A lenient reader remembers none: it takes what there is, because
- * a response that is thrown away leaves its request in doubt.
+ * Reads the fields of one PDU. After the first fault all fields read as empty, so the decoder checks once at the end. A
+ * lenient reader records no fault and returns the available octets, because a discarded response leaves its request in
+ * doubt.
  */
 export class PduReader {
   fault: Fault | null = null;
@@ -46,7 +45,7 @@ export class PduReader {
     return this.#octets.readUInt32BE(at);
   }
 
-  /** `size` counts the NUL; `status` is what to answer when it is not within so many octets. */
+  /** `size` includes the NUL; `status` is the fault if no NUL is found within it. */
   cstring(field: string, size: number, status: number): string {
     const octets = this.#octets;
     const from = this.#at;
@@ -84,7 +83,7 @@ export class PduReader {
     return this.#octets.subarray(from, from + length);
   }
 
-  /** All that is left. */
+  /** Reads the rest of the PDU. */
   tlvs(): readonly Tlv[] {
     if (this.#at === this.#end) return NO_TLVS;
     const tlvs: Tlv[] = [];
@@ -101,7 +100,7 @@ export class PduReader {
     return tlvs;
   }
 
-  /** For what a field says that cannot be: the decoder's own word. */
+  /** Records an invalid value that the decoder found. */
   refuse(status: number, reason: string): void {
     if (this.#lenient || this.fault) return;
     this.fault = { status, reason };
@@ -116,3 +115,22 @@ export class PduReader {
 }
 
 const NO_OCTETS = Buffer.alloc(0);
+
+/** Typed to accept undefined, so that sixteen octets need no sixteen checks. */
+const ofCodes = String.fromCharCode as (...codes: (number | undefined)[]) => string;
+
+/**
+ * Decodes Latin-1. Up to sixteen octets, which most addresses and ids have, are built and sliced in JavaScript. This takes
+ * a third of the time of a native call.
+ */
+function latin1(octets: Buffer, from: number, to: number): string {
+  const length = to - from;
+  if (length > 16 || from + 16 > octets.length) return octets.toString("latin1", from, to);
+  const sixteen = ofCodes(
+    octets[from], octets[from + 1], octets[from + 2], octets[from + 3],
+    octets[from + 4], octets[from + 5], octets[from + 6], octets[from + 7],
+    octets[from + 8], octets[from + 9], octets[from + 10], octets[from + 11],
+    octets[from + 12], octets[from + 13], octets[from + 14], octets[from + 15],
+  ); // prettier-ignore
+  return length === 16 ? sixteen : sixteen.slice(0, length);
+}

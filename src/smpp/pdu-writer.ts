@@ -2,8 +2,8 @@ import type { Address } from "./pdu.ts";
 import type { Tlv } from "./tlv.ts";
 
 /**
- * Writes the fields of one PDU into octets that are there already. What does not fit its field is a mistake of the
- * program and not of its peer, so it throws.
+ * Writes the fields of one PDU into an allocated buffer. Throws if a value does not fit: that is an error of this program,
+ * not of the peer.
  */
 export class PduWriter {
   readonly #octets: Buffer;
@@ -34,13 +34,13 @@ export class PduWriter {
     this.#at = at + 4;
   }
 
-  /** `size` counts the NUL, as the specification's tables do. */
+  /** `size` includes the NUL, as in the tables of the specification. */
   cstring(field: string, value: string, size: number): void {
     const { length } = value;
     if (length >= size) throw new RangeError(`${field} has ${length} characters; it takes ${size - 1}`);
     const octets = this.#octets;
     let at = this.#at;
-    // The fields are short, and a loop is faster than a call into native code; it sees what cannot be written as well.
+    // Fields are short, so a loop is faster than a native call. It also finds characters that cannot be encoded.
     for (let index = 0; index < length; index += 1) {
       const code = value.charCodeAt(index);
       if (code === 0 || code > 0xff)
@@ -58,7 +58,7 @@ export class PduWriter {
     this.cstring(field, address, size);
   }
 
-  /** A length of one octet, and so many octets. */
+  /** One length octet, then the message. */
   shortMessage(value: Buffer): void {
     const { length } = value;
     if (length > 254)

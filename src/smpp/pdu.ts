@@ -1,9 +1,9 @@
 import { NO_TLVS, type Tlv } from "./tlv.ts";
 
-/** A PDU is what it says; its sequence number belongs to the line it goes over and stands beside it. */
+/** A PDU without its sequence number, which belongs to the session. */
 export type Pdu = Request | Notice | Response;
 
-/** What the other side answers. */
+/** PDUs that the peer answers. */
 export type Request =
   | Bind
   | SubmitSm
@@ -16,7 +16,7 @@ export type Request =
   | Bare<"unbind">
   | Bare<"enquire_link">;
 
-/** What is said and never answered. */
+/** PDUs without a response. */
 export type Notice = Outbind | AlertNotification;
 
 export type Response =
@@ -32,7 +32,7 @@ export type Response =
   | BareResp<"enquire_link_resp">
   | GenericNack;
 
-/** The response that belongs to a request, by the request's name. */
+/** Response type of a request command. */
 export type ResponseOf<Name extends Request["command"]> = Extract<Response, { command: `${Name}_resp` }>;
 
 export interface Address {
@@ -83,7 +83,7 @@ interface ShortMessage {
   readonly replaceIfPresent: number;
   readonly dataCoding: number;
   readonly defaultMessageId: number;
-  /** Up to 254 octets, whatever they mean. When decoded, a view of the bytes that were read: copy it to keep it long. */
+  /** Up to 254 octets. When decoded it is a view of the read buffer: copy it to keep it. */
   readonly shortMessage: Buffer;
   readonly tlvs: readonly Tlv[];
 }
@@ -121,7 +121,7 @@ export interface DataSm {
   readonly esmClass: number;
   readonly registeredDelivery: number;
   readonly dataCoding: number;
-  /** The text is the parameter message_payload. */
+  /** The text is in the TLV message_payload. */
   readonly tlvs: readonly Tlv[];
 }
 
@@ -133,7 +133,7 @@ interface MessageIdResp<Name extends "submit_sm_resp" | "deliver_sm_resp" | "dat
   readonly tlvs: readonly Tlv[];
 }
 
-interface QuerySm {
+export interface QuerySm {
   readonly command: "query_sm";
   readonly messageId: string;
   readonly source: Address;
@@ -150,7 +150,7 @@ export interface QuerySmResp {
   readonly tlvs: readonly Tlv[];
 }
 
-interface CancelSm {
+export interface CancelSm {
   readonly command: "cancel_sm";
   readonly serviceType: string;
   readonly messageId: string;
@@ -199,19 +199,19 @@ export interface GenericNack {
   readonly status: number;
 }
 
-/** Nothing about an address: for fields that the other side is to fill in. */
+/** For address fields that the SMSC fills in. */
 export const NO_ADDRESS: Address = Object.freeze({ ton: 0, npi: 0, address: "" });
 const NO_OCTETS = Buffer.alloc(0);
 
 type Fields<Name extends Pdu["command"]> = Partial<Omit<Extract<Pdu, { command: Name }>, "command">>;
 
-/** A message to the SMSC; what is not given is zero or empty, which every SMSC takes for its default. */
+/** Creates a message to the SMSC; missing fields are zero or empty, the default of every SMSC. */
 export const submitSm = (fields: Fields<"submit_sm">): SubmitSm => shortMessage("submit_sm", fields);
 
-/** A message or a receipt to the ESME. */
+/** Creates a message or a receipt to the ESME. */
 export const deliverSm = (fields: Fields<"deliver_sm">): DeliverSm => shortMessage("deliver_sm", fields);
 
-// Field by field and not with a spread: every one has the same shape then, and encoding stays fast.
+// Assigns each field and uses no spread: all objects get the same shape, which keeps encoding fast.
 function shortMessage<Name extends "submit_sm" | "deliver_sm">(
   command: Name,
   fields: Fields<Name>,

@@ -6,10 +6,10 @@ import type { GenericNack, Request, Response } from "./pdu.ts";
 const SEQUENCE_MAX = 0x7fff_ffff;
 
 /**
- * What became of a request. None of these is an error.
- * - `answer`: the response, whatever its status, or a generic_nack in its place.
- * - `timeout`: none came in time. One that still comes is told as stray, with this sequence.
- * - `closed`: the session ended first. What was written may have arrived; what was not certainly has not.
+ * Result of a request. None of these is an error.
+ * - `answer`: the response with any status, or a generic_nack.
+ * - `timeout`: no response in time. A later one is reported as `stray` with this sequence.
+ * - `closed`: the session ended first. A written request may have arrived; an unwritten one has not.
  */
 export type Outcome<Answer extends Response = Response> =
   | { readonly kind: "answer"; readonly pdu: Answer | GenericNack }
@@ -18,44 +18,51 @@ export type Outcome<Answer extends Response = Response> =
 
 export type Settle = (outcome: Outcome) => void;
 
+/** Asked just before a request is written. If false, the request is settled as `closed` and not written. */
+export type MaySend = () => boolean;
+
 interface Waiting {
   readonly expects: Command;
   readonly settle: Settle;
   readonly sentAt: number;
-  /** For the outbox to say whether it was written. */
+  /** Number from the outbox, to find out whether the request was written. */
   readonly put: number;
 }
 
 interface Queued {
   readonly sequence: number;
   readonly octets: Buffer;
+  readonly pdu: Request;
   readonly expects: Command;
   readonly settle: Settle;
+  readonly maySend: MaySend | undefined;
 }
 
-interface Needs {
+const NOT_WRITTEN: Outcome = { kind: "closed", wasWritten: false };
+
+interface RequestWindowDeps {
   outbox: Outbox;
-  /** The time that time-outs are counted in. */
+  /** Time base of the time-outs. */
   now: () => number;
   size: number;
-  /** The one that was used last; none unless said otherwise. */
+  /** Last sequence number used. Default: 0. */
   sequence?: number;
 }
 
-/** The requests of one side: those that wait for their answers, and behind them those that wait for a place. */
+/** The window of one side: requests in flight, and the queue of requests that wait for a slot. */
 export class RequestWindow {
   size: number;
   readonly #outbox: Outbox;
   readonly #now: () => number;
   #sequence: number;
-  /** In the order in which they were sent, which is the order in which they time out. */
+  /** In the order of sending, which is the order of time-out. */
   readonly #waiting = new Map<number, Waiting>();
   #queue: Queued[] = [];
-  /** When the requests of this flight are sent: the clock is asked once for all of them. */
+  /** Send time of the current flight, so that the clock is read once per write. */
   #flight = -1;
   #sentAt = 0;
 
-  constructor({ outbox, now, size, sequence = 0 }: Needs) {
+  constructor({ outbox, now, size, sequence = 0 }: RequestWindowDeps) {
     this.size = size;
     this.#sequence = sequence;
     this.#outbox = outbox;
@@ -79,12 +86,14 @@ export class RequestWindow {
     return this.#sequence;
   }
 
-  ask(pdu: Request, settle: Settle): void {
-    if (this.#waiting.size < this.size && this.#queue.length === 0 && !this.#outbox.blocked) this.send(pdu, settle);
-    else this.#enqueue(pdu, settle);
+  request(pdu: Request, settle: Settle, maySend?: MaySend): void {
+    if (this.#waiting.size >= this.size || this.#queue.length > 0 || this.#outbox.blocked)
+      this.#enqueue(pdu, settle, maySend);
+    else if (maySend?.() === false) settle(NOT_WRITTEN);
+    else this.send(pdu, settle);
   }
 
-  /** Past the queue and the window. */
+  /** Bypasses queue and window. */
   send(pdu: Request, settle: Settle): void {
     const sequence = this.nextSequence();
     const put = this.#outbox.put(pdu, sequence);
@@ -100,24 +109,33 @@ export class RequestWindow {
     return this.#sentAt;
   }
 
-  // It is encoded now, so that a mistake in it is its caller's and not that of whoever makes room.
-  #enqueue(pdu: Request, settle: Settle): void {
+  // Encodes at once, so that an encoding error is thrown to the caller of this request.
+  #enqueue(pdu: Request, settle: Settle, maySend: MaySend | undefined): void {
     const sequence = this.nextSequence();
     const octets = encode(pdu, sequence);
-    this.#queue.push({ sequence, octets, expects: RESPONSE_COMMANDS[pdu.command], settle });
+    this.#queue.push({ sequence, octets, pdu, expects: RESPONSE_COMMANDS[pdu.command], settle, maySend });
   }
 
-  /** Sends what has waited for a place. */
+  /** Sends queued requests that fit in the window and may still be sent. */
   pump(): void {
-    const count = Math.min(this.size - this.#waiting.size, this.#queue.length);
-    if (count <= 0 || this.#outbox.blocked) return;
-    for (const { sequence, octets, expects, settle } of this.#queue.splice(0, count)) {
-      const put = this.#outbox.putOctets(octets);
+    const free = this.size - this.#waiting.size;
+    if (free <= 0 || this.#queue.length === 0 || this.#outbox.blocked) return;
+    const leaving: Queued[] = [];
+    const withdrawn: Queued[] = [];
+    let taken = 0;
+    for (; leaving.length < free && taken < this.#queue.length; taken += 1) {
+      const next = this.#queue[taken] as Queued;
+      (next.maySend?.() === false ? withdrawn : leaving).push(next);
+    }
+    this.#queue.splice(0, taken);
+    for (const { settle } of withdrawn) settle(NOT_WRITTEN);
+    for (const { sequence, octets, pdu, expects, settle } of leaving) {
+      const put = this.#outbox.putOctets(octets, pdu, sequence);
       this.#waiting.set(sequence, { expects, settle, sentAt: this.#sentNow(), put });
     }
   }
 
-  /** False when no request waits for this response. */
+  /** False if no request waits for this response. */
   settle(pdu: Response, sequence: number): boolean {
     const waiting = this.#waiting.get(sequence);
     if (!waiting || (pdu.command !== waiting.expects && pdu.command !== "generic_nack")) return false;
@@ -126,7 +144,7 @@ export class RequestWindow {
     return true;
   }
 
-  /** Gives up what was sent at this time or earlier; says whether there was any. */
+  /** Settles requests sent at `sentAt` or earlier as timed out. Returns false if there were none. */
   expire(sentAt: number): boolean {
     const before = this.#waiting.size;
     for (const [sequence, waiting] of this.#waiting) {
@@ -137,17 +155,17 @@ export class RequestWindow {
     return this.#waiting.size < before;
   }
 
-  handBackQueued(): void {
+  rejectQueued(): void {
     const queue = this.#queue;
     this.#queue = [];
-    for (const { settle } of queue) settle({ kind: "closed", wasWritten: false });
+    for (const { settle } of queue) settle(NOT_WRITTEN);
   }
 
-  /** The session is over. */
+  /** Settles all requests as closed. */
   close(): void {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const { settle, put } of waiting) settle({ kind: "closed", wasWritten: this.#outbox.isWritten(put) });
-    this.handBackQueued();
+    this.rejectQueued();
   }
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer as createPlain, type AddressInfo, type Server, type Socket } from "node:net";
-import { createServer as createSecure, type TlsOptions } from "node:tls";
+import { createServer as createSecure, type Server as SecureServer, type TlsOptions } from "node:tls";
 import type { Bind, BindResp } from "./pdu.ts";
 import { responseTo } from "./respond.ts";
 import { Session, type Answer, type Incoming, type OnRequest, type SessionOptions } from "./session.ts";
@@ -9,17 +9,19 @@ import { STATUS } from "./status.ts";
 import { tlv } from "./tlv.ts";
 
 const BIND_WITHIN_MS = 10_000;
-/** How long a closing server waits for connections that are over, or never came about, to be gone by themselves. */
+/** Time for connections that are ending or never bound to close by themselves. */
 const LINGER_MS = 1000;
 const SMPP_3_4 = 0x34;
 
-/** Whether a bind is taken, and who answers what comes over it. */
-export type Verdict =
+/** Decision about a bind, with the handler of its requests. */
+export type BindDecision =
   | {
-      readonly kind: "welcome";
+      readonly kind: "accepted";
       readonly onRequest: OnRequest;
-      /** Called when the ESME knows that it is bound, so that it may be sent something. */
+      /** Called after the bind response is sent, so that the ESME can receive PDUs. */
       readonly onBound?: (session: Session) => void;
+      /** Called in its place if the connection ended while the bind was decided. */
+      readonly onAborted?: () => void;
     }
   | { readonly kind: "refused"; readonly status: number };
 
@@ -29,45 +31,47 @@ interface Peer {
 }
 
 export interface ServerOptions extends Omit<SessionOptions, "onRequest"> {
-  /** All addresses of the machine unless said otherwise. */
+  /** Default: all addresses of the machine. */
   host?: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port: number;
-  /** Without it nothing is encrypted. */
+  /** Plain TCP if absent. */
   tls?: Pick<TlsOptions, "key" | "cert" | "ca" | "passphrase" | "requestCert" | "rejectUnauthorized" | "minVersion">;
-  /** What it calls itself in the answer to a bind. */
+  /** system_id in the bind response. */
   systemId?: string;
-  onBind: (bind: Bind, peer: Peer) => Verdict | Promise<Verdict>;
-  /** A connection that has not bound by then is closed; 10 seconds unless said otherwise. */
+  onBind: (bind: Bind, peer: Peer) => BindDecision | Promise<BindDecision>;
+  /** Time limit for the bind of a new connection. Default: 10 s. */
   bindWithinMs?: number;
-  /** Further connections are closed at once. */
+  /** Connections beyond this number are closed at once. */
   connectionsMax?: number;
-  /** Told of a connection that could not be accepted, such as when there are no file descriptors left. */
+  /** Called for a connection that could not be accepted, for example without file descriptors. */
   onError?: (error: Error) => void;
 }
 
 export interface SmppServer {
   readonly port: number;
-  /** Those that are bound. */
+  /** Bound sessions. */
   readonly sessions: ReadonlySet<Session>;
-  /** Takes no more connections, unbinds those that are there, and resolves when all are gone. */
+  /** Uses another certificate for new connections. */
+  setTls(tls: Pick<TlsOptions, "key" | "cert">): void;
+  /** Stops listening, unbinds all sessions and resolves when all connections are closed. */
   close(): Promise<void>;
 }
 
-/** The SMSC's side: listens, and lets in whom `onBind` welcomes. Rejects where the port cannot be had. */
+/** Listens as an SMSC; `onBind` decides about each bind. Rejects if the port is not available. */
 export async function listen(options: ServerOptions): Promise<SmppServer> {
   const { tls, clock = realClock, bindWithinMs = BIND_WITHIN_MS } = options;
   const bound = new Set<Session>();
-  const all = new Set<Session>();
+  const openSessions = new Set<Session>();
   const connections = new Set<Socket>();
   const accept = (socket: Socket): void => {
     socket.setNoDelay(true).setKeepAlive(true);
-    const session = admit(socket, options, bound);
-    all.add(session);
-    void session.closed.then(() => all.delete(session) && bound.delete(session));
+    const session = openSession(socket, options, bound);
+    openSessions.add(session);
+    void session.closed.then(() => openSessions.delete(session) && bound.delete(session));
   };
   const server: Server = tls ? createSecure({ ...tls, handshakeTimeout: bindWithinMs }, accept) : createPlain(accept);
-  // With TLS this is the connection below, which may never become one of ours.
+  // With TLS this is the TCP connection underneath, whose handshake may never finish.
   server.on("connection", (socket: Socket) => {
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
@@ -79,10 +83,13 @@ export async function listen(options: ServerOptions): Promise<SmppServer> {
   return {
     port: (server.address() as AddressInfo).port,
     sessions: bound,
+    setTls(changed) {
+      if (tls) (server as SecureServer).setSecureContext({ ...tls, ...changed });
+    },
     async close() {
       const gone = once(server, "close");
       server.close();
-      for (const session of all) if (!bound.has(session)) session.destroy();
+      for (const session of openSessions) if (!bound.has(session)) session.destroy();
       await Promise.all([...bound].map((session) => session.unbind()));
       const stopLingering = clock.after(LINGER_MS, () => {
         for (const connection of connections) connection.destroy();
@@ -96,47 +103,53 @@ export async function listen(options: ServerOptions): Promise<SmppServer> {
 const isBind = (pdu: Incoming): pdu is Bind =>
   pdu.command === "bind_transceiver" || pdu.command === "bind_transmitter" || pdu.command === "bind_receiver";
 
-/** What only somebody who transmits may ask for. */
-const TRANSMITTED = new Set<Incoming["command"]>(["submit_sm", "submit_multi", "query_sm", "cancel_sm", "replace_sm"]);
+/** Commands that a receiver may not send. */
+const TRANSMITTER_COMMANDS = new Set<Incoming["command"]>([
+  "submit_sm",
+  "submit_multi",
+  "query_sm",
+  "cancel_sm",
+  "replace_sm",
+]);
 
-/** A session that wants a bind first. */
-function admit(socket: Socket, options: ServerOptions, bound: Set<Session>): Session {
+/** A session that accepts only a bind at first. */
+function openSession(socket: Socket, options: ServerOptions, bound: Set<Session>): Session {
   const { onBind, bindWithinMs = BIND_WITHIN_MS, systemId = "", clock = realClock } = options;
   const peer: Peer = { address: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 };
   let isBinding = false;
   let binding: { as: Bind["command"]; onRequest: OnRequest } | null = null;
-  let welcome: (() => void) | null = null;
+  let onBoundDue: (() => void) | null = null;
 
-  async function judge(bind: Bind): Promise<BindResp> {
+  async function decide(bind: Bind): Promise<BindResp> {
     if (binding || isBinding) return responseTo(bind, { status: STATUS.ESME_RALYBND });
     isBinding = true;
     try {
-      const verdict = await onBind(bind, peer);
-      if (verdict.kind === "refused") return responseTo(bind, { status: verdict.status });
+      const decision = await onBind(bind, peer);
+      if (decision.kind === "refused") return responseTo(bind, { status: decision.status });
       stopWaiting();
-      binding = { as: bind.command, onRequest: verdict.onRequest };
+      binding = { as: bind.command, onRequest: decision.onRequest };
       if (session.isOpen) bound.add(session);
-      welcome = () => verdict.onBound?.(session);
+      onBoundDue = () => (session.isOpen ? decision.onBound?.(session) : decision.onAborted?.());
       return responseTo(bind, { systemId, tlvs: [tlv("sc_interface_version", SMPP_3_4)] });
     } finally {
       isBinding = false;
     }
   }
 
-  function sayWelcome(): void {
-    const say = welcome;
-    welcome = null;
-    if (session.isOpen) say?.();
+  function notifyBound(): void {
+    const onBound = onBoundDue;
+    onBoundDue = null;
+    onBound?.();
   }
 
   function onRequest(pdu: Incoming): Answer | Promise<Answer> {
     if (isBind(pdu)) {
-      const answer = judge(pdu);
-      // Two steps behind the answer, so that the session has sent it by then.
-      void answer.then(nothing, nothing).then(sayWelcome);
+      const answer = decide(pdu);
+      // Two microtasks after the response, so that the session has sent it by then.
+      void answer.then(ignore, ignore).then(notifyBound);
       return answer;
     }
-    if (binding && !(binding.as === "bind_receiver" && TRANSMITTED.has(pdu.command)))
+    if (binding && !(binding.as === "bind_receiver" && TRANSMITTER_COMMANDS.has(pdu.command)))
       return binding.onRequest(pdu, session);
     if (pdu.command === "outbind" || pdu.command === "alert_notification") return null;
     return responseTo(pdu, { status: STATUS.ESME_RINVBNDSTS });
@@ -148,5 +161,5 @@ function admit(socket: Socket, options: ServerOptions, bound: Set<Session>): Ses
   return session;
 }
 
-/** A bind that could not be judged is the session's to tell of. */
-const nothing = (): void => {};
+/** The session reports a failed bind handler. */
+const ignore = (): void => {};

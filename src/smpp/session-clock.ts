@@ -1,8 +1,8 @@
-/** Where a session's time comes from. Tests hand in one that they can move. */
+/** Source of time. Tests pass one that they control. */
 export interface SessionClock {
-  /** Milliseconds that only go forward. */
+  /** Milliseconds that never go backwards. */
   monotonic(): number;
-  /** Runs once after the delay; the returned function calls it off. A pending run must not keep the process alive. */
+  /** Runs once after the delay; the returned function cancels it. A pending timer must not keep the process alive. */
   after(delayMs: number, run: () => void): () => void;
 }
 

@@ -3,38 +3,38 @@ import { commandOf, isResponseId, RESPONSE_COMMANDS } from "./commands.ts";
 import { decode, type Decoded } from "./decode.ts";
 import { Framer } from "./framer.ts";
 import { Outbox } from "./outbox.ts";
-import type { Notice, Request, Response, ResponseOf } from "./pdu.ts";
-import { RequestWindow, type Outcome, type Settle } from "./request-window.ts";
+import type { Notice, Pdu, Request, Response, ResponseOf } from "./pdu.ts";
+import { RequestWindow, type MaySend, type Outcome, type Settle } from "./request-window.ts";
 import { responseTo } from "./respond.ts";
 import { realClock, type SessionClock } from "./session-clock.ts";
 import { STATUS } from "./status.ts";
-import { Vigil } from "./vigil.ts";
+import { KeepAlive } from "./keep-alive.ts";
 
-/** Time-outs and silence are looked for this often, with one timer for all of them. */
+/** Interval of the time-out and keep-alive check; one timer serves both. */
 const TICK_MS = 1000;
-/** How long a graceful end waits for answers that are due, and then for the answer to unbind. */
+/** Limits of a graceful unbind: first for outstanding responses, then for unbind_resp. */
 const DRAIN_MS = 10_000;
 const UNBIND_MS = 5000;
-/** How long the other side is given to answer what it was asked before it unbound. */
+/** Time in which the peer may still answer our requests after its unbind. */
 const LAST_ANSWERS_MS = 3000;
-/** How long the other side may take to close a connection that we have ended. */
+/** Time in which the peer must close the connection after we have ended it. */
 const LINGER_MS = 1000;
-/** Requests of the other side that may wait for the handler; then nothing is read until some are answered. */
+/** Backpressure: reading pauses while this many requests wait for the handler. */
 const UNANSWERED_MAX = 1000;
-/** Octets of answers that the other side may leave lying; then it is not read either until it has taken them. */
+/** Backpressure: reading pauses while the peer leaves this many octets of responses unread. */
 const BACKLOG_MAX = 1_048_576;
 
-/** What is handed to the handler; the session answers unbind and enquire_link by itself. */
+/** PDUs for the handler. The session itself answers unbind and enquire_link. */
 export type Incoming = Exclude<Request, { command: "unbind" | "enquire_link" }> | Notice;
 
-/** Null leaves a request without an answer; a notice has none anyway. */
+/** Null leaves a request unanswered. */
 export type Answer = Response | null;
 export type OnRequest = (pdu: Incoming, session: Session) => Answer | Promise<Answer>;
 
-/** What the other side should not have done, or the handler: worth a line in a log. */
-export type Oddity =
+/** An error of the peer or of the handler, for the log. */
+export type ProtocolViolation =
   | Extract<Decoded, { kind: "malformed" }>
-  /** A response that no request waits for: it came after its time, twice, or to nothing. */
+  /** A response without a pending request: late, duplicate or unsolicited. */
   | { readonly kind: "stray"; readonly sequence: number; readonly pdu: Response }
   /** The request was answered with ESME_RSYSERR. */
   | { readonly kind: "handler failed"; readonly pdu: Incoming; readonly error: unknown };
@@ -46,23 +46,25 @@ export type SessionEnd =
 
 export interface SessionOptions {
   onRequest: OnRequest;
-  /** Told when places in the window have become free, once for all that became so together. */
+  /** Called when window slots become free, once per batch. */
   onFree?: (session: Session) => void;
-  onOddity?: (oddity: Oddity, session: Session) => void;
-  /** Requests that may wait for their answers; 10 unless said otherwise. */
+  onViolation?: (violation: ProtocolViolation, session: Session) => void;
+  /** Sees every PDU in both directions, in order. */
+  onPdu?: (direction: "in" | "out", seen: Decoded, session: Session) => void;
+  /** Requests in flight. Default: 10. */
   window?: number;
-  /** 30 seconds unless said otherwise. */
+  /** Default: 30 s. */
   responseTimeoutMs?: number;
-  /** Silence after which the other side is asked whether it is there; 30 seconds unless said otherwise, null never asks. */
+  /** Silence before an enquire_link is sent; null disables it. Default: 30 s. */
   enquireAfterMs?: number | null;
   clock?: SessionClock;
 }
 
-/** One connection, on either side of it: requests and their answers over a socket that is connected already. */
+/** One SMPP session on either side, over a connected socket. */
 export class Session {
-  /** Resolves once, when it is over; by then every request has its outcome. */
+  /** Resolves once, at the end of the session; every request has its outcome by then. */
   readonly closed: Promise<SessionEnd>;
-  readonly #tellClosed: (end: SessionEnd) => void;
+  readonly #resolveClosed: (end: SessionEnd) => void;
   readonly #socket: Duplex;
   readonly #options: SessionOptions;
   readonly #clock: SessionClock;
@@ -70,20 +72,20 @@ export class Session {
   readonly #outbox: Outbox;
   readonly #framer: Framer;
   readonly #requests: RequestWindow;
-  readonly #vigil: Vigil;
+  readonly #keepAlive: KeepAlive;
   #stopTick: () => void;
-  /** Whether requests have been settled that `onFree` was not told of. */
+  /** True if requests were settled since the last `onFree`. */
   #freed = false;
-  /** Requests of the other side that the handler has yet to answer. */
+  /** Peer requests that wait for the handler. */
   #unanswered = 0;
   #paused = false;
-  /** Time in which we did not listen, because of ourselves: it counts against nobody. */
-  #deafMs = 0;
-  #deafSince: number | null = null;
-  #isLeaving = false;
-  #isOver = false;
-  /** What is to happen once nothing is due any more. */
-  #farewell: { isTime: () => boolean; say: () => void } | null = null;
+  /** Total time in which our handler paused reading. It does not count towards time-outs of the peer. */
+  #readPausedMs = 0;
+  #readPausedSince: number | null = null;
+  #isClosing = false;
+  #isClosed = false;
+  /** The step that follows when no responses are outstanding. */
+  #shutdown: { isReady: () => boolean; proceed: () => void } | null = null;
 
   constructor(socket: Duplex, options: SessionOptions) {
     const { clock = realClock, window = 10, responseTimeoutMs = 30_000, enquireAfterMs = 30_000 } = options;
@@ -91,37 +93,39 @@ export class Session {
     this.#options = options;
     this.#clock = clock;
     this.#responseTimeoutMs = responseTimeoutMs;
-    this.#outbox = new Outbox(socket);
+    const { onPdu } = options;
+    const onPut = onPdu && ((pdu: Pdu, sequence: number) => onPdu("out", { kind: "pdu", pdu, sequence }, this));
+    this.#outbox = new Outbox(socket, onPut);
     this.#framer = new Framer(this.#onFrame);
     this.#requests = new RequestWindow({ outbox: this.#outbox, now: this.#now, size: window });
-    this.#vigil = new Vigil({ enquireAfterMs, answerWithinMs: responseTimeoutMs }, this.#now());
+    this.#keepAlive = new KeepAlive({ enquireAfterMs, answerWithinMs: responseTimeoutMs }, this.#now());
     const { promise, resolve } = Promise.withResolvers<SessionEnd>();
     this.closed = promise;
-    this.#tellClosed = resolve;
+    this.#resolveClosed = resolve;
     this.#stopTick = clock.after(TICK_MS, this.#tick);
     socket.on("data", this.#onData).on("drain", this.#onDrain);
-    socket.on("end", this.#onHungUp).on("close", this.#onHungUp);
-    socket.on("error", (error: Error) => this.#cut({ reason: "failed", error }));
-    // Such a socket has said so already, and will not again.
-    if (socket.destroyed) this.#onHungUp();
+    socket.on("end", this.#onSocketEnd).on("close", this.#onSocketEnd);
+    socket.on("error", (error: Error) => this.#abort({ reason: "failed", error }));
+    // A destroyed socket emits no further event.
+    if (socket.destroyed) this.#onSocketEnd();
   }
 
-  /** Whether it takes requests. */
+  /** True if the session accepts requests. */
   get isOpen(): boolean {
-    return !this.#isLeaving && !this.#isOver;
+    return !this.#isClosing && !this.#isClosed;
   }
 
-  /** Places in the window that are not taken, by what is sent or by what is queued; none when it takes no requests. */
+  /** Free window slots, less the queue; zero if the session accepts no requests. */
   get free(): number {
     return this.isOpen ? this.#requests.free : 0;
   }
 
-  /** Requests that are sent and not answered. */
+  /** Requests in flight. */
   get pending(): number {
     return this.#requests.waiting;
   }
 
-  /** Requests that wait for a place in the window. */
+  /** Requests that wait for a window slot. */
   get queued(): number {
     return this.#requests.queued;
   }
@@ -130,41 +134,45 @@ export class Session {
     return this.#requests.size;
   }
 
-  /** Counts from the next request on. */
+  /** Applies from the next request on. */
   set window(size: number) {
     this.#requests.size = size;
     this.#requests.pump();
   }
 
-  /** Asks, now or when there is a place in the window. Rejects a PDU that cannot be written, and nothing else. */
-  request<Asked extends Request>(pdu: Asked): Promise<Outcome<ResponseOf<Asked["command"]>>> {
-    return new Promise((resolve) => this.ask(pdu, resolve));
+  /** Sends a request when the window has a slot. Rejects only if the PDU cannot be encoded. */
+  request<Asked extends Request>(pdu: Asked, maySend?: MaySend): Promise<Outcome<ResponseOf<Asked["command"]>>> {
+    return new Promise((resolve) => this.sendRequest(pdu, resolve, maySend));
   }
 
   /**
-   * The same without a promise, for whoever has one of its own: `settle` is called once, and never before this returns
-   * unless the session is over. Throws where `request` rejects.
+   * Like `request`, without a promise. Calls `settle` once, and before it returns only if the session is closed or the
+   * request may not be sent. Throws where `request` rejects.
    */
-  ask<Asked extends Request>(pdu: Asked, settle: (outcome: Outcome<ResponseOf<Asked["command"]>>) => void): void {
-    if (this.isOpen) this.#requests.ask(pdu, settle as Settle);
+  sendRequest<Asked extends Request>(
+    pdu: Asked,
+    settle: (outcome: Outcome<ResponseOf<Asked["command"]>>) => void,
+    maySend?: MaySend,
+  ): void {
+    if (this.isOpen) this.#requests.request(pdu, settle as Settle, maySend);
     else settle({ kind: "closed", wasWritten: false });
   }
 
-  /** Says what is never answered. */
+  /** Sends a PDU without a response. */
   notify(pdu: Notice): void {
-    if (!this.#isOver) this.#outbox.put(pdu, this.#requests.nextSequence());
+    if (!this.#isClosed) this.#outbox.put(pdu, this.#requests.nextSequence());
   }
 
   /**
-   * Ends in good order: takes no more requests, hands back those that were not sent, waits for the answers that are
-   * due on both sides, unbinds and closes.
+   * Graceful end: refuses new requests, settles queued ones as not written, waits for outstanding responses on both sides,
+   * unbinds and closes.
    */
   unbind({ drainMs = DRAIN_MS, unbindMs = UNBIND_MS } = {}): Promise<SessionEnd> {
     if (!this.isOpen) return this.closed;
-    this.#isLeaving = true;
-    this.#requests.handBackQueued();
-    const isTime = (): boolean => this.#requests.waiting === 0 && this.#unanswered === 0;
-    this.#leave(isTime, drainMs, () => {
+    this.#isClosing = true;
+    this.#requests.rejectQueued();
+    const isReady = (): boolean => this.#requests.waiting === 0 && this.#unanswered === 0;
+    this.#shutDownWhen(isReady, drainMs, () => {
       const close = (): void => this.#close({ reason: "unbound", by: "us" });
       const stopWaiting = this.#clock.after(unbindMs, close);
       this.#requests.send({ command: "unbind" }, () => {
@@ -175,27 +183,28 @@ export class Session {
     return this.closed;
   }
 
-  /** Ends now. */
+  /** Closes at once. */
   destroy(): void {
-    this.#cut({ reason: "destroyed" });
+    this.#abort({ reason: "destroyed" });
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    // After the end the connection is only emptied.
-    if (this.#isOver) return;
-    this.#vigil.heard(this.#now());
+    // After the end, incoming data is discarded.
+    if (this.#isClosed) return;
+    this.#keepAlive.received(this.#now());
     const read = this.#framer.read(chunk);
-    if (read === "unframeable" && !this.#isOver) {
+    if (read === "unframeable" && !this.#isClosed) {
       this.#outbox.put({ command: "generic_nack", status: STATUS.ESME_RINVCMDLEN }, 0);
       this.#close({ reason: "unframeable" });
     }
-    this.#listenIfFit();
+    this.#applyBackpressure();
     this.#afterSettling();
   };
 
   readonly #onFrame = (octets: Buffer, start: number, end: number): void => {
-    if (this.#isOver) return;
+    if (this.#isClosed) return;
     const decoded = decode(octets, start, end);
+    this.#options.onPdu?.("in", decoded, this);
     if (decoded.kind === "malformed") return this.#onMalformed(decoded);
     const { pdu, sequence } = decoded;
     if ("status" in pdu) this.#onResponse(pdu, sequence);
@@ -206,20 +215,20 @@ export class Session {
 
   #onResponse(pdu: Response, sequence: number): void {
     if (this.#requests.settle(pdu, sequence)) this.#freed = true;
-    // An enquiry waits for nothing: that something was heard is its answer.
-    else if (pdu.command !== "enquire_link_resp") this.#options.onOddity?.({ kind: "stray", sequence, pdu }, this);
+    // enquire_link has no pending request: receiving any data was its answer.
+    else if (pdu.command !== "enquire_link_resp") this.#options.onViolation?.({ kind: "stray", sequence, pdu }, this);
   }
 
   #onMalformed(malformed: Extract<Decoded, { kind: "malformed" }>): void {
     const { commandId, sequence, status } = malformed;
-    // A response is never answered: two sides that did so would never stop.
+    // Malformed responses are never answered, which prevents a loop.
     if (!isResponseId(commandId)) {
       const command = commandOf(commandId);
       const isAnswerable = command !== undefined && command in RESPONSE_COMMANDS;
       if (isAnswerable) this.#outbox.put(responseTo({ command: command as Request["command"] }, { status }), sequence);
       else this.#outbox.put({ command: "generic_nack", status }, sequence);
     }
-    this.#options.onOddity?.(malformed, this);
+    this.#options.onViolation?.(malformed, this);
   }
 
   #onRequest(pdu: Incoming, sequence: number): void {
@@ -231,12 +240,12 @@ export class Session {
     }
     if (answer === null || !("then" in answer)) return this.#answer(pdu, sequence, answer);
     this.#unanswered += 1;
-    this.#listenIfFit();
+    this.#applyBackpressure();
     const settled = (answerIt: () => void): void => {
       this.#unanswered -= 1;
       answerIt();
-      this.#listenIfFit();
-      this.#leaveIfTime();
+      this.#applyBackpressure();
+      this.#shutDownIfReady();
     };
     void answer.then(
       (later) => settled(() => this.#answer(pdu, sequence, later)),
@@ -245,7 +254,7 @@ export class Session {
   }
 
   #answer(asked: Incoming, sequence: number, answer: Answer): void {
-    if (answer === null || isNotice(asked) || this.#isOver) return;
+    if (answer === null || isNotice(asked) || this.#isClosed) return;
     try {
       if (answer.command !== RESPONSE_COMMANDS[asked.command] && answer.command !== "generic_nack")
         throw new TypeError(`${asked.command} was answered with ${answer.command}; responseTo makes the right one`);
@@ -256,23 +265,23 @@ export class Session {
   }
 
   #onHandlerFailed(asked: Incoming, sequence: number, error: unknown): void {
-    if (!isNotice(asked) && !this.#isOver)
+    if (!isNotice(asked) && !this.#isClosed)
       this.#outbox.put(responseTo(asked, { status: STATUS.ESME_RSYSERR }), sequence);
-    this.#options.onOddity?.({ kind: "handler failed", pdu: asked, error }, this);
+    this.#options.onViolation?.({ kind: "handler failed", pdu: asked, error }, this);
   }
 
   #onUnbind(sequence: number): void {
-    this.#isLeaving = true;
-    this.#requests.handBackQueued();
-    // Answers that are due go first, on both sides: without them nobody would know what became of the requests.
-    let isPatient = true;
+    this.#isClosing = true;
+    this.#requests.rejectQueued();
+    // Outstanding responses go first on both sides; without them the outcome of their requests stays unknown.
+    let mayWait = true;
     const stopWaiting = this.#clock.after(LAST_ANSWERS_MS, () => {
-      isPatient = false;
-      this.#leaveIfTime();
+      mayWait = false;
+      this.#shutDownIfReady();
     });
     void this.closed.then(stopWaiting);
-    this.#leave(
-      () => this.#unanswered === 0 && (this.#requests.waiting === 0 || !isPatient),
+    this.#shutDownWhen(
+      () => this.#unanswered === 0 && (this.#requests.waiting === 0 || !mayWait),
       DRAIN_MS,
       () => {
         this.#outbox.put({ command: "unbind_resp", status: 0 }, sequence);
@@ -281,59 +290,59 @@ export class Session {
     );
   }
 
-  #leave(isTime: () => boolean, withinMs: number, say: () => void): void {
-    let isSaid = false;
+  #shutDownWhen(isReady: () => boolean, withinMs: number, proceed: () => void): void {
+    let hasProceeded = false;
     const once = (): void => {
       stopWaiting();
-      if (isSaid || this.#isOver) return;
-      isSaid = true;
-      this.#farewell = null;
-      say();
+      if (hasProceeded || this.#isClosed) return;
+      hasProceeded = true;
+      this.#shutdown = null;
+      proceed();
     };
     const stopWaiting = this.#clock.after(withinMs, once);
-    this.#farewell = { isTime, say: once };
-    this.#leaveIfTime();
+    this.#shutdown = { isReady, proceed: once };
+    this.#shutDownIfReady();
   }
 
-  #leaveIfTime(): void {
-    if (this.#farewell?.isTime()) this.#farewell.say();
+  #shutDownIfReady(): void {
+    if (this.#shutdown?.isReady()) this.#shutdown.proceed();
   }
 
   readonly #tick = (): void => {
     const now = this.#now();
     if (this.#requests.expire(now - this.#responseTimeoutMs)) this.#freed = true;
     this.#afterSettling();
-    const due = this.#vigil.look(now);
-    if (due === "give up") this.#cut({ reason: "silent" });
+    const due = this.#keepAlive.check(now);
+    if (due === "give up") this.#abort({ reason: "silent" });
     else if (due === "enquire") this.#outbox.put({ command: "enquire_link" }, this.#requests.nextSequence());
-    if (!this.#isOver) this.#stopTick = this.#clock.after(TICK_MS, this.#tick);
+    if (!this.#isClosed) this.#stopTick = this.#clock.after(TICK_MS, this.#tick);
   };
 
   #afterSettling(): void {
-    if (!this.#freed || this.#isOver) return;
+    if (!this.#freed || this.#isClosed) return;
     this.#freed = false;
     this.#requests.pump();
     if (this.isOpen) this.#options.onFree?.(this);
-    this.#leaveIfTime();
+    this.#shutDownIfReady();
   }
 
-  readonly #onHungUp = (): void => {
-    if (!this.#isOver) this.#cut({ reason: "hung up" });
+  readonly #onSocketEnd = (): void => {
+    if (!this.#isClosed) this.#abort({ reason: "hung up" });
   };
 
   readonly #onDrain = (): void => {
-    this.#listenIfFit();
+    this.#applyBackpressure();
     this.#requests.pump();
   };
 
-  /** Stops reading while the handler or the other side is too far behind, so that nothing piles up in memory. */
-  #listenIfFit(): void {
+  /** Backpressure: pauses reading while the handler or the peer is too far behind. */
+  #applyBackpressure(): void {
     const isHandlerBehind = this.#unanswered >= UNANSWERED_MAX;
     const paused = isHandlerBehind || this.#outbox.backlog > BACKLOG_MAX;
-    if (isHandlerBehind && this.#deafSince === null) this.#deafSince = this.#clock.monotonic();
-    if (!isHandlerBehind && this.#deafSince !== null) {
-      this.#deafMs += this.#clock.monotonic() - this.#deafSince;
-      this.#deafSince = null;
+    if (isHandlerBehind && this.#readPausedSince === null) this.#readPausedSince = this.#clock.monotonic();
+    if (!isHandlerBehind && this.#readPausedSince !== null) {
+      this.#readPausedMs += this.#clock.monotonic() - this.#readPausedSince;
+      this.#readPausedSince = null;
     }
     if (paused === this.#paused) return;
     this.#paused = paused;
@@ -341,32 +350,33 @@ export class Session {
     else this.#socket.resume();
   }
 
-  /** Milliseconds in which we listened. */
-  readonly #now = (): number => (this.#deafSince ?? this.#clock.monotonic()) - this.#deafMs;
+  /** Monotonic time without read pauses. */
+  readonly #now = (): number => (this.#readPausedSince ?? this.#clock.monotonic()) - this.#readPausedMs;
 
-  /** Ends the connection once all that was said is written. */
+  /** Closes after all pending output is written. */
   #close(end: SessionEnd): void {
-    if (this.#isOver) return;
+    if (this.#isClosed) return;
     this.#outbox.flush();
     this.#finish(end);
-    // What the other side still sends is read and dropped: else the system would reset what it has yet to read.
+    // Incoming data is read and discarded; otherwise the kernel would reset the connection before the peer has read
+    // everything.
     this.#socket.end();
     this.#socket.resume();
     const stopLingering = this.#clock.after(LINGER_MS, () => this.#socket.destroy());
     this.#socket.once("close", stopLingering);
   }
 
-  #cut(end: SessionEnd): void {
+  #abort(end: SessionEnd): void {
     this.#finish(end);
     this.#socket.destroy();
   }
 
   #finish(end: SessionEnd): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#stopTick();
     this.#requests.close();
-    this.#tellClosed(end);
+    this.#resolveClosed(end);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Every command_status that SMPP names, 3.4 first and what 5.0 added behind it, with what it says. */
+/** command_status values of SMPP 3.4, then those added by 5.0. */
 const TABLE = [
   [0x00, "ESME_ROK", "No error."],
   [0x01, "ESME_RINVMSGLEN", "The length of the message is invalid."],
@@ -47,7 +47,7 @@ const TABLE = [
   [0xc3, "ESME_RMISSINGOPTPARAM", "An optional parameter that is expected is missing."],
   [0xc4, "ESME_RINVOPTPARAMVAL", "The value of an optional parameter is invalid."],
   [0xfe, "ESME_RDELIVERYFAILURE", "The delivery failed."],
-  [0xff, "ESME_RUNKNOWNERR", "Nobody knows what is wrong."],
+  [0xff, "ESME_RUNKNOWNERR", "The cause is unknown."],
   [0x100, "ESME_RSERTYPUNAUTH", "The service type is not authorised."],
   [0x101, "ESME_RPROHIBITED", "The operation is prohibited."],
   [0x102, "ESME_RSERTYPUNAVAIL", "The service type is not available."],
@@ -72,20 +72,20 @@ const TABLE = [
 type Row = (typeof TABLE)[number];
 export type StatusName = Row[1];
 
-/** The values by their names, for whoever answers with one. */
+/** Values by name. */
 export const STATUS = Object.fromEntries(TABLE.map(([status, name]) => [name, status])) as {
   readonly [Name in StatusName]: Extract<Row, readonly [number, Name, string]>[0];
 };
 
 export interface StatusMeaning {
-  /** As the specification spells it; the number in hex where it has no name. */
+  /** Name in the specification, or the number in hex. */
   name: string;
   meaning: string;
 }
 
 const MEANINGS = new Map<number, StatusMeaning>(TABLE.map(([status, name, meaning]) => [status, { name, meaning }]));
 
-/** Carriers have codes of their own (0x400 to 0x4FF are theirs), so every number has an answer. */
+/** Vendors define codes of their own (0x400 to 0x4FF), so unknown numbers get a description too. */
 export function describeStatus(status: number): StatusMeaning {
   const known = MEANINGS.get(status);
   if (known) return known;

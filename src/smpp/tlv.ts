@@ -1,10 +1,10 @@
-/** An optional parameter as it stands on the wire; unknown tags are kept like known ones, and so is their order. */
+/** An optional parameter in wire format. Unknown tags and the order are preserved. */
 export interface Tlv {
   readonly tag: number;
   readonly value: Buffer;
 }
 
-/** The optional parameters of SMPP 3.4, and congestion_state of 5.0, with the form of their values. */
+/** TLVs of SMPP 3.4, and congestion_state of 5.0, with their value types. */
 export const TLVS = {
   dest_addr_subunit: { tag: 0x0005, form: "uint8" },
   dest_network_type: { tag: 0x0006, form: "uint8" },
@@ -61,15 +61,28 @@ interface Forms {
   octets: Buffer;
 }
 
+export type TlvForm = keyof Forms;
+
+/** The value of a TLV written as text; null if its form cannot hold it. Characters beyond Latin-1 have no octet. */
+export function tlvOctets(form: TlvForm, text: string): Buffer | null {
+  if (form === "octets" || form === "cstring") return Buffer.from(form === "cstring" ? `${text}\0` : text, "latin1");
+  const size = SIZES[form];
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isInteger(value) || value < 0 || value >= 2 ** (8 * size)) return null;
+  const octets = Buffer.alloc(size);
+  octets.writeUIntBE(value, 0, size);
+  return octets;
+}
+
 export type TlvName = keyof typeof TLVS;
 export type TlvValue<Name extends TlvName> = Forms[(typeof TLVS)[Name]["form"]];
 
-/** Shared by all that have none, so that most PDUs need no list of their own. */
+/** Shared constant, so that most PDUs allocate no list. */
 export const NO_TLVS: readonly Tlv[] = Object.freeze([]);
 
 const SIZES = { uint8: 1, uint16: 2, uint32: 4 } as const;
 
-/** Makes a parameter of a known kind; one of a vendor's own is simply `{ tag, value }`. */
+/** Creates a TLV of a known type. A vendor TLV is a plain `{ tag, value }`. */
 export function tlv<Name extends TlvName>(name: Name, value: TlvValue<Name>): Tlv;
 export function tlv(name: TlvName, value: number | string | Buffer): Tlv {
   const { tag, form } = TLVS[name];
@@ -84,8 +97,8 @@ export function tlv(name: TlvName, value: number | string | Buffer): Tlv {
 }
 
 /**
- * The value of the first parameter of a kind, or undefined where there is none or nothing can be made of it. Peers are
- * sloppy here, so a number may have any length up to four octets, and a string may lack its NUL.
+ * Value of the first TLV of a type; undefined if absent or unreadable. Lenient, because peers deviate: a number may have
+ * one to four octets, a string may lack its NUL.
  */
 export function findTlv<Name extends TlvName>(tlvs: readonly Tlv[], name: Name): TlvValue<Name> | undefined;
 export function findTlv(tlvs: readonly Tlv[], name: TlvName): number | string | Buffer | undefined {

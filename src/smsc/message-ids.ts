@@ -3,7 +3,7 @@ export type IdForm = (typeof ID_FORMS)[number];
 
 const PADDED_DIGITS = 10;
 
-/** One of the spellings that real SMSCs have for their ids. */
+/** Formats an id in one of the ways that real SMSCs use. */
 export function spellId(id: bigint, form: IdForm): string {
   switch (form) {
     case "decimal":

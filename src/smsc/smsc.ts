@@ -1,28 +1,28 @@
-import { fateOf, type FatedReport } from "../carriers/simulator/fate.ts";
+import { outcomeOf, type ScriptedReceipt } from "../carriers/simulator/scripted-outcome.ts";
 import type { Clock } from "../lib/clock.ts";
 import { encodeGsm7 } from "../lib/gsm7.ts";
 import { deliverSm, type Bind, type DeliverSm, type SubmitSm } from "../smpp/pdu.ts";
 import { responseTo } from "../smpp/respond.ts";
-import { listen, type ServerOptions, type SmppServer, type Verdict } from "../smpp/server.ts";
+import { listen, type ServerOptions, type SmppServer, type BindDecision } from "../smpp/server.ts";
 import type { Answer, Incoming, Session } from "../smpp/session.ts";
 import { STATUS } from "../smpp/status.ts";
 import { tlv } from "../smpp/tlv.ts";
 import { spellId } from "./message-ids.ts";
-import { GOOD, type Whims } from "./whims.ts";
+import { GOOD, type SmscBehavior } from "./behavior.ts";
 import { writeReceipt } from "./write-receipt.ts";
 
 const SECOND_MS = 1000;
 const UCS2 = 0x08;
 
-/** What has happened so far. */
+/** Counts since the start. */
 export interface SmscCounts {
   submits: number;
   taken: number;
   throttled: number;
   refused: number;
-  /** Receipts and texts that were acknowledged. */
+  /** Acknowledged receipts and inbound messages. */
   delivered: number;
-  /** Receipts and texts that wait for somebody who takes them. */
+  /** Receipts and inbound messages that are not acknowledged yet. */
   owed: number;
 }
 
@@ -30,28 +30,28 @@ interface SmscOptions {
   host?: string;
   port: number;
   tls?: ServerOptions["tls"];
-  whims?: Partial<Whims>;
+  behavior?: Partial<SmscBehavior>;
   clock: Clock;
   random?: () => number;
-  /** Told of every submit that was taken. */
+  /** Called for every accepted submit. */
   onTaken?: (submit: SubmitSm, id: string) => void;
 }
 
-/** Somebody who may send and is owed receipts, on any number of binds. */
+/** An ESME, which may have any number of binds. */
 interface Customer {
   sessions: Set<Session>;
   owed: DeliverSm[];
-  /** How often each phone was tried, for those that are throttled at first. */
+  /** Submit attempts per phone, for phones that throttle at first. */
   tries: Map<string, number>;
 }
 
 /**
- * A simulated SMSC over TCP, for whoever tests what speaks to one. It keeps receipts until they are acknowledged and brings
- * them again on the next bind, as real ones do; what it forgets when it ends, it has only ever had in memory.
+ * A simulated SMSC over TCP for tests. It keeps receipts in memory until they are acknowledged and delivers them again on
+ * the next bind, as real ones do.
  */
 export class Smsc {
   readonly counts: SmscCounts = { submits: 0, taken: 0, throttled: 0, refused: 0, delivered: 0, owed: 0 };
-  #whims: Whims;
+  #behavior: SmscBehavior;
   readonly #options: SmscOptions;
   readonly #random: () => number;
   readonly #customers = new Map<string, Customer>();
@@ -63,8 +63,8 @@ export class Smsc {
   private constructor(options: SmscOptions) {
     this.#options = options;
     this.#random = options.random ?? Math.random;
-    this.#whims = { ...GOOD, ...options.whims };
-    // Begins where letters and leading zeros make a difference between the spellings.
+    this.#behavior = { ...GOOD, ...options.behavior };
+    // Starts where letters and leading zeros make the id formats differ.
     this.#nextId = 0xab_c000n + BigInt(Math.floor(this.#random() * 0x1000_0000));
   }
 
@@ -78,7 +78,7 @@ export class Smsc {
       systemId: "heliograph",
       window: 1000,
       clock,
-      onBind: (bind) => smsc.#welcome(bind),
+      onBind: (bind) => smsc.#onBind(bind),
     });
     return smsc;
   }
@@ -91,31 +91,34 @@ export class Smsc {
     return this.#server?.sessions.size ?? 0;
   }
 
-  get whims(): Readonly<Whims> {
-    return this.#whims;
+  get behavior(): Readonly<SmscBehavior> {
+    return this.#behavior;
   }
 
-  /** Behaves otherwise from now on. */
-  behave(whims: Partial<Whims>): void {
-    this.#whims = { ...this.#whims, ...whims };
+  /** Changes the behaviour from now on. */
+  setBehavior(changes: Partial<SmscBehavior>): void {
+    this.#behavior = { ...this.#behavior, ...changes };
   }
 
-  /** A phone sends a text, with its own count of it where one is given; it goes to whoever is bound, or to the first who binds. */
-  text(from: string, to: string, words: string, count?: number): void {
-    const gsm = encodeGsm7(words);
+  /**
+   * Sends a message from a phone, with an optional message reference. It goes to the bound ESME, or to the first one that
+   * binds.
+   */
+  sendFromPhone(from: string, to: string, text: string, count?: number): void {
+    const gsm = encodeGsm7(text);
     const message = deliverSm({
       source: { ton: 1, npi: 1, address: from },
       destination: { ton: 0, npi: 0, address: to },
       dataCoding: gsm ? 0 : UCS2,
-      shortMessage: gsm ?? Buffer.from(words, "utf16le").swap16(),
+      shortMessage: gsm ?? Buffer.from(text, "utf16le").swap16(),
       tlvs: count === undefined ? [] : [tlv("user_message_reference", count)],
     });
     const customer = [...this.#customers.values()].find(({ sessions }) => sessions.size > 0);
-    this.#owe(customer ?? this.#customerOf(this.#whims.systemId ?? ""), message);
+    this.#deliverNew(customer ?? this.#customerOf(this.#behavior.systemId ?? ""), message);
   }
 
-  /** Cuts every connection, with whatever is under way. */
-  hangUp(): void {
+  /** Closes every connection at once. */
+  closeConnections(): void {
     for (const session of this.#server?.sessions ?? []) session.destroy();
   }
 
@@ -123,21 +126,21 @@ export class Smsc {
     await this.#server?.close();
   }
 
-  #welcome({ systemId, password, command }: Bind): Verdict {
-    const { whims } = this;
-    if (whims.systemId !== null && systemId !== whims.systemId)
+  #onBind({ systemId, password, command }: Bind): BindDecision {
+    const behavior = this.#behavior;
+    if (behavior.systemId !== null && systemId !== behavior.systemId)
       return { kind: "refused", status: STATUS.ESME_RINVSYSID };
-    if (whims.password !== null && password !== whims.password)
+    if (behavior.password !== null && password !== behavior.password)
       return { kind: "refused", status: STATUS.ESME_RINVPASWD };
     const customer = this.#customerOf(systemId);
     return {
-      kind: "welcome",
+      kind: "accepted",
       onRequest: (pdu, session) => this.#answer(customer, pdu, session),
       onBound: (session) => {
         if (command === "bind_transmitter") return;
         customer.sessions.add(session);
         void session.closed.then(() => customer.sessions.delete(session));
-        for (const owed of customer.owed.splice(0)) this.#bring(customer, owed);
+        for (const owed of customer.owed.splice(0)) this.#deliver(customer, owed);
       },
     };
   }
@@ -153,12 +156,12 @@ export class Smsc {
     if (pdu.command !== "submit_sm") return responseTo(pdu, { status: STATUS.ESME_RINVCMDID });
     this.counts.submits += 1;
     if (this.#isHangUp(session)) {
-      // Not here: the session is still reading what made it so many.
+      // Deferred: the session is still reading the chunk that reached the limit.
       queueMicrotask(() => session.destroy());
       return null;
     }
     const answer = this.#take(customer, pdu);
-    const { answerAfterMs, lateAnswerPercent } = this.#whims;
+    const { answerAfterMs, lateAnswerPercent } = this.#behavior;
     const waitMs = answerAfterMs + (this.#chance(lateAnswerPercent) ? 5 * (answerAfterMs + 1) : 0);
     return waitMs === 0
       ? answer
@@ -166,7 +169,7 @@ export class Smsc {
   }
 
   #isHangUp(session: Session): boolean {
-    const { hangUpAfter } = this.#whims;
+    const { hangUpAfter } = this.#behavior;
     if (hangUpAfter === null) return false;
     const submits = (this.#submitsOn.get(session) ?? 0) + 1;
     this.#submitsOn.set(session, submits);
@@ -183,26 +186,27 @@ export class Smsc {
     if (this.#isTooFast(now)) return refuse(STATUS.ESME_RTHROTTLED);
     const recipient = submit.destination.address.replace(/^\+/, "");
     const attempts = customer.tries.get(recipient) ?? 0;
-    const fate = fateOf({ recipient, channel: "sms", attempts }, this.#whims, this.#random);
-    if (fate.submit === "busy") {
+    const scripted = outcomeOf({ recipient, channel: "sms", attempts }, this.#behavior, this.#random);
+    if (scripted.submit === "busy") {
       customer.tries.set(recipient, attempts + 1);
       return refuse(STATUS.ESME_RTHROTTLED);
     }
-    if (fate.submit === "refused") return refuse(STATUS.ESME_RINVDSTADR);
-    if (fate.submit === "refused by the carrier" || fate.submit === "not there") return refuse(STATUS.ESME_RSUBMITFAIL);
+    if (scripted.submit === "refused") return refuse(STATUS.ESME_RINVDSTADR);
+    if (scripted.submit === "refused by the carrier" || scripted.submit === "not there")
+      return refuse(STATUS.ESME_RSUBMITFAIL);
     const id = this.#nextId;
     this.#nextId += 1n;
     this.counts.taken += 1;
-    const given = spellId(id, this.#whims.idForm);
+    const given = spellId(id, this.#behavior.idForm);
     onTaken?.(submit, given);
-    for (const report of submit.registeredDelivery === 0 ? [] : fate.reports)
+    for (const report of submit.registeredDelivery === 0 ? [] : scripted.reports)
       this.#report(customer, submit, id, report, now);
-    const isSilent = fate.submit === "unknown" || this.#chance(this.#whims.silentPercent);
+    const isSilent = scripted.submit === "unknown" || this.#chance(this.#behavior.silentPercent);
     return isSilent ? null : responseTo(submit, { messageId: given });
   }
 
   #isTooFast(now: number): boolean {
-    const { messagesPerSecond } = this.#whims;
+    const { messagesPerSecond } = this.#behavior;
     if (messagesPerSecond === null) return false;
     const second = Math.floor(now / SECOND_MS);
     if (second !== this.#second.at) this.#second = { at: second, submits: 0 };
@@ -210,28 +214,28 @@ export class Smsc {
     return this.#second.submits > messagesPerSecond;
   }
 
-  #report(customer: Customer, submit: SubmitSm, id: bigint, report: FatedReport, submittedAt: number): void {
+  #report(customer: Customer, submit: SubmitSm, id: bigint, report: ScriptedReceipt, submittedAt: number): void {
     const { clock } = this.#options;
-    // What was decoded lies in the buffer that was read, which must not be kept for as long as a receipt takes.
+    // Decoded fields are views of the read buffer, which must not stay in memory until the receipt is sent.
     const { source, destination } = submit;
     clock.after(report.afterMs, () => {
-      const spelt = spellId(id, this.#whims.receiptIdForm);
+      const spelt = spellId(id, this.#behavior.receiptIdForm);
       const times = { submittedAt, now: clock.now() };
-      this.#owe(
+      this.#deliverNew(
         customer,
-        writeReceipt({ source, destination, shortMessage: Buffer.alloc(0) }, spelt, report, this.#whims, times),
+        writeReceipt({ source, destination, shortMessage: Buffer.alloc(0) }, spelt, report, this.#behavior, times),
       );
     });
   }
 
-  #owe(customer: Customer, message: DeliverSm): void {
+  #deliverNew(customer: Customer, message: DeliverSm): void {
     this.counts.owed += 1;
-    this.#bring(customer, message);
+    this.#deliver(customer, message);
   }
 
-  /** Until it is acknowledged it is owed; whoever binds next is brought it again. */
-  #bring(customer: Customer, message: DeliverSm): void {
-    const session = roomiest(customer.sessions);
+  /** The message stays owed until it is acknowledged; the next bind receives it again. */
+  #deliver(customer: Customer, message: DeliverSm): void {
+    const session = leastLoaded(customer.sessions);
     if (!session) {
       customer.owed.push(message);
       return;
@@ -242,8 +246,8 @@ export class Smsc {
         this.counts.delivered += 1;
         return;
       }
-      // Refused for now, or nobody knows: again in a moment.
-      this.#options.clock.after(SECOND_MS, () => this.#bring(customer, message));
+      // Refused temporarily or not answered: retry in a second.
+      this.#options.clock.after(SECOND_MS, () => this.#deliver(customer, message));
     });
   }
 
@@ -252,7 +256,7 @@ export class Smsc {
   }
 }
 
-function roomiest(sessions: Iterable<Session>): Session | null {
+function leastLoaded(sessions: Iterable<Session>): Session | null {
   let best: Session | null = null;
   for (const session of sessions) if (session.isOpen && (best === null || session.free > best.free)) best = session;
   return best;

@@ -1,15 +1,15 @@
-import type { FatedReport } from "../carriers/simulator/fate.ts";
+import type { ScriptedReceipt } from "../carriers/simulator/scripted-outcome.ts";
 import { deliverSm, type DeliverSm, type SubmitSm } from "../smpp/pdu.ts";
 import { tlv, type Tlv } from "../smpp/tlv.ts";
-import type { Whims } from "./whims.ts";
+import type { SmscBehavior } from "./behavior.ts";
 
 const IS_RECEIPT = 0x04;
-/** Tags that are free for carriers to use as they like. */
+/** Tags reserved for vendors. */
 const OPERATOR = 0x1401;
 const CIRCLE = 0x1402;
 
-/** By the state of a report: the word in a receipt's text, and the number in its parameter. */
-const STATES: Readonly<Record<FatedReport["state"], readonly [string, number]>> = {
+/** By receipt state: the word in the text and the number in message_state. */
+const STATES: Readonly<Record<ScriptedReceipt["state"], readonly [string, number]>> = {
   enroute: ["ENROUTE", 1],
   delivered: ["DELIVRD", 2],
   read: ["DELIVRD", 2],
@@ -19,12 +19,12 @@ const STATES: Readonly<Record<FatedReport["state"], readonly [string, number]>> 
   rejected: ["REJECTD", 8],
 };
 
-/** A receipt as SMSCs write it: as if the phone had sent it to whoever sent the message. */
+/** Creates a receipt as SMSCs do: its source is the phone, its destination the sender. */
 export function writeReceipt(
   submit: Pick<SubmitSm, "source" | "destination" | "shortMessage">,
   id: string,
-  { state, errorCode }: FatedReport,
-  { receiptsAs, operator, circle }: Pick<Whims, "receiptsAs" | "operator" | "circle">,
+  { state, errorCode }: ScriptedReceipt,
+  { receiptsAs, operator, circle }: Pick<SmscBehavior, "receiptsAs" | "operator" | "circle">,
   times: { submittedAt: number; now: number },
 ): DeliverSm {
   const [word, number] = STATES[state];
@@ -46,7 +46,7 @@ export function writeReceipt(
 const vendorTlv = (tag: number, text: string | null): Tlv[] =>
   text === null ? [] : [{ tag, value: Buffer.from(`${text}\0`) }];
 
-/** YYMMDDhhmm, in UTC. */
+/** YYMMDDhhmm in UTC. */
 function dateOf(at: number): string {
   const [, year, month, day, hour, minute] =
     /^\d\d(\d\d)-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(new Date(at).toISOString()) ?? [];

@@ -1,12 +1,35 @@
 import { idFloor } from "../lib/ids.ts";
 import type { Actor, AuditEntry } from "../model/audit.ts";
-import type { AuditStore } from "./audit-store.ts";
-import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
+import { listWindows, LOOK_AT_MOST } from "./bounded-window.ts";
+import type { ReportingBudget } from "./collect-page.ts";
 import type { Engine } from "./engine.ts";
 import type { AuditRow } from "./tables.ts";
 
-/** Who changed what: the same queries on both engines. Ids are ordered by time, so the key is the only index there is. */
-export function createAudit({ db }: Engine): AuditStore {
+interface AuditFilter {
+  /** The id or the name of the actor. */
+  who?: string;
+  /** A kind of record, or an action. */
+  what?: string;
+  /** Epoch ms, inclusive. */
+  from?: number;
+  /** Epoch ms, exclusive. */
+  to?: number;
+}
+
+/** The audit log. Entries are never changed; only retention removes them. */
+export interface AuditStore {
+  writeAudit(entry: AuditEntry): Promise<void>;
+  /** Newest first. A page may be short before the end, if the filter matches few entries. */
+  listAudit(
+    accountId: number,
+    filter: AuditFilter,
+    after: string | null,
+    limit: number,
+  ): Promise<{ rows: AuditEntry[]; next: string | null }>;
+}
+
+/** Audit log queries for both engines. Ids are ordered by time, so the primary key is the only index. */
+export function createAudit({ db }: Engine, budget: ReportingBudget | null): AuditStore {
   const ofAccount = (accountId: number) => db.selectFrom("audit").where("account_id", "=", accountId);
 
   return {
@@ -19,34 +42,29 @@ export function createAudit({ db }: Engine): AuditStore {
     },
 
     async listAudit(accountId, { who, what, from, to }, after, limit) {
-      let window = ofAccount(accountId).selectAll();
-      if (from !== undefined) window = window.where("id", ">=", idFloor(from));
-      if (to !== undefined) window = window.where("id", "<", idFloor(to));
-      if (after !== null) window = window.where("id", "<", after);
-      window = window.orderBy("id", "desc").limit(LOOK_AT_MOST);
-
-      let found = db.selectFrom(window.as("seen")).selectAll();
-      if (who !== undefined) found = found.where((is) => is.or([is("actor_id", "=", who), is("actor_name", "=", who)]));
-      if (what !== undefined) found = found.where((is) => is.or([is("kind", "=", what), is("action", "=", what)]));
-      const rows = await found.orderBy("id", "desc").limit(limit).execute();
-
-      const last = rows.at(-1);
-      if (last && rows.length === limit) return { rows: rows.map(entryOf), next: last.id };
-      const edge = await edgeOf<{ id: string }>(window, ["id"]);
-      return { rows: rows.map(entryOf), next: edge?.id ?? null };
-    },
-
-    async forgetAudit(accountId, before, limit) {
-      const { numDeletedRows } = await db
-        .deleteFrom("audit")
-        .where("account_id", "=", accountId)
-        .where(
-          "id",
-          "in",
-          ofAccount(accountId).select("id").where("id", "<", idFloor(before)).orderBy("id").limit(limit),
-        )
-        .executeTakeFirst();
-      return Number(numDeletedRows);
+      const { rows, next } = await listWindows(
+        {
+          windowBelow(position) {
+            let window = ofAccount(accountId).selectAll();
+            if (from !== undefined) window = window.where("id", ">=", idFloor(from));
+            if (to !== undefined) window = window.where("id", "<", idFloor(to));
+            if (position !== null) window = window.where("id", "<", position);
+            return window.orderBy("id", "desc").limit(LOOK_AT_MOST);
+          },
+          matchesIn(window, most) {
+            let found = db.selectFrom(window.as("seen")).selectAll();
+            if (who !== undefined)
+              found = found.where((is) => is.or([is("actor_id", "=", who), is("actor_name", "=", who)]));
+            if (what !== undefined)
+              found = found.where((is) => is.or([is("kind", "=", what), is("action", "=", what)]));
+            return found.orderBy("id", "desc").limit(most).execute();
+          },
+          key: ["id"],
+          positionOf: ({ id }: Pick<AuditRow, "id">) => id,
+        },
+        { after, limit, budget },
+      );
+      return { rows: rows.map(entryOf), next };
     },
   };
 }

@@ -1,28 +1,28 @@
 import {
+  isOfMessage,
   messageOf,
   type Callback,
   type CallbackState,
-  type Happening,
-  type MessageFacts,
-  type StatusHappening,
+  type CustomerEvent,
+  type MessageSnapshot,
+  type StatusEvent,
 } from "../model/callback.ts";
 import { carrierNameOf } from "../model/catalog.ts";
-import { messageIdOf, type Channel } from "../model/message.ts";
-import type { CallbackRef, StoredCallback } from "./callback-store.ts";
-import type { AnnouncementTarget, Move } from "./store.ts";
+import { messageIdOf, type Channel, type State } from "../model/message.ts";
+import type { CallbackRef, StoredCallback } from "./callbacks.ts";
 import type { CallbackRow } from "./tables.ts";
+import type { AnyTransition, CallbackTarget } from "./transition.ts";
 
-/** A callback that has been through this much has a log that nobody reads to the end. */
+/** Longest stored attempt log of a callback, in characters. */
 export const LOG_MAX = 16_000;
 
-/** The key of a callback's row. */
 export const refRow = ({ accountId, eventId, endpointId }: CallbackRef) => ({
   account_id: accountId,
   event_id: eventId,
   endpoint_id: endpointId,
 });
 
-/** The columns of a new callback that are its own, not those of its account or of the request it tells of; and their types. */
+/** The columns of a new callback that differ within one account and request, with their types. */
 export const OWN_COLUMNS = {
   event_id: "uuid",
   endpoint_id: "uuid",
@@ -36,8 +36,8 @@ export const OWN_COLUMNS = {
   facts: "text",
 } as const satisfies Partial<Record<keyof CallbackRow, string>>;
 
-/** A callback's row, but for whose it is, when it is due and what became of it. */
-type NewRow = Omit<CallbackRow, "state" | "owner" | "attempts" | "due_at" | "done_at" | "log">;
+/** A callback's row without its delivery state: owner, due time, sequence and attempts. */
+type NewRow = Omit<CallbackRow, "state" | "owner" | "attempts" | "due_at" | "done_at" | "log" | "seq">;
 
 export function callbackRow(callback: Callback): NewRow {
   const { happening } = callback;
@@ -53,63 +53,58 @@ export function callbackRow(callback: Callback): NewRow {
   };
 }
 
-/** What changed with a status has columns of its own, because the statement that moves a message writes them. */
-const changeOf = (happening: Happening): Pick<CallbackRow, "status" | "error_code" | "description" | "carrier"> =>
-  happening.kind === "status"
+/** A status change has columns of its own, because the transition statement writes them. */
+const changeOf = (happening: CustomerEvent): Pick<CallbackRow, "status" | "error_code" | "description" | "carrier"> =>
+  happening.kind === "status" || happening.kind === "state"
     ? {
-        status: happening.status,
+        status: happening.kind === "state" ? happening.state : happening.status,
         error_code: happening.errorCode,
         description: happening.description,
         carrier: happening.gateway,
       }
     : { status: null, error_code: null, description: null, carrier: null };
 
-const factsOf = (happening: Happening): object =>
-  happening.kind === "status" || happening.kind === "sent" ? happening.message : happening;
+const factsOf = (happening: CustomerEvent): object => (isOfMessage(happening) ? happening.message : happening);
 
-/** The facts of an ordinary message in a row that has its id already: with names they would be half of it. */
+/** The facts of an ordinary message as a tuple. Field names would double its size, and the row has the id already. */
 type PlainFacts = readonly [channel: Channel, recipient: string, sender: string, credits: number, createdAt: number];
 
-/** For a store that one process alone reads: nodes of an earlier version know only the names. */
-export function writeFacts(message: MessageFacts): string {
-  const { channel, recipient, sender, credits, createdAt, session, operator, circle } = message;
-  if (session || operator !== undefined || circle !== undefined) return JSON.stringify(message);
+/** Only for SQLite, which one process reads: nodes of an earlier version understand only the form with names. */
+export function writeFacts(message: MessageSnapshot): string {
+  const { channel, recipient, sender, credits, createdAt, session, operator, circle, via, callback } = message;
+  if (session || via !== undefined || operator !== undefined || circle !== undefined || callback !== undefined)
+    return JSON.stringify(message);
   return JSON.stringify([channel, recipient, sender, credits, createdAt] satisfies PlainFacts);
 }
 
 function readFacts(
   { request_id, n }: Pick<CallbackRow, "request_id" | "n">,
-  told: MessageFacts | PlainFacts,
-): MessageFacts {
-  if (!isPlain(told)) return told;
-  const [channel, recipient, sender, credits, createdAt] = told;
+  facts: MessageSnapshot | PlainFacts,
+): MessageSnapshot {
+  if (!isPlain(facts)) return facts;
+  const [channel, recipient, sender, credits, createdAt] = facts;
   const messageId = messageIdOf({ requestId: request_id ?? "", n: n ?? 0 });
   return { messageId, channel, recipient, sender, credits, createdAt, session: false };
 }
 
-const isPlain = (told: MessageFacts | PlainFacts): told is PlainFacts => Array.isArray(told);
+const isPlain = (facts: MessageSnapshot | PlainFacts): facts is PlainFacts => Array.isArray(facts);
 
-/** What a row tells happened. */
-function readHappening(row: NewRow): Happening {
-  const told = JSON.parse(row.facts) as Happening | MessageFacts | PlainFacts;
-  if (row.kind !== "status" && row.kind !== "sent") return told as Happening;
-  return happeningOf(row, readFacts(row, told as MessageFacts | PlainFacts));
+/** The event that a row reports. */
+function readHappening(row: NewRow): CustomerEvent {
+  const facts = JSON.parse(row.facts) as CustomerEvent | MessageSnapshot | PlainFacts;
+  if (row.kind !== "status" && row.kind !== "state" && row.kind !== "sent") return facts as CustomerEvent;
+  return happeningOf(row, readFacts(row, facts as MessageSnapshot | PlainFacts));
 }
 
 function happeningOf(
   { kind, status, at, error_code, description, carrier }: Omit<NewRow, "facts">,
-  message: MessageFacts,
-): Happening {
+  message: MessageSnapshot,
+): CustomerEvent {
   if (kind === "sent") return { kind, at, message };
-  return {
-    kind: "status",
-    status: status as StatusHappening["status"],
-    at,
-    message,
-    gateway: carrierNameOf(carrier ?? ""),
-    errorCode: error_code,
-    description,
-  };
+  const about = { at, message, gateway: carrierNameOf(carrier ?? ""), errorCode: error_code, description };
+  return kind === "state"
+    ? { kind, state: status as State, ...about }
+    : { kind: "status", status: status as StatusEvent["status"], ...about };
 }
 
 export const callbackOf = (row: CallbackRow): Callback => ({
@@ -120,10 +115,10 @@ export const callbackOf = (row: CallbackRow): Callback => ({
   attempts: row.attempts,
 });
 
-/** The row of a callback that tells of a move, but for the facts of its message. */
-export const rowOfMove = (
-  { accountId, requestId, n, at, errorCode = null, description = null }: Move,
-  { eventId, endpointId, kind, status }: AnnouncementTarget,
+/** The row of a callback about a transition, without the facts of its message. */
+export const callbackRowOf = (
+  { accountId, requestId, n, at, errorCode = null, description = null }: AnyTransition,
+  { eventId, endpointId, kind, status }: CallbackTarget & { endpointId: string },
   carrier: string | null,
 ): Omit<NewRow, "facts"> => ({
   account_id: accountId,
@@ -139,13 +134,18 @@ export const rowOfMove = (
   carrier,
 });
 
-/** A callback that has just been written down, by whoever still has its facts at hand. */
-export const newCallbackOf = (row: Omit<NewRow, "facts">, facts: MessageFacts): Callback => ({
+/** A callback that has just been stored, built from the facts that the caller still holds. */
+export const newCallbackOf = (
+  row: Omit<NewRow, "facts">,
+  facts: MessageSnapshot,
+  follows: readonly string[] = [],
+): Callback => ({
   accountId: row.account_id,
   eventId: row.event_id,
   endpointId: row.endpoint_id,
   happening: happeningOf(row, facts),
   attempts: 0,
+  ...(follows.length > 0 && { follows }),
 });
 
 export const storedCallbackOf = (row: CallbackRow): StoredCallback => ({

@@ -1,18 +1,54 @@
 import { sql, type CompiledQuery } from "kysely";
+import type { AccountSettings } from "../model/account.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord, Origin } from "../model/catalog.ts";
+import { releaseHeld } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
-import type { CatalogStore } from "./catalog-store.ts";
+import { isAway } from "./store.ts";
 import type { Tables } from "./tables.ts";
+
+/** Configuration records for sending. */
+export interface CatalogStore {
+  listCatalog(): Promise<CatalogRecord[]>;
+  /** Optimistic locking: this and the next two store nothing when the catalog has left the revision `from`. */
+  insertCatalogRecord(record: CatalogRecord, from: number): Promise<"inserted" | "name taken" | "outdated">;
+  /** `also` is inserted, or replaces the record of the same name, in the same transaction. */
+  changeCatalogRecord(
+    record: CatalogRecord,
+    from: number,
+    also?: readonly CatalogRecord[],
+  ): Promise<"changed" | "missing" | "name taken" | "outdated">;
+  removeCatalogRecord(
+    record: Pick<CatalogRecord, "accountId" | "kind" | "id">,
+    from: number,
+    also?: readonly CatalogRecord[],
+  ): Promise<"removed" | "missing" | "outdated">;
+  /** Stores learned records; one that was authored meanwhile stays unchanged. */
+  learnCatalogRecords(records: readonly CatalogRecord[]): Promise<void>;
+  /** Applies the whole change, or nothing and returns false when the affected records or settings have a newer revision. */
+  changeSetUp(change: SetUpChange): Promise<boolean>;
+}
+
+/** A change of an account's records and settings in one transaction. */
+export interface SetUpChange {
+  accountId: number;
+  /** The revisions that the change is based on. */
+  from: { records: number; catalog: number };
+  /** Inserted, or replaces the record of the same name. */
+  put: readonly CatalogRecord[];
+  /** Removes authored records only. */
+  remove: readonly Pick<CatalogRecord, "kind" | "name">[];
+  settings: Partial<AccountSettings>;
+}
 
 type Row = Tables["catalog"];
 type Topic = "records" | "catalog";
 
-/** So few that no request waits long behind the reading of them: a service may have a hundred thousand templates. */
+/** Rows per query. Small pages keep other requests from waiting: a service may have a hundred thousand templates. */
 const PAGE = 1000;
-/** What is changed between two pages is read anew so often, and then all at once, which nothing can come between. */
+/** A change between two pages restarts the read, this many times; then one query reads everything. */
 const PAGED_TRIES = 3;
 
-/** What people configure about sending: the same queries on both engines. Every change bumps the revision that other nodes watch. */
+/** Catalog queries for both engines. Every change bumps the revision that other nodes watch. */
 export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsOf }: Engine): CatalogStore {
   const bump = (topic: Topic = "catalog"): CompiledQuery =>
     db
@@ -21,7 +57,7 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
       .where("topic", "=", topic)
       .compile();
 
-  /** Bumps a revision, and fails with all that stands beside it where it was another: the topic would be there twice. */
+  /** Bumps a revision. At any other value it inserts the topic twice, and the key violation rolls the transaction back. */
   const bumpFrom = (topic: Topic, revision: number): CompiledQuery[] => [
     bump(topic),
     db
@@ -42,12 +78,17 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
     return (await row.where("revision", "=", revision).executeTakeFirst()) !== undefined;
   };
 
-  /** False, and nothing written, when somebody was quicker. */
-  const writeFrom = async (revision: number, write: CompiledQuery): Promise<boolean> => {
+  /** A refusal counts only if the catalog is still at the revision that the change was based on. */
+  const refusedFrom = async <R>(revision: number, reason: R): Promise<R | "outdated"> =>
+    (await revisionIs("catalog", revision)) ? reason : "outdated";
+
+  /** Returns false, and writes nothing, when another change was committed first. */
+  const writeFrom = async (revision: number, ...writes: readonly CompiledQuery[]): Promise<boolean> => {
     try {
-      await atomically([...bumpFrom("catalog", revision), write]);
+      await atomically([...bumpFrom("catalog", revision), ...writes]);
     } catch (error) {
-      if (!(await revisionIs("catalog", revision))) return false;
+      // If the commit response was lost, the new revision may come from this very change.
+      if (!isAway(error) && !(await revisionIs("catalog", revision))) return false;
       throw error;
     }
     return true;
@@ -88,16 +129,16 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
 
     async insertCatalogRecord(record, from) {
       const taken = find(record.accountId, record.kind).where("name", "=", record.name);
-      if (await taken.executeTakeFirst()) return "name taken";
+      if (await taken.executeTakeFirst()) return refusedFrom(from, "name taken");
       const insert = db.insertInto("catalog").values(rowOf(record)).compile();
       return (await writeFrom(from, insert)) ? "inserted" : "outdated";
     },
 
-    async changeCatalogRecord(record, from) {
+    async changeCatalogRecord(record, from, also = []) {
       const { accountId, kind, id, name } = record;
       const taken = find(accountId, kind).where("name", "=", name).where("id", "!=", id);
-      if (await taken.executeTakeFirst()) return "name taken";
-      if (!(await find(accountId, kind).where("id", "=", id).executeTakeFirst())) return "missing";
+      if (await taken.executeTakeFirst()) return refusedFrom(from, "name taken");
+      if (!(await find(accountId, kind).where("id", "=", id).executeTakeFirst())) return refusedFrom(from, "missing");
       const { origin, content, updated_at } = rowOf(record);
       const update = db
         .updateTable("catalog")
@@ -105,21 +146,25 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
         .where("account_id", "=", accountId)
         .where("kind", "=", kind)
         .where("id", "=", id);
-      return (await writeFrom(from, update.compile())) ? "changed" : "outdated";
+      return (await writeFrom(from, update.compile(), ...releaseFor(record), ...upserts(also)))
+        ? "changed"
+        : "outdated";
     },
 
-    async removeCatalogRecord({ accountId, kind, id }, from) {
-      if (!(await find(accountId, kind).where("id", "=", id).executeTakeFirst())) return "missing";
+    async removeCatalogRecord({ accountId, kind, id }, from, also = []) {
+      if (!(await find(accountId, kind).where("id", "=", id).executeTakeFirst())) return refusedFrom(from, "missing");
       const remove = db
         .deleteFrom("catalog")
         .where("account_id", "=", accountId)
         .where("kind", "=", kind)
         .where("id", "=", id);
-      return (await writeFrom(from, remove.compile())) ? "removed" : "outdated";
+      // Held callbacks become due; their next attempt drops them and logs the reason.
+      const release = isEndpoint(kind) ? [releaseHeld({ db }, accountId, id, 0)] : [];
+      return (await writeFrom(from, remove.compile(), ...release, ...upserts(also))) ? "removed" : "outdated";
     },
 
     async learnCatalogRecords(records) {
-      const upserts = records.map((record) =>
+      const learned = records.map((record) =>
         db
           .insertInto("catalog")
           .values(rowOf(record))
@@ -134,7 +179,7 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
           )
           .compile(),
       );
-      await atomically([...upserts, bump()]);
+      await atomically([...learned, bump()]);
     },
 
     async changeSetUp({ accountId, from, put, remove, settings }) {
@@ -149,12 +194,15 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
             .compile(),
         );
       if (put.length + remove.length > 0)
-        statements.push(...bumpFrom("catalog", from.catalog), ...removals(accountId, remove), upsert(put));
+        statements.push(...bumpFrom("catalog", from.catalog), ...removals(accountId, remove), ...upserts(put));
+      if ([...put, ...remove].some(({ kind }) => isEndpoint(kind)))
+        statements.push(releaseHeld({ db }, accountId, null, 0));
       if (statements.length === 0) return true;
       try {
         await atomically(statements);
       } catch (error) {
-        // Somebody was quicker, which is an answer.
+        if (isAway(error)) throw error;
+        // Optimistic locking: another change was first, and the result says so.
         const isSame = (await revisionIs("records", from.records)) && (await revisionIs("catalog", from.catalog));
         if (!isSame) return false;
         throw error;
@@ -162,6 +210,13 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
       return true;
     },
   };
+
+  /** Enabling an endpoint releases its held callbacks in the same transaction. */
+  function releaseFor({ accountId, kind, id, content, updatedAt }: CatalogRecord): CompiledQuery[] {
+    return isEndpoint(kind) && "enabled" in content && content.enabled
+      ? [releaseHeld({ db }, accountId, id, updatedAt)]
+      : [];
+  }
 
   function removals(accountId: number, records: readonly Pick<CatalogRecord, "kind" | "name">[]): CompiledQuery[] {
     const byKind = Object.entries(Object.groupBy(records, ({ kind }) => kind));
@@ -181,8 +236,9 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
     );
   }
 
-  /** One statement for any number of records: thousands of them must not hold up whoever writes next. */
-  function upsert(records: readonly CatalogRecord[]): CompiledQuery {
+  /** One statement for any number of records, so that thousands of them do not block the next write. */
+  function upserts(records: readonly CatalogRecord[]): CompiledQuery[] {
+    if (records.length === 0) return [];
     const rows = rowsOf<Row>(
       {
         account_id: "integer",
@@ -196,11 +252,11 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
       },
       records.map(rowOf),
     );
-    return (
+    return [
       db
         .insertInto("catalog")
         .columns(["account_id", "kind", "id", "name", "origin", "content", "created_at", "updated_at"])
-        // SQLite would take "on conflict" for a condition of a join, were there no "where" before it.
+        // SQLite parses "on conflict" after a select as part of a join, unless a where clause stands between them.
         .expression(
           db
             .selectFrom(rows.as("batch"))
@@ -214,8 +270,8 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
             updated_at: row.ref("excluded.updated_at"),
           })),
         )
-        .compile()
-    );
+        .compile(),
+    ];
   }
 }
 
@@ -230,7 +286,7 @@ const recordOf = (row: Row): CatalogRecord => ({
   updatedAt: row.updated_at,
 });
 
-/** The row of a record; also for those that are made together with their account. */
+/** Also used for records that are created together with their account. */
 export const rowOf = (record: CatalogRecord): Row => ({
   account_id: record.accountId,
   kind: record.kind,
@@ -241,3 +297,5 @@ export const rowOf = (record: CatalogRecord): Row => ({
   created_at: record.createdAt,
   updated_at: record.updatedAt,
 });
+
+const isEndpoint = (kind: CatalogKind): boolean => kind === "webhook" || kind === "dlrConfig";

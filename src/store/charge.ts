@@ -1,26 +1,40 @@
 import type { LedgerKind } from "../model/credits.ts";
 import type { State } from "../model/message.ts";
 
-/** What has become of a message's credits, as its row says it. */
+/** The charge states of a message's credits, as stored in its row. */
 export const FREE = 0;
 export const HELD = 1;
 
 const SPENT = 2;
 const GIVEN_BACK = 3;
 
-/** What a move does to the credits of a message. */
+/** End states of messages that no carrier had. */
+const UNSENT_ENDS = ["rejected", "expired", "cancelled"] as const satisfies readonly State[];
+
+/** The cost of a message after refunds. An account without metering pays nothing for a message that was never sent. */
+export function costOf(row: { credits: number; charge: number; state: string; submitted_at: number | null }): number {
+  const { credits, charge, state, submitted_at } = row;
+  const isUnsent = charge === FREE && submitted_at === null && UNSENT_ENDS.some((end) => end === state);
+  return charge === GIVEN_BACK || isUnsent ? 0 : credits;
+}
+
+/** The same as an SQL expression over the row. */
+export const COST = `case when messages.charge = ${GIVEN_BACK} or (messages.charge = ${FREE} and messages.submitted_at is null
+  and messages.state in (${UNSENT_ENDS.map((end) => `'${end}'`).join(", ")})) then 0 else messages.credits end`;
+
+/** Effects of a transition on the credits of a message. */
 const CHANGE = { none: 0, spend: 1, release: 2, refund: 3 } as const;
 type Change = (typeof CHANGE)[keyof typeof CHANGE];
 
 interface Rule {
   charge: number;
   to: readonly State[];
-  /** Only where undelivered messages are paid back. */
+  /** Only if undelivered messages are refunded. */
   refund?: true;
   change: Change;
 }
 
-/** Of these the first that fits holds. All is decided by the row itself, so that of two moves at the same moment one spends. */
+/** The first matching rule applies. Rules depend on the row alone, so only one of two concurrent transitions spends. */
 const RULES: readonly Rule[] = [
   { charge: HELD, to: ["rejected", "expired", "cancelled"], change: CHANGE.release },
   { charge: HELD, to: ["undelivered"], refund: true, change: CHANGE.release },
@@ -33,11 +47,10 @@ export function changeOf(charge: number, to: State, refund: boolean): Change {
   return rule?.change ?? CHANGE.none;
 }
 
-/** Where a change leaves the credits. */
 export const chargeAfterChange = (charge: number, change: Change): number =>
   change === CHANGE.none ? charge : change === CHANGE.spend ? SPENT : GIVEN_BACK;
 
-/** The same rules as an expression over the row; the parameters are names of columns. */
+/** The same rules as an SQL expression over the row; the parameters are column names. */
 export const changeExpression = (to: string, refund: string): string =>
   `case ${RULES.map(
     ({ charge, to: states, refund: ifRefunded, change }) =>
@@ -49,21 +62,24 @@ export const changeExpression = (to: string, refund: string): string =>
 export const chargeAfterExpression = (change: string): string =>
   `case ${change} when ${CHANGE.none} then messages.charge when ${CHANGE.spend} then ${SPENT} else ${GIVEN_BACK} end`;
 
-/** Added to the change where a move is the first sign that a carrier has the message: the row alone knows that. */
+/** Bit added to the change by the first transition that proves a carrier has the message. Only the row shows that. */
 export const TAKEN = 4;
 
-/** The change without that sign. */
+/** Factor of the state that a campaign's message left, which `returning` cannot tell. */
+export const FROM_STATE = 8;
+
+/** Mask for the change without what else the column carries. */
 export const CHANGE_BITS = 3;
 
 interface Effect {
   kind: LedgerKind;
-  /** Of the message's credits, what goes to the balance. */
+  /** Factor of the message's credits that is added to the balance. */
   amount: 0 | 1;
-  /** And what leaves what is held. */
+  /** Factor of the message's credits that is added to the held amount. */
   held: 0 | -1;
 }
 
-/** The ledger's view of each change but the first, which is none. */
+/** The ledger entry of each change except `none`. */
 export const CHANGES: readonly Effect[] = [
   { kind: "spend", amount: 0, held: -1 },
   { kind: "release", amount: 1, held: -1 },

@@ -1,10 +1,34 @@
 import { sql } from "kysely";
-import type { LedgerEntry, LedgerKind } from "../model/credits.ts";
+import type { LedgerEntry, LedgerKind, Balance } from "../model/credits.ts";
+import type { MessageRef } from "../model/message.ts";
 import type { Engine } from "./engine.ts";
-import type { CreditStore } from "./credit-store.ts";
+import type { Page } from "./store.ts";
 import type { LedgerRow } from "./tables.ts";
 
-/** What accounts have and why. The moves of messages write here by themselves; see `charge.ts`. */
+/** Balances and ledger. Besides these calls, only message transitions change credits. */
+export interface CreditStore {
+  findBalance(accountId: number): Promise<Balance>;
+  /**
+   * Adds or, with a negative amount, removes credits. Returns false, and changes nothing, when the balance is too low.
+   * Idempotent by id.
+   */
+  addCredits(
+    accountId: number,
+    entry: { id: string; amount: number; note: string | null; at: number },
+  ): Promise<boolean>;
+  /** The ledger entries of one message, and the entry of its whole request. */
+  listLedgerOfMessage(ref: MessageRef): Promise<readonly LedgerEntry[]>;
+  /** Newest request first. */
+  listLedger(
+    accountId: number,
+    after: LedgerPosition | null,
+    limit: number,
+  ): Promise<Page<LedgerEntry, LedgerPosition>>;
+}
+
+export type LedgerPosition = Pick<LedgerEntry, "requestId" | "n" | "kind">;
+
+/** Balance and ledger queries. Message transitions write here in their own transaction; see `charge.ts`. */
 export function createCreditQueries({ db, atomically }: Engine): CreditStore {
   const findEntry = (accountId: number, id: string) =>
     db
@@ -37,7 +61,7 @@ export function createCreditQueries({ db, atomically }: Engine): CreditStore {
         ]);
         return true;
       } catch (error) {
-        // Either this very entry has been made before, or the balance would fall below nothing.
+        // Either this entry exists already, or the balance would become negative.
         if (await findEntry(accountId, id).executeTakeFirst()) return true;
         const { balance } = await this.findBalance(accountId);
         if (balance + amount < 0) return false;

@@ -1,41 +1,47 @@
 import type { CompiledQuery, DatabaseConnection, Driver, Kysely, QueryResult, RawBuilder, SqlBool } from "kysely";
-import { IS_WAITING } from "./rows.ts";
 import type { Tables } from "./tables.ts";
 
 type ColumnType = "integer" | "bigint" | "text" | "uuid";
 
-/** What the shared queries need of an engine: single statements through Kysely, and several as one transaction. */
+/** The part of an engine that the shared queries use: single statements through Kysely, and several as one transaction. */
 export interface Engine {
   db: Kysely<Tables>;
-  /** A JSON object with the fields of another laid over it. */
+  /** Merges the fields of `change` into a JSON column. */
   mergeJson(column: string, change: string): RawBuilder<string>;
-  /** Whether a column of text holds one of many values; the statement has the same text for any number of them. */
+  /** True if a text column holds one of the values. The statement text is the same for any number of values. */
   isAmong(column: string, values: readonly string[]): RawBuilder<SqlBool>;
-  /** Whether a column of text has a text somewhere in it, spelled exactly so. */
+  /** True if a text column contains a text, case-sensitive. */
   holds(column: string, text: string): RawBuilder<SqlBool>;
-  /** A batch as rows to select from, so that one statement text serves every size of batch. */
+  /** A text field of a JSON column; null if it is absent. */
+  jsonText(column: string, field: string): RawBuilder<string | null>;
+  /** A batch as rows to select from, so that one statement text serves every batch size. */
   rowsOf<R extends object>(types: Readonly<Record<keyof R, ColumnType>>, batch: readonly R[]): RawBuilder<R>;
-  /** All or nothing. There are no interactive transactions: a decision belongs into a statement's own condition. */
+  /** Deletes messages and subtracts those of campaigns from the kept counts; to be run atomically. */
+  deletingMessages(condition: RawBuilder<boolean>): CompiledQuery[];
+  /** All or nothing. There are no interactive transactions: each statement carries its own condition. */
   atomically: (queries: readonly CompiledQuery[]) => Promise<void>;
+  /** The same for maintenance, which sends go ahead of. */
+  inBackground: (queries: readonly CompiledQuery[]) => Promise<BackgroundResult>;
 }
 
-/** Writes something that was not there before: only that shows that the store can be written. */
+export interface BackgroundResult {
+  /** Rows that each statement changed. */
+  changes: readonly number[];
+  /** Duration of the transaction, without the time that it waited. */
+  ms: number;
+}
+
+const refuse = (): Promise<never> => Promise.reject(new Error("reporting queries do not write"));
+
+/** For an engine that only reads. */
+export const NO_WRITES: Pick<Engine, "atomically" | "inBackground"> = { atomically: refuse, inBackground: refuse };
+
+/** Writes a new value, because only a real change proves that the store is writable. */
 export const PING = `
   insert into service (name, value) values ('ping', '1')
   on conflict (name) do update set value = cast(cast(service.value as integer) + 1 as text)`;
 
-/** Whether a node has left something behind that waits: a message, or a customer who is to be told something. */
-export const HAS_WORK = `(exists (select 1 from messages where owner = nodes.id and ${IS_WAITING})
-  or exists (select 1 from callbacks where owner = nodes.id and state = 'waiting'))`;
-
-/** The living nodes that send, and those of them that joined before one. */
-export const PLACE = `select count(*) as count, coalesce(sum(case when id < ? then 1 else 0 end), 0) as rank
-  from nodes where dead = 0 and sends = 1`;
-
-/** How long a dead node is remembered in which nothing waits any more; a process that was only asleep wakes before that. */
-export const DEAD_NODE_KEPT_MS = 86_400_000;
-
-/** Lets Kysely run a query by handing its text and values to a function. */
+/** A Kysely driver that passes the text and values of a query to a function. */
 export class FunctionDriver implements Driver {
   readonly #connection: DatabaseConnection;
 

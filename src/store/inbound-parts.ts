@@ -1,16 +1,16 @@
 import { sql, type RawBuilder } from "kysely";
 import { newId } from "../lib/ids.ts";
 import type { Engine } from "./engine.ts";
-import { AGAIN, type InboundStore, type KeptText, type TextKey } from "./inbound-store.ts";
+import { AGAIN, type InboundStore, type KeptText, type TextKey } from "./inbound.ts";
 import type { Tables } from "./tables.ts";
 
 type Row = Tables["inbound_parts"];
 
-/** The parts of long texts that phones send: the same queries on both engines. */
+/** Queries for the parts of long inbound texts, for both engines. */
 export function createInboundParts({
   db,
   atomically,
-}: Engine): Pick<InboundStore, "keepInboundPart" | "endInboundParts" | "listIncompleteTexts" | "forgetInboundParts"> {
+}: Engine): Pick<InboundStore, "keepInboundPart" | "endInboundParts" | "listIncompleteTexts"> {
   const partsOf = (key: TextKey) => db.selectFrom("inbound_parts").selectAll().where(isOf(key)).orderBy("part");
 
   return {
@@ -21,7 +21,7 @@ export function createInboundParts({
         sql`exists (select 1 from inbound_parts as other where ${isOf(key, "other")} and ${condition})`;
       const isThere = sql<boolean>`other.part = ${sql.lit(index)}`;
       await atomically([
-        // A phone counts to 255 and begins anew: what it says under the same count is another text, and the first one stands aside.
+        // Phones reuse references after 255 texts. A new text under the same reference renames the older one.
         db
           .updateTable("inbound_parts")
           .set({ reference: key.reference + AGAIN + newId(at) })
@@ -49,7 +49,7 @@ export function createInboundParts({
           .onConflict((conflict) => conflict.doNothing())
           .compile(),
       ]);
-      // A question of its own after the commit: of two nodes that get two parts at once, the later one sees both.
+      // A separate query after the commit: when two nodes store two parts at once, the later one sees both.
       const rows = await partsOf(key).execute();
       return rows.length === key.total ? textOf(key, rows) : null;
     },
@@ -76,10 +76,6 @@ export function createInboundParts({
       const texts: KeptText[] = [];
       for (const key of keys.values()) texts.push(textOf(key, await partsOf(key).execute()));
       return texts.filter(({ parts }) => parts.length > 0);
-    },
-
-    async forgetInboundParts(before) {
-      await db.deleteFrom("inbound_parts").where("done_at", "<", before).execute();
     },
   };
 }

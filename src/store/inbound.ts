@@ -1,30 +1,109 @@
 import { sql } from "kysely";
 import { idFloor } from "../lib/ids.ts";
-import type { InboundContent, InboundMessage } from "../model/inbound.ts";
-import type { Channel } from "../model/message.ts";
+import { inboundIdOf, type Callback } from "../model/callback.ts";
+import type { InboundContent, InboundMessage, InboundPart } from "../model/inbound.ts";
+import type { Channel, MessageRef } from "../model/message.ts";
+import { listWindows, LOOK_AT_MOST } from "./bounded-window.ts";
+import type { ReportingBudget } from "./collect-page.ts";
 import { insertCallbacks } from "./callbacks.ts";
-import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
-import type { createInboundParts } from "./inbound-parts.ts";
 import type { Engine } from "./engine.ts";
-import type { InboundStore } from "./inbound-store.ts";
+import type { createInboundParts } from "./inbound-parts.ts";
 import type { Tables } from "./tables.ts";
+
+export interface InboundFilter {
+  channel?: Channel;
+  from?: string;
+  /** A number or sender, or several spellings of one. */
+  to?: string | readonly string[];
+  /** Epoch ms, inclusive. */
+  since?: number;
+  /** Epoch ms, exclusive. */
+  until?: number;
+  /** Only test traffic, or only live traffic. */
+  test?: boolean;
+}
+
+/** Identifies one long text, until its phone reuses the reference. */
+export interface TextKey {
+  accountId: number;
+  carrier: string;
+  from: string;
+  to: string;
+  reference: string;
+  total: number;
+}
+
+/** Separates a reference from the suffix that it gets when the phone reuses it. */
+export const AGAIN = "~";
+
+/** The reference as the phone sent it. */
+export const givenReference = ({ reference }: Pick<TextKey, "reference">): string => reference.split(AGAIN, 1)[0] ?? "";
+
+/** The stored parts of a long text. */
+export interface KeptText extends TextKey {
+  alphabet: string;
+  /** Ordered by index. */
+  parts: readonly Pick<InboundPart, "index" | "octets" | "dataCoding">[];
+  firstAt: number;
+}
+
+/** Inbound messages. */
+export interface InboundStore {
+  /** Idempotent: a message that was stored before is skipped. */
+  storeInbound(batch: readonly InboundMessage[], callbacks?: readonly Callback[], at?: number): Promise<void>;
+  /**
+   * Time of the last message from a phone to a sender; null when there is none within retention. Test and live traffic have
+   * separate conversations.
+   */
+  lastInboundAt(
+    accountId: number,
+    channel: Channel,
+    from: string,
+    to: string,
+    mode: { test: boolean },
+  ): Promise<number | null>;
+  /** The times of the last messages since a time, by phone; a phone without one is absent. */
+  lastInboundOfEach(
+    accountId: number,
+    channel: Channel,
+    from: readonly string[],
+    to: string,
+    since: number,
+    mode: { test: boolean },
+  ): Promise<ReadonlyMap<string, number>>;
+  /** Newest first. A page may be short before the end, if the filter matches few messages. */
+  listInbound(
+    accountId: number,
+    filter: InboundFilter,
+    after: string | null,
+    limit: number,
+  ): Promise<{ rows: InboundMessage[]; next: string | null }>;
+  /** Stores one part of a long text once. Returns the text when all parts are stored, and again when a part is repeated. */
+  keepInboundPart(part: InboundPart): Promise<KeptText | null>;
+  /** Marks the text as received. Its parts stay for a while to recognise repeated ones. */
+  endInboundParts(key: TextKey, at: number): Promise<void>;
+  /** Texts with a part from before a time that are not yet received. */
+  listIncompleteTexts(before: number, limit: number): Promise<readonly KeptText[]>;
+  findInbound(accountId: number, id: string): Promise<InboundMessage | null>;
+  /** Answers to one message, oldest first. */
+  listAnswers(ref: MessageRef, limit: number): Promise<readonly InboundMessage[]>;
+}
 
 type Row = Tables["inbound"];
 
 /**
- * What users send back: the same queries on both engines. Everything is asked for by account, and ids are found before the
- * rows are fetched: SQLite, having no statistics, takes an index only where it holds all that is asked for, and would walk
- * all that the account ever got instead.
+ * Inbound queries for both engines, scoped to an account. Ids are selected before the rows: without statistics, SQLite uses an
+ * index only if it covers the query. Otherwise it would scan all inbound messages of the account.
  */
-export function createInbound({
-  db,
-  rowsOf,
-  atomically,
-}: Engine): Omit<InboundStore, keyof ReturnType<typeof createInboundParts>> {
+export function createInbound(
+  { db, rowsOf, atomically }: Engine,
+  budget: ReportingBudget | null,
+): Omit<InboundStore, keyof ReturnType<typeof createInboundParts>> {
   const ofAccount = (accountId: number) => db.selectFrom("inbound").where("account_id", "=", accountId);
 
   return {
     async storeInbound(batch, callbacks = [], at = 0) {
+      const events = eventsByMessage(callbacks);
       const rows = rowsOf<Row>(
         {
           account_id: "integer",
@@ -36,13 +115,27 @@ export function createInbound({
           request_id: "uuid",
           n: "integer",
           received_at: "bigint",
+          event_id: "uuid",
+          test: "integer",
         },
-        batch.map(rowOf),
+        batch.map((message) => rowOf(message, events.get(keyOf(message.accountId, message.id)) ?? null)),
       );
       const insert = db
         .insertInto("inbound")
-        .columns(["account_id", "id", "channel", "number", "sender", "content", "request_id", "n", "received_at"])
-        // SQLite would take "on conflict" for a condition of a join, were there no "where" before it.
+        .columns([
+          "account_id",
+          "id",
+          "channel",
+          "number",
+          "sender",
+          "content",
+          "request_id",
+          "n",
+          "received_at",
+          "event_id",
+          "test",
+        ])
+        // SQLite parses "on conflict" after a select as part of a join, unless a where clause stands between them.
         .expression(
           db
             .selectFrom(rows.as("batch"))
@@ -51,42 +144,65 @@ export function createInbound({
         )
         .onConflict((conflict) => conflict.columns(["account_id", "id"]).doNothing())
         .compile();
-      await atomically([insert, ...(callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, at)])]);
+      const inserts = callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, at, isFirstStored)];
+      await atomically([insert, ...inserts]);
     },
 
-    async lastInboundAt(accountId, channel, from, to) {
+    async lastInboundAt(accountId, channel, from, to, { test }) {
       const last = ofAccount(accountId)
         .select("id")
         .where("channel", "=", channel)
         .where("number", "=", from)
         .where("sender", "=", to)
+        .where("test", "=", test ? 1 : 0)
         .orderBy("id", "desc")
         .limit(1);
       const row = await ofAccount(accountId).select("received_at").where("id", "=", last).executeTakeFirst();
       return row?.received_at ?? null;
     },
 
-    async listInbound(accountId, { channel, from, to, since, until }, after, limit) {
-      let window = ofAccount(accountId).select(["id", "channel", "number", "sender"]);
-      if (since !== undefined) window = window.where("id", ">=", idFloor(since));
-      if (until !== undefined) window = window.where("id", "<", idFloor(until));
-      if (after) window = window.where("id", "<", after);
-      // One conversation lies together in its index; for anything else a stretch of time is looked through.
-      if (channel && from && to)
-        window = window.where("channel", "=", channel).where("number", "=", from).where("sender", "=", to);
-      window = window.orderBy("id", "desc").limit(LOOK_AT_MOST);
+    async lastInboundOfEach(accountId, channel, from, to, since, { test }) {
+      if (from.length === 0) return new Map();
+      const rows = await ofAccount(accountId)
+        .select(["number", ({ fn }) => fn.max<number>("received_at").as("at")])
+        .where("channel", "=", channel)
+        .where("number", "in", from)
+        .where("sender", "=", to)
+        .where("id", ">=", idFloor(since))
+        .where("test", "=", test ? 1 : 0)
+        .groupBy("number")
+        .execute();
+      return new Map(rows.map(({ number, at }) => [number, at]));
+    },
 
-      let found = db.selectFrom(window.as("seen")).select("id");
-      if (channel) found = found.where("channel", "=", channel);
-      if (from) found = found.where("number", "=", from);
-      if (to) found = found.where("sender", "=", to);
-      const page = found.orderBy("id", "desc").limit(limit);
-      const rows = await ofAccount(accountId).selectAll().where("id", "in", page).orderBy("id", "desc").execute();
-
-      const last = rows.at(-1);
-      if (last && rows.length === limit) return { rows: rows.map(inboundOf), next: last.id };
-      const edge = await edgeOf<{ id: string }>(window, ["id"]);
-      return { rows: rows.map(inboundOf), next: edge?.id ?? null };
+    async listInbound(accountId, { channel, from, to, since, until, test }, after, limit) {
+      const { rows, next } = await listWindows(
+        {
+          windowBelow(position: string | null) {
+            let window = ofAccount(accountId).select(["id", "channel", "number", "sender", "test"]);
+            if (since !== undefined) window = window.where("id", ">=", idFloor(since));
+            if (until !== undefined) window = window.where("id", "<", idFloor(until));
+            if (position !== null) window = window.where("id", "<", position);
+            // The index groups the messages of one conversation; other filters scan a range of time.
+            if (channel && from && typeof to === "string")
+              window = window.where("channel", "=", channel).where("number", "=", from).where("sender", "=", to);
+            return window.orderBy("id", "desc").limit(LOOK_AT_MOST);
+          },
+          matchesIn(window, most) {
+            let found = db.selectFrom(window.as("seen")).select("id");
+            if (channel) found = found.where("channel", "=", channel);
+            if (from) found = found.where("number", "=", from);
+            if (to) found = found.where("sender", "in", [to].flat());
+            if (test !== undefined) found = found.where("test", "=", test ? 1 : 0);
+            const page = found.orderBy("id", "desc").limit(most);
+            return ofAccount(accountId).selectAll().where("id", "in", page).orderBy("id", "desc").execute();
+          },
+          key: ["id"],
+          positionOf: ({ id }: { id: string }) => id,
+        },
+        { after, limit, budget },
+      );
+      return { rows: rows.map(inboundOf), next };
     },
 
     async findInbound(accountId, id) {
@@ -104,23 +220,26 @@ export function createInbound({
       const rows = await ofAccount(accountId).selectAll().where("id", "in", page).orderBy("id").execute();
       return rows.map(inboundOf);
     },
-
-    async forgetInbound(accountId, before, limit) {
-      const { numDeletedRows } = await db
-        .deleteFrom("inbound")
-        .where("account_id", "=", accountId)
-        .where(
-          "id",
-          "in",
-          ofAccount(accountId).select("id").where("id", "<", idFloor(before)).orderBy("id").limit(limit),
-        )
-        .executeTakeFirst();
-      return Number(numDeletedRows);
-    },
   };
 }
 
-const rowOf = (message: InboundMessage): Row => ({
+/** Carriers repeat inbound messages, each time under a new event. Only the event of the stored row counts. */
+const isFirstStored = sql<boolean>`exists (select 1 from inbound where inbound.account_id = batch.account_id
+  and inbound.id = batch.inbound_id and inbound.event_id = batch.event_id)`;
+
+/** The event that reports each message; the first one if a message occurs twice in a batch. */
+function eventsByMessage(callbacks: readonly Callback[]): Map<string, string> {
+  const events = new Map<string, string>();
+  for (const { accountId, eventId, happening } of callbacks) {
+    const key = keyOf(accountId, inboundIdOf(happening));
+    if (!events.has(key)) events.set(key, eventId);
+  }
+  return events;
+}
+
+const keyOf = (accountId: number, inboundId: string | null): string => `${accountId} ${inboundId}`;
+
+const rowOf = (message: InboundMessage, eventId: string | null): Row => ({
   account_id: message.accountId,
   id: message.id,
   channel: message.channel,
@@ -130,6 +249,8 @@ const rowOf = (message: InboundMessage): Row => ({
   request_id: message.answers?.requestId ?? null,
   n: message.answers?.n ?? null,
   received_at: message.at,
+  event_id: eventId,
+  test: message.test ? 1 : 0,
 });
 
 const inboundOf = (row: Row): InboundMessage => ({
@@ -141,4 +262,5 @@ const inboundOf = (row: Row): InboundMessage => ({
   content: JSON.parse(row.content) as InboundContent,
   answers: row.request_id === null || row.n === null ? null : { requestId: row.request_id, n: row.n },
   at: row.received_at,
+  ...(row.test === 1 && { test: true }),
 });

@@ -1,20 +1,82 @@
-import { sql, type RawBuilder } from "kysely";
+import { sql } from "kysely";
 import { idFloor } from "../lib/ids.ts";
-import { NO_CLICKS, type AgentClass, type ClickCounts, type LinkTarget } from "../model/link.ts";
+import type { Callback } from "../model/callback.ts";
+import {
+  NO_CLICKS,
+  type AgentClass,
+  type ClickCounts,
+  type LinkTarget,
+  type Click,
+  type Link,
+  type TargetRef,
+} from "../model/link.ts";
+import type { MessageRef } from "../model/message.ts";
 import type { Engine } from "./engine.ts";
-import type { ClickBucket, LinkChoice, LinkCounts, LinkHit, LinkStore } from "./link-store.ts";
 import type { Tables } from "./tables.ts";
 
-/**
- * How many clicks one call may look at. There are no counters: they would be rows that all clicks of a campaign fight
- * over, and the recipients of a request are few enough to be counted when somebody asks.
- */
+/** A link with the data for its redirect. */
+export interface LinkHit extends Link {
+  url: string;
+  expiresAt: number;
+}
+
+interface LinkCounts {
+  recipients: number;
+  /** Recipients whose link was followed by a person, not by a bot. */
+  recipientsClicked: number;
+  clicks: ClickCounts;
+  /** False when one link has more clicks than one call scans; the counts are then a lower bound. */
+  complete: boolean;
+}
+
+export type CountedTarget = LinkTarget & LinkCounts;
+export type CountedLink = Link & LinkTarget & LinkCounts;
+
+/** All links of a target, or one of them. */
+export type LinkChoice = TargetRef | { code: string };
+
+interface ClickBucket {
+  /** Start of the bucket: a multiple of its length since 1970. */
+  at: number;
+  clicks: ClickCounts;
+}
+
+/** Short links and their clicks. `MessageStore.accept` stores links together with their messages. */
+export interface LinkStore {
+  /** One result per code, in order. */
+  findLinks(codes: readonly string[]): Promise<readonly (LinkHit | null)[]>;
+  /** Idempotent: a click that was recorded before is skipped. */
+  recordClicks(batch: readonly Click[], callbacks?: readonly Callback[], at?: number): Promise<void>;
+  /** Newest first. Counts of a target are kept, so no click is read. */
+  listLinkTargets(
+    accountId: number,
+    after: TargetRef | null,
+    limit: number,
+  ): Promise<{ rows: CountedTarget[]; next: TargetRef | null }>;
+  findLinkTarget(accountId: number, requestId: string, k: number): Promise<CountedTarget | null>;
+  findLink(accountId: number, code: string): Promise<CountedLink | null>;
+  /** Ordered by `k`. */
+  listLinksOfMessage(ref: MessageRef): Promise<readonly LinkHit[]>;
+  /** Newest first. */
+  listClicksOfMessage(ref: MessageRef, limit: number): Promise<readonly (Click & { k: number })[]>;
+  /** Clicks from `from` until before `to`, oldest bucket first; empty buckets are omitted. */
+  clicksOverTime(
+    accountId: number,
+    choice: LinkChoice,
+    span: { from: number; to: number; bucketMs: number },
+  ): Promise<{ buckets: ClickBucket[]; complete: boolean }>;
+}
+
+/** The most clicks of one link, or of one period, that a call may scan. */
 const LOOK_AT_MOST = 100_000;
 
 const COUNT = sql<number>`count(*)`;
 
-/** Short links: the same queries on both engines, but for what is hot. Everything here is asked for by account. */
-export function createLinks({ db }: Pick<Engine, "db">): Omit<LinkStore, "findLinks" | "recordClicks"> {
+/** Short link queries for both engines, except the hot ones. Every query is scoped to an account. */
+export function createLinks({
+  db,
+  isAmong,
+}: Pick<Engine, "db" | "isAmong">): Omit<LinkStore, "findLinks" | "recordClicks"> {
   const linksWithTargets = db
     .selectFrom("links")
     .innerJoin("link_targets", (join) =>
@@ -31,29 +93,34 @@ export function createLinks({ db }: Pick<Engine, "db">): Omit<LinkStore, "findLi
       : links.where("links.request_id", "=", choice.requestId).where("links.k", "=", choice.k);
   };
 
-  /** A cross join, because SQLite keeps its order: it would begin with all clicks of the account, there being no statistics. */
-  const clicksOf = (accountId: number, choice: LinkChoice) =>
-    linksOf(accountId, choice)
-      .crossJoin("clicks")
-      .whereRef("clicks.account_id", "=", "links.account_id")
-      .whereRef("clicks.code", "=", "links.code")
+  /**
+   * The codes first: with a join, PostgreSQL reads all clicks where it expects many for each link, and SQLite where it has no
+   * statistics.
+   */
+  const clicksOf = async (accountId: number, choice: LinkChoice) => {
+    const codes =
+      "code" in choice ? [choice] : await linksOf(accountId, choice).select("links.code").limit(LOOK_AT_MOST).execute();
+    return db
+      .selectFrom("clicks")
+      .where("account_id", "=", accountId)
+      .where(
+        isAmong(
+          "code",
+          codes.map(({ code }) => code),
+        ),
+      )
       .limit(LOOK_AT_MOST + 1);
+  };
 
-  async function countsOf(accountId: number, choice: LinkChoice): Promise<LinkCounts> {
-    const seen = clicksOf(accountId, choice).select(["links.n", "clicks.agent"]);
-    const [links, agents] = await Promise.all([
-      linksOf(accountId, choice).select(COUNT.as("recipients")).executeTakeFirstOrThrow(),
-      db
-        .selectFrom(seen.as("seen"))
-        .select(["agent", COUNT.as("clicks"), sql<number>`count(distinct n)`.as("recipients")])
-        .groupBy("agent")
-        .execute(),
-    ]);
-    return {
-      recipients: links.recipients,
-      recipientsClicked: agents.find(({ agent }) => agent === "person")?.recipients ?? 0,
-      ...countsIn(agents),
-    };
+  async function countsOf(accountId: number, code: string): Promise<LinkCounts> {
+    const seen = (await clicksOf(accountId, { code })).select("agent");
+    const agents = await db
+      .selectFrom(seen.as("seen"))
+      .select(["agent", COUNT.as("clicks")])
+      .groupBy("agent")
+      .execute();
+    const { clicks, complete } = countsIn(agents);
+    return { recipients: 1, recipientsClicked: clicks.person > 0 ? 1 : 0, clicks, complete };
   }
 
   const targets = (accountId: number) => db.selectFrom("link_targets").selectAll().where("account_id", "=", accountId);
@@ -63,23 +130,14 @@ export function createLinks({ db }: Pick<Engine, "db">): Omit<LinkStore, "findLi
       let query = targets(accountId);
       if (after) query = query.where(sql<boolean>`(request_id, k) < (${after.requestId}, ${after.k})`);
       const page = await query.orderBy("request_id", "desc").orderBy("k", "desc").limit(limit).execute();
-      const rows = [];
-      let looked = 0;
-      for (const row of page) {
-        if (looked > LOOK_AT_MOST) break;
-        const target = targetOf(row);
-        const counts = await countsOf(accountId, target);
-        looked += counts.recipients + counts.clicks.person + counts.clicks.preview + counts.clicks.bot;
-        rows.push({ ...target, ...counts });
-      }
+      const rows = page.map(countedTargetOf);
       const last = rows.at(-1);
-      const ended = page.length < limit && rows.length === page.length;
-      return { rows, next: last && !ended ? { requestId: last.requestId, k: last.k } : null };
+      return { rows, next: last && rows.length === limit ? { requestId: last.requestId, k: last.k } : null };
     },
 
     async findLinkTarget(accountId, requestId, k) {
       const row = await targets(accountId).where("request_id", "=", requestId).where("k", "=", k).executeTakeFirst();
-      return row ? { ...targetOf(row), ...(await countsOf(accountId, { requestId, k })) } : null;
+      return row ? countedTargetOf(row) : null;
     },
 
     async findLink(accountId, code) {
@@ -89,7 +147,7 @@ export function createLinks({ db }: Pick<Engine, "db">): Omit<LinkStore, "findLi
         .where("links.account_id", "=", accountId)
         .where("links.code", "=", code)
         .executeTakeFirst();
-      return row ? { ...targetOf(row), code, n: row.n, ...(await countsOf(accountId, { code })) } : null;
+      return row ? { ...targetOf(row), code, n: row.n, ...(await countsOf(accountId, code)) } : null;
     },
 
     async listLinksOfMessage({ accountId, requestId, n }) {
@@ -132,10 +190,10 @@ export function createLinks({ db }: Pick<Engine, "db">): Omit<LinkStore, "findLi
     },
 
     async clicksOverTime(accountId, choice, { from, to, bucketMs }) {
-      const seen = clicksOf(accountId, choice)
-        .where("clicks.id", ">=", idFloor(from))
-        .where("clicks.id", "<", idFloor(to))
-        .select([sql<number>`clicks.at - clicks.at % ${bucketMs}`.as("bucket"), "clicks.agent"]);
+      const seen = (await clicksOf(accountId, choice))
+        .where("id", ">=", idFloor(from))
+        .where("id", "<", idFloor(to))
+        .select([sql<number>`at - at % ${bucketMs}`.as("bucket"), "agent"]);
       const rows = await db
         .selectFrom(seen.as("seen"))
         .select(["bucket", "agent", COUNT.as("clicks")])
@@ -150,28 +208,7 @@ export function createLinks({ db }: Pick<Engine, "db">): Omit<LinkStore, "findLi
       }
       return { buckets: [...buckets.values()], complete: countsIn(rows).complete };
     },
-
-    async forgetLinks(accountId, beforeRequestId, limit) {
-      // The oldest links are looked at, and not the oldest with clicks: those might lie behind any number of others.
-      const oldest = sql`(select account_id, code from links
-        where account_id = ${accountId} and request_id < ${beforeRequestId} order by request_id, n, k limit ${limit}) as oldest`;
-      const ofOldest = sql`clicks.account_id = oldest.account_id and clicks.code = oldest.code`;
-      const clicks = await changes(sql`delete from clicks where (account_id, code, id) in (
-        select clicks.account_id, clicks.code, clicks.id from ${oldest} join clicks on ${ofOldest} limit ${limit})`);
-      const links = await changes(sql`delete from links where code in (
-        select code from ${oldest} where not exists (select 1 from clicks where ${ofOldest}))`);
-      const gone = await changes(sql`delete from link_targets where (account_id, request_id, k) in (
-        select account_id, request_id, k from (
-          select account_id, request_id, k from link_targets
-          where account_id = ${accountId} and request_id < ${beforeRequestId} order by request_id limit ${limit}) as oldest
-        where not exists (select 1 from links where links.account_id = oldest.account_id and links.request_id = oldest.request_id))`);
-      return clicks + links + gone;
-    },
   };
-
-  async function changes(statement: RawBuilder<unknown>): Promise<number> {
-    return Number((await statement.execute(db)).numAffectedRows ?? 0n);
-  }
 }
 
 function countsIn(rows: readonly { agent: string; clicks: number }[]): Pick<LinkCounts, "clicks" | "complete"> {
@@ -189,7 +226,17 @@ const targetOf = (row: Tables["link_targets"]): LinkTarget => ({
   expiresAt: row.expires_at,
 });
 
-const hitOf = (row: Tables["links"] & Pick<Tables["link_targets"], "url" | "expires_at">): LinkHit => ({
+const countedTargetOf = (row: Tables["link_targets"]): CountedTarget => ({
+  ...targetOf(row),
+  recipients: row.recipients,
+  recipientsClicked: row.recipients_clicked,
+  clicks: { person: row.clicks_person, preview: row.clicks_preview, bot: row.clicks_bot },
+  complete: true,
+});
+
+const hitOf = (
+  row: Omit<Tables["links"], "clicked"> & Pick<Tables["link_targets"], "url" | "expires_at">,
+): LinkHit => ({
   code: row.code,
   accountId: row.account_id,
   requestId: row.request_id,

@@ -1,7 +1,7 @@
 import type { PrefixLedger } from "../model/pumping.ts";
 import type { PrefixRow } from "./tables.ts";
 
-/** A block after a code was used in spite of it, as both engines' SQL has it: half of what was left of it. */
+/** SQL for a prefix block after a code was used despite it: half of the remaining time. */
 export const blockAfterUse = (until: string, at: string): string =>
   `case when ${until} > ${at} then ${at} + (${until} - ${at}) / 2 else ${until} end`;
 

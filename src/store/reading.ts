@@ -1,37 +1,47 @@
 import { sql } from "kysely";
-import { idFloor } from "../lib/ids.ts";
-import { statesShownAs, WAITING_STATES } from "../model/message.ts";
-import { edgeOf, LOOK_AT_MOST } from "./bounded-window.ts";
+import { ERASED, WAITING_STATES } from "../model/message.ts";
 import type { Engine } from "./engine.ts";
-import { contentAtEnd, IS_WAITING, laneOf, phoneMessageOf, storedMessageOf } from "./rows.ts";
-import type { PhoneStore } from "./phone-store.ts";
-import type { MessageStore } from "./store.ts";
-import type { MessageRow } from "./tables.ts";
+import { contentAtEnd, IS_WAITING, phoneMessageOf, storedMessageOf } from "./rows.ts";
+import type { Phone } from "../model/phone.ts";
+import type { PhoneStore, PhoneView } from "./phones.ts";
+import type { MessageStore, StateCounts } from "./store.ts";
+import type { Tables } from "./tables.ts";
 
 type Reading = Pick<
   MessageStore,
   | "findMessage"
-  | "listMessages"
   | "countWaiting"
+  | "countWaitingMessages"
   | "findAnswer"
+  | "refuseKey"
+  | "freeKey"
   | "listFailovers"
   | "dropFailover"
   | "replanFailover"
   | "eraseSealed"
+  | "eraseText"
   | "listCampaignMessages"
-  | "countCampaign"
+  | "countCampaigns"
   | "listRequest"
+  | "testRequestsAmong"
 > &
-  Pick<PhoneStore, "listUnreported" | "listPhones" | "listPhoneMessages" | "phoneMessagesSince">;
+  Pick<PhoneStore, "listUnreported" | "listPhones" | "listTestPhones" | "listPhoneMessages" | "phoneMessagesSince">;
 
-/** The name of a template in content as it lies there; a quote within a value is escaped, so no value reads like it. */
-const templateAsStored = (name: string): string => `"templateName":${JSON.stringify(name)}`;
+const EVERYTHING: PhoneView = { testOnly: false };
+
+const phoneOf = (row: Tables["phones"]): Phone => ({
+  accountId: row.account_id,
+  number: row.number,
+  name: row.name,
+  messageCount: row.message_count,
+  lastMessageAt: row.last_message_at,
+});
 
 /**
- * What is read back, on both engines. Everything is asked for by account. Where an index is to be used, the keys are found
- * before the rows: SQLite, having no statistics, takes an index only where it holds all that is asked for.
+ * Message queries for both engines, scoped to an account. Keys are selected before the rows where an index matters: without
+ * statistics, SQLite uses an index only if it covers the query.
  */
-export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmong" | "holds">): Reading {
+export function createReading({ db, isAmong }: Pick<Engine, "db" | "isAmong">): Reading {
   return {
     async findMessage({ accountId, requestId, n }) {
       const row = await db
@@ -44,34 +54,22 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
       return row ? storedMessageOf(row) : null;
     },
 
-    async listMessages(accountId, filter, after, limit) {
-      let window = db.selectFrom("messages").selectAll().where("account_id", "=", accountId);
-      if (filter.from !== undefined) window = window.where("request_id", ">=", idFloor(filter.from));
-      if (filter.to !== undefined) window = window.where("request_id", "<", idFloor(filter.to));
-      if (after) window = window.where(sql<boolean>`(request_id, n) < (${after.requestId}, ${after.n})`);
-      window = window.orderBy("request_id", "desc").orderBy("n", "desc").limit(LOOK_AT_MOST);
-
-      let query = db.selectFrom(window.as("seen")).selectAll();
-      if (filter.status) query = query.where("state", "in", statesShownAs(filter.status));
-      if (filter.channel) query = query.where("channel", "=", filter.channel);
-      if (filter.recipient) query = query.where("recipient", "=", filter.recipient);
-      if (filter.campaignName) query = query.where("campaign_name", "=", filter.campaignName);
-      if (filter.routeClass) query = query.where("lane", "=", laneOf(filter.routeClass));
-      if (filter.templateName) query = query.where(holds("content", templateAsStored(filter.templateName)));
-      const rows = await query.orderBy("request_id", "desc").orderBy("n", "desc").limit(limit).execute();
-
-      const last = rows.at(-1);
-      if (last && rows.length === limit)
-        return { rows: rows.map(storedMessageOf), next: { requestId: last.request_id, n: last.n } };
-      const edge = await edgeOf<Pick<MessageRow, "request_id" | "n">>(window, ["request_id", "n"]);
-      return { rows: rows.map(storedMessageOf), next: edge ? { requestId: edge.request_id, n: edge.n } : null };
-    },
-
     async countWaiting() {
       const row = await db
         .selectFrom("messages")
         .select(sql<number>`count(*)`.as("waiting"))
         .where(sql<boolean>`${sql.raw(IS_WAITING)}`)
+        .executeTakeFirstOrThrow();
+      return row.waiting;
+    },
+
+    async countWaitingMessages(accountId) {
+      const row = await db
+        .selectFrom("messages")
+        .select(sql<number>`cast(count(*) as bigint)`.as("waiting"))
+        .where(sql<boolean>`${sql.raw(IS_WAITING)}`)
+        // The sign hides the key from the planner: SQLite would read all messages of the account, and few of them wait.
+        .where(sql<boolean>`+account_id = ${accountId}`)
         .executeTakeFirstOrThrow();
       return row.waiting;
     },
@@ -85,6 +83,26 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
         .where("key", "=", key)
         .executeTakeFirst();
       return row ? { bodyHash: row.body_hash, response: row.response } : null;
+    },
+
+    async refuseKey(accountId, { path, key, bodyHash, response, at }) {
+      const row = { account_id: accountId, path, key, body_hash: bodyHash, response, created_at: at };
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto("idempotency")
+        .values(row)
+        .onConflict((conflict) => conflict.columns(["account_id", "path", "key"]).doNothing())
+        .executeTakeFirst();
+      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+    },
+
+    async freeKey(accountId, { path, key, response }) {
+      await db
+        .deleteFrom("idempotency")
+        .where("account_id", "=", accountId)
+        .where("path", "=", path)
+        .where("key", "=", key)
+        .where("response", "=", response)
+        .execute();
     },
 
     async listFailovers(dueBy, limit) {
@@ -122,6 +140,29 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
         .where("request_id", "=", requestId)
         .where("n", "=", n)
         .execute();
+    },
+
+    async eraseText({ accountId, requestId, n }) {
+      const { numUpdatedRows } = await db
+        .updateTable("messages")
+        .set({ content: JSON.stringify(ERASED) })
+        .where("account_id", "=", accountId)
+        .where("request_id", "=", requestId)
+        .where("n", "=", n)
+        .where("state", "not in", WAITING_STATES)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom("failovers")
+                .select("n")
+                .where("account_id", "=", accountId)
+                .where("request_id", "=", requestId)
+                .where("n", "=", n),
+            ),
+          ),
+        )
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
     },
 
     async replanFailover({ accountId, requestId, n }, carrier, at, channel) {
@@ -166,15 +207,18 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
       return rows.map(storedMessageOf);
     },
 
-    async countCampaign(accountId, campaignName) {
+    async countCampaigns(accountId, names) {
       const rows = await db
-        .selectFrom("messages")
-        .select(["state", sql<number>`count(*)`.as("count")])
+        .selectFrom("campaign_totals")
+        .select(["campaign_name", "state", sql<number>`cast(sum(count) as bigint)`.as("count")])
         .where("account_id", "=", accountId)
-        .where("campaign_name", "=", campaignName)
-        .groupBy("state")
+        .where(isAmong("campaign_name", names))
+        .groupBy(["campaign_name", "state"])
         .execute();
-      return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+      const counts = new Map<string, StateCounts>(names.map((name) => [name, {}]));
+      for (const { campaign_name, state, count } of rows)
+        if (count > 0) Object.assign(counts.get(campaign_name) ?? {}, { [state]: count });
+      return counts;
     },
 
     async listRequest(accountId, requestId) {
@@ -186,6 +230,19 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
         .orderBy("n")
         .execute();
       return rows.map(storedMessageOf);
+    },
+
+    async testRequestsAmong(accountId, requestIds) {
+      if (requestIds.length === 0) return new Set();
+      const rows = await db
+        .selectFrom("messages")
+        .select("request_id")
+        .distinct()
+        .where("account_id", "=", accountId)
+        .where("request_id", "in", [...new Set(requestIds)])
+        .where("test", "=", 1)
+        .execute();
+      return new Set(rows.map((row) => row.request_id));
     },
 
     async listUnreported(before, limit) {
@@ -203,17 +260,41 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
       let query = db.selectFrom("phones").selectAll().where("account_id", "=", accountId);
       if (after) query = query.where("number", ">", after);
       const rows = await query.orderBy("number").limit(limit).execute();
-      const phones = rows.map((row) => ({
-        accountId: row.account_id,
-        number: row.number,
-        name: row.name,
-        messageCount: row.message_count,
-        lastMessageAt: row.last_message_at,
-      }));
-      return { rows: phones, next: rows.length === limit ? (rows.at(-1)?.number ?? null) : null };
+      return { rows: rows.map(phoneOf), next: rows.length === limit ? (rows.at(-1)?.number ?? null) : null };
     },
 
-    async listPhoneMessages(accountId, number, after, limit) {
+    async listTestPhones(accountId, after, limit) {
+      const named = await db
+        .selectFrom("phones")
+        .select(["number", "name"])
+        .where("account_id", "=", accountId)
+        .where("number", ">", after ?? "")
+        .where("name", "is not", null)
+        .orderBy("number")
+        .limit(limit)
+        .execute();
+      const counted = await db
+        .selectFrom("phone_messages")
+        .select(["number", sql<number>`count(*)`.as("count"), sql<number>`max(received_at)`.as("last_at")])
+        .where("account_id", "=", accountId)
+        .where("test", "=", sql.lit(1))
+        .where("number", ">", after ?? "")
+        .groupBy("number")
+        .orderBy("number")
+        .limit(limit)
+        .execute();
+      const phones = new Map<string, Phone>();
+      for (const { number, name } of named)
+        phones.set(number, { accountId, number, name, messageCount: 0, lastMessageAt: null });
+      for (const { number, count, last_at } of counted) {
+        const name = phones.get(number)?.name ?? null;
+        phones.set(number, { accountId, number, name, messageCount: count, lastMessageAt: last_at });
+      }
+      const rows = [...phones.values()].toSorted((a, b) => (a.number < b.number ? -1 : 1)).slice(0, limit);
+      return { rows, next: rows.length === limit ? (rows.at(-1)?.number ?? null) : null };
+    },
+
+    async listPhoneMessages(accountId, number, after, limit, { testOnly } = EVERYTHING) {
       let page = db
         .selectFrom("phone_messages")
         .select("id")
@@ -221,6 +302,7 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
         .where("number", "=", number)
         .orderBy("id", "desc")
         .limit(limit);
+      if (testOnly) page = page.where("test", "=", sql.lit(1));
       if (after) page = page.where("id", "<", after);
       const rows = await db
         .selectFrom("phone_messages")
@@ -232,15 +314,14 @@ export function createReading({ db, isAmong, holds }: Pick<Engine, "db" | "isAmo
       return { rows: rows.map(phoneMessageOf), next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null };
     },
 
-    async phoneMessagesSince(accountId, fromId, limit) {
-      const rows = await db
+    async phoneMessagesSince(accountId, fromId, limit, { testOnly } = EVERYTHING) {
+      let query = db
         .selectFrom("phone_messages")
         .selectAll()
         .where("account_id", "=", accountId)
-        .where("id", ">=", fromId)
-        .orderBy("id")
-        .limit(limit)
-        .execute();
+        .where("id", ">=", fromId);
+      if (testOnly) query = query.where("test", "=", sql.lit(1));
+      const rows = await query.orderBy("id").limit(limit).execute();
       return rows.map(phoneMessageOf);
     },
   };

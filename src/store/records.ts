@@ -1,23 +1,60 @@
-import { sql, type CompiledQuery } from "kysely";
+import { sql, type CompiledQuery, type Kysely } from "kysely";
 import { DEFAULT_SETTINGS, type Account, type AccountSettings } from "../model/account.ts";
 import type { ApiKey, KeyMode, Scope } from "../model/api-key.ts";
-import { newUser } from "../model/user.ts";
+import type { CatalogRecord } from "../model/catalog.ts";
+import { EmailTaken, newUser, type NewUser } from "../model/user.ts";
 import { rowOf } from "./catalog.ts";
 import type { Engine } from "./engine.ts";
-import type { RecordStore } from "./record-store.ts";
 import type { Tables } from "./tables.ts";
 import { rowOf as rowOfUser } from "./users.ts";
 
+export interface NewAccount {
+  name: string;
+  createdAt: number;
+  owner: NewUser;
+  keys: readonly Omit<ApiKey, "accountId">[];
+  phones: readonly { number: string; name: string }[];
+  catalog: readonly Omit<CatalogRecord, "accountId">[];
+}
+
+/** Accounts, API keys and service settings: few rows, cached in memory, rarely changed. */
+export interface RecordStore {
+  /** Grows with every change of accounts and keys, or of the catalog, on any node. */
+  revision(topic: "records" | "catalog"): Promise<number>;
+  listAccounts(): Promise<Account[]>;
+  /** Stores nothing if the name is taken (null) or its owner's address is (throws `EmailTaken`). */
+  createAccount(account: NewAccount): Promise<number | null>;
+  saveSettings(accountId: number, change: Partial<AccountSettings>): Promise<void>;
+  listKeys(): Promise<ApiKey[]>;
+  insertKey(key: ApiKey): Promise<void>;
+  /** Returns false when there is no such key. */
+  updateKey(
+    accountId: number,
+    id: string,
+    change: Partial<Pick<ApiKey, "name" | "scopes" | "allowedIps" | "requestsPerSecond" | "expiresAt" | "revokedAt">>,
+  ): Promise<boolean>;
+  touchKeys(used: readonly Pick<ApiKey, "accountId" | "id" | "lastUsedAt">[]): Promise<void>;
+  /** A service-wide value; null when it is not set. */
+  settled(name: string): Promise<string | null>;
+  /** Sets a service-wide value once; returns the stored value. */
+  settle(name: string, value: string): Promise<string>;
+  /** Compare and swap: replaces a service-wide value if it is still the expected one (null: not set), else returns false. */
+  replaceSettled(name: string, expected: string | null, value: string): Promise<boolean>;
+}
+
 type KeyRow = Tables["api_keys"];
 
-/** Accounts and keys: the same queries on both engines. Every change bumps the revision that other nodes watch. */
+/** Tells all nodes that accounts and keys, or the catalog, have changed. */
+export const bumpRevision = (db: Kysely<Tables>, topic: "records" | "catalog"): CompiledQuery =>
+  db
+    .updateTable("revisions")
+    .set({ revision: sql`revision + 1` })
+    .where("topic", "=", topic)
+    .compile();
+
+/** Account and key queries for both engines. Every change bumps the revision that other nodes watch. */
 export function createRecords({ db, atomically, mergeJson }: Engine): RecordStore {
-  const bump = (): CompiledQuery =>
-    db
-      .updateTable("revisions")
-      .set({ revision: sql`revision + 1` })
-      .where("topic", "=", "records")
-      .compile();
+  const bump = (): CompiledQuery => bumpRevision(db, "records");
 
   return {
     async revision(topic) {
@@ -41,7 +78,13 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
 
     async createAccount({ name, createdAt, owner, keys, phones, catalog }) {
       const find = db.selectFrom("accounts").select("id").where("name", "=", name);
+      const findOwner = db.selectFrom("users").select("id").where("email", "=", owner.email);
       if (await find.executeTakeFirst()) return null;
+      if (await findOwner.executeTakeFirst()) {
+        // A concurrent request may have created the account since the first look.
+        if (await find.executeTakeFirst()) return null;
+        throw new EmailTaken(owner.email);
+      }
       const accountId = sql<number>`(select id from accounts where name = ${name})`;
       try {
         await atomically([
@@ -76,15 +119,12 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
           ),
           db.insertInto("balances").values({ account_id: accountId, balance: 0, held: 0 }).compile(),
           bump(),
-          db
-            .updateTable("revisions")
-            .set({ revision: sql`revision + 1` })
-            .where("topic", "=", "catalog")
-            .compile(),
+          bumpRevision(db, "catalog"),
         ]);
       } catch (error) {
-        // Another node made the same account a moment earlier: the name is taken, which is an answer.
+        // Another node created the same account, or a user with the address, a moment earlier.
         if (await find.executeTakeFirst()) return null;
+        if (await findOwner.executeTakeFirst()) throw new EmailTaken(owner.email);
         throw error;
       }
       const created = await find.executeTakeFirstOrThrow();
@@ -122,10 +162,10 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
         .where("id", "=", id)
         .executeTakeFirst();
       if (!row) return false;
-      if (Object.keys(columnsOf(change)).length === 0) return true;
+      if (Object.keys(columnsOfKey(change)).length === 0) return true;
       const update = db
         .updateTable("api_keys")
-        .set(columnsOf(change))
+        .set(columnsOfKey(change))
         .where("account_id", "=", accountId)
         .where("id", "=", id);
       await atomically([update.compile(), bump()]);
@@ -145,6 +185,11 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
       );
     },
 
+    async settled(name) {
+      const row = await db.selectFrom("service").select("value").where("name", "=", name).executeTakeFirst();
+      return row?.value ?? null;
+    },
+
     async settle(name, value) {
       await db
         .insertInto("service")
@@ -154,10 +199,27 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
       const row = await db.selectFrom("service").select("value").where("name", "=", name).executeTakeFirstOrThrow();
       return row.value;
     },
+
+    async replaceSettled(name, expected, value) {
+      if (expected === null) {
+        const insert = db.insertInto("service").values({ name, value });
+        const { numInsertedOrUpdatedRows } = await insert
+          .onConflict((conflict) => conflict.column("name").doNothing())
+          .executeTakeFirst();
+        return numInsertedOrUpdatedRows === 1n;
+      }
+      const { numUpdatedRows } = await db
+        .updateTable("service")
+        .set({ value })
+        .where("name", "=", name)
+        .where("value", "=", expected)
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
+    },
   };
 }
 
-/** A setting added by a later release has its default until somebody changes it. */
+/** Settings that a later release adds have their default until they are changed. */
 function readSettings(json: string): AccountSettings {
   const settings = { ...DEFAULT_SETTINGS, ...(JSON.parse(json) as Partial<AccountSettings>) };
   return { ...settings, chaos: { ...DEFAULT_SETTINGS.chaos, ...settings.chaos } };
@@ -188,14 +250,15 @@ const rowOfKey = (key: Omit<ApiKey, "accountId">): Omit<KeyRow, "account_id"> =>
   hint: key.hint,
   created_at: key.createdAt,
   last_used_at: key.lastUsedAt,
-  ...columnsOf(key),
+  ...columnsOfKey(key),
 });
 
 type KeyColumns = Pick<KeyRow, "name" | "scopes" | "allowed_ips" | "requests_per_second" | "expires_at" | "revoked_at">;
 
-function columnsOf(key: Omit<ApiKey, "accountId">): KeyColumns;
-function columnsOf(change: Partial<ApiKey>): Partial<KeyColumns>;
-function columnsOf(change: Partial<ApiKey>): Partial<KeyColumns> {
+/** The columns that keys and credentials have in common. */
+export function columnsOfKey(key: Omit<ApiKey, "accountId" | "hint">): KeyColumns;
+export function columnsOfKey(change: Partial<ApiKey>): Partial<KeyColumns>;
+export function columnsOfKey(change: Partial<ApiKey>): Partial<KeyColumns> {
   return {
     ...(change.name === undefined ? {} : { name: change.name }),
     ...(change.scopes === undefined ? {} : { scopes: JSON.stringify(change.scopes) }),

@@ -1,102 +1,280 @@
-import { sql, type RawBuilder } from "kysely";
+import { sql, type CompiledQuery, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import { ERASED, WAITING_STATES } from "../model/message.ts";
+import { bucketOf, dayOf } from "../model/pumping.ts";
+import { GRAINS } from "../model/stats.ts";
+import { HELD } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
-import type { RetentionStore } from "./retention-store.ts";
-import type { Position } from "./store.ts";
+import { isWithin, nextRange, START, type Cursor, type KeyRange } from "./key-range.ts";
+import type { Tables } from "./tables.ts";
+
+/** Erases and deletes data past its retention. Each call is one short transaction that waits for sends. */
+export interface RetentionStore {
+  /**
+   * Erases the texts of messages that ended before a time, continuing where the last call of any node stopped. Messages that
+   * have not ended are recorded for `eraseKeptTexts`.
+   */
+  eraseTexts(accountId: number, before: number, limit: number): Promise<Sweep>;
+  /** Rechecks the recorded texts. */
+  eraseKeptTexts(accountId: number, before: number, after: Cursor, limit: number): Promise<Sweep>;
+  /** Deletes rows of one kind that are past their retention. Scans at most `limit` rows after a position. */
+  deleteExpired(kind: Expiring, cutoff: Cutoff, after: Cursor, limit: number): Promise<Sweep>;
+}
+
+export interface Sweep {
+  /** Position of the next batch; null at the end. */
+  next: Cursor | null;
+  /** Rows that it changed. */
+  rows: number;
+  /** Time that the transaction held its rows, and on SQLite the writer. */
+  ms: number;
+}
+
+/** The rows to delete: of one account (null: of none; absent: of any), from before a time. */
+export interface Cutoff {
+  accountId?: number | null;
+  before: number;
+  /** A second time, for kinds with two. */
+  alsoBefore?: number;
+}
+
+export type Expiring = keyof typeof RANGES | keyof typeof PICKS;
 
 const ERASED_CONTENT = JSON.stringify(ERASED);
 
-const BEGINNING: Position = { requestId: idFloor(0), n: 0 };
+const MESSAGE_KEY = ["request_id", "n"];
 
 /**
- * Forgets what is past its time. Ids are ordered by time, so what is old lies at the beginning of an account's messages: each
- * call walks a stretch of them and stops, so that nobody waits behind it. Several nodes may walk the same stretch: each
- * statement has its own condition, and finds nothing left to do where another was faster.
+ * True if a message ended before a time. Without a final report it ends with its validity: until then another route may need
+ * its text.
  */
-export function createRetention({ db, atomically }: Engine): RetentionStore {
-  const hasText = sql<boolean>`messages.content <> ${ERASED_CONTENT}`;
-  const isGone = (table: "submissions" | "failovers" | "kept_texts"): RawBuilder<boolean> =>
-    sql`not exists (select 1 from messages where messages.account_id = ${sql.ref(`${table}.account_id`)}
-      and messages.request_id = ${sql.ref(`${table}.request_id`)} and messages.n = ${sql.ref(`${table}.n`)})`;
+const hasEnded = (before: number): RawBuilder<boolean> =>
+  sql`state not in (${sql.join(WAITING_STATES.map((state) => sql.lit(state)))}) and coalesce(done_at, expires_at) < ${before}`;
 
-  const stretch = async (
-    table: "messages" | "kept_texts",
-    accountId: number,
-    after: Position,
-    before: number,
-    limit: number,
-  ): Promise<Position[]> => {
-    const rows = await db
-      .selectFrom(table)
-      .select(["request_id", "n"])
-      .where("account_id", "=", accountId)
-      .where("request_id", "<", idFloor(before))
-      .where(isAfter(after))
-      .orderBy("request_id")
-      .orderBy("n")
-      .limit(limit)
-      .execute();
-    return rows.map((row) => ({ requestId: row.request_id, n: row.n }));
-  };
+/** Keeps PostgreSQL from joining a few rows with all rows of an account: the subquery is evaluated for each of them. */
+const EACH = sql`limit 1 offset 0`;
+
+const isWithoutMessage = (table: string): RawBuilder<boolean> =>
+  sql`not exists (select 1 from messages where messages.account_id = ${sql.ref(`${table}.account_id`)}
+    and messages.request_id = ${sql.ref(`${table}.request_id`)} and messages.n = ${sql.ref(`${table}.n`)} ${EACH})`;
+
+/** Tables with a row per message, which goes with it. */
+const OF_MESSAGE = ["submissions", "failovers", "kept_texts", "awaited_receipts"] as const;
+
+const deleteFrom = (table: string, where: RawBuilder<boolean>): RawBuilder<unknown> =>
+  sql`delete from ${sql.table(table)} where ${where}`;
+
+/** Links of a range that have clicks left lose `limit` of them at a time: one link may have any number. */
+const deleteClicks = (range: KeyRange, limit: number): RawBuilder<unknown> =>
+  sql`delete from clicks where (account_id, code, id) in (
+    select clicks.account_id, clicks.code, clicks.id
+    from (select account_id, code from links where ${isWithin(range)}) as old
+    join clicks on clicks.account_id = old.account_id and clicks.code = old.code limit ${limit})`;
+
+interface Ranged {
+  table: keyof Tables;
+  /** After the account; the first column is a time-ordered id. */
+  key: readonly string[];
+  /** Rows of the range that stay, if not all go. */
+  isOver?: (before: number) => RawBuilder<boolean>;
+  /** Deletes rows that depend on those of the range, `limit` at a time, before the range itself. */
+  first?: (range: KeyRange, limit: number) => RawBuilder<unknown>;
+  /** Tables whose rows of the range go when their message is gone. */
+  dependents?: readonly string[];
+}
+
+/** Tables in the order of their age: deleted range by range, so that no row is visited twice. */
+const RANGES = {
+  messages: { table: "messages", key: MESSAGE_KEY, isOver: hasEnded, dependents: OF_MESSAGE },
+  callbacks: {
+    table: "callbacks",
+    key: ["event_id", "endpoint_id"],
+    isOver: () => sql`(state <> 'waiting' or due_at = ${HELD})`,
+  },
+  // A message with pending reports is still needed.
+  phoneMessages: { table: "phone_messages", key: ["id"], isOver: () => sql`reports_due_at is null` },
+  inbound: { table: "inbound", key: ["id"] },
+  audit: { table: "audit", key: ["id"] },
+  verifications: { table: "verifications", key: ["id"] },
+  verifyRequests: { table: "verify_requests", key: ["request_id"] },
+  verifySources: { table: "verify_sources", key: ["verify_id"] },
+  links: {
+    table: "links",
+    key: ["request_id", "n", "k"],
+    isOver: () =>
+      sql`not exists (select 1 from clicks where clicks.account_id = links.account_id and clicks.code = links.code ${EACH})`,
+    first: deleteClicks,
+  },
+  linkTargets: {
+    table: "link_targets",
+    key: ["request_id", "k"],
+    isOver: () => sql`not exists (select 1 from links
+      where links.account_id = link_targets.account_id and links.request_id = link_targets.request_id ${EACH})`,
+  },
+} as const satisfies Record<string, Ranged>;
+
+interface Picked {
+  table: keyof Tables;
+  key: readonly string[];
+  isOver: (cutoff: Cutoff) => RawBuilder<boolean>;
+}
+
+const isOfAccount = ({ accountId }: Cutoff): RawBuilder<boolean> =>
+  accountId === null ? sql`account_id is null` : sql`account_id = ${accountId}`;
+
+/** Tables in another order: deleted by key, in the order of an index of their age, or in any where they are small. */
+const PICKS = {
+  idempotencyKeys: {
+    table: "idempotency",
+    key: ["account_id", "path", "key"],
+    isOver: ({ before }) => sql`created_at < ${before}`,
+  },
+  unmatchedReceipts: {
+    table: "parked_receipts",
+    key: ["id"],
+    isOver: (cutoff) =>
+      cutoff.accountId === undefined
+        ? sql`parked_at < ${cutoff.before}`
+        : sql`${isOfAccount(cutoff)} and parked_at < ${cutoff.before}`,
+  },
+  inboundParts: {
+    table: "inbound_parts",
+    key: ["account_id", "carrier", "number", "sender", "reference", "total", "part"],
+    isOver: ({ before }) => sql`done_at < ${before}`,
+  },
+  submittedParts: {
+    table: "submitted_parts",
+    key: ["account_id", "credential_id", "source", "destination", "reference", "total", "part"],
+    isOver: ({ before }) => sql`done_at < ${before}`,
+  },
+  loginFailures: { table: "login_failures", key: ["digest"], isOver: ({ before }) => sql`last_at < ${before}` },
+  // `before` is of the last use, `alsoBefore` of the login.
+  sessions: {
+    table: "sessions",
+    key: ["digest"],
+    isOver: (cutoff) =>
+      sql`${isOfAccount(cutoff)} and (seen_at < ${cutoff.before} or created_at < ${cutoff.alsoBefore ?? 0})`,
+  },
+  stats: {
+    table: "figures",
+    key: ["account_id", "grain", "at", "what", "channel", "route_class", "code"],
+    isOver: (cutoff) =>
+      sql`${isOfAccount(cutoff)} and grain in (${sql.join(Object.values(GRAINS).map((grain) => sql.lit(grain)))})
+        and at < ${cutoff.before}`,
+  },
+  // `before` is of the last send, `alsoBefore` of the last code that was used.
+  verifyNumbers: {
+    table: "verify_numbers",
+    key: ["account_id", "mode", "number"],
+    isOver: (cutoff) =>
+      sql`${isOfAccount(cutoff)} and touched_at < ${cutoff.before} and verified_at < ${cutoff.alsoBefore ?? 0}`,
+  },
+  verifyTallies: {
+    table: "verify_tallies",
+    key: ["account_id", "kind", "name", "bucket"],
+    isOver: (cutoff) =>
+      sql`${isOfAccount(cutoff)} and bucket < case when kind like 'account%'
+        then cast(${dayOf(cutoff.before)} as integer) else cast(${bucketOf(cutoff.before)} as integer) end`,
+  },
+  verifyPrefixes: {
+    table: "verify_prefixes",
+    key: ["account_id", "prefix"],
+    isOver: (cutoff) => sql`${isOfAccount(cutoff)} and sent_at < ${cutoff.before} and blocked_until < ${cutoff.before}`,
+  },
+  // Names that only test messages used have no campaign, so nothing else removes their counts.
+  campaignCounts: {
+    table: "campaign_counts",
+    key: ["account_id", "campaign_name", "state"],
+    isOver: (cutoff) => sql`${isOfAccount(cutoff)} and count = 0`,
+  },
+} as const satisfies Record<string, Picked>;
+
+const NOTHING: Sweep = { next: null, rows: 0, ms: 0 };
+
+const sumOf = (changes: readonly number[]): number => changes.reduce((sum, rows) => sum + rows, 0);
+
+/**
+ * Retention queries. Several nodes may work on the same rows: each statement carries its own condition, and repeating it
+ * changes nothing.
+ */
+export function createRetention({ db, inBackground, deletingMessages }: Engine): RetentionStore {
+  const hasText = sql<boolean>`messages.content <> ${ERASED_CONTENT}`;
+  const compile = (query: RawBuilder<unknown>): CompiledQuery => query.compile(db);
+
+  async function deleteRange(ranged: Ranged, cutoff: Cutoff, after: Cursor, limit: number): Promise<Sweep> {
+    const { table, key, isOver, first, dependents = [] } = ranged;
+    const { accountId, before } = cutoff;
+    const range = await nextRange(db, table, { accountId: accountId ?? 0, key, after }, idFloor(before), limit);
+    if (!range) return NOTHING;
+    const expired = isOver ? sql<boolean>`${isWithin(range)} and ${isOver(before)}` : isWithin(range);
+    const ofDependents = dependents.map((name) =>
+      deleteFrom(name, sql`${isWithin(range)} and ${isWithoutMessage(name)}`),
+    );
+    const { changes, ms } = await inBackground([
+      ...(first ? [compile(first(range, limit))] : []),
+      ...(table === "messages" ? deletingMessages(expired) : [compile(deleteFrom(table, expired))]),
+      ...ofDependents.map(compile),
+    ]);
+    const rows = sumOf(changes);
+    if (first && (changes[0] ?? 0) >= limit) return { next: after, rows, ms };
+    return { next: range.isLast ? null : range.to, rows, ms };
+  }
+
+  async function deletePicked({ table, key, isOver }: Picked, cutoff: Cutoff, limit: number): Promise<Sweep> {
+    const columns = sql.join(key.map((column) => sql.ref(column)));
+    const old = sql`select ${columns} from ${sql.table(table)} where ${isOver(cutoff)} limit ${limit}`;
+    // The condition stands twice, for rows that another transaction changes meanwhile.
+    const statement = deleteFrom(table, sql`(${columns}) in (${old}) and ${isOver(cutoff)}`);
+    const { changes, ms } = await inBackground([compile(statement)]);
+    const rows = sumOf(changes);
+    return { next: rows < limit ? null : START, rows, ms };
+  }
 
   return {
     async eraseTexts(accountId, before, limit) {
       const mark = await db.selectFrom("retention").selectAll().where("account_id", "=", accountId).executeTakeFirst();
-      const after = mark ? { requestId: mark.erased_to, n: mark.erased_to_n } : BEGINNING;
-      const seen = await stretch("messages", accountId, after, before, limit);
-      const last = seen.at(-1);
-      if (!last) return 0;
-      await atomically([
+      const after = mark ? [mark.erased_to, mark.erased_to_n] : START;
+      const range = await nextRange(db, "messages", { accountId, key: MESSAGE_KEY, after }, idFloor(before), limit);
+      if (!range) return NOTHING;
+      const [requestId, n] = range.to as [string, number];
+      const { changes, ms } = await inBackground([
         db
           .updateTable("messages")
           .set({ content: ERASED_CONTENT })
-          .where("account_id", "=", accountId)
-          .where(isWithin(after, last))
+          .where(isWithin(range))
           .where(hasEnded(before))
           .where(hasText)
           .compile(),
-        // Whatever still has its text is set aside, so that the mark can go on and no message holds up the others.
+        // Messages that still have their text are recorded, so that the scan can continue past them.
         db
           .insertInto("kept_texts")
           .columns(["account_id", "request_id", "n"])
           .expression(
-            db
-              .selectFrom("messages")
-              .select(["account_id", "request_id", "n"])
-              .where("account_id", "=", accountId)
-              .where(isWithin(after, last))
-              .where(hasText),
+            db.selectFrom("messages").select(["account_id", "request_id", "n"]).where(isWithin(range)).where(hasText),
           )
           .onConflict((conflict) => conflict.doNothing())
           .compile(),
         db
           .insertInto("retention")
-          .values({ account_id: accountId, erased_to: last.requestId, erased_to_n: last.n })
+          .values({ account_id: accountId, erased_to: requestId, erased_to_n: n })
           .onConflict((conflict) =>
             conflict
               .column("account_id")
-              .doUpdateSet({ erased_to: last.requestId, erased_to_n: last.n })
+              .doUpdateSet({ erased_to: requestId, erased_to_n: n })
               .where(
                 sql<boolean>`(retention.erased_to, retention.erased_to_n) < (excluded.erased_to, excluded.erased_to_n)`,
               ),
           )
           .compile(),
       ]);
-      return seen.length;
+      return { next: range.isLast ? null : START, rows: changes[0] ?? 0, ms };
     },
 
     async eraseKeptTexts(accountId, before, after, limit) {
-      const from = after ?? BEGINNING;
-      const seen = await stretch("kept_texts", accountId, from, before, limit);
-      const last = seen.at(-1);
-      if (!last) return null;
-      const kept = db
-        .selectFrom("kept_texts")
-        .select(["request_id", "n"])
-        .where("account_id", "=", accountId)
-        .where(isWithin(from, last));
-      await atomically([
+      const range = await nextRange(db, "kept_texts", { accountId, key: MESSAGE_KEY, after }, idFloor(before), limit);
+      if (!range) return NOTHING;
+      const kept = db.selectFrom("kept_texts").select(["request_id", "n"]).where(isWithin(range));
+      const { changes, ms } = await inBackground([
         db
           .updateTable("messages")
           .set({ content: ERASED_CONTENT })
@@ -107,74 +285,19 @@ export function createRetention({ db, atomically }: Engine): RetentionStore {
           .compile(),
         db
           .deleteFrom("kept_texts")
-          .where("account_id", "=", accountId)
-          .where(isWithin(from, last))
+          .where(isWithin(range))
           .where(
             sql<boolean>`not exists (select 1 from messages where messages.account_id = kept_texts.account_id
               and messages.request_id = kept_texts.request_id and messages.n = kept_texts.n and ${hasText})`,
           )
           .compile(),
       ]);
-      return seen.length === limit ? last : null;
+      return { next: range.isLast ? null : range.to, rows: changes[0] ?? 0, ms };
     },
 
-    async emptyPhones(accountId, before, limit) {
-      const { numDeletedRows } = await db
-        .deleteFrom("phone_messages")
-        .where("account_id", "=", accountId)
-        .where("id", "in", (row) =>
-          row
-            .selectFrom("phone_messages")
-            .select("id")
-            .where("account_id", "=", accountId)
-            .where("id", "<", idFloor(before))
-            // Whose reports are still to come is needed for them.
-            .where("reports_due_at", "is", null)
-            .orderBy("id")
-            .limit(limit),
-        )
-        .executeTakeFirst();
-      return Number(numDeletedRows);
-    },
-
-    async removeMessages(accountId, before, after, limit) {
-      const from = after ?? BEGINNING;
-      const seen = await stretch("messages", accountId, from, before, limit);
-      const last = seen.at(-1);
-      if (!last) return null;
-      const tables = ["submissions", "failovers", "kept_texts"] as const;
-      await atomically([
-        db
-          .deleteFrom("messages")
-          .where("account_id", "=", accountId)
-          .where(isWithin(from, last))
-          .where(hasEnded(before))
-          .compile(),
-        ...tables.map((table) =>
-          db
-            .deleteFrom(table)
-            .where("account_id", "=", accountId)
-            .where(isWithin(from, last))
-            .where(isGone(table))
-            .compile(),
-        ),
-      ]);
-      return seen.length === limit ? last : null;
-    },
+    deleteExpired: (kind, cutoff, after, limit) =>
+      kind in RANGES
+        ? deleteRange(RANGES[kind as keyof typeof RANGES], cutoff, after, limit)
+        : deletePicked(PICKS[kind as keyof typeof PICKS], cutoff, limit),
   };
 }
-
-const isAfter = ({ requestId, n }: Position): RawBuilder<boolean> =>
-  sql`(request_id, n) > (${requestId}, cast(${n} as integer))`;
-
-/** The plain range besides is for PostgreSQL, which cannot tell how little a range of pairs holds. */
-const isWithin = (after: Position, last: Position): RawBuilder<boolean> =>
-  sql`request_id between ${after.requestId} and ${last.requestId}
-    and ${isAfter(after)} and (request_id, n) <= (${last.requestId}, cast(${last.n} as integer))`;
-
-/**
- * Whether a message came to its end before a time. One whose end was never reported has ended with its validity: until then
- * another route may need its text.
- */
-const hasEnded = (before: number): RawBuilder<boolean> =>
-  sql`state not in (${sql.join(WAITING_STATES.map((state) => sql.lit(state)))}) and coalesce(done_at, expires_at) < ${before}`;

@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { Receipt, ReceiptState } from "../carriers/carrier.ts";
+import type { MessageCallback } from "../model/callback.ts";
 import { accountOfCarrier } from "../model/catalog.ts";
 import {
   ERASED,
@@ -13,27 +13,30 @@ import {
   type State,
 } from "../model/message.ts";
 import { ENDING, type PhoneMessage } from "../model/phone.ts";
-import type { NodeInfo } from "./node-store.ts";
+import type { Receipt, ReceiptState } from "../model/receipt.ts";
+import { costOf } from "./charge.ts";
+import type { NodeInfo } from "./nodes.ts";
 import type {
-  MovedMessage,
+  NewLinks,
   NewRecipient,
-  ParkedReceipt,
+  StoredReceipt,
   StoredMessage,
-  Submission,
+  SubmittedMessage,
   UnmatchedReceipt,
 } from "./store.ts";
-import type { MessageRow, ParkedRow as StoredParkedRow, PhoneMessageRow } from "./tables.ts";
+import type { ChangedMessage } from "./transition.ts";
+import type { MessageRow, UnmatchedReceiptRow, PhoneMessageRow } from "./tables.ts";
 
-/** Lanes are numbered in the order they are served. */
+/** Lanes are numbered in priority order. */
 export const laneOf = (routeClass: RouteClass): number => ROUTE_CLASSES.indexOf(routeClass);
 
 const routeClassOf = (lane: number): RouteClass => ROUTE_CLASSES[lane] ?? "PROMO";
 
-/** What waits for a carrier, as the index of it says it: SQLite uses that index only where it is said in the same words. */
+/** The condition of the partial index of waiting messages: SQLite uses the index only for the same expression. */
 export const IS_WAITING = `(${WAITING_STATES.map((state) => `state = '${state}'`).join(" or ")})`;
 
-/** A message that has been through this much has a trail that nobody reads to the end. */
-export const TRAIL_MAX = 16_000;
+/** Longest stored timeline of a message, in characters. */
+export const TIMELINE_MAX = 16_000;
 
 export function messageOf(row: MessageRow): Message {
   return {
@@ -57,13 +60,15 @@ export function messageOf(row: MessageRow): Message {
     createdAt: row.created_at,
     dueAt: row.due_at,
     expiresAt: row.expires_at,
+    ...(row.callback && { callback: JSON.parse(row.callback) as MessageCallback }),
   };
 }
 
 export function storedMessageOf(row: MessageRow): StoredMessage {
   return {
     ...messageOf(row),
-    trail: row.trail,
+    cost: costOf(row),
+    timeline: row.trail,
     errorCode: row.error_code,
     description: row.description,
     submittedAt: row.submitted_at,
@@ -71,9 +76,9 @@ export function storedMessageOf(row: MessageRow): StoredMessage {
   };
 }
 
-export type MovedRow = Pick<MessageRow, "channel" | "lane" | "recipient">;
+export type ChangedRow = Pick<MessageRow, "channel" | "lane" | "recipient">;
 
-export const movedOf = ({ channel, lane, recipient }: MovedRow, taken: boolean): MovedMessage => ({
+export const changedMessageOf = ({ channel, lane, recipient }: ChangedRow, taken: boolean): ChangedMessage => ({
   channel: channel as Channel,
   routeClass: routeClassOf(lane),
   recipient,
@@ -92,6 +97,7 @@ export function phoneMessageOf(row: PhoneMessageRow): PhoneMessage {
     receivedAt: row.received_at,
     reportsDueAt: row.reports_due_at,
     carrier: row.carrier,
+    test: row.test === 1,
   };
 }
 
@@ -115,14 +121,15 @@ export interface RefRow {
   n: number;
 }
 
-const refOf = (row: RefRow): MessageRef => ({ accountId: row.account_id, requestId: row.request_id, n: row.n });
+export const refOf = (row: RefRow): MessageRef => ({ accountId: row.account_id, requestId: row.request_id, n: row.n });
 
-/** What a carrier's id names; that it names one part of several is said only where it does. */
-export const submissionOf = (row: RefRow & { parts: number }): Submission =>
+/** The message of a carrier's id; `parts` is set only for one part of several. */
+export const submissionOf = (row: RefRow & { parts: number }): SubmittedMessage =>
   row.parts > 1 ? { ...refOf(row), parts: row.parts } : refOf(row);
 
 /**
- * Whether what a receipt writes as its phone may be the recipient of the message that `ref` names, as `mayBePhone` says it. A question for one value, so that no engine reads more than the one row for it.
+ * SQL: true if the phone number in a receipt may be the recipient of the message at `ref`, as in `mayBePhone`. A scalar
+ * expression, so that both engines read only one row.
  */
 export const isAbout = (written: string, ref: string): string => `case
   when ${written} is null or length(${written}) < ${ENDING} or ltrim(${written}, '+0123456789') <> '' then true
@@ -131,20 +138,20 @@ export const isAbout = (written: string, ref: string): string => `case
     where addressed.account_id = ${ref}.account_id and addressed.request_id = ${ref}.request_id and addressed.n = ${ref}.n)
   end`;
 
-/** Carriers begin their ids anew: the newest message has the id then. One that is written down again stays as it is. */
+/** Carriers reuse ids: the newest message then takes the id over. Storing the same id again changes nothing. */
 export const ON_ID_USED_AGAIN = `on conflict (carrier, carrier_message_id) do update set
   account_id = excluded.account_id, request_id = excluded.request_id, n = excluded.n, part = excluded.part,
   parts = excluded.parts, whole = excluded.whole, state = null, error_code = null, description = null
   where submissions.request_id <> excluded.request_id or submissions.n <> excluded.n
     or submissions.account_id <> excluded.account_id`;
 
-export type ParkedRow = Selectable<
-  Omit<StoredParkedRow, "parked_at" | "account_id" | "other_ids" | "recipient"> &
-    // What is matched already has no use for these.
-    Partial<Pick<StoredParkedRow, "other_ids" | "recipient">>
+export type UnmatchedRow = Selectable<
+  Omit<UnmatchedReceiptRow, "parked_at" | "account_id" | "other_ids" | "recipient"> &
+    // Unset on matched receipts.
+    Partial<Pick<UnmatchedReceiptRow, "other_ids" | "recipient">>
 >;
 
-export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
+export const storedReceiptOf = (row: UnmatchedRow): StoredReceipt => ({
   id: row.id,
   receipt: {
     carrier: row.carrier,
@@ -161,13 +168,13 @@ export const parkedOf = (row: ParkedRow): ParkedReceipt => ({
   },
 });
 
-export const unmatchedOf = (row: Selectable<StoredParkedRow>): UnmatchedReceipt => ({
-  ...parkedOf(row),
+export const unmatchedOf = (row: Selectable<UnmatchedReceiptRow>): UnmatchedReceipt => ({
+  ...storedReceiptOf(row),
   parkedAt: row.parked_at,
 });
 
-/** What of a receipt is kept with it until it is known which message it is about. */
-export const parkedRow = (receipt: Receipt) => ({
+/** The columns of a receipt that wait for its message. */
+export const unmatchedRow = (receipt: Receipt) => ({
   carrier: receipt.carrier,
   carrier_message_id: receipt.carrierMessageId,
   channel: receipt.channel ?? null,
@@ -182,22 +189,29 @@ export const parkedRow = (receipt: Receipt) => ({
   circle: receipt.circle ?? null,
 });
 
-/** Whether a recipient differs from the rest of its request in anything but its number. */
-export const hasOwn = ({ content, dueAt, trail }: NewRecipient): boolean =>
-  content !== undefined || dueAt !== undefined || trail !== undefined;
+/** True if a recipient differs from the rest of its request in more than its number. */
+export const hasOwn = ({ content, dueAt, timeline }: NewRecipient): boolean =>
+  content !== undefined || dueAt !== undefined || timeline !== undefined;
 
-/** How content that lies sealed begins, as it is written. */
+/** Stored prefix of encrypted content. */
 const SEALED_PREFIX = '{"text":"","sealed":';
 
-/** Content after its message has come to its end: what was sealed is gone then, whatever brought the end about. */
+/** Content after the message has ended: encrypted content is erased in every final state. */
 export const contentAtEnd = (content: string): string =>
   `case when substr(${content}, 1, ${SEALED_PREFIX.length}) = '${SEALED_PREFIX}' then '${JSON.stringify(ERASED)}' else ${content} end`;
 
-/** How the content of a message in the business's own words begins, as it is written. */
+/** Stored prefix of the content of a session message, which is free text without a template. */
 export const SESSION_PREFIX = '{"kind":"text"';
 
-/** The same of content that is yet to be written. */
+/** The same test for content that is not stored yet. */
 export const isSession = ({ channel, content }: Pick<Message, "channel" | "content">): boolean =>
   channel === "chatapp" && JSON.stringify(content).startsWith(SESSION_PREFIX);
 
 export const oldestFirst = (a: Message, b: Message): number => a.dueAt - b.dueAt;
+
+/** Counts the recipients with a link to each target of a request. */
+export function recipientsOf({ targets, codes }: NewLinks): number[] {
+  const recipients = targets.map(() => 0);
+  for (const { k } of codes) recipients[k - 1] = (recipients[k - 1] ?? 0) + 1;
+  return recipients;
+}

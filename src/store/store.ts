@@ -1,5 +1,4 @@
-import type { Receipt } from "../carriers/carrier.ts";
-import type { Callback, MessageFacts, StatusHappening } from "../model/callback.ts";
+import type { Callback } from "../model/callback.ts";
 import type {
   Channel,
   CustomerStatus,
@@ -9,113 +8,148 @@ import type {
   RouteClass,
   State,
 } from "../model/message.ts";
-import type { AuditStore } from "./audit-store.ts";
-import type { CallbackStore } from "./callback-store.ts";
-import type { CatalogStore } from "./catalog-store.ts";
-import type { CreditStore } from "./credit-store.ts";
-import type { FigureStore } from "./figure-store.ts";
-import type { IdFormStore } from "./id-form-store.ts";
-import type { InboundStore } from "./inbound-store.ts";
-import type { LinkStore } from "./link-store.ts";
-import type { NodeStore } from "./node-store.ts";
-import type { OptOutStore } from "./opt-out-store.ts";
-import type { PhoneStore } from "./phone-store.ts";
-import type { RecordStore } from "./record-store.ts";
-import type { RetentionStore } from "./retention-store.ts";
-import type { UserStore } from "./user-store.ts";
-import type { Admission, NewVerification, VerifyStore } from "./verify-store.ts";
+import type { Receipt } from "../model/receipt.ts";
+import type { AuditStore } from "./audit.ts";
+import type { AwaitedStore } from "./awaited-receipts.ts";
+import type { CallbackStore } from "./callbacks.ts";
+import type { CatalogStore } from "./catalog.ts";
+import type { CredentialStore } from "./credentials.ts";
+import type { CreditStore } from "./credits.ts";
+import type { StatsStore } from "./stats.ts";
+import type { HoldStore } from "./hold.ts";
+import type { IdFormatStore } from "./submissions.ts";
+import type { InboundStore } from "./inbound.ts";
+import type { LinkStore } from "./links.ts";
+import type { NodeStore } from "./nodes.ts";
+import type { OldestWaitingStore } from "./oldest-waiting.ts";
+import type { OptOutStore } from "./opt-outs.ts";
+import type { PhoneStore } from "./phones.ts";
+import type { RecordStore } from "./records.ts";
+import type { ReportingLoad } from "./reporting-queue.ts";
+import type { RetentionStore, Sweep } from "./retention.ts";
+import type { SearchIndexStore } from "./search/search-index.ts";
+import type { SmppBindStore } from "./smpp-binds.ts";
+import type { StopStore } from "./stops.ts";
+import type { SubmittedPartStore } from "./submitted-parts.ts";
+import type { Transition, TransitionResult } from "./transition.ts";
+import type { UserStore } from "./users.ts";
+import type { Admission, NewVerification, VerifyStore } from "./verifications.ts";
+
+/** A streaming replica that answers reporting reads. */
+export interface ReplicaState {
+  /** `in use`: it answered the last read. `behind`: it did not catch up in time. `unavailable`: it does not answer, or is another database. */
+  status: "in use" | "behind" | "unavailable";
+  /** Age of the last transaction that it had applied when it was asked; 0 if it had applied all. */
+  lagMs: number;
+  /** Reads that each server has answered. */
+  reads: { replica: number; primary: number };
+}
 
 /**
- * The port to what lasts. Two engines stand behind it, SQLite and PostgreSQL, and one suite holds both to the same words.
- * A resolved write is on disk. A write that could not be done rejects with `StorageUnavailable` and changed nothing,
- * unless the line to the database broke during its commit; every write here may therefore be done again.
+ * The persistence port. SQLite and PostgreSQL implement it, and one test suite checks both. A resolved write is on disk. A
+ * failed write rejects with `StorageUnavailable` and has changed nothing, unless the connection broke during the commit. Every
+ * write is therefore safe to repeat.
  */
 export interface Store
   extends
     MessageStore,
     NodeStore,
     RecordStore,
+    CredentialStore,
     CatalogStore,
+    OldestWaitingStore,
     OptOutStore,
+    StopStore,
     CreditStore,
     RetentionStore,
+    SearchIndexStore,
+    AwaitedStore,
     LinkStore,
     InboundStore,
     CallbackStore,
     VerifyStore,
     UserStore,
     AuditStore,
-    FigureStore,
-    IdFormStore,
+    StatsStore,
+    IdFormatStore,
+    HoldStore,
+    SmppBindStore,
+    SubmittedPartStore,
     PhoneStore {
   readonly engine: "sqlite" | "postgres";
-  /** Resolves when the store can be written; rejects with `StorageUnavailable` when not. */
+  readonly reporting: { readonly load: ReportingLoad };
+  /** Null without a replica. */
+  readonly replica: { readonly state: ReplicaState } | null;
+  /** Resolves when the store is writable; rejects with `StorageUnavailable` otherwise. */
   ping(): Promise<void>;
-  /** How much room it takes. */
   databaseBytes(): Promise<number>;
+  /** Returns at most `limit` pages that deleted rows left behind to the file system, while sends do not wait. */
+  freePages(limit: number): Promise<Sweep>;
   close(): Promise<void>;
 }
 
-/** The disk is full or the database is away. It may pass. */
+/** The disk is full or the database is unavailable. The condition may be temporary. */
 export class StorageUnavailable extends Error {
   override name = "StorageUnavailable";
 }
 
-/** Whether a write failed in a way that may pass, so that it is worth trying again. */
+/** True if a write failed for a temporary reason and can be retried. */
 export const isAway = (error: unknown): boolean => error instanceof StorageUnavailable;
 
-/** The owner of a row that nobody has taken. */
-export const NOBODY = 0;
+/** The owner of an unclaimed row. */
+export const UNOWNED = 0;
 
-/** One send request on its way into the store: what all its messages share, and who they go to. */
+/** A send request to store: the values that its messages share, and their recipients. */
 export interface Acceptance {
   message: Omit<Message, "n" | "recipient" | "credits" | "tried" | "carrier" | "state" | "attempts" | "repeats">;
-  /** In the order of their `n`, from 1. */
+  /** Ordered by `n`, from 1. */
   recipients: readonly NewRecipient[];
-  /** The steps that all of them have behind them. */
-  trail: string | null;
-  /** The node that will send them, or `NOBODY`. What is not due yet is nobody's all the same. */
+  /** Timeline entries that all messages share. */
+  timeline: string | null;
+  /** The node that will send them, or `UNOWNED`. Messages that are not due yet are stored unowned in any case. */
   owner: number;
-  /** The carrier that all of them are handed to as soon as they are stored: they are born with the intent. */
+  /** Direct dispatch: the carrier that gets all messages as soon as they are stored. They are stored with the intent. */
   carrier?: string;
-  /** Whether the credits are taken from the account's balance; without enough of them nothing is stored. */
+  /** Credits are taken from the account's balance. If it is too low, nothing is stored. */
   metered: boolean;
   links: NewLinks | null;
-  /** What customers are to be told at once, of recipients that fail at the door; due when the request was made. */
+  /** Callbacks about recipients that fail validation; due at the time of the request. */
   callbacks?: readonly Callback[];
-  /** The one-time password that its only recipient is sent. */
+  /** The one-time password for the only recipient. */
   verification?: NewVerification;
   idempotency: { path: string; key: string; bodyHash: string; response: string } | null;
+  /** Called before the write: true if the caller has timed out. */
+  isLate?(): boolean;
 }
 
-/** One of the recipients, with what is its own. */
+/** One recipient, with the values that differ from the rest. */
 export interface NewRecipient {
   number: string;
   /** Stored as rejected, for the record, and costs nothing. */
   failure: string | null;
   credits: number;
-  /** Where its text is another than that of the rest. */
+  /** Set if the text differs from the rest. */
   content?: MessageContent;
   segments?: number;
-  /** Where it is held longer than the rest; its validity begins then. */
+  /** Set if it is due later than the rest; its validity starts then. */
   dueAt?: number;
-  /** Steps behind it that the rest has not; they follow those that all have. */
-  trail?: string;
+  /** Additional timeline entries, after the shared ones. */
+  timeline?: string;
 }
 
-/** Short links that a request makes: its targets, and a code for each recipient and target. */
+/** Short links of a request: its targets, and a code for each recipient and target. */
 export interface NewLinks {
-  /** The k-th target has `k` = its place here, from 1. */
+  /** The k-th target has `k` = its position here, from 1. */
   targets: readonly string[];
   expiresAt: number;
   codes: readonly { code: string; n: number; k: number }[];
 }
 
 /**
- * - `stored`: it is on disk; `noted` are limits on one-time passwords that would have refused it, where any would.
- * - `replayed`: the idempotency key had been used; nothing was stored, and here is what was answered then.
- * - `unpaid`: the balance does not cover it; nothing was stored.
- * - `code taken`: one of the short links' codes is another link's; nothing was stored.
+ * - `stored`: on disk; `noted` lists limits on one-time passwords that would have refused it.
+ * - `replayed`: the idempotency key was used before; nothing was stored, and this is the earlier response.
+ * - `unpaid`: the balance is too low; nothing was stored.
+ * - `code taken`: another link has one of the short link codes; nothing was stored.
  * - `held back`: limits on one-time passwords refuse it; nothing of the request was stored.
  */
 export type AcceptResult =
@@ -125,224 +159,156 @@ export type AcceptResult =
   | { kind: "code taken" }
   | { kind: "held back"; admission: Admission };
 
-/** A change of state. It takes effect only from a state that may legally go there. */
-export interface Move extends MessageRef {
-  to: State;
-  /** When it happened. */
-  at: number;
-  /** The owner afterwards. */
-  owner: number;
-  /** Only if this node still owns the row. */
-  ownedBy?: number;
-  /** Only if this is the carrier that has it now. */
-  carriedBy?: string;
-  /** Only if it is still due at this time. */
-  dueIs?: number;
-  /** Only if it goes by this channel now. */
-  channelIs?: Channel;
-  dueAt?: number;
-  /** Makes it valid for so much longer. */
-  extendMs?: number;
-  /** Empty takes it from its carrier. */
-  carrier?: string;
-  /** Set when the carrier took it, or may have: receipts will name this id. */
-  carrierMessageId?: string;
-  /** The ids of all its parts in order, where there is more than one. */
-  partIds?: readonly string[];
-  /** Counts one more try. */
-  attempt?: boolean;
-  /** Counts one more repeat of a message in doubt, or takes back one that was not sent after all. */
-  repeat?: 1 | -1;
-  /** Whose network the phone is in, by the carrier's word. */
-  operator?: string;
-  circle?: string;
-  errorCode?: string | null;
-  description?: string | null;
-  /** A parked receipt that this move settles; it is removed whether or not the move was legal. */
-  settles?: number;
-  /** A step for the message's trail. */
-  trail?: string;
-  /** The step is written down even if the move was not legal. */
-  trailAlways?: boolean;
-  /** Routes that were used and brought nothing, from now on. */
-  tried?: readonly string[];
-  /** When to try the next route unless the message has come to an end; null ends such a plan. */
-  failoverAt?: number | null;
-  /** What it is from now on, having been something else: an RCS message that goes on as a text. */
-  becomes?: Pick<Message, "channel" | "sender" | "content" | "segments">;
-  /** Pays the credits back even if they were spent. */
-  refund?: boolean;
-  announce?: Announcement;
-  /**
-   * What its sender knows of a message that is being handed to a carrier, or was just taken by it and has nothing to be settled:
-   * a store that has to look at the row before it writes it may do without.
-   */
-  known?: Omit<MovedMessage, "taken">;
-  /** What customers are told of a delivered message besides that, where its sender knows it too. */
-  facts?: Pick<MessageFacts, "sender" | "credits" | "createdAt">;
-}
-
-/** Who is to be told of a move, if it takes place: written down in the transaction that makes it. */
-export interface Announcement {
-  /** The node that will tell them, or `NOBODY`. */
-  owner: number;
-  /** When they are to be told. */
-  dueAt: number;
-  targets: readonly AnnouncementTarget[];
-}
-
-/** An endpoint that is told if the message goes by this channel, and by this carrier where one is named. */
-export interface AnnouncementTarget {
-  eventId: string;
-  endpointId: string;
-  kind: "status" | "sent";
-  status: StatusHappening["status"] | null;
-  channel: Channel;
-  carrier: string | null;
-  /** The endpoint is told how messages end, or that nobody knows, and of nothing that may happen to one before. */
-  endOnly: boolean;
-}
-
-/** A message as a carrier's id names it. */
-export interface Submission extends MessageRef {
-  /** How many parts it has gone as; absent where it is one. */
+/** The message that a carrier's id identifies. */
+export interface SubmittedMessage extends MessageRef {
+  /** The number of parts; absent for a single one. */
   parts?: number;
 }
 
-/** A message that a carrier's id names in another spelling. */
+/** A message found by another format of the carrier's id. */
 export interface Respelled {
-  submission: Submission;
-  /** The id as the carrier spelled it in its answer to the submit. */
+  submission: SubmittedMessage;
+  /** The id as in the carrier's submit response. */
   knownAs: string;
 }
 
-/** What a receipt says of one part of a message. */
+/** The result of a receipt for one part of a message. */
 export type PartReport = Pick<Receipt, "carrier" | "carrierMessageId" | "state" | "errorCode" | "description">;
 
-/** What has become of one part. */
+/** The state of one part. */
 export interface Part {
   index: number;
   total: number;
   carrierMessageId: string;
-  /** Null while nothing is known of it. */
+  /** Null before the first receipt. */
   state: Receipt["state"] | null;
   errorCode: string | null;
   description: string | null;
 }
 
-/** A receipt that came before the carrier's answer to the submit. */
-export interface ParkedReceipt {
+/** A receipt that arrived before the submit response. */
+export interface StoredReceipt {
   id: number;
   receipt: Receipt;
 }
 
-/** A parked receipt as its account sees it. */
-export interface UnmatchedReceipt extends ParkedReceipt {
+/** An unmatched receipt, as shown to its account. */
+export interface UnmatchedReceipt extends StoredReceipt {
   parkedAt: number;
 }
 
-/** Which parked receipts: of one account or all, of one carrier or all. */
-export interface ParkedFilter {
+/** Selects unmatched receipts: of one account or all, of one carrier or all. */
+export interface UnmatchedFilter {
   accountId?: number;
-  /** By its name in the whole service. */
+  /** By its service-wide name. */
   carrier?: string;
-  /** Only those whose id could be spelled otherwise. */
+  /** Only those whose id has alternate formats. */
   respelled?: boolean;
-  /** Epoch ms, inclusive: only those parked since then. */
+  /** Epoch ms, inclusive: only those stored since then. */
   since?: number;
-}
-
-/** What the row of a message that moved says of it. */
-export interface MovedMessage {
-  channel: Channel;
-  routeClass: RouteClass;
-  recipient: string;
-  /** Whether this was the first sign that a carrier has it. */
-  taken: boolean;
-}
-
-export interface MoveResult {
-  moved: boolean;
-  /** Null when it did not move. */
-  message: MovedMessage | null;
-  /** Receipts that were waiting for the id of this submit. */
-  parked: readonly ParkedReceipt[];
-  /** What this node is to tell because of it. */
-  told: readonly Callback[];
 }
 
 export interface MessageFilter {
   status?: CustomerStatus;
   channel?: string;
   routeClass?: RouteClass;
+  messageId?: Position;
+  /** The id that a carrier gave to the message, or to one of its parts. */
+  carrierMessageId?: string;
   recipient?: string;
+  /** The last digits of the number, at least four. */
+  recipientEnding?: string;
+  /** Any of these senders. They have no index, so all messages that match otherwise are read. */
+  senders?: readonly string[];
   campaignName?: string;
   templateName?: string;
   /** Epoch ms, inclusive. */
   from?: number;
   /** Epoch ms, exclusive. */
   to?: number;
+  /** Only messages of test keys, or only of live keys. */
+  test?: boolean;
 }
 
-/** A message with all that became of it. */
+/** A message with its current state and timeline. */
 export interface StoredMessage extends Message {
-  trail: string | null;
+  /** Its credits after refunds. */
+  cost: number;
+  timeline: string | null;
   errorCode: string | null;
   description: string | null;
   submittedAt: number | null;
   doneAt: number | null;
 }
 
+/** A row in the list of rows that a node owns. */
+export interface OwnedRow extends MessageRef {
+  dueAt: number;
+}
+
 export type Position = Pick<MessageRef, "requestId" | "n">;
 
 export interface Page<T, C> {
   rows: T[];
-  /** Where the next page begins, or null at the end. */
+  /** Position of the next page, or null at the end. */
   next: C | null;
 }
 
+/** States without messages are absent. */
+export type StateCounts = Partial<Record<State, number>>;
+
 export interface MessageStore {
-  /** What is urgent does not wait behind what is not. */
+  /** Urgent transitions have their own queue. */
   accept(batch: readonly Acceptance[], urgent?: boolean): Promise<readonly (AcceptResult | Error)[]>;
-  move(batch: readonly Move[], urgent?: boolean): Promise<readonly (MoveResult | Error)[]>;
-  /** Takes due rows of one lane from `from` (nobody, or a dead node) for `node`, oldest first. */
+  transition(batch: readonly Transition[], urgent?: boolean): Promise<readonly (TransitionResult | Error)[]>;
+  /** Claims due rows of one lane of `from` (`UNOWNED` or a dead node) for `node`, oldest first. */
   claim(claim: {
     node: number;
     from: number;
     routeClass: RouteClass;
     dueBy: number;
-    /** Those that became due last instead of those that did first. */
+    /** Claims the latest due rows first, instead of the oldest. */
     lastFirst?: boolean;
     limit: number;
   }): Promise<Message[]>;
-  /** Gives up rows of a node that it holds but will not work on. */
+  /** Releases rows that a node owns but will not send. */
   release(node: number, requests: readonly Pick<MessageRef, "accountId" | "requestId">[]): Promise<void>;
-  /** By a carrier's id; where the receipt writes its phone's number, only a message to that. */
+  /** Waiting rows of one class that a node owns and that were due by a time, ordered by due time, starting after `after`. */
+  listOwned(wanted: {
+    node: number;
+    routeClass: RouteClass;
+    dueBy: number;
+    after: OwnedRow | null;
+    limit: number;
+  }): Promise<readonly OwnedRow[]>;
+  /** Releases those rows that this node still owns and that wait; returns how many. */
+  releaseOwned(node: number, rows: readonly MessageRef[]): Promise<number>;
+  /** By the carrier's id. If the receipt names a phone number, only a message to that number matches. */
   findSubmissions(
     batch: readonly Pick<Receipt, "carrier" | "carrierMessageId" | "recipient">[],
-  ): Promise<readonly (Submission | null)[]>;
-  /** The same by the other spellings of their ids: the first that names a message to the receipt's own number. */
+  ): Promise<readonly (SubmittedMessage | null)[]>;
+  /** The same by alternate formats of the ids: the first one that matches a message to the receipt's number. */
   findRespelled(
     batch: readonly Pick<Receipt, "carrier" | "otherIds" | "recipient">[],
   ): Promise<readonly (Respelled | null)[]>;
-  /** Keeps receipts that match no submit; gives back the message where one matches after all. */
-  park(batch: readonly Receipt[], at: number): Promise<readonly (Submission | null)[]>;
-  /** Parked receipts whose submit has become known. */
-  parkedWithMessage(limit: number): Promise<readonly (ParkedReceipt & { ref: Submission })[]>;
-  /** Newest first, from the one before `after` on. */
-  listParked(
-    filter: ParkedFilter,
+  /** Stores receipts that match no submit; returns the message for any that matches after all. */
+  storeUnmatched(batch: readonly Receipt[], at: number): Promise<readonly (SubmittedMessage | null)[]>;
+  /** Unmatched receipts whose submit is known by now, ordered by id, starting after `after`. */
+  listMatchable(limit: number, after?: number): Promise<readonly (StoredReceipt & { ref: SubmittedMessage })[]>;
+  /** Newest first, starting before `after`. */
+  listUnmatched(
+    filter: UnmatchedFilter,
     after: number | null,
     limit: number,
   ): Promise<{ rows: readonly UnmatchedReceipt[]; next: number | null }>;
-  findParked(accountId: number, id: number): Promise<UnmatchedReceipt | null>;
-  removeParked(accountId: number, id: number): Promise<boolean>;
-  /** Writes down what became of parts of long messages, never backwards. */
+  findUnmatched(accountId: number, id: number): Promise<UnmatchedReceipt | null>;
+  removeUnmatched(accountId: number, id: number): Promise<boolean>;
+  /** Stores the states of parts of long messages. A state never goes backwards. */
   reportParts(batch: readonly PartReport[]): Promise<void>;
-  /** For each, all parts that were submitted with the one of this id, in order. */
+  /** For each id, all parts of the same message, in order. */
   listParts(batch: readonly Pick<PartReport, "carrier" | "carrierMessageId">[]): Promise<readonly (readonly Part[])[]>;
   findMessage(ref: MessageRef): Promise<StoredMessage | null>;
-  /** Newest first. A page may be short, even empty, before the end: each call looks at a bounded number of rows. */
+  /** Newest first. Only the last page is empty. A page is full unless it is the last, or its search took long. */
   listMessages(
     accountId: number,
     filter: MessageFilter,
@@ -350,27 +316,39 @@ export interface MessageStore {
     limit: number,
   ): Promise<Page<StoredMessage, Position>>;
   countWaiting(): Promise<number>;
-  /** What a request with this idempotency key was answered; null when there was none. */
+  /** Messages of an account that are not submitted yet. */
+  countWaitingMessages(accountId: number): Promise<number>;
+  /** The stored response for an idempotency key; null when there is none. */
   findAnswer(accountId: number, path: string, key: string): Promise<{ bodyHash: string; response: string } | null>;
-  /** Messages whose route has stayed silent for too long, oldest first; those too that have come to their end meanwhile. */
+  /** Records that a request with this key was refused; false when the key already has a response. */
+  refuseKey(
+    accountId: number,
+    request: { path: string; key: string; bodyHash: string; response: string; at: number },
+  ): Promise<boolean>;
+  /** Removes a key if it has this response. */
+  freeKey(accountId: number, request: { path: string; key: string; response: string }): Promise<void>;
+  /** Messages whose failover is due, oldest first, including those that have ended since. */
   listFailovers(dueBy: number, limit: number): Promise<readonly StoredMessage[]>;
-  /** Gives up the plan to try another route. */
+  /** Cancels a planned failover. */
   dropFailover(ref: MessageRef): Promise<void>;
   /** Moves a planned failover to another time; false when none is planned, or another carrier or channel has the message. */
   replanFailover(ref: MessageRef, carrier: string, at: number, channel?: Channel): Promise<boolean>;
-  /** Erases words that lie sealed, without a move: nobody will send them any more. */
+  /** Erases encrypted content without a transition, when the message will not be sent again. */
   eraseSealed(ref: MessageRef): Promise<void>;
-  /** Some messages of a campaign that are in one of these states and due within these times, in no order. */
+  /** Erases the content of a message that does not wait to be sent, nor for another route; false if it does. */
+  eraseText(ref: MessageRef): Promise<boolean>;
+  /** Messages of a campaign in one of these states and due within this period, unordered. */
   listCampaignMessages(
     accountId: number,
     campaignName: string,
     wanted: { states: readonly State[]; dueFrom: number; dueBefore: number },
     limit: number,
   ): Promise<readonly StoredMessage[]>;
-  /** How many messages of a campaign there are, by state. */
-  countCampaign(accountId: number, campaignName: string): Promise<Partial<Record<State, number>>>;
-  /** All messages of one request. */
+  /** Message counts of campaigns by state, by campaign name. They are kept, so no message is read. */
+  countCampaigns(accountId: number, names: readonly string[]): Promise<ReadonlyMap<string, StateCounts>>;
+  /** Adds up changes of the counts, where an engine stores them one by one. */
+  foldCampaignCounts(): Promise<void>;
   listRequest(accountId: number, requestId: string): Promise<readonly StoredMessage[]>;
-  /** Removes idempotency keys and parked receipts from before these times, a bounded number; says how many went. */
-  forget(before: { idempotency: number; parked: number }): Promise<number>;
+  /** The subset of these requests that a test key made. */
+  testRequestsAmong(accountId: number, requestIds: readonly string[]): Promise<ReadonlySet<string>>;
 }

@@ -1,29 +1,43 @@
 import { sql } from "kysely";
-import { CUSTOMER_STATUSES, movesInto, statesShownAs } from "../model/message.ts";
+import { CUSTOMER_STATUSES, sourceStatesOf, statesShownAs } from "../model/message.ts";
 import type { Engine } from "./engine.ts";
-import { rounds } from "./rounds.ts";
+import { splitIntoSubBatches } from "./sub-batches.ts";
 import { submissionOf, unmatchedOf } from "./rows.ts";
-import type { IdFormStore } from "./id-form-store.ts";
 import type { MessageStore, Part, PartReport, Respelled } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
-/** A part that nothing is known of has been submitted; from there it goes where a message may go. */
+/** Learned message-id formats of carriers, which survive a restart. */
+export interface IdFormatStore {
+  listIdForms(): Promise<readonly LearnedIdForm[]>;
+  /** Replaces the format that was learned before. */
+  saveIdForm(learned: LearnedIdForm, at: number): Promise<void>;
+}
+
+/** The message-id format in a carrier's receipts. */
+interface LearnedIdForm {
+  accountId: number;
+  /** The id of the carrier's record: a new carrier of the same name starts without a learned format. */
+  carrierId: string;
+  form: string;
+}
+
+/** A part without a state counts as submitted; from there the state table of messages applies. */
 const IS_LEGAL = sql.raw<boolean>(
   `case batch.state ${CUSTOMER_STATUSES.flatMap(statesShownAs)
-    .map((to) => `when '${to}' then coalesce(submissions.state, 'submitted') in (${listed(movesInto(to))})`)
+    .map((to) => `when '${to}' then coalesce(submissions.state, 'submitted') in (${listed(sourceStatesOf(to))})`)
     .join(" ")} end`,
 );
 
-/** Numbers that carriers write without their country's code are told by their end; shorter ends say too little. */
+/** Carriers may omit the country code, so numbers are compared by their last digits. Fewer than 7 are ambiguous. */
 const NUMBER_MIN = 7;
 
 type Queries = Pick<
   MessageStore,
-  "findRespelled" | "listParked" | "findParked" | "removeParked" | "reportParts" | "listParts"
+  "findRespelled" | "listUnmatched" | "findUnmatched" | "removeUnmatched" | "reportParts" | "listParts"
 >;
 
-/** What carriers' ids name, where they name one part of several, or are spelled in other ways, or name nothing known. */
-export function createSubmissions({ db, rowsOf }: Engine): Queries & IdFormStore {
+/** Queries by carrier ids: parts of long messages, alternate formats and unmatched receipts. */
+export function createSubmissions({ db, rowsOf }: Engine): Queries & IdFormatStore {
   return {
     async listIdForms() {
       const rows = await db.selectFrom("id_forms").selectAll().execute();
@@ -67,12 +81,12 @@ export function createSubmissions({ db, rowsOf }: Engine): Queries & IdFormStore
         .orderBy("batch.rank", "desc")
         .execute();
       const found = new Map<number, Respelled>();
-      // The likeliest spelling comes last and stands.
+      // The likeliest format comes last and overwrites the others.
       for (const row of rows) found.set(row.place, { submission: submissionOf(row), knownAs: row.known_as });
       return batch.map((_, place) => found.get(place) ?? null);
     },
 
-    async listParked({ accountId, carrier, respelled, since }, after, limit) {
+    async listUnmatched({ accountId, carrier, respelled, since }, after, limit) {
       let query = db.selectFrom("parked_receipts").selectAll();
       if (accountId !== undefined) query = query.where("account_id", "=", accountId);
       if (carrier !== undefined) query = query.where("carrier", "=", carrier);
@@ -84,7 +98,7 @@ export function createSubmissions({ db, rowsOf }: Engine): Queries & IdFormStore
       return { rows: rows.map(unmatchedOf), next: last?.id ?? null };
     },
 
-    async findParked(accountId, id) {
+    async findUnmatched(accountId, id) {
       const row = await db
         .selectFrom("parked_receipts")
         .selectAll()
@@ -94,7 +108,7 @@ export function createSubmissions({ db, rowsOf }: Engine): Queries & IdFormStore
       return row ? unmatchedOf(row) : null;
     },
 
-    async removeParked(accountId, id) {
+    async removeUnmatched(accountId, id) {
       const { numDeletedRows } = await db
         .deleteFrom("parked_receipts")
         .where("account_id", "=", accountId)
@@ -104,9 +118,9 @@ export function createSubmissions({ db, rowsOf }: Engine): Queries & IdFormStore
     },
 
     async reportParts(batch) {
-      for (const round of rounds(batch, keyOf)) {
-        // Nodes that touch the same rows touch them in the same order, and so wait for each other instead of deadlocking.
-        const reports = round
+      for (const subBatch of splitIntoSubBatches(batch, keyOf)) {
+        // Nodes that update the same rows lock them in the same order, which avoids deadlocks.
+        const reports = subBatch
           .map(({ item }) => item)
           .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
           .map(reportRow);
@@ -178,7 +192,7 @@ const reportRow = (report: PartReport) => ({
 
 const keyOf = ({ carrier, carrierMessageId }: PartReport): string => `${carrier} ${carrierMessageId}`;
 
-/** Digits, without what stands before a number that is dialled. */
+/** Digits without dialling prefixes. */
 const numberOf = (written: string): string => written.replace(/\D/g, "").replace(/^0+/, "");
 
 function listed(states: readonly string[]): string {

@@ -1,13 +1,25 @@
 import type { Generated } from "kysely";
 
-/** The rows as they lie in both engines. Flags are 0 or 1, times epoch milliseconds, lists and objects JSON text. */
+/**
+ * Rows as stored by both engines. Flags are 0 or 1, times are epoch milliseconds, lists and objects are JSON text.
+ * Some stored names are older than the terms of the code; a comment at the table or column gives the term.
+ */
 export interface Tables {
   service: { name: string; value: string };
   revisions: { topic: string; revision: number };
   accounts: { id: Generated<number>; name: string; suspended: number; settings: string; created_at: number };
   users: UserRow;
   recovery_codes: { account_id: number; user_id: string; digest: string };
-  sessions: { digest: string; account_id: number; user_id: string; created_at: number; seen_at: number };
+  sessions: {
+    digest: string;
+    account_id: number;
+    user_id: string;
+    created_at: number;
+    seen_at: number;
+    address: Generated<string>;
+    agent: Generated<string>;
+  };
+  invitations: { digest: string; account_id: number; user_id: string; expires_at: number };
   login_failures: { digest: string; failures: number; last_at: number; locked_until: number };
   audit: AuditRow;
   api_keys: {
@@ -25,8 +37,29 @@ export interface Tables {
     revoked_at: number | null;
     last_used_at: number | null;
   };
+  /** Usernames and passwords for the APIs of other products. */
+  credentials: {
+    account_id: number;
+    id: string;
+    kind: string;
+    username: string;
+    digest: string;
+    sealed: string | null;
+    name: string;
+    mode: string;
+    scopes: string;
+    allowed_ips: string;
+    requests_per_second: number | null;
+    settings: string;
+    created_at: number;
+    expires_at: number | null;
+    revoked_at: number | null;
+    last_used_at: number | null;
+  };
+  /** `beat_at` is the time of the last heartbeat. */
   nodes: { id: Generated<number>; beat_at: number; dead: number; sends: number; roles: string; started_at: number };
   messages: MessageRow;
+  /** Configuration records. */
   catalog: {
     account_id: number;
     kind: string;
@@ -45,14 +78,15 @@ export interface Tables {
     n: number;
     part: number;
     parts: number;
-    /** The first part's id, which all parts of one submit share; null where there is only one. */
+    /** Id of the first part, shared by all parts of a submit; null for a single part. */
     whole: string | null;
     state: string | null;
     error_code: string | null;
     description: string | null;
   };
-  parked_receipts: ParkedRow;
-  /** How the receipts of a carrier spell ids, where that was learned. */
+  /** Unmatched receipts. */
+  parked_receipts: UnmatchedReceiptRow;
+  /** Learned message-id formats, by carrier. */
   id_forms: { account_id: number; carrier_id: string; form: string; learned_at: number };
   idempotency: {
     account_id: number;
@@ -63,7 +97,12 @@ export interface Tables {
     created_at: number;
   };
   failovers: { account_id: number; request_id: string; n: number; due_at: number };
-  optouts: { account_id: number; number: string; source: string; note: string | null; created_at: number };
+  /** Messages that have not ended some minutes after they were accepted, and when to look for their end. */
+  awaited_receipts: { account_id: number; request_id: string; n: number; due_at: number };
+  receipt_watch: { account_id: number; watched_to: string; watched_to_n: number };
+  optouts: OptOutRow;
+  /** The opt-out list of test traffic. */
+  test_optouts: OptOutRow;
   balances: { account_id: number; balance: number; held: number };
   ledger: LedgerRow;
   retention: { account_id: number; erased_to: string; erased_to_n: number };
@@ -75,8 +114,15 @@ export interface Tables {
     url: string;
     created_at: number;
     expires_at: number;
+    recipients: number;
+    /** Recipients whose link a person has followed. */
+    recipients_clicked: number;
+    clicks_person: number;
+    clicks_preview: number;
+    clicks_bot: number;
   };
-  links: { code: string; account_id: number; request_id: string; n: number; k: number };
+  /** `clicked` is 1 once a person has followed it. */
+  links: { code: string; account_id: number; request_id: string; n: number; k: number; clicked: number };
   clicks: { account_id: number; code: string; id: string; agent: string; at: number };
   inbound: {
     account_id: number;
@@ -88,6 +134,10 @@ export interface Tables {
     request_id: string | null;
     n: number | null;
     received_at: number;
+    /** Event id of its callbacks; null without subscribers. */
+    event_id: string | null;
+    /** 1 where a test key's phone sent it, or it answers a test message. */
+    test: number;
   };
   inbound_parts: {
     account_id: number;
@@ -105,6 +155,48 @@ export interface Tables {
     at: number;
     done_at: number | null;
   };
+  /** Binds of clients to the SMPP server. */
+  smpp_binds: {
+    account_id: number;
+    id: string;
+    credential_id: string;
+    node: number;
+    kind: string;
+    address: string;
+    secure: number;
+    bound_at: number;
+    counters: string;
+    trace: string | null;
+    closing: number;
+    /** Its node reports the last PDUs until then. */
+    trace_until: number;
+  };
+  /** Parts of long texts that clients of the SMPP server submit. */
+  submitted_parts: {
+    account_id: number;
+    credential_id: string;
+    source: string;
+    destination: string;
+    /** With a suffix once the text is accepted, or the client has used the reference for another text. */
+    reference: string;
+    total: number;
+    part: number;
+    part_id: string;
+    /** Encrypted; empty once the text is accepted. */
+    octets: string;
+    digest: string;
+    /** The id of the part that this one repeats. */
+    repeats: string | null;
+    data_coding: number;
+    registered_delivery: number;
+    fields: string;
+    at: number;
+    done_at: number | null;
+    request_id: string | null;
+  };
+  /** Messages of each campaign by state. A view: on PostgreSQL it includes the changes that are not added up yet. */
+  campaign_totals: CampaignCountRow;
+  campaign_counts: CampaignCountRow;
   callbacks: CallbackRow;
   endpoint_health: {
     account_id: number;
@@ -117,14 +209,24 @@ export interface Tables {
   verifications: VerificationRow;
   /** Requests that brought a code by a later channel. */
   verify_requests: { account_id: number; request_id: string; verify_id: string };
+  /** Verifications whose code came with the request. */
+  verify_sources: {
+    account_id: number;
+    verify_id: string;
+    source: string;
+    /** 1 if the product checks the code itself. */
+    deliver_only: number;
+    /** 1 until a code that no product reports on is judged by its delivery. */
+    unreported: number;
+  };
   verify_numbers: {
     account_id: number;
-    /** Of the key: what is sent with test keys counts for nothing else. */
+    /** Mode of the API key. Sends with test keys count toward the limits of test keys only. */
     mode: string;
     number: string;
-    /** What limits refuse by. */
+    /** Times of sends that count toward enforced limits. */
     sends: string;
-    /** What they are only noted by. */
+    /** Times of sends that count toward limits in report-only mode. */
     noted_sends: string;
     failures: string;
     /** Ids of verifications by the names of their configurations. */
@@ -143,7 +245,7 @@ export interface Tables {
     verified: number;
   };
   verify_prefixes: PrefixRow;
-  /** Tries at codes that an account does not have. */
+  /** Checks of unknown verification ids. */
   verify_strays: { account_id: number; checks: number; last_at: number };
   phones: {
     account_id: number;
@@ -153,8 +255,21 @@ export interface Tables {
     last_message_at: number | null;
   };
   phone_messages: PhoneMessageRow;
+  search_blocks: SearchBlockRow;
+  search_zones: SearchZoneRow;
+  /** `ending` has the last four digits. */
+  search_numbers: {
+    account_id: number;
+    segment: number;
+    ending: string;
+    recipient: string;
+    request_id: string;
+    n: number;
+  };
+  search_changes: { account_id: number; from_id: string; to_id: string; noted_at: number };
+  /** Statistics. */
   figures: FigureRow;
-  /** `fresh` says whether the last write that came was one that had not come before. */
+  /** `fresh` is 1 if the last write was no repeat. */
   figure_writers: { writer: string; sequence: number; fresh: number; at: number };
 }
 
@@ -172,6 +287,21 @@ export interface UserRow {
   totp_secret: Generated<string | null>;
   totp_next: Generated<string | null>;
   totp_step: Generated<number | null>;
+}
+
+interface CampaignCountRow {
+  account_id: number;
+  campaign_name: string;
+  state: string;
+  count: number;
+}
+
+interface OptOutRow {
+  account_id: number;
+  number: string;
+  source: string;
+  note: string | null;
+  created_at: number;
 }
 
 export interface AuditRow {
@@ -192,6 +322,9 @@ export interface MessageRow {
   account_id: number;
   request_id: string;
   n: number;
+  /** The requested channel, if the message was sent by another one. */
+  asked_channel: string | null;
+  asked_sender: string | null;
   channel: string;
   lane: number;
   test: number;
@@ -212,21 +345,62 @@ export interface MessageRow {
   submitted_at: number | null;
   done_at: number | null;
   credits: number;
-  /** What has become of its credits: 0 it costs none, 1 held, 2 spent, 3 given back. */
+  /** State of its credits: 0 free, 1 held, 2 spent, 3 refunded. */
   charge: number;
   /**
-   * What the last move did to them: 0 nothing, 1 spent, 2 given back while held, 3 given back after they were spent; and 4
-   * more when it was the first sign that a carrier has the message.
+   * Effect of the last transition on them: 0 none, 1 spent, 2 refunded while held, 3 refunded after they were spent; plus 4
+   * if it was the first proof that a carrier has the message; plus 8 times the place of the state that it left, for a message of
+   * a campaign on PostgreSQL.
    */
   charge_change: number;
   tried: string | null;
+  /** The timeline. */
   trail: string | null;
   operator: string | null;
   circle: string | null;
   repeats: number;
+  /** JSON of a `MessageCallback`. */
+  callback: string | null;
 }
 
-export interface ParkedRow {
+/** A range of an account's messages: those after one position, up to and including another. */
+export interface SearchBlockRow {
+  account_id: number;
+  block: number;
+  after_request_id: string;
+  after_n: number;
+  last_request_id: string;
+  last_n: number;
+  /** Null once it is firm: later changes of its messages are noted in `search_changes`. */
+  firm_after: number | null;
+  messages: number;
+  /** 0 once the texts are erased, and with them the template names. */
+  has_texts: number;
+  /** Changes with every summary, so that of two nodes one writes. */
+  version: string;
+}
+
+/** Messages of a block that have these fields in common. */
+export interface SearchZoneRow {
+  account_id: number;
+  block: number;
+  zone: number;
+  lane: number;
+  test: number;
+  /** Null with `channel` while a message may change: status, channel and template name are then unknown, as any name is. */
+  status: string | null;
+  channel: string | null;
+  /** One of `ZONE_KIND`. */
+  named: number;
+  campaign_name: string | null;
+  template_name: string | null;
+  messages: number;
+  /** The request ids between which these messages lie, inclusive. */
+  first_id: string;
+  last_id: string;
+}
+
+export interface UnmatchedReceiptRow {
   id: Generated<number>;
   carrier: string;
   carrier_message_id: string;
@@ -236,10 +410,10 @@ export interface ParkedRow {
   description: string | null;
   at: number;
   parked_at: number;
-  /** Whose line it came by; null where the line is everybody's. */
+  /** Account of the carrier connection; null for the shared simulator. */
   account_id: number | null;
   other_ids: string | null;
-  /** Empty where the receipt names no phone. */
+  /** Empty if the receipt names no number. */
   recipient: string;
   operator: string | null;
   circle: string | null;
@@ -264,6 +438,8 @@ export interface CallbackRow {
   due_at: number;
   done_at: number | null;
   log: string | null;
+  /** Commit order among the callbacks of its message. */
+  seq: number;
 }
 
 export interface VerificationRow {
@@ -277,7 +453,7 @@ export interface VerificationRow {
   digest: string;
   checks: number;
   checks_max: number;
-  /** Whether wrong tries count for the number, and too many of them refuse. */
+  /** 1 if wrong codes count against the number. */
   bound: number;
   failures_per_hour: number;
   failures_per_day: number;
@@ -287,15 +463,15 @@ export interface VerificationRow {
   done_at: number | null;
   next_at: number | null;
   plan: string | null;
-  /** The book that it was counted in as a send; empty where the code is fixed, which is not. */
+  /** Counter that its send was counted in; empty for a fixed code. */
   counted: string;
-  /** For how many codes it pays when it is used; 0 where none is owed. */
+  /** Number of owed codes that its use settles (pumping guard). */
   pays: number;
-  /** Whether somebody is to be told of its end. */
+  /** 1 if a webhook subscribes to its end. */
   followed: number;
 }
 
-/** What a block of numbers owes, and whether it is blocked. */
+/** Pumping guard of a number prefix: owed codes and block. */
 export interface PrefixRow {
   account_id: number;
   prefix: string;
@@ -313,9 +489,9 @@ export interface PrefixRow {
 
 export interface FigureRow {
   account_id: number;
-  /** How many milliseconds are counted together. */
+  /** Length of the period, in milliseconds. */
   grain: number;
-  /** When they begin. */
+  /** Start of the period. */
   at: number;
   what: string;
   channel: string;
@@ -346,4 +522,6 @@ export interface PhoneMessageRow {
   received_at: number;
   reports_due_at: number | null;
   carrier: string;
+  /** 1 where a test key sent it. */
+  test: number;
 }

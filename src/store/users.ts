@@ -1,26 +1,103 @@
 import { sql, type CompiledQuery, type RawBuilder, type Selectable } from "kysely";
 import type { Role } from "../model/account.ts";
-import type { Session, User } from "../model/user.ts";
+import type { Invitation, Session, User } from "../model/user.ts";
 import type { Engine } from "./engine.ts";
 import type { Tables, UserRow } from "./tables.ts";
-import type { UserRef, UserStore } from "./user-store.ts";
 
-/** So many wrong tries are free; the pause after the next ones doubles up to the longest. */
-const FREE_TRIES = 5;
-const PAUSE_MS = 60_000;
-const PAUSE_MAX_MS = 3_600_000;
-const DOUBLINGS = Math.ceil(Math.log2(PAUSE_MAX_MS / PAUSE_MS));
-/** After a day without another wrong try, all are forgotten. */
+type UserRef = Pick<User, "accountId" | "id">;
+
+/** Wrong attempts without a pause, and the pause after further ones, which doubles up to a maximum. */
+export interface AttemptLimits {
+  freeTries: number;
+  pauseMs: number;
+  pauseMaxMs: number;
+}
+
+/** Users, sessions and brute-force protection. Queried at every dashboard request, so that revocation takes effect at once. */
+export interface UserStore {
+  findUser(email: string): Promise<User | null>;
+  /** Ordered by id, starting after `after`. */
+  listUsers(accountId: number, after: string | null, limit: number): Promise<{ rows: User[]; next: string | null }>;
+  findUserById(ref: UserRef): Promise<User | null>;
+  /** Returns false, and stores nothing, when the address is taken. */
+  insertUser(user: User): Promise<boolean>;
+  /**
+   * Refuses a change that leaves the account without an owner who can log in. Disabling a user ends all of the user's sessions.
+   */
+  changeUser(
+    ref: UserRef,
+    change: Partial<Pick<User, "name" | "role" | "disabled">>,
+  ): Promise<"changed" | "missing" | "last owner">;
+  removeUser(ref: UserRef): Promise<"removed" | "missing" | "last owner">;
+  /** Ends every session of the user except `keep`. */
+  savePassword(ref: UserRef, password: Pick<User, "passwordHash" | "passwordDue">, keep: string | null): Promise<void>;
+
+  /**
+   * Stores a session and the login time. Refuses if the password has changed, a second factor was enabled, or the user was
+   * disabled since the login was checked (race condition). Returns whether the session exists. `proven` is the user as
+   * checked.
+   */
+  insertSession(session: Session, proven: Pick<User, "passwordHash" | "totpSecret">): Promise<boolean>;
+  /** The session with its user; null when either is missing. */
+  findSession(digest: string): Promise<{ session: Session; user: User } | null>;
+  touchSession(digest: string, seenAt: number): Promise<void>;
+  removeSession(digest: string): Promise<void>;
+  /** All stored sessions of a user, also those that have expired; the latest first. */
+  listSessions(ref: UserRef): Promise<readonly Session[]>;
+
+  /** Replaces earlier invitations of the user, and deletes those that have expired. */
+  invite(invitation: Invitation, now: number): Promise<void>;
+  findInvitation(digest: string): Promise<Invitation | null>;
+  /** Sets the password and deletes the invitation; false when another request has used it. Ends every session of the user. */
+  acceptInvitation(invitation: Invitation, passwordHash: string): Promise<boolean>;
+
+  /** Stores an encrypted secret until its first code confirms it. */
+  beginTotp(ref: UserRef, sealed: string): Promise<void>;
+  /**
+   * Makes the pending secret the second factor. Ends all sessions except the one to keep, because they were opened without it.
+   * Returns false when another secret was begun meanwhile.
+   */
+  confirmTotp(
+    ref: UserRef,
+    sealed: string,
+    step: number,
+    recoveryDigests: readonly string[],
+    keep: string,
+  ): Promise<boolean>;
+  /** Replay protection: true for one caller per time step, and never for an earlier step. */
+  useTotpStep(ref: UserRef, step: number): Promise<boolean>;
+  /** True once for each code. */
+  useRecoveryCode(ref: UserRef, digest: string): Promise<boolean>;
+  removeTotp(ref: UserRef): Promise<void>;
+
+  /**
+   * Counts an attempt before its outcome is known, so that parallel attempts all count. By default, the fifth wrong attempt
+   * causes a pause of a minute, which doubles each time up to an hour. Returns the number of the attempt, or the end of the
+   * pause.
+   */
+  beginAttempt(
+    digest: string,
+    now: number,
+    limits?: AttemptLimits,
+  ): Promise<{ failures: number } | { lockedUntil: number }>;
+  /** Takes back an attempt that was neither right nor wrong. */
+  releaseAttempt(digest: string): Promise<void>;
+  /** Clears all attempts, after a successful one. */
+  clearAttempts(digests: readonly string[]): Promise<void>;
+}
+
+const USUAL_LIMITS: AttemptLimits = { freeTries: 5, pauseMs: 60_000, pauseMaxMs: 3_600_000 };
+/** Attempts expire after a day without another wrong one. */
 const FORGOTTEN_MS = 86_400_000;
 
-/** People and their sessions: the same queries on both engines. */
+/** User and session queries for both engines. */
 export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
   const ofUser = (ref: UserRef) =>
     db.selectFrom("users").where("account_id", "=", ref.accountId).where("id", "=", ref.id);
   const update = (ref: UserRef) =>
     db.updateTable("users").where("account_id", "=", ref.accountId).where("id", "=", ref.id);
 
-  /** Whoever changes an account's people waits here: of two owners who leave at once, the second sees that the first has. */
+  /** Row lock on the account: of two owners who leave at once, the second sees that the first is gone. */
   const inTurn = (accountId: number): CompiledQuery =>
     db
       .updateTable("accounts")
@@ -68,7 +145,7 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
         .values(rowOf(user))
         .onConflict((conflict) => conflict.doNothing())
         .execute();
-      // By its id, because it may have been stored by a try whose answer was lost.
+      // By id, because an earlier try whose response was lost may have stored this user.
       return (await store.findUser(user.email))?.id === user.id;
     },
 
@@ -80,7 +157,7 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
         inTurn(ref.accountId),
         update(ref)
           .set({
-            // A change of nothing is a statement all the same.
+            // Keeps the statement valid when nothing changes.
             name: name ?? sql`name`,
             ...(role === undefined ? {} : { role }),
             ...(disabled === undefined ? {} : { disabled: disabled ? 1 : 0 }),
@@ -112,6 +189,12 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
           .where("user_id", "=", ref.id)
           .where(sql<boolean>`not ${isThere(ref)}`)
           .compile(),
+        db
+          .deleteFrom("invitations")
+          .where("account_id", "=", ref.accountId)
+          .where("user_id", "=", ref.id)
+          .where(sql<boolean>`not ${isThere(ref)}`)
+          .compile(),
       ]);
       return (await store.findUserById(ref)) ? "last owner" : "removed";
     },
@@ -125,18 +208,19 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
       ]);
     },
 
-    async insertSession({ digest, accountId, userId, createdAt, seenAt }, passwordHash) {
+    async insertSession(
+      { digest, accountId, userId, createdAt, seenAt, address, agent },
+      { passwordHash, totpSecret },
+    ) {
       const ref = { accountId, id: userId };
+      const isProven = sql<boolean>`(password_hash = ${passwordHash} and disabled = 0
+        and (totp_secret is null or totp_secret = ${totpSecret ?? ""}))`;
       await atomically([
-        // First, because it locks the person: a change of the password comes either before or after all of this.
-        update(ref)
-          .set({ last_login_at: createdAt })
-          .where("password_hash", "=", passwordHash)
-          .where("disabled", "=", 0)
-          .compile(),
+        // First, because it locks the user's row: a change of the password or second factor happens entirely before or after.
+        update(ref).set({ last_login_at: createdAt }).where(isProven).compile(),
         db
           .insertInto("sessions")
-          .columns(["digest", "account_id", "user_id", "created_at", "seen_at"])
+          .columns(["digest", "account_id", "user_id", "created_at", "seen_at", "address", "agent"])
           .expression(
             ofUser(ref)
               .select([
@@ -145,13 +229,15 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
                 "id",
                 sql<number>`cast(${createdAt} as bigint)`.as("created_at"),
                 sql<number>`cast(${seenAt} as bigint)`.as("seen_at"),
+                sql<string>`cast(${address} as text)`.as("address"),
+                sql<string>`cast(${agent} as text)`.as("agent"),
               ])
-              .where("password_hash", "=", passwordHash)
-              .where("disabled", "=", 0),
+              .where(isProven),
           )
           .onConflict((conflict) => conflict.column("digest").doNothing())
           .compile(),
       ]);
+      return (await store.findSession(digest)) !== null;
     },
 
     async findSession(digest) {
@@ -161,14 +247,14 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
           join.onRef("users.account_id", "=", "sessions.account_id").onRef("users.id", "=", "sessions.user_id"),
         )
         .selectAll("users")
-        .select(["sessions.created_at as opened_at", "sessions.seen_at"])
+        .select(["sessions.created_at as opened_at", "sessions.seen_at", "sessions.address", "sessions.agent"])
         .where("sessions.digest", "=", digest)
         .executeTakeFirst();
       if (!row) return null;
       const user = userOf(row);
       const { accountId, id: userId } = user;
-      const session: Session = { digest, accountId, userId, createdAt: row.opened_at, seenAt: row.seen_at };
-      return { session, user };
+      const { opened_at: createdAt, seen_at: seenAt, address, agent } = row;
+      return { session: { digest, accountId, userId, createdAt, seenAt, address, agent }, user };
     },
 
     async touchSession(digest, seenAt) {
@@ -184,26 +270,71 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
       await db.deleteFrom("sessions").where("digest", "=", digest).execute();
     },
 
-    async forgetSessions(accountId, { seenAt, createdAt }, limit) {
-      const { numDeletedRows } = await db
-        .deleteFrom("sessions")
-        .where("digest", "in", (row) =>
-          row
-            .selectFrom("sessions")
-            .select("digest")
-            .where("account_id", "=", accountId)
-            .where((is) => is.or([is("seen_at", "<", seenAt), is("created_at", "<", createdAt)]))
-            .limit(limit),
-        )
-        .executeTakeFirst();
-      return Number(numDeletedRows);
+    async listSessions({ accountId, id }) {
+      const rows = await db
+        .selectFrom("sessions")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("user_id", "=", id)
+        .orderBy("created_at", "desc")
+        .execute();
+      return rows.map(({ digest, created_at: createdAt, seen_at: seenAt, address, agent }) => ({
+        digest,
+        accountId,
+        userId: id,
+        createdAt,
+        seenAt,
+        address,
+        agent,
+      }));
+    },
+
+    async invite({ digest, accountId, userId, expiresAt }, now) {
+      const ofThisUser = sql<boolean>`account_id = ${accountId} and user_id = ${userId}`;
+      await atomically([
+        db
+          .deleteFrom("invitations")
+          .where(sql<boolean>`(${ofThisUser} and digest <> ${digest}) or expires_at <= ${now}`)
+          .compile(),
+        db
+          .insertInto("invitations")
+          .values({ digest, account_id: accountId, user_id: userId, expires_at: expiresAt })
+          .onConflict((conflict) => conflict.column("digest").doNothing())
+          .compile(),
+      ]);
+    },
+
+    async findInvitation(digest) {
+      const row = await db.selectFrom("invitations").selectAll().where("digest", "=", digest).executeTakeFirst();
+      if (!row) return null;
+      return { digest, accountId: row.account_id, userId: row.user_id, expiresAt: row.expires_at };
+    },
+
+    async acceptInvitation({ digest, accountId, userId }, passwordHash) {
+      const ref = { accountId, id: userId };
+      // A hash has its own salt, so it names this call. No link has this digest.
+      const claimed = `accepted ${passwordHash}`;
+      const isClaimed = sql<boolean>`exists (select 1 from invitations where invitations.digest = ${claimed})`;
+      const isSet = sql`exists (select 1 from users where users.account_id = ${accountId} and users.id = ${userId}
+        and users.password_hash = ${passwordHash})`;
+      await atomically([
+        // The second of two requests with one link waits for the row lock and then finds another digest. A condition of the
+        // user's update would not do: on PostgreSQL it reads other tables as they were before the wait.
+        db.updateTable("invitations").set({ digest: claimed }).where("digest", "=", digest).compile(),
+        update(ref).set({ password_hash: passwordHash, password_due: 0 }).where(isClaimed).compile(),
+        dropSessions(ref, sql`not ${isSet}`),
+        db.deleteFrom("invitations").where("digest", "=", claimed).compile(),
+      ]);
+      return (await store.findUserById(ref))?.passwordHash === passwordHash;
     },
 
     async beginTotp(ref, sealed) {
       await update(ref).set({ totp_next: sealed }).where("totp_secret", "is", null).execute();
     },
 
-    async confirmTotp(ref, sealed, step, recoveryDigests) {
+    async confirmTotp(ref, sealed, step, recoveryDigests, keep) {
+      const isOn = sql`exists (select 1 from users where users.account_id = ${ref.accountId} and users.id = ${ref.id}
+        and users.totp_secret = ${sealed})`;
       await atomically([
         update(ref)
           .set({ totp_secret: sealed, totp_next: null, totp_step: step })
@@ -213,6 +344,7 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
         ...recoveryDigests.map((digest) =>
           db.insertInto("recovery_codes").values({ account_id: ref.accountId, user_id: ref.id, digest }).compile(),
         ),
+        dropSessions(ref, sql`digest = ${keep} or not ${isOn}`),
       ]);
       return (await store.findUserById(ref))?.totpSecret === sealed;
     },
@@ -242,7 +374,8 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
       ]);
     },
 
-    async beginAttempt(digest, now) {
+    async beginAttempt(digest, now, { freeTries, pauseMs, pauseMaxMs } = USUAL_LIMITS) {
+      const doublings = Math.ceil(Math.log2(pauseMaxMs / pauseMs));
       const next = sql`login_failures.failures + 1`;
       const at = sql`cast(${now} as bigint)`;
       const isOld = sql`login_failures.last_at < ${now - FORGOTTEN_MS}`;
@@ -252,9 +385,9 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
           failures = case when ${isOld} then 1 else ${next} end,
           last_at = ${at},
           locked_until = case
-            when ${isOld} or ${next} < ${sql.lit(FREE_TRIES)} then 0
-            when ${next} >= ${sql.lit(FREE_TRIES + DOUBLINGS)} then ${at} + ${sql.lit(PAUSE_MAX_MS)}
-            else ${at} + ${sql.lit(PAUSE_MS)} * (1 << (${next} - ${sql.lit(FREE_TRIES)})) end
+            when ${isOld} or ${next} < ${sql.lit(freeTries)} then 0
+            when ${next} >= ${sql.lit(freeTries + doublings)} then ${at} + ${sql.lit(pauseMaxMs)}
+            else ${at} + ${sql.lit(pauseMs)} * (1 << (${next} - ${sql.lit(freeTries)})) end
         where login_failures.locked_until <= ${at}
         returning failures`.execute(db);
       const [counted] = rows;
@@ -269,22 +402,12 @@ export function createUsers({ db, atomically, isAmong }: Engine): UserStore {
 
     async releaseAttempt(digest) {
       await sql`update login_failures set failures = failures - 1,
-          locked_until = case when failures - 1 < ${sql.lit(FREE_TRIES)} then 0 else locked_until end
+          locked_until = case when failures - 1 < ${sql.lit(USUAL_LIMITS.freeTries)} then 0 else locked_until end
         where digest = ${digest} and failures > 0`.execute(db);
     },
 
     async clearAttempts(digests) {
       await db.deleteFrom("login_failures").where(isAmong("digest", digests)).execute();
-    },
-
-    async forgetAttempts(before, limit) {
-      const { numDeletedRows } = await db
-        .deleteFrom("login_failures")
-        .where("digest", "in", (row) =>
-          row.selectFrom("login_failures").select("digest").where("last_at", "<", before).limit(limit),
-        )
-        .executeTakeFirst();
-      return Number(numDeletedRows);
     },
   };
   return store;

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
+import type { KeyMode } from "../model/api-key.ts";
 import { BUCKET_MS, dayOf, oldestBucket } from "../model/pumping.ts";
 import { HOUR_MS } from "../model/verification.ts";
 import type { Engine } from "./engine.ts";
-import type { VerifyStore } from "./verify-store.ts";
+import type { VerifyStore } from "./verifications.ts";
 
 type GuardStore = Pick<
   VerifyStore,
@@ -12,18 +13,18 @@ type GuardStore = Pick<
 const BUCKETS_PER_HOUR = HOUR_MS / BUCKET_MS;
 const total = (column: "sends" | "verified") => sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as integer)`;
 
-/** What guards against pumping, as people look at it: the same queries on both engines. */
+/** Queries about the pumping guard, for both engines. */
 export function createVerifyGuard({ db }: Engine): GuardStore {
-  // What test keys send is of no interest to whoever watches over live traffic.
-  const tallies = (accountId: number, what: "country" | "account") =>
+  // Live and test traffic are counted separately: the pumping guard uses live traffic only.
+  const tallies = (accountId: number, what: "country" | "account", mode: KeyMode = "live") =>
     db
       .selectFrom("verify_tallies")
       .where("account_id", "=", accountId)
-      .where("kind", "in", [`${what} real`, `${what} noted`]);
+      .where("kind", "in", mode === "test" ? [`${what} test`] : [`${what} real`, `${what} noted`]);
 
   return {
-    countConversion: (accountId, at) =>
-      tallies(accountId, "account")
+    countConversion: (accountId, at, mode) =>
+      tallies(accountId, "account", mode)
         .select([total("sends").as("sends"), total("verified").as("verified")])
         .where("name", "=", "")
         .where("bucket", ">=", dayOf(at) - 1)
@@ -62,6 +63,8 @@ export function createVerifyGuard({ db }: Engine): GuardStore {
         .selectAll()
         .where("account_id", "=", accountId)
         .where("blocked_until", ">", now)
+        // Repeats the condition of the partial index: most prefixes were never blocked.
+        .where(sql<boolean>`blocked_until > 0`)
         .$if(prefix !== undefined, (query) => query.where("prefix", "=", prefix ?? ""))
         .orderBy("blocked_at", "desc")
         .limit(1000)

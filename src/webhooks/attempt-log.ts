@@ -1,17 +1,17 @@
-/** One try to tell an endpoint something, as it is kept. */
+/** One delivery attempt, as stored. */
 export interface Attempt {
   at: number;
   ms: number;
-  /** Null when there was no answer, or nothing was sent. */
+  /** Null without a response. */
   status: number | null;
-  /** Why it failed; null when it did not. */
+  /** Reason of a failure, else null. */
   reason: string | null;
-  /** The beginning of what was answered. */
+  /** Beginning of the response body. */
   excerpt: string;
   nextTryAt: number | null;
 }
 
-/** Enough to recognise an error page by. */
+/** Enough to recognise an error page. */
 const EXCERPT_MAX = 1000;
 
 interface Tried {
@@ -23,7 +23,7 @@ interface Tried {
   nextTryAt: number | null;
 }
 
-/** As it lies in a callback's row, which nearly all of them have: names would be half of it. */
+/** Stored form, without field names, which would be half of its size. */
 type Line = readonly [
   at: number,
   ms: number,
@@ -33,7 +33,7 @@ type Line = readonly [
   nextTryAt: number | null,
 ];
 
-/** A try as a line of its callback's log. */
+/** An attempt as a line of the callback's log. */
 export function writeAttempt({ at, ms, status, reason = "", excerpt, nextTryAt }: Tried): string {
   const beginning = excerpt.slice(0, EXCERPT_MAX).toWellFormed();
   const line: Line = [at, Math.round(ms), status, reason === "" ? null : reason, beginning, nextTryAt];
@@ -46,7 +46,7 @@ export const readAttempts = (log: string | null): Attempt[] =>
     .filter((line) => line !== "")
     .map((line) => attemptOf(JSON.parse(line) as Line | Attempt));
 
-/** Earlier versions wrote it with its names. */
+/** Rows of earlier versions have field names. */
 function attemptOf(said: Line | Attempt): Attempt {
   if (!isLine(said)) return said;
   const [at, ms, status, reason, excerpt, nextTryAt] = said;

@@ -1,22 +1,22 @@
-import type { Catalog } from "../catalog/catalog.ts";
+import type { Catalog } from "../records/catalog.ts";
 import type { Callback } from "../model/callback.ts";
 import type { Click, Link } from "../model/link.ts";
 import { messageIdOf } from "../model/message.ts";
 import type { MessageStore } from "../store/store.ts";
-import { callbacksFor, isAskedFor } from "./announce.ts";
+import { callbacksFor, isSubscribed } from "./fan-out.ts";
 
-interface Needs {
+interface ClickCallbacksDeps {
   catalog: Catalog;
   store: Pick<MessageStore, "findMessage">;
 }
 
-/** What is told of clicks, to those who want to know; the message that the link stood in is looked up only then. */
+/** Callbacks for clicks. The message of a link is read only if an endpoint subscribes to clicks. */
 export async function clickCallbacks(
-  { catalog, store }: Needs,
+  { catalog, store }: ClickCallbacksDeps,
   batch: readonly { click: Click; link: Link & { url: string } }[],
 ): Promise<Callback[]> {
-  const wanted = batch.filter(({ click }) => isAskedFor(catalog, click.accountId, "sms", "click"));
-  const told = await Promise.all(
+  const wanted = batch.filter(({ click }) => isSubscribed(catalog, click.accountId, "sms", "click"));
+  const planned = await Promise.all(
     wanted.map(async ({ click, link }): Promise<Callback[]> => {
       const { accountId, id, code, agent, at } = click;
       const message = await store.findMessage(link);
@@ -27,5 +27,5 @@ export async function clickCallbacks(
       return callbacksFor({ catalog }, accountId, id, "sms", happening);
     }),
   );
-  return told.flat();
+  return planned.flat();
 }

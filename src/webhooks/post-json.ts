@@ -1,28 +1,28 @@
-import type { Push } from "../model/callback.ts";
+import type { WebhookRequest } from "../model/callback.ts";
 
 /** A POST of a JSON body. */
-export const postJson = (url: string, body: object): Push => post(url, writeJson(body), {});
+export const postJson = (url: string, body: object): WebhookRequest => post(url, writeJson(body), {});
 
-/** A POST of a body that is written already, with further headers where there are any. */
-export const post = (url: string, body: string, headers: Readonly<Record<string, string>>): Push => ({
+/** A POST of a serialised body with extra headers. */
+export const post = (url: string, body: string, headers: Readonly<Record<string, string>>): WebhookRequest => ({
   method: "POST",
   url,
   headers: { "content-type": "application/json", ...headers },
   body,
 });
 
-/** The same as of an object with these fields and texts, which would take twice as long to make and to write. */
+/** JSON of an object with these fields; half the time of building and serialising the object. */
 export const writeFields = (fields: readonly string[], values: readonly string[]): string =>
   `{${fields.map((field, place) => `"${field}":${quoted(values[place] ?? "")}`).join(",")}}`;
 
-/** No quote, no backslash, nothing below the space, and no half of a character. */
+/** Text that JSON needs not escape: no quote, backslash, control character or lone surrogate. */
 const AS_IT_IS = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
 const quoted = (text: string): string => (AS_IT_IS.test(text) ? `"${text}"` : JSON.stringify(text.toWellFormed()));
 
 /**
- * JSON that every reader can read: half a character is written as an escape, and many readers refuse the whole body for it.
- * Looked for in what is written, because hardly any text has one.
+ * JSON without lone surrogates, for which many parsers refuse the whole body. The output is searched for escapes, because
+ * hardly any text has one.
  */
 export function writeJson(value: object): string {
   const written = JSON.stringify(value);

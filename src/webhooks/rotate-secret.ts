@@ -1,9 +1,9 @@
-import type { EndpointRecord } from "../catalog/catalog.ts";
+import type { EndpointRecord } from "../records/catalog.ts";
 
-/** Each signs every request, and receivers read only so much of a header. */
+/** Each secret adds a signature to the header, whose length receivers limit. */
 const SECRETS_MAX = 5;
 
-/** An endpoint with a new secret; the one before it signs too for a while, so that its receiver can change over. */
+/** Adds a new secret. The previous one keeps signing for a while, so that the receiver can switch. */
 export function rotateSecret(
   endpoint: EndpointRecord,
   sealed: string,

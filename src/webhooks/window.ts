@@ -1,13 +1,13 @@
-/** Where an endpoint of which nothing is known begins. */
+/** Window of an endpoint without history. */
 export const WINDOW_START = 10;
-/** What it is held to while it fails. */
+/** Window while it fails. */
 const WINDOW_MIN = 2;
-/** A quarter more for each round of good answers: gentle to who comes back, and still soon as wide as it has to be. */
+/** Growth per window of good answers: gentle to a recovering endpoint, and wide enough soon. */
 const GROWTH = 0.25;
 const FAST_MS = 1000;
 const SLOW_MS = 5000;
 
-/** How many requests an endpoint may have in flight: more while it answers fast and well, two while it fails. */
+/** Congestion window: requests an endpoint may have in flight. It grows while answers are fast, and is two while they fail. */
 export class Window {
   #allowed = WINDOW_START;
   readonly #most: number;
@@ -21,7 +21,7 @@ export class Window {
     return Math.floor(this.#allowed);
   }
 
-  /** Grows only while all of it is used: an endpoint that needs two at a time has not shown that it can take fifty. */
+  /** Grows only while it is full: two requests at a time do not prove that the endpoint can take fifty. */
   delivered(ms: number, wasFull: boolean): void {
     if (ms >= SLOW_MS) this.#allowed = Math.min(this.#allowed, Math.max(WINDOW_START, this.#allowed - 1));
     else if (wasFull && ms <= FAST_MS) this.#allowed = Math.min(this.#most, this.#allowed + GROWTH);

@@ -1,29 +1,29 @@
 import type { RouteClass } from "../../src/model/message.ts";
 
-/** A span of time; `to` is null while it lasts. */
+/** A time span; `to` is null while it is open. */
 export interface Span {
   from: number;
   to: number | null;
 }
 
-/** What the customer of the day knows of a message: what was asked for and when. */
-export interface Asked {
+/** A send request as the customer made it. */
+export interface SendRecord {
   to: string;
   type: RouteClass;
   campaign: string | null;
-  askedAt: number;
+  requestedAt: number;
   sendAt: number | null;
 }
 
-/** All that was done on a day, written down beside the service, for whoever checks afterwards what the service did. */
+/** Independent record of all actions of the simulated day, for the audit afterwards. */
 export class Diary {
-  /** Accepted messages by their id. */
-  readonly asked = new Map<string, Asked>();
+  /** Accepted messages by id. */
+  readonly sent = new Map<string, SendRecord>();
   readonly optOuts = new Map<string, Span[]>();
   readonly pauses = new Map<string, Span[]>();
   readonly cancelled = new Map<string, number>();
   toppedUp = 0;
-  /** Requests that were refused, by the code. */
+  /** Refused requests by error code. */
   readonly refused = new Map<string, number>();
 
   refuse(code: string): void {
@@ -31,7 +31,6 @@ export class Diary {
   }
 }
 
-/** Whether a span of the list is open now. */
 export const isWithin = (spans: readonly Span[] | undefined): boolean => spans?.at(-1)?.to === null;
 
 export function begin(spans: Map<string, Span[]>, name: string, at: number): void {

@@ -1,7 +1,10 @@
 import { Pool } from "undici";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_SETTINGS } from "../../src/model/account.ts";
-import { judge, pathOf, type Envelope, type FuzzAnswer } from "./judge.ts";
+import { CREDENTIAL_KINDS } from "../../src/model/credential.ts";
+import type { Login } from "../support/credential.ts";
+import { facadeFaults, generateFacadeRequest, MOST_MESSAGES, type KnownToFacades } from "./facade-requests.ts";
+import { findFaults, pathOf, type Envelope, type FuzzResponse } from "./judge.ts";
 import { Random } from "./random.ts";
 import { play, rawCase, type RawCase, type RawOutcome } from "./raw.ts";
 import { generate, type FuzzRequest, type Known } from "./requests.ts";
@@ -9,7 +12,7 @@ import { generate, type FuzzRequest, type Known } from "./requests.ts";
 export interface Target {
   url: string;
   key: string;
-  /** How many messages and keys the server has stored; absent when nobody can look. */
+  /** Reads the number of stored messages and keys; absent if the store is not accessible. */
   count?: () => Promise<{ messages: number; keys: number }>;
 }
 
@@ -17,7 +20,7 @@ export interface Plan {
   seed: number;
   requests: number;
   rawRequests: number;
-  /** The first index, to play one request of an earlier campaign again. */
+  /** Index of the first request, to replay one request of an earlier run. */
   from?: number;
   onProgress?: (report: Report) => void;
 }
@@ -30,23 +33,24 @@ export interface Report {
   violations: string[];
 }
 
+const FACADE_SHARE = 0.15;
 const CONCURRENCY = 48;
 const RAW_CONCURRENCY = 96;
 const BATCH = 1000;
 const VIOLATIONS_MAX = 40;
-const READ_BACK_ONE_IN = 50;
-const ANSWER_WITHIN_MS = 15_000;
+const READ_BACK_INTERVAL = 10;
+const RESPONSE_TIMEOUT_MS = 120_000;
 
-/** How the account begins, and soon is again. */
-const { chaos: CALM, ...SETTINGS } = DEFAULT_SETTINGS;
+/** Initial settings of the account, restored after every change. */
+const { chaos: DEFAULT_CHAOS, ...SETTINGS } = DEFAULT_SETTINGS;
 
-/** Attacks a server with requests made from a seed, and says which promises it did not keep. */
+/** Sends seeded random requests to a server and returns the violated guarantees. */
 export async function campaign(target: Target, plan: Plan): Promise<Report> {
   const attack = new Attack(target, plan);
   try {
     await attack.run();
   } catch (error) {
-    attack.report.violations.push(`seed ${plan.seed}, the campaign broke off: ${String(error)}`);
+    attack.report.violations.push(`seed ${plan.seed}, the run failed: ${String(error)}`);
   } finally {
     await attack.close();
   }
@@ -59,7 +63,8 @@ class Attack {
   readonly #plan: Plan;
   readonly #pool: Pool;
   readonly #known: Known;
-  /** What must be stored by now, by the server's own answers; and how much more may be, where no answer came. */
+  readonly #facades: KnownToFacades = { logins: {}, sids: [], serviceSid: "" };
+  /** Rows that must exist according to the responses. Requests without a response may add up to #unanswered more. */
   #stored = { messages: 0, keys: 0 };
   #unanswered = 0;
   readonly #kinds = new Map<string, number>();
@@ -69,8 +74,8 @@ class Attack {
     this.#plan = plan;
     this.#pool = new Pool(target.url, {
       connections: CONCURRENCY,
-      headersTimeout: ANSWER_WITHIN_MS,
-      bodyTimeout: ANSWER_WITHIN_MS,
+      headersTimeout: RESPONSE_TIMEOUT_MS,
+      bodyTimeout: RESPONSE_TIMEOUT_MS,
     });
     this.#known = { key: target.key, messageIds: [], keyIds: [], recordIds: {}, numbers: [], cursors: [] };
   }
@@ -82,6 +87,7 @@ class Attack {
   async run(): Promise<void> {
     const { requests, rawRequests, from = 0, onProgress } = this.#plan;
     if (this.#target.count) this.#stored = await this.#target.count();
+    await this.#createLogins();
     const batches = Math.max(1, Math.ceil((requests + rawRequests) / BATCH));
     for (let batch = 0; batch < batches && this.report.violations.length < VIOLATIONS_MAX; batch += 1) {
       const share = (all: number, index: number): number => from + Math.floor((all * index) / batches);
@@ -100,46 +106,74 @@ class Attack {
 
   async #request(index: number): Promise<void> {
     const random = Random.of(this.#plan.seed, index);
-    const request = generate(random, this.#known);
     this.report.requests += 1;
-    let answer: FuzzAnswer;
+    if (random.chance(FACADE_SHARE)) return this.#facadeRequest(index, random);
+    const request = generate(random, this.#known);
+    let answer: FuzzResponse;
     try {
-      answer = await this.#ask(request);
+      answer = await this.#send(request);
     } catch (error) {
       return this.#violation(index, request, `no answer: ${String(error)}`);
     }
     this.#countStatus(answer.status);
-    for (const fault of judge(request, answer)) this.#violation(index, request, fault, answer);
-    this.#learn(request, answer);
-    // Others meet an account that is stricter for a moment; for longer, and hardly a message would be accepted.
+    for (const fault of findFaults(request, answer)) this.#violation(index, request, fault, answer);
+    this.#rememberIds(request, answer);
+    // Restore at once: with stricter settings hardly any message of the other requests would be accepted.
     if (request.method === "PATCH" && pathOf(request) === "/api/account" && answer.status === 200)
       await this.#change("PATCH", "/api/account", SETTINGS);
-    if (pathOf(request) === "/v1/sms" && answer.status === 200 && random.chance(1 / READ_BACK_ONE_IN))
+    if (pathOf(request) === "/v1/sms" && answer.status === 200 && random.chance(1 / READ_BACK_INTERVAL))
       await this.#readBack(index, request, JSON.parse(answer.body) as Envelope);
   }
 
-  async #ask({
+  /** Logins for the APIs of other products. */
+  async #createLogins(): Promise<void> {
+    const headers = this.#jsonHeaders();
+    for (const kind of CREDENTIAL_KINDS) {
+      const body = Buffer.from(JSON.stringify({ kind, name: "Fuzz" }));
+      const answer = await this.#send({ method: "POST", path: "/api/credentials", headers, body });
+      this.#facades.logins[kind] = JSON.parse(answer.body) as Login;
+    }
+    const path = "/api/verify-configs?name=default";
+    const listed = await this.#send({ method: "GET", path, headers, body: null });
+    this.#facades.serviceSid = (JSON.parse(listed.body) as { data: { twilioSid: string }[] }).data[0]?.twilioSid ?? "";
+  }
+
+  async #facadeRequest(index: number, random: Random): Promise<void> {
+    const request = generateFacadeRequest(random, this.#facades);
+    // Its messages are in no envelope that could be counted.
+    if (request.method === "POST" || request.route.isSend) this.#unanswered += MOST_MESSAGES;
+    try {
+      const answer = await this.#send(request);
+      this.#countStatus(answer.status);
+      for (const fault of facadeFaults(request, answer)) this.#violation(index, request, fault, answer);
+      remember(this.#facades.sids, /"sid": ?"([A-Z]{2}[0-9a-f]{32})"/.exec(answer.body)?.[1]);
+    } catch (error) {
+      this.#violation(index, request, `no answer: ${String(error)}`);
+    }
+  }
+
+  async #send({
     method,
     path,
     headers,
     body,
-  }: Pick<FuzzRequest, "method" | "path" | "headers" | "body">): Promise<FuzzAnswer> {
+  }: Pick<FuzzRequest, "method" | "path" | "headers" | "body">): Promise<FuzzResponse> {
     const response = await this.#pool.request({
       method,
       path,
       headers,
       body,
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     });
     if (String(response.headers["content-type"]).startsWith("text/event-stream")) {
-      // Events have no end: that they begin is the answer.
+      // An event stream has no end; its headers are the response.
       response.body.on("error", () => undefined).destroy();
       return { status: response.statusCode, headers: response.headers, body: "" };
     }
     return { status: response.statusCode, headers: response.headers, body: await response.body.text() };
   }
 
-  #learn(request: FuzzRequest, { status, headers, body }: FuzzAnswer): void {
+  #rememberIds(request: FuzzRequest, { status, headers, body }: FuzzResponse): void {
     const path = pathOf(request);
     if (
       status === 200 &&
@@ -163,10 +197,10 @@ class Attack {
 
   async #readBack(index: number, request: FuzzRequest, { data }: Envelope): Promise<void> {
     const sent = JSON.parse(request.body?.toString("utf8") ?? "null") as Record<string, unknown>;
-    // What is filled in or shortened reads otherwise than it was sent.
+    // The stored text of a template or shortened link differs from the request.
     const { text } = ["custom", "recipients", "shortenUrlData"].some((field) => field in sent) ? {} : sent;
     for (const { messageId, recipient } of data.slice(0, 20)) {
-      const answer = await this.#ask({
+      const answer = await this.#send({
         method: "GET",
         path: `/v1/messages/${messageId}`,
         headers: ["apikey", this.#target.key],
@@ -178,7 +212,7 @@ class Attack {
         this.#violation(
           index,
           request,
-          `read back as something else: ${answer.status} ${answer.body.slice(0, 300)}, not ${JSON.stringify(recipient)}`,
+          `read back differently: ${answer.status} ${answer.body.slice(0, 300)}, not ${JSON.stringify(recipient)}`,
         );
     }
   }
@@ -195,13 +229,13 @@ class Attack {
     if (outcome.answers.length < attempt.answersMax) this.#unanswered += attempt.answersMax;
     for (const fault of rawFaults(attempt, outcome)) {
       const bytes = Buffer.concat(attempt.pieces.filter((piece) => typeof piece !== "number"));
-      this.#note(
+      this.#record(
         `raw ${index}, ${attempt.name}: ${fault}\n    ${JSON.stringify(bytes.toString("latin1").slice(0, 600))}\n    ${JSON.stringify(outcome).slice(0, 600)}`,
       );
     }
   }
 
-  /** After each batch: what is stored is what was answered, and the account is as calm as in the beginning. */
+  /** After each batch: compares stored rows with the responses and restores the simulator's settings. */
   async #settle(): Promise<void> {
     const { count } = this.#target;
     if (count) {
@@ -209,45 +243,45 @@ class Attack {
       const found = await count();
       const extra = found.messages - this.#stored.messages;
       if (extra < 0 || extra > this.#unanswered)
-        this.#note(
-          `${found.messages} messages are stored and ${this.#stored.messages} were answered for (${this.#unanswered} unanswered)`,
+        this.#record(
+          `${found.messages} messages are stored and ${this.#stored.messages} were acknowledged (${this.#unanswered} unanswered)`,
         );
       if (found.keys !== this.#stored.keys)
-        this.#note(`${found.keys} keys are stored and ${this.#stored.keys} were answered for`);
+        this.#record(`${found.keys} keys are stored and ${this.#stored.keys} were acknowledged`);
       this.#stored = found;
       this.#unanswered = 0;
     }
-    await this.#change("PUT", "/api/simulator/chaos", { ...CALM, delayMs: 0 });
+    await this.#change("PUT", "/api/simulator/chaos", { ...DEFAULT_CHAOS, delayMs: 0 });
   }
 
-  /** A route to a carrier that is not simulated makes an account strict about names, as it should. */
+  /** Removes routes to carriers other than the simulator: with one, the account validates sender names strictly. */
   async #removeRoutes(): Promise<void> {
     const headers = ["apikey", this.#target.key];
-    const listed = await this.#ask({ method: "GET", path: "/api/routes?limit=200", headers, body: null });
+    const listed = await this.#send({ method: "GET", path: "/api/routes?limit=200", headers, body: null });
     const { data } = JSON.parse(listed.body) as { data: { id: string; carrier: string }[] };
     for (const { id, carrier } of data) {
       if (carrier === "simulator") continue;
-      const { status, body } = await this.#ask({ method: "DELETE", path: `/api/routes/${id}`, headers, body: null });
-      if (status !== 200) this.#note(`removing a route answered ${status} ${body}`);
+      const { status, body } = await this.#send({ method: "DELETE", path: `/api/routes/${id}`, headers, body: null });
+      if (status !== 200) this.#record(`removing a route got ${status} ${body}`);
     }
   }
 
   async #change(method: string, path: string, body: object): Promise<void> {
-    const answer = await this.#ask({
+    const answer = await this.#send({
       method,
       path,
       headers: this.#jsonHeaders(),
       body: Buffer.from(JSON.stringify(body)),
     });
-    if (answer.status !== 200) this.#note(`${method} ${path} answered ${answer.status} ${answer.body}`);
+    if (answer.status !== 200) this.#record(`${method} ${path} answered ${answer.status} ${answer.body}`);
   }
 
   async #ordinarySend(): Promise<void> {
     const body = Buffer.from(
       JSON.stringify({ sender: "HELIOG", to: "15550100100", text: "Still here", type: "TRANS" }),
     );
-    const answer = await this.#ask({ method: "POST", path: "/v1/sms", headers: this.#jsonHeaders(), body });
-    if (answer.status !== 200) this.#note(`an ordinary send after all of it answered ${answer.status} ${answer.body}`);
+    const answer = await this.#send({ method: "POST", path: "/v1/sms", headers: this.#jsonHeaders(), body });
+    if (answer.status !== 200) this.#record(`an ordinary send after the run got ${answer.status} ${answer.body}`);
   }
 
   #jsonHeaders(): string[] {
@@ -258,16 +292,16 @@ class Attack {
     this.report.statuses[status] = (this.report.statuses[status] ?? 0) + 1;
   }
 
-  #violation(index: number, request: FuzzRequest, fault: string, answer?: FuzzAnswer): void {
+  #violation(index: number, request: Omit<FuzzRequest, "route">, fault: string, answer?: FuzzResponse): void {
     const { method, path, headers, body } = request;
-    this.#note(
+    this.#record(
       `request ${index}: ${fault}\n    ${method} ${path.slice(0, 300)} ${JSON.stringify(headers).slice(0, 300)}\n` +
         `    ${JSON.stringify(body?.toString("utf8").slice(0, 600) ?? null)}\n    ${answer ? `${answer.status} ${answer.body.slice(0, 600)}` : ""}`,
     );
   }
 
-  /** Of each kind a few are enough. */
-  #note(violation: string): void {
+  /** Keeps at most three violations of each kind. */
+  #record(violation: string): void {
     const kind = (violation.split("\n", 1)[0] ?? "").replaceAll(/\d+/g, "#");
     const count = (this.#kinds.get(kind) ?? 0) + 1;
     this.#kinds.set(kind, count);

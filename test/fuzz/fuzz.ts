@@ -3,8 +3,8 @@ import { campaign, type Report } from "./campaign.ts";
 import { openTarget } from "./target.ts";
 
 /**
- * The long run: `node test/fuzz/fuzz.ts --requests 1000000 --seed 7`. Without `--url` it starts a server of its own,
- * on SQLite, or on PostgreSQL with `--database-url`. `--from N --requests 1` plays request N of a seed again.
+ * Long fuzz run: `node test/fuzz/fuzz.ts --requests 1000000 --seed 7`. Without `--url` it starts its own server on
+ * SQLite, or on PostgreSQL with `--database-url`. `--from N --requests 1` replays request N of a seed.
  */
 
 const RAW_SHARE = 0.1;

@@ -1,7 +1,7 @@
 import type { Schema } from "../../src/lib/schema.ts";
 import type { Random } from "./random.ts";
 
-/** A piece of JSON as it is written, for what no value turns into: `1e400`, `-0`, a key that stands twice. */
+/** Literal JSON text that no JavaScript value serialises to: `1e400`, `-0`, a duplicate key. */
 class Written {
   readonly text: string;
 
@@ -10,7 +10,7 @@ class Written {
   }
 }
 
-/** Members stay a list, so that a name can stand twice or be `__proto__`. */
+/** An object as a list of members, so that a name can occur twice or be `__proto__`. */
 class Members {
   readonly list: [string, Json][];
 
@@ -68,7 +68,6 @@ export function oddString(random: Random): string {
 const deep = (depth: number, open: string, close: string): Written =>
   new Written(open.repeat(depth) + "1" + close.repeat(depth));
 
-/** Anything at all. */
 function anything(random: Random): Json {
   switch (random.below(10)) {
     case 0:
@@ -89,13 +88,13 @@ function anything(random: Random): Json {
   }
 }
 
-/** How often a request has a field that it need not have; those that go together seldom are seldom there. */
+/** Probability of optional fields; fields that rarely go together are rare. */
 const USUAL: Record<string, number> = {
   to: 0.95, text: 0.95, number: 0.9, numbers: 0.1,
   recipients: 0.06, custom: 0.1, templateId: 0.15, shortenUrlData: 0.08, sendAt: 0.1,
 }; // prettier-ignore
 
-/** A value that a schema allows. */
+/** A value that conforms to a schema. */
 function fitting(random: Random, shape: Schema, name = ""): Json {
   if (shape.anyOf) return fitting(random, random.pick(shape.anyOf), name);
   if (shape.const !== undefined) return shape.const;
@@ -139,7 +138,7 @@ function fittingString(random: Random, name: string, { pattern }: Schema): strin
   return random.pick(["autumn", "Shop", "a", "Ünïcode 🎉", "x".repeat(100), `line-${random.below(1000)}`]);
 }
 
-/** The body of a request for a schema: mostly right, then with something done to it. */
+/** A request body for a schema: mostly valid, then mutated. */
 export function body(random: Random, schema: Schema): Json {
   let made = fitting(random, schema);
   if (random.chance(0.25)) return made;
@@ -183,7 +182,7 @@ function mutate(random: Random, json: Json): Json {
   }
 }
 
-/** Lists of recipients in every state of repair. */
+/** Recipient lists from valid to malformed. */
 function recipients(random: Random): Json {
   switch (random.below(8)) {
     case 0:
@@ -216,7 +215,7 @@ const many = (random: Random, count: number): Json => {
   return Array.from({ length: count }, (_, index) => String(first + index));
 };
 
-/** The bytes of a body with something done to them. */
+/** Mutates the bytes of a body. */
 export function spoil(random: Random, bytes: Buffer): Buffer {
   const at = random.below(bytes.length + 1);
   switch (random.below(7)) {

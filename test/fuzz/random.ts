@@ -1,4 +1,4 @@
-/** Chance that can be had again: the same seed gives the same numbers (mulberry32). */
+/** Reproducible random numbers: the same seed gives the same sequence (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,12 +6,12 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A stream of its own for one request, so that it can be made again without those before it. */
+  /** A separate sequence per request, so that one request can be replayed alone. */
   static of(seed: number, index: number): Random {
     return new Random(Math.imul(seed ^ 0x9e37_79b9, 0x85eb_ca6b) ^ Math.imul(index + 1, 0xc2b2_ae35));
   }
 
-  /** From 0 (included) to 1 (excluded). */
+  /** In [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b_79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -19,7 +19,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from 0 to below `end`. */
+  /** Integer in [0, end). */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }

@@ -6,19 +6,19 @@ import type { Random } from "./random.ts";
 export interface FuzzRequest {
   method: string;
   path: string;
-  /** Names and values in turn, so that a header can stand twice. */
+  /** Alternating names and values, so that a header can occur twice. */
   headers: string[];
   body: Buffer | null;
-  /** The door it is meant for; null when method or path lead elsewhere. */
+  /** The intended route; null if method or path match none. */
   route: Route | null;
 }
 
-/** What the campaign has learned so far and asks about again. */
+/** Ids from earlier responses, used in later requests. */
 export interface Known {
   key: string;
   messageIds: string[];
   keyIds: string[];
-  /** By the path of their kind. */
+  /** Ids by collection path. */
   recordIds: Record<string, string[]>;
   numbers: string[];
   cursors: string[];
@@ -29,7 +29,7 @@ const KEYS_MAX = 300;
 const RECORDS_MAX = 100;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "QUERY", "PURGE"];
 
-/** One request for one of the doors in the table, more or less as it should be. */
+/** Generates a request for one of the routes, valid or nearly so. */
 export function generate(random: Random, known: Known): FuzzRequest {
   const route = chooseRoute(random, known);
   const method = random.chance(0.04) ? random.pick(METHODS) : route.method;
@@ -63,7 +63,7 @@ function bodyOf(random: Random, route: Route): Buffer | null {
 }
 
 function fillPath(random: Random, route: Route, known: Known): string {
-  // A parameter may be followed by the pattern that it is held to.
+  // A path parameter may have a pattern.
   return route.path.replaceAll(/:(\w+)(?:\(.*\))?/g, (_, name: string) => {
     if (random.chance(0.15)) return segmentOf(oddString(random));
     if (name === "code") return random.pick(["zzzzzzz", "2345678", "zzzzzz0", "zzzzzzzz"]);
@@ -91,7 +91,7 @@ function queryOf(random: Random, route: Route, known: Known): string {
   const chosen = names
     .filter(() => random.chance(0.4))
     .map((name): [string, string] => [name, queryValue(random, name, known)]);
-  // Waiting is what this door is for; here it waits a second at most.
+  // Long polling: wait at most one second.
   if (names.includes("timeout")) {
     const others = chosen.filter(([name]) => name !== "timeout" && name !== "to");
     const to = random.chance(0.85) ? number(random) : oddString(random);

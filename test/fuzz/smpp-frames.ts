@@ -10,9 +10,9 @@ import { Random } from "./random.ts";
 
 export interface FramePlan {
   seed: number;
-  /** At least so many; the last stream is never cut short, so that it can be played again alone. */
+  /** Minimum number of frames. The last stream is always complete, so that it can be replayed alone. */
   frames: number;
-  /** The first stream, to play one of an earlier run again. */
+  /** Index of the first stream, to replay one of an earlier run. */
   from?: number;
   onProgress?: (report: FrameReport) => void;
 }
@@ -30,13 +30,15 @@ const FRAMES_PER_STREAM_MAX = 40;
 const VIOLATIONS_MAX = 20;
 const PROGRESS_EVERY = 2000;
 
-/** Sends streams of random, mutated and cut frames through framer and decoder, and says which promises were broken. */
+/**
+ * Sends streams of random, mutated and truncated frames through framer and decoder. Returns the violated guarantees.
+ */
 export function fuzzFrames({ seed, frames, from = 0, onProgress }: FramePlan): FrameReport {
   const report: FrameReport = { streams: 0, frames: 0, pdus: 0, malformed: 0, unframeable: 0, violations: [] };
   while (report.frames < frames && report.violations.length < VIOLATIONS_MAX) {
     const index = from + report.streams;
     const random = Random.of(seed, index);
-    const stream = makeStream(random, FRAMES_PER_STREAM_MAX);
+    const stream = createStream(random, FRAMES_PER_STREAM_MAX);
     try {
       readStream(random, stream, report);
     } catch (error) {
@@ -56,7 +58,7 @@ export interface Stream {
 
 const SEEDS = GOLDENS.map(octetsOf);
 const IDS = Object.values(COMMAND_IDS);
-/** Chance by the bulk: one octet at a time would take most of the run. */
+/** Random bytes generated in bulk: one octet at a time would take most of the run. */
 const NOISE = Buffer.from(Uint8Array.from({ length: 131_072 }, noise(4711)));
 
 function noise(seed: number): () => number {
@@ -64,25 +66,24 @@ function noise(seed: number): () => number {
   return () => random.below(256);
 }
 
-/** So many frames at most, one behind the other. */
-export function makeStream(random: Random, framesMax: number): Stream {
-  const frames = Array.from({ length: 1 + random.below(framesMax) }, () => makeFrame(random));
+export function createStream(random: Random, framesMax: number): Stream {
+  const frames = Array.from({ length: 1 + random.below(framesMax) }, () => createFrame(random));
   return { octets: Buffer.concat(frames), frames: frames.length };
 }
 
-function makeFrame(random: Random): Buffer {
+function createFrame(random: Random): Buffer {
   const kind = random.next();
   if (kind < 0.2) return randomFrame(random);
   const octets = kind < 0.25 ? splice(random) : Buffer.from(random.pick(SEEDS));
   const mutated = kind < 0.3 ? octets : mutate(random, octets);
-  // Most lengths are right, or few frames would be read behind the first one.
+  // Most lengths are correct; otherwise the framer would stop at the first frame.
   mutated.writeUInt32BE(random.chance(0.995) ? mutated.length : random.pick(NASTY_LENGTHS));
   return mutated;
 }
 
 const NASTY_LENGTHS = [0, 3, 4, 15, 16, 17, PDU_LENGTH_MAX, PDU_LENGTH_MAX + 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
 
-/** Nothing but noise behind a header that may be right. */
+/** Random octets after a mostly valid header. */
 function randomFrame(random: Random): Buffer {
   const length = random.chance(0.01) ? 16 + random.below(PDU_LENGTH_MAX - 16) : 16 + random.below(200);
   const from = random.below(NOISE.length - length);
@@ -92,7 +93,7 @@ function randomFrame(random: Random): Buffer {
   return octets;
 }
 
-/** The beginning of one PDU and the end of another. */
+/** The start of one PDU joined to the end of another. */
 function splice(random: Random): Buffer {
   const first = random.pick(SEEDS);
   const second = random.pick(SEEDS);
@@ -106,12 +107,12 @@ function mutate(random: Random, given: Buffer): Buffer {
   let octets = given;
   for (let count = 1 + random.below(4); count > 0; count -= 1) {
     const at = 4 + random.below(octets.length - 4);
-    const how = random.below(6);
-    if (how === 0) octets[at] = random.pick(NASTY);
-    else if (how === 1) octets[at] = (octets[at] ?? 0) ^ (1 << random.below(8));
-    else if (how === 2) octets = octets.subarray(0, Math.max(16, at));
-    else if (how === 3) octets = Buffer.concat([octets.subarray(0, at), NOISE.subarray(at, at + random.below(40)), octets.subarray(at)]);
-    else if (how === 4) octets = Buffer.concat([octets, tlvNoise(random)]);
+    const mutation = random.below(6);
+    if (mutation === 0) octets[at] = random.pick(NASTY);
+    else if (mutation === 1) octets[at] = (octets[at] ?? 0) ^ (1 << random.below(8));
+    else if (mutation === 2) octets = octets.subarray(0, Math.max(16, at));
+    else if (mutation === 3) octets = Buffer.concat([octets.subarray(0, at), NOISE.subarray(at, at + random.below(40)), octets.subarray(at)]);
+    else if (mutation === 4) octets = Buffer.concat([octets, tlvNoise(random)]);
     else octets = without(octets, Math.max(16, at), 1 + random.below(8));
   }
   return octets;
@@ -120,7 +121,7 @@ function mutate(random: Random, given: Buffer): Buffer {
 const without = (octets: Buffer, at: number, count: number): Buffer =>
   Buffer.concat([octets.subarray(0, at), octets.subarray(at + count)]);
 
-/** A parameter, as long as it says or not. */
+/** A TLV with a correct or wrong length. */
 function tlvNoise(random: Random): Buffer {
   const value = NOISE.subarray(0, random.below(30));
   const octets = Buffer.alloc(4 + value.length);
@@ -130,7 +131,7 @@ function tlvNoise(random: Random): Buffer {
   return octets;
 }
 
-/** Where the frames lie, found in the plainest way there is. */
+/** Reference implementation of framing. */
 export function expectedFrames(octets: Buffer): { ends: number[]; broken: boolean } {
   const ends: number[] = [];
   let at = 0;
@@ -165,7 +166,7 @@ function readStream(random: Random, { octets }: Stream, report: FrameReport): vo
   if (broken) report.unframeable += 1;
 }
 
-/** A stream in pieces: whole, octet by octet, or cut anywhere. */
+/** Splits a stream: one chunk, octet by octet, or at random positions. */
 export function* cut(random: Random, octets: Buffer): Generator<Buffer> {
   const way = random.next();
   const most = way < 0.3 ? octets.length : way < 0.35 ? 1 : way < 0.6 ? 8 : 300;
@@ -191,7 +192,7 @@ function judgeFrame(bytes: Buffer, start: number, end: number, report: FrameRepo
   if (decoded.reason === "") throw new Error("there is no reason");
 }
 
-/** What was read is what stands there: written again it gives the same octets, or those that a sloppy sender meant. */
+/** Round trip: encoding a decoded PDU gives the same octets, or the canonical form of a lenient input. */
 function judgePdu(pdu: Pdu, bytes: Buffer, start: number, end: number): void {
   if (COMMAND_IDS[pdu.command] !== bytes.readUInt32BE(start + 4)) throw new Error("the command is another");
   if ("shortMessage" in pdu && pdu.shortMessage.length > 254) throw new Error("the text is too long");
@@ -200,7 +201,7 @@ function judgePdu(pdu: Pdu, bytes: Buffer, start: number, end: number): void {
   const written = writtenAgain(pdu, bytes.readUInt32BE(start + 12));
   if (!written) return;
   if (!("status" in pdu) && !isBare(pdu)) {
-    // The status in the header of a request is read as zero.
+    // The status in a request's header is decoded as zero.
     if (written.compare(bytes, start + 16, end, 16) !== 0) throw new Error(`${pdu.command} is written differently`);
     return;
   }
@@ -211,7 +212,7 @@ function judgePdu(pdu: Pdu, bytes: Buffer, start: number, end: number): void {
 
 const isBare = (pdu: Pdu): boolean => !("tlvs" in pdu);
 
-/** Null for what a peer may say and we may not: strings that are longer than their fields. */
+/** Null for PDUs that the decoder accepts and the encoder refuses: strings longer than their fields. */
 function writtenAgain(pdu: Pdu, sequence: number): Buffer | null {
   try {
     return encode(pdu, sequence);

@@ -4,13 +4,13 @@ import { decode } from "../../src/smpp/decode.ts";
 import type { Request } from "../../src/smpp/pdu.ts";
 import { responseTo } from "../../src/smpp/respond.ts";
 import { Session, type SessionEnd } from "../../src/smpp/session.ts";
-import { FarEnd, settle } from "../support/smpp-line.ts";
+import { TestPeer, settle } from "../support/smpp-connection.ts";
 import { Random } from "./random.ts";
-import { cut, expectedFrames, makeStream } from "./smpp-frames.ts";
+import { cut, expectedFrames, createStream } from "./smpp-frames.ts";
 
 const FRAMES_PER_STREAM_MAX = 20;
 
-/** What a session should say to a stream, in order: the sequences of its answers, and how it ends. */
+/** Expected behaviour of a session: sequence numbers of its responses in order, and the reason of its end. */
 interface Expected {
   sequences: number[];
   reason: SessionEnd["reason"] | "open";
@@ -30,23 +30,23 @@ function expectedOf(octets: Buffer): Expected {
   return broken ? { sequences: [...sequences, 0], reason: "unframeable" } : { sequences, reason: "open" };
 }
 
-/** Lets sessions read streams of bad frames; says where one did not answer exactly what it had to. */
+/** Feeds streams of invalid frames to sessions and returns every deviation from the expected responses. */
 export async function fuzzSessions(seed: number, streams: number): Promise<string[]> {
   const violations: string[] = [];
   for (let index = 0; index < streams; index += 1) {
     const random = Random.of(seed, index);
-    const { octets } = makeStream(random, FRAMES_PER_STREAM_MAX);
+    const { octets } = createStream(random, FRAMES_PER_STREAM_MAX);
     const seen = await play(random, octets);
-    const wanted = expectedOf(octets);
-    if (JSON.stringify(seen) !== JSON.stringify(wanted))
-      violations.push(`seed ${seed}, stream ${index}: ${JSON.stringify(seen)} and not ${JSON.stringify(wanted)}`);
+    const expected = expectedOf(octets);
+    if (JSON.stringify(seen) !== JSON.stringify(expected))
+      violations.push(`seed ${seed}, stream ${index}: ${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`);
   }
   return violations;
 }
 
 async function play(random: Random, octets: Buffer): Promise<Expected> {
   const [near, other] = duplexPair();
-  const far = new FarEnd(other);
+  const peer = new TestPeer(other);
   const session = new Session(near, {
     enquireAfterMs: null,
     onRequest: (pdu) =>
@@ -56,7 +56,7 @@ async function play(random: Random, octets: Buffer): Promise<Expected> {
   void session.closed.then((end) => (reason = end.reason));
   for (const piece of cut(random, octets)) other.write(piece);
   await settle();
-  const seen: Expected = { sequences: far.heard.map(({ sequence }) => sequence), reason };
+  const seen: Expected = { sequences: peer.received.map(({ sequence }) => sequence), reason };
   session.destroy();
   other.destroy();
   return seen;

@@ -7,22 +7,25 @@ import type { Target } from "./campaign.ts";
 
 export interface OwnTarget extends Target {
   count: () => Promise<{ messages: number; keys: number }>;
-  /** What the server has printed: the causes of what should not have happened. */
+  /** Log lines of the server. */
   output(): string;
   rssMb(): number | null;
-  /** How the process ended, if it has. */
+  /** Exit code or signal of the process; null while it runs. */
   death(): string | null;
   close(): Promise<void>;
 }
 
 const COUNT = "select (select count(*) from messages) as messages, (select count(*) from api_keys) as keys";
 
-/** A server in a process of its own, whose store can be looked into. */
+/** On a busy machine the server would refuse requests that have waited too long, which is not what is tested. */
+const PATIENT = { HELIOGRAPH_ACCEPT_WAIT_MS: "60000", HELIOGRAPH_REQUEST_PATIENCE_SECONDS: "600" };
+
+/** A server in its own process, with read access to its store. */
 export async function openTarget(databaseUrl?: string): Promise<OwnTarget> {
-  const server = await startServer(databaseUrl === undefined ? {} : { databaseUrl });
+  const server = await startServer({ env: PATIENT, ...(databaseUrl === undefined ? {} : { databaseUrl }) });
   let death: string | null = null;
-  void server.exited.then(({ code, signal }) => (death = `the server ended with ${signal ?? code}`));
-  const rows = databaseUrl === undefined ? lookIntoSqlite(server.dataDir) : await lookIntoPostgres(databaseUrl);
+  void server.exited.then(({ code, signal }) => (death = `the server exited with ${signal ?? code}`));
+  const rows = databaseUrl === undefined ? openSqlite(server.dataDir) : await openPostgres(databaseUrl);
   return {
     url: server.baseUrl,
     key: server.apiKey,
@@ -42,12 +45,12 @@ export async function openTarget(databaseUrl?: string): Promise<OwnTarget> {
   };
 }
 
-interface Looking {
+interface StoreAccess {
   count: OwnTarget["count"];
   close(): Promise<void>;
 }
 
-function lookIntoSqlite(dataDir: string): Looking {
+function openSqlite(dataDir: string): StoreAccess {
   const db = new DatabaseSync(join(dataDir, "heliograph.db"), { readOnly: true, timeout: 10_000 });
   return {
     count: async () => db.prepare(COUNT).get() as { messages: number; keys: number },
@@ -55,7 +58,7 @@ function lookIntoSqlite(dataDir: string): Looking {
   };
 }
 
-async function lookIntoPostgres(url: string): Promise<Looking> {
+async function openPostgres(url: string): Promise<StoreAccess> {
   const client = new Client({ connectionString: url });
   await client.connect();
   return {
@@ -67,7 +70,7 @@ async function lookIntoPostgres(url: string): Promise<Looking> {
   };
 }
 
-/** Null where the system does not tell. */
+/** Null if the platform has no /proc. */
 function rssMb(pid: number): number | null {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) return null;

@@ -1,4 +1,4 @@
-import { sampleRecords } from "../../src/catalog/samples.ts";
+import { sampleRecords } from "../../src/records/sample-data.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,43 +7,43 @@ import { Client } from "pg";
 import { inject } from "vitest";
 import { deriveKey } from "../../src/accounts/master-key.ts";
 import { Keyring } from "../../src/accounts/keyring.ts";
-import { mintKey, type KeyChoices, type MintedKey } from "../../src/accounts/keys.ts";
+import { generateKey, type KeyChoices, type NewKey } from "../../src/accounts/keys.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { SCOPES, type KeyMode } from "../../src/model/api-key.ts";
 import { migratedDatabase } from "../support/databases.ts";
 import type { EngineName } from "../support/engines.ts";
-import { openHouse, type House } from "../support/house.ts";
+import { startTestServer, type TestServer } from "../support/test-server.ts";
 
-const MASTER_KEY = "a master key that the test knows";
+export const MASTER_KEY = "a master key that the test knows";
 
-/** A house with room for several accounts, and a way behind its back to what no door does. */
+/** A test server with several accounts, and direct access to its store for changes that the API does not offer. */
 export interface Tenants {
-  house: House;
+  server: TestServer;
   dataDir: string;
   /** Null on SQLite. */
   databaseUrl: string | null;
   execute(sql: string): Promise<unknown[]>;
-  /** A further account with a key for everything. */
-  addAccount(name: string): Promise<{ accountId: number; minted: MintedKey }>;
-  addKey(accountId: number, choices?: Partial<KeyChoices>, mode?: KeyMode): Promise<MintedKey>;
-  /** Makes the server look at accounts and keys now and not in two seconds. */
-  learn(): Promise<void>;
+  /** Adds an account with a key that has all scopes. */
+  addAccount(name: string): Promise<{ accountId: number; minted: NewKey }>;
+  addKey(accountId: number, choices?: Partial<KeyChoices>, mode?: KeyMode): Promise<NewKey>;
+  /** Makes the server reload accounts and keys now; otherwise it does so within two seconds. */
+  reload(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Addresses come from `X-Forwarded-For` here, so that a test can call from anywhere. */
+/** The server trusts `X-Forwarded-For`, so that a test can choose its client address. */
 export async function openTenants(
   engine: EngineName,
   clock: Clock = systemClock,
-  { porter = false } = {},
+  { connectionThread = false } = {},
 ): Promise<Tenants> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-tenants-"));
   const database = engine === "postgres" ? await migratedDatabase(inject("postgresUrl")) : null;
-  const house = await openHouse(engine, {
+  const server = await startTestServer(engine, {
     clock,
-    porter,
+    connectionThread,
     env: {
       HELIOGRAPH_DATA_DIR: dataDir,
       HELIOGRAPH_MASTER_KEY: MASTER_KEY,
@@ -52,10 +52,10 @@ export async function openTenants(
     },
   });
   const raw = database ? await openRawPostgres(database.url) : openRawSqlite(join(dataDir, "heliograph.db"));
-  const { store } = house.app;
+  const { store } = server.app;
   const keyring = new Keyring({ store, clock }, deriveKey(Buffer.from(MASTER_KEY), "api keys"));
-  const mint = (accountId: number, choices: Partial<KeyChoices>, mode: KeyMode): MintedKey =>
-    mintKey({ keyring, clock }, accountId, mode, {
+  const createKey = (accountId: number, choices: Partial<KeyChoices>, mode: KeyMode): NewKey =>
+    generateKey({ keyring, clock }, accountId, mode, {
       name: "Key",
       scopes: SCOPES,
       allowedIps: [],
@@ -65,12 +65,12 @@ export async function openTenants(
     });
 
   const tenants: Tenants = {
-    house,
+    server,
     dataDir,
     databaseUrl: database?.url ?? null,
     execute: raw.execute,
     async addAccount(name) {
-      const minted = mint(0, {}, "live");
+      const minted = createKey(0, {}, "live");
       const now = clock.now();
       const owner = {
         id: newId(now),
@@ -87,23 +87,23 @@ export async function openTenants(
         phones: [],
         catalog: sampleRecords(now),
       });
-      if (accountId === null) throw new Error(`there is an account ${name} already`);
-      await tenants.learn();
+      if (accountId === null) throw new Error(`account ${name} exists`);
+      await tenants.reload();
       return { accountId, minted };
     },
     async addKey(accountId, choices = {}, mode = "live") {
-      const minted = mint(accountId, choices, mode);
+      const minted = createKey(accountId, choices, mode);
       await store.insertKey(minted.key);
-      await tenants.learn();
+      await tenants.reload();
       return minted;
     },
-    async learn() {
-      const { status } = await house.ask("PATCH", "/api/account", {});
-      if (status !== 200) throw new Error(`the account could not be touched: ${status}`);
+    async reload() {
+      const { status } = await server.request("PATCH", "/api/account", {});
+      if (status !== 200) throw new Error(`reloading accounts failed: ${status}`);
     },
     async close() {
       await raw.close();
-      await house.close();
+      await server.close();
       await database?.drop();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -1,24 +1,24 @@
 import { newId } from "../../src/lib/ids.ts";
 import type { Acceptance, NewRecipient } from "../../src/store/store.ts";
 
-/** Any moment will do for a store, as long as it is the same in every run. */
+/** A fixed time, so that every run is the same. */
 export const NOON = Date.UTC(2026, 0, 15, 12);
 
 type Changes = Partial<Acceptance["message"]> &
   Partial<Omit<Acceptance, "message" | "recipients">> & {
     to?: readonly string[];
-    /** What every recipient has of its own. */
+    /** Fields of every recipient. */
     each?: Partial<NewRecipient>;
   };
 
-/** A send request as it reaches the store: to one number, at noon, unless told otherwise. */
+/** A send request as the store receives it; default: one recipient, at noon. */
 export function acceptance(changes: Changes = {}): Acceptance {
   const {
     owner = 1,
     idempotency = null,
     metered = false,
     links = null,
-    trail = null,
+    timeline: trail = null,
     carrier,
     to = ["33612345678"],
     each = {},
@@ -42,7 +42,7 @@ export function acceptance(changes: Changes = {}): Acceptance {
       ...message,
     },
     recipients: to.map((number) => ({ number, failure: null, credits: 1, ...each })),
-    trail,
+    timeline: trail,
     owner,
     ...(carrier === undefined ? {} : { carrier }),
     metered,

@@ -13,13 +13,15 @@ import {
   type Request,
 } from "playwright-core";
 import { eventually } from "./eventually.ts";
-import { openHouse, type House } from "./house.ts";
+import { repetitions } from "./repetitions.ts";
+import { startTestServer, type TestServer } from "./test-server.ts";
 import { chromium as browserPath } from "./programmes.ts";
 
 const PHONE = { width: 390, height: 844 };
 const SCREEN = { width: 1440, height: 900 };
 
-const WAIT_MS = 12_000;
+/** Shorter than a test's time limit, so that the error names the missing element. */
+export const WAIT_MS = 120_000;
 
 const ARGS = [
   "--no-sandbox",
@@ -30,63 +32,69 @@ const ARGS = [
   "--no-first-run",
 ];
 
-/** A browser without a window. */
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: browserPath() ?? "chromium", args: ARGS });
 
-interface Person {
+interface Credentials {
   email: string;
   password: string;
 }
 
-/** Who owns the account of the house. */
-export const OWNER: Person = { email: "admin@localhost", password: randomBytes(12).toString("hex") };
+/** The owner of the first account. */
+export const OWNER: Credentials = { email: "admin@localhost", password: randomBytes(12).toString("hex") };
 
 interface Visit {
   page: Page;
-  /** What went wrong while the page was open: errors of scripts, resources and of the content security policy. */
-  complaints: string[];
-  /** Requests to anybody but us. */
-  strangers: string[];
+  /** Errors of the open page: scripts, resources and content security policy. */
+  errors: string[];
+  /** Requests to other origins. */
+  foreignRequests: string[];
 }
 
-/** A house with its dashboard, and a browser before it. */
+/** A test server with its dashboard, and a browser. */
 export interface Dashboard {
-  house: House;
-  /** Opens a page, light and on a screen, as the owner unless told otherwise, and leaves it after the look. */
-  visit(path: string, look: (visit: Visit) => Promise<void>, as?: Person | null): Promise<void>;
+  server: TestServer;
+  /** Opens a page in light mode at desktop size and closes it after `look`; default user: the owner. */
+  visit(path: string, look: (visit: Visit) => Promise<void>, as?: Credentials | null): Promise<void>;
+  /**
+   * Goes to a page as a link of the open application does, as the owner. Loading the application and axe again takes
+   * longer than checking a page.
+   */
+  follow(path: string, look: (visit: Visit) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openDashboard(): Promise<Dashboard> {
+export async function openDashboard(env: Record<string, string> = {}): Promise<Dashboard> {
   await buildDashboard();
-  const house = await openHouse("sqlite", { env: { HELIOGRAPH_ADMIN_PASSWORD: OWNER.password } });
+  const server = await startTestServer("sqlite", { env: { HELIOGRAPH_ADMIN_PASSWORD: OWNER.password, ...env } });
   const browser = await launchBrowser();
   const contexts = new Map<string, BrowserContext>();
-  /** The window that a person's last visit left: to open another takes the browser more than to show a page in it. */
+  /** The page of each user's last visit, reused because opening another costs more than a navigation. */
   const windows = new Map<string, Page>();
+  /** The page whose application stays open between visits. */
+  let linked: Page | undefined;
 
-  /** One browser for all pages of a person: scripts are read once, and a login takes its time, as logins should. */
-  async function contextOf(person: Person): Promise<BrowserContext> {
-    const known = contexts.get(person.email);
+  /** One browser context per user: scripts are loaded once, and a login is slow by design (password hash). */
+  async function contextOf(user: Credentials): Promise<BrowserContext> {
+    const known = contexts.get(user.email);
     if (known) return known;
     const context = await freshContext(browser);
-    contexts.set(person.email, context);
-    const answer = await context.request.post(`${house.url}/api/session`, { data: person });
-    if (!answer.ok()) throw new Error(`the login of ${person.email} was answered ${answer.status()}`);
+    contexts.set(user.email, context);
+    const answer = await context.request.post(`${server.url}/api/session`, { data: user });
+    if (!answer.ok()) throw new Error(`login of ${user.email} failed: ${answer.status()}`);
     return context;
   }
 
   return {
-    house,
+    server,
     async visit(path, look, as = OWNER) {
       const context = as ? await contextOf(as) : await freshContext(browser);
       const left = as ? windows.get(as.email) : undefined;
       if (as) windows.delete(as.email);
       const page = left ?? (await context.newPage());
-      const { leave, ...visit } = watch(page, house.url);
+      const { stop: _, leave, ...visit } = watch(page, server.url);
       try {
-        await page.goto(house.url + path);
+        await page.goto(server.url + path);
         await settled(page);
         await look(visit);
         await leave();
@@ -98,9 +106,28 @@ export async function openDashboard(): Promise<Dashboard> {
       }
       if (as) windows.set(as.email, page);
     },
+    async follow(path, look) {
+      linked ??= await (await contextOf(OWNER)).newPage();
+      const page = linked;
+      linked = undefined;
+      const { stop, leave: _, ...visit } = watch(page, server.url);
+      try {
+        if (page.url() === "about:blank") await page.goto(server.url + path);
+        else await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
+        await settled(page);
+        await look(visit);
+        await closeDialogs(page);
+        await page.setViewportSize(SCREEN);
+        stop();
+      } catch (error) {
+        await page.close();
+        throw error;
+      }
+      linked = page;
+    },
     async close() {
       await browser.close();
-      await house.close();
+      await server.close();
     },
   };
 }
@@ -112,38 +139,39 @@ async function freshContext(browser: Browser): Promise<BrowserContext> {
     reducedMotion: "reduce",
     permissions: ["clipboard-read", "clipboard-write"],
   });
-  // Before the test's own time is over, so that it can say what it waited for.
   context.setDefaultTimeout(WAIT_MS);
   return context;
 }
 
-/** As `npm test` does before all tests: nothing happens when the build is up to date. */
+/** As `npm test` does before all tests; without changes it does nothing. */
 const buildDashboard = async (): Promise<void> => {
   await promisify(execFile)(process.execPath, [join(import.meta.dirname, "../../scripts/build-dashboard.mjs")]);
 };
 
-/** Listens to a page until it is left, as it was found: without a script, light and on a screen. */
-function watch(page: Page, url: string): Visit & { leave(): Promise<void> } {
-  const complaints: string[] = [];
-  const strangers: string[] = [];
+/** Records the errors of a page until it is left, and restores its settings. */
+function watch(page: Page, url: string): Visit & { stop(): void; leave(): Promise<void> } {
+  const errors: string[] = [];
+  const foreignRequests: string[] = [];
   const onConsole = (message: ConsoleMessage): void => {
     if (message.type() === "error" || message.type() === "warning")
-      complaints.push(`${message.text()} ${message.location().url}`);
+      errors.push(`${message.text()} ${message.location().url}`);
   };
-  const onError = (error: Error): void => void complaints.push(String(error));
+  const onError = (error: Error): void => void errors.push(String(error));
   const onRequest = (request: Request): void => {
     const own = [`${url}/`, "data:", `blob:${url}/`].some((start) => request.url().startsWith(start));
-    if (!own) strangers.push(request.url());
+    if (!own) foreignRequests.push(request.url());
   };
   page.on("console", onConsole).on("pageerror", onError).on("request", onRequest);
+  const stop = (): void => void page.off("console", onConsole).off("pageerror", onError).off("request", onRequest);
   return {
     page,
-    complaints,
-    strangers,
+    errors,
+    foreignRequests,
+    stop,
     async leave() {
-      page.off("console", onConsole).off("pageerror", onError).off("request", onRequest);
+      stop();
       await page.unrouteAll({ behavior: "ignoreErrors" });
-      // Not to about:blank: that is another site, to which the browser gives a process, and takes it away with all it has compiled.
+      // Not about:blank: Chromium gives another site another process and discards all compiled code.
       await page.goto(`${url}/healthz`);
       await page.emulateMedia({ colorScheme: "light" });
       await page.setViewportSize(SCREEN);
@@ -151,13 +179,22 @@ function watch(page: Page, url: string): Visit & { leave(): Promise<void> } {
   };
 }
 
-/** Waits until the page has its heading and nothing in it is being loaded. */
+/** Waits until the page has its heading and loads nothing more. */
 export async function settled(page: Page): Promise<void> {
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  // Not by role, for which Playwright computes the role of every element.
+  await page.locator("h1").first().waitFor();
   await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
 }
 
-/** Chooses from a list that opens. */
+/** Closes open dialogs as a user does. */
+async function closeDialogs(page: Page): Promise<void> {
+  const dialog = page.getByRole("dialog").first();
+  if (!(await dialog.isVisible())) return;
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+}
+
+/** Chooses an option of a drop-down list. */
 export async function choose(within: Page | Locator, label: string, option: string): Promise<void> {
   const page = "goto" in within ? within : within.page();
   await within
@@ -170,46 +207,57 @@ export async function choose(within: Page | Locator, label: string, option: stri
 
 type Theme = "light" | "dark";
 
-/** A colour on its way to another is none that anybody reads. */
+/** Contrast is checked with the final colours, so transitions are finished first. */
 const END_TRANSITIONS = `document.getAnimations()
   .filter((animation) => animation instanceof CSSTransition)
   .forEach((animation) => animation.finish())`;
 
 async function turnInto(page: Page, theme: Theme): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
-  // Not by a function that is asked again and again: after the first time the page's own policy would forbid it.
+  // Not with waitForFunction: the page's content security policy forbids its repeated evaluation.
   await page.locator(`html[data-mantine-color-scheme=${theme}]`).waitFor({ state: "attached" });
   await page.evaluate(END_TRANSITIONS);
 }
 
-/** How wide the page is, once it has settled: no wider than the screen, or one would have to scroll sideways. */
+/** Width of the settled page; wider than the viewport means horizontal scrolling. */
 async function widthOf(page: Page): Promise<number> {
   const measure = (): Promise<number> => page.evaluate<number>("document.documentElement.scrollWidth");
-  await eventually(measure, (width) => width <= PHONE.width, 2000).catch(() => undefined);
+  await eventually(measure, (width) => width <= PHONE.width, WAIT_MS).catch(() => undefined);
   return measure();
 }
 
-/** What axe looks for: WCAG 2.2 AA with all before it, and good habits. */
+/** Rules of axe: WCAG 2.2 AA with all earlier levels, and best practices. */
 const ALL = { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] };
-/** Those of them that are about colours. */
+/** The rules about colours. */
 const COLOURS = { type: "rule", values: ["color-contrast", "link-in-text-block"] };
 
-/** What is wrong with a page in each of its four guises, light and dark, on a screen and on a phone; it ends as it began. */
-export async function faultsInAllGuises(page: Page): Promise<string[]> {
+/** Variants in which header and navigation have been checked, by browser context. They are the same on every page. */
+const shellsChecked = new WeakMap<BrowserContext, Set<string>>();
+
+/**
+ * Accessibility faults of a page: light on a desktop and dark on a phone, and in `npm run test:long` in all four
+ * variants. Restores the first variant.
+ */
+export async function faultsInAllVariants(page: Page): Promise<string[]> {
   const found: string[] = [];
   const before = page.viewportSize() ?? SCREEN;
+  const checked = shellsChecked.get(page.context()) ?? new Set();
+  shellsChecked.set(page.context(), checked);
   for (const size of [before, PHONE]) {
     await page.setViewportSize(size);
     await settled(page);
     const width = size === PHONE ? await widthOf(page) : size.width;
     if (width > size.width) found.push(`on a phone the page is ${width} pixels wide`);
     let lookedAt = "";
-    for (const theme of ["light", "dark"] as const) {
+    for (const theme of themesAt(size)) {
       await turnInto(page, theme);
       const paper = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
       const shape = await page.evaluate<string>(SHAPE);
-      // The same page in other colours can have no other faults than those of its colours.
-      const seen = await faultsOf(page, shape === lookedAt ? COLOURS : ALL);
+      // With the same layout in other colours only the colour rules can differ.
+      const rules = shape === lookedAt ? COLOURS : ALL;
+      const variant = `${rules.type} ${theme} ${size.width}`;
+      const seen = await faultsOf(page, rules, checked.has(variant) ? SHELL : []);
+      checked.add(variant);
       const faults = [...(paper === PAPER[theme] ? [] : [`the page is ${paper}`]), ...seen];
       found.push(...faults.map((fault) => `${theme} at ${size.width} pixels: ${fault}`));
       lookedAt = shape;
@@ -220,11 +268,15 @@ export async function faultsInAllGuises(page: Page): Promise<string[]> {
   return found;
 }
 
+/** Both themes in `npm run test:long`, otherwise another one at each size. */
+const themesAt = (size: typeof PHONE): readonly Theme[] =>
+  repetitions(1, 2) === 2 ? ["light", "dark"] : [size === PHONE ? "dark" : "light"];
+
 const PAPER = { light: "rgb(255, 255, 255)", dark: "rgb(23, 21, 18)" };
 
-/** All of a page but its colours: what is written, where everything stands, and whether it is to be seen. */
+/** Fingerprint of a page without its colours: text, positions and visibility. */
 const SHAPE = `[
-  // Mantine says so for a moment after the window has changed.
+  // Mantine sets this attribute for a moment after a resize.
   document.documentElement.innerHTML.replace(' data-resizing="true"', ""),
   ...[...document.querySelectorAll("body, body *")].map((element) => {
     const { x, y, width, height } = element.getBoundingClientRect();
@@ -232,14 +284,17 @@ const SHAPE = `[
   }),
 ].join(" ")`;
 
-/** Without the markup of every element it looked at, which nobody reads. */
+/** Without the HTML of every checked element, which no test uses. */
 const AXE = `${axe.source}; axe.configure({ noHtml: true });`;
 
-/** What axe finds wrong, in lines short enough to read. */
-export async function faultsOf(page: Page, rules = ALL): Promise<string[]> {
+/** Header and navigation. */
+const SHELL = [".mantine-AppShell-header", ".mantine-AppShell-navbar"];
+
+/** Violations found by axe outside of the excluded elements, as short lines. */
+export async function faultsOf(page: Page, rules = ALL, exclude: readonly string[] = []): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   return page.evaluate<string[]>(`axe
-    .run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] })
+    .run({ exclude: ${JSON.stringify(exclude)} }, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] })
     .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => id + ": " + target.join(" ") + " " + failureSummary.split("\\n")[1])))`);
 }

@@ -1,7 +1,7 @@
 import { newId } from "../../src/lib/ids.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord } from "../../src/model/catalog.ts";
 
-/** A record that somebody in account 1 has made. */
+/** An authored record of account 1. */
 export const catalogRecord = <K extends CatalogKind>(
   kind: K,
   name: string,

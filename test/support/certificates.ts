@@ -1,15 +1,16 @@
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
+import { der, pem } from "../../src/lib/der.ts";
 
-/** What a TLS server shows and what a client trusts, as PEM. */
+/** Certificate and key of a TLS server and the CA of its clients, as PEM. */
 export interface Certificates {
-  /** The authority that signed `cert`. */
+  /** The CA that signed `cert`. */
   ca: string;
   /** For localhost and 127.0.0.1. */
   cert: string;
   key: string;
 }
 
-/** A new authority and a certificate of it, so that tests need neither files that expire nor a tool that makes them. */
+/** Creates a CA and a certificate, so that tests need neither files that expire nor openssl. */
 export function issueCertificates(): Certificates {
   const authority = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const server = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -40,19 +41,7 @@ function certificate(issuer: string, subject: string, of: KeyObject, signer: Key
     der(0xa3, der(0x30, about)),
   );
   const signature = der(0x03, Buffer.from([0]), sign("sha256", body, signer));
-  const lines =
-    der(0x30, body, ECDSA_WITH_SHA256, signature)
-      .toString("base64")
-      .match(/.{1,64}/g) ?? [];
-  return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");
-}
-
-/** One element of DER: what it is, how long it is, what it holds. */
-function der(tag: number, ...holds: Buffer[]): Buffer {
-  const content = Buffer.concat(holds);
-  const { length } = content;
-  const lengthOctets = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...lengthOctets]), content]);
+  return pem("CERTIFICATE", der(0x30, body, ECDSA_WITH_SHA256, signature));
 }
 
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, "hex"));
@@ -63,7 +52,7 @@ const commonName = (name: string): Buffer =>
 
 const extension = (id: string, value: Buffer): Buffer => der(0x30, oid(id), der(0x04, value));
 
-/** UTCTime, which has two digits for the year. */
+/** UTCTime with a two-digit year. */
 function time(at: number): Buffer {
   const digits = new Date(at).toISOString().replaceAll(/[-:T]/g, "").slice(2, 14);
   return der(0x17, Buffer.from(`${digits}Z`));

@@ -1,15 +1,15 @@
 import { DEFAULT_VERIFY_CONFIG } from "../../src/model/verify-config.ts";
 import type { Acceptance } from "../../src/store/store.ts";
-import type { NewVerification } from "../../src/store/verify-store.ts";
+import type { NewVerification } from "../../src/store/verifications.ts";
 import { acceptance } from "./acceptances.ts";
 
-/** What the right code of every verification here is recognised by. */
+/** Digest of the correct code in all tests. */
 export const DIGEST = "the right one";
 
-/** What a number may be sent where a test is not about that. */
+/** Limits per number for tests of other features. */
 export const ANY_NUMBER = { cooldownSeconds: 0, sendsPer10Minutes: 1000, sendsPerDay: 1000 } as const;
 
-/** A request that sends a code, as it reaches the store. */
+/** A code request as the store receives it. */
 export function codeAcceptance(
   changes: Parameters<typeof acceptance>[0] = {},
   verification: Partial<NewVerification> = {},

@@ -9,13 +9,13 @@ export interface FreshDatabase {
 
 const SCHEMA = "schema_of_heliograph";
 
-/** Creates an empty database on the cluster, so that tests cannot see each other's rows. */
+/** Creates an empty database on the cluster, so that tests share no rows. */
 export const freshDatabase = (baseUrl: string): Promise<FreshDatabase> => createDatabase(baseUrl, "template1");
 
-/** As `freshDatabase`, but the schema is there: a copy takes a tenth of what the migrations take. */
+/** Creates a database with the schema by copying a template, which takes a tenth of the migrations' time. */
 export const migratedDatabase = (baseUrl: string): Promise<FreshDatabase> => createDatabase(baseUrl, SCHEMA);
 
-/** Makes what `migratedDatabase` copies, once for a cluster. */
+/** Creates the template of `migratedDatabase`, once per cluster. */
 export async function prepareSchema(baseUrl: string): Promise<void> {
   await execute(baseUrl, `create database ${SCHEMA}`);
   const url = urlOf(baseUrl, SCHEMA);
@@ -23,10 +23,13 @@ export async function prepareSchema(baseUrl: string): Promise<void> {
   await execute(url, KEEP_ROWS);
 }
 
-/** Makes a copy what it was at first, but for its schema and for what the server has learned of it: a tenth of what another copy takes. */
+/**
+ * Restores the rows of a new copy and keeps the schema and the server's caches. Takes a tenth of the time of a new
+ * copy.
+ */
 export const RESTORE = "call as_migrated.restore()";
 
-/** Keeps the rows that the migrations write, and the way back to them. */
+/** Saves the rows that the migrations insert, and creates the procedure that restores them. */
 const KEEP_ROWS = `
   create schema as_migrated;
   do $$ declare name text; has_rows boolean; begin
@@ -36,7 +39,7 @@ const KEEP_ROWS = `
     end loop;
   end $$;
   create procedure as_migrated.restore() language plpgsql as $$ declare name text; begin
-    -- Who refers to whom is of no interest while all of it goes.
+    -- Skips foreign-key checks while all rows are deleted.
     set local session_replication_role = replica;
     for name in select tablename from pg_tables where schemaname = 'public' loop
       execute format('delete from public.%I', name);
@@ -44,17 +47,17 @@ const KEEP_ROWS = `
     for name in select tablename from pg_tables where schemaname = 'as_migrated' loop
       execute format('insert into public.%I overriding system value table as_migrated.%I', name, name);
     end loop;
-    -- No migration writes a row that a sequence has counted.
+    -- No migration inserts a row with a sequence value, so all sequences start anew.
     perform setval(format('public.%I', sequencename), start_value, false) from pg_sequences where schemaname = 'public';
   end $$`;
 
 async function createDatabase(baseUrl: string, template: string): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
-  // Copied as files: to go through the log takes PostgreSQL twice as long.
+  // File copy: copying through the WAL takes twice as long.
   await execute(baseUrl, `create database ${name} template ${template} strategy file_copy`);
   return {
     url: urlOf(baseUrl, name),
-    // A server that a test has killed may still have its connections open on the other side.
+    // Connections of a killed server may still be open on the database side.
     drop: () => execute(baseUrl, `drop database if exists ${name} with (force)`),
   };
 }

@@ -10,114 +10,145 @@ import { StorageUnavailable, type Store } from "../../src/store/store.ts";
 import { migratedDatabase, RESTORE } from "./databases.ts";
 import { writeSqliteSchema } from "./sqlite-schema.ts";
 
-export const ENGINES = ["sqlite", "postgres"] as const;
-export type EngineName = (typeof ENGINES)[number];
+export type EngineName = "sqlite" | "postgres";
+
+const ALL_ENGINES: readonly EngineName[] = ["sqlite", "postgres"];
+
+/** The engines that suites run on: both, or those that HELIOGRAPH_TEST_ENGINES names, as `npm run test:api` does. */
+export const ENGINES: readonly EngineName[] = ALL_ENGINES.filter((engine) =>
+  (process.env["HELIOGRAPH_TEST_ENGINES"] ?? ALL_ENGINES.join()).split(",").includes(engine),
+);
+
+/** Suites with several nodes need PostgreSQL: SQLite allows one. */
+export const hasPostgres: boolean = ENGINES.includes("postgres");
 
 export interface OpenStore {
   store: Store;
-  /** Runs a statement behind the store's back, to bring about what would take long otherwise. */
+  /** Runs SQL directly on the database, to create states that the store reaches only slowly. */
   execute(sql: string): Promise<unknown[]>;
-  /** Resolves once the store waits for a transaction that `execute` has begun. */
-  untilBlocked(): Promise<void>;
+  /** Resolves when the given number of the store's statements wait for a transaction begun by `execute`. */
+  untilBlocked(statements?: number): Promise<void>;
   discard(): Promise<void>;
 }
 
-/** A store with nothing in it but its schema. */
+/** A store with an empty schema. */
 export const openStore = (engine: EngineName): Promise<OpenStore> =>
   engine === "sqlite" ? openSqlite() : openPostgres();
 
-interface Kept {
-  /** A file's path, or a database's address. */
-  place: string;
+interface PooledStore {
+  /** File path or database URL. */
+  location: string;
   store: Store;
 }
 
 /**
- * Stores of tests that are over, to be emptied when they are opened next. That takes a tenth of what it takes to open another
- * on PostgreSQL, and a hundredth on SQLite, for its threads.
+ * Pool of stores from finished tests. Emptying one takes a tenth of the time to open a new one on PostgreSQL, and a
+ * hundredth on SQLite, because of its threads.
  */
-const spare: Record<EngineName, Kept[]> = { sqlite: [], postgres: [] };
+const pooled: Record<EngineName, PooledStore[]> = { sqlite: [], postgres: [] };
 
 async function openSqlite(): Promise<OpenStore> {
-  const kept = spare.sqlite.pop();
-  if (kept) await writeSqliteSchema(kept.place);
+  const kept = pooled.sqlite.pop();
+  if (kept) await writeSqliteSchema(kept.location);
   const opened = kept ?? (await startSqlite());
-  const { lent, takeBack } = lend("sqlite", opened);
-  const raw = new DatabaseSync(opened.place, { timeout: 10_000 });
+  const { borrowed, giveBack } = borrow("sqlite", opened);
+  const raw = new DatabaseSync(opened.location, { timeout: 10_000 });
   return {
-    store: lent,
+    store: borrowed,
     async execute(sql) {
-      // With a writer beside it, only this form waits for its turn.
+      // With a second writer, only this form waits for the lock.
       if (sql === "begin") raw.exec("begin immediate");
       else return raw.prepare(sql).all();
       return [];
     },
-    // There is one writer at a time: whatever is asked for next waits.
+    // SQLite has a single writer, so every later write waits.
     untilBlocked: () => Promise.resolve(),
     async discard() {
       raw.close();
-      await takeBack();
+      await giveBack();
     },
   };
 }
 
-async function startSqlite(): Promise<Kept> {
+async function startSqlite(): Promise<PooledStore> {
   const folder = await mkdtemp(join(inject("scratchFolder"), "store-"));
-  const place = join(folder, "store.db");
-  await writeSqliteSchema(place);
-  return { place, store: openSqliteStore(place, systemClock) };
+  const location = join(folder, "store.db");
+  await writeSqliteSchema(location);
+  return { location, store: openSqliteStore(location, systemClock) };
 }
 
+/** An indirect connection of stores to PostgreSQL, such as a pooler. */
+interface IndirectConnection {
+  through(url: string): string;
+  options: Parameters<typeof openPostgresStore>[1];
+}
+
+let indirect: (IndirectConnection & { kept: PooledStore[] }) | null = null;
+
+/** Opens stores through another connection until the returned function is called. */
+export function openPostgresThrough(connection: IndirectConnection): () => Promise<void> {
+  const kept: PooledStore[] = [];
+  indirect = { ...connection, kept };
+  return async () => {
+    indirect = null;
+    await Promise.all(kept.map(({ store }) => store.close()));
+  };
+}
+
+const poolOf = (engine: EngineName): PooledStore[] =>
+  engine === "postgres" && indirect ? indirect.kept : pooled[engine];
+
 async function openPostgres(): Promise<OpenStore> {
-  const kept = spare.postgres.pop();
+  const kept = poolOf("postgres").pop();
   const opened = kept ?? (await startPostgres());
-  const raw = new Client({ connectionString: opened.place });
+  const raw = new Client({ connectionString: opened.location });
   await raw.connect();
   const execute = async (sql: string): Promise<unknown[]> => (await raw.query<Record<string, unknown>>(sql)).rows;
   if (kept) await execute(RESTORE);
-  const { lent, takeBack } = lend("postgres", opened);
+  const { borrowed, giveBack } = borrow("postgres", opened);
   return {
-    store: lent,
+    store: borrowed,
     execute,
-    async untilBlocked() {
+    async untilBlocked(statements = 1) {
       const blocked = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      // Within a transaction, PostgreSQL shows the same picture of its sessions again unless told to take a new one.
+      // Inside a transaction PostgreSQL caches its session statistics until they are cleared.
       do await execute("select pg_stat_clear_snapshot()");
-      while ((await execute(blocked)).length === 0);
+      while ((await execute(blocked)).length < statements);
     },
     async discard() {
       await raw.end();
-      await takeBack();
+      await giveBack();
     },
   };
 }
 
-async function startPostgres(): Promise<Kept> {
-  const { url: place } = await migratedDatabase(inject("postgresUrl"));
-  return { place, store: await openPostgresStore(place) };
+async function startPostgres(): Promise<PooledStore> {
+  const { url: location } = await migratedDatabase(inject("postgresUrl"));
+  return { location, store: await openPostgresStore(indirect?.through(location) ?? location, indirect?.options) };
 }
 
 /**
- * A store for one test. When it is taken back, what the test has begun comes to its end, and what is begun after it hears what a
- * closed store says. It is taken back once, and is of use for another test only if it still works.
+ * A store on loan to one test. Returning it waits for the test's pending calls; later calls fail as on a closed store.
+ * It is reused only if it still works.
  */
-function lend(engine: EngineName, opened: Kept): { lent: Store; takeBack(): Promise<void> } {
+function borrow(engine: EngineName, opened: PooledStore): { borrowed: Store; giveBack(): Promise<void> } {
   const { store } = opened;
+  const kept = poolOf(engine);
   const running = new Set<Promise<unknown>>();
   let isOver = false;
-  const lendOne = (member: unknown): unknown => {
+  const borrowMember = (member: unknown): unknown => {
     if (typeof member !== "function") return member;
     return (...args: unknown[]) => {
-      if (isOver) return Promise.reject(new StorageUnavailable("the test is over"));
+      if (isOver) return Promise.reject(new StorageUnavailable("the test has ended"));
       const answer = member.apply(store, args) as Promise<unknown>;
       running.add(answer);
       return answer.finally(() => running.delete(answer));
     };
   };
-  const members = Object.entries(store).map(([name, member]) => [name, lendOne(member)]);
+  const members = Object.entries(store).map(([name, member]) => [name, borrowMember(member)]);
   return {
-    lent: Object.fromEntries(members) as Store,
-    async takeBack() {
+    borrowed: Object.fromEntries(members) as Store,
+    async giveBack() {
       if (isOver) return;
       isOver = true;
       await Promise.allSettled(running);
@@ -125,7 +156,7 @@ function lend(engine: EngineName, opened: Kept): { lent: Store; takeBack(): Prom
         () => true,
         () => false,
       );
-      if (works) spare[engine].push(opened);
+      if (works) kept.push(opened);
     },
   };
 }

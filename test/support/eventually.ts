@@ -1,10 +1,13 @@
 const PAUSE_MS = 10;
 
-/** Tries until something is true; fails with what was seen last. */
+/** Generous, because the machine may be busy: a condition that holds ends the wait at once. */
+const WITHIN_MS = 120_000;
+
+/** Polls until a condition holds; fails with the last value. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   isRight: (seen: T) => boolean,
-  withinMs = 10_000,
+  withinMs = WITHIN_MS,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

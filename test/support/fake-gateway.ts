@@ -1,20 +1,20 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fateOf, type FatedReport } from "../../src/carriers/simulator/fate.ts";
+import { outcomeOf, type ScriptedReceipt } from "../../src/carriers/simulator/scripted-outcome.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { CALM } from "../../src/model/phone.ts";
 
-/** What a gateway does instead of answering as it should. */
+/** Scripted fault of the gateway. */
 export type Misbehaviour =
   | { kind: "status"; status: number; headers?: Readonly<Record<string, string>>; text?: string }
-  /** Reads the request and hangs up. */
+  /** Closes the connection after reading the request. */
   | { kind: "cut" }
-  /** Takes the message, and hangs up in the middle of saying so. */
+  /** Accepts the message and closes the connection in the middle of the response. */
   | { kind: "cut in the answer" }
   | { kind: "silent" }
   | { kind: "endless" };
 
-/** A message that a gateway was asked to send, in words that all shapes have. */
+/** A message that the gateway accepted, in fields common to all presets. */
 export interface GatewayMessage {
   shape: Shape;
   id: string;
@@ -22,13 +22,13 @@ export interface GatewayMessage {
   from: string;
   text: string;
   callbackUrl: string | null;
-  /** What came, in the provider's own names. */
+  /** The received fields under the provider's own names. */
   fields: Readonly<Record<string, string>>;
 }
 
 type Shape = "kannel" | "twilio" | "sinch" | "vonage";
 
-/** What the gateway expects of whoever asks. */
+/** Expected credentials. */
 export const ACCOUNT = { name: "acct1", secret: "s3cret & more" };
 
 interface Heard {
@@ -46,23 +46,23 @@ interface Answer {
 
 interface Options {
   port?: number;
-  /** Before a report is sent. */
+  /** Delay before a report. */
   delayMs?: number;
-  /** Before a report that was not taken is sent again. */
+  /** Delay before a failed report is retried. */
   repeatMs?: number;
-  /** Remembers every message; a bench has no use for that. */
+  /** Records every message; benches switch it off. */
   keep?: boolean;
 }
 
 /**
- * A provider of text messages with an HTTP API in every shape that there is a preset for. It checks each field that it
- * gets, reports as the number's last digits say, and brings a report again until somebody takes it.
+ * A provider of text messages whose HTTP API has the shape of each preset. It validates every field, chooses the
+ * outcome by the last digits of the number, and retries a report until it is accepted.
  */
 export class FakeGateway {
   readonly taken: GatewayMessage[] = [];
-  /** What was wrong with the requests that came. */
+  /** Faults of the received requests. */
   readonly faults: string[] = [];
-  /** The answers to its calls. */
+  /** Responses to its callbacks. */
   readonly answers: { status: number; text: string }[] = [];
   requests = 0;
   #misbehaviour: Misbehaviour | null = null;
@@ -90,7 +90,7 @@ export class FakeGateway {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Behaves otherwise from now on; null is well. */
+  /** Sets the fault of all later requests; null for none. */
   misbehave(misbehaviour: Misbehaviour | null): void {
     this.#misbehaviour = misbehaviour;
   }
@@ -110,13 +110,15 @@ export class FakeGateway {
     if (wrong && wrong.kind !== "cut in the answer") return misbehave(wrong, response);
     const { method = "", url = "", headers } = request;
     const { status, json, text = "" } = this.#answer({ method, url: new URL(url, this.url), headers, body });
-    const said = json === undefined ? text : JSON.stringify(json);
+    const responseText = json === undefined ? text : JSON.stringify(json);
     if (wrong) {
-      response.writeHead(status, { "content-length": said.length + 100 });
-      response.write(said.slice(0, 5), () => response.destroy());
+      response.writeHead(status, { "content-length": responseText.length + 100 });
+      response.write(responseText.slice(0, 5), () => response.destroy());
       return;
     }
-    response.writeHead(status, { "content-type": json === undefined ? "text/plain" : "application/json" }).end(said);
+    response
+      .writeHead(status, { "content-type": json === undefined ? "text/plain" : "application/json" })
+      .end(responseText);
   }
 
   #answer(heard: Heard): Answer {
@@ -136,7 +138,7 @@ export class FakeGateway {
     const known = ["username", "password", "from", "to", "text", "charset", "coding", "mclass", "validity", "dlr-mask", "dlr-url", "meta-data"]; // prettier-ignore
     this.#check(fields, known, ["to", "text", "dlr-url"]);
     const { to = "", from = "", text = "" } = fields;
-    const fate = fateFor(to);
+    const fate = scriptedOutcomeOf(to);
     if (fate.submit === "refused") return { status: 400, text: "Malformed destination" };
     if (fate.submit === "busy") return { status: 503, text: "Temporal failure, try again later." };
     const callbackUrl = fields["dlr-url"] ?? null;
@@ -164,7 +166,7 @@ export class FakeGateway {
     if (!/^\+[1-9]\d{6,14}$/.test(To)) this.faults.push("To is no number");
     if (!/^\d+$/.test(ValidityPeriod) || Number(ValidityPeriod) < 1 || Number(ValidityPeriod) > 36_000)
       return error(400, 21_624);
-    const fate = fateFor(To.slice(1));
+    const fate = scriptedOutcomeOf(To.slice(1));
     if (fate.submit === "refused") return error(400, 21_211);
     if (fate.submit === "busy") return error(429, 20_429);
     const id = `SM${newId(Date.now()).replaceAll("-", "")}`;
@@ -196,7 +198,7 @@ export class FakeGateway {
   #sinch({ method, headers, body }: Heard): Answer {
     if (method !== "POST") return { status: 405 };
     if (headers.authorization !== `Bearer ${ACCOUNT.secret}`) return { status: 401, text: "" };
-    if (!headers["content-type"]?.startsWith("application/json")) this.faults.push("the body is not said to be JSON");
+    if (!headers["content-type"]?.startsWith("application/json")) this.faults.push("the body has no JSON content type");
     const batch = JSON.parse(body) as Record<string, unknown>;
     const fields = Object.fromEntries(
       Object.entries(batch).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]),
@@ -204,9 +206,9 @@ export class FakeGateway {
     const known = ["from", "to", "body", "expire_at", "delivery_report", "callback_url", "client_reference", "flash_message"]; // prettier-ignore
     this.#check(fields, known, ["from", "to", "body"]);
     const [to = ""] = batch["to"] as string[];
-    if (fields["delivery_report"] !== "per_recipient") this.faults.push("no reports were asked for");
+    if (fields["delivery_report"] !== "per_recipient") this.faults.push("delivery_report is not per_recipient");
     if (Number.isNaN(Date.parse(fields["expire_at"] ?? ""))) this.faults.push("expire_at is no date");
-    const fate = fateFor(to);
+    const fate = scriptedOutcomeOf(to);
     if (fate.submit === "refused")
       return { status: 400, json: { code: "syntax_invalid_parameter_format", text: "No" } };
     if (fate.submit === "busy") return { status: 429, json: { code: "too_many_requests", text: "Slower" } };
@@ -241,7 +243,7 @@ export class FakeGateway {
     const known = ["api_key", "api_secret", "from", "to", "text", "type", "message-class", "entity-id", "content-id", "callback", "client-ref"]; // prettier-ignore
     this.#check(fields, known, ["from", "to", "text"]);
     const { to = "", from = "", text = "", callback = null } = fields;
-    const fate = fateFor(to);
+    const fate = scriptedOutcomeOf(to);
     if (fate.submit === "refused") return error("3");
     if (fate.submit === "busy") return error("1");
     const single = fields["type"] === "unicode" ? 70 : 160;
@@ -267,7 +269,7 @@ export class FakeGateway {
 
   #form(headers: Heard["headers"], body: string): Record<string, string> {
     if (headers["content-type"] !== "application/x-www-form-urlencoded")
-      this.faults.push("the body is not said to be a form");
+      this.faults.push("the body has no form content type");
     return Object.fromEntries(new URLSearchParams(body));
   }
 
@@ -285,14 +287,14 @@ export class FakeGateway {
 
   #reportAll(
     { callbackUrl }: GatewayMessage,
-    reports: readonly FatedReport[],
-    write: (report: FatedReport) => Call,
+    reports: readonly ScriptedReceipt[],
+    write: (report: ScriptedReceipt) => Call,
   ): void {
     if (callbackUrl === null) return;
     for (const report of reports) this.#later(this.#options.delayMs, () => this.#call(write(report)));
   }
 
-  /** Calls until somebody takes it. */
+  /** Retries until the callback is accepted. */
   async #call(call: Call): Promise<void> {
     const { url, contentType, body } = call;
     let status = 0;
@@ -302,7 +304,7 @@ export class FakeGateway {
       status = response.status;
       this.answers.push({ status, text: await response.text() });
     } catch {
-      // Nobody was there; it is tried again.
+      // The receiver is not reachable; retry.
     }
     if (status !== 200) this.#later(this.#options.repeatMs, () => this.#call(call));
   }
@@ -323,9 +325,9 @@ interface Call {
   body?: string;
 }
 
-/** By the last digits of the number alone. */
-const fateFor = (recipient: string): ReturnType<typeof fateOf> =>
-  fateOf({ recipient, channel: "sms", attempts: 0 }, CALM, () => 0);
+/** By the last digits of the number only. */
+const scriptedOutcomeOf = (recipient: string): ReturnType<typeof outcomeOf> =>
+  outcomeOf({ recipient, channel: "sms", attempts: 0 }, CALM, () => 0);
 
 function misbehave(wrong: Exclude<Misbehaviour, { kind: "cut in the answer" }>, response: ServerResponse): void {
   if (wrong.kind === "status") {

@@ -1,45 +1,45 @@
 import { createHmac, generateKeyPairSync, randomUUID, verify, type KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { PlatformAnswer, PlatformCall } from "../../src/carriers/platform.ts";
+import type { PlatformAnswer, PlatformWebhook } from "../../src/carriers/http-platform.ts";
 import { systemClock, type Clock } from "../../src/lib/clock.ts";
 import { faultOf } from "./rbm-rules.ts";
 
-/** A message that the platform has taken. */
-export interface TakenMessage {
+/** A message that the platform accepted. */
+export interface AcceptedMessage {
   number: string;
   agentId: string;
   messageId: string;
   body: { contentMessage: object; ttl: string; messageTrafficType?: string };
 }
 
-export interface Asking {
+export interface RbmRequest {
   what: "token" | "send" | "revoke" | "capabilities";
   number: string;
-  /** How often this kind has been asked for, this one included. */
+  /** Number of requests of this kind so far, including this one. */
   times: number;
 }
 
-/** How it fails: by a status, by hanging up before or after the work is done, or by saying nothing more. */
-type Whim =
+/** Scripted faults: a status, a connection closed before or after the work, or no response. */
+type Fault =
   | { status: number; error?: string; message?: string; raw?: string; headers?: Record<string, string> }
   | "cut before"
   | "cut after"
   | "silence";
 
-/** Where it calls back. */
-type Callback = (call: PlatformCall) => Promise<PlatformAnswer>;
+/** Receives the platform's webhook calls. */
+type Callback = (call: PlatformWebhook) => Promise<PlatformAnswer>;
 
 interface Options {
   clock?: Clock;
   agents?: readonly string[];
   tokenSeconds?: number;
-  /** Sends what becomes of messages by itself, at once. */
+  /** If set, receives the events of each message at once. */
   callback?: Callback;
 }
 
 export const RBM_CLIENT_TOKEN = "a-client-token-of-the-webhook";
-/** What the numbers that end so do, as in the simulator. */
+/** Outcomes by the last digits, as in the simulator. */
 const NOT_ON_RCS = /9009$/;
 const NEVER_DELIVERED = /9001$/;
 const ALL_FEATURES = ["REVOCATION", "RICHCARD_STANDALONE", "RICHCARD_CAROUSEL", "ACTION_DIAL", "ACTION_OPEN_URL"];
@@ -48,7 +48,7 @@ const SCOPE = "https://www.googleapis.com/auth/rcsbusinessmessaging";
 
 let pair: { publicKey: KeyObject; pem: string } | null = null;
 
-/** Making a key takes a while, and all fakes may have the same. */
+/** Generating a key is slow, so all fakes share one. */
 function keyPair(): { publicKey: KeyObject; pem: string } {
   if (pair) return pair;
   const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -56,7 +56,7 @@ function keyPair(): { publicKey: KeyObject; pem: string } {
   return pair;
 }
 
-/** The key file of a service account that a fake knows. */
+/** Key file of a service account that the fake accepts. */
 export const keyFile = (tokenUrl: string): string =>
   JSON.stringify({
     type: "service_account",
@@ -67,8 +67,8 @@ export const keyFile = (tokenUrl: string): string =>
     token_uri: tokenUrl,
   });
 
-/** A call as the platform makes it, signed. */
-export function signedCall(event: unknown, clientToken = RBM_CLIENT_TOKEN): PlatformCall {
+/** A signed webhook call of the platform. */
+export function signedCall(event: unknown, clientToken = RBM_CLIENT_TOKEN): PlatformWebhook {
   const bytes = Buffer.from(typeof event === "string" ? event : JSON.stringify(event));
   const body = {
     message: {
@@ -90,17 +90,17 @@ export function signedCall(event: unknown, clientToken = RBM_CLIENT_TOKEN): Plat
   };
 }
 
-/** Google's RCS for Business as far as a carrier can see it: a real server that checks all that it is sent. */
+/** Google's RCS for Business as a carrier sees it: an HTTP server that validates every request. */
 export class FakeRbm {
-  readonly taken: TakenMessage[] = [];
-  /** Ids of messages that came again and were ignored. */
+  readonly accepted: AcceptedMessage[] = [];
+  /** Ids of repeated messages, which the platform ignores. */
   readonly repeated: string[] = [];
   readonly revoked: string[] = [];
-  readonly asked = { token: 0, send: 0, revoke: 0, capabilities: 0 };
-  /** What was wrong with requests; nothing, unless a test wants it. */
+  readonly requests = { token: 0, send: 0, revoke: 0, capabilities: 0 };
+  /** Faults of the received requests; most tests expect none. */
   readonly faults: string[] = [];
-  /** Decides how a request fails; null lets it be answered. */
-  whim: (asking: Asking) => Whim | null = () => null;
+  /** Chooses the fault of a request; null for none. */
+  faultFor: (request: RbmRequest) => Fault | null = () => null;
   features: readonly string[] = ALL_FEATURES;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   readonly #clock: Clock;
@@ -132,13 +132,13 @@ export class FakeRbm {
     return `${this.url}/token`;
   }
 
-  /** No token that it has given is good any more. */
+  /** Invalidates all issued tokens. */
   forgetTokens(): void {
     this.#tokens.clear();
   }
 
-  /** Tells what has become of messages, once each; what is not answered with 200 is told again the next time. */
-  async tell(callback: Callback): Promise<void> {
+  /** Sends each pending event once. Events not answered with 200 stay pending. */
+  async sendEvents(callback: Callback): Promise<void> {
     const due = this.#pending;
     this.#pending = [];
     for (const event of due) if ((await callback(signedCall(event))).status !== 200) this.#pending.push(event);
@@ -155,18 +155,18 @@ export class FakeRbm {
     const url = new URL(request.url ?? "/", this.url);
     const asking = this.#asking(request, url);
     if (!asking) return this.#refuse(response, 404, null, "no such path");
-    const whim = this.whim(asking);
-    if (whim === "cut before") return void request.socket.destroy();
+    const fault = this.faultFor(asking);
+    if (fault === "cut before") return void request.socket.destroy();
     const body = await bodyOf(request);
-    if (whim === "silence") return;
-    if (whim && typeof whim === "object") return this.#fail(response, whim);
+    if (fault === "silence") return;
+    if (fault && typeof fault === "object") return this.#fail(response, fault);
     const answer = this.#work(asking, request, url, body);
-    if (whim === "cut after") return void request.socket.destroy();
+    if (fault === "cut after") return void request.socket.destroy();
     response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
-    if (this.#callback) await this.tell(this.#callback);
+    if (this.#callback) await this.sendEvents(this.#callback);
   }
 
-  #asking({ method }: IncomingMessage, { pathname }: URL): Asking | null {
+  #asking({ method }: IncomingMessage, { pathname }: URL): RbmRequest | null {
     const match = /^\/v1\/phones\/(\+\d{7,15})\/(agentMessages|capabilities)(\/[^/]+)?$/.exec(
       decodeURIComponent(pathname),
     );
@@ -182,11 +182,11 @@ export class FakeRbm {
               ? "revoke"
               : null;
     if (!what) return null;
-    this.asked[what] += 1;
-    return { what, number, times: this.asked[what] };
+    this.requests[what] += 1;
+    return { what, number, times: this.requests[what] };
   }
 
-  #work(asking: Asking, request: IncomingMessage, url: URL, body: string): Answer {
+  #work(asking: RbmRequest, request: IncomingMessage, url: URL, body: string): Answer {
     if (asking.what === "token") return this.#grant(request, body);
     const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
     if ((this.#tokens.get(token) ?? 0) <= this.#clock.now()) return errorAnswer(401, "UNAUTHENTICATED", "no token");
@@ -209,7 +209,7 @@ export class FakeRbm {
   #take(number: string, agentId: string, messageId: string, request: IncomingMessage, body: string): Answer {
     if (!UUID.test(messageId)) return this.#bad(`messageId ${messageId}`);
     if (request.headers["content-type"] !== "application/json") return this.#bad("content-type");
-    const message = JSON.parse(body) as TakenMessage["body"];
+    const message = JSON.parse(body) as AcceptedMessage["body"];
     const fault = faultOf(message);
     if (fault) return this.#bad(fault);
     if (NOT_ON_RCS.test(number)) return NOT_FOUND;
@@ -222,7 +222,7 @@ export class FakeRbm {
       return answer;
     }
     this.#known.add(messageId);
-    this.taken.push({ number, agentId, messageId, body: message });
+    this.accepted.push({ number, agentId, messageId, body: message });
     const common = { messageId, agentId, eventId: randomUUID(), sendTime: this.#time() };
     this.#pending.push(
       NEVER_DELIVERED.test(number)
@@ -267,7 +267,7 @@ export class FakeRbm {
 
   #fail(
     response: ServerResponse,
-    { status, error, message = "as the test wants it", raw, headers }: Exclude<Whim, string>,
+    { status, error, message = "scripted by the test", raw, headers }: Exclude<Fault, string>,
   ): void {
     const body = raw ?? JSON.stringify(errorAnswer(status, error ?? null, message).body);
     response.writeHead(status, headers ?? {}).end(body);
@@ -300,7 +300,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-// As a process of its own, for benchmarks: it tells where it is, and what opens it, on one line.
+// Runs in its own process for benches. Prints URL and credentials as one line of JSON.
 if (import.meta.main) {
   const fake = await FakeRbm.open({ agents: (process.argv[2] ?? "shop").split(",") });
   const { url, tokenUrl } = fake;

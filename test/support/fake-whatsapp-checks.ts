@@ -1,4 +1,4 @@
-/** What the platform asks of a request to send a message, field by field; every fault in words. */
+/** Validates a send request field by field and returns all faults. */
 export function faultsIn(text: string): string[] {
   const faults: string[] = [];
   let body: unknown;

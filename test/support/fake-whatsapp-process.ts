@@ -1,8 +1,8 @@
 import { openFakeWhatsapp, type SignedCall } from "./fake-whatsapp.ts";
 
 /**
- * The fake in a process of its own, for whoever measures: `node fake-whatsapp-process.ts '<options>' <callback address>`.
- * It writes its address as the first line, and reports to the callback address, if there is one, ten times in a second.
+ * Runs the fake in its own process for benches: `node fake-whatsapp-process.ts '<options>' <callback URL>`. Prints its
+ * URL as the first line and sends reports to the callback URL ten times per second.
  */
 const [options = "{}", callbackUrl = ""] = process.argv.slice(2);
 
@@ -16,7 +16,7 @@ async function deliver({ body, headers }: SignedCall): Promise<number> {
     await answer.arrayBuffer();
     return answer.status;
   } catch {
-    // Whoever does not answer is told again.
+    // No response: the report stays pending.
     return 0;
   }
 }

@@ -3,20 +3,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { faultsIn } from "./fake-whatsapp-checks.ts";
 
-/** What it does instead of taking the next message. */
-export type Whim =
-  /** An error of the platform's own. */
+/** Scripted fault of the next request. */
+export type Fault =
+  /** A documented error of the platform. */
   | { kind: "error"; code: number; status?: number; details?: string; headers?: Record<string, string> }
-  /** An answer that is not the platform's. */
+  /** A response from another source, such as a proxy. */
   | { kind: "status"; status: number; text?: string; headers?: Record<string, string> }
-  /** Takes it, under another word. */
+  /** Accepts the message with another status word. */
   | { kind: "taken as"; word: string }
-  /** Ends the connection before it has read the request, or after it has taken the message. */
+  /** Closes the connection before reading the request or after accepting the message. */
   | { kind: "cut"; when: "before" | "after" }
-  /** Takes the message and never says so. */
+  /** Accepts the message and never responds. */
   | { kind: "silent" };
 
-/** A call as the platform makes it. */
+/** A signed webhook call of the platform. */
 export interface SignedCall {
   body: Buffer;
   headers: Record<string, string>;
@@ -28,21 +28,21 @@ export interface FakeOptions {
   phoneNumberIds: readonly string[];
   businessAccountId: string;
   displayNumber: string;
-  /** The header that has to have the token, and what it has to be. */
+  /** Required header with the token. */
   authentication: { header: string; value: string };
-  /** In front of everything; empty for a seller without versions. */
+  /** Path prefix of all requests; empty for a provider without versions. */
   prefix: string;
-  /** Whether messages are posted under the number's id. */
+  /** True if messages are posted under the id of the phone number. */
   phoneNumberInPath: boolean;
-  /** What it lists, as it stands in its list. */
+  /** Templates as its API lists them. */
   templates: readonly object[];
   port: number;
-  /** Brings a call to whom it may concern and tells how that answered; what was not answered with 200 is owed. */
+  /** Delivers a webhook call and returns the status. Calls not answered with 200 stay pending. */
   deliver(call: SignedCall): Promise<number>;
 }
 
-/** A message that it has taken. */
-interface TakenMessage {
+/** A message that the platform accepted. */
+interface AcceptedMessage {
   id: string;
   to: string;
   path: string;
@@ -51,21 +51,21 @@ interface TakenMessage {
 
 export interface FakeWhatsapp {
   url: string;
-  taken: TakenMessage[];
-  /** Everything about requests that the platform does not take, in words. */
+  taken: AcceptedMessage[];
+  /** Faults of the received requests. */
   faults: string[];
-  /** How many requests came, whatever became of them. */
+  /** Number of requests, including failed ones. */
   readonly requests: number;
-  /** What it does with the next requests, one for each. */
-  next(...whims: Whim[]): void;
-  /** Brings all reports that are owed, each once; those that are not taken stay owed. */
+  /** Sets the faults of the next requests, one each. */
+  next(...scriptedFaults: Fault[]): void;
+  /** Sends each pending report once; those not accepted stay pending. */
   report(): Promise<void>;
-  /** A call with anything in it, as the platform would sign it. */
+  /** Signs any payload as the platform does. */
   sign(value: unknown): SignedCall;
   close(): Promise<void>;
 }
 
-/** Recipients are told apart by their last digits. */
+/** The last digits of the number choose the outcome. */
 const REFUSED = "001";
 const FAILED = "002";
 const READ_AT_ONCE = "003";
@@ -91,50 +91,50 @@ export const FAKE_DEFAULTS: Omit<FakeOptions, "deliver"> = {
 };
 
 /**
- * The WhatsApp Cloud API as its documentation has it, on a port of this machine: it looks at every field of what it is sent,
- * answers and reports as the platform does, and misbehaves when it is told to.
+ * The WhatsApp Cloud API as documented, on a local port. It validates every field, responds and reports as the platform
+ * does, and fails on request.
  */
 export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promise<FakeWhatsapp> {
   const options: FakeOptions = { ...FAKE_DEFAULTS, deliver: () => Promise.resolve(200), ...given };
-  const taken: TakenMessage[] = [];
+  const taken: AcceptedMessage[] = [];
   const faults: string[] = [];
-  const whims: Whim[] = [];
+  const scriptedFaults: Fault[] = [];
   let owed: object[] = [];
   let requests = 0;
   let ids = 0;
 
   const server = createServer((request, response) => {
     requests += 1;
-    const whim = request.method === "POST" ? whims.shift() : undefined;
-    if (whim?.kind === "cut" && whim.when === "before") {
+    const fault = request.method === "POST" ? scriptedFaults.shift() : undefined;
+    if (fault?.kind === "cut" && fault.when === "before") {
       request.socket.destroy();
       return;
     }
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => answer(request, response, Buffer.concat(chunks).toString("utf8"), whim));
+    request.on("end", () => answer(request, response, Buffer.concat(chunks).toString("utf8"), fault));
   });
 
-  function answer(request: IncomingMessage, response: ServerResponse, text: string, whim: Whim | undefined): void {
+  function answer(request: IncomingMessage, response: ServerResponse, text: string, fault: Fault | undefined): void {
     const { header, value } = options.authentication;
-    if (request.headers[header] !== value) return sayError(response, { kind: "error", code: 190, status: 401 });
+    if (request.headers[header] !== value) return sendError(response, { kind: "error", code: 190, status: 401 });
     if (request.method === "GET") return list(request.url ?? "", response);
-    if (whim?.kind === "error") return sayError(response, whim);
-    if (whim?.kind === "status")
-      return void response.writeHead(whim.status, whim.headers ?? {}).end(whim.text ?? "<html>Bad gateway</html>");
+    if (fault?.kind === "error") return sendError(response, fault);
+    if (fault?.kind === "status")
+      return void response.writeHead(fault.status, fault.headers ?? {}).end(fault.text ?? "<html>Bad gateway</html>");
     const path = request.url ?? "";
     const wrong = [...wrongPath(path), ...wrongType(request), ...faultsIn(text)];
     if (wrong.length > 0) {
       faults.push(...wrong);
-      return sayError(response, { kind: "error", code: 131009, details: wrong.join("; ") });
+      return sendError(response, { kind: "error", code: 131009, details: wrong.join("; ") });
     }
-    const body = JSON.parse(text) as TakenMessage["body"];
+    const body = JSON.parse(text) as AcceptedMessage["body"];
     const to = String(body["to"]);
-    if (to.endsWith(REFUSED)) return sayError(response, { kind: "error", code: 131026, details: "not reachable" });
+    if (to.endsWith(REFUSED)) return sendError(response, { kind: "error", code: 131026, details: "not reachable" });
     const id = take(to, path, body);
-    if (whim?.kind === "cut") return void request.socket.destroy();
-    if (whim?.kind === "silent") return;
-    const word = whim?.kind === "taken as" ? whim.word : "accepted";
+    if (fault?.kind === "cut") return void request.socket.destroy();
+    if (fault?.kind === "silent") return;
+    const word = fault?.kind === "taken as" ? fault.word : "accepted";
     sayJson(response, 200, {
       messaging_product: "whatsapp",
       contacts: [{ input: to, wa_id: to }],
@@ -148,7 +148,7 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
     return right.includes(path) ? [] : [`there is nothing at ${path}`];
   }
 
-  function take(to: string, path: string, body: TakenMessage["body"]): string {
+  function take(to: string, path: string, body: AcceptedMessage["body"]): string {
     ids += 1;
     const id = `wamid.${Buffer.from(`${to}/${ids}`).toString("base64")}`;
     taken.push({ id, to, path, body });
@@ -176,11 +176,11 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
     const known = [...phoneNumberIds, businessAccountId].find((id) => pathname === `${prefix}/${id}`);
     if (known !== undefined) return sayJson(response, 200, { id: known, verified_name: "Fake Shop" });
     const isList = pathname === `${prefix}/${businessAccountId}/message_templates`;
-    if (!isList) return sayError(response, { kind: "error", code: 100, status: 404 });
+    if (!isList) return sendError(response, { kind: "error", code: 100, status: 404 });
     const start = Number(searchParams.get("after") ?? 0);
     const end = start + Number(searchParams.get("limit") ?? 25);
     const cursors = { before: String(start), after: String(end) };
-    // Where the next page is said to be, nobody should ask: it is not where the token was given for.
+    // SSRF check: the client must not follow this link to another host, because the token is not meant for it.
     const next = end < templates.length ? { next: "http://127.0.0.1:9/elsewhere" } : {};
     sayJson(response, 200, { data: templates.slice(start, end), paging: { cursors, ...next } });
   }
@@ -196,7 +196,7 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
     get requests() {
       return requests;
     },
-    next: (...more) => void whims.push(...more),
+    next: (...more) => void scriptedFaults.push(...more),
     async report() {
       const due = owed;
       owed = [];
@@ -217,7 +217,7 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
 const wrongType = ({ headers }: IncomingMessage): string[] =>
   headers["content-type"] === "application/json" ? [] : [`content-type is ${headers["content-type"]}`];
 
-function sayError(response: ServerResponse, error: Extract<Whim, { kind: "error" }>): void {
+function sendError(response: ServerResponse, error: Extract<Fault, { kind: "error" }>): void {
   const { code, status = 400, details = "", headers = {} } = error;
   sayJson(
     response,
@@ -242,7 +242,7 @@ function sayJson(response: ServerResponse, status: number, value: object, header
     .end(text);
 }
 
-/** A call about the messages of a number. */
+/** A webhook call about the messages of a number. */
 export const callOf = (
   value: object,
   {
@@ -269,7 +269,10 @@ export const callOf = (
   ],
 });
 
-/** The platform writes everything beyond ASCII as escapes and signs the bytes; written anew they would be others. */
+/**
+ * The platform escapes non-ASCII characters and signs those bytes, so re-serialising the payload would break the
+ * signature.
+ */
 export function signedCall(appSecret: string, value: unknown): SignedCall {
   const escaped = JSON.stringify(value)
     .replaceAll("/", String.raw`\/`)

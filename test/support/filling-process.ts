@@ -5,8 +5,8 @@ import { StorageUnavailable, type Acceptance } from "../../src/store/store.ts";
 import { acceptance } from "./acceptances.ts";
 
 /**
- * Writes into an SQLite store until the disk, which is a limit on the size of files, is full; then again when told so.
- * Argument: the path. Speaks with its parent by messages.
+ * Writes into an SQLite store until the file size limit, which stands for a full disk, is reached; continues on
+ * request. Argument: the path. Communicates with its parent by IPC.
  */
 
 const MESSAGES_PER_WRITE = 200;
@@ -20,7 +20,7 @@ const recipients: Acceptance["recipients"] = Array.from({ length: MESSAGES_PER_W
 }));
 const write = async () => (await store.accept([{ ...acceptance(), recipients }]))[0];
 
-/** Repeats until it is refused, and says how often it went well. */
+/** Repeats until the store refuses and returns the number of successes. */
 async function exhaust(work: () => Promise<unknown>): Promise<{ done: number; unavailable: boolean }> {
   for (let done = 0; done < TRIES_MAX; done += 1) {
     const refusal: unknown = await work().catch((error: unknown) => error);

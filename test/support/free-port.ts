@@ -5,8 +5,8 @@ const FIRST_PORT = 20_000;
 const PORTS = 10_000;
 
 /**
- * Finds a free port below the range that outgoing connections take theirs from. A server that is killed and started
- * again on such a port never finds it taken by a client that kept trying to reach it.
+ * Finds a free port below the ephemeral range. A server restarted on its port then never finds it taken by a client
+ * that kept reconnecting.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

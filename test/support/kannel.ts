@@ -6,33 +6,39 @@ import { join } from "node:path";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 
-/** Kannel's own name and password for whoever sends through it. */
+/** Credentials for Kannel's sendsms. */
 export const KANNEL_USER = { username: "heliograph", password: "sms & more" };
 
 export interface Kannel {
-  /** Where its `sendsms` is. */
+  /** Base URL of `sendsms`. */
   baseUrl: string;
-  /** What its programmes have logged so far. */
+  /** Port at which an HTTP connection receives reports and inbound messages. */
+  receiveUrl: string;
+  /** Log output so far. */
   log(): Promise<string>;
   stop(): Promise<void>;
 }
 
+/** An SMSC that Kannel binds to by SMPP, or a server whose sendsms it calls. */
+type SmscOptions =
+  | { port: number; systemId: string; password: string }
+  | { sendUrl: string; username: string; password: string };
+
 interface Options {
-  /** The SMSC that it binds to. */
-  smsc: { port: number; systemId: string; password: string };
-  /** Where it brings what phones send; nowhere unless given. */
+  smsc: SmscOptions;
+  /** URL for inbound messages; default: none. */
   getUrl?: string;
 }
 
-const START_TIMEOUT_MS = 20_000;
-const STOP_TIMEOUT_MS = 5000;
+const STOP_TIMEOUT_MS = 60_000;
 
-/** Starts Kannel as Debian has it, bearerbox and smsbox, on free ports and with a configuration of its own. */
+/** Starts bearerbox and smsbox from Debian's package on free ports with a generated configuration. */
 export async function startKannel({ smsc, getUrl }: Options): Promise<Kannel> {
   const folder = await mkdtemp(join(tmpdir(), "heliograph-kannel-"));
   const [admin, boxes, sendsms] = [await freePort(), await freePort(), await freePort()];
   const file = join(folder, "kannel.conf");
-  await writeFile(file, configuration(folder, { admin, boxes, sendsms }, smsc, getUrl));
+  const receive = await freePort();
+  await writeFile(file, configuration(folder, { admin, boxes, sendsms, receive }, smsc, getUrl));
   const running: ChildProcess[] = [];
   const watchdogs: ChildProcess[] = [];
   const log = async (): Promise<string> =>
@@ -42,7 +48,7 @@ export async function startKannel({ smsc, getUrl }: Options): Promise<Kannel> {
       )
     ).join("\n");
   const stop = async (): Promise<void> => {
-    // The box that takes requests first, as Kannel's guide has it.
+    // smsbox first, as Kannel's user guide recommends.
     for (const child of running.toReversed()) await end(child);
     for (const watchdog of watchdogs) watchdog.stdin?.end("stopped\n");
     await rm(folder, { recursive: true, force: true });
@@ -56,23 +62,23 @@ export async function startKannel({ smsc, getUrl }: Options): Promise<Kannel> {
     running.push(child);
     await once(child, "spawn");
     watchdogs.push(startWatchdog(child, folder));
-    await eventually(async () => child.exitCode !== null || (await isReady()), Boolean, START_TIMEOUT_MS);
+    await eventually(async () => child.exitCode !== null || (await isReady()), Boolean);
     if (child.exitCode !== null) throw new Error(`${programme} ended: ${await log()}`);
   };
   try {
     await run("bearerbox", async () => (await statusOf(admin)).includes("(online"));
     await run("smsbox", async () => (await statusOf(admin)).includes("smsbox"));
-    await eventually(() => answers(`http://127.0.0.1:${sendsms}/cgi-bin/sendsms`), Boolean, START_TIMEOUT_MS);
+    await eventually(() => answers(`http://127.0.0.1:${sendsms}/cgi-bin/sendsms`), Boolean);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { baseUrl: `http://127.0.0.1:${sendsms}`, log, stop };
+  return { baseUrl: `http://127.0.0.1:${sendsms}`, receiveUrl: `http://127.0.0.1:${receive}`, log, stop };
 }
 
-/** Ends Kannel when this process dies in whatever way: the pipe closes before a word has come through it. */
+/** Watchdog: ends Kannel when this process dies for any reason, because its end of the pipe then closes. */
 function startWatchdog({ pid }: ChildProcess, folder: string): ChildProcess {
-  // Until it has ended, it writes into the folder.
+  // Kannel writes into the folder until it has ended.
   const script = 'read -r _ || { while kill "$0" 2>/dev/null; do sleep 0.2; done; rm -rf "$1"; }';
   const watchdog = spawn("sh", ["-c", script, String(pid), folder], {
     cwd: "/",
@@ -87,7 +93,7 @@ async function statusOf(port: number): Promise<string> {
   try {
     return await (await fetch(`http://127.0.0.1:${port}/status.txt?password=status`)).text();
   } catch {
-    // It is still starting.
+    // Kannel is still starting.
     return "";
   }
 }
@@ -97,7 +103,7 @@ async function answers(url: string): Promise<boolean> {
     await (await fetch(url)).text();
     return true;
   } catch {
-    // It is still starting.
+    // Kannel is still starting.
     return false;
   }
 }
@@ -111,12 +117,51 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(lateKill);
 }
 
-function configuration(
-  folder: string,
-  ports: { admin: number; boxes: number; sendsms: number },
-  smsc: Options["smsc"],
-  getUrl: string | undefined,
-): string {
+interface Ports {
+  admin: number;
+  boxes: number;
+  sendsms: number;
+  /** Port on which an HTTP connection receives reports and inbound messages. */
+  receive: number;
+}
+
+function smscGroup({ receive }: Ports, smsc: SmscOptions): Record<string, string | number> {
+  if ("sendUrl" in smsc)
+    return {
+      group: "smsc",
+      smsc: "http",
+      "smsc-id": "ours",
+      "system-type": "kannel",
+      port: receive,
+      "connect-allow-ip": "127.0.0.1",
+      "smsc-username": smsc.username,
+      "smsc-password": smsc.password,
+      "send-url": smsc.sendUrl,
+      // Kannel adds parameters with an ampersand.
+      "dlr-url": `http://127.0.0.1:${receive}/?username=${smsc.username}&password=${smsc.password}`,
+      "max-sms-octets": 1600,
+    };
+  return {
+    group: "smsc",
+    smsc: "smpp",
+    "smsc-id": "ours",
+    host: "127.0.0.1",
+    port: smsc.port,
+    "transceiver-mode": "true",
+    "smsc-username": smsc.systemId,
+    "smsc-password": smsc.password,
+    "system-type": "",
+    "interface-version": 34,
+    "enquire-link-interval": 5,
+    "max-pending-submits": 10,
+    "reconnect-delay": 1,
+    "source-addr-autodetect": "true",
+    "dest-addr-ton": 1,
+    "dest-addr-npi": 1,
+  };
+}
+
+function configuration(folder: string, ports: Ports, smsc: SmscOptions, getUrl: string | undefined): string {
   const groups: Record<string, string | number>[] = [
     {
       group: "core",
@@ -130,24 +175,7 @@ function configuration(
       "box-deny-ip": "*.*.*.*",
       "dlr-storage": "internal",
     },
-    {
-      group: "smsc",
-      smsc: "smpp",
-      "smsc-id": "ours",
-      host: "127.0.0.1",
-      port: smsc.port,
-      "transceiver-mode": "true",
-      "smsc-username": smsc.systemId,
-      "smsc-password": smsc.password,
-      "system-type": "",
-      "interface-version": 34,
-      "enquire-link-interval": 5,
-      "max-pending-submits": 10,
-      "reconnect-delay": 1,
-      "source-addr-autodetect": "true",
-      "dest-addr-ton": 1,
-      "dest-addr-npi": 1,
-    },
+    smscGroup(ports, smsc),
     { group: "smpp-tlv", name: "PE_ID", tag: "0x1400", type: "octetstring", length: 30, "smsc-id": "ours" },
     { group: "smpp-tlv", name: "TEMPLATE_ID", tag: "0x1401", type: "octetstring", length: 30, "smsc-id": "ours" },
     {
@@ -156,6 +184,7 @@ function configuration(
       "sendsms-port": ports.sendsms,
       "log-file": join(folder, "smsbox.log"),
       "log-level": 0,
+      "mo-recode": "true",
       "http-request-retry": 10,
       "http-queue-delay": 1,
     },

@@ -3,14 +3,14 @@ import { newCode } from "../../src/links/code.ts";
 import type { Click } from "../../src/model/link.ts";
 import { NOON } from "./acceptances.ts";
 
-export interface PlantedLinks {
+export interface InsertedLinks {
   accountId: number;
   requestId: string;
   /** By recipient, then by target. */
   codes: string[][];
 }
 
-interface Wishes {
+interface LinkOptions {
   accountId?: number;
   targets?: readonly string[];
   recipients?: number;
@@ -22,17 +22,20 @@ const NINETY_DAYS_MS = 90 * 86_400_000;
 
 export const TARGET = "https://shop.example/orders/4711?a=1&b=%C3%A9#top";
 
-/** Writes the links of a request behind the store's back. */
-export async function plantLinks(
+/** Inserts the links of a request directly into the tables. */
+export async function insertLinks(
   execute: (sql: string) => Promise<unknown>,
-  { accountId = 1, targets = [TARGET], recipients = 1, createdAt = NOON, ...wishes }: Wishes = {},
-): Promise<PlantedLinks> {
-  const { expiresAt = createdAt + NINETY_DAYS_MS } = wishes;
+  { accountId = 1, targets = [TARGET], recipients = 1, createdAt = NOON, ...options }: LinkOptions = {},
+): Promise<InsertedLinks> {
+  const { expiresAt = createdAt + NINETY_DAYS_MS } = options;
   const requestId = newId(createdAt);
   const codes = Array.from({ length: recipients }, () => targets.map(() => newCode()));
   await execute(
-    `insert into link_targets (account_id, request_id, k, url, created_at, expires_at) values ${targets
-      .map((url, index) => `(${accountId}, '${requestId}', ${index + 1}, ${quote(url)}, ${createdAt}, ${expiresAt})`)
+    `insert into link_targets (account_id, request_id, k, url, created_at, expires_at, recipients) values ${targets
+      .map(
+        (url, index) =>
+          `(${accountId}, '${requestId}', ${index + 1}, ${quote(url)}, ${createdAt}, ${expiresAt}, ${recipients})`,
+      )
       .join()}`,
   );
   await execute(
@@ -45,7 +48,7 @@ export async function plantLinks(
 
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** A click of a person at noon, unless told otherwise. */
+/** A click; default: by a person at noon. */
 export function click(code: string, { accountId = 1, agent = "person", at = NOON }: Partial<Click> = {}): Click {
   return { accountId, code, id: newId(at), agent, at };
 }

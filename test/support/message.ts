@@ -1,11 +1,11 @@
 import { newId } from "../../src/lib/ids.ts";
 import type { Message } from "../../src/model/message.ts";
 
-/** How long it is worth sending, unless told. */
+/** Default validity. */
 const VALID_MS = 600_000;
 
-/** A text message on its way to a carrier, as the dispatcher hands it over; what a test is about, it says itself. */
-export const messageInHand = (changes: Partial<Message> = {}, now = Date.now()): Message => ({
+/** An SMS as the dispatcher passes it to a carrier, with the given changes. */
+export const sampleMessage = (changes: Partial<Message> = {}, now = Date.now()): Message => ({
   accountId: 1,
   requestId: newId(now),
   n: 1,

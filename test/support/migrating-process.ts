@@ -4,7 +4,7 @@ import type { Migration } from "../../src/store/migrations/migration.ts";
 import { migrate as migratePostgres } from "../../src/store/postgres/migrate.ts";
 import { migrate as migrateSqlite } from "../../src/store/sqlite/migrate.ts";
 
-/** Migrates and stops in the middle of a step, to be killed there. Arguments: engine, path or URL. */
+/** Migrates and pauses in the middle of a step, where the test kills it. Arguments: engine, path or URL. */
 
 const [engine, where = ""] = process.argv.slice(2);
 
@@ -23,6 +23,6 @@ if (engine === "sqlite") {
   });
   migrateSqlite(db, [halfWay("select pause()")]);
 } else {
-  // The server notices only at the end of the statement that its client is gone.
-  await migratePostgres(where, [halfWay("select pg_sleep(2)")]);
+  // PostgreSQL notices the lost client only at the end of the statement.
+  await migratePostgres(where, { known: [halfWay("select pg_sleep(2)")] });
 }

@@ -1,12 +1,12 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/model/verification.ts";
 
-/** One code that is asked for, and when it is typed in; null when it never is. */
+/** A requested code and the time it is submitted; null if never. */
 export interface TracedCode {
   to: string;
   country: string;
   at: number;
   usedAt: number | null;
-  /** Asked for while the carrier was slow. */
+  /** Requested while the carrier was slow. */
   slow: boolean;
 }
 
@@ -18,16 +18,17 @@ const CONVERSION = 0.6;
 const CROWD = 12;
 
 /**
- * Two days of honest users, six in ten of whom use their code. Half live in a town whose numbers lie close together, the
- * others all over a country, so that new prefixes appear all the time. Now and then a dozen people with neighbouring
- * numbers sign up within a minute, one prefix is busy for hours, and on the second morning the carrier is slow: codes take
- * one to five minutes, some come too late, and half of those who wait long ask again, which ends their first code.
+ * Two days of legitimate OTP traffic, in which six of ten users submit their code. Half the numbers lie close together
+ * in one town, the others all over a country, so that new prefixes appear all the time. There are bursts of a dozen
+ * sign-ups from adjacent numbers within a minute, and one prefix is busy for hours. On the second morning the carrier
+ * is slow: codes take one to five minutes and some arrive too late. Half of the users who wait long request another
+ * code, which ends the first one.
  */
 export function honestTrace(start: number, length: number, seed: number): TracedCode[] {
   const random = seeded(seed);
   const codes: TracedCode[] = [];
   const taken = new Set<string>();
-  /** A number with this beginning that nobody else has. */
+  /** A unique number with a given prefix. */
   function numberIn(beginning: string, digits: number): string {
     for (;;) {
       const number = beginning + String(Math.floor(random() * 10 ** digits)).padStart(digits, "0");
@@ -66,7 +67,7 @@ export function honestTrace(start: number, length: number, seed: number): Traced
   return codes.toSorted((a, b) => a.at - b.at);
 }
 
-/** The same numbers in every run. */
+/** Reproducible random numbers. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

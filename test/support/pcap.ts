@@ -1,4 +1,4 @@
-/** One direction of a TCP connection, in the pieces in which it was written. */
+/** Chunks of one direction of a TCP connection. */
 export interface Captured {
   from: "client" | "server";
   octets: Buffer;
@@ -6,11 +6,11 @@ export interface Captured {
 
 const CLIENT_PORT = 40_000;
 const ETHERNET = Buffer.from("0200000000020200000000010800", "hex");
-/** Longer pieces are several packets: an IPv4 packet has 65,535 octets at most. */
+/** Longer chunks become several packets: an IPv4 packet has at most 65,535 octets. */
 const SEGMENT_MAX = 60_000;
 
-/** A capture file of a connection to a port, as if somebody had listened on the wire, for tools that read such files. */
-export function pcapOf(port: number, said: readonly Captured[]): Buffer {
+/** A capture file of a connection to a port, for tools that read pcap. */
+export function pcapOf(port: number, captured: readonly Captured[]): Buffer {
   const header = Buffer.alloc(24);
   header.writeUInt32LE(0xa1b2_c3d4, 0);
   header.writeUInt16LE(2, 4);
@@ -20,7 +20,7 @@ export function pcapOf(port: number, said: readonly Captured[]): Buffer {
   header.writeUInt32LE(1, 20);
   const records: Buffer[] = [header];
   const next = { client: 1, server: 1 };
-  for (const { from, octets } of said) {
+  for (const { from, octets } of captured) {
     for (let at = 0; at < octets.length; at += SEGMENT_MAX) {
       const piece = octets.subarray(at, at + SEGMENT_MAX);
       const to = from === "client" ? "server" : "client";
@@ -59,14 +59,14 @@ function ipv4Header(from: Captured["from"], payloadLength: number): Buffer {
   return header;
 }
 
-/** Its checksum is left out, as on every machine whose network card makes it. */
+/** The checksum is omitted, as with checksum offloading. */
 function tcpSegment([from, to]: readonly [number, number], sequence: number, ack: number, payload: Buffer): Buffer {
   const header = Buffer.alloc(20);
   header.writeUInt16BE(from, 0);
   header.writeUInt16BE(to, 2);
   header.writeUInt32BE(sequence, 4);
   header.writeUInt32BE(ack, 8);
-  // Five words of header; PSH and ACK.
+  // Header of five words; PSH and ACK.
   header.writeUInt16BE(0x5018, 12);
   header.writeUInt16BE(0xffff, 14);
   return Buffer.concat([header, payload]);

@@ -17,38 +17,40 @@ interface Search {
   condition: string;
 }
 
-/** A database with empty tables that only says how it would go about what it is asked. */
+/** A database with empty tables that explains statements without running them. */
 export interface Planner {
   url: string;
-  /** Answers nothing, and remembers what it was asked. */
+  /** Records statements and returns no rows. */
   pool: ConnectionPool;
-  /** How the rows of some tables would be looked for by what was asked: those by which no whole key is found are partly. */
-  searches(lastOfKey: Readonly<Record<string, RegExp>>): Promise<{ all: Search[]; partly: Search[] }>;
+  /**
+   * Index searches of the recorded statements on the given tables. `partly` are those that do not use the whole key.
+   */
+  indexSearches(lastOfKey: Readonly<Record<string, RegExp>>): Promise<{ all: Search[]; partly: Search[] }>;
   close(): Promise<void>;
 }
 
 export async function openPlanner(): Promise<Planner> {
   const database = await migratedDatabase(inject("postgresUrl"));
-  const pool = new ConnectionPool(database.url, 1);
+  const pool = new ConnectionPool(database.url, { connections: 1 });
   const client = new Client(database.url);
   await client.connect();
-  const asked: Statement[] = [];
+  const recorded: Statement[] = [];
   pool.query = (statement) => {
-    asked.push(statement);
+    recorded.push(statement);
     return Promise.resolve({ rows: [], count: 0 });
   };
   pool.transaction = (work) => work(pool.query);
   return {
     url: database.url,
     pool,
-    async searches(lastOfKey) {
+    async indexSearches(lastOfKey) {
       await client.query("set enable_seqscan = off; set plan_cache_mode = force_generic_plan");
       const nodes: PlanNode[] = [];
-      for (const [place, { text, values = [] }] of asked.entries()) {
-        await client.query(`prepare asked_${place} as ${text}`);
+      for (const [index, { text, values = [] }] of recorded.entries()) {
+        await client.query(`prepare recorded_${index} as ${text}`);
         const given = values.map((column) => client.escapeLiteral(String(column))).join(", ");
         const { rows } = await client.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>(
-          `explain (format json) execute asked_${place} (${given})`,
+          `explain (format json) execute recorded_${index} (${given})`,
         );
         nodes.push(...(rows[0]?.["QUERY PLAN"] ?? []).flatMap(({ Plan }) => nodesOf(Plan)));
       }

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, realpathSync, statfsSync } from "node:fs";
-import { chown, mkdtemp, readFile, rm } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,7 +20,9 @@ export interface Cluster {
   url: string;
   dataDir: string;
   stop(): Promise<void>;
-  /** "immediate" is a crash: PostgreSQL recovers from its log when it comes back. */
+  /** Kills the server as a power failure of its machine does; `restart` brings it back. */
+  kill(): Promise<void>;
+  /** "immediate" simulates a crash: PostgreSQL recovers from its WAL at the next start. */
   restart(mode?: "fast" | "immediate"): Promise<void>;
 }
 
@@ -29,51 +31,74 @@ interface Owner {
   gid?: number;
 }
 
-const START_TIMEOUT_MS = 30_000;
-const STOP_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   synchronous_commit: "on",
-  max_connections: "200",
+  max_connections: "400",
   jit: "off",
 };
 
 const FLEETING = { fsync: "off", full_page_writes: "off", max_wal_size: "256MB" };
 
-/** Linux keeps this folder in memory. */
+/** On Linux this folder is in memory. */
 const MEMORY = "/dev/shm";
 const MEMORY_NEEDED = 2 * 1024 ** 3;
 
-/** Gives one PostgreSQL cluster to a whole vitest run. */
+/** The cluster of a vitest run, shared by its projects. */
+let shared: Promise<Cluster> | null = null;
+let users = 0;
+
+/** Gives a vitest project the PostgreSQL cluster of the run; the first project starts it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Only a machine that loses its power could tell the difference; clusters that a test lets crash are its own, and sync.
-  const cluster = await startCluster({ fleeting: true });
-  await prepareSchema(cluster.url);
+  users += 1;
+  shared ??= startShared();
+  const cluster = await shared;
   project.provide("postgresUrl", cluster.url);
-  return () => cluster.stop();
+  return async () => {
+    users -= 1;
+    if (users === 0) await cluster.stop();
+  };
 }
 
-/** Starts a temporary PostgreSQL cluster that goes away with `stop()` or with this process; a fleeting one survives no crash. */
-export async function startCluster({ fleeting = false } = {}): Promise<Cluster> {
+async function startShared(): Promise<Cluster> {
+  // Without syncs only a power failure would make a difference. Tests that crash a cluster start their own, with syncs.
+  const cluster = await startCluster({ fleeting: true });
+  await prepareSchema(cluster.url);
+  return cluster;
+}
+
+/**
+ * Starts a PostgreSQL cluster that ends with `stop()` or with this process. A fleeting one does not sync. Its data is
+ * temporary, unless a folder is given, where it stays for the next start. With `standbyOf`, it is a copy of that cluster that
+ * follows it.
+ */
+export async function startCluster({
+  fleeting = false,
+  keepIn,
+  standbyOf,
+}: { fleeting?: boolean; keepIn?: string; standbyOf?: Cluster } = {}): Promise<Cluster> {
   const bin = postgresBinaries();
   if (bin === undefined) throw new Error("no PostgreSQL server was found: install it, or put its initdb in PATH");
 
   const owner = clusterOwner();
-  const folder = await mkdtemp(join(fleeting ? folderInMemory() : tmpdir(), "heliograph-postgres-"));
+  if (keepIn !== undefined) await mkdir(keepIn, { recursive: true });
+  const folder = keepIn ?? (await mkdtemp(join(fleeting ? folderInMemory() : tmpdir(), "heliograph-postgres-")));
   if (owner.uid !== undefined && owner.gid !== undefined) await chown(folder, owner.uid, owner.gid);
   const dataDir = join(folder, "data");
   const logFile = join(folder, "postgres.log");
   const port = await freePort();
   const url = `postgresql://heliograph@127.0.0.1:${port}/postgres`;
   const settings = { ...SETTINGS, ...(fleeting ? FLEETING : {}) };
-  const watchdog = startWatchdog(bin, folder, dataDir, owner);
+  const watchdog = startWatchdog(bin, keepIn === undefined ? folder : "", dataDir, owner);
 
   const launch = async (): Promise<ChildProcess> => {
     const args = ["-D", dataDir, "-p", String(port), "-k", folder];
     for (const [name, value] of Object.entries(settings)) args.push("-c", `${name}=${value}`);
     const log = openSync(logFile, "a");
-    // Detached, or the Ctrl-C that ends a test run would take the database away under the running tests.
+    // Detached: otherwise the Ctrl-C that ends a test run would stop the database under the running tests.
     const postgres = spawn(join(bin, "postgres"), args, {
       ...owner,
       cwd: folder,
@@ -87,13 +112,15 @@ export async function startCluster({ fleeting = false } = {}): Promise<Cluster> 
 
   const remove = async (): Promise<void> => {
     watchdog.stdin?.end("stopped\n");
-    await rm(folder, { recursive: true, force: true });
+    if (keepIn === undefined) await rm(folder, { recursive: true, force: true });
   };
 
   let postgres: ChildProcess;
   try {
     const args = ["-D", dataDir, "-U", "heliograph", "-E", "UTF8", "--locale=C", "--auth=trust", "--no-sync"];
-    execFileSync(join(bin, "initdb"), args, { ...owner, cwd: folder, stdio: "pipe" });
+    const copy = ["-D", dataDir, "-d", standbyOf?.url ?? "", "-R", "-c", "fast", "--no-sync"];
+    if (standbyOf) execFileSync(join(bin, "pg_basebackup"), copy, { ...owner, cwd: folder, stdio: "pipe" });
+    else if (!existsSync(dataDir)) execFileSync(join(bin, "initdb"), args, { ...owner, cwd: folder, stdio: "pipe" });
     postgres = await launch();
   } catch (error) {
     await remove();
@@ -107,6 +134,12 @@ export async function startCluster({ fleeting = false } = {}): Promise<Cluster> 
       await shutDown(postgres, "fast");
       await remove();
     },
+    async kill() {
+      if (hasEnded(postgres)) return;
+      const ended = once(postgres, "exit");
+      postgres.kill("SIGKILL");
+      await ended;
+    },
     async restart(mode = "fast") {
       await shutDown(postgres, mode);
       postgres = await launch();
@@ -114,14 +147,14 @@ export async function startCluster({ fleeting = false } = {}): Promise<Cluster> 
   };
 }
 
-/** A database is some 400 files, and a disk that has just forgotten thousands of them is slow to make the next ones. */
+/** A database has about 400 files, and creating files is slow on a disk that has just deleted thousands. */
 function folderInMemory(): string {
   if (!existsSync(MEMORY)) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);
   return bavail * bsize >= MEMORY_NEEDED ? MEMORY : tmpdir();
 }
 
-/** Finds the folder of PostgreSQL's server programmes, which Debian keeps out of PATH. */
+/** Finds the folder of PostgreSQL's server programs, which Debian keeps out of PATH. */
 export function postgresBinaries(): string | undefined {
   const candidates = [
     ...(process.env["PATH"] ?? "").split(delimiter),
@@ -130,7 +163,7 @@ export function postgresBinaries(): string | undefined {
     ...versionFolders("/usr/local/opt", /^postgresql@(\d+)$/),
   ];
   const initdb = candidates.map((folder) => join(folder, "initdb")).find((path) => existsSync(path));
-  // The link in PATH may stand alone; the programmes it belongs to are where it points.
+  // The file in PATH may be a single link; the other programs are beside its target.
   const bin = initdb === undefined ? undefined : dirname(realpathSync(initdb));
   return bin !== undefined && existsSync(join(bin, "postgres")) ? bin : undefined;
 }
@@ -144,8 +177,8 @@ function versionFolders(parent: string, pattern: RegExp): string[] {
     .map(({ name }) => join(parent, name, "bin"));
 }
 
-/** PostgreSQL refuses to run as root, so root hands it to the user that its package has created. */
-function clusterOwner(): Owner {
+/** PostgreSQL refuses to run as root, so root runs it as the user of the Debian package. */
+export function clusterOwner(): Owner {
   if (process.getuid?.() !== 0) return {};
   return { uid: idOfPostgres("-u"), gid: idOfPostgres("-g") };
 }
@@ -154,7 +187,10 @@ function idOfPostgres(flag: "-u" | "-g"): number {
   return Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
 }
 
-/** Ends the cluster when this process dies in whatever way: the pipe closes before a word has come through it. */
+/**
+ * Watchdog: ends the cluster when this process dies for any reason, because its end of the pipe then closes. Removes the
+ * folder, if there is one to remove.
+ */
 function startWatchdog(bin: string, folder: string, dataDir: string, owner: Owner): ChildProcess {
   const script = 'read -r _ || { "$0" stop -D "$1" -m immediate -w; rm -rf "$2"; }';
   const watchdog = spawn("sh", ["-c", script, join(bin, "pg_ctl"), dataDir, folder], {

@@ -1,4 +1,4 @@
-/** What the platform takes as a message, field by field, written from its documentation and not from the carrier. */
+/** Validates messages field by field, written from the platform's documentation and independent of the carrier. */
 
 type Fields = Record<string, unknown>;
 type Check = (value: unknown, at: string) => string | null;
@@ -28,7 +28,7 @@ const list =
     if (!Array.isArray(value) || value.length < min || value.length > max) return `${at}: ${min} to ${max} of them`;
     return value.reduce<string | null>((found, one, index) => found ?? each(one, `${at}[${index}]`), null);
   };
-/** A name that ends in ? may be left out; any other name is a fault. */
+/** A name ending in ? is optional; an unknown name is a fault. */
 const fields =
   (rules: Record<string, Check>, exactlyOne: readonly string[] = []): Check =>
   (value, at) => {
@@ -114,5 +114,5 @@ const agentMessage = fields(
   ["ttl", "expireTime"],
 );
 
-/** What is wrong with a message; null when the platform would take it. */
+/** The first fault of a message, or null. */
 export const faultOf = (body: unknown): string | null => agentMessage(body, "agent_message");

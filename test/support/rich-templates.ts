@@ -2,7 +2,7 @@ import { newId } from "../../src/lib/ids.ts";
 import type { CatalogContents } from "../../src/model/catalog.ts";
 import type { ChatTemplate } from "../../src/model/chatapp.ts";
 import type { RcsTemplate } from "../../src/model/rcs.ts";
-import type { House } from "./house.ts";
+import type { TestServer } from "./test-server.ts";
 
 /** A chat-app template with one button of each kind. */
 export const CHAT_TEMPLATE: ChatTemplate = {
@@ -20,7 +20,7 @@ export const CHAT_TEMPLATE: ChatTemplate = {
   ],
 };
 
-/** An RCS template whose two cards offer the same, and something of their own. */
+/** An RCS template whose two cards share one suggestion and have one of their own. */
 export const RCS_TEMPLATE: RcsTemplate = {
   kind: "carousel",
   text: null,
@@ -41,17 +41,17 @@ export const RCS_TEMPLATE: RcsTemplate = {
   status: "approved",
 };
 
-/** Stores a template of the first account as somebody's own, and lets the house know at once. */
+/** Stores an authored template of the first account and makes the server reload its records. */
 export async function author<K extends "chatTemplate" | "rcsTemplate">(
-  house: House,
+  server: TestServer,
   kind: K,
   name: string,
   content: CatalogContents[K],
 ): Promise<void> {
   const now = Date.now();
   const record = { accountId: 1, kind, id: newId(now), name, origin: "authored", content } as const;
-  const { store } = house.app;
+  const { store } = server.app;
   await store.insertCatalogRecord({ ...record, createdAt: now, updatedAt: now }, await store.revision("catalog"));
-  // Whoever reads records sees them as they are.
-  await house.ask("GET", "/api/senders");
+  // Reading records reloads them.
+  await server.request("GET", "/api/senders");
 }

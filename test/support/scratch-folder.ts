@@ -9,10 +9,13 @@ declare module "vitest" {
   }
 }
 
-/** Gives a whole vitest run a folder for what is needed until its end: processes of vitest are not told when that is. */
+/**
+ * A folder for a whole vitest run. Vitest's worker processes get no notice of its end, so they cannot remove their own
+ * files.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "heliograph-scratch-"));
   project.provide("scratchFolder", folder);
-  // Some of those processes may still be at their end.
+  // Some worker processes may still be ending.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }

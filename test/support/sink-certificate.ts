@@ -1,4 +1,4 @@
-/** Of nobody, for sink.example, signed by itself. */
+/** Self-signed, for sink.example. */
 export const SINK_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg8DZtqeECJyBcFovC
 szlQnCIEJcnYBQI5V7rzWPjCih2hRANCAAQyz+joWyxY+mY9dsofWUvSRiDc0XPU

@@ -2,34 +2,34 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { eventually } from "./eventually.ts";
 
-/** A request that a sink was sent. */
-export interface Heard {
+/** A request that the sink received. */
+export interface ReceivedRequest {
   method: string;
-  /** With its query. */
+  /** With query string. */
   path: string;
   headers: IncomingHttpHeaders;
   text: string;
-  /** What the body says, where it is JSON. */
+  /** The parsed body if it is JSON. */
   body: unknown;
 }
 
-type Script = (heard: Heard, response: ServerResponse, times: number) => void;
+type Script = (heard: ReceivedRequest, response: ServerResponse, times: number) => void;
 
-/** A customer's server: it remembers what it was told and answers what the test says. */
+/** A customer's webhook endpoint: records requests and answers as the test scripts it. */
 export interface Sink {
   url: string;
-  heard: Heard[];
-  /** How it answers from now on; 200 unless told otherwise. */
-  answer(script: Script): void;
-  /** All it was told, once there are so many. */
-  until(count: number): Promise<Heard[]>;
+  received: ReceivedRequest[];
+  /** Sets the response from now on; default 200. */
+  respondWith(script: Script): void;
+  /** Resolves with all requests once there are `count`. */
+  until(count: number): Promise<ReceivedRequest[]>;
   close(): Promise<void>;
 }
 
 const FINE: Script = (_heard, response) => response.writeHead(200).end("{}");
 
 export async function openSink(): Promise<Sink> {
-  const heard: Heard[] = [];
+  const heard: ReceivedRequest[] = [];
   let script = FINE;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -38,7 +38,7 @@ export async function openSink(): Promise<Sink> {
       const text = Buffer.concat(chunks).toString("utf8");
       const { method = "", url: path = "", headers } = request;
       const isJson = headers["content-type"]?.startsWith("application/json");
-      const one: Heard = { method, path, headers, text, body: isJson ? (JSON.parse(text) as unknown) : null };
+      const one: ReceivedRequest = { method, path, headers, text, body: isJson ? (JSON.parse(text) as unknown) : null };
       heard.push(one);
       script(one, response, heard.length);
     });
@@ -47,8 +47,8 @@ export async function openSink(): Promise<Sink> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    heard,
-    answer(next) {
+    received: heard,
+    respondWith(next) {
       script = next;
     },
     until: (count) =>

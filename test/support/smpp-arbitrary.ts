@@ -2,12 +2,12 @@ import fc from "fast-check";
 import type { Address, Destination, Pdu } from "../../src/smpp/pdu.ts";
 import type { Tlv } from "../../src/smpp/tlv.ts";
 
-/** Any PDU that can be written, for tests that hold for all of them. */
+/** Arbitrary encodable PDUs for property tests. */
 
 const uint8 = fc.integer({ min: 0, max: 0xff });
 const status = fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 0xffff_ffff }));
 
-/** Every character but NUL that takes one octet; `size` counts the NUL. */
+/** All one-octet characters except NUL; `size` includes the terminating NUL. */
 const cstring = (size: number): fc.Arbitrary<string> =>
   fc.array(fc.integer({ min: 1, max: 0xff }), { maxLength: size - 1 }).map((codes) => String.fromCharCode(...codes));
 const octets = (maxLength: number): fc.Arbitrary<Buffer> =>

@@ -1,6 +1,6 @@
 import type { Pdu } from "../../src/smpp/pdu.ts";
 
-/** A PDU, and the octets that SMPP 3.4 has for it, written down field by field from its tables. */
+/** A PDU and its octets, written field by field from the tables of SMPP 3.4. */
 export interface Golden {
   title: string;
   sequence: number;

@@ -1,4 +1,4 @@
-/** As much of the package `smpp` as the tests and the benchmark use: it has no types of its own. */
+/** The part of the package `smpp` that tests and benches use; the package has no types. */
 declare module "smpp" {
   import type { EventEmitter } from "node:events";
   import type { Server as NetServer, Socket } from "node:net";
@@ -7,7 +7,7 @@ declare module "smpp" {
     command: string;
     command_status: number;
     sequence_number: number;
-    /** Fields and parameters by the names of the specification; unknown parameters by their tag. */
+    /** Fields and TLVs by their names in the specification; unknown TLVs by tag. */
     [field: string]: unknown;
     response(fields?: object): ForeignPdu;
   }

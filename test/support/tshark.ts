@@ -8,12 +8,12 @@ import { pcapOf, type Captured } from "./pcap.ts";
 const run = promisify(execFile);
 const SMPP_PORT = 2775;
 
-/** What the dissector of Wireshark makes of octets on the SMPP port: one line for each packet, printed as asked for. */
-export async function tshark(said: readonly Captured[], ...args: string[]): Promise<string[]> {
+/** Output of Wireshark's SMPP dissector, one line per packet. */
+export async function tshark(captured: readonly Captured[], ...args: string[]): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), "smpp-capture-"));
   try {
     const file = join(folder, "capture.pcap");
-    await writeFile(file, pcapOf(SMPP_PORT, said));
+    await writeFile(file, pcapOf(SMPP_PORT, captured));
     const options = { maxBuffer: 256 * 1_048_576, env: { ...process.env, TZ: "UTC" } };
     const { stdout } = await run("tshark", ["-r", file, "-d", `tcp.port==${SMPP_PORT},smpp`, ...args], options);
     return stdout.split("\n").filter((line) => line !== "");
@@ -22,19 +22,19 @@ export async function tshark(said: readonly Captured[], ...args: string[]): Prom
   }
 }
 
-/** The values of these fields in each packet, several of one field in their order. */
+/** Values of these fields per packet; repeated fields in order. */
 export async function tsharkFields(
-  said: readonly Captured[],
+  captured: readonly Captured[],
   fields: readonly string[],
 ): Promise<Record<string, string[]>[]> {
   const separators = ["-E", "separator=/t", "-E", "occurrence=a", "-E", "aggregator=|"];
-  const lines = await tshark(said, "-T", "fields", ...separators, ...fields.flatMap((field) => ["-e", field]));
+  const lines = await tshark(captured, "-T", "fields", ...separators, ...fields.flatMap((field) => ["-e", field]));
   return lines.map((line) => {
     const values = line.split("\t").map((cell) => (cell === "" ? [] : cell.split("|")));
     return Object.fromEntries(fields.map((field, index) => [field, values[index] ?? []]));
   });
 }
 
-/** What it cannot make anything of, or finds an error in. */
-export const tsharkFaults = (said: readonly Captured[]): Promise<string[]> =>
-  tshark(said, "-Y", '_ws.malformed || _ws.expert.severity == "Error" || smpp.message_payload.duplicate');
+/** Packets that the dissector cannot parse or reports as malformed. */
+export const tsharkFaults = (captured: readonly Captured[]): Promise<string[]> =>
+  tshark(captured, "-Y", '_ws.malformed || _ws.expert.severity == "Error" || smpp.message_payload.duplicate');

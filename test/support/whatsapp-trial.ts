@@ -1,12 +1,12 @@
-import type { Carrier, Inbound, Receipt } from "../../src/carriers/carrier.ts";
-import type { PlatformAnswer } from "../../src/carriers/platform.ts";
-import type { WhatsappCarrierNeeds } from "../../src/carriers/whatsapp/needs.ts";
-import { createWhatsappCarrier } from "../../src/carriers/whatsapp/whatsapp-carrier.ts";
+import type { Carrier, Inbound } from "../../src/carriers/carrier.ts";
+import type { PlatformAnswer } from "../../src/carriers/http-platform.ts";
+import { type WhatsappCarrierDeps, createWhatsappCarrier } from "../../src/carriers/whatsapp/carrier.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createLog } from "../../src/lib/log.ts";
 import type { ChatContent, ChatTemplate } from "../../src/model/chatapp.ts";
 import type { Message } from "../../src/model/message.ts";
-import { WHATSAPP_DEFAULTS, type WhatsappSettings } from "../../src/model/whatsapp-line.ts";
+import type { Receipt } from "../../src/model/receipt.ts";
+import { WHATSAPP_DEFAULTS, type WhatsappSettings } from "../../src/model/whatsapp-connection.ts";
 import {
   FAKE_DEFAULTS,
   openFakeWhatsapp,
@@ -15,8 +15,8 @@ import {
   type FakeWhatsapp,
   type SignedCall,
 } from "./fake-whatsapp.ts";
-import { messageInHand } from "./message.ts";
-import { openWayOut } from "./way-out.ts";
+import { sampleMessage } from "./message.ts";
+import { openHttpClient } from "./http-client.ts";
 
 export const VERIFY_TOKEN = "a word of our own";
 const BUSINESS_NUMBER = "+15550783881";
@@ -27,22 +27,22 @@ export const SECRETS = {
   verifyToken: VERIFY_TOKEN,
 } as const;
 
-/** Everything that a line needs, with nothing at its other end. */
-export function needsOf(changes: Partial<WhatsappCarrierNeeds> = {}): WhatsappCarrierNeeds {
+/** Dependencies of a carrier without a platform. */
+export function carrierDeps(changes: Partial<WhatsappCarrierDeps> = {}): WhatsappCarrierDeps {
   return {
     name: "1/wa",
     accountId: 1,
     settings: { ...WHATSAPP_DEFAULTS, phoneNumberId: FAKE_DEFAULTS.phoneNumberIds[0] ?? null },
     secrets: SECRETS,
     messagesPerSecond: () => null,
-    wayOut: openWayOut(),
+    egress: openHttpClient(),
     callbackUrl: () => "https://heliograph.example/hooks/1",
     onInbound: async () => {},
     phoneNumberOf: () => null,
     templateOf: () => null,
     clock: systemClock,
     log: createLog("silent"),
-    meters: { carrierErrors: () => ({ inc: () => {} }) },
+    metrics: { carrierErrors: () => ({ inc: () => {} }) },
     ...changes,
   };
 }
@@ -52,49 +52,50 @@ export interface Trial {
   carrier: Carrier;
   receipts: Receipt[];
   inbound: Inbound[];
-  /** What the line answers to a call. */
+  /** Passes a webhook call to the carrier. */
   call(call: SignedCall): Promise<PlatformAnswer>;
   close(): Promise<void>;
 }
 
-/** A line, started, with the fake platform at the other end of a real connection. */
+/** A started carrier connected to the fake platform over HTTP. */
 export async function openTrial(
-  changes: Partial<WhatsappCarrierNeeds> = {},
+  changes: Partial<WhatsappCarrierDeps> = {},
   options: Partial<FakeOptions> = {},
   settings: Partial<WhatsappSettings> = {},
 ): Promise<Trial> {
   const receipts: Receipt[] = [];
   const inbound: Inbound[] = [];
-  const fake = await openFakeWhatsapp({ deliver: async (call) => (await tell(call)).status, ...options });
-  const wayOut = openWayOut();
-  const usual = needsOf();
+  const fake = await openFakeWhatsapp({ deliver: async (call) => (await receiveWebhook(call)).status, ...options });
+  const egress = openHttpClient();
+  const defaults = carrierDeps();
   const carrier = createWhatsappCarrier({
-    ...usual,
-    wayOut,
+    ...defaults,
+    egress,
     onInbound: async (each) => void inbound.push(each),
-    settings: { ...usual.settings, baseUrl: fake.url, ...settings },
+    settings: { ...defaults.settings, baseUrl: fake.url, ...settings },
     ...changes,
   });
-  const tell = (call: SignedCall): Promise<PlatformAnswer> => calledOf(carrier)({ method: "POST", query: "", ...call });
+  const receiveWebhook = (call: SignedCall): Promise<PlatformAnswer> =>
+    webhookHandlerOf(carrier)({ method: "POST", query: "", ...call });
   await carrier.start(async (receipt) => void receipts.push(receipt));
   return {
     fake,
     carrier,
     receipts,
     inbound,
-    call: tell,
+    call: receiveWebhook,
     async close() {
       await carrier.stop({ drainMs: 0, unbindMs: 0 });
-      wayOut.destroy();
+      egress.destroy();
       await fake.close();
     },
   };
 }
 
-/** What takes the calls of the platform. */
-export function calledOf(carrier: Carrier): NonNullable<Carrier["called"]> {
-  if (!carrier.called) throw new Error("the line cannot be called");
-  return (call) => carrier.called?.(call) ?? Promise.reject(new Error("the line cannot be called"));
+/** The carrier's webhook handler. */
+export function webhookHandlerOf(carrier: Carrier): NonNullable<Carrier["handleWebhook"]> {
+  if (!carrier.handleWebhook) throw new Error("the carrier has no webhook handler");
+  return (call) => carrier.handleWebhook?.(call) ?? Promise.reject(new Error("the carrier has no webhook handler"));
 }
 
 export const TEMPLATE: ChatTemplate = {
@@ -123,4 +124,4 @@ export const templateContent = (
 });
 
 export const messageTo = (recipient: string = RECIPIENTS.deliverable, changes: Partial<Message> = {}): Message =>
-  messageInHand({ channel: "chatapp", sender: BUSINESS_NUMBER, recipient, content: templateContent(), ...changes });
+  sampleMessage({ channel: "chatapp", sender: BUSINESS_NUMBER, recipient, content: templateContent(), ...changes });

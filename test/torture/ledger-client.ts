@@ -5,51 +5,56 @@ import { seededRandom } from "./random.ts";
 import { bodyOf, createTraffic, type Intent } from "./traffic.ts";
 
 /**
- * The customer who writes everything down: a process of its own that sends at a set rate over several kept-alive
- * connections, and sends again under the same key whatever got no clear answer. It ends, once told to, when every
- * intent has a clear answer. Argument: its orders, as JSON.
+ * Load client in its own process that records every request and response in a ledger. It sends at a fixed rate over
+ * several keep-alive connections and retries under the same idempotency key until the response is definite. After
+ * "stop" it exits when every intent has a definite response. Argument: its options as JSON.
  */
 
-export interface Orders {
-  /** The nodes; a request that got no answer from one may go to another next. */
+export interface LedgerClientOptions {
+  /** Base URLs of the nodes; a retry may use another node. */
   urls: readonly string[];
   apiKey: string;
   ledger: string;
   messagesPerSecond: number;
   connections: number;
   seed: number;
+  /** False leaves out numbers that throttle: over SMPP they would lower the rate of the whole carrier. */
+  isThrottled?: boolean;
 }
 
-const ANSWER_TIMEOUT_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 60_000;
 const RETRY_PAUSE_MS = 100;
 const REPEATED_PROBABILITY = 0.02;
 const REMEMBERED = 2000;
 const BURST_SECONDS = 0.25;
 
-const orders = JSON.parse(process.argv[2] ?? "") as Orders;
-const random = seededRandom(orders.seed);
-const traffic = createTraffic(random, `ledger-${orders.seed}`);
-const ledger = await openLedger(orders.ledger);
-const agent = new Agent({ keepAlive: true, maxSockets: orders.connections });
+const options = JSON.parse(process.argv[2] ?? "") as LedgerClientOptions;
+const random = seededRandom(options.seed);
+const traffic = createTraffic(random, `ledger-${options.seed}`, options.isThrottled);
+const ledger = await openLedger(options.ledger);
+const agent = new Agent({ keepAlive: true, maxSockets: options.connections });
 const unanswered: Intent[] = [];
 const remembered: Intent[] = [];
-/** One waits for its turn and the others behind it: many that look at the clock all the time would take it from the server. */
-let atTheDoor: Promise<unknown> = Promise.resolve();
+/**
+ * Only one worker polls the rate limiter, the others queue behind it: polling by all of them would take CPU from the
+ * server.
+ */
+let limiterQueue: Promise<unknown> = Promise.resolve();
 let stopping = false;
-let allowance = 0;
-let filledAt = performance.now();
+let tokens = 0;
+let refilledAt = performance.now();
 
-process.on("message", (word) => {
-  if (word === "stop") stopping = true;
+process.on("message", (command) => {
+  if (command === "stop") stopping = true;
 });
 process.on("disconnect", () => process.exit(1));
 
-await Promise.all(Array.from({ length: orders.connections }, work));
+await Promise.all(Array.from({ length: options.connections }, runConnection));
 await ledger.close();
 process.exit(0);
 
-/** One connection's worth of customer. */
-async function work(): Promise<void> {
+/** The loop of one connection. */
+async function runConnection(): Promise<void> {
   for (;;) {
     const intent = await nextIntent();
     if (!intent) return;
@@ -64,51 +69,51 @@ async function work(): Promise<void> {
   }
 }
 
-/** What has no answer yet goes first; now and then something long accepted is asked again; else something new. */
+/** Retries come first; a few requests repeat an accepted intent; the rest are new. */
 async function nextIntent(): Promise<Intent | null> {
-  const turn = atTheDoor.then(untilTurn);
-  atTheDoor = turn;
-  const again = await turn;
-  if (again !== "new") return again;
+  const slot = limiterQueue.then(nextSlot);
+  limiterQueue = slot;
+  const retry = await slot;
+  if (retry !== "new") return retry;
   const old = random.chance(REPEATED_PROBABILITY) ? remembered[random.between(0, REMEMBERED - 1)] : undefined;
   if (old) return old;
   const intent = traffic.next();
-  allowance -= intent.to.length - 1;
+  tokens -= intent.to.length - 1;
   await ledger.write({ entry: "intent", ...intent });
   return intent;
 }
 
-/** Something to ask again, leave to ask something new, or nothing more. */
-async function untilTurn(): Promise<Intent | "new" | null> {
+/** An intent to retry, "new" if the rate limit allows a new one, or null at the end. */
+async function nextSlot(): Promise<Intent | "new" | null> {
   for (;;) {
-    const again = unanswered.shift();
-    if (again) return again;
+    const retry = unanswered.shift();
+    if (retry) return retry;
     if (stopping) return null;
-    if (takeAllowance()) return "new";
+    if (takeToken()) return "new";
     await sleep(2);
   }
 }
 
-function takeAllowance(): boolean {
+function takeToken(): boolean {
   const now = performance.now();
-  const most = orders.messagesPerSecond * BURST_SECONDS;
-  allowance = Math.min(most, allowance + ((now - filledAt) / 1000) * orders.messagesPerSecond);
-  filledAt = now;
-  if (allowance < 1) return false;
-  allowance -= 1;
+  const capacity = options.messagesPerSecond * BURST_SECONDS;
+  tokens = Math.min(capacity, tokens + ((now - refilledAt) / 1000) * options.messagesPerSecond);
+  refilledAt = now;
+  if (tokens < 1) return false;
+  tokens -= 1;
   return true;
 }
 
 async function send(intent: Intent): Promise<Entry> {
   const { key } = intent;
   try {
-    const { status, body, replayed } = await post(random.pick(orders.urls), intent);
+    const { status, body, replayed } = await post(random.pick(options.urls), intent);
     if (status === 200) {
       const { data } = JSON.parse(body) as { data: { messageId: string }[] };
-      return { entry: "accepted", key, messageIds: data.map(({ messageId }) => messageId), replayed };
+      return { entry: "accepted", key, messageIds: data.map(({ messageId }) => messageId), replayed, at: Date.now() };
     }
     const { error } = JSON.parse(body) as { error: { code: string } };
-    // A store that broke during its commit, and a twin that is still under way, do not say what becomes of the request.
+    // After a failed commit, or while a request with the same key is running, the outcome is not known yet.
     if (status >= 500 || status === 409) return { entry: "unknown", key, reason: error.code };
     return { entry: "refused", key, status, code: error.code };
   } catch (error) {
@@ -130,9 +135,9 @@ function post(url: string, intent: Intent): Promise<Answer> {
       {
         agent,
         method: "POST",
-        timeout: ANSWER_TIMEOUT_MS,
+        timeout: RESPONSE_TIMEOUT_MS,
         headers: {
-          apikey: orders.apiKey,
+          apikey: options.apiKey,
           "content-type": "application/json",
           "idempotency-key": intent.key,
         },
@@ -148,7 +153,7 @@ function post(url: string, intent: Intent): Promise<Answer> {
         });
       },
     );
-    sent.on("timeout", () => sent.destroy(new Error("no answer in time")));
+    sent.on("timeout", () => sent.destroy(new Error("response timeout")));
     sent.on("error", reject);
     sent.end(bodyOf(intent));
   });

@@ -4,14 +4,15 @@ import { createInterface } from "node:readline";
 import type { Intent } from "./traffic.ts";
 
 /**
- * What the ledger holds, in the order it happened. An intent is on disk before its request leaves, so that whatever the
- * server has stored can be traced back to a line here.
+ * Ledger entries in order. An intent is on disk before its request is sent, so every stored message can be traced to an
+ * entry.
  */
 export type Entry =
   | ({ entry: "intent" } & Intent)
-  | { entry: "accepted"; key: string; messageIds: readonly string[]; replayed: boolean }
+  /** `at` is the time of the response in epoch ms. */
+  | { entry: "accepted"; key: string; messageIds: readonly string[]; replayed: boolean; at?: number }
   | { entry: "refused"; key: string; status: number; code: string }
-  /** No answer, half an answer, or an answer that says the server could not tell. It is sent again under the same key. */
+  /** No response, a partial one, or one that leaves the outcome open. The client retries under the same key. */
   | { entry: "unknown"; key: string; reason: string };
 
 export interface LedgerWriter {
@@ -20,7 +21,7 @@ export interface LedgerWriter {
   close(): Promise<void>;
 }
 
-/** Appends entries; those that arrive during a sync share the next one. */
+/** Appends entries with group commit: entries that arrive during a sync share the next one. */
 export async function openLedger(path: string): Promise<LedgerWriter> {
   const file = await open(path, "a");
   let waiting: { line: string; written(): void; failed(error: unknown): void }[] = [];
@@ -53,11 +54,11 @@ export async function openLedger(path: string): Promise<LedgerWriter> {
   };
 }
 
-/** All entries so far; none when the ledger has not been opened yet. */
+/** All entries so far; none if the file does not exist yet. */
 export async function* readLedger(path: string): AsyncGenerator<Entry> {
   if (!existsSync(path)) return;
   for await (const line of createInterface({ input: createReadStream(path) })) {
-    // The last line of a ledger that is being written may be half of one.
+    // The last line may be incomplete while the client is writing.
     if (line.endsWith("}")) yield JSON.parse(line) as Entry;
   }
 }

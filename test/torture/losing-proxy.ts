@@ -1,27 +1,30 @@
 import { connect, createServer, type Socket } from "node:net";
 import { freePort } from "../support/free-port.ts";
 
-/** Which answer of the database is to be lost: the last one to a transaction that used these words and was answered those. */
+/**
+ * The response to lose: the last one of a transaction whose statements contain `to` and whose response matches
+ * `saying`.
+ */
 interface Loss {
   to: string;
-  saying: RegExp;
+  matching: RegExp;
 }
 
-/** A line to PostgreSQL that can lose an answer: the statement is done and committed, and nobody hears of it. */
+/** TCP proxy to PostgreSQL that can drop a response after the commit: the client does not learn that it succeeded. */
 export interface LosingProxy {
   url: string;
-  /** Breaks the line at the next such answer; resolves when it has happened. */
+  /** Closes the connection instead of forwarding the next matching response; resolves when that has happened. */
   lose(loss: Loss): Promise<void>;
-  /** Holds up the next statement with these words; the returned function lets it through. */
-  holdUp(words: string): { reached: Promise<void>; letGo(): void };
+  /** Delays the next statement that contains a text until `letGo` is called. */
+  delay(text: string): { reached: Promise<void>; letGo(): void };
   close(): void;
 }
 
-/** The end of every answer: ready for the next query, outside of a transaction. */
+/** ReadyForQuery with status idle, the last bytes of every response outside a transaction. */
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
 interface Hold {
-  words: string;
+  text: string;
   reached: PromiseWithResolvers<void>;
   gone: PromiseWithResolvers<void>;
 }
@@ -35,8 +38,8 @@ export async function openLosingProxy(databaseUrl: string): Promise<LosingProxy>
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     const both = [near, far];
-    /** What went either way since the last answer that ended outside of a transaction. */
-    let [asked, answered] = ["", ""];
+    /** Traffic in both directions since the last ReadyForQuery outside a transaction. */
+    let [requests, responses] = ["", ""];
     const end = (): void => {
       for (const socket of both) {
         sockets.delete(socket);
@@ -50,22 +53,22 @@ export async function openLosingProxy(databaseUrl: string): Promise<LosingProxy>
 
     let sending = Promise.resolve();
     near.on("data", (chunk) => {
-      if (loss) asked += chunk.toString("latin1");
-      const held = hold && chunk.includes(hold.words) ? hold : null;
+      if (loss) requests += chunk.toString("latin1");
+      const held = hold && chunk.includes(hold.text) ? hold : null;
       if (held) hold = null;
       held?.reached.resolve();
       sending = sending.then(() => held?.gone.promise).then(() => void far.write(chunk));
     });
     far.on("data", (chunk) => {
-      answered += loss ? chunk.toString("latin1") : "";
+      responses += loss ? chunk.toString("latin1") : "";
       const isLast = chunk.subarray(-READY.length).equals(READY);
-      if (isLast && loss && asked.includes(loss.to) && loss.saying.test(answered)) {
+      if (isLast && loss && requests.includes(loss.to) && loss.matching.test(responses)) {
         loss.happened.resolve();
         loss = null;
         end();
         return;
       }
-      if (isLast) [asked, answered] = ["", ""];
+      if (isLast) [requests, responses] = ["", ""];
       near.write(chunk);
     });
   });
@@ -76,15 +79,15 @@ export async function openLosingProxy(databaseUrl: string): Promise<LosingProxy>
   url.port = String(port);
   return {
     url: url.href,
-    lose(wanted) {
+    lose(expected) {
       const happened = Promise.withResolvers<void>();
-      loss = { ...wanted, happened };
+      loss = { ...expected, happened };
       return happened.promise;
     },
-    holdUp(words) {
-      const wanted: Hold = { words, reached: Promise.withResolvers<void>(), gone: Promise.withResolvers<void>() };
-      hold = wanted;
-      return { reached: wanted.reached.promise, letGo: () => wanted.gone.resolve() };
+    delay(text) {
+      const expected: Hold = { text, reached: Promise.withResolvers<void>(), gone: Promise.withResolvers<void>() };
+      hold = expected;
+      return { reached: expected.reached.promise, letGo: () => expected.gone.resolve() };
     },
     close() {
       server.close();

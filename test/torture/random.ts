@@ -1,14 +1,18 @@
-/** Random choices that a seed repeats. */
+/** Seeded random choices. */
 export interface Random {
-  /** From 0 (included) to 1 (excluded). */
+  /** In [0, 1). */
   next(): number;
-  /** A whole number, both ends included. */
+  /** Integer, both bounds included. */
   between(min: number, max: number): number;
   pick<T>(list: readonly T[]): T;
   chance(probability: number): boolean;
+  /** Picks a key of a table of weights. */
+  weighted<K extends string>(weights: Readonly<Record<K, number>>): K;
+  /** A seed for a generator of its own, so that two parts of a run do not shift each other's numbers. */
+  seed(): number;
 }
 
-/** Mulberry32: small, fast, and good enough to choose instants and numbers. */
+/** Mulberry32: small, fast and sufficient for choosing times and numbers. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
@@ -24,9 +28,19 @@ export function seededRandom(seed: number): Random {
     between,
     pick: (list) => list[between(0, list.length - 1)] as (typeof list)[number],
     chance: (probability) => next() < probability,
+    weighted: <K extends string>(weights: Readonly<Record<K, number>>): K => {
+      const entries = Object.entries(weights) as [K, number][];
+      let left = next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
+      for (const [key, weight] of entries) {
+        left -= weight;
+        if (left < 0) return key;
+      }
+      throw new Error("the table of weights is empty");
+    },
+    seed: () => Math.floor(next() * 4_294_967_296),
   };
 }
 
-/** The seed of a run: the one asked for, so that a run can be repeated, or a fresh one. */
+/** The given seed, to repeat a run, or a new one. */
 export const seedOf = (wanted: string | undefined): number =>
   wanted === undefined || wanted === "" ? Math.floor(Math.random() * 4_294_967_296) : Number(wanted);

@@ -2,11 +2,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ServerProcess } from "../support/server-process.ts";
 
-/** A customer's server that takes delivery reports and remembers, by message, what it was told in which order. */
+/** Customer endpoint that records delivery reports by message and in order. */
 export interface ReportSink {
   reported: ReadonlyMap<string, readonly string[]>;
-  /** Has a server report to it. */
-  register(server: ServerProcess): Promise<void>;
+  /** Configures nodes of one store to send their delivery reports here. */
+  register(server: ServerProcess, ...others: readonly ServerProcess[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -25,13 +25,18 @@ export async function openReportSink(): Promise<ReportSink> {
   const { port } = sink.address() as AddressInfo;
   return {
     reported,
-    async register({ baseUrl, apiKey }) {
-      const answer = await fetch(`${baseUrl}/api/dlr-configs`, {
+    async register({ baseUrl, apiKey }, ...others) {
+      const registered = await fetch(`${baseUrl}/api/dlr-configs`, {
         method: "POST",
         headers: { apikey: apiKey, "content-type": "application/json" },
         body: JSON.stringify({ name: "reports", provider: "ALL", method: "POST", url: `http://127.0.0.1:${port}/` }),
       });
-      if (answer.status !== 201) throw new Error(`the sink was not registered: ${answer.status}`);
+      if (registered.status !== 201) throw new Error(`registering the report sink failed: ${registered.status}`);
+      // A node that lists its endpoints has read the latest ones. Otherwise it would learn of this one seconds later.
+      for (const other of others) {
+        const listed = await fetch(`${other.baseUrl}/api/dlr-configs`, { headers: { apikey: apiKey } });
+        if (!(await listed.text()).includes('"reports"')) throw new Error("another node does not know the report sink");
+      }
     },
     close: () =>
       new Promise((resolve) => {

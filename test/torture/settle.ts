@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Witness } from "./stored-rows.ts";
+import type { StoreReader } from "./stored-rows.ts";
 
 const PAUSE_MS = 200;
 
-/** Waits until nothing is ahead of any message but the end of a validity; gives up with what is left, for the reconciler to name. */
-export async function untilSettled(witness: Witness, withinMs: number): Promise<{ tookMs: number; left: number }> {
+/**
+ * Waits until no message can change before its validity ends. After the time limit it returns the number of unsettled
+ * rows, which the reconciler then reports.
+ */
+export async function untilSettled(reader: StoreReader, withinMs: number): Promise<{ tookMs: number; left: number }> {
   const startedAt = performance.now();
   for (;;) {
-    const left = await witness.countUnsettled();
+    const left = await reader.countUnsettled();
     const tookMs = Math.round(performance.now() - startedAt);
     if (left === 0 || tookMs > withinMs) return { tookMs, left };
     await sleep(PAUSE_MS);

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A directory whose disk can be full. */
+/** A directory on a disk that can be filled. */
 export interface SmallDisk {
   path: string;
-  /** Leaves no room at all; `pid` is the process that is to feel it. */
+  /** Leaves no free space for the process `pid`. */
   fill(pid: number): void;
   free(pid: number): void;
   remove(): Promise<void>;
@@ -16,8 +16,8 @@ export interface SmallDisk {
 const SIZE = "64m";
 const PIECE = Buffer.alloc(65_536);
 
-/** A file system of its own where mounting is allowed; elsewhere a limit on the size of the process's files. */
-export async function makeSmallDisk(): Promise<SmallDisk> {
+/** Mounts its own tmpfs if permitted; otherwise limits the file size of the process. */
+export async function createSmallDisk(): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), "heliograph-disk-"));
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
   try {
@@ -49,7 +49,7 @@ export async function makeSmallDisk(): Promise<SmallDisk> {
   };
 }
 
-/** False when the disk did not take it all. */
+/** False if the disk is full. */
 function writeAll(file: number, size: number): boolean {
   try {
     return writeSync(file, PIECE, 0, size) === size;

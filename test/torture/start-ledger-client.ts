@@ -1,20 +1,20 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Orders } from "./ledger-client.ts";
+import type { LedgerClientOptions } from "./ledger-client.ts";
 
 export interface LedgerClient {
-  /** Begins nothing more, waits for a clear answer to every intent, and ends. */
+  /** Sends no new request, waits for a definite response to every intent, and exits. */
   stop(): Promise<void>;
-  /** Ends at once, whatever is open; for a run that has failed anyway. */
+  /** Exits at once with requests pending; for a run that has failed anyway. */
   abandon(): void;
 }
 
-const STOP_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 240_000;
 
-export function startLedgerClient(orders: Orders): LedgerClient {
+export function startLedgerClient(options: LedgerClientOptions): LedgerClient {
   const path = fileURLToPath(new URL("ledger-client.ts", import.meta.url));
-  const child = fork(path, [JSON.stringify(orders)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child = fork(path, [JSON.stringify(options)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const exited = once(child, "exit") as Promise<[number | null]>;
   return {
     async stop() {

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { Client, TypeOverrides } from "pg";
+import { readDatabaseUrl } from "../../src/lib/database-url.ts";
 import { SENDER, type RouteClass } from "./traffic.ts";
 
-/** A message as the database holds it. */
+/** A row of the messages table. */
 export interface StoredRow {
   messageId: string;
   type: RouteClass;
@@ -12,11 +13,14 @@ export interface StoredRow {
   state: string;
   owner: number;
   errorCode: string | null;
-  /** In doubt whether it was sent, and of the kind that is not sent again: it waits for a report until its validity ends. */
+  /**
+   * The submit is in doubt and the message class is not retried: the message waits for a receipt until its validity
+   * ends.
+   */
   heldInDoubt: boolean;
 }
 
-/** A message as it lies on a simulated phone. */
+/** A message on a simulated phone. */
 export interface PhoneRow {
   messageId: string;
   number: string;
@@ -24,13 +28,13 @@ export interface PhoneRow {
 }
 
 /**
- * What the ledger client has sent, read from the tables themselves, past the server: what is proven of a store must
- * not rest on the server's word.
+ * Reads the ledger client's messages directly from the tables: verifying the store must not rely on the server's
+ * answers.
  */
-export interface Witness {
+export interface StoreReader {
   messages(): AsyncGenerator<StoredRow>;
   onPhones(): AsyncGenerator<PhoneRow>;
-  /** How many messages and reports still have something ahead of them that needs no waiting for a validity to end. */
+  /** Number of messages, reports and callbacks that can still change before a validity ends. */
   countUnsettled(): Promise<number>;
   select(sql: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
@@ -49,9 +53,9 @@ const UNSETTLED = `
 
 type Select = (sql: string, values?: readonly (string | number)[]) => Promise<Record<string, unknown>[]>;
 
-export function openSqliteWitness(dataDir: string): Witness {
+export function openSqliteReader(dataDir: string): StoreReader {
   const db = new DatabaseSync(join(dataDir, "heliograph.db"), { readOnly: true, timeout: 10_000 });
-  return witness(
+  return createReader(
     (sql, values = []) => Promise.resolve(db.prepare(sql).all(...(values as SQLInputValue[]))),
     () => Promise.resolve(db.close()),
   );
@@ -59,17 +63,14 @@ export function openSqliteWitness(dataDir: string): Witness {
 
 const INT8 = 20;
 
-export async function openPostgresWitness(url: string): Promise<Witness> {
-  const types = new TypeOverrides();
-  types.setTypeParser(INT8, Number);
-  const client = new Client({ connectionString: url, types });
-  client.on("error", () => {});
-  await client.connect();
-  return witness(
+/** Reads from the primary if the URL names several servers. */
+export async function openPostgresReader(url: string): Promise<StoreReader> {
+  const client = await connectToPrimary(readDatabaseUrl(url));
+  return createReader(
     async (sql, values = []) => {
-      let place = 0;
+      let index = 0;
       const { rows } = await client.query(
-        sql.replaceAll("?", () => `$${(place += 1)}`),
+        sql.replaceAll("?", () => `$${(index += 1)}`),
         [...values],
       );
       return rows as Record<string, unknown>[];
@@ -78,7 +79,24 @@ export async function openPostgresWitness(url: string): Promise<Witness> {
   );
 }
 
-function witness(select: Select, close: () => Promise<void>): Witness {
+async function connectToPrimary([url, ...others]: readonly string[]): Promise<Client> {
+  const types = new TypeOverrides();
+  types.setTypeParser(INT8, Number);
+  const client = new Client({ connectionString: url, types, connectionTimeoutMillis: 5000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ isStandby: boolean }>('select pg_is_in_recovery() as "isStandby"');
+    if (!rows[0]?.isStandby) return client;
+    await client.end();
+    throw new Error("the server is a standby");
+  } catch (error) {
+    if (others.length === 0) throw error;
+    return connectToPrimary(others);
+  }
+}
+
+function createReader(select: Select, close: () => Promise<void>): StoreReader {
   async function* messages(): AsyncGenerator<StoredRow> {
     let [requestId, n] = [FIRST_ID, 0];
     for (;;) {

@@ -1,18 +1,18 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 
-/** What a trace of the server's system calls says about its acknowledgements. */
+/** Results of a system-call trace: acknowledgements compared with syncs. */
 export interface SyncReport {
-  /** Answers that told a caller the id of a stored request. */
+  /** Responses with the id of a stored request. */
   acks: number;
-  /** Ids that were told although the log that holds them had not been synced since it was written. */
+  /** Ids acknowledged before the log that contains them was synced. */
   unsynced: readonly string[];
-  /** Ids that were told and never written to the log at all: the trace was misread. */
+  /** Ids acknowledged but never written to the log, which means that the trace was misread. */
   unwritten: readonly string[];
   syncs: number;
 }
 
-/** The options that `strace` has to be given for a trace that can be read here. */
+/** Options of `strace` that produce the expected format. */
 export const STRACE_OPTIONS = [
   "-f",
   "-y",
@@ -27,13 +27,13 @@ const ACKED_ID = /\{\\"id\\":\\"([0-9a-f-]{36})\\"/;
 const CALL = /^(\d+) +(?:<\.\.\. )?(\w+)(?:\((\d+)<([^>]*)>)?/;
 
 /**
- * Reads a trace, in which a call stands where it began and its end, if others came between, on a line of its own.
- * A write counts from its beginning, a sync from its end, so that every doubt speaks against the server.
+ * Reads a trace. Each call has a line at its start and, if other calls interleave, another one at its end. A write
+ * counts from its start and a sync from its end, so that every ambiguity counts against the server.
  */
 export async function readSyncTrace(path: string): Promise<SyncReport> {
-  /** By id, whether the log has been synced since the id was first written to it. */
+  /** True once the log has been synced after the first write of an id. */
   const synced = new Map<string, boolean>();
-  /** What had been written when each thread began the sync that it is in. */
+  /** Ids written before each thread's current sync began. */
   const syncing = new Map<string, string[]>();
   let waiting: string[] = [];
   const report = { acks: 0, unsynced: [] as string[], unwritten: [] as string[], syncs: 0 };

@@ -7,13 +7,13 @@ import { runKills, type KillReport } from "./kill-run.ts";
 import { seedOf } from "./random.ts";
 
 /**
- * The long form of the kill test, for a night: `node test/torture/torture.ts --engine both --kills 1000 --rate 500 --seed 7`.
- * One kill of ten comes after a sleep that is longer than a node may be silent (`--naps 0.1`). Every hundred kills the store is
- * settled, proven and replaced by a fresh one. Ends with 1 when an invariant is broken.
+ * Long kill test, for a night: `node test/torture/torture.ts --engine both --kills 1000 --rate 500 --seed 7`. One kill
+ * in ten follows a freeze longer than the heartbeat time-out (`--naps 0.1`). After every hundred kills the store is
+ * settled, verified and replaced by a new one. Exit status 1 if an invariant is violated.
  */
 
 const KILLS_PER_ROUND = 100;
-const BROKEN_SHOWN = 20;
+const VIOLATIONS_SHOWN = 20;
 
 const { values } = parseArgs({
   options: {
@@ -26,13 +26,13 @@ const { values } = parseArgs({
     report: { type: "string", default: join(tmpdir(), "heliograph-torture") },
   },
 });
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const seed = seedOf(values.seed);
 const engines = values.engine === "both" ? (["sqlite", "postgres"] as const) : [values.engine];
 const cluster = engines.includes("postgres") ? await startCluster() : null;
 const reports: KillReport[] = [];
-say(`seed ${seed}: ${values.kills} kills at ${values.rate} messages/s on ${engines.join(" and ")}`);
+print(`seed ${seed}: ${values.kills} kills at ${values.rate} messages/s on ${engines.join(" and ")}`);
 try {
   for (const engine of engines) {
     for (let done = 0; done < Number(values.kills); done += KILLS_PER_ROUND) {
@@ -46,9 +46,9 @@ try {
 await mkdir(values.report, { recursive: true });
 const file = join(values.report, `torture-${seed}.json`);
 await writeFile(file, JSON.stringify(reports, null, 2));
-for (const engine of engines) say(summary(reports.filter((report) => report.engine === engine)));
-say(`The whole report is in ${file}`);
-process.exit(reports.some((report) => report.broken.length > 0) ? 1 : 0);
+for (const engine of engines) print(summary(reports.filter((report) => report.engine === engine)));
+print(`Full report: ${file}`);
+process.exit(reports.some((report) => report.violations.length > 0) ? 1 : 0);
 
 async function runRound(engine: string, done: number): Promise<KillReport> {
   const round = Math.floor(done / KILLS_PER_ROUND);
@@ -60,11 +60,11 @@ async function runRound(engine: string, done: number): Promise<KillReport> {
     napShare: Number(values.naps),
     seed: (seed + round) >>> 0,
     onKill: (kills) => {
-      if (kills % 10 === 0) say(`${new Date().toISOString()} ${engine} kill ${done + kills}`);
+      if (kills % 10 === 0) print(`${new Date().toISOString()} ${engine} kill ${done + kills}`);
     },
   });
-  say(summary([report]));
-  for (const line of report.broken.slice(0, BROKEN_SHOWN)) say(`  BROKEN ${line}`);
+  print(summary([report]));
+  for (const line of report.violations.slice(0, VIOLATIONS_SHOWN)) print(`  VIOLATION ${line}`);
   return report;
 }
 
@@ -76,9 +76,9 @@ function summary(rounds: readonly KillReport[]): string {
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return [
     `${rounds[0]?.engine}: ${sum((r) => r.kills)} kills, ${sum((r) => r.requests)} requests, ${sum((r) => r.messages)} messages,`,
-    `${sum((r) => r.unknown)} answers lost (${sum((r) => r.resolved)} of them to stored requests), ${sum((r) => r.replayed)} replays,`,
-    `${sum((r) => r.duplicates)} duplicates (per kill: median ${at(perKill, 0.5)}, most ${perKill.at(-1) ?? 0}),`,
-    `${sum((r) => r.heldInDoubt)} held in doubt, ready again p50 ${at(ready, 0.5)} ms, p99 ${at(ready, 0.99)} ms,`,
-    `${sum((r) => r.broken.length)} invariants broken, ${Math.round(sum((r) => r.tookMs) / 1000)} s`,
+    `${sum((r) => r.unknown)} responses lost (${sum((r) => r.resolved)} of them to stored requests), ${sum((r) => r.replayed)} replays,`,
+    `${sum((r) => r.duplicates)} duplicates (per kill: median ${at(perKill, 0.5)}, max ${perKill.at(-1) ?? 0}),`,
+    `${sum((r) => r.heldInDoubt)} held in doubt, restart p50 ${at(ready, 0.5)} ms, p99 ${at(ready, 0.99)} ms,`,
+    `${sum((r) => r.violations.length)} violations, ${Math.round(sum((r) => r.tookMs) / 1000)} s`,
   ].join(" ");
 }

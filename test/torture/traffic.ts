@@ -2,23 +2,23 @@ import type { Random } from "./random.ts";
 
 export type RouteClass = "OTP" | "TRANS" | "PROMO";
 
-/** One send request that the ledger client means to make. */
+/** A send request of the ledger client. */
 export interface Intent {
-  /** Its Idempotency-Key, and the campaign name that its messages carry. */
+  /** The Idempotency-Key, also used as the campaign name of its messages. */
   key: string;
   type: RouteClass;
   to: readonly string[];
-  /** False for a request that the server has to refuse. */
+  /** False if the server must refuse the request. */
   valid: boolean;
 }
 
-/** What has to become of a message to a number; decided by its last four digits. */
-export type Fate = "delivered" | "undelivered" | "expired" | "refused" | "unreported" | "malformed";
+/** Scripted outcome of a message, chosen by the last four digits of its number. */
+export type ScriptedOutcome = "delivered" | "undelivered" | "expired" | "refused" | "unreported" | "malformed";
 
-/** Tells the ledger client's messages from what a test sends beside it. */
+/** Distinguishes the ledger client's messages from other messages of a test. */
 export const SENDER = "LEDGER";
 
-const SCRIPTED: Record<string, Fate> = {
+const SCRIPTED: Record<string, ScriptedOutcome> = {
   "9001": "undelivered",
   "9002": "expired",
   "9003": "refused",
@@ -28,18 +28,21 @@ const SCRIPTED: Record<string, Fate> = {
   "9008": "delivered",
 };
 const ENDINGS = Object.keys(SCRIPTED);
+/** The carrier throttles the first submit to such a number. */
+const THROTTLED = "9008";
 
-export const fateOf = (number: string): Fate =>
+export const outcomeOf = (number: string): ScriptedOutcome =>
   number.length < 7 ? "malformed" : (SCRIPTED[number.slice(-4)] ?? "delivered");
 
 const BULK_MAX = 20;
 
-/** Makes requests as a busy customer's day has them: mostly single, some bulk, a few wrong, all kinds of numbers. */
-export function createTraffic(random: Random, name: string): { next(): Intent } {
+/** Generates the requests of a busy customer: mostly single, some bulk, a few invalid, with all scripted numbers. */
+export function createTraffic(random: Random, name: string, isThrottled = true): { next(): Intent } {
+  const endings = ENDINGS.filter((ending) => isThrottled || ending !== THROTTLED);
   let count = 0;
   const numberOf = (): string => {
     const line = String(random.between(0, 999_999)).padStart(6, "0");
-    const ending = random.chance(0.25) ? random.pick(ENDINGS) : String(random.between(1000, 8999));
+    const ending = random.chance(0.25) ? random.pick(endings) : String(random.between(1000, 8999));
     return `44${line}${ending}`;
   };
   const recipients = (): string[] => {
@@ -58,7 +61,7 @@ export function createTraffic(random: Random, name: string): { next(): Intent } 
   };
 }
 
-/** The same intent always makes the same body: a replay must not differ from what it repeats. */
+/** Deterministic: a replay must have the same body as the original request. */
 export const bodyOf = ({ key, type, to, valid }: Intent): string =>
   JSON.stringify({
     sender: SENDER,

@@ -1,4 +1,5 @@
 import {
+  Alert,
   Anchor,
   Button,
   Center,
@@ -17,13 +18,14 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { useState } from "react";
 import { ApiError } from "../api.ts";
 import { ownUrl } from "../base.ts";
+import { t } from "../i18n/t.ts";
 import { ErrorState } from "../parts/error-state.tsx";
-import { useSignIn } from "../session.tsx";
+import { sessionHasEnded, useSignIn, wasSignedIn } from "../session.tsx";
 import classes from "./login.module.css";
 
 /** The way in: address, password, and the code of the authenticator where somebody has set one up. */
 export default function Login() {
-  useDocumentTitle("Sign in · Heliograph");
+  useDocumentTitle(t("Sign in · Heliograph"));
   const { signIn } = useSignIn();
   const [error, setError] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
@@ -31,8 +33,8 @@ export default function Login() {
   const form = useForm({
     initialValues: { email: "", password: "", totp: "" },
     validate: {
-      email: (value) => (value.trim() === "" ? "Your e-mail address goes here." : null),
-      password: (value) => (value === "" ? "Your password goes here." : null),
+      email: (value) => (value.trim() === "" ? t("Enter your e-mail address.") : null),
+      password: (value) => (value === "" ? t("Enter your password.") : null),
     },
   });
 
@@ -63,10 +65,13 @@ export default function Login() {
           <form onSubmit={form.onSubmit((values) => void submit(values))} noValidate>
             <Stack>
               <Title order={2} size="h4">
-                Sign in
+                {t("Sign in")}
               </Title>
+              {sessionHasEnded() && !error && (
+                <Alert color="blue">{t("Your session has ended. Sign in to continue.")}</Alert>
+              )}
               <TextInput
-                label="E-mail"
+                label={t("E-mail")}
                 type="email"
                 autoComplete="username"
                 required
@@ -74,37 +79,54 @@ export default function Login() {
                 {...form.getInputProps("email")}
               />
               <PasswordInput
-                label="Password"
+                label={t("Password")}
                 autoComplete="current-password"
                 required
                 withAsterisk={false}
-                visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+                visibilityToggleButtonProps={{ "aria-label": t("Show password") }}
                 {...form.getInputProps("password")}
               />
               {withTotp && (
                 <TextInput
-                  label="Code from your authenticator"
-                  description="Six digits, a new one every 30 seconds; or one of your recovery codes."
+                  label={t("Code from your authenticator")}
+                  description={t("The six digits in your authenticator app, or a recovery code.")}
                   autoComplete="one-time-code"
                   autoFocus
                   {...form.getInputProps("totp")}
                 />
               )}
-              {error && <ErrorState error={error} title="You are not signed in" />}
+              {error && <Failure error={error} />}
               <Button type="submit" loading={busy} fullWidth mt="xs">
-                Sign in
+                {t("Sign in")}
               </Button>
             </Stack>
           </form>
         </Paper>
         <Text size="sm" c="dimmed" ta="center">
-          The first start printed the owner's address and password in the terminal. Set your own before it with{" "}
-          <Code>HELIOGRAPH_ADMIN_PASSWORD</Code>.
+          {t("Forgot your password? Ask an owner.")}
         </Text>
+        {!wasSignedIn() && (
+          <Text size="sm" c="dimmed" ta="center">
+            {t("The first start printed the owner's address and password in the terminal. Set your own before it with")}{" "}
+            <Code>HELIOGRAPH_ADMIN_PASSWORD</Code>.
+          </Text>
+        )}
         <Text size="sm" ta="center">
-          <Anchor href={ownUrl("/docs")}>API reference</Anchor>
+          <Anchor href={ownUrl("/docs/reference")}>{t("API reference")}</Anchor>
         </Text>
       </Stack>
     </Center>
   );
 }
+
+/** Wrong words are the reader's to correct; every other failure has its code and request id. */
+const Failure = ({ error }: { error: Error }) =>
+  error instanceof ApiError && TYPOS.has(error.code) ? (
+    <Alert color="red" title={t("Sign-in failed")} role="alert">
+      {error.message}
+    </Alert>
+  ) : (
+    <ErrorState error={error} title={t("Sign-in failed")} />
+  );
+
+const TYPOS: ReadonlySet<string> = new Set(["LOGIN_FAILED", "TOTP_REQUIRED", "INVALID_REQUEST"]);

@@ -1,20 +1,21 @@
 import { Button, Paper } from "@mantine/core";
 import { IconMapOff } from "@tabler/icons-react";
 import { Link } from "wouter";
+import { t } from "../i18n/t.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { PageHeader } from "../parts/page-header.tsx";
 
 export default function NotFound() {
   return (
     <>
-      <PageHeader title="There is no such page" />
+      <PageHeader title={t("Page not found")} />
       <Paper>
         <EmptyState
           icon={IconMapOff}
-          sentence="The address leads nowhere: it may have been typed wrong, or the page has moved."
+          sentence={t("Check the URL. The page may have moved.")}
           action={
             <Button component={Link} href="/">
-              Go to the start
+              {t("Go to home")}
             </Button>
           }
         />

@@ -1,5 +1,6 @@
 import { Group, Progress, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
+import { formatNumber } from "../i18n/format.ts";
 
 export interface Bar {
   label: ReactNode;
@@ -22,7 +23,7 @@ export function BarList({ bars, of }: { bars: readonly Bar[]; of: number }) {
                 {label}
               </Text>
               <Text size="sm" fw={600} flex="none">
-                {count.toLocaleString()}
+                {formatNumber(count)}
                 <Text span size="xs" c="dimmed" ml={6}>
                   {of === 0 ? "–" : `${percent < 10 && percent > 0 ? percent.toFixed(1) : Math.round(percent)} %`}
                 </Text>

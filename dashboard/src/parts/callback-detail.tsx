@@ -4,6 +4,7 @@ import { IconRefresh } from "@tabler/icons-react";
 import { useState } from "react";
 import { get, post } from "../api.ts";
 import type { Attempt, CallbackDetail as Detail } from "../api-types.ts";
+import { t } from "../i18n/t.ts";
 import { ErrorState } from "./error-state.tsx";
 import { GuardedButton } from "./guarded.tsx";
 import { PushRequest } from "./push-request.tsx";
@@ -20,6 +21,7 @@ export function CallbackDetail({ id }: { id: string }) {
   if (error) return <ErrorState error={error} />;
   if (!data) return <Loader size="sm" />;
   const { request, attempts, nextTryAt } = data;
+  const isHeld = data.state === "waiting" && nextTryAt === null;
 
   async function resend(): Promise<void> {
     setFailed(null);
@@ -38,11 +40,12 @@ export function CallbackDetail({ id }: { id: string }) {
       {attempts.length > 0 && <Attempts attempts={attempts} />}
       {nextTryAt !== null && (
         <Alert color="blue">
-          The next try is at <TimeText at={nextTryAt} size="sm" span />.
+          {t("Next attempt at")} <TimeText at={nextTryAt} size="sm" span />.
         </Alert>
       )}
+      {isHeld && <Alert color="yellow">{t("It waits until its endpoint is enabled again.")}</Alert>}
       {failed && <ErrorState error={failed} />}
-      {nextTryAt === null && (
+      {!isHeld && (
         <Group>
           <GuardedButton
             size="xs"
@@ -50,7 +53,7 @@ export function CallbackDetail({ id }: { id: string }) {
             leftSection={<IconRefresh size={15} aria-hidden />}
             onClick={() => void resend()}
           >
-            Send it again
+            {nextTryAt === null ? t("Resend") : t("Retry now")}
           </GuardedButton>
         </Group>
       )}
@@ -63,9 +66,9 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
     <Table>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Tried</Table.Th>
-          <Table.Th>Answer</Table.Th>
-          <Table.Th>Took</Table.Th>
+          <Table.Th>{t("Attempted")}</Table.Th>
+          <Table.Th>{t("Response")}</Table.Th>
+          <Table.Th>{t("Duration")}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

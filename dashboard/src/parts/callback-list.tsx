@@ -1,8 +1,9 @@
 import { Accordion, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Callback } from "../api-types.ts";
+import { t } from "../i18n/t.ts";
+import { CallbackBadge } from "./callback-badge.tsx";
 import { CallbackDetail } from "./callback-detail.tsx";
-import { StatusBadge } from "./status-badge.tsx";
 import { TimeText } from "./time-text.tsx";
 
 /** Callbacks, each to be opened: what was said to your server, and what it answered. */
@@ -10,7 +11,7 @@ export function CallbackList({ callbacks }: { callbacks: readonly Callback[] }) 
   const [opened, setOpened] = useState<string | null>(null);
   return (
     <Accordion variant="separated" value={opened} onChange={setOpened} order={3}>
-      {callbacks.map(({ id, event, status, endpoint, state, happenedAt, tries }) => (
+      {callbacks.map(({ id, event, status, endpoint, state, happenedAt, tries, lastAttempt }) => (
         <Accordion.Item key={id} value={id} data-callback={event}>
           <Accordion.Control>
             <Group gap="xs" justify="space-between" wrap="nowrap" align="flex-start" pr="xs">
@@ -19,11 +20,11 @@ export function CallbackList({ callbacks }: { callbacks: readonly Callback[] }) 
                   {[event, status].filter(Boolean).join(" ")}
                 </Text>
                 <Text size="xs" c="dimmed" component="div">
-                  {endpoint ?? "an address that is gone"}
-                  {tries > 1 ? ` · ${tries} tries` : ""} · <TimeText at={happenedAt} size="xs" />
+                  {endpoint ?? t("a deleted endpoint")}
+                  {tries > 1 ? t(" · {tries} tries", { tries }) : ""} · <TimeText at={happenedAt} size="xs" />
                 </Text>
               </div>
-              <StatusBadge status={state} />
+              <CallbackBadge state={state} tries={tries} lastAttempt={lastAttempt} />
             </Group>
           </Accordion.Control>
           <Accordion.Panel>{opened === id && <CallbackDetail id={id} />}</Accordion.Panel>

@@ -1,3 +1,4 @@
+import { t } from "../i18n/t.ts";
 import { duration } from "./time-text.tsx";
 
 /** How a simulated line misbehaves. */
@@ -25,22 +26,26 @@ const percent = (name: string, label: string, hint: string, calm = 0): Knob => (
 
 /** Everything that can be made worse, with what it is when all is calm. */
 export const KNOBS: readonly Knob[] = [
-  percent("deliveredPercent", "Delivered", "The rest is reported as not delivered.", 100),
-  percent("readPercent", "Read", "Of what is delivered by RCS or the chat app.", 100),
+  percent("deliveredPercent", t("Delivered"), t("The rest is reported as not delivered."), 100),
+  percent("readPercent", t("Read"), t("Share of delivered RCS and chat-app messages."), 100),
   {
     name: "delayMs",
-    label: "Delay",
-    hint: "From being taken to being delivered.",
+    label: t("Delay"),
+    hint: t("From acceptance to delivery."),
     calm: 200,
     max: 10_000,
     step: 100,
     show: duration,
   },
-  percent("duplicatePercent", "Repeated reports", "The carrier says the same thing twice."),
-  percent("reorderPercent", "Reports out of order", "What happened first is told last."),
-  percent("throttledPercent", "Throttled", "Turned away at the first try: too fast."),
-  percent("refusedPercent", "Refused", "The carrier has reasons of its own; another route may do better."),
-  percent("lostAnswerPercent", "Lost answers", "The phone has the message, but nobody was told that it was taken."),
+  percent("duplicatePercent", t("Repeated reports"), t("The carrier sends each report twice.")),
+  percent("reorderPercent", t("Reports out of order"), t("Earlier events are reported last.")),
+  percent("throttledPercent", t("Throttled"), t("Rejected at the first attempt as too fast.")),
+  percent("refusedPercent", t("Refused"), t("The carrier rejects the message; another route may succeed.")),
+  percent(
+    "lostAnswerPercent",
+    t("Lost responses"),
+    t("The phone got the message, but the carrier's response is lost."),
+  ),
 ];
 
 export const CALM: Chaos = { ...Object.fromEntries(KNOBS.map(({ name, calm }) => [name, calm])), down: false };

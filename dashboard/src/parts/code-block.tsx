@@ -1,4 +1,5 @@
 import { Group, Text } from "@mantine/core";
+import { t } from "../i18n/t.ts";
 import { CopyButton } from "./copy-button.tsx";
 import classes from "./code-block.module.css";
 
@@ -11,14 +12,14 @@ interface Props {
 }
 
 /** Text for a terminal or a program, with a button that copies it. */
-export function CodeBlock({ code, heading = "Code", copied }: Props) {
+export function CodeBlock({ code, heading = t("Code"), copied }: Props) {
   return (
     <figure className={classes.figure}>
       <Group justify="space-between" className={classes.head} component="figcaption" wrap="nowrap">
         <Text size="xs" fw={600} c="dimmed" component="span">
           {heading}
         </Text>
-        <CopyButton value={copied ?? code} label="Copy" />
+        <CopyButton value={copied ?? code} label={t("Copy")} />
       </Group>
       <div className={classes.scroll} tabIndex={0} role="group" aria-label={heading}>
         <pre className={classes.pre}>

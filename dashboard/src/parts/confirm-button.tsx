@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Text, type ButtonProps } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useState, type ReactNode } from "react";
+import { t } from "../i18n/t.ts";
 import { ErrorState } from "./error-state.tsx";
 
 interface Props extends ButtonProps {
@@ -11,11 +12,13 @@ interface Props extends ButtonProps {
   consequence: string;
   /** The word on the button that does it. */
   yes: string;
+  /** The word on the button that does not, where "Cancel" would be ambiguous. */
+  no?: string;
   run: () => Promise<unknown>;
 }
 
 /** A button for what cannot be undone: it asks first, and shows what went wrong where that happened. */
-export function ConfirmButton({ children, question, consequence, yes, run, ...button }: Props) {
+export function ConfirmButton({ children, question, consequence, yes, no = t("Cancel"), run, ...button }: Props) {
   const [opened, { open, close }] = useDisclosure(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
@@ -45,7 +48,7 @@ export function ConfirmButton({ children, question, consequence, yes, run, ...bu
         {error && <ErrorState error={error} />}
         <Group justify="flex-end" mt="md">
           <Button variant="default" onClick={close} data-autofocus>
-            Keep it
+            {no}
           </Button>
           <Button color="red" loading={busy} onClick={() => void confirm()}>
             {yes}

@@ -1,5 +1,6 @@
 import { ActionIcon, Button, CopyButton as MantineCopy, Tooltip } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { t } from "../i18n/t.ts";
 
 interface Props {
   value: string;
@@ -18,12 +19,12 @@ export function CopyButton({ value, label, wide = false }: Props) {
         if (wide)
           return (
             <Button variant="default" size="xs" leftSection={icon} onClick={copy}>
-              {copied ? "Copied" : label}
+              {copied ? t("Copied") : label}
             </Button>
           );
         return (
-          <Tooltip label={copied ? "Copied" : label}>
-            <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={copied ? "Copied" : label}>
+          <Tooltip label={copied ? t("Copied") : label}>
+            <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={copied ? t("Copied") : label}>
               {icon}
             </ActionIcon>
           </Tooltip>

@@ -1,5 +1,6 @@
 import { Button, Center, Paper, Skeleton, Table } from "@mantine/core";
 import type { ReactNode } from "react";
+import { t } from "../i18n/t.ts";
 import { ErrorState } from "./error-state.tsx";
 import classes from "./data-table.module.css";
 
@@ -36,7 +37,7 @@ export function DataTable<T>(props: Props<T>) {
   if (error) return <ErrorState error={error} retry={retry} />;
   if (loading)
     return (
-      <Paper p="md" aria-busy aria-label={`${label} are being read`}>
+      <Paper p="md" aria-busy aria-label={t("Loading: {label}", { label })}>
         {SKELETONS.map((n) => (
           <Skeleton key={n} height={22} my={14} />
         ))}
@@ -72,7 +73,7 @@ export function DataTable<T>(props: Props<T>) {
       {hasMore && (
         <Center p="md">
           <Button variant="default" loading={loadingMore ?? false} onClick={more}>
-            Show more
+            {t("Show more")}
           </Button>
         </Center>
       )}

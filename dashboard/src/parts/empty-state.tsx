@@ -1,6 +1,7 @@
 import { Box, Stack, Text, ThemeIcon } from "@mantine/core";
 import { IconInbox, type Icon } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { t } from "../i18n/t.ts";
 import { CodeBlock } from "./code-block.tsx";
 
 interface Props {
@@ -26,7 +27,7 @@ export function EmptyState({ icon: Icon = IconInbox, sentence, action, curl }: P
       {action}
       {curl && (
         <Box w="100%" maw={640}>
-          <CodeBlock heading="Or in a terminal" code={curl} />
+          <CodeBlock heading={t("Or from a terminal")} code={curl} />
         </Box>
       )}
     </Stack>

@@ -1,6 +1,8 @@
 import { Alert, Anchor, Button, Code, Group, List, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
-import { ApiError } from "../api.ts";
+import { Link } from "wouter";
+import { ApiError, NoAnswer } from "../api.ts";
+import { t } from "../i18n/t.ts";
 
 interface Props {
   error: Error;
@@ -9,12 +11,21 @@ interface Props {
   title?: string;
 }
 
+/** No answer came, so nobody knows what the server did. */
+const UNKNOWN = t("Unknown: check before sending again");
+
 /** What went wrong: in words, with the code and its page, and the id that support asks for. */
-export function ErrorState({ error, retry, title = "That did not work" }: Props) {
+export function ErrorState({ error, retry, title = t("Something went wrong") }: Props) {
+  const isUnknown = error instanceof NoAnswer;
   const known = error instanceof ApiError ? error : null;
   const details = known?.details.filter(({ message }) => message !== error.message) ?? [];
   return (
-    <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={title} role="alert">
+    <Alert
+      color={isUnknown ? "yellow" : "red"}
+      icon={<IconAlertTriangle aria-hidden />}
+      title={isUnknown ? UNKNOWN : title}
+      role="alert"
+    >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{error.message}</Text>
         {details.length > 0 && (
@@ -27,18 +38,27 @@ export function ErrorState({ error, retry, title = "That did not work" }: Props)
         {known && known.status > 0 && (
           <Group gap="md">
             <Anchor href={known.reference} target="_blank" size="sm" c="inherit" td="underline">
-              {known.code}: what it means
+              {t("{code}: explanation", { code: known.code })}
             </Anchor>
             {known.requestId && (
               <Text size="xs">
-                Request <Code bg="transparent">{known.requestId}</Code>
+                {t("Request")}{" "}
+                <Anchor
+                  component={Link}
+                  href={`/developers/requests?requestId=${known.requestId}`}
+                  size="xs"
+                  c="inherit"
+                  td="underline"
+                >
+                  <Code bg="transparent">{known.requestId}</Code>
+                </Anchor>
               </Text>
             )}
           </Group>
         )}
         {retry && (
           <Button size="xs" variant="default" onClick={retry}>
-            Try again
+            {t("Try again")}
           </Button>
         )}
       </Stack>

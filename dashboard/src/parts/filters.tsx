@@ -2,6 +2,8 @@ import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch, IconX } from "@tabler/icons-react";
 import { useState, type ReactNode } from "react";
+import { t } from "../i18n/t.ts";
+import { TimeInput } from "./time-input.tsx";
 
 const TYPING_MS = 350;
 const NARROW = { base: "calc(50% - 6px)", xs: 160 };
@@ -50,25 +52,19 @@ type Choice = string | { value: string; label: string };
 export const ChoiceFilter = ({ label, value, onChange, data }: FieldProps & { data: readonly Choice[] }) => (
   <Select
     label={label}
-    placeholder="All"
+    placeholder={t("All")}
     data={data}
     value={value || null}
     onChange={onChange}
     clearable
-    clearButtonProps={{ "aria-label": `Clear ${label.toLowerCase()}` }}
+    clearButtonProps={{ "aria-label": t("Clear {name}", { name: label.toLowerCase() }) }}
     w={NARROW}
   />
 );
 
 /** A filter that is a day on the reader's own calendar. */
 export const DayFilter = ({ label, value, onChange }: FieldProps) => (
-  <TextInput
-    label={label}
-    type="date"
-    value={value}
-    onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    w={NARROW}
-  />
+  <TimeInput label={label} type="date" value={value} onChange={onChange} w={NARROW} />
 );
 
 interface BarProps<K extends string> {
@@ -87,7 +83,7 @@ export function FilterBar<K extends string>({ values, change, children }: BarPro
         {children}
         {given.length > 0 && (
           <Button variant="subtle" leftSection={<IconX size={16} aria-hidden />} onClick={() => change(none)}>
-            Clear
+            {t("Clear")}
           </Button>
         )}
       </Group>

@@ -1,5 +1,6 @@
 import { Button, Tooltip, type ButtonProps } from "@mantine/core";
 import type { ComponentPropsWithoutRef } from "react";
+import { t } from "../i18n/t.ts";
 import { useMay } from "../session.tsx";
 import { ConfirmButton } from "./confirm-button.tsx";
 
@@ -7,8 +8,8 @@ export type Right = "write" | "own";
 
 /** Why somebody cannot do something, for who wonders. */
 const REASONS: Readonly<Record<Right, string>> = {
-  write: "You may look on. A member or an owner can do this.",
-  own: "Only an owner can do this.",
+  write: t("Your role (viewer) is read-only. Members and owners can do this."),
+  own: t("Only an owner can do this."),
 };
 
 /** Why whoever looks at this page may not do something; null when they may. */

@@ -1,6 +1,7 @@
 import { Paper } from "@mantine/core";
 import { IconLock } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { t } from "../i18n/t.ts";
 import { useMay } from "../session.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import { PageHeader } from "./page-header.tsx";
@@ -17,7 +18,7 @@ export function OwnersOnly({ title, children }: Props) {
     <>
       <PageHeader title={title} />
       <Paper>
-        <EmptyState icon={IconLock} sentence="Only owners see this page. Ask one of them, or ask to become one." />
+        <EmptyState icon={IconLock} sentence={t("Only owners can see this page.")} />
       </Paper>
     </>
   );

@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from "react";
+import { t } from "../i18n/t.ts";
 import { ErrorState } from "./error-state.tsx";
 
 /** Keeps the fault of one page from taking the others with it. */
@@ -12,6 +13,6 @@ export class PageFault extends Component<{ children: ReactNode }, { error: Error
   override render(): ReactNode {
     const { error } = this.state;
     if (!error) return this.props.children;
-    return <ErrorState title="This page has a fault" error={error} retry={() => location.reload()} />;
+    return <ErrorState title={t("This page has an error")} error={error} retry={() => location.reload()} />;
   }
 }

@@ -1,8 +1,9 @@
 import { Skeleton, Stack } from "@mantine/core";
+import { t } from "../i18n/t.ts";
 
 /** What stands where a page will be in a moment. */
 export const PageLoading = () => (
-  <Stack aria-busy aria-label="The page is being loaded" gap="lg">
+  <Stack aria-busy aria-label={t("Loading")} gap="lg">
     <Skeleton height={34} width={260} />
     <Skeleton height={18} width="min(420px, 100%)" />
     <Skeleton height={240} />

@@ -1,9 +1,10 @@
 import { Button, PasswordInput, Stack } from "@mantine/core";
 import { patch } from "../api.ts";
 import { useApiForm } from "../api-form.ts";
+import { t } from "../i18n/t.ts";
 import { ErrorState } from "./error-state.tsx";
 
-const TOGGLE = { "aria-label": "Show the password" };
+const TOGGLE = { "aria-label": t("Show password") };
 
 /** Somebody's own password, changed by giving the one before. */
 export function PasswordForm({ onChanged }: { onChanged: () => void }) {
@@ -18,21 +19,21 @@ export function PasswordForm({ onChanged }: { onChanged: () => void }) {
     >
       <Stack>
         <PasswordInput
-          label="The password as it is"
+          label={t("Current password")}
           autoComplete="current-password"
           visibilityToggleButtonProps={TOGGLE}
           {...form.getInputProps("current")}
         />
         <PasswordInput
-          label="The new password"
-          description="10 characters or more. A few words in a row are easy to keep."
+          label={t("New password")}
+          description={t("10 characters or more. A few random words are easy to remember.")}
           autoComplete="new-password"
           visibilityToggleButtonProps={TOGGLE}
           {...form.getInputProps("next")}
         />
-        {error && <ErrorState error={error} title="The password is not changed" />}
+        {error && <ErrorState error={error} title={t("Password not changed")} />}
         <Button type="submit" loading={busy}>
-          Change the password
+          {t("Change password")}
         </Button>
       </Stack>
     </form>

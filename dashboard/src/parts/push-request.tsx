@@ -1,4 +1,5 @@
 import { Stack } from "@mantine/core";
+import { t } from "../i18n/t.ts";
 import { CodeBlock } from "./code-block.tsx";
 
 interface Props {
@@ -14,7 +15,7 @@ export const PushRequest = ({ request: { method, url, headers, body } }: Props) 
         .map(([name, value]) => `${name}: ${value}`)
         .join("\n")}
     />
-    {body !== null && body !== "" && <CodeBlock heading="Body" code={readable(body)} />}
+    {body !== null && body !== "" && <CodeBlock heading={t("Body")} code={readable(body)} />}
   </Stack>
 );
 

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
+import { t } from "../i18n/t.ts";
 import { SecretOnce } from "./secret-once.tsx";
 
 interface Props {
@@ -24,10 +25,10 @@ export function SecretDialog({ secret, title, onClose, children }: Props) {
       withCloseButton={false}
     >
       <Stack>
-        {secret !== null && <SecretOnce title="Here it is" secret={secret} />}
+        {secret !== null && <SecretOnce title={t("Copy your secret now")} secret={secret} />}
         {children}
         <Group justify="flex-end">
-          <Button onClick={onClose}>I have kept it</Button>
+          <Button onClick={onClose}>{t("I've saved it")}</Button>
         </Group>
       </Stack>
     </Modal>

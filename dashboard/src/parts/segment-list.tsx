@@ -1,4 +1,5 @@
 import { Text } from "@mantine/core";
+import { t } from "../i18n/t.ts";
 import classes from "./segment-list.module.css";
 
 /** The parts of a text, one after the other, each marked where it begins. */
@@ -7,7 +8,13 @@ export function SegmentList({ segments }: { segments: readonly { text: string }[
     <ol className={classes.list}>
       {segments.map(({ text }, index) => (
         <li key={`${index}-${text.slice(0, 8)}`} className={classes.segment}>
-          <Text size="xs" fw={700} component="span" className={classes.number} aria-label={`Part ${index + 1}`}>
+          <Text
+            size="xs"
+            fw={700}
+            component="span"
+            className={classes.number}
+            aria-label={t("Part {number}", { number: index + 1 })}
+          >
             {index + 1}
           </Text>
           <span>{text}</span>

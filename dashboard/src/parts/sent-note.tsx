@@ -1,23 +1,51 @@
-import { Alert, Anchor, Group, Text } from "@mantine/core";
+import { Alert, Anchor, Group } from "@mantine/core";
 import { IconCheck } from "@tabler/icons-react";
 import { Link } from "wouter";
 import type { Sent } from "../api-types.ts";
+import { t } from "../i18n/t.ts";
+import { dayTime, ownZone } from "./time-text.tsx";
 
-/** Says that a message is on its way, and where to look for it. */
-export function SentNote({ sent }: { sent: Sent }) {
+interface Props {
+  sent: Sent;
+  /** As the browser's own field writes it; empty means at once. */
+  sendAt?: string;
+  campaignName?: string;
+}
+
+/** Says that messages are accepted, when they go out, and where to look for them. */
+export function SentNote({ sent, sendAt = "", campaignName = "" }: Props) {
   const [first] = sent.data;
   if (!first) return null;
-  const more = sent.totalCount - 1;
+  const { totalCount } = sent;
+  const time = sendAt === "" ? "" : `${dayTime(new Date(sendAt).getTime())}, ${ownZone()}`;
+  const isOne = totalCount === 1;
+  const title =
+    sendAt === ""
+      ? isOne
+        ? t("Accepted: 1 message queued")
+        : t("Accepted: {count} messages queued", { count: totalCount })
+      : isOne
+        ? t("Scheduled: 1 message for {time}", { time })
+        : t("Scheduled: {count} messages for {time}", { count: totalCount, time });
   return (
-    <Alert color="green" icon={<IconCheck aria-hidden />} title="It is on its way" data-sent={first.messageId}>
+    <Alert color="green" icon={<IconCheck aria-hidden />} title={title} data-sent={first.messageId}>
       <Group gap="lg">
+        {campaignName !== "" && (
+          <Anchor
+            component={Link}
+            href={`/messages?campaignName=${encodeURIComponent(campaignName)}`}
+            size="sm"
+            c="inherit"
+          >
+            {t("View the campaign’s messages")}
+          </Anchor>
+        )}
         <Anchor component={Link} href={`/messages/${first.messageId}`} size="sm" c="inherit">
-          See what becomes of it
+          {isOne ? t("View status") : t("View the first one’s status")}
         </Anchor>
         <Anchor component={Link} href={`/phones/${first.recipient.replace("+", "")}`} size="sm" c="inherit">
-          See it on the phone
+          {t("View on the phone")}
         </Anchor>
-        {more > 0 && <Text size="sm">and {more} more</Text>}
       </Group>
     </Alert>
   );

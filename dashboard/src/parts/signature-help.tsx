@@ -1,5 +1,6 @@
 import { Accordion, Anchor, Code, List, Stack, Text } from "@mantine/core";
 import { ownUrl } from "../base.ts";
+import { t } from "../i18n/t.ts";
 import { CodeBlock } from "./code-block.tsx";
 
 const CHECK = `import { createHmac, timingSafeEqual } from "node:crypto";
@@ -17,31 +18,32 @@ export function verify(secret, headers, payload) {
 export const SignatureHelp = ({ order = 3 }: { order?: 2 | 3 }) => (
   <Accordion variant="separated" order={order}>
     <Accordion.Item value="signature">
-      <Accordion.Control>Is it really from us? How requests are signed</Accordion.Control>
+      <Accordion.Control>{t("Verify signatures")}</Accordion.Control>
       <Accordion.Panel>
         <Stack gap="sm">
           <Text size="sm">
-            Every request has three headers, as Standard Webhooks has it, so its libraries check them in any language.
+            {t(
+              "Every request has three headers, as defined by Standard Webhooks. Its libraries verify them in many languages.",
+            )}
           </Text>
           <List size="sm">
             <List.Item>
-              <Code>webhook-id</Code> names what happened. It is the same at every try: remember those you have had.
+              <Code>webhook-id</Code>{" "}
+              {t("is the event ID. It is the same at every attempt: ignore ids you have already handled.")}
             </List.Item>
             <List.Item>
-              <Code>webhook-timestamp</Code> is when it was sent, in seconds. Refuse what is older than five minutes.
+              <Code>webhook-timestamp</Code>{" "}
+              {t("is the time of sending, in seconds. Reject requests older than five minutes.")}
             </List.Item>
             <List.Item>
-              <Code>webhook-signature</Code> has one <Code>v1,…</Code> for each secret that counts: HMAC-SHA-256 over
-              the id, the time and the body, with dots between them.
+              <Code>webhook-signature</Code> {t("has one")} <Code>v1,…</Code>{" "}
+              {t("for each active secret: HMAC-SHA-256 of id, timestamp and body, joined by dots.")}
             </List.Item>
           </List>
+          <Text size="sm">{t("The signature covers the raw body. For GET requests it covers the query string.")}</Text>
+          <CodeBlock heading={t("Verification in Node.js")} code={CHECK} />
           <Text size="sm">
-            The body is signed exactly as it is sent, before anything parses it. Of a GET it is everything behind the
-            question mark.
-          </Text>
-          <CodeBlock heading="The check in Node" code={CHECK} />
-          <Text size="sm">
-            <Anchor href={ownUrl("/docs#webhooks")}>Every shape that is sent</Anchor>
+            <Anchor href={ownUrl("/docs/reference/callbacks")}>{t("All payloads")}</Anchor>
           </Text>
         </Stack>
       </Accordion.Panel>

@@ -1,12 +1,30 @@
 import { Text, Tooltip, type TextProps } from "@mantine/core";
+import { locale } from "../i18n/language.ts";
+import { t } from "../i18n/t.ts";
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
+
+const zones = new Intl.DateTimeFormat(locale, { timeZoneName: "short" });
+
+/** The reader's time zone at a moment, such as IST; it changes with summer time. */
+export const zoneAt = (at: number): string =>
+  zones.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? "";
 
 const isToday = (at: number): boolean => new Date(at).toDateString() === new Date().toDateString();
 
 /** A moment on the reader's own clock: the time alone today, with the date before. */
 export const localTime = (at: number): string => (isToday(at) ? clock : day).format(at);
+
+/** The time zone of the browser, by name and by its offset: "Europe/Berlin (GMT+1)". */
+export function ownZone(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts(new Date());
+  return `${timeZone} (${parts.find(({ type }) => type === "timeZoneName")?.value ?? "UTC"})`;
+}
+
+/** A moment with its date, also today. */
+export const dayTime = (at: number): string => day.format(at);
 
 const utcTime = (at: number): string => new Date(at).toISOString().replace("T", " ").replace("Z", " UTC");
 
@@ -21,17 +39,22 @@ export function TimeText({ at, ...text }: Props) {
   return (
     <Tooltip label={utcTime(at)}>
       <Text component="time" dateTime={new Date(at).toISOString()} {...text}>
-        {localTime(at)}
+        {localTime(at)}{" "}
+        <Text size="xs" c="dimmed" span>
+          {zoneAt(at)}
+        </Text>
       </Text>
     </Tooltip>
   );
 }
 
 /** How long something took, as people say it. */
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
-  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
-  if (ms < 172_800_000) return `${Math.round(ms / 3_600_000)} h`;
-  return `${Math.round(ms / 86_400_000)} days`;
+export function duration(elapsedMs: number): string {
+  // Clocks of nodes differ a little.
+  const ms = Math.max(0, elapsedMs);
+  if (ms < 1000) return t("{number} ms", { number: Math.round(ms) });
+  if (ms < 60_000) return t("{number} s", { number: (ms / 1000).toFixed(ms < 10_000 ? 1 : 0) });
+  if (ms < 3_600_000) return t("{number} min", { number: Math.round(ms / 60_000) });
+  if (ms < 172_800_000) return t("{number} h", { number: Math.round(ms / 3_600_000) });
+  return t("{number} days", { number: Math.round(ms / 86_400_000) });
 }

@@ -1,65 +1,70 @@
 import { randomUUID } from "node:crypto";
-import type { WayOut } from "../../egress/http-client.ts";
+import type { HttpSender } from "../../http-client/client.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { exchange, type Asked, type Exchange } from "../exchange.ts";
+import { exchangeHttp, type HttpExchangeRequest, type HttpExchange } from "../http-exchange.ts";
 import type { AccessToken, Closed } from "./access-token.ts";
 
-interface Needs {
+interface ApiDeps {
   baseUrl: string;
   limitMs: number;
   access: AccessToken;
-  wayOut: WayOut;
+  egress: HttpSender;
   clock: Clock;
 }
 
-/** To whom, and as whom. */
-interface Addressed {
-  /** Digits of the phone's number. */
+/** Recipient and agent. */
+interface Target {
+  /** Digits of the phone number. */
   number: string;
   agentId: string;
 }
 
-/** Nobody sends before this is known, so nobody waits long for it. */
+/** Short, because the message waits for this answer. */
 const CAPABILITY_LIMIT_MS = 5000;
 
-/** What can be asked of the platform. A token that it does not take is renewed once. */
+/** Client of the RBM API. A rejected token is renewed once. */
 export class RbmApi {
-  readonly #needs: Needs;
+  readonly #deps: ApiDeps;
 
-  constructor(needs: Needs) {
-    this.#needs = needs;
+  constructor(deps: ApiDeps) {
+    this.#deps = deps;
   }
 
-  send(addressed: Addressed, messageId: string, body: string): Promise<Exchange | Closed> {
-    const url = this.#url(addressed, "agentMessages", { messageId });
-    return this.#ask({ method: "POST", url, body, limitMs: this.#needs.limitMs });
+  send(
+    target: Target,
+    messageId: string,
+    body: string,
+    maySend: HttpExchangeRequest["maySend"],
+  ): Promise<HttpExchange | Closed> {
+    const url = this.#url(target, "agentMessages", { messageId });
+    return this.#request({ method: "POST", url, body, limitMs: this.#deps.limitMs, maySend });
   }
 
-  revoke(addressed: Addressed, messageId: string): Promise<Exchange | Closed> {
-    const url = this.#url(addressed, `agentMessages/${messageId}`, {});
-    return this.#ask({ method: "DELETE", url, body: null, limitMs: this.#needs.limitMs });
+  revoke(target: Target, messageId: string): Promise<HttpExchange | Closed> {
+    const url = this.#url(target, `agentMessages/${messageId}`, {});
+    return this.#request({ method: "DELETE", url, body: null, limitMs: this.#deps.limitMs });
   }
 
-  capabilities(addressed: Addressed): Promise<Exchange | Closed> {
-    const url = this.#url(addressed, "capabilities", { requestId: randomUUID() });
-    const limitMs = Math.min(CAPABILITY_LIMIT_MS, this.#needs.limitMs);
-    return this.#ask({ method: "GET", url, body: null, limitMs });
+  capabilities(target: Target): Promise<HttpExchange | Closed> {
+    const url = this.#url(target, "capabilities", { requestId: randomUUID() });
+    const limitMs = Math.min(CAPABILITY_LIMIT_MS, this.#deps.limitMs);
+    return this.#request({ method: "GET", url, body: null, limitMs });
   }
 
-  #url({ number, agentId }: Addressed, what: string, query: Record<string, string>): string {
-    const base = this.#needs.baseUrl.replace(/\/+$/, "");
-    return `${base}/v1/phones/+${number}/${what}?${new URLSearchParams({ ...query, agentId }).toString()}`;
+  #url({ number, agentId }: Target, resource: string, query: Record<string, string>): string {
+    const base = this.#deps.baseUrl.replace(/\/+$/, "");
+    return `${base}/v1/phones/+${number}/${resource}?${new URLSearchParams({ ...query, agentId }).toString()}`;
   }
 
-  async #ask(asked: Omit<Asked, "headers">): Promise<Exchange | Closed> {
-    const { access, wayOut, clock } = this.#needs;
+  async #request(request: Omit<HttpExchangeRequest, "headers">): Promise<HttpExchange | Closed> {
+    const { access, egress, clock } = this.#deps;
     const first = await access.get();
     if (first.kind === "closed") return first;
-    const answer = await exchange(wayOut, clock, { ...asked, headers: headersWith(first.token) });
-    if (answer.kind !== "answered" || answer.status !== 401) return answer;
+    const response = await exchangeHttp(egress, clock, { ...request, headers: headersWith(first.token) });
+    if (response.kind !== "answered" || response.status !== 401) return response;
     const second = await access.renew(first.token);
     if (second.kind === "closed") return second;
-    return exchange(wayOut, clock, { ...asked, headers: headersWith(second.token) });
+    return exchangeHttp(egress, clock, { ...request, headers: headersWith(second.token) });
   }
 }
 

@@ -1,86 +1,86 @@
 import type { Clock } from "../../lib/clock.ts";
-import type { Exchange } from "../exchange.ts";
+import type { HttpExchange } from "../http-exchange.ts";
 import type { Closed } from "./access-token.ts";
-import { bodyOf, errorOf } from "./read-answer.ts";
+import { bodyOf, errorOf } from "./parse-response.ts";
 
-/** What the platform can bring to a phone. */
-export interface Reach {
+/** Capabilities of a phone. */
+export interface Capability {
   kind: "known";
-  isThere: boolean;
+  isReachable: boolean;
   showsCards: boolean;
   showsCarousels: boolean;
 }
 
-/** The platform did not say, for reasons that may pass. */
-interface Unclear {
+/** A temporary failure to look up capabilities. */
+interface UnknownCapability {
   kind: "unclear";
-  answer: Exchange | Closed;
+  answer: HttpExchange | Closed;
 }
 
-interface Needs {
+interface CapabilitiesDeps {
   clock: Clock;
-  keptMs: number;
-  /** How many phones are remembered; those asked for longest ago go first. */
+  cacheMs: number;
+  /** Cache size; the oldest entries are evicted first. */
   max: number;
-  ask(agentId: string, number: string): Promise<Exchange | Closed>;
+  ask(agentId: string, number: string): Promise<HttpExchange | Closed>;
 }
 
-const NOT_THERE: Reach = { kind: "known", isThere: false, showsCards: false, showsCarousels: false };
+const UNREACHABLE: Capability = { kind: "known", isReachable: false, showsCards: false, showsCarousels: false };
 
-/** Which phones the platform reaches for which agent, asked once in a while and not for every message. */
+/** Cache of phone capabilities per agent, which saves a lookup per message. */
 export class Capabilities {
-  readonly #needs: Needs;
-  readonly #kept = new Map<string, { reach: Reach; until: number }>();
-  readonly #asking = new Map<string, Promise<Reach | Unclear>>();
+  readonly #deps: CapabilitiesDeps;
+  readonly #cache = new Map<string, { capability: Capability; until: number }>();
+  readonly #pending = new Map<string, Promise<Capability | UnknownCapability>>();
 
-  constructor(needs: Needs) {
-    this.#needs = needs;
+  constructor(deps: CapabilitiesDeps) {
+    this.#deps = deps;
   }
 
-  async of(agentId: string, number: string): Promise<Reach | Unclear> {
+  async of(agentId: string, number: string): Promise<Capability | UnknownCapability> {
     const key = `${number} ${agentId}`;
-    const kept = this.#kept.get(key);
-    if (kept && this.#needs.clock.monotonic() < kept.until) return kept.reach;
-    const asking = this.#asking.get(key) ?? this.#ask(key, agentId, number);
-    this.#asking.set(key, asking);
-    return asking;
+    const cached = this.#cache.get(key);
+    if (cached && this.#deps.clock.monotonic() < cached.until) return cached.capability;
+    const pending = this.#pending.get(key) ?? this.#lookUp(key, agentId, number);
+    this.#pending.set(key, pending);
+    return pending;
   }
 
-  /** The platform has said in another way that it does not reach the phone. */
-  isGone(agentId: string, number: string): void {
-    this.#keep(`${number} ${agentId}`, NOT_THERE);
+  /** Another response has shown that the phone is not reachable. */
+  markUnreachable(agentId: string, number: string): void {
+    this.#store(`${number} ${agentId}`, UNREACHABLE);
   }
 
-  async #ask(key: string, agentId: string, number: string): Promise<Reach | Unclear> {
+  async #lookUp(key: string, agentId: string, number: string): Promise<Capability | UnknownCapability> {
     try {
-      const answer = await this.#needs.ask(agentId, number);
-      const reach = reachIn(answer);
-      if (!reach) return { kind: "unclear", answer };
-      this.#keep(key, reach);
-      return reach;
+      const answer = await this.#deps.ask(agentId, number);
+      const capability = readCapability(answer);
+      if (!capability) return { kind: "unclear", answer };
+      this.#store(key, capability);
+      return capability;
     } finally {
-      this.#asking.delete(key);
+      this.#pending.delete(key);
     }
   }
 
-  #keep(key: string, reach: Reach): void {
-    const { clock, keptMs, max } = this.#needs;
-    this.#kept.delete(key);
-    this.#kept.set(key, { reach, until: clock.monotonic() + keptMs });
-    if (this.#kept.size <= max) return;
-    const [oldest] = this.#kept.keys();
-    if (oldest !== undefined) this.#kept.delete(oldest);
+  #store(key: string, capability: Capability): void {
+    const { clock, cacheMs, max } = this.#deps;
+    this.#cache.delete(key);
+    this.#cache.set(key, { capability, until: clock.monotonic() + cacheMs });
+    if (this.#cache.size <= max) return;
+    const [oldest] = this.#cache.keys();
+    if (oldest !== undefined) this.#cache.delete(oldest);
   }
 }
 
-function reachIn(answer: Exchange | Closed): Reach | null {
+function readCapability(answer: HttpExchange | Closed): Capability | null {
   if (answer.kind !== "answered") return null;
-  if (answer.status === 404) return errorOf(answer).status === "NOT_FOUND" ? NOT_THERE : null;
+  if (answer.status === 404) return errorOf(answer).status === "NOT_FOUND" ? UNREACHABLE : null;
   const features = answer.status === 200 ? bodyOf(answer)?.features : null;
   if (!Array.isArray(features)) return null;
   return {
     kind: "known",
-    isThere: true,
+    isReachable: true,
     showsCards: features.includes("RICHCARD_STANDALONE"),
     showsCarousels: features.includes("RICHCARD_CAROUSEL"),
   };

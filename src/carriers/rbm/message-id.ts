@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { messageIdOf, type MessageRef } from "../../model/message.ts";
 
-/** Ours alone, and never another: the ids of all messages follow from it. */
+/** Constant forever: all message ids are derived from it. */
 const NAMESPACE = Buffer.from("5e1f7c0a3b6d4c58a2c99d0f46b7e813", "hex");
 
 /**
- * The id of a message on the platform, which takes nothing but UUIDs and ignores one that it has seen. It follows from our
- * own (a UUID of version 5), so however often a message is handed over, by whichever node, it is sent once.
+ * Message id on the platform: a UUIDv5 of our own id. The platform deduplicates by it, so a message is sent once however
+ * often any node submits it.
  */
 export function platformIdOf(ref: Pick<MessageRef, "requestId" | "n">): string {
   const digest = createHash("sha1").update(NAMESPACE).update(messageIdOf(ref)).digest();

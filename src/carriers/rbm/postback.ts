@@ -4,22 +4,21 @@ import { suggestionResponse, type Suggestion } from "../../model/rcs.ts";
 
 type TapType = Extract<InboundContent, { kind: "suggestion" }>["type"];
 
-/** What comes back of a tap, as its customer is told of it. */
-export interface Tap {
+/** A tapped suggestion, as reported to the customer. */
+export interface RbmTap {
   type: TapType;
   data: string;
   answers: InboundMessage["answers"];
 }
 
-/** The platform takes no longer postbackData. */
+/** Limit of the platform for postbackData. */
 const POSTBACK_MAX = 2048;
 const LETTERS: Readonly<Record<TapType, string>> = { REPLY: "R", ACTION: "A", DIALER: "D" };
 const TYPES: Readonly<Record<string, TapType>> = { R: "REPLY", A: "ACTION", D: "DIALER" };
 
 /**
- * What the platform is given to send back when a suggestion is tapped: what was tapped, on which message, and the
- * customer's own data. The platform tells a call from nothing else, and nobody has to remember what was offered. Data that
- * is too long for it goes alone.
+ * Postback data that the platform returns when a suggestion is tapped: type, message id and the customer's data. It makes
+ * the tap self-contained, so nothing has to be stored. Data that exceeds the limit is sent alone.
  */
 export function postbackOf(suggestion: Suggestion, ref: Pick<MessageRef, "requestId" | "n">): string {
   const { type, postBack } = suggestionResponse(suggestion);
@@ -29,8 +28,8 @@ export function postbackOf(suggestion: Suggestion, ref: Pick<MessageRef, "reques
 
 const WRITTEN = /^([RAD])\|([^|]{1,50})\|(.*)$/s;
 
-/** Reads what came back; whatever is not ours, such as a suggestion of the agent's own menu, is passed on as it is. */
-export function readPostback(data: string, platformType: unknown): Tap {
+/** Parses returned postback data. Data of another origin, such as the agent's own menu, is passed on unchanged. */
+export function readPostback(data: string, platformType: unknown): RbmTap {
   const [, letter = "", messageId = "", own = ""] = WRITTEN.exec(data) ?? [];
   const answers = parseMessageId(messageId);
   const type = TYPES[letter];

@@ -1,14 +1,20 @@
 import type { PhoneMessage } from "../../model/phone.ts";
-import type { PhoneStore } from "../../store/phone-store.ts";
+import type { PhoneStore } from "../../store/phones.ts";
 
 const PAGE = 200;
-/** How many of a phone's messages are looked at, the newest ones: nobody scrolls further to answer. */
+/** Only the newest messages of a phone are searched. */
 const LOOK_AT_MOST = 1000;
 
-/** The newest message on a phone that is wanted; null when there is none. */
+/** A phone, with a filter of its messages. */
+export interface PhoneInView extends Pick<PhoneMessage, "accountId" | "number"> {
+  /** Only messages sent with test keys. */
+  testOnly: boolean;
+}
+
+/** Newest matching message on a phone; null if none. */
 export async function findOnPhone(
   store: Pick<PhoneStore, "listPhoneMessages">,
-  { accountId, number }: Pick<PhoneMessage, "accountId" | "number">,
+  { accountId, number, testOnly }: PhoneInView,
   isWanted: (message: PhoneMessage) => boolean,
 ): Promise<PhoneMessage | null> {
   let after: string | null = null;
@@ -18,6 +24,7 @@ export async function findOnPhone(
       number,
       after,
       PAGE,
+      { testOnly },
     );
     const found = rows.find(isWanted);
     if (found || next === null) return found ?? null;

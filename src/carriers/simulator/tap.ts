@@ -3,26 +3,26 @@ import type { InboundContent } from "../../model/inbound.ts";
 import { isRcs, type MessageContent } from "../../model/message.ts";
 import { suggestionResponse, type Suggestion } from "../../model/rcs.ts";
 
-/** Something on the screen that can be tapped. */
+/** A button or suggestion on the screen. */
 interface Tappable {
-  /** The label. */
+  /** Label. */
   text: string;
-  /** What the sender put behind it; nobody sees it. */
+  /** Postback data, invisible to the user. */
   data: string;
-  /** The card that it is on, from 1; null when it is on none. */
+  /** Card number from 1; null if it is not on a card. */
   card: number | null;
-  /** What the sender gets to know of the tap. */
+  /** Inbound message that the tap causes. */
   sent: Extract<InboundContent, { kind: "suggestion" }>;
 }
 
-/** Which one is tapped; what is not given is not asked for. */
+/** Criteria; absent ones match all. */
 export interface Tap {
   text?: string;
   data?: string;
   card?: number;
 }
 
-/** All that a message offers to tap, from top to bottom. */
+/** All tappable elements of a message, from top to bottom. */
 export function tappables(content: MessageContent): Tappable[] {
   if (isRcs(content)) {
     const onCards = content.cards.flatMap(({ suggestions }, index) =>
@@ -45,14 +45,14 @@ function ofButton(button: ChatButton): Tappable {
   return { text, data, card: null, sent: { kind: "suggestion", plainText: text, data, type } };
 }
 
-/** The chat app has nothing behind its buttons but what they do. */
+/** Chat-app buttons have no postback data. */
 function behind(button: ChatButton): Pick<Tappable["sent"], "data" | "type"> {
   if (button.type === "url") return { data: button.url, type: "ACTION" };
   if (button.type === "call") return { data: button.number, type: "DIALER" };
   return { data: button.text, type: "REPLY" };
 }
 
-/** Those that a tap may mean, each once: cards often repeat what they offer. */
+/** Elements that match, without duplicates: cards often repeat their buttons. */
 export function tapped(offered: readonly Tappable[], { text, data, card }: Tap): Tappable[] {
   const fitting = offered.filter(
     (each) =>

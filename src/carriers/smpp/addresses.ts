@@ -8,21 +8,21 @@ interface AddressType {
 }
 
 export interface AddressSettings {
-  /** Of a sender with letters. */
+  /** For alphanumeric senders. */
   alphanumeric: AddressType;
-  /** Of a sender that is a short number. */
+  /** For short codes. */
   shortCode: AddressType;
-  /** Of a sender that is an international number. */
+  /** For international numbers. */
   international: AddressType;
   recipient: AddressType;
-  /** A sender of at most so many digits is a short number. */
+  /** Maximum number of digits of a short code. */
   shortCodeDigits: number;
-  /** Whether international numbers are written with a plus, which few carriers want. */
+  /** True if international numbers start with a plus, which few carriers want. */
   plus: boolean;
 }
 
-/** What most carriers take. */
-export const USUAL_ADDRESSES: AddressSettings = {
+/** Accepted by most carriers. */
+export const DEFAULT_ADDRESSES: AddressSettings = {
   alphanumeric: { ton: 5, npi: 0 },
   shortCode: { ton: 3, npi: 0 },
   international: { ton: 1, npi: 1 },
@@ -34,7 +34,7 @@ export const USUAL_ADDRESSES: AddressSettings = {
 const ALPHANUMERIC_SEPTETS_MAX = 11;
 const NUMBER_DIGITS_MAX = 15;
 
-/** A sender as the carrier takes it; null when no network can show it, and then the message is at fault. */
+/** Null if no network can display the sender; the message is then at fault. */
 export function senderAddress(sender: string, settings: AddressSettings): Address | null {
   const [, plus, digits] = /^(\+?)([0-9]+)$/.exec(sender) ?? [];
   if (digits === undefined) return isAlphanumeric(sender) ? { ...settings.alphanumeric, address: sender } : null;
@@ -43,7 +43,7 @@ export function senderAddress(sender: string, settings: AddressSettings): Addres
   return isShort ? { ...settings.shortCode, address: digits } : number(digits, settings.international, settings);
 }
 
-/** A recipient as the carrier takes it, from the digits of the international number. */
+/** `recipient` has the digits of the international number. */
 export const recipientAddress = (recipient: string, settings: AddressSettings): Address =>
   number(recipient.replace(/^\+/, ""), settings.recipient, settings);
 
@@ -52,7 +52,7 @@ const number = (digits: string, type: AddressType, { plus }: AddressSettings): A
   address: plus ? `+${digits}` : digits,
 });
 
-/** The line writes addresses in Latin-1 and the air in GSM-7, so a sender has what both have. */
+/** SMPP uses Latin-1 and the air interface GSM-7, so a sender may use only characters of both. */
 function isAlphanumeric(sender: string): boolean {
   let septets = 0;
   for (let i = 0; i < sender.length; i++) {

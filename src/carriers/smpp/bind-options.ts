@@ -1,10 +1,11 @@
+import { isIP } from "node:net";
 import type { BindOptions } from "../../smpp/client.ts";
 import type { BindCommand } from "../../smpp/pdu.ts";
-import type { SmppCarrierNeeds } from "./needs.ts";
+import type { SmppCarrierDeps } from "./deps.ts";
 
-/** How a line is bound, by its settings; `address` is where its host is now. */
+/** Bind options from the settings; `address` is the resolved host. */
 export function bindOptionsOf(
-  { settings, secrets, clock }: Pick<SmppCarrierNeeds, "settings" | "secrets" | "clock">,
+  { settings, secrets, clock }: Pick<SmppCarrierDeps, "settings" | "secrets" | "clock">,
   as: BindCommand,
   address: string,
 ): Omit<BindOptions, "onRequest"> {
@@ -25,16 +26,17 @@ export function bindOptionsOf(
   };
 }
 
-/** The certificate is the host's, although we connect to its address. */
+/** The certificate is issued for the host name, although we connect to its address. */
 function tlsOf(
-  { host, tls }: SmppCarrierNeeds["settings"],
-  { tlsKey }: SmppCarrierNeeds["secrets"],
+  { host, tls }: SmppCarrierDeps["settings"],
+  { tlsKey }: SmppCarrierDeps["secrets"],
 ): Pick<BindOptions, "tls"> {
   if (tls === null) return {};
   const { ca, servername, cert } = tls;
   return {
     tls: {
-      servername: servername ?? host,
+      // An address is not a valid server name (RFC 6066): Node would print a warning outside the log.
+      servername: servername ?? (isIP(host) === 0 ? host : ""),
       ...(ca !== null && { ca }),
       ...(cert !== null && { cert }),
       ...(tlsKey !== null && { key: tlsKey }),

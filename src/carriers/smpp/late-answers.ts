@@ -1,35 +1,35 @@
 import type { Response } from "../../smpp/pdu.ts";
 import type { Session } from "../../smpp/session.ts";
 
-/** More answers than this that one bind still owes are a carrier that answers nothing; the oldest are given up. */
+/** Memory limit per bind; beyond it the oldest are dropped. */
 const OVERDUE_MAX = 10_000;
 
-type Take = (pdu: Response) => void;
+type Handler = (pdu: Response) => void;
 
 /**
- * Who still wants the answers that did not come in their time. A slow carrier gives them all the same, and without the id in
- * one the message's receipts would match nothing. A bind that ends takes with it what it owed.
+ * Handlers of submit responses that come after their time-out. Without the id in such a response the message's receipts
+ * would not match. They end with their session.
  */
 export class LateAnswers {
-  readonly #overdue = new WeakMap<Session, Map<number, Take>>();
+  readonly #overdue = new WeakMap<Session, Map<number, Handler>>();
 
-  expect(session: Session, sequence: number, take: Take): void {
-    const overdue = this.#overdue.get(session) ?? new Map<number, Take>();
+  expect(session: Session, sequence: number, handler: Handler): void {
+    const overdue = this.#overdue.get(session) ?? new Map<number, Handler>();
     this.#overdue.set(session, overdue);
-    overdue.set(sequence, take);
+    overdue.set(sequence, handler);
     for (const oldest of overdue.keys()) {
       if (overdue.size <= OVERDUE_MAX) break;
       overdue.delete(oldest);
     }
   }
 
-  /** Hands over what came; false when nobody waits for it. */
-  hear(session: Session, sequence: number, pdu: Response): boolean {
+  /** False if no handler waits for the response. */
+  receive(session: Session, sequence: number, pdu: Response): boolean {
     const overdue = this.#overdue.get(session);
-    const take = overdue?.get(sequence);
-    if (!take || (pdu.command !== "submit_sm_resp" && pdu.command !== "generic_nack")) return false;
+    const handler = overdue?.get(sequence);
+    if (!handler || (pdu.command !== "submit_sm_resp" && pdu.command !== "generic_nack")) return false;
     overdue?.delete(sequence);
-    take(pdu);
+    handler(pdu);
     return true;
   }
 }

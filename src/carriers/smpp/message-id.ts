@@ -1,12 +1,12 @@
-/** One spelling of an id, and in plain words how it is made of the one that was given. */
-export interface IdSpelling {
+/** An alternate format of a message id, and the name of the conversion. */
+export interface MessageIdFormat {
   id: string;
   form: string;
 }
 
 interface Form {
   name: string;
-  /** Null where the id is nothing that can be written so. */
+  /** Null if the id cannot be converted. */
   spell(id: string): string | null;
 }
 
@@ -33,13 +33,13 @@ function decimalToHex(id: string): string | null {
 
 const hexToDecimal = (id: string): string | null => (HEX.test(id) ? BigInt(`0x${id}`).toString() : null);
 
-/** One after the other, until one of them has nothing to give. */
+/** Applies conversions in sequence; null if one fails. */
 const chain =
   (...steps: readonly Form["spell"][]) =>
   (id: string): string | null =>
     steps.reduce<string | null>((spelt, step) => (spelt === null ? null : step(spelt)), id);
 
-/** The simplest first: of several that fit, the first is the one to believe. */
+/** Simplest first: if several match, the first is assumed. */
 const FORMS: readonly Form[] = [
   { name: "as given", spell: (id) => id },
   { name: "in lower case", spell: inLowerCase },
@@ -50,7 +50,7 @@ const FORMS: readonly Form[] = [
   { name: "from decimal to hex, in lower case", spell: decimalToHex },
   { name: "from decimal to hex, in upper case", spell: chain(decimalToHex, inUpperCase) },
   { name: "from hex to decimal", spell: hexToDecimal },
-  // The widths that numbers of 32 and 64 bits fill.
+  // Widths of 32-bit and 64-bit numbers.
   ...[10, 20].map((width) => ({
     name: `from hex to decimal, ${width} digits`,
     spell: chain(hexToDecimal, padded(width)),
@@ -69,15 +69,14 @@ const FORMS: readonly Form[] = [
 
 const BY_NAME = new Map(FORMS.map((form) => [form.name, form.spell]));
 
-/** The names of all forms, the simplest first. */
+/** Names of all formats, the simplest first. */
 export const ID_FORMS: readonly string[] = FORMS.map(({ name }) => name);
 
 /**
- * Every spelling under which a carrier may have given the same id before, each once and the likeliest first; the first is
- * the id itself. A number is read as decimal and as hex where it could be either, so some of them are other ids: look them
- * up for the same phone only.
+ * All ids under which a carrier may have confirmed the same message, the likeliest first; the first is the id itself.
+ * Ambiguous numbers are read as decimal and as hex, so some are ids of other messages: match them for the same phone only.
  */
-export function formsOf(id: string): IdSpelling[] {
+export function alternateIds(id: string): MessageIdFormat[] {
   const spellings = new Map<string, string>();
   for (const { name, spell } of FORMS) {
     const spelt = spell(id);
@@ -86,9 +85,9 @@ export function formsOf(id: string): IdSpelling[] {
   return [...spellings].map(([spelt, form]) => ({ id: spelt, form }));
 }
 
-/** The id in a form; as given where it cannot be written so, or where nobody knows the form any more. */
+/** Converts an id; returns it unchanged if it cannot be converted or the format is unknown. */
 export const canonical = (id: string, form: string): string => BY_NAME.get(form)?.(id) ?? id;
 
-/** The simplest form that turns a receipt's id into the one of the answer to the submit; null when none does. */
-export const learn = (submitId: string, receiptId: string): string | null =>
+/** The simplest conversion from a receipt's id to the id in the submit response; null if none fits. */
+export const learnFormat = (submitId: string, receiptId: string): string | null =>
   FORMS.find(({ spell }) => spell(receiptId) === submitId)?.name ?? null;

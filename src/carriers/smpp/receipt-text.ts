@@ -1,4 +1,4 @@
-/** The fields of a receipt's text that mean something to us, as they were written. */
+/** Raw fields of a receipt text. */
 export interface ReceiptText {
   id?: string;
   sub?: string;
@@ -10,7 +10,7 @@ export interface ReceiptText {
 
 type Key = keyof ReceiptText | "submitDate" | "text";
 
-/** What each field is called, in small letters and without what stands between the words of a name. */
+/** Field names in lower case, without separators. */
 const KEYS = new Map<string, Key>([
   ...["id", "msgid", "messageid"].map((name) => [name, "id"] as const),
   ...["submitdate", "submittime"].map((name) => [name, "submitDate"] as const),
@@ -24,18 +24,18 @@ const KEYS = new Map<string, Key>([
 
 interface Found {
   key: Key;
-  /** Where its name begins, and where its value does. */
+  /** Offsets of the name and of the value. */
   start: number;
   valueStart: number;
 }
 
-/** The form that SMPP proposes and most carriers keep to: read key by key it takes thirty times as long. */
+/** Format of the specification, used by most carriers. The general parser takes thirty times as long. */
 const PROPOSED =
   /^id:([\w-]+) sub:(\d+) dlvrd:(\d+) submit date:\d+ done date:(\d+) stat:([A-Za-z]+) err:(\w+)(?: [Tt]ext:|$)/;
 
 /**
- * Reads a receipt's text key by key, in any order and case, with whatever is missing. The text of the message that it
- * quotes at the end may hold anything, keys too, and is not read.
+ * Parses fields in any order and case, with any of them missing. The quoted message text at the end may contain anything,
+ * and is not parsed.
  */
 export function readReceiptText(written: string): ReceiptText {
   const proposed = PROPOSED.exec(written);
@@ -56,7 +56,7 @@ function fieldsOf(written: string, found: readonly Found[], endAtText: boolean):
     if (fields[key] !== undefined) continue;
     const next = found[at + 1];
     const raw = tidy(written.slice(valueStart, next?.start));
-    // What follows the last key has no end of its own, so only its first word is meant.
+    // The last value has no delimiter, so only its first word is used.
     const value = next === undefined ? firstWordOf(raw, key) : raw;
     if (value !== "") fields[key] = value;
   }
@@ -64,7 +64,7 @@ function fieldsOf(written: string, found: readonly Found[], endAtText: boolean):
   return known;
 }
 
-// From each colon backwards, because a regular expression for all of it takes several times as long.
+// Searches backwards from each colon; one regular expression for everything takes several times as long.
 function findKeys(written: string): Found[] {
   const found: Found[] = [];
   for (let at = 0; at < written.length; at++) {
@@ -84,7 +84,7 @@ function findKeys(written: string): Found[] {
 
 const NAME_MAX = 12;
 
-/** A name is letters with dashes and underscores; it may follow a number at once, as where fields have a fixed width. */
+/** A name consists of letters, dashes and underscores. It may directly follow a number, as in fixed-width fields. */
 function startOfName(written: string, end: number): number {
   let start = end;
   while (start > 0 && end - start <= NAME_MAX && isOfName(written.charCodeAt(start - 1))) start--;
@@ -102,7 +102,7 @@ function skipBlanks(written: string, end: number): number {
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[ \t_-]+/g, "");
 
-/** Without the signs that stand between fields or around a value. */
+/** Removes delimiters and quotes around a value. */
 const tidy = (raw: string): string =>
   raw
     .replaceAll("\0", " ")

@@ -1,39 +1,45 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Dlt } from "../../model/message.ts";
-import type { Tlv } from "../../smpp/tlv.ts";
+import { isPassedTag, type MessageTlv } from "../../model/message-tlv.ts";
+import { tlvOctets, type Tlv, type TlvForm } from "../../smpp/tlv.ts";
 
-type TlvType = "octets" | "cstring" | "uint8" | "uint16" | "uint32";
-
-/** A parameter that goes with every submit to a carrier; tags of vendors' own collide, so every carrier has its map. */
+/** A TLV added to every submit. Vendor tags collide, so every carrier has its own list. */
 export interface TlvRule {
   tag: number;
-  type: TlvType;
+  type: TlvForm;
   source: "template.dltEntityId" | "template.dltContentId" | "chainHash" | { literal: string };
 }
 
-/** What the rules may draw on. */
+/** Values available to the rules. */
 export interface TlvSources {
   dlt?: Dlt;
-  /** Ids of the telemarketers that the message goes through, the one that delivers it last; without the entity's. */
+  /** Telemarketer ids of the DLT chain, without the entity's; the delivering one comes last. */
   chain: readonly string[];
 }
 
-const SIZES: Readonly<Partial<Record<TlvType, number>>> = { uint8: 1, uint16: 2, uint32: 4 };
-
 /**
- * The parameters of one submit, in the order of the rules. A rule for which the message has nothing, or a value that its
- * type cannot hold, gives none: the carrier says that it misses it, and which.
+ * TLVs of one submit in the order of the rules. A rule without a value, or with one that its type cannot hold, adds none:
+ * the carrier then reports the missing TLV.
  */
 export function submitTlvs(rules: readonly TlvRule[], sources: TlvSources): Tlv[] {
   const tlvs: Tlv[] = [];
   for (const { tag, type, source } of rules) {
     const text = textOf(source, sources);
-    const value = text === null ? null : encode(type, text);
+    const value = text === null ? null : tlvOctets(type, text);
     if (value !== null) tlvs.push({ tag, value });
   }
   return tlvs;
 }
+
+/**
+ * TLVs that the client gave, but for those with a rule: the operator of the carrier decides about their values, also where a rule
+ * adds none. Tags are checked again, because a row may have been written by another version.
+ */
+export const clientTlvs = (given: readonly MessageTlv[], rules: readonly TlvRule[]): Tlv[] =>
+  given
+    .filter(({ tag }) => isPassedTag(tag) && !rules.some((rule) => rule.tag === tag))
+    .map(({ tag, value }) => ({ tag, value: Buffer.from(value, "hex") }));
 
 function textOf(source: TlvRule["source"], { dlt, chain }: TlvSources): string | null {
   if (typeof source === "object") return source.literal;
@@ -43,32 +49,22 @@ function textOf(source: TlvRule["source"], { dlt, chain }: TlvSources): string |
   return entityId === null || chain.length === 0 ? null : chainHash(entityId, chain);
 }
 
-/** By what India's operators recognise the chain that a message has come through. */
+/** Hash by which Indian operators verify the chain of a message. */
 export const chainHash = (entityId: string, chain: readonly string[]): string =>
   createHash("sha256")
     .update([entityId, ...chain].join(","))
     .digest("hex");
 
-function encode(type: TlvType, text: string): Buffer | null {
-  const size = SIZES[type];
-  if (size === undefined) return Buffer.from(type === "cstring" ? `${text}\0` : text, "latin1");
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isInteger(value) || value < 0 || value >= 2 ** (8 * size)) return null;
-  const octets = Buffer.alloc(size);
-  octets.writeUIntBE(value, 0, size);
-  return octets;
-}
-
-/** What a carrier may tell about the phone in a receipt. */
+/** Network fields that a receipt may contain. */
 export type IncomingField = "operator" | "circle";
 
 export interface IncomingTlvRule {
   tag: number;
-  type: TlvType;
+  type: TlvForm;
   field: IncomingField;
 }
 
-/** The fields that a carrier's map finds in what came; the first of a kind counts. */
+/** Fields of a receipt by the carrier's mapping; the first of a kind counts. */
 export function readTlvs(
   rules: readonly IncomingTlvRule[],
   tlvs: readonly Tlv[],
@@ -82,16 +78,16 @@ export function readTlvs(
   return fields;
 }
 
-/** No operator's name is longer; the rest would only lie with every message. */
+/** Longer than any operator name; limits storage per message. */
 const FIELD_MAX = 100;
 
-/** Lengths are taken as they come: a number may have any up to six octets, and a string may lack its NUL. */
-function decode(type: TlvType, value: Buffer): string {
-  if (SIZES[type] === undefined) return plainWords(value);
+/** Lenient: a number may have up to six octets, a string may lack its NUL. */
+function decode(type: TlvForm, value: Buffer): string {
+  if (type === "octets" || type === "cstring") return plainWords(value);
   return value.length >= 1 && value.length <= 6 ? String(value.readUIntBE(0, value.length)) : "";
 }
 
-/** As UTF-8 where that is what it is, else as Latin-1; it goes into headers of callbacks, so nothing but plain text stays. */
+/** UTF-8 if valid, otherwise Latin-1. Only printable text is kept, because it goes into callback headers. */
 function plainWords(value: Buffer): string {
   const text = isUtf8(value) ? value.toString("utf8") : value.toString("latin1");
   return Array.from(text.replaceAll(/\p{C}+/gu, " ").trim())

@@ -4,8 +4,8 @@ const DAY_S = 86_400;
 const LONGEST_S = 30 * DAY_S;
 
 /**
- * How long the network shall try, as SMPP writes a length of time: `YYMMDDhhmmss000R`. Never nothing, which would mean the
- * carrier's own default, and at most thirty days, because a month has no length.
+ * Relative validity_period in SMPP format, `YYMMDDhhmmss000R`. At least one second, because an empty value means the SMSC
+ * default. At most thirty days, because a month has no fixed length.
  */
 export function relativeValidity(ms: number): string {
   const seconds = Math.min(LONGEST_S, Math.max(1, Math.floor(ms / 1000)));
@@ -16,18 +16,18 @@ export function relativeValidity(ms: number): string {
 /** priority_flag by class, 0 to 3. */
 type Priorities = Readonly<Record<RouteClass, number>>;
 
-/** Not 3, which some networks keep for emergencies. */
-export const USUAL_PRIORITIES: Priorities = { OTP: 2, TRANS: 1, PROMO: 0 };
+/** Not 3, which some networks reserve for emergencies. */
+export const DEFAULT_PRIORITIES: Priorities = { OTP: 2, TRANS: 1, PROMO: 0 };
 
-export interface ReceiptWishes {
-  /** Which ends the carrier reports. */
+export interface ReceiptRequest {
+  /** Final states that the carrier reports. */
   receipts: "all" | "failures" | "none";
-  /** Whether it also reports on the way. */
+  /** True to request intermediate notifications too. */
   intermediate: boolean;
 }
 
 const WISHES = { none: 0, all: 1, failures: 2 };
 
-/** The wish for receipts, as registered_delivery. */
-export const registeredDelivery = ({ receipts, intermediate }: ReceiptWishes): number =>
+/** Value of registered_delivery. */
+export const registeredDelivery = ({ receipts, intermediate }: ReceiptRequest): number =>
   WISHES[receipts] | (intermediate ? 0x10 : 0);

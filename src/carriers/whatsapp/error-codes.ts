@@ -1,15 +1,15 @@
 /**
- * What an error of the platform means.
- * - `again`: it passes by itself; `seldom` where that takes minutes.
- * - `bounded`: it may pass, or be about this very message: after some tries it is given up.
- * - `faster than allowed`: the whole line goes slower.
- * - `quota`: what may be asked for in an hour is used up: the whole line waits.
- * - `pair`: too much for this one recipient.
- * - `number`: nothing will be taken from this number until somebody has done something; the line's others go on.
- * - `halted`: nothing will be taken until somebody has done something.
- * - `message`: this message is never taken, by whichever line.
- * - `carrier`: not by this line; another might.
- * - `not known`: it may mean anything, so another line is tried.
+ * Meaning of a platform error.
+ * - `again`: temporary; `seldom` if it takes minutes.
+ * - `bounded`: temporary, or caused by this message: given up after some attempts.
+ * - `faster than allowed`: reduces the rate of the connection.
+ * - `quota`: hourly quota exhausted; the connection pauses.
+ * - `pair`: too many messages to this recipient.
+ * - `number`: this business number is blocked until an operator acts; others continue.
+ * - `halted`: the connection is blocked until an operator acts.
+ * - `message`: no carrier will accept this message.
+ * - `carrier`: not by this carrier; another might.
+ * - `not known`: ambiguous, so another carrier is tried.
  */
 export type ErrorClass =
   | "again"
@@ -78,10 +78,10 @@ const CODES: Readonly<Record<number, readonly [ErrorClass, string]>> = {
   137000: ["message", "The recipient's identity has changed and has to be confirmed first"],
 }; // prettier-ignore
 
-/** Everything between these is about what the token may do. */
+/** Range of permission errors. */
 const PERMISSIONS = { from: 200, to: 299 };
 
-/** What a code means, and in words; there is an answer for every number. */
+/** Every code has a meaning. */
 export function meaningOf(code: number): { errorClass: ErrorClass; description: string } {
   const known = CODES[code];
   if (known) return { errorClass: known[0], description: known[1] };

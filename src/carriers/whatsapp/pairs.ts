@@ -1,21 +1,21 @@
 interface Pair {
-  /** Nothing goes to the recipient before this time. */
+  /** No sends to the recipient before this time. */
   until: number;
-  /** How often in a row the platform said that it was too much, and when it last did. */
+  /** Consecutive refusals, and the time of the last. */
   refusals: number;
   refusedAt: number;
 }
 
-/** What the platform lets one number send to one recipient in the long run. */
+/** Long-term rate limit of the platform per sender and recipient. */
 const PACE_MS = 6000;
 const GROWTH = 4;
 const LONGEST_MS = 3_600_000;
-/** After so long without trouble a pair is like any other. */
-const FORGET_MS = 60_000;
-/** More recipients than this are never too much for one number at once; the oldest are forgotten. */
+/** A pair without refusals for this time is forgotten. */
+const IDLE_MS = 60_000;
+/** Memory limit; the oldest are dropped. */
 const PAIRS_MAX = 10_000;
 
-/** Recipients that were sent too much by one number: the next message to them waits, without asking the platform in vain. */
+/** Rate limiter per sender and recipient pair, active after the platform has refused a message of the pair. */
 export class Pairs {
   readonly #pairs = new Map<string, Pair>();
   readonly #max: number;
@@ -24,38 +24,35 @@ export class Pairs {
     this.#max = max;
   }
 
-  /** How long to wait before something may be sent to this recipient; with 0 it is the caller's turn, and the next one's later. */
+  /** Wait before the next send to this recipient; 0 reserves the turn for the caller. */
   take(key: string, now: number): number {
     const pair = this.#pairs.get(key);
     if (!pair) return 0;
     if (now < pair.until) return pair.until - now;
-    if (now > pair.until + FORGET_MS) this.#pairs.delete(key);
+    if (now > pair.until + IDLE_MS) this.#pairs.delete(key);
     else this.#pairs.set(key, { ...pair, until: now + PACE_MS });
     return 0;
   }
 
-  /**
-   * The platform said that it was too much: how long to wait now. Of messages that were under way at the same time all are
-   * refused, and the others say nothing new.
-   */
-  refused(key: string, askedAt: number, now: number): number {
+  /** Records a refusal and returns the wait. Messages in flight at the same time are all refused, and count once. */
+  refused(key: string, sentAt: number, now: number): number {
     const pair = this.#pairs.get(key);
-    if (pair && pair.refusals > 0 && askedAt <= pair.refusedAt) return Math.max(PACE_MS, pair.until - now);
+    if (pair && pair.refusals > 0 && sentAt <= pair.refusedAt) return Math.max(PACE_MS, pair.until - now);
     const refusals = pair?.refusals ?? 0;
     const waitMs = Math.min(LONGEST_MS, PACE_MS * GROWTH ** refusals);
     this.#pairs.delete(key);
     this.#pairs.set(key, { until: now + waitMs, refusals: refusals + 1, refusedAt: now });
-    if (this.#pairs.size > this.#max) this.#forgetOldest();
+    if (this.#pairs.size > this.#max) this.#dropOldest();
     return waitMs;
   }
 
-  /** The platform has taken one: the next trouble is the first again. */
+  /** A success resets the backoff. */
   taken(key: string): void {
     const pair = this.#pairs.get(key);
     if (pair) this.#pairs.set(key, { ...pair, refusals: 0 });
   }
 
-  #forgetOldest(): void {
+  #dropOldest(): void {
     for (const key of this.#pairs.keys()) {
       this.#pairs.delete(key);
       return;

@@ -1,29 +1,29 @@
-import type { PlatformNeeds } from "../platform.ts";
+import type { PlatformDeps } from "../http-platform.ts";
 import type { PulledTemplate, PulledTemplates, UnreadTemplate } from "../../model/chatapp.ts";
-import type { WhatsappSecrets, WhatsappSettings } from "../../model/whatsapp-line.ts";
-import { exchange, type Exchange } from "../exchange.ts";
+import type { WhatsappSecrets, WhatsappSettings } from "../../model/whatsapp-connection.ts";
+import { exchangeHttp, type HttpExchange } from "../http-exchange.ts";
 import { meaningOf } from "./error-codes.ts";
-import { fieldsOf, jsonOf, listOf, wholeOf, wordsOf } from "./read-json.ts";
+import { fieldsOf, jsonOf, listOf, wholeOf, stringOf } from "./read-json.ts";
 import { readTemplate } from "./read-template.ts";
-import { apiUrl, hide, proofOf } from "./ways.ts";
+import { apiUrl, hide, appSecretProof } from "./api-urls.ts";
 
-export type PullNeeds = Pick<
-  PlatformNeeds<WhatsappSettings, WhatsappSecrets>,
-  "settings" | "secrets" | "wayOut" | "clock"
+export type PullTemplatesDeps = Pick<
+  PlatformDeps<WhatsappSettings, WhatsappSecrets>,
+  "settings" | "secrets" | "egress" | "clock"
 >;
 
 const SECOND_MS = 1000;
-/** Answers are read up to 64 KB: most pages of the first size are shorter, and a single template may have several KB. */
+/** Responses are read up to 64 KB. Most pages of the first size are smaller; a single template may have several KB. */
 const PAGES = [50, 10, 1] as const;
-/** For the whole list: a platform that takes longer for it is not waited for, because others are behind it. */
+/** For the whole list, because other connections wait behind it. */
 const LIST_SECONDS = 60;
-/** The platform allows 6,000 templates; a list without an end is none. */
+/** The platform allows 6,000 templates; a longer list is an error. */
 const TEMPLATES_MAX = 10_000;
 const FIELDS = "name,language,status,category,components";
 
-/** Lists the templates of the line's business account, page by page. */
-export async function pullTemplates(needs: PullNeeds): Promise<PulledTemplates> {
-  const { settings } = needs;
+/** Lists the templates of the business account, page by page. */
+export async function pullTemplates(deps: PullTemplatesDeps): Promise<PulledTemplates> {
+  const { settings } = deps;
   if (settings.businessAccountId === null)
     return {
       kind: "failed",
@@ -31,42 +31,42 @@ export async function pullTemplates(needs: PullNeeds): Promise<PulledTemplates> 
       description: "The line has no businessAccountId: give it to keep templates in step",
     };
   const listed: unknown[] = [];
-  const endsAt = needs.clock.monotonic() + LIST_SECONDS * SECOND_MS;
+  const endsAt = deps.clock.monotonic() + LIST_SECONDS * SECOND_MS;
   let size = 0;
   let after: string | null = null;
   for (;;) {
-    const leftMs = endsAt - needs.clock.monotonic();
+    const leftMs = endsAt - deps.clock.monotonic();
     if (leftMs <= 0) return TOO_SLOW;
     const limit = PAGES[size] ?? 1;
-    const answer = await exchange(needs.wayOut, needs.clock, {
+    const response = await exchangeHttp(deps.egress, deps.clock, {
       method: "GET",
       url: pageUrl(settings, settings.businessAccountId, limit, after),
-      headers: proofOf(settings, needs.secrets),
+      headers: appSecretProof(settings, deps.secrets),
       body: null,
       limitMs: Math.min(settings.responseSeconds * SECOND_MS, leftMs),
     });
-    // It may have been too long to be read.
-    if (answer.kind === "broken" && limit > 1) {
+    // The response may have been too long.
+    if (response.kind === "broken" && limit > 1) {
       size += 1;
       continue;
     }
-    if (answer.kind !== "answered" && needs.clock.monotonic() >= endsAt) return TOO_SLOW;
-    const page = pageOf(needs, answer);
+    if (response.kind !== "answered" && deps.clock.monotonic() >= endsAt) return TOO_SLOW;
+    const page = pageOf(deps, response);
     if ("kind" in page) return page;
     listed.push(...page.listed);
     if (page.after === null || page.listed.length === 0) return sorted(listed);
     if (page.after === after || listed.length > TEMPLATES_MAX)
       return { kind: "failed", code: null, description: "The platform's list of templates has no end" };
     after = page.after;
-    // Alone went the one that was too long for a page of ten; where fifty were too much, they mostly are again.
+    // After a single oversized template, continue with pages of ten; the first size would mostly fail again.
     size = Math.min(size, 1);
   }
 }
 
-/** The next page is asked for by its mark alone: whatever address the platform names, the token goes where it was given for. */
+/** Uses only the cursor and not the URL from the platform, so that the token is sent to the configured host only. */
 function pageUrl(settings: WhatsappSettings, account: string, limit: number, after: string | null): string {
-  const asked = new URLSearchParams({ fields: FIELDS, limit: String(limit), ...(after === null ? {} : { after }) });
-  return `${apiUrl(settings, `${encodeURIComponent(account)}/message_templates`)}?${asked.toString()}`;
+  const params = new URLSearchParams({ fields: FIELDS, limit: String(limit), ...(after === null ? {} : { after }) });
+  return `${apiUrl(settings, `${encodeURIComponent(account)}/message_templates`)}?${params.toString()}`;
 }
 
 type Failed = Extract<PulledTemplates, { kind: "failed" }>;
@@ -78,23 +78,27 @@ const TOO_SLOW: Failed = {
 };
 
 function pageOf(
-  { secrets }: PullNeeds,
-  answer: Exchange,
+  { secrets }: PullTemplatesDeps,
+  response: HttpExchange,
 ): { listed: readonly unknown[]; after: string | null } | Failed {
-  if (answer.kind !== "answered")
-    return { kind: "failed", code: null, description: `The platform did not answer: ${hide(answer.reason, secrets)}` };
-  const read = fieldsOf(jsonOf(answer.text));
-  const code = wholeOf(fieldsOf(read["error"])["code"]);
-  if (code !== null) return { kind: "failed", code: String(code), description: meaningOf(code).description };
-  if (answer.status !== 200 || !Array.isArray(read["data"]))
+  if (response.kind !== "answered")
     return {
       kind: "failed",
-      code: `HTTP ${answer.status}`,
+      code: null,
+      description: `The platform did not answer: ${hide(response.reason, secrets)}`,
+    };
+  const json = fieldsOf(jsonOf(response.text));
+  const code = wholeOf(fieldsOf(json["error"])["code"]);
+  if (code !== null) return { kind: "failed", code: String(code), description: meaningOf(code).description };
+  if (response.status !== 200 || !Array.isArray(json["data"]))
+    return {
+      kind: "failed",
+      code: `HTTP ${response.status}`,
       description: "The platform answered with something else than a list of templates",
     };
-  const { next, cursors } = fieldsOf(read["paging"]);
-  const after = next === undefined ? null : wordsOf(fieldsOf(cursors)["after"]);
-  return { listed: listOf(read["data"]), after };
+  const { next, cursors } = fieldsOf(json["paging"]);
+  const after = next === undefined ? null : stringOf(fieldsOf(cursors)["after"]);
+  return { listed: listOf(json["data"]), after };
 }
 
 function sorted(listed: readonly unknown[]): PulledTemplates {

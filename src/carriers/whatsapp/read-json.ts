@@ -1,26 +1,26 @@
-import { isObject } from "../../lib/plain-object.ts";
+import { isObject } from "../../lib/json.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a text says as JSON; undefined when it is none. */
+/** Undefined if the text is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // There is no other way to ask.
+    // JSON.parse is the only check.
     return undefined;
   }
 }
 
 const NOTHING: Fields = Object.freeze({});
 
-/** A value's fields; none when it has none, so that what is missing further down is missing and no error. */
+/** The fields of an object, or none, so that nested lookups of missing values do not throw. */
 export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : NOTHING);
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A text with something in it, and nothing that no screen or store takes; null for anything else. */
-export function wordsOf(value: unknown): string | null {
+/** A non-empty string without characters that a store refuses; null otherwise. */
+export function stringOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const words = value.toWellFormed().replaceAll("\0", "");
   return words === "" ? null : words;

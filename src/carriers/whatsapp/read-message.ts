@@ -1,30 +1,30 @@
 import type { InboundContent } from "../../model/inbound.ts";
-import type { WhatsappSettings } from "../../model/whatsapp-line.ts";
-import { fieldsOf, listOf, wholeOf, wordsOf } from "./read-json.ts";
-import { apiUrl } from "./ways.ts";
+import type { WhatsappSettings } from "../../model/whatsapp-connection.ts";
+import { fieldsOf, listOf, wholeOf, stringOf } from "./read-json.ts";
+import { apiUrl } from "./api-urls.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Stands for what a user sent and nobody but the app can show: it happened, and opens the session, all the same. */
+/** Stands for content that only the app can show; the message still opens the service window. */
 const UNSHOWABLE = "[unsupported message]";
 
-/** Words of the platform for files. */
+/** Message types that are files. */
 const FILES: ReadonlySet<string> = new Set(["image", "video", "document", "audio", "sticker"]);
-/** What the platform tells about a user, and no user has sent. */
+/** Notifications about a user that the user did not send. */
 const NOT_SENT: ReadonlySet<string> = new Set(["system"]);
 
 /**
- * What a user sent, in our words: one thing after the other where the platform has them in one, as a file and its caption.
- * Empty for what says nothing, such as a reaction that was taken back.
+ * Contents of a user's message; several if the platform combines them, such as a file and its caption. Empty for a removed
+ * reaction.
  */
 export function contentsOf(message: Fields, settings: WhatsappSettings): readonly InboundContent[] {
-  const type = wordsOf(message["type"]) ?? "";
+  const type = stringOf(message["type"]) ?? "";
   if (NOT_SENT.has(type)) return [];
   const part = fieldsOf(message[type]);
   if (FILES.has(type)) return filesOf(type, part, settings) ?? unshowable();
   switch (type) {
     case "text":
-      return textOf(wordsOf(part["body"]));
+      return textOf(stringOf(part["body"]));
     case "button":
       return replyOf(part["text"], part["payload"]);
     case "interactive":
@@ -34,7 +34,7 @@ export function contentsOf(message: Fields, settings: WhatsappSettings): readonl
     case "contacts":
       return textOf(contactsOf(listOf(message["contacts"])));
     case "reaction":
-      return wordsOf(part["emoji"]) === null ? [] : textOf(wordsOf(part["emoji"]));
+      return stringOf(part["emoji"]) === null ? [] : textOf(stringOf(part["emoji"]));
     case "order":
       return textOf(orderOf(part));
     default:
@@ -48,28 +48,28 @@ const textOf = (text: string | null): readonly InboundContent[] =>
   text === null ? unshowable() : [{ kind: "text", text }];
 
 function replyOf(title: unknown, data: unknown): readonly InboundContent[] {
-  const plainText = wordsOf(title);
+  const plainText = stringOf(title);
   if (plainText === null) return unshowable();
-  return [{ kind: "suggestion", plainText, data: wordsOf(data) ?? plainText, type: "REPLY" }];
+  return [{ kind: "suggestion", plainText, data: stringOf(data) ?? plainText, type: "REPLY" }];
 }
 
 function interactiveOf(part: Fields): readonly InboundContent[] {
-  const reply = fieldsOf(part[wordsOf(part["type"]) ?? ""]);
+  const reply = fieldsOf(part[stringOf(part["type"]) ?? ""]);
   return replyOf(reply["title"], reply["id"]);
 }
 
 function filesOf(category: string, part: Fields, settings: WhatsappSettings): readonly InboundContent[] | null {
-  const id = wordsOf(part["id"]);
+  const id = stringOf(part["id"]);
   if (id === null) return null;
   const payload = {
-    mimeType: wordsOf(part["mime_type"]) ?? "application/octet-stream",
-    // The platform does not say.
+    mimeType: stringOf(part["mime_type"]) ?? "application/octet-stream",
+    // The platform does not tell.
     fileSizeBytes: 0,
-    fileName: wordsOf(part["filename"]) ?? "",
-    // Where a request with the line's token is told where the file lies; the address it tells is good for minutes only.
+    fileName: stringOf(part["filename"]) ?? "",
+    // URL that returns the download URL to a request with the token; the download URL is valid for minutes.
     fileUri: apiUrl(settings, encodeURIComponent(id)),
   };
-  const caption = wordsOf(part["caption"]);
+  const caption = stringOf(part["caption"]);
   const file: InboundContent = { kind: "file", file: { category, payload, thumbnail: null } };
   return caption === null ? [file] : [file, { kind: "text", text: caption }];
 }
@@ -83,21 +83,21 @@ function locationOf({ latitude, longitude }: Fields): readonly InboundContent[] 
   return isThere ? [{ kind: "location", latitude, longitude }] : unshowable();
 }
 
-/** A line for each: the name, and the numbers behind it. */
+/** One line per contact: name and numbers. */
 function contactsOf(contacts: readonly unknown[]): string | null {
   const lines = contacts.map((contact) => {
     const { name, phones } = fieldsOf(contact);
-    const numbers = listOf(phones).map((phone) => wordsOf(fieldsOf(phone)["phone"]));
-    return [wordsOf(fieldsOf(name)["formatted_name"]), ...numbers].filter((each) => each !== null).join(" ");
+    const numbers = listOf(phones).map((phone) => stringOf(fieldsOf(phone)["phone"]));
+    return [stringOf(fieldsOf(name)["formatted_name"]), ...numbers].filter((each) => each !== null).join(" ");
   });
-  return wordsOf(lines.filter((line) => line !== "").join("\n"));
+  return stringOf(lines.filter((line) => line !== "").join("\n"));
 }
 
-/** The user's words, and a line for each thing: how many, and the seller's own id of it. */
+/** The user's text, then one line per product: quantity and retailer id. */
 function orderOf(part: Fields): string | null {
   const items = listOf(part["product_items"]).map((item) => {
     const { quantity, product_retailer_id: id } = fieldsOf(item);
-    return `${wholeOf(quantity) ?? 1} × ${wordsOf(id) ?? "?"}`;
+    return `${wholeOf(quantity) ?? 1} × ${stringOf(id) ?? "?"}`;
   });
-  return wordsOf([wordsOf(part["text"]) ?? "", ...items].filter((line) => line !== "").join("\n"));
+  return stringOf([stringOf(part["text"]) ?? "", ...items].filter((line) => line !== "").join("\n"));
 }

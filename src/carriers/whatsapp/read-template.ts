@@ -9,23 +9,23 @@ import {
   type UnreadTemplate,
 } from "../../model/chatapp.ts";
 import { readNumber } from "../../model/number.ts";
-import { fieldsOf, listOf, wordsOf } from "./read-json.ts";
+import { fieldsOf, listOf, stringOf } from "./read-json.ts";
 import { readStatus } from "./template-status.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What stops the reading of a template: requests have no way to say it. */
+/** The template uses features that our API does not support. */
 class Unreadable extends Error {
   override name = "Unreadable";
 }
 
 const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2})?$/;
 
-/** Reads one template of the platform's list. */
+/** Parses one template of the platform's list. */
 export function readTemplate(listed: unknown): PulledTemplate | UnreadTemplate {
   const fields = fieldsOf(listed);
-  const name = wordsOf(fields["name"]) ?? "";
-  const language = wordsOf(fields["language"]) ?? "";
+  const name = stringOf(fields["name"]) ?? "";
+  const language = stringOf(fields["language"]) ?? "";
   try {
     if (!isTemplateName(name)) throw new Unreadable("its name is none that requests can have");
     if (!LANGUAGE.test(language)) throw new Unreadable("its language is not written like en or pt_BR");
@@ -37,18 +37,18 @@ export function readTemplate(listed: unknown): PulledTemplate | UnreadTemplate {
 }
 
 function contentOf(fields: Fields, language: string): ChatTemplate {
-  const written = wordsOf(fields["category"])?.toLowerCase();
+  const written = stringOf(fields["category"])?.toLowerCase();
   const category = CHAT_CATEGORIES.find((each) => each === written);
-  const status = readStatus(wordsOf(fields["status"]));
+  const status = readStatus(stringOf(fields["status"]));
   if (category === undefined) throw new Unreadable("its category is not known here");
   if (status === null) throw new Unreadable("its status is not known here");
   const parts = new Map(
-    listOf(fields["components"]).map((part) => [wordsOf(fieldsOf(part)["type"])?.toUpperCase() ?? "", fieldsOf(part)]),
+    listOf(fields["components"]).map((part) => [stringOf(fieldsOf(part)["type"])?.toUpperCase() ?? "", fieldsOf(part)]),
   );
   for (const type of parts.keys())
     if (!["HEADER", "BODY", "FOOTER", "BUTTONS"].includes(type))
       throw new Unreadable(`it has a part of the type ${type}, which requests cannot bring`);
-  const body = wordsOf(parts.get("BODY")?.["text"]);
+  const body = stringOf(parts.get("BODY")?.["text"]);
   if (body === null) throw new Unreadable("it has no body");
   const header = parts.get("HEADER");
   return {
@@ -58,8 +58,8 @@ function contentOf(fields: Fields, language: string): ChatTemplate {
     header: header ? headerOf(header) : null,
     body,
     variables: variablesIn(body),
-    footer: wordsOf(parts.get("FOOTER")?.["text"]),
-    // The button that copies a code is made with each message.
+    footer: stringOf(parts.get("FOOTER")?.["text"]),
+    // The copy-code button is created with each message.
     buttons: category === "authentication" ? [] : listOf(parts.get("BUTTONS")?.["buttons"]).map(buttonOf),
   };
 }
@@ -79,9 +79,9 @@ function variablesIn(text: string): number {
 const MEDIA = { IMAGE: "image", VIDEO: "video", DOCUMENT: "document" } as const;
 
 function headerOf(header: Fields): ChatTemplateHeader {
-  const format = wordsOf(header["format"])?.toUpperCase() ?? "";
+  const format = stringOf(header["format"])?.toUpperCase() ?? "";
   if (Object.hasOwn(MEDIA, format)) return { type: MEDIA[format as keyof typeof MEDIA], link: null };
-  const text = wordsOf(header["text"]);
+  const text = stringOf(header["text"]);
   if (format !== "TEXT" || text === null || text.length > HEADER_TEXT_MAX)
     throw new Unreadable(`its header is of the type ${format || "unknown"}, which requests cannot bring`);
   if (variablesIn(text) > 1) throw new Unreadable("its header has more than one variable");
@@ -90,10 +90,10 @@ function headerOf(header: Fields): ChatTemplateHeader {
 
 function buttonOf(button: unknown): ChatButton {
   const fields = fieldsOf(button);
-  const type = wordsOf(fields["type"])?.toUpperCase() ?? "";
-  const text = wordsOf(fields["text"]);
-  const url = wordsOf(fields["url"]);
-  const number = readNumber(wordsOf(fields["phone_number"]) ?? "");
+  const type = stringOf(fields["type"])?.toUpperCase() ?? "";
+  const text = stringOf(fields["text"]);
+  const url = stringOf(fields["url"]);
+  const number = readNumber(stringOf(fields["phone_number"]) ?? "");
   if (text !== null && type === "QUICK_REPLY") return { type: "reply", text };
   if (text !== null && type === "PHONE_NUMBER" && number !== null) return { type: "call", text, number: `+${number}` };
   if (text !== null && type === "URL" && url !== null) {

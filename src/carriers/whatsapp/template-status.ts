@@ -1,9 +1,9 @@
 import type { ChatTemplate } from "../../model/chatapp.ts";
 
-/** The platform's words for how far a template is, in its list and in its calls. */
+/** Template states of the platform, in its list and in its webhooks. */
 const STATUSES: Readonly<Record<string, ChatTemplate["status"]>> = {
   APPROVED: "approved",
-  // It may be sent, and is watched.
+  // May be sent, with a quality warning.
   FLAGGED: "approved",
   REINSTATED: "approved",
   UNPAUSED: "approved",
@@ -19,6 +19,6 @@ const STATUSES: Readonly<Record<string, ChatTemplate["status"]>> = {
   DELETED: "paused",
 };
 
-/** How far a template is, in our words; null for a word that is new. */
+/** Null for an unknown state. */
 export const readStatus = (word: string | null): ChatTemplate["status"] | null =>
   word !== null && Object.hasOwn(STATUSES, word) ? (STATUSES[word] ?? null) : null;

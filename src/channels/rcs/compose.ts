@@ -1,8 +1,9 @@
+import { countOf } from "../../lib/text.ts";
 import type { Origin } from "../../model/catalog.ts";
 import { Problem } from "../../model/problem.ts";
 import { RCS_TEXT_MAX, type RcsCard, type RcsContent, type RcsKind, type RcsTemplate } from "../../model/rcs.ts";
-import { storedPattern } from "../stored-pattern.ts";
-import { plainTemplateText, renderTemplate } from "../template.ts";
+import { plainTemplateText, renderTemplate, storedPattern } from "../template.ts";
+import type { Composed, Composition } from "../draft.ts";
 import type { RcsDraft, RcsFilling } from "./read.ts";
 
 interface StoredTemplate {
@@ -11,27 +12,49 @@ interface StoredTemplate {
 }
 
 /**
- * Makes what is sent out of a draft and the template it names. Only an authored template binds; what is known of any
- * other comes from requests, so the request itself is shown. Next: src/messages/judge.ts
+ * Composes the contents from a draft and its template. Only an authored template is enforced; a learned one follows the
+ * request, so the content shows the request's values. Next: src/pipeline/policy/check.ts
  */
-export function composeRcs(draft: RcsDraft, template: StoredTemplate | null): RcsContent {
-  const { sender: botId, templateName } = draft;
-  const params = paramsOf(draft.content);
-  const fileUrls = fileUrlsOf(draft.content);
+export function composeRcs(draft: RcsDraft, template: StoredTemplate | null): Composition<RcsContent> {
+  if (draft.recipients.every(({ content }) => content === undefined))
+    return { shared: composedOf(draft, draft.content, template, ""), each: [], warning: null };
+  const each = draft.recipients.map(({ content }, index) =>
+    content === undefined
+      ? composedOf(draft, draft.content, template, "")
+      : composedOf(draft, content, template, `recipients[${index}].`),
+  );
+  return { shared: null, each, warning: null };
+}
+
+const composedOf = (...args: Parameters<typeof composeOne>): Composed<RcsContent> => ({
+  content: composeOne(...args),
+  segments: 1,
+});
+
+/** `path` leads to the content in the request, for error texts. */
+function composeOne(
+  { sender: botId, templateName }: RcsDraft,
+  content: RcsFilling | null,
+  template: StoredTemplate | null,
+  path: string,
+): RcsContent {
+  const params = paramsOf(content);
+  const fileUrls = fileUrlsOf(content);
   if (template === null || template.origin === "learned") {
-    const kind = kindOf(draft.content);
-    const text = withinLimit(plainTemplateText(templateName, params));
+    const kind = kindOf(content);
+    const text = withinLimit(plainTemplateText(templateName, params), path);
     return { botId, templateName, kind, text, suggestions: [], cards: fileUrls.map(bareCard), params };
   }
   const { kind, suggestions, cards, status } = template.content;
   if (status !== "approved") throw notApproved(templateName, status);
-  refuseOtherKind(templateName, kind, params, fileUrls);
-  const text = fillIn(template.content, params);
-  return { botId, templateName, kind, text, suggestions, cards: withImages(cards, fileUrls), params };
+  refuseOtherKind(templateName, kind, { params, fileUrls }, path);
+  const text = fillIn(template.content, params, path);
+  return { botId, templateName, kind, text, suggestions, cards: withImages(cards, fileUrls, path), params };
 }
 
-/** A template as a request shows it. Addresses are left out: they change with every request, and its shape does not. */
-export function shapeOfRcs({ content }: RcsDraft): RcsTemplate {
+/** The template that is learned from a request: its shape, without URLs, which differ in every request. */
+export function shapeOfRcs(draft: RcsDraft): RcsTemplate {
+  const content = fillingIn(draft);
   return {
     kind: kindOf(content),
     text: null,
@@ -41,6 +64,10 @@ export function shapeOfRcs({ content }: RcsDraft): RcsTemplate {
     status: "approved",
   };
 }
+
+/** The values or images of a request, or of its first recipient that has some. */
+export const fillingIn = ({ content, recipients }: RcsDraft): RcsFilling | null =>
+  content ?? recipients.find((recipient) => recipient.content)?.content ?? null;
 
 const paramsOf = (content: RcsFilling | null): readonly string[] =>
   content !== null && "params" in content ? content.params : [];
@@ -65,39 +92,39 @@ function notApproved(templateName: string, status: "draft" | "paused"): Problem 
 function refuseOtherKind(
   templateName: string,
   kind: RcsKind,
-  params: readonly string[],
-  fileUrls: readonly string[],
+  { params, fileUrls }: { params: readonly string[]; fileUrls: readonly string[] },
+  path: string,
 ): void {
   const hasCards = kind === "card" || kind === "carousel";
   if (hasCards ? params.length === 0 : fileUrls.length === 0) return;
   const takes = hasCards ? "items with fileUrl, or no content" : "one item with params, or no content";
   const message = `The template ${JSON.stringify(templateName)} is of kind ${kind}: it takes ${takes}.`;
-  throw new Problem("TEMPLATE_KIND_MISMATCH", { faults: [{ parameter: "content", message }] });
+  throw new Problem("TEMPLATE_KIND_MISMATCH", { faults: [{ parameter: `${path}content`, message }] });
 }
 
-function fillIn({ text }: RcsTemplate, params: readonly string[]): string {
+function fillIn({ text }: RcsTemplate, params: readonly string[], path: string): string {
   const pattern = storedPattern(text ?? "");
   if (params.length !== pattern.variables) {
-    const message = `${params.length} values, and the template has ${pattern.variables} variables: give one value for each, in order.`;
-    throw new Problem("PARAMS_MISMATCH", { faults: [{ parameter: "content[0].params", message }] });
+    const message = `${countOf(params.length, "value")}, and the template has ${countOf(pattern.variables, "variable")}: give one value for each, in order.`;
+    throw new Problem("PARAMS_MISMATCH", { faults: [{ parameter: `${path}content[0].params`, message }] });
   }
-  return withinLimit(renderTemplate(pattern, params));
+  return withinLimit(renderTemplate(pattern, params), path);
 }
 
-function withinLimit(filled: string): string {
+function withinLimit(filled: string, path: string): string {
   if (filled.length <= RCS_TEXT_MAX) return filled;
   const message = `The text has ${filled.length} characters with its values; at most ${RCS_TEXT_MAX} are sent.`;
-  throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "content[0].params", message }] });
+  throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: `${path}content[0].params`, message }] });
 }
 
-/** All images or none: with fewer than there are cards, nobody could tell which ones are meant. */
-function withImages(cards: readonly RcsCard[], fileUrls: readonly string[]): readonly RcsCard[] {
+/** Replaces all images or none: fewer images than cards would be ambiguous. */
+function withImages(cards: readonly RcsCard[], fileUrls: readonly string[], path: string): readonly RcsCard[] {
   if (fileUrls.length === 0) return cards;
   if (fileUrls.length === cards.length)
     return cards.map((card, index) => ({ ...card, fileUrl: fileUrls[index] ?? card.fileUrl }));
-  const message = `${fileUrls.length} items with fileUrl, and the template has ${cards.length} cards: give one for each, in order, or no content to keep its images.`;
+  const message = `${countOf(fileUrls.length, "item")} with fileUrl, and the template has ${countOf(cards.length, "card")}: give one for each, in order, or no content to keep its images.`;
   throw new Problem("PARAMS_MISMATCH", {
     message: "The number of images differs from the number of the template's cards.",
-    faults: [{ parameter: "content", message }],
+    faults: [{ parameter: `${path}content`, message }],
   });
 }

@@ -1,26 +1,34 @@
+import { countOf } from "../../lib/text.ts";
 import type { CatalogRecord } from "../../model/catalog.ts";
-import type { Dlt, SmsContent } from "../../model/message.ts";
+import type { Dlt, SmsContent, SmsLimits } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Composed, Composition } from "../draft.ts";
-import { storedPattern } from "../stored-pattern.ts";
-import { outsideGsm, type SmsDraft, type SmsRules } from "./read.ts";
+import { outsideGsm, type SmsDraft } from "./read.ts";
 import { firstUcs2Character, segment } from "./segment.ts";
 import { countTokens, placeCodes, STAND_IN_CODE } from "./short-link-tokens.ts";
-import { matchTemplate, plainTemplateText, readTemplateText, renderTemplate, type TemplateText } from "../template.ts";
+import {
+  matchTemplate,
+  plainTemplateText,
+  readTemplateText,
+  renderTemplate,
+  storedPattern,
+  type TemplateText,
+} from "../template.ts";
 
 export type SmsComposed = Composed<SmsContent>;
 
 interface Choices {
   template: CatalogRecord<"template"> | null;
   textMismatch: "refuse" | "warn";
-  /** What stands before the code of a short link. */
+  /** The part of a short link before its code. */
   linkBase: string;
-  rules: SmsRules;
+  rules: SmsLimits;
 }
 
 /**
- * Makes the texts of a draft: fills templates in, holds finished texts against theirs, and counts segments. Tokens of short
- * links have stand-ins of the right length; `withCodes` puts the codes in their place. Next: src/messages/judge.ts
+ * Composes the texts of a draft: fills in templates, matches finished texts against their template, and counts segments.
+ * Short-link tokens are counted with a stand-in code of the right length; `withCodes` inserts the codes.
+ * Next: src/pipeline/policy/check.ts
  */
 export function composeSms(draft: SmsDraft, choices: Choices): Composition<SmsContent> {
   const { text, custom, recipients } = draft;
@@ -34,7 +42,7 @@ export function composeSms(draft: SmsDraft, choices: Choices): Composition<SmsCo
   return { shared: null, each, warning };
 }
 
-/** Puts a recipient's codes into its text. */
+/** Inserts a recipient's short-link codes into its text. */
 export function withCodes({ content, segments }: SmsComposed, codes: readonly string[], linkBase: string): SmsComposed {
   const text = placeCodes(content.text, codes, linkBase);
   return { content: { ...content, text }, segments };
@@ -45,7 +53,7 @@ function textOf(draft: SmsDraft, { template }: Choices, values: readonly string[
   const given = values ?? [];
   const stored = template?.content.text ?? null;
   const pattern = stored === null ? null : storedPattern(stored);
-  // A learned template follows the latest request, also in the number of its variables.
+  // A learned template follows the latest request, including the number of its variables.
   const outgrown = template?.origin === "learned" && pattern?.variables !== given.length;
   return pattern === null || outgrown
     ? plainTemplateText(draft.templateId ?? "", given)
@@ -60,17 +68,17 @@ function patternInRequest(text: string): TemplateText {
 
 function fill(pattern: TemplateText, values: readonly string[], parameter: string): string {
   if (values.length === pattern.variables) return renderTemplate(pattern, values);
-  const message = `${values.length} values, and the text has ${pattern.variables} variables: give one value for each, in order.`;
+  const message = `${countOf(values.length, "value")}, and the text has ${countOf(pattern.variables, "variable")}: give one value for each, in order.`;
   throw new Problem("PARAMS_MISMATCH", { faults: [{ parameter, message }] });
 }
 
-/** Holds a finished text against the template it names. */
+/** Matches a finished text against the template that it names; returns a warning or null. */
 function mismatch(text: string, { template, textMismatch }: Choices): string | null {
   if (!template || template.origin === "learned" || template.content.text === null) return null;
   const match = matchTemplate(storedPattern(template.content.text), text);
   if (match.matches) return null;
   const where = `The text differs from template ${template.name} at character ${match.at + 1}: expected ${JSON.stringify(match.expected)}`;
-  // A warning is kept with the message for longer than its text, so it holds nothing of it.
+  // A warning is retained longer than the text, so it contains no part of it.
   if (textMismatch === "warn") return where;
   const message = `${where}, found ${JSON.stringify(match.found)}.`;
   throw new Problem("TEXT_TEMPLATE_MISMATCH", { faults: [{ parameter: "text", message }] });
@@ -82,9 +90,13 @@ function composeOne(draft: SmsDraft, choices: Choices, written: string): SmsComp
   refuseOutside(text, unicode);
   const { encoding, segments } = segment(text, unicode === 1);
   refuseTooLong(text, encoding === "ucs2", segments, choices.rules);
-  const dlt = dltOf(choices.template);
-  // The tokens stay until each recipient has its codes.
-  return { content: { text: written, encoding, flash: flash === 1, ...(dlt ? { dlt } : {}) }, segments };
+  const dlt = draft.dlt ?? dltOf(choices.template);
+  // The tokens stay in the text until each recipient has its codes.
+  const content: SmsContent = { text: written, encoding, flash: flash === 1 };
+  if (dlt) content.dlt = dlt;
+  if (draft.tlvs && draft.tlvs.length > 0) content.tlvs = draft.tlvs;
+  if (draft.templateId !== null) content.templateName = draft.templateId;
+  return { content, segments };
 }
 
 function withStandIns(text: string, targets: readonly string[], linkBase: string): string {
@@ -98,7 +110,7 @@ function withStandIns(text: string, targets: readonly string[], linkBase: string
   const message =
     targets.length === 0
       ? "The text has {SORT} and shortenUrl is false: set it to true and give a targetUrl for each."
-      : `The text has ${tokens} times {SORT}, and targetUrl has ${targets.length} addresses: give one for each, in order.`;
+      : `The text has {SORT} ${countOf(tokens, "time")}, and targetUrl has ${countOf(targets.length, "address", "addresses")}: give one for each, in order.`;
   throw new Problem("SHORT_LINK_MISMATCH", { faults: [{ parameter: "shortenUrlData.targetUrl", message }] });
 }
 
@@ -113,11 +125,11 @@ function refuseOutside(text: string, unicode: SmsDraft["unicode"]): void {
   if (fault) throw new Problem("INVALID_REQUEST", { faults: [fault] });
 }
 
-function refuseTooLong(text: string, ucs2: boolean, segments: number, rules: SmsRules): void {
+function refuseTooLong(text: string, ucs2: boolean, segments: number, rules: SmsLimits): void {
   if (text.length <= rules.textMax && segments <= rules.segmentsMax) return;
   const culprit = ucs2 ? firstUcs2Character(text) : null;
   const advice =
     culprit === null ? "" : ` Without ${JSON.stringify(culprit)} and its like more than twice as much would fit.`;
-  const message = `The text has ${text.length} characters in ${segments} segments; at most ${rules.textMax} characters and ${rules.segmentsMax} segments are sent.${advice}`;
+  const message = `The text has ${countOf(text.length, "character")} in ${countOf(segments, "segment")}; at most ${rules.textMax} characters and ${rules.segmentsMax} segments are sent.${advice}`;
   throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "text", message }] });
 }

@@ -9,16 +9,16 @@ export interface Segmentation {
   units: number;
 }
 
-// A segment carries 140 octets; in a concatenated message each gives 6 of them to the header that numbers the parts.
+// A segment has 140 octets; in a concatenated message, the user data header takes 6 of them.
 const UNITS_ALONE = { gsm7: 160, ucs2: 70 };
 const UNITS_PER_PART = { gsm7: 153, ucs2: 67 };
 
-/** Counts what a text costs to send. An empty text is still one message on the air: one segment, no units. */
+/** Counts the segments of a text. An empty text is still one message: one segment, no units. */
 export function segment(text: string, forceUcs2 = false): Segmentation {
   return (forceUcs2 ? null : segmentAsGsm7(text)) ?? segmentAsUcs2(text);
 }
 
-/** The text of each part, cut where `segment` counts the cuts; the encoding is the one `segment` answered. */
+/** Splits a text into parts, as many as `segment` counts; `encoding` comes from `segment`. */
 export function splitIntoParts(text: string, encoding: Encoding): string[] {
   const whole = encoding === "gsm7" ? segmentAsGsm7(text) : segmentAsUcs2(text);
   if (whole === null) throw new RangeError("the text does not fit the GSM-7 alphabet");
@@ -34,7 +34,7 @@ export function splitIntoParts(text: string, encoding: Encoding): string[] {
   return parts;
 }
 
-/** The first character, as a whole code point, that GSM-7 cannot carry; null when all of the text fits. */
+/** The first code point outside GSM-7; null when there is none. */
 export function firstUcs2Character(text: string): string | null {
   for (const character of text) {
     if (septetsOf(character.charCodeAt(0)) === 0) return character;
@@ -42,8 +42,8 @@ export function firstUcs2Character(text: string): string | null {
   return null;
 }
 
-// One pass that sizes the text and counts its parts together. Counting first and cutting after was measured too: a
-// third faster for one segment, which is cheap either way, but 1.7 times slower for the 300 characters that cost most.
+// One pass counts units and parts. Two passes are a third faster for one segment, but 1.7 times slower for 300 characters,
+// which cost most.
 function segmentAsGsm7(text: string): Segmentation | null {
   let units = 0;
   let parts = 1;
@@ -70,7 +70,7 @@ function segmentAsUcs2(text: string): Segmentation {
   return { encoding: "ucs2", segments, units };
 }
 
-// An escape and its character are one string position here, so cutting between positions never parts the two.
+// An escape and its character are one UTF-16 unit here, so a cut never separates them.
 function endOfGsm7Part(text: string, start: number): number {
   let septets = 0;
   for (let i = start; i < text.length; i++) {

@@ -1,18 +1,18 @@
 const TOKEN = "{SORT}";
-/** A link is not looked for further back than this. */
+/** The search for the start of a link goes back at most this far. */
 const LINK_MAX = 300;
-// What stands right before a token and has a slash in it is a link that the writer began.
+// Text with a slash directly before a token is a link that the author began.
 const BEGUN_LINK = /\/[^\s\p{Ps}\p{Pe}\p{Pi}\p{Pf}<>"'`]*$/u;
 
-/** As long as every code, so that a text can be counted before there are codes; `0` is in none of them. */
+/** Stands for a code while segments are counted. It has the length of a code, and no code contains `0`. */
 export const STAND_IN_CODE = "0000000";
 
-/** How many short links a text asks for; each needs a target of its own. */
+/** The number of short-link tokens in a text; each needs its own target. */
 export function countTokens(text: string): number {
   return text.split(TOKEN).length - 1;
 }
 
-/** Puts the k-th code in place of the k-th token: alone inside a link that the writer began, else as a whole link. */
+/** Replaces the k-th token by the k-th code: bare inside a link that the author began, otherwise as a whole link. */
 export function placeCodes(text: string, codes: readonly string[], base: string): string {
   const tokens = countTokens(text);
   if (tokens !== codes.length) throw new RangeError(`${codes.length} codes for ${tokens} tokens`);

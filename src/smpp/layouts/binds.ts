@@ -5,7 +5,7 @@ import { addressLength, SIZE, tlvsLength, type Layout, type PduOf } from "./layo
 
 const readSystemId = (reader: PduReader): string => reader.cstring("system_id", SIZE.systemId, STATUS.ESME_RINVSYSID);
 
-/** As long as it likes: whether it is right is not decided here. */
+/** Any length: the handler decides whether it is correct. */
 const readPassword = (reader: PduReader): string => reader.cstring("password", Infinity, STATUS.ESME_RINVPASWD);
 
 export const bindLayout = <Name extends BindCommand>(command: Name): Layout<BindAs<Name>> => ({

@@ -7,25 +7,25 @@ import type { Tlv } from "../tlv.ts";
 
 export type PduOf<Name extends Command> = Extract<Pdu, { command: Name }>;
 
-/** The body of one command: how long it is, how it is written and how it is read, side by side. */
-export interface Layout<Said> {
-  /** In octets, so that exactly these are allocated, once. */
-  length(pdu: Said): number;
-  write(writer: PduWriter, pdu: Said): void;
-  /** Its own fields in their order; the status comes from the header and is zero in requests. */
-  read(reader: PduReader, status: number): Said;
+/** Length, writer and reader of one command's body. */
+export interface Layout<Body> {
+  /** In octets, for a single exact allocation. */
+  length(pdu: Body): number;
+  write(writer: PduWriter, pdu: Body): void;
+  /** Reads the fields in order. The status comes from the header and is zero in requests. */
+  read(reader: PduReader, status: number): Body;
 }
 
-/** The most octets that each C-string may take, its NUL included, from the tables of SMPP 3.4. */
+/** Maximum size of each C-string including its NUL, from the tables of SMPP 3.4. */
 export const SIZE = {
   systemId: 16,
-  /** The specification says 9, and carriers hand out longer ones. */
+  /** The specification says 9, but carriers issue longer ones. */
   password: 65,
   systemType: 13,
   addressRange: 41,
   serviceType: 6,
   address: 21,
-  /** In data_sm and alert_notification. */
+  /** Addresses in data_sm and alert_notification. */
   longAddress: 65,
   listName: 21,
   time: 17,
@@ -36,7 +36,7 @@ export const addressLength = ({ address }: Address): number => address.length + 
 
 export function tlvsLength(tlvs: readonly Tlv[]): number {
   let length = 0;
-  // Without an iterator: most PDUs have none, and to be told so by one is most of the work.
+  // An index loop and no iterator: most PDUs have no TLVs, and creating an iterator would be most of the cost.
   for (let index = 0; index < tlvs.length; index += 1) {
     const each = tlvs[index];
     if (each) length += 4 + each.value.length;

@@ -1,13 +1,13 @@
 import { COMMAND_IDS, type Command } from "../commands.ts";
 import type { Pdu } from "../pdu.ts";
 import { bindLayout, bindRespLayout, outbind } from "./binds.ts";
-import { alertNotification, cancelSm, querySm, querySmResp, replaceSm } from "./later.ts";
+import { alertNotification, cancelSm, querySm, querySmResp, replaceSm } from "./ancillary.ts";
 import type { Layout, PduOf } from "./layout.ts";
-import { dataSm, messageLayout, takenLayout } from "./messages.ts";
+import { dataSm, messageLayout, messageIdRespLayout } from "./messages.ts";
 import { submitMulti, submitMultiResp } from "./multi.ts";
 
-/** What has a header and nothing else. Whatever stands behind it is not looked at. */
-const bare = <Said extends Pdu>(read: (status: number) => Said): Layout<Said> => ({
+/** Header only; a body is ignored. */
+const bare = <Body extends Pdu>(read: (status: number) => Body): Layout<Body> => ({
   length: () => 0,
   write: () => {},
   read: (_reader, status) => read(status),
@@ -18,14 +18,14 @@ type BareResponse = PduOf<"cancel_sm_resp" | "replace_sm_resp" | "unbind_resp" |
 const bareResponse = <Name extends BareResponse["command"]>(command: Name): Layout<PduOf<Name>> =>
   bare<BareResponse>((status) => ({ command, status })) as Layout<PduOf<Name>>;
 
-/** Every command has its layout here; the compiler counts them. */
+/** The mapped type makes the compiler require every command. */
 const TABLE: { readonly [Name in Command]: Layout<PduOf<Name>> } = {
   submit_sm: messageLayout("submit_sm"),
-  submit_sm_resp: takenLayout("submit_sm_resp"),
+  submit_sm_resp: messageIdRespLayout("submit_sm_resp"),
   deliver_sm: messageLayout("deliver_sm"),
-  deliver_sm_resp: takenLayout("deliver_sm_resp"),
+  deliver_sm_resp: messageIdRespLayout("deliver_sm_resp"),
   data_sm: dataSm,
-  data_sm_resp: takenLayout("data_sm_resp"),
+  data_sm_resp: messageIdRespLayout("data_sm_resp"),
   submit_multi: submitMulti,
   submit_multi_resp: submitMultiResp,
   query_sm: querySm,
@@ -49,17 +49,17 @@ const TABLE: { readonly [Name in Command]: Layout<PduOf<Name>> } = {
   generic_nack: bareResponse("generic_nack"),
 };
 
-/** A layout with the id that stands in the header before it. */
+/** A layout with its command id. */
 export interface Entry extends Layout<Pdu> {
   readonly id: number;
 }
 
-/** The same, for whoever has a PDU or a name of which the compiler knows only that it is one. */
+/** The same layouts with a common type, for lookups by command. */
 export const LAYOUTS = Object.fromEntries(
   Object.entries(TABLE).map(([command, layout]) => [command, { ...layout, id: COMMAND_IDS[command as Command] }]),
 ) as { readonly [Name in Command]: Entry };
 
 const BY_ID = new Map(Object.values(LAYOUTS).map((entry) => [entry.id, entry]));
 
-/** Undefined for an id that SMPP 3.4 does not know. */
+/** Undefined for ids outside SMPP 3.4. */
 export const layoutOf = (commandId: number): Entry | undefined => BY_ID.get(commandId);

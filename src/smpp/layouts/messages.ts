@@ -52,7 +52,7 @@ export function messageLayout<Name extends "submit_sm" | "deliver_sm">(command: 
   return layout as Layout<PduOf<Name>>;
 }
 
-/** What messages to one and to many have from esm_class on. */
+/** PDUs that share the fields from esm_class on. */
 type Text = PduOf<"submit_sm" | "deliver_sm" | "submit_multi">;
 
 export const textLength = (pdu: Text): number =>
@@ -95,13 +95,13 @@ export const dataSm: Layout<PduOf<"data_sm">> = {
   }),
 };
 
-type Taken = "submit_sm_resp" | "deliver_sm_resp" | "data_sm_resp";
+type MessageIdRespCommand = "submit_sm_resp" | "deliver_sm_resp" | "data_sm_resp";
 
-/** The three responses that hold a message's id. By the specification a refused submit_sm has no body. */
-export function takenLayout<Name extends Taken>(command: Name): Layout<PduOf<Name>> {
-  const hasBody = (pdu: PduOf<Taken>): boolean =>
+/** The three responses with a message_id. By the specification a refused submit_sm_resp has no body. */
+export function messageIdRespLayout<Name extends MessageIdRespCommand>(command: Name): Layout<PduOf<Name>> {
+  const hasBody = (pdu: PduOf<MessageIdRespCommand>): boolean =>
     command !== "submit_sm_resp" || pdu.status === 0 || pdu.messageId !== "" || pdu.tlvs.length > 0;
-  const layout: Layout<PduOf<Taken>> = {
+  const layout: Layout<PduOf<MessageIdRespCommand>> = {
     length: (pdu) => (hasBody(pdu) ? pdu.messageId.length + 1 + tlvsLength(pdu.tlvs) : 0),
     write(writer, pdu) {
       if (!hasBody(pdu)) return;

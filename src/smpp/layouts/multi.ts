@@ -99,7 +99,7 @@ export const submitMultiResp: Layout<SubmitMultiResp> = {
   }),
 };
 
-/** By the specification a refused one has none. */
+/** By the specification a refused submit_multi has no body. */
 const hasBody = (pdu: SubmitMultiResp): boolean =>
   pdu.status === 0 || pdu.messageId !== "" || pdu.failures.length > 0 || pdu.tlvs.length > 0;
 

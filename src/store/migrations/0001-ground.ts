@@ -1,9 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * Accounts and keys, running nodes, messages with their receipts, and the simulated phones.
- * Indexes are paid at every insert, so there are few: a listing by time walks the primary key (ids are time-ordered),
- * and the partial indexes hold only what is waiting.
+ * Accounts and keys, running nodes, messages with their receipts, and simulated phones. Every insert pays for every index, so
+ * there are few: lists by time use the primary key (ids are time-ordered), and the partial indexes hold only waiting rows.
  */
 export const ground: Migration = {
   name: "0001-ground",

@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * What sending by an operator's rules needs: the records people configure, opt-outs, credits with their ledger,
- * the trail of each message, and second thoughts about a route that stays silent.
+ * Configuration records, opt-outs, credits with their ledger, the timeline of each message, and failover from a route that
+ * returns no receipt.
  */
 export const sms: Migration = {
   name: "0002-sms",
@@ -50,14 +50,14 @@ export const sms: Migration = {
       created_at ${time} not null,
       primary key (account_id, number)
     )${clustered}`,
-    // The check is what makes an overdraft impossible, whatever runs at the same time.
+    // The check constraint prevents an overdraft, also by concurrent transactions.
     `create table balances (
       account_id integer not null primary key,
       balance ${time} not null constraint balances_not_overdrawn check (balance >= 0),
       held ${time} not null
     )${clustered}`,
     `insert into balances (account_id, balance, held) select id, 0, 0 from accounts`,
-    // An entry is named by what it is about, so none can be written twice. `n` is 0 where it is about a whole request or a top-up.
+    // The key names the subject of an entry, so no entry is written twice. `n` is 0 for a whole request or a top-up.
     `create table ledger (
       account_id integer not null,
       request_id ${uuid} not null,
@@ -69,7 +69,7 @@ export const sms: Migration = {
       at ${time} not null,
       primary key (account_id, request_id, n, kind)
     )${clustered}`,
-    // Up to which message the texts of an account have been erased, and which older ones had to be kept for a while.
+    // Position up to which the texts of an account are erased, and the older messages whose texts are still kept.
     `create table retention (
       account_id integer not null primary key,
       erased_to ${uuid} not null,

@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * Short links: what a request's targets are, a code per recipient and target, and who followed them.
- * A code is looked up in a tree of its own, so that a redirect costs the same with ten million links as with ten.
+ * Short links: the targets of a request, a code per recipient and target, and the clicks. The code is the primary key, so a
+ * redirect costs the same with ten million links as with ten.
  */
 export const links: Migration = {
   name: "0003-links",
@@ -23,7 +23,7 @@ export const links: Migration = {
       n integer not null,
       k integer not null
     )${clustered}`,
-    // With the target in it, so that the recipients of one are counted without a look at the links.
+    // Includes the target, so that the recipients of one target are counted in the index alone.
     `create index links_of_message on links (account_id, request_id, n, k)`,
     `create table clicks (
       account_id integer not null,

@@ -1,6 +1,6 @@
 import type { Migration } from "./migration.ts";
 
-/** What customers are to be told, one row per event and endpoint: its own work item, like a message. */
+/** Webhook callbacks, one row per event and endpoint. Each row is a work item, like a message. */
 export const callbacks: Migration = {
   name: "0005-callbacks",
   statements: ({ uuid, time, clustered }) => [
@@ -26,9 +26,9 @@ export const callbacks: Migration = {
       primary key (account_id, event_id, endpoint_id)
     )${clustered}`,
     `create index callbacks_waiting on callbacks (owner, due_at) where state = 'waiting'`,
-    // What is put back to waiting when an endpoint has been mended.
+    // Finds the callbacks to retry after an endpoint was fixed.
     `create index callbacks_failed on callbacks (account_id, endpoint_id, event_id) where state in ('exhausted', 'dropped')`,
-    // What a customer was told of a message, and what waits before something else can be told of it.
+    // Finds the callbacks of a message, and those that wait and hold back a later one.
     `create index callbacks_of_message on callbacks (account_id, request_id, n, endpoint_id, state, event_id, due_at, owner)
       where request_id is not null`,
     `create table endpoint_health (

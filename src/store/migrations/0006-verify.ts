@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * One-time passwords and what guards them: the verifications, what was sent to and tried at each number, how many sends
- * of each prefix and country were verified, and which prefixes are blocked.
+ * One-time passwords and their abuse protection: verifications, sends and failed attempts per number, conversion per prefix and
+ * country, and blocked prefixes.
  */
 export const verify: Migration = {
   name: "0006-verify",
@@ -33,7 +33,7 @@ export const verify: Migration = {
       primary key (account_id, id)
     )${clustered}`,
     `create index verifications_next on verifications (next_at) where next_at is not null`,
-    // The requests that brought a code by a later channel than the first, whose request has the id of the verification.
+    // Requests that delivered a code by a later channel. The first request has the id of the verification.
     `create table verify_requests (
       account_id integer not null,
       request_id ${uuid} not null,

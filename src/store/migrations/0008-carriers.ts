@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * What real carriers need: an id and a fate for each part of a long message, receipts that are kept with all that could still
- * tell which message they are about, the parts of long texts that phones send, and which nodes share the lines.
+ * Real carriers: an id and a result for each part of a long message, the parts of long inbound texts, and the nodes that send.
+ * Unmatched receipts have all data that may identify their message.
  */
 export const carriers: Migration = {
   name: "0008-carriers",
@@ -14,13 +14,13 @@ export const carriers: Migration = {
     `alter table submissions add column error_code text`,
     `alter table submissions add column description text`,
     `alter table nodes add column sends integer not null default 1`,
-    // What is parked already came by simulated lines, which are everybody's.
+    // Receipts stored so far came from the simulator, which all accounts share.
     `alter table parked_receipts add column account_id integer`,
     `alter table parked_receipts add column other_ids text`,
     `alter table parked_receipts add column recipient text`,
     `create index parked_receipts_of_account on parked_receipts (account_id, id)`,
     `create index parked_receipts_age on parked_receipts (parked_at)`,
-    // The reference is text, because that of an earlier text gets a suffix when its phone uses it again.
+    // The reference is text: when a phone reuses one, the reference of its earlier text gets a suffix.
     `create table inbound_parts (
       account_id integer not null,
       carrier text not null,

@@ -1,10 +1,10 @@
 import type { Migration } from "./migration.ts";
 
-/** People and their sessions, what keeps guessers out, and the log of who changed what. */
+/** Users and their sessions, brute-force protection, and the audit log. */
 export const users: Migration = {
   name: "0010-users",
   statements: ({ uuid, time, clustered }) => [
-    // Addresses are looked up in small letters; two that only capitals tell apart stay as they are, and the second never gets in.
+    // Addresses are looked up in lower case. Two that differ only in case stay unchanged; one with capitals cannot log in.
     `update users set email = lower(trim(email)) where not exists (
       select 1 from users as other where other.id <> users.id and lower(trim(other.email)) = lower(trim(users.email)))`,
     `alter table users add column name text not null default ''`,

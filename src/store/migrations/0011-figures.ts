@@ -1,10 +1,10 @@
 import type { Migration } from "./migration.ts";
 
-/** What happened, counted as it happens; and what the nodes that share the work do. */
+/** Statistics, counted as events happen, and the roles and start times of nodes. */
 export const figures: Migration = {
   name: "0011-figures",
   statements: ({ time, clustered }) => [
-    // An answer walks one stretch of the key: an account, a grain, a span of time.
+    // A query reads one range of the key: an account, a grain, a time span.
     `create table figures (
       account_id integer not null,
       grain ${time} not null,

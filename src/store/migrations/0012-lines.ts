@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * What lines tell and are told of: whose network a phone is in, how often a message in doubt has been repeated, how a carrier
- * spells its ids; and receipts of two phones that share an id and wait side by side.
+ * Data from carrier connections: the network of a phone, the number of repeats of a message in doubt, and the message-id format
+ * of a carrier. Unmatched receipts of two phones may share an id.
  */
 export const lines: Migration = {
   name: "0012-lines",
@@ -17,8 +17,8 @@ export const lines: Migration = {
       learned_at ${time} not null,
       primary key (account_id, carrier_id)
     )${clustered}`,
-    // Made anew, because SQLite cannot change what is unique in a table. A receipt that names no phone has an empty one, so
-    // that a repetition of it is known as such.
+    // Recreated, because SQLite cannot change a unique constraint. A receipt without a phone stores an empty one, so that the
+    // constraint detects its repetition.
     `create table parked_receipts_by_phone (
       id ${counter},
       carrier text not null,

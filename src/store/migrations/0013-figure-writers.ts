@@ -1,6 +1,8 @@
 import type { Migration } from "./migration.ts";
 
-/** Who has written which of its figures last: what comes twice, because an answer was lost, counts once. */
+/**
+ * The last batch of each statistics writer. Idempotency: a batch that is sent twice, because a response was lost, counts once.
+ */
 export const figureWriters: Migration = {
   name: "0013-figure-writers",
   statements: ({ time, clustered }) => [

@@ -1,8 +1,8 @@
 import type { Migration } from "./migration.ts";
 
 /**
- * What a customer was told of a message is found by the message alone: a message has few callbacks, and an index that held
- * their states as well was written anew for each of these.
+ * Finds callbacks by their message alone. A message has few callbacks, and an index that included their states was rewritten at
+ * every change of state.
  */
 export const callbacksOfMessage: Migration = {
   name: "0014-callbacks-of-message",

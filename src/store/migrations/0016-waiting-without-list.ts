@@ -1,8 +1,8 @@
 import { SQLITE, type Migration } from "./migration.ts";
 
 /**
- * The index of what is waiting says which states those are one by one. For a list of three, SQLite builds a table of its own for
- * every row that it writes, to look the state up in it: a third of what a move costs.
+ * The index of waiting messages compares the states one by one. For a list of three, SQLite builds a lookup table for every row
+ * that it writes, which is a third of the cost of a transition.
  */
 export const waitingWithoutList: Migration = {
   name: "0016-waiting-without-list",

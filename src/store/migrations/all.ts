@@ -13,9 +13,28 @@ import { callbacksOfMessage } from "./0014-callbacks-of-message.ts";
 import { waiting } from "./0015-waiting.ts";
 import { waitingWithoutList } from "./0016-waiting-without-list.ts";
 import { roomToGrow } from "./0017-room-to-grow.ts";
+import { messageEnds } from "./0020-message-ends.ts";
+import { askedSender } from "./0020-sender-asked.ts";
+import { callbackOrder } from "./0021-callback-order.ts";
+import { inboundEvents } from "./0022-inbound-events.ts";
+import { testKeys } from "./0023-test-keys.ts";
+import { testMode } from "./0025-test-mode.ts";
+import { search } from "./0026-search.ts";
+import { campaignCounts } from "./0027-campaign-counts.ts";
+import { linkCounts, linkCountsBackfill } from "./0027-link-counts.ts";
+import { promptVacuum } from "./0028-prompt-vacuum.ts";
+import { boundedLists } from "./0031-bounded-lists.ts";
+import { searchZones } from "./0032-search-zones.ts";
+import { credentials } from "./0033-credentials.ts";
+import { messageCallbacks } from "./0034-message-callbacks.ts";
+import { verifyFunnel } from "./0035-verify-funnel.ts";
+import { invitations } from "./0036-invitations.ts";
+import { smppServer } from "./0036-smpp-server.ts";
+import { repeatedParts } from "./0037-repeated-parts.ts";
+import { verifySources } from "./0041-verify-sources.ts";
 import type { Migration } from "./migration.ts";
 
-/** In the order they are applied. A released one never changes; a new need is a new entry. */
+/** In order of application. A released migration never changes; a schema change is a new entry. */
 export const MIGRATIONS: readonly Migration[] = [
   ground,
   sms,
@@ -32,20 +51,62 @@ export const MIGRATIONS: readonly Migration[] = [
   waiting,
   waitingWithoutList,
   roomToGrow,
+  messageEnds,
+  askedSender,
+  callbackOrder,
+  inboundEvents,
+  testKeys,
+  testMode,
+  search,
+  campaignCounts,
+  linkCounts,
+  linkCountsBackfill,
+  promptVacuum,
+  boundedLists,
+  searchZones,
+  credentials,
+  messageCallbacks,
+  verifyFunnel,
+  invitations,
+  smppServer,
+  repeatedParts,
+  verifySources,
 ];
 
-/** The database has been used by a newer release than this one. */
+/** The release of this source, which a test compares with `package.json`. */
+export const RELEASE = "0.1.0";
+
+/** A migration as the database records it. */
+export interface AppliedMigration {
+  name: string;
+  /** See `Migration.worksWith`; null if every release must know the migration. */
+  worksWith: string | null;
+}
+
+/** A newer release has migrated this database. */
 export class SchemaTooNew extends Error {
   override name = "SchemaTooNew";
 }
 
-/** Which steps are still to do, given the names of those done. */
-export function pendingMigrations(done: readonly string[], known: readonly Migration[] = MIGRATIONS): Migration[] {
-  const unknown = done.filter((name) => !known.some((migration) => migration.name === name));
-  if (unknown.length > 0) {
+/** The migrations still to apply, given those applied. Unknown ones are of a newer release, and may work with this one. */
+export function pendingMigrations(
+  done: readonly AppliedMigration[],
+  known: readonly Migration[] = MIGRATIONS,
+): Migration[] {
+  const unknown = done.filter(({ name }) => !known.some((migration) => migration.name === name));
+  const refused = unknown.filter(({ worksWith }) => worksWith === null || compareReleases(RELEASE, worksWith) < 0);
+  if (refused.length > 0) {
+    const names = refused.map(({ name }) => name).join(", ");
     throw new SchemaTooNew(
-      `the database was migrated by a newer release (${unknown.join(", ")}); start that release, or restore a backup`,
+      `the database was migrated by a newer release (${names}); start that release, or restore a backup`,
     );
   }
-  return known.filter((migration) => !done.includes(migration.name));
+  return known.filter((migration) => !done.some(({ name }) => name === migration.name));
+}
+
+/** Negative if the first release is older, 0 if they are the same. */
+function compareReleases(one: string, other: string): number {
+  const [a, b] = [one, other].map((release) => release.split(".").map(Number));
+  const at = (a ?? []).findIndex((part, index) => part !== b?.[index]);
+  return at === -1 ? 0 : (a?.[at] ?? 0) - (b?.[at] ?? 0);
 }

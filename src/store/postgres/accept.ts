@@ -1,29 +1,33 @@
-import { rounds } from "../rounds.ts";
+import { splitIntoSubBatches } from "../sub-batches.ts";
 import type { Acceptance, AcceptResult } from "../store.ts";
 import { acceptResultOf } from "../verification-rows.ts";
-import type { Admission } from "../verify-store.ts";
+import type { Admission } from "../verifications.ts";
 import { admitCodes } from "./admit-codes.ts";
 import { isRowFault } from "./faults.ts";
 import { insertRequests } from "./insert-requests.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
+import { putSources } from "./put-sources.ts";
 import { findReplays, giveKeysBack, keyOf, takeKeys } from "./request-keys.ts";
 import type { WithCode } from "./verify-numbers.ts";
 
 type Result = AcceptResult | Error;
 
-/** Stores a batch. What sends a one-time password has a way of its own, because limits have a word on it. */
+/** Stores a batch. Requests with a one-time password take a separate path, because send limits may refuse them. */
 export async function accept(pool: ConnectionPool, batch: readonly Acceptance[]): Promise<Result[]> {
   if (!batch.some(hasCode)) return acceptPlain(pool.query, batch);
   const codes = batch.filter(hasCode);
   const rest = batch.filter((item) => !hasCode(item));
-  const told = await inRounds(codes, (items) => acceptCodes(pool, items));
+  const withCode = await inSubBatches(codes, (items) => acceptCodes(pool, items));
   const others = rest.length === 0 ? [] : await orEachFails(rest, acceptPlain(pool.query, rest));
-  return batch.map((item) => (hasCode(item) ? told.shift() : others.shift()) as Result);
+  return batch.map((item) => (hasCode(item) ? withCode.shift() : others.shift()) as Result);
 }
 
 const hasCode = (item: Acceptance): item is WithCode => item.verification !== undefined;
 
-/** Codes and their messages in one transaction; what is wrong with one undoes it, so the batch is halved until that one stands alone. */
+/**
+ * Stores codes and their messages in one transaction. One bad row rolls it back, so the batch is halved until that row is
+ * alone.
+ */
 async function acceptCodes(pool: ConnectionPool, batch: readonly WithCode[]): Promise<Result[]> {
   try {
     return await pool.transaction((query) => acceptCodesTogether(query, batch));
@@ -49,46 +53,47 @@ async function acceptCodesTogether(query: Query, batch: readonly WithCode[]): Pr
   if (refused.length > 0) await giveKeysBack(query, refused);
   const replays = batch.filter((item) => !isFresh(item));
   const replayed = replays.length === 0 ? [] : await findReplays(query, replays);
-  const told = [...admissions];
+  const remaining = [...admissions];
   return batch.map((item): Result => {
     if (!isFresh(item))
       return replayed.shift() ?? new Error("the key of a request was forgotten while it was asked for");
-    return acceptResultOf(told.shift() as NonNullable<(typeof told)[number]>);
+    return acceptResultOf(remaining.shift() as NonNullable<(typeof remaining)[number]>);
   });
 }
 
-/** Decides about codes, and stores those that limits let through with their messages. */
+/** Checks codes against the send limits and stores the admitted ones with their messages. */
 async function storeAdmitted(query: Query, batch: readonly WithCode[]): Promise<readonly Admission[]> {
   const { admissions, codes } = await admitCodes(query, batch);
   const admitted = batch.filter((_, place) => admissions[place]?.refused.length === 0);
   if (admitted.length === 0 && codes.prefixes.length === 0) return admissions;
   await insertRequests(query, admitted, codes);
+  await putSources(query, admitted);
   return admissions;
 }
 
-/** Stores a batch in one statement. */
+/** Stores a batch without codes, in one statement unless an idempotency key occurs twice. */
 const acceptPlain = (query: Query, batch: readonly Acceptance[]): Promise<Result[]> =>
-  inRounds(batch, (items) => acceptTogether(query, items));
+  inSubBatches(batch, (items) => acceptTogether(query, items));
 
-/** A key that stands twice in a batch is taken by the first and replayed to the second. */
-async function inRounds<T extends Acceptance>(
+/** One statement per sub-batch, because it can take a key only once. The first request takes the key; the second is a replay. */
+async function inSubBatches<T extends Acceptance>(
   batch: readonly T[],
   store: (items: readonly T[]) => Promise<Result[]>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  for (const [index, round] of rounds(batch, keyOf).entries()) {
-    const items = round.map(({ item }) => item);
-    const told = await (index === 0 ? store(items) : orEachFails(items, store(items)));
-    round.forEach(({ place }, at) => (results[place] = told[at] as Result));
+  for (const [index, subBatch] of splitIntoSubBatches(batch, keyOf).entries()) {
+    const items = subBatch.map(({ item }) => item);
+    const stored = await (index === 0 ? store(items) : orEachFails(items, store(items)));
+    subBatch.forEach(({ place }, at) => (results[place] = stored[at] as Result));
   }
   return results;
 }
 
-/** Where others of the batch may be stored by now, a failure is told to these callers and not thrown at all. */
-const orEachFails = (batch: readonly Acceptance[], told: Promise<Result[]>): Promise<Result[]> =>
-  told.catch((error: Error) => batch.map(() => error));
+/** Returns a failure per request instead of throwing, because other requests of the batch may already be stored. */
+const orEachFails = (batch: readonly Acceptance[], results: Promise<Result[]>): Promise<Result[]> =>
+  results.catch((error: Error) => batch.map(() => error));
 
-/** What is wrong with one request fails the statement, so the batch is halved until that request stands alone. */
+/** One bad request fails the whole statement, so the batch is halved until that request is alone. */
 async function acceptTogether(query: Query, batch: readonly Acceptance[]): Promise<Result[]> {
   let stored: Set<number>;
   try {
@@ -106,7 +111,7 @@ async function acceptTogether(query: Query, batch: readonly Acceptance[]): Promi
   return results.map((result) => result ?? (replayed.shift() as Result));
 }
 
-/** Two kinds of fault are answers: a balance that would be overdrawn, and a code that another link has. */
+/** Two constraint violations are results: an overdrawn balance, and a link code that is already in use. */
 function refusalOf(error: Error): Result {
   const { constraint } = error as { constraint?: string };
   if (constraint === "balances_not_overdrawn") return { kind: "unpaid" };
@@ -118,7 +123,7 @@ const acceptLater = (query: Query, batch: readonly Acceptance[]): Promise<Result
 
 async function replay(query: Query, batch: readonly Acceptance[]): Promise<Result[]> {
   const results = await findReplays(query, batch);
-  // A key that was there a moment ago and is not any more has just been forgotten: it is free.
+  // A key that existed a moment ago and is now missing has just expired, so the request can be stored.
   return Promise.all(
     batch.map(async (item, place) => results[place] ?? ((await acceptTogether(query, [item]))[0] as Result)),
   );

@@ -1,8 +1,8 @@
 import { ledgerAfterBlock, ledgerAfterSend, prefixOf } from "../../model/pumping.ts";
-import { judgeSend } from "../../model/send-limits.ts";
+import { decideSend } from "../../model/send-limits.ts";
 import { addMoment } from "../../model/verification.ts";
 import { bookOf, owedUnder } from "../verification-rows.ts";
-import type { Admission } from "../verify-store.ts";
+import type { Admission } from "../verifications.ts";
 import { lockTraffic, type LockedTraffic } from "./lock-traffic.ts";
 import type { Query } from "./pool.ts";
 import { codeRows, type CodeRows } from "./put-codes.ts";
@@ -10,13 +10,13 @@ import { numberKey, numberOf, type WithCode } from "./verify-numbers.ts";
 
 interface Admitted {
   admissions: readonly Admission[];
-  /** What is to be written with the messages of those that limits let through. */
+  /** Rows to write with the messages of the admitted codes. */
   codes: CodeRows;
 }
 
 /**
- * Decides about codes, inside a transaction in which those that limits let through are stored next. Numbers and prefixes
- * are locked before anything is decided, so that two nodes cannot both take a number's last place.
+ * Decides about codes inside the transaction that stores the admitted ones. Pessimistic locking: number and prefix rows are
+ * locked before the decision, so two nodes cannot both use a number's last allowed send.
  */
 export async function admitCodes(query: Query, batch: readonly WithCode[]): Promise<Admitted> {
   const traffic = await lockTraffic(query, batch);
@@ -27,7 +27,7 @@ export async function admitCodes(query: Query, batch: readonly WithCode[]): Prom
 
 const OPEN: Admission = { refused: [], noted: [], blocked: null };
 
-/** What limits say of one code, with those before it in the batch counted already. */
+/** Applies the send limits to one code. Earlier codes of the same batch count as sent. */
 function decide(item: WithCode, { numbers, prefixes, tallies }: LockedTraffic): Admission {
   const { message, verification } = item;
   const { accountId, createdAt: now } = message;
@@ -46,7 +46,7 @@ function decide(item: WithCode, { numbers, prefixes, tallies }: LockedTraffic): 
     country: tallies.at(accountId, `country ${book}`, country),
     today: tallies.at(accountId, `account ${book}`, "")[0]?.sends ?? 0,
   };
-  const { refusals, newBlock } = judgeSend(traffic, caps, guard, now);
+  const { refusals, newBlock } = decideSend(traffic, caps, guard, now);
   if (bound && refusals.length > 0) {
     if (newBlock && owed) prefixes.set(accountId, prefix, ledgerAfterBlock(ledger, newBlock, owed));
     return { refused: refusals, noted: [], blocked: newBlock && { prefix, ...newBlock } };

@@ -11,10 +11,10 @@ import {
 import type { VerificationRow } from "../tables.ts";
 import { failureCapsOf, momentIn, refusedCheck } from "../verification-rows.ts";
 import { blockAfterUse } from "../prefix-rows.ts";
-import type { CheckResult, CodeCheck } from "../verify-store.ts";
+import type { CheckResult, CodeCheck } from "../verifications.ts";
 import { columns } from "./columns.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
-import { rounds, type Placed } from "../rounds.ts";
+import { splitIntoSubBatches, type BatchItem } from "../sub-batches.ts";
 import { rowKey } from "./row-key.ts";
 
 const CHECKS = columns({
@@ -29,8 +29,8 @@ const CHECKS = columns({
 });
 
 /**
- * The codes that are asked for, before anything else is: where little is in the tables yet, the server would see no harm in
- * going through all numbers of an account for each code, and would go on doing so when there are many.
+ * Looks the codes up first, in a materialized CTE. On nearly empty tables the planner would scan all numbers of an account for
+ * each code, and keep that plan as the tables grow.
  */
 const FOUND = `
     select asked.*, number, country, state, created_at, expires_at, bound, failures_per_hour, failures_per_day, counted, pays
@@ -42,9 +42,9 @@ const IS_WITHIN = (cap: string, ago: string): string =>
   `turn.rank <= verifications.${cap} and ${momentIn("turn.failures", `verifications.${cap} - turn.rank + 1`)} <= turn.${ago}`;
 
 /**
- * The tries and everything that changes with them, as one statement. The number's row is locked first: whoever tries at
- * the same number waits and then sees every failure before it. The verification's own condition is judged again by what
- * a concurrent try has left behind, so exactly one right try finds it pending.
+ * Applies the attempts and every dependent change in one statement. It locks the number's row first, so a concurrent attempt at
+ * the same number waits and then sees every earlier failure. PostgreSQL re-evaluates the condition on the verification after a
+ * concurrent update, so exactly one correct attempt finds it pending.
  */
 const CHECK = `
   with asked as materialized (select * from ${CHECKS.rows}),
@@ -99,7 +99,7 @@ const CHECK = `
       select account_id, 'country ' || counted as kind, country as name, created_at / ${BUCKET_MS} as bucket from verified
       union all select account_id, 'account ' || counted, '', created_at / ${DAY_MS} from verified
     ) as each
-    -- Prefixes come before tallies and tallies before strays, in every statement, so that no two wait for each other.
+    -- Lock order: prefixes, tallies, strays in every statement, so that no two deadlock.
     where (select count(*) from paid) >= 0
     group by account_id, kind, name, bucket order by account_id, kind desc, name, bucket
     on conflict (account_id, kind, name, bucket) do update set verified = verify_tallies.verified + excluded.verified
@@ -112,8 +112,8 @@ const CHECK = `
     on conflict (account_id) do update set checks = verify_strays.checks + excluded.checks, last_at = excluded.last_at
     returning 1
   ),
-  -- A wrong code changes a number as well, so what is about no number changes that of nobody.
-  failed_nobody as (
+  -- Timing attack: a check of an unknown id writes a number row too, as a wrong code does.
+  failed_unknown as (
     insert into verify_numbers (account_id, mode, number, sends, noted_sends, failures, latest, touched_at)
     select account_id, mode, '', '', '', string_agg(moment, '' order by moment desc), '{}', max(at) from asked
     where place not in (select place from decided) and (select count(*) from stray) >= 0
@@ -124,7 +124,10 @@ const CHECK = `
   select asked.place, decided.state, decided.checks, decided.checks_max, locked.place is not null as known
   from asked left join decided using (place) left join locked using (place)`;
 
-/** Takes all that several statements of a transaction will change, in the order in which others take it. */
+/**
+ * Locks all rows that the statements of a transaction will change, in the order that every statement uses, to prevent
+ * deadlocks.
+ */
 const LOCK_CHECKS = `
   with asked as materialized (select distinct account_id, mode, id from ${CHECKS.rows}),
   found as materialized (${FOUND}),
@@ -160,7 +163,7 @@ const LOOK = `
   select place, state, expires_at, bound, failures_per_hour, failures_per_day, failures
   from found join verify_numbers as numbers on ${IS_NUMBER}`;
 
-/** What became of a try; without a state where nothing was decided. */
+/** Result of one attempt; `state` is null if it changed no verification. */
 type CheckRow = { place: number; known: boolean } & (
   | Pick<VerificationRow, "state" | "checks" | "checks_max">
   | { state: null }
@@ -171,14 +174,17 @@ type LookRow = Pick<VerificationRow, "state" | "expires_at" | "bound" | "failure
   failures: string;
 };
 
-/** Decides tries at codes; a batch that names a code more than once takes a transaction, in which they are tried in turn. */
+/**
+ * Checks submitted codes. A batch that names a code more than once takes a transaction, which checks them one after the other.
+ */
 export async function checkCodes(pool: ConnectionPool, batch: readonly CodeCheck[]): Promise<CheckResult[]> {
-  const all = rounds(batch, ({ accountId, id }) => rowKey(accountId, id));
+  const all = splitIntoSubBatches(batch, ({ accountId, id }) => rowKey(accountId, id));
   const results: CheckResult[] = [];
   const [only, ...more] = all;
   if (!only) return results;
   const work = async (query: Query): Promise<void> => {
-    for (const round of all) for (const [place, result] of await checkRound(query, round)) results[place] = result;
+    for (const subBatch of all)
+      for (const [place, result] of await checkSubBatch(query, subBatch)) results[place] = result;
   };
   if (more.length === 0) await work(pool.query);
   else
@@ -189,15 +195,18 @@ export async function checkCodes(pool: ConnectionPool, batch: readonly CodeCheck
   return results;
 }
 
-async function checkRound(query: Query, round: readonly Placed<CodeCheck>[]): Promise<[number, CheckResult][]> {
-  const values = CHECKS.values(round.map(({ item }) => checkRow(item)));
+async function checkSubBatch(
+  query: Query,
+  subBatch: readonly BatchItem<CodeCheck>[],
+): Promise<[number, CheckResult][]> {
+  const values = CHECKS.values(subBatch.map(({ item }) => checkRow(item)));
   const { rows } = await query<CheckRow>({ name: "otp check", text: CHECK, values });
-  const told = new Map(rows.map((row) => [row.place, row]));
-  // What nobody knows is not looked for again: a second question would take time that tells it apart.
+  const rowsByPlace = new Map(rows.map((row) => [row.place, row]));
+  // Timing attack: an unknown id gets no second query, which would make its response slower than that of a wrong code.
   const mustLook = rows.some(({ state, known }) => state === null && known);
   const refused = mustLook ? await lookAt(query, values) : new Map<number, LookRow>();
-  return round.map(({ place, item }, index) => {
-    const row = told.get(index + 1);
+  return subBatch.map(({ place, item }, index) => {
+    const row = rowsByPlace.get(index + 1);
     if (row && row.state !== null) {
       const remaining = row.checks_max - row.checks;
       return [place, row.state === "verified" ? { kind: "verified" } : { kind: "incorrect", remaining }];
@@ -210,7 +219,7 @@ async function checkRound(query: Query, round: readonly Placed<CodeCheck>[]): Pr
   });
 }
 
-/** In a statement of its own, because the first one shows rows as they were before it. */
+/** A second statement, because the first one shows rows as they were before it. */
 async function lookAt(query: Query, values: string[]): Promise<Map<number, LookRow>> {
   const { rows } = await query<LookRow>({ name: "otp look", text: LOOK, values });
   return new Map(rows.map((row) => [row.place, row]));

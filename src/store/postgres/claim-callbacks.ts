@@ -1,12 +1,13 @@
 import { callbackOf } from "../callback-rows.ts";
-import type { CallbackStore } from "../callback-store.ts";
+import type { CallbackStore } from "../callbacks.ts";
 import type { CallbackRow } from "../tables.ts";
-import { waitsByItself } from "./announce.ts";
+import { waitsByItself } from "./transition-callbacks.ts";
 import type { Query } from "./pool.ts";
 
 /**
- * Rows that another claim has its hand on are passed over; what is to be told of one message is taken in order.
- * They are chosen before anything is joined with them: chosen anew for each row, there would be others each time, beyond the limit.
+ * Claims the callbacks of one message in order; `skip locked` passes over rows that another claim has locked. A materialized
+ * CTE selects the rows before the join. Evaluated once per joined row, it would select other rows each time and exceed the
+ * limit.
  */
 const CLAIM = `
   with due as materialized (
@@ -14,8 +15,8 @@ const CLAIM = `
     where owner = $2 and due_at <= $3 and state = 'waiting' and not exists (
       select 1 from callbacks as earlier
       where earlier.account_id = due.account_id and earlier.request_id = due.request_id and earlier.n = due.n
-        and earlier.endpoint_id = due.endpoint_id and ${waitsByItself("earlier")} and earlier.event_id < due.event_id
-      -- So that it is asked for each by its message, and not as a join with all that an account has.
+        and earlier.endpoint_id = due.endpoint_id and ${waitsByItself("earlier")} and (earlier.seq, earlier.event_id) < (due.seq, due.event_id)
+      -- An optimisation fence: keeps this a lookup per callback instead of a join with all of an account.
       offset 0)
     order by due_at limit $4 for update skip locked)
   update callbacks set owner = $1 from due

@@ -1,6 +1,6 @@
 import type { Message } from "../../model/message.ts";
 import { IS_WAITING, laneOf, messageOf, oldestFirst } from "../rows.ts";
-import { NOBODY, StorageUnavailable, type MessageStore } from "../store.ts";
+import { UNOWNED, StorageUnavailable, type MessageStore } from "../store.ts";
 import type { MessageRow } from "../tables.ts";
 import { columns } from "./columns.ts";
 import type { ConnectionPool, Query } from "./pool.ts";
@@ -14,7 +14,9 @@ interface Key {
 const KEYS = columns<keyof Key>({ account_id: "integer", request_id: "uuid", n: "integer" }, 2);
 const IS_KEY = `messages.account_id = batch.account_id and messages.request_id = batch.request_id and messages.n = batch.n`;
 
-/** Rows that another claim has its hand on are passed over, so two nodes never wait for each other nor take the same row. */
+/**
+ * `skip locked` passes over rows that another claim has locked, so two nodes never wait for each other or take the same row.
+ */
 const pick = (order: "asc" | "desc"): string => `
   select account_id, request_id, n from messages
   where owner = $1 and lane = $2 and due_at <= $3 and ${IS_WAITING}
@@ -25,12 +27,12 @@ const PICK_LAST = pick("desc");
 const TAKE = `update messages set owner = $1 from ${KEYS.rows} where ${IS_KEY} returning messages.*`;
 
 const GIVE_BACK = `
-  update messages set owner = ${NOBODY} from ${KEYS.rows}
+  update messages set owner = ${UNOWNED} from ${KEYS.rows}
   where ${IS_KEY} and owner = $1 and ${IS_WAITING}`;
 
 /**
- * Claims rows, and knows which before it asks for them: if the answer to the commit is lost, they may be this node's
- * without anybody working on them, so they are given back before the next claim.
+ * Claims rows, and keeps their keys until the commit is confirmed. If the response to the commit is lost, this node may own
+ * rows that it does not process. It releases them before the next claim.
  */
 export function createClaim(pool: ConnectionPool): MessageStore["claim"] {
   let lost: { node: number; keys: readonly Key[] }[] = [];
@@ -66,7 +68,7 @@ export function createClaim(pool: ConnectionPool): MessageStore["claim"] {
 const REQUESTS = columns({ account_id: "integer", request_id: "uuid" }, 2);
 
 const RELEASE = `
-  update messages set owner = ${NOBODY} from ${REQUESTS.rows}
+  update messages set owner = ${UNOWNED} from ${REQUESTS.rows}
   where messages.account_id = batch.account_id and messages.request_id = batch.request_id
     and owner = $1 and ${IS_WAITING}`;
 

@@ -1,17 +1,20 @@
-/** A batch as one array per column, which PostgreSQL turns back into rows: one statement text for every size of batch. */
+/**
+ * A batch as one array per column, which PostgreSQL expands into rows with `unnest`. One statement text serves every batch
+ * size.
+ */
 export interface Columns<C extends string> {
-  /** The rows, with their 1-based `place` in the batch; to be selected from. */
+  /** The rows with their 1-based `place` in the batch, for use in a `from` clause. */
   rows: string;
-  /** The arrays as PostgreSQL writes them. */
+  /** The columns as PostgreSQL array literals. */
   values(batch: readonly Record<C, unknown>[]): string[];
-  /** The number of the first parameter that these columns leave free. */
+  /** Number of the first parameter after these columns. */
   next: number;
 }
 
 /**
- * Names the columns of a batch and their types; the parameters count from `first`. The first column is never null, and how many
- * rows it has is hidden from the server: for a row or two it would think a plan of their own worth making each time anew, which
- * takes it longer than the statement does.
+ * Defines the columns of a batch and their types; the parameters count from `first`. The first column is never null, so it sets
+ * the number of rows. A subselect hides that number from the planner. For one or two rows, PostgreSQL would otherwise make a
+ * custom plan per execution, which takes longer than the statement.
  */
 export function columns<C extends string>(types: Record<C, string>, first = 1): Columns<C> {
   const names = Object.keys(types) as C[];
@@ -24,9 +27,9 @@ export function columns<C extends string>(types: Record<C, string>, first = 1): 
 }
 
 /**
- * Written here and not by the driver, which takes more than twice as long, on the event loop that passwords wait for. Nulls after
- * the last value are left out, and so are all of them where there is none: `unnest` fills what is missing with nulls, and most
- * columns of a move have nothing else.
+ * Serializes here instead of in the driver, which takes more than twice as long on the event loop that passwords wait for.
+ * Trailing nulls are omitted, and a column of nulls is an empty array, because `unnest` pads shorter arrays with nulls. Most
+ * columns of a transition hold only nulls.
  */
 function arrayOf<C extends string>(batch: readonly Record<C, unknown>[], name: C): string {
   let text = "";

@@ -1,28 +1,43 @@
 import { DatabaseError } from "pg";
 import { StorageUnavailable } from "../store.ts";
 
-/** The server is one we do not know how to use; waiting does not help. */
+/** This server version is not supported; a retry does not help. */
 export class ServerTooOld extends Error {
   override name = "ServerTooOld";
 }
 
-/** Line broken (08), not now (57P01 to 57P03), out of space or of connections (53), I/O (58), no longer the primary, or too slow. */
+/**
+ * SQLSTATE codes of an unavailable database: connection (08), resources (53), I/O (58), shutdown (57P01 to 57P03), read-only
+ * standby (25006), time-outs (57014, 25P03, 55P03), and rolled-back transactions (40).
+ */
 const AWAY = /^(08...|53...|58...|57P0[123]|57014|25006|25P03|55P03|40...)$/;
 
 const OUTDONE = new Set(["40001", "40P01"]);
 
 const stateOf = (error: unknown): string | null => (error instanceof DatabaseError ? (error.code ?? "") : null);
 
-/** A value or a row that this database will not have: another row might be taken. */
+/** Data error or constraint violation (SQLSTATE 22 and 23): the row is at fault, so other rows of the batch may be stored. */
 export const isRowFault = (error: unknown): error is Error => /^2[23]/.test(stateOf(error) ?? "");
 
-/** Two transactions were in each other's way and this one was undone. It may be done again at once. */
+/** Serialization failure or deadlock: the server rolled this transaction back. It can be retried at once. */
 export const isOutdone = (error: unknown): boolean => OUTDONE.has(stateOf(error) ?? "");
 
-/** What the driver and the system throw about a line carry no name of their own. */
+const READ_ONLY = "25006";
+
+/** The server is a standby, or was the primary until a failover. */
+export const isReadOnly = (error: unknown): boolean =>
+  error instanceof StorageUnavailable && stateOf(error.cause) === READ_ONLY;
+
+const CANCELLED = "57014";
+
+/** The server cancelled the statement, after its time limit or on request. */
+export const isCancelled = (error: unknown): boolean =>
+  error instanceof StorageUnavailable && stateOf(error.cause) === CANCELLED;
+
+/** Names of connection errors from the driver and from Node, which have no class of their own. */
 const LINE_FAULTS = new Set(["Error", "AggregateError"]);
 
-/** What a failure of the driver means to the caller. */
+/** Converts a driver error into `StorageUnavailable` if the database is unavailable; returns other errors unchanged. */
 export function readFault(error: unknown): Error {
   const fault = error instanceof Error ? error : new Error(String(error));
   const state = stateOf(fault);
@@ -30,7 +45,7 @@ export function readFault(error: unknown): Error {
   return away ? unavailable(fault) : fault;
 }
 
-/** Whoever is not let in has no store, for whatever reason: a changed password, a database that is being moved. */
+/** A refused login counts as an unavailable store: the password may be changing, or the database moving. */
 export const readConnectFault = (error: unknown): Error =>
   error instanceof DatabaseError ? unavailable(error) : readFault(error);
 

@@ -4,16 +4,16 @@ import type { Query } from "./pool.ts";
 import { rowKey } from "./row-key.ts";
 import { newNumbers, type NumberRow, type Numbers, type WithCode } from "./verify-numbers.ts";
 import { LockedPrefixes, prefixKeys } from "./verify-prefixes.ts";
-import { Tallies, wantedTallies, type TallyRow } from "./verify-tallies.ts";
+import { BatchTallies, wantedTallies, type TallyRow } from "./verify-tallies.ts";
 
 const NUMBERS = columns({ account_id: "integer", mode: "text", number: "text", touched_at: "bigint" });
 const PREFIXES = columns({ account_id: "integer", prefix: "text" }, NUMBERS.next);
 const TALLIES = columns({ account_id: "integer", kind: "text", name: "text", bucket: "integer" }, PREFIXES.next);
 
 /**
- * The rows of numbers and prefixes are there from now on and ours until the commit: whoever else decides about them waits.
- * Numbers are taken before prefixes, and each kind in order, in every statement, so that no two wait for each other.
- * What has never been sent anything is not told: most numbers are new.
+ * Inserts missing rows of numbers and prefixes, and locks all of them until the commit: concurrent decisions about them wait.
+ * Every statement locks numbers before prefixes, and each kind in key order, to prevent deadlocks. Rows without sends or blocks
+ * are not returned, because most numbers are new.
  */
 const LOCK = `
   with numbers as (
@@ -42,16 +42,17 @@ interface LockRow {
   tallies: TallyRow[] | null;
 }
 
-/** All that decides about the sends of a batch. */
+/** The rows that decide about the sends of a batch. */
 export interface LockedTraffic {
   numbers: Numbers;
   prefixes: LockedPrefixes;
-  tallies: Tallies;
+  tallies: BatchTallies;
 }
 
 /**
- * Locks what decides about a batch, and gives it as it is. Countries and accounts are not locked, because that would be
- * everybody's lock: what others have under way, or were done with while this waited for them, is not among their tallies yet.
+ * Locks and returns the rows that decide about a batch. Country and account tallies are not locked, because every send would
+ * contend for these locks. They lack the sends of concurrent transactions, even of those that committed while this one waited
+ * for them.
  */
 export async function lockTraffic(query: Query, batch: readonly WithCode[]): Promise<LockedTraffic> {
   const numbers = newNumbers(batch);
@@ -69,6 +70,6 @@ export async function lockTraffic(query: Query, batch: readonly WithCode[]): Pro
   return {
     numbers,
     prefixes: new LockedPrefixes(rows[0]?.prefixes ?? []),
-    tallies: new Tallies(rows[0]?.tallies ?? []),
+    tallies: new BatchTallies(rows[0]?.tallies ?? []),
   };
 }

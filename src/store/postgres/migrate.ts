@@ -1,27 +1,40 @@
 import { Client, DatabaseError } from "pg";
-import { MIGRATIONS, pendingMigrations } from "../migrations/all.ts";
+import { MIGRATIONS, pendingMigrations, type AppliedMigration } from "../migrations/all.ts";
 import { POSTGRES, type Migration } from "../migrations/migration.ts";
-import { readFault } from "./faults.ts";
-import { prepareSession } from "./session.ts";
+import { refuseTransactionPooler } from "./detect-pooler.ts";
+import { readConnectFault, readFault } from "./faults.ts";
+import { StorageUnavailable } from "../store.ts";
+import { CONNECT_TIMEOUT_MS } from "./pool.ts";
+import { DatabaseServers } from "./servers.ts";
+import { beginText, prepareSession, type Pooler } from "./session.ts";
 
 const TRIES_MAX = 10;
 
+export interface MigrateOptions {
+  connectTimeoutMs?: number;
+  pooler?: Pooler;
+  known?: readonly Migration[];
+  /** Time without heartbeat after which a node has ended. */
+  nodeSilentMs?: number;
+}
+
+const NODE_SILENT_MS = 30_000;
+
 /** Brings the schema up to date. Nodes that start together take turns; all but the first find nothing left to do. */
-export async function migrate(url: string, known: readonly Migration[] = MIGRATIONS): Promise<void> {
-  const client = new Client({
-    connectionString: url,
-    application_name: "heliograph",
-    keepAlive: true,
-    connectionTimeoutMillis: 3_000,
-  });
-  // A connection that breaks fails the statement that runs on it.
-  client.on("error", () => {});
+export async function migrate(
+  database: string | DatabaseServers,
+  {
+    connectTimeoutMs = CONNECT_TIMEOUT_MS,
+    pooler = "none",
+    known = MIGRATIONS,
+    nodeSilentMs = NODE_SILENT_MS,
+  }: MigrateOptions = {},
+): Promise<void> {
+  const servers = typeof database === "string" ? new DatabaseServers(database) : database;
+  const client = await connectToWritable(servers, connectTimeoutMs, pooler);
   try {
-    await client.connect();
-    // A migration may take long, and so may the turn of another node.
-    await prepareSession(client, 0);
     await layGround(client);
-    while (await migrateOnce(client, known));
+    while (await migrateOnce(client, { known, nodeSilentMs }, beginText(pooler, 0)));
   } catch (error) {
     throw readFault(error);
   } finally {
@@ -29,36 +42,93 @@ export async function migrate(url: string, known: readonly Migration[] = MIGRATI
   }
 }
 
-/** One step and the note that it was done are one transaction, under the lock of a row that every node knows. */
-async function migrateOnce(client: Client, known: readonly Migration[]): Promise<boolean> {
-  await client.query("begin");
+/** Tries the servers in order. */
+export async function connectToWritable(
+  servers: DatabaseServers,
+  connectTimeoutMs: number,
+  pooler: Pooler,
+): Promise<Client> {
+  for (let tries = 1; ; tries += 1) {
+    const attempt = servers.begin();
+    const { url } = attempt.server;
+    const client = new Client({
+      connectionString: url,
+      application_name: "heliograph",
+      keepAlive: true,
+      connectionTimeoutMillis: connectTimeoutMs,
+    });
+    // The statement on a broken connection fails; an error event without a listener would also end the process.
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      if (pooler === "none") await refuseTransactionPooler(client, url);
+      // No statement time-out: a migration may take long, and so may the wait for another node's migration.
+      await prepareSession(client, 0, pooler);
+      servers.succeeded();
+      return client;
+    } catch (error) {
+      await client.end();
+      servers.failed(attempt, error as Error);
+      const fault = readFault(error);
+      const isLast = tries >= servers.count;
+      // A server may refuse the login for a while, for instance while it starts, so that the next one is tried too.
+      if (isLast && servers.count > 1 && fault instanceof StorageUnavailable)
+        throw new StorageUnavailable(`no database server accepts writes (${servers.faults})`, { cause: fault.cause });
+      if (isLast || !(readConnectFault(error) instanceof StorageUnavailable)) throw fault;
+    }
+  }
+}
+
+/** Applies one migration and records it in the same transaction, under a row lock that all nodes share. */
+async function migrateOnce(
+  client: Client,
+  { known, nodeSilentMs }: Required<Omit<MigrateOptions, "pooler" | "connectTimeoutMs">>,
+  begin: string,
+): Promise<boolean> {
+  await client.query(begin);
   try {
     await client.query("select 1 from migration_turn for update");
-    const { rows } = await client.query<{ name: string }>("select name from migrations");
-    const [next] = pendingMigrations(
-      rows.map((row) => row.name),
-      known,
-    );
+    // A migration reads whole tables. Without sequential scans, filling the click counts of a million links took hours.
+    await client.query("set local enable_seqscan = on");
+    const { rows } = await client.query<AppliedMigration>('select name, works_with as "worksWith" from migrations');
+    const [next] = pendingMigrations(rows, known);
     if (next) {
+      if (next.stopsNodes) await refuseBesideNodes(client, nodeSilentMs);
       for (const statement of next.statements(POSTGRES)) await client.query(statement);
-      await client.query("insert into migrations (name) values ($1)", [next.name]);
+      await client.query("insert into migrations (name, works_with) values ($1, $2)", [
+        next.name,
+        next.worksWith ?? null,
+      ]);
     }
     await client.query("commit");
     return next !== undefined;
   } catch (error) {
-    // If the connection is gone, the server has undone everything; the first failure is the one to tell.
+    // If the connection is lost, the server has rolled back. The first failure is the one to report.
     await client.query("rollback").catch(() => {});
     throw error;
   }
 }
 
+/** A start waits and tries again, so that nodes may be stopped and started in any order. */
+async function refuseBesideNodes(client: Client, nodeSilentMs: number): Promise<void> {
+  const { rows } = await client.query<{ id: number }>(
+    `select id from nodes where dead = 0 and beat_at > (extract(epoch from clock_timestamp()) * 1000)::bigint - $1::bigint
+      order by id`,
+    [nodeSilentMs],
+  );
+  if (rows.length === 0) return;
+  const nodes = rows.map(({ id }) => id).join(", ");
+  throw new StorageUnavailable(`the schema changes only while no node runs: stop node ${nodes} of the older release`);
+}
+
 const GROUND = [
   "create table if not exists migrations (name text primary key)",
+  "alter table migrations add column if not exists works_with text",
   "create table if not exists migration_turn (one integer primary key)",
   "insert into migration_turn (one) values (1) on conflict do nothing",
 ];
 
-/** Two nodes that create the same table at once collide in PostgreSQL's own catalogue in spite of `if not exists`. */
+/** Retries, because two nodes that create the same table at once collide in PostgreSQL's catalog despite `if not exists`. */
 async function layGround(client: Client): Promise<void> {
   for (const statement of GROUND) {
     for (let tries = 1; ; tries += 1) {

@@ -1,10 +1,9 @@
-import { DEAD_NODE_KEPT_MS, HAS_WORK, PLACE } from "../engine.ts";
 import { IS_WAITING, nodeOf, type NodeRow } from "../rows.ts";
-import type { NodeStore } from "../node-store.ts";
-import { NOBODY } from "../store.ts";
+import { DEAD_NODE_KEPT_MS, HAS_WORK, PLACE, type NodeStore } from "../nodes.ts";
+import { UNOWNED } from "../store.ts";
 import type { ConnectionPool } from "./pool.ts";
 
-/** The server's clock, read when the statement runs and not when its transaction began. */
+/** The server's clock when the statement runs, not when its transaction began. */
 const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 
 const CLEAR = `
@@ -14,7 +13,7 @@ const CLEAR = `
 const LEFT_BEHIND = `
   select id from nodes where dead = 1 and ${HAS_WORK} order by id`;
 
-/** Who is running, told by one clock: the database's. */
+/** Registry of running nodes. All times come from the database's clock, because the clocks of nodes differ. */
 export function createNodes(pool: ConnectionPool): NodeStore {
   const { query } = pool;
 
@@ -26,7 +25,7 @@ export function createNodes(pool: ConnectionPool): NodeStore {
           text: `insert into nodes (beat_at, started_at, sends, roles) values (${NOW}, ${NOW}, $1, $2) returning id`,
           values: [sends ? 1 : 0, roles.join(" ")],
         });
-        return rows[0]?.id ?? NOBODY;
+        return rows[0]?.id ?? UNOWNED;
       }),
 
     async beat(node) {
@@ -37,7 +36,7 @@ export function createNodes(pool: ConnectionPool): NodeStore {
       return count === 1;
     },
 
-    async bury(silentMs) {
+    async expireNodes(silentMs) {
       await query({
         text: `update nodes set dead = 1 where dead = 0 and beat_at < ${NOW} - $1::bigint`,
         values: [silentMs],
@@ -49,11 +48,12 @@ export function createNodes(pool: ConnectionPool): NodeStore {
 
     leave: (node) =>
       pool.transaction(async (run) => {
-        const text = `update messages set owner = ${NOBODY} where owner = $1 and ${IS_WAITING}`;
+        const text = `update messages set owner = ${UNOWNED} where owner = $1 and ${IS_WAITING}`;
         await run({ text, values: [node] });
-        const callbacks = `update callbacks set owner = ${NOBODY} where owner = $1 and state = 'waiting'`;
+        const callbacks = `update callbacks set owner = ${UNOWNED} where owner = $1 and state = 'waiting'`;
         await run({ text: callbacks, values: [node] });
-        await run({ text: "delete from nodes where id = $1", values: [node] });
+        // Marked dead, not deleted: a commit of this node that is still in flight may leave rows that are found by its id.
+        await run({ text: "update nodes set dead = 1 where id = $1", values: [node] });
       }),
 
     async listNodes() {

@@ -13,13 +13,14 @@ const MESSAGES = columns({
   received_at: "bigint",
   reports_due_at: "bigint",
   carrier: "text",
+  test: "integer",
 });
 
-/** Counted by phone first, because one statement cannot change a phone twice; in order, so that nodes do not deadlock. */
+/** Counts per phone first, because one statement cannot update a phone twice. The order prevents deadlocks between nodes. */
 const RECEIVE = `
   with landed as (
-    insert into phone_messages (account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at, carrier)
-    select account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at, carrier from ${MESSAGES.rows}
+    insert into phone_messages (account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at, carrier, test)
+    select account_id, id, number, sender, channel, content, message_id, received_at, reports_due_at, carrier, test from ${MESSAGES.rows}
     order by account_id, id
     on conflict (account_id, id) do nothing
     returning account_id, number, received_at
@@ -41,6 +42,7 @@ export async function receiveOnPhones(query: Query, batch: readonly PhoneMessage
     received_at: message.receivedAt,
     reports_due_at: message.reportsDueAt,
     carrier: message.carrier,
+    test: message.test ? 1 : 0,
   }));
   await query({ name: "receive on phones", text: RECEIVE, values: MESSAGES.values(messages) });
 }

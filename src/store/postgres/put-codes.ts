@@ -7,7 +7,7 @@ import { rowKey } from "./row-key.ts";
 import { numberKey, numberOf, type NumberRow, type Numbers, type WithCode } from "./verify-numbers.ts";
 import { countedSends, type TallyRow } from "./verify-tallies.ts";
 
-/** All that a batch of codes changes beside its messages. */
+/** All rows that a batch of codes changes besides its messages. */
 export interface CodeRows {
   codes: readonly ReturnType<typeof newCodes>[number][];
   numbers: readonly NumberRow[];
@@ -15,15 +15,15 @@ export interface CodeRows {
   tallies: readonly TallyRow[];
 }
 
-/** Parts of a statement, with the arrays that are their parameters. */
+/** CTEs of a statement, with the arrays for their parameters. */
 export interface CodeParts {
   text: string;
   values(rows: CodeRows): string[];
 }
 
 /**
- * Ends the codes before new ones, stores these, and writes what was sent to numbers and is owed by prefixes, which are
- * locked: as parts of the statement that stores their messages, whose parameters they follow.
+ * Ends the previous codes, stores the new ones, and updates the locked numbers and prefixes and the tallies. These CTEs belong
+ * to the statement that stores the messages, and their parameters follow its own.
  */
 export function codeParts(first: number, after: string): CodeParts {
   const codes = columns(
@@ -122,7 +122,7 @@ export function codeParts(first: number, after: string): CodeParts {
   tallied as (
     insert into verify_tallies (account_id, kind, name, bucket, sends, verified)
     select account_id, kind, name, bucket, sends, verified from ${tallies.rows}
-    -- Whoever sends to a country counts here, so this comes last of all, and in the same order in every statement.
+    -- Every send to a country locks this row, so it comes last, in the same order in every statement.
     where ${[after, "ended", "coded", "sent", "owing"].map((part) => `(select count(*) from ${part})`).join(" + ")} >= 0
     order by account_id, kind desc, name, bucket
     on conflict (account_id, kind, name, bucket) do update
@@ -139,7 +139,7 @@ export function codeParts(first: number, after: string): CodeParts {
   };
 }
 
-/** What is to be written of codes that were admitted, and of prefixes, which those that were not may have changed too. */
+/** The rows of admitted codes, and those of prefixes, which refused codes may change as well. */
 export function codeRows(admitted: readonly WithCode[], { numbers, prefixes }: LockedTraffic): CodeRows {
   const codes = newCodes(
     admitted.filter(({ verification }) => !verification.continues),
@@ -154,7 +154,10 @@ export function codeRows(admitted: readonly WithCode[], { numbers, prefixes }: L
   };
 }
 
-/** The codes as rows, and as the latest of their numbers. Of several for one number and configuration the last one counts. */
+/**
+ * Builds the code rows and records each code as the latest of its number. Of several for one number and configuration, the last
+ * one is valid.
+ */
 function newCodes(batch: readonly WithCode[], numbers: Numbers) {
   const last = new Map(batch.map((item) => [placeOf(item), item]));
   return batch.map((item) => {
@@ -177,7 +180,7 @@ function newCodes(batch: readonly WithCode[], numbers: Numbers) {
       bound: verification.bound || verification.fixed ? 1 : 0,
       failures_per_hour: verification.failuresPerHour,
       failures_per_day: verification.failuresPerDay,
-      test: message.test ? 1 : 0,
+      test: message.test || verification.fixed ? 1 : 0,
       created_at: message.createdAt,
       expires_at: verification.expiresAt,
       done_at: isLast ? null : message.createdAt,
@@ -191,12 +194,15 @@ function newCodes(batch: readonly WithCode[], numbers: Numbers) {
   });
 }
 
-/** Of two codes in the same place the later one ends the other. */
+/** The later of two codes with the same key ends the earlier one. */
 const placeOf = (item: WithCode): string =>
   rowKey(item.message.accountId, item.verification.mode, numberOf(item), item.verification.config);
 
-/** When there is something to do with a new code: with one that ends as it begins, at once. */
+/**
+ * Time of the first action on a new code. A code that its own batch supersedes is due at once if a webhook subscribes to its
+ * end.
+ */
 function dueAt({ message, verification }: WithCode, isLast: boolean): number | null {
   if (!isLast) return verification.followed ? message.createdAt : null;
-  return firstDueAt(verification);
+  return firstDueAt(verification, message.createdAt);
 }

@@ -14,11 +14,11 @@ const GIVE_KEYS_BACK = `
 const FIND_KEYS = `
   select place, body_hash, response from ${KEYS.rows} join idempotency using (account_id, path, key)`;
 
-/** The idempotency key of a request and whose it is, as one text; null where it has none. */
+/** Account, path and idempotency key of a request as one string; null without a key. */
 export const keyOf = ({ message, idempotency }: Acceptance): string | null =>
   idempotency && JSON.stringify([message.accountId, idempotency.path, idempotency.key]);
 
-/** Takes the keys of requests that have one; gives those that were free. */
+/** Inserts the idempotency keys of these requests and returns the keys that were free. */
 export async function takeKeys(query: Query, batch: readonly Acceptance[]): Promise<Set<string>> {
   const { rows } = await query<{ account_id: number; path: string; key: string }>({
     text: TAKE_KEYS,
@@ -27,12 +27,12 @@ export async function takeKeys(query: Query, batch: readonly Acceptance[]): Prom
   return new Set(rows.map(({ account_id, path, key }) => JSON.stringify([account_id, path, key])));
 }
 
-/** Lets others have the keys of requests that came to nothing. */
+/** Deletes the keys of refused requests, so that they can be used again. */
 export async function giveKeysBack(query: Query, batch: readonly Acceptance[]): Promise<void> {
   await query({ text: GIVE_KEYS_BACK, values: KEYS.values(batch.map(keyRow)) });
 }
 
-/** What was answered under the keys of these; nothing where a key has just been forgotten. */
+/** Finds the responses stored under the keys of these requests; undefined if a key has just expired. */
 export async function findReplays(query: Query, batch: readonly Acceptance[]): Promise<(AcceptResult | undefined)[]> {
   const { rows } = await query<{ place: number; body_hash: string; response: string }>({
     text: FIND_KEYS,

@@ -1,3 +1,3 @@
-/** What a row is known by in memory: its account, and what is unique within it. */
+/** Map key of a row: its account and the values that are unique within the account. */
 export const rowKey = (accountId: number, ...names: readonly (string | number)[]): string =>
   [accountId, ...names].join(" ");

@@ -1,5 +1,5 @@
 import type { Acceptance } from "../store.ts";
-import type { NewVerification } from "../verify-store.ts";
+import type { NewVerification } from "../verifications.ts";
 import { rowKey } from "./row-key.ts";
 
 /** A request with the code that it sends. */
@@ -16,17 +16,16 @@ export interface NumberRow {
   verified_at: number;
 }
 
-/** Numbers by what tells their rows from all others. */
+/** Number rows by `numberKey`. */
 export type Numbers = Map<string, NumberRow>;
 
-/** Whom a code is sent to. */
+/** The phone number that a code is sent to. */
 export const numberOf = ({ recipients }: Acceptance): string => recipients[0]?.number ?? "";
 
-/** What tells its row from all others. */
 export const numberKey = (item: WithCode): string =>
   rowKey(item.message.accountId, item.verification.mode, numberOf(item));
 
-/** The numbers of a batch as rows to which nothing was ever sent, which is what most of them are. */
+/** The numbers of a batch as rows without sends, which is true for most of them. */
 export function newNumbers(batch: readonly WithCode[]): Numbers {
   const rows: Numbers = new Map();
   for (const item of batch) {

@@ -10,7 +10,7 @@ interface PrefixKey {
   prefix: string;
 }
 
-/** The prefixes that codes of a batch are owed by. */
+/** The prefixes that owe a verification for the codes of a batch. */
 export function prefixKeys(batch: readonly WithCode[]): PrefixKey[] {
   const owing = batch.filter(({ verification }) => owedUnder(verification) !== null);
   const keys = owing.map((item) => ({ account_id: item.message.accountId, prefix: prefixOf(numberOf(item)) }));
@@ -24,7 +24,7 @@ interface LockedPrefix {
   changed: boolean;
 }
 
-/** What the prefixes of a batch owe, each locked, with what the batch has changed so far. */
+/** The locked prefixes of a batch with their ledgers, including the changes by the batch so far. */
 export class LockedPrefixes {
   readonly #rows: Map<string, LockedPrefix>;
 
@@ -44,7 +44,6 @@ export class LockedPrefixes {
     this.#rows.set(rowKey(accountId, prefix), { accountId, prefix, ledger, changed: true });
   }
 
-  /** Those that are no longer as they were. */
   changedRows(): PrefixRow[] {
     return [...this.#rows.values()]
       .filter(({ changed }) => changed)

@@ -9,7 +9,7 @@ export interface TallyRow extends Bucket {
   name: string;
 }
 
-/** Where one send is counted. */
+/** The tallies that count one send: of its country and of its account. */
 const talliesOf = ({ message, verification }: WithCode): TallyRow[] => {
   const book = bookOf(verification);
   const { accountId: account_id, createdAt } = message;
@@ -20,7 +20,7 @@ const talliesOf = ({ message, verification }: WithCode): TallyRow[] => {
   ];
 };
 
-/** The sends of a batch as they are counted; one row may stand for many of them, because a statement changes each row once only. */
+/** The sends of a batch, summed per tally row, because one statement can update each row only once. */
 export function countedSends(batch: readonly WithCode[]): TallyRow[] {
   const merged = new Map<string, TallyRow>();
   for (const row of batch.filter(({ verification }) => bookOf(verification) !== "").flatMap(talliesOf)) {
@@ -32,7 +32,7 @@ export function countedSends(batch: readonly WithCode[]): TallyRow[] {
   return [...merged.values()];
 }
 
-/** The tallies that limits of a batch look at, each named by the first bucket that is wanted. */
+/** The tallies that the limits of a batch read, each with the first bucket that is needed. */
 export function wantedTallies(batch: readonly WithCode[]): TallyRow[] {
   const wanted = new Map<string, TallyRow>();
   for (const row of batch.filter(({ verification: { guard } }) => guard !== null).flatMap(talliesOf)) {
@@ -42,20 +42,20 @@ export function wantedTallies(batch: readonly WithCode[]): TallyRow[] {
   return [...wanted.values()];
 }
 
-/** What was counted of each country and account, as far back as any limit looks, and what a batch has added so far. */
-export class Tallies {
+/** Counts per country and account, as far back as any limit reads, including the sends of the batch so far. */
+export class BatchTallies {
   readonly #rows = new Map<string, TallyRow[]>();
 
   constructor(rows: readonly TallyRow[]) {
     for (const row of rows) this.#add(row);
   }
 
-  /** What was counted of one country or account. */
+  /** The buckets of one country or account. */
   at(accountId: number, kind: string, name: string): readonly TallyRow[] {
     return this.#rows.get(rowKey(accountId, kind, name)) ?? [];
   }
 
-  /** Counts a send for those after it in its batch. */
+  /** Counts a send, so that the limits of later codes in the batch include it. */
   remember(item: WithCode): void {
     for (const row of talliesOf(item)) this.#add(row);
   }

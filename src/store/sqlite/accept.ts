@@ -1,43 +1,44 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { FREE, HELD } from "../charge.ts";
-import { describeFailure } from "../../model/message.ts";
-import { laneOf } from "../rows.ts";
-import { NOBODY, type AcceptResult, type NewLinks } from "../store.ts";
+import { describeFailure, FIRST_STATES, type State } from "../../model/message.ts";
+import { laneOf, recipientsOf } from "../rows.ts";
+import { UNOWNED, type AcceptResult, type NewLinks } from "../store.ts";
 import { acceptResultOf } from "../verification-rows.ts";
 import { createAdmit } from "./admit-codes.ts";
+import type { CampaignCounts } from "./campaign-counts.ts";
 import { unpack, type Packed, type Unpacked } from "./packing.ts";
 import { createPutCallback } from "./put-callback.ts";
 
 const STORED: AcceptResult = { kind: "stored" };
 const UNPAID: AcceptResult = { kind: "unpaid" };
 
-/** Said by an error, because whatever of the request is written already must be undone. */
+/** Thrown as an error, so that the rows that the request has already written are rolled back. */
 export const CODE_TAKEN = "code taken";
 
-/** Said by an error for the same reason. */
+/** Thrown as an error for the same reason. */
 export const UNPAID_CODE = "unpaid";
 
-/** Those of a new message, its own place and number last. */
+/** The columns of a new message; its place and recipient come last. */
 const COLUMNS = [
   "account_id", "request_id", "channel", "lane", "test", "sender", "content", "segments", "campaign_name", "state", "owner",
   "error_code", "description", "created_at", "due_at", "expires_at", "done_at", "credits", "charge", "trail", "carrier",
-  "attempts", "n", "recipient",
+  "attempts", "callback", "n", "recipient",
 ]; // prettier-ignore
 
 /** Stores requests, inside the writer's transaction. */
-export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => AcceptResult[] {
+export function createAccept(db: DatabaseSync, counts: CampaignCounts): (batch: readonly Packed[]) => AcceptResult[] {
   const shared = COLUMNS.slice(2).map(() => "?");
   const insertInto = `insert into messages (${COLUMNS.join(", ")})`;
   const insertMessage = db.prepare(`${insertInto} values (${shared.join(", ")}, ?, ?)`);
-  /** Most requests are one message that goes at once, and of these a third of a row's columns are the same. */
+  /** Most requests are one message that goes out at once. For these, a third of the columns are constants. */
   const insertSetOut = db.prepare(
     `insert into messages (account_id, request_id, channel, lane, test, sender, content, segments, owner, created_at, due_at,
        expires_at, credits, trail, carrier, recipient, state, charge, attempts, n)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'submitting', ${FREE}, 1, 1)`,
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '${FIRST_STATES.direct}', ${FREE}, 1, 1)`,
   );
   const insertAlike = db.prepare(`${insertInto} select ${shared.join(", ")}, key + 1, value from json_each(?)`);
   const insertTarget = db.prepare(
-    "insert into link_targets (account_id, request_id, k, url, created_at, expires_at) values (?, ?, ?, ?, ?, ?)",
+    "insert into link_targets (account_id, request_id, k, url, created_at, expires_at, recipients) values (?, ?, ?, ?, ?, ?, ?)",
   );
   const insertLink = db.prepare(
     "insert into links (code, account_id, request_id, n, k) values (?, ?, ?, ?, ?) on conflict (code) do nothing",
@@ -79,23 +80,27 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
       return { kind: "held back", admission };
     }
     if (metered && !holdCredits(request)) {
-      // What the code has already changed must be undone, and so it is said by an error.
+      // Thrown as an error, so that the rows that the code has changed are rolled back.
       if (code) throw new Error(UNPAID_CODE);
       if (idempotency) removeIdempotency.run(accountId, idempotency.path, idempotency.key);
       return UNPAID;
     }
     if (numbers.length === 1 && setsOut(request)) insertSetOut.run(...setOutOf(request));
-    // The recipients of a bulk mostly differ by their numbers alone, and are then one statement: two thirds of the work.
-    else if (numbers.length > 1 && areAlike(request)) insertAlike.run(...sharedOf(request, 0), JSON.stringify(numbers));
-    else
-      for (const [index, number] of numbers.entries())
+    // Recipients of a bulk request mostly differ only by number. One statement then saves a third of the work.
+    else if (numbers.length > 1 && areAlike(request)) {
+      insertAlike.run(...sharedOf(request, 0), JSON.stringify(numbers));
+      counts.note(accountId, request.campaignName, null, initialState(request, 0), numbers.length);
+    } else
+      for (const [index, number] of numbers.entries()) {
         insertMessage.run(...sharedOf(request, index), index + 1, number);
+        counts.note(accountId, request.campaignName, null, initialState(request, index));
+      }
     if (links) insertLinks(accountId, requestId, createdAt, links);
-    for (const row of callbacks ?? []) putCallback({ ...row, owner: NOBODY, due_at: createdAt });
+    for (const row of callbacks ?? []) putCallback({ ...row, owner: UNOWNED, due_at: createdAt, seq: 0 });
     return admission ? acceptResultOf(admission) : STORED;
   }
 
-  /** Takes what a request costs from the balance, if there is enough of it. */
+  /** Holds the cost of a request on the balance; false when the balance is too low. */
   function holdCredits({ accountId, requestId, createdAt, credits, failures }: Unpacked): boolean {
     const total = credits.reduce((sum, each, index) => (failures?.[index] ? sum : sum + each), 0);
     if (total === 0) return true;
@@ -105,8 +110,9 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
   }
 
   function insertLinks(accountId: number, requestId: string, createdAt: number, links: NewLinks): void {
+    const recipients = recipientsOf(links);
     for (const [index, url] of links.targets.entries())
-      insertTarget.run(accountId, requestId, index + 1, url, createdAt, links.expiresAt);
+      insertTarget.run(accountId, requestId, index + 1, url, createdAt, links.expiresAt, recipients[index] ?? 0);
     for (const { code, n, k } of links.codes)
       if (insertLink.run(code, accountId, requestId, n, k).changes === 0) throw new Error(CODE_TAKEN);
   }
@@ -114,7 +120,7 @@ export function createAccept(db: DatabaseSync): (batch: readonly Packed[]) => Ac
   return (batch) => tallies.during(() => batch.map(acceptOne));
 }
 
-/** What the first columns of every new message have. */
+/** The first columns of every new message. */
 const beginningOf = ({ accountId, requestId, channel, routeClass, test, sender }: Unpacked): SQLInputValue[] => [
   accountId,
   requestId,
@@ -124,11 +130,17 @@ const beginningOf = ({ accountId, requestId, channel, routeClass, test, sender }
   sender,
 ];
 
-/** Whether nothing is said of the only message of a request but that it goes at once. */
-const setsOut = ({ carrier, createdAt, dueAt, campaignName, metered, failures, own }: Unpacked): boolean =>
-  carrier !== null && dueAt <= createdAt && campaignName === null && !metered && failures === null && own === null;
+/** True for a single message that goes out at once, without campaign, metering or failures. */
+const setsOut = ({ carrier, createdAt, dueAt, campaignName, metered, failures, own, callback }: Unpacked): boolean =>
+  carrier !== null &&
+  dueAt <= createdAt &&
+  campaignName === null &&
+  !metered &&
+  failures === null &&
+  own === null &&
+  callback === null;
 
-/** Such a message, in the order of the columns that are its own. */
+/** The values of a message that goes out at once, in column order. */
 const setOutOf = (request: Unpacked): SQLInputValue[] => [
   ...beginningOf(request),
   request.content,
@@ -143,25 +155,33 @@ const setOutOf = (request: Unpacked): SQLInputValue[] => [
   request.numbers[0] ?? "",
 ];
 
-/** Whether the messages of a request differ by their numbers alone. */
+/** True if the messages of a request differ only by number. */
 const areAlike = ({ credits, failures, own }: Unpacked): boolean =>
   failures === null && own === null && credits.every((each) => each === credits[0]);
 
-/** A new message but for its place and number, in the order of the columns. */
+const dueAtOf = ({ dueAt, own }: Unpacked, index: number): number => own?.[index]?.[2] ?? dueAt;
+
+function initialState(request: Unpacked, index: number): State {
+  if (request.failures?.[index]) return FIRST_STATES.refused;
+  if (dueAtOf(request, index) > request.createdAt) return FIRST_STATES.later;
+  return request.carrier === null ? FIRST_STATES.queued : FIRST_STATES.direct;
+}
+
+/** A new message without its place and number, in column order. */
 function sharedOf(request: Unpacked, index: number): SQLInputValue[] {
   const { createdAt, dueAt, carrier } = request;
   const failure = request.failures?.[index] ?? null;
-  const [ownContent = null, ownSegments = null, ownDueAt = null, ownTrail = null] = request.own?.[index] ?? [];
-  const due = ownDueAt ?? dueAt;
-  const waits = due > createdAt;
-  const goesAtOnce = carrier !== null && !failure && !waits;
+  const [ownContent = null, ownSegments = null, , ownTrail = null] = request.own?.[index] ?? [];
+  const due = dueAtOf(request, index);
+  const state = initialState(request, index);
+  const goesAtOnce = state === FIRST_STATES.direct;
   return [
     ...beginningOf(request),
     ownContent ?? request.content,
     ownSegments ?? request.segments,
     request.campaignName,
-    failure ? "rejected" : waits ? "scheduled" : goesAtOnce ? "submitting" : "accepted",
-    failure || waits ? NOBODY : request.owner,
+    state,
+    state === FIRST_STATES.refused || state === FIRST_STATES.later ? UNOWNED : request.owner,
     failure,
     describeFailure(failure),
     createdAt,
@@ -173,5 +193,6 @@ function sharedOf(request: Unpacked, index: number): SQLInputValue[] {
     ownTrail === null ? request.trail : (request.trail ?? "") + ownTrail,
     goesAtOnce ? carrier : null,
     goesAtOnce ? 1 : 0,
+    request.callback,
   ];
 }

@@ -7,14 +7,14 @@ import {
   prefixOf,
   type PrefixLedger,
 } from "../../model/pumping.ts";
-import { judgeSend } from "../../model/send-limits.ts";
+import { decideSend } from "../../model/send-limits.ts";
 import { MOMENT_DIGITS, MOMENTS_KEPT, momentText } from "../../model/verification.ts";
 import { bookOf, firstDueAt, owedUnder, takePlace } from "../verification-rows.ts";
 import { ledgerOf, prefixRow } from "../prefix-rows.ts";
 import type { PrefixRow } from "../tables.ts";
-import type { Admission, NewVerification } from "../verify-store.ts";
+import type { Admission, NewVerification } from "../verifications.ts";
 import { unpackCode, type PackedCode } from "./packing.ts";
-import { Tallies } from "./verify-tallies.ts";
+import { TallyCache } from "./verify-tallies.ts";
 
 /** The request that sends a code. */
 interface Sent {
@@ -27,7 +27,7 @@ interface Sent {
 
 type Known = [sends: string, latest: string, verifiedAt: number];
 
-/** What one number was sent, by one of its two logs: that which limits refuse by, or that which they are noted by. */
+/** The send log of one number. Limits that bind use one log, and limits that are only noted use the other. */
 function createLog(db: DatabaseSync, log: "sends" | "noted_sends") {
   const other = log === "sends" ? "noted_sends" : "sends";
   const find = db.prepare(
@@ -47,9 +47,12 @@ function createLog(db: DatabaseSync, log: "sends" | "noted_sends") {
   };
 }
 
-/** Stores codes, each in the place of the one before it, unless limits refuse it. Inside the writer's transaction. */
-export function createAdmit(db: DatabaseSync): { tallies: Tallies; admit(sent: Sent, packed: PackedCode): Admission } {
-  const tallies = new Tallies(db);
+/** Stores codes, each replacing the previous one, unless limits refuse it. Runs inside the writer's transaction. */
+export function createAdmit(db: DatabaseSync): {
+  tallies: TallyCache;
+  admit(sent: Sent, packed: PackedCode): Admission;
+} {
+  const tallies = new TallyCache(db);
   const logs = { bound: createLog(db, "sends"), noted: createLog(db, "noted_sends") };
   const findPrefix = db.prepare("select * from verify_prefixes where account_id = ? and prefix = ?");
   const putPrefix = db.prepare(
@@ -65,6 +68,10 @@ export function createAdmit(db: DatabaseSync): { tallies: Tallies; admit(sent: S
     `insert into verifications (account_id, id, mode, config, number, country, state, digest, checks, checks_max, bound, failures_per_hour,
        failures_per_day, test, created_at, expires_at, next_at, plan, counted, pays, followed)
      values (?, ?, ?, ?, ?, ?, 'pending', ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+
+  const insertSource = db.prepare(
+    "insert into verify_sources (account_id, verify_id, source, deliver_only, unreported) values (?, ?, ?, ?, ?)",
   );
 
   function prefixAt(accountId: number, prefix: string): PrefixLedger {
@@ -90,7 +97,7 @@ export function createAdmit(db: DatabaseSync): { tallies: Tallies; admit(sent: S
     );
   }
 
-  /** What limits say of a code, and what its prefix owes after that. */
+  /** The decision of the limits on a code, and the debt of its prefix afterwards. */
   function judge(
     { accountId, number, createdAt: now }: Sent,
     verification: NewVerification,
@@ -109,7 +116,7 @@ export function createAdmit(db: DatabaseSync): { tallies: Tallies; admit(sent: S
       country: guard ? tallies.country(counted) : [],
       today: guard ? tallies.today(counted) : 0,
     };
-    const { refusals, newBlock } = judgeSend(traffic, caps, guard, now);
+    const { refusals, newBlock } = decideSend(traffic, caps, guard, now);
     if (bound && refusals.length > 0) {
       if (newBlock && owed) putLedger(accountId, prefix, ledgerAfterBlock(ledger, newBlock, owed));
       return { refused: refusals, noted: [], blocked: newBlock && { prefix, ...newBlock } };
@@ -131,7 +138,7 @@ export function createAdmit(db: DatabaseSync): { tallies: Tallies; admit(sent: S
       ? { before: null, latest: latestBefore }
       : takePlace(latestBefore, config, requestId);
     if (before !== null) supersede.run(createdAt, createdAt, createdAt, accountId, before);
-    // There is one writer, so what was not there a moment ago can be inserted without a look.
+    // There is only one writer, so a row that was missing a moment ago can be inserted without another check.
     (known ? log.update : log.insert).run(momentText(createdAt), latest, createdAt, accountId, mode, number);
     const book = bookOf(verification);
     if (book !== "") tallies.add({ accountId, book, country, at: createdAt }, 1, 0);
@@ -149,15 +156,18 @@ export function createAdmit(db: DatabaseSync): { tallies: Tallies; admit(sent: S
       bound || fixed ? 1 : 0,
       verification.failuresPerHour,
       verification.failuresPerDay,
-      test ? 1 : 0,
+      test || fixed ? 1 : 0,
       createdAt,
       verification.expiresAt,
-      firstDueAt(verification),
+      firstDueAt(verification, createdAt),
       next?.plan ?? null,
       book,
       owed ? paysFor(owed) : 0,
       followed ? 1 : 0,
     );
+    const { source } = verification;
+    if (source)
+      insertSource.run(accountId, requestId, source.name, source.deliverOnly ? 1 : 0, source.unreported ? 1 : 0);
     return admission;
   }
 

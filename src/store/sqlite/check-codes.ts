@@ -11,11 +11,11 @@ import {
 } from "../../model/verification.ts";
 import { blockAfterUse } from "../prefix-rows.ts";
 import { refusedCheck } from "../verification-rows.ts";
-import type { CheckResult, CodeCheck } from "../verify-store.ts";
+import type { CheckResult, CodeCheck } from "../verifications.ts";
 import { packResult, unpackCheck, type PackedCheck, type PackedResult } from "./pack-checks.ts";
-import { Tallies } from "./verify-tallies.ts";
+import { TallyCache } from "./verify-tallies.ts";
 
-/** A code, with the wrong tries at its number; null where the number is not known any more. */
+/** A code, with the wrong attempts at its number; null where the number is no longer stored. */
 type Found = readonly [
   number: string,
   country: string,
@@ -34,14 +34,14 @@ type Found = readonly [
   failures: string | null,
 ];
 
-/** Whose failures tries at codes of nobody are. */
+/** The row that counts attempts at unknown codes. */
 const NO_NUMBER = "";
 
 const ADD_FAILURE = `substr(? || failures, 1, ${MOMENT_DIGITS * MOMENTS_KEPT})`;
 
-/** Decides tries at codes, inside the writer's transaction, in which nobody else can change what was read. */
+/** Checks codes, inside the writer's transaction. There is one writer, so the rows cannot change after they are read. */
 export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) => PackedResult[] {
-  const tallies = new Tallies(db);
+  const tallies = new TallyCache(db);
   const find = db.prepare(
     `select code.number, country, state, digest, checks, checks_max, bound, failures_per_hour, failures_per_day, created_at,
        expires_at, counted, pays, followed, failures
@@ -62,13 +62,13 @@ export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) =
   const noteFailure = db.prepare(
     `update verify_numbers set failures = ${ADD_FAILURE}, touched_at = ? where account_id = ? and mode = ? and number = ?`,
   );
-  const noteNobody = db.prepare(
+  const noteUnknown = db.prepare(
     `insert into verify_numbers (account_id, mode, number, sends, noted_sends, failures, latest, touched_at)
      values (?, ?, '${NO_NUMBER}', '', '', ?, '{}', ?)
      on conflict (account_id, mode, number) do update set touched_at = excluded.touched_at,
        failures = ${ADD_FAILURE.replace("?", "excluded.failures")}`,
   );
-  const findNobody = db.prepare(
+  const findUnknown = db.prepare(
     `select failures from verify_numbers where account_id = ? and mode = ? and number = '${NO_NUMBER}'`,
   );
   const noteStray = db.prepare(
@@ -76,21 +76,21 @@ export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) =
      on conflict (account_id) do update set checks = checks + 1, last_at = excluded.last_at`,
   );
 
-  /** Failures that are about no number, which every try of an account would write to the same row: once in a batch is enough. */
-  const nobodys = new Map<string, { accountId: number; mode: string; moments: string; at: number }>();
+  /** Failures without a number go to one row per account, so each batch writes them once. */
+  const unknownCodes = new Map<string, { accountId: number; mode: string; moments: string; at: number }>();
 
-  function failNobody({ accountId, mode, at }: CodeCheck): void {
+  function failUnknown({ accountId, mode, at }: CodeCheck): void {
     const key = `${accountId} ${mode}`;
-    const noted = nobodys.get(key) ?? { accountId, mode, moments: "", at };
+    const noted = unknownCodes.get(key) ?? { accountId, mode, moments: "", at };
     noted.moments = addMoment(noted.moments, at);
     noted.at = at;
-    nobodys.set(key, noted);
+    unknownCodes.set(key, noted);
   }
 
-  /** Whatever is refused is written down as well: an answer that came sooner would tell what it was about. */
+  /** Timing attack: refused attempts are written too, because a faster response would reveal the reason. */
   function noteRefused(check: CodeCheck): void {
     noteStray.run(check.accountId, check.at);
-    failNobody(check);
+    failUnknown(check);
   }
 
   function verify({ accountId, mode, id, at }: CodeCheck, code: Found): CheckResult {
@@ -110,9 +110,9 @@ export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) =
     const checks = before + 1;
     if (checks < checksMax) count.run(checks, accountId, id);
     else end.run(checks, "exhausted", at, followed === 1 ? at : null, accountId, id);
-    // What does not count against its number is nobody's failure, as all that is refused: it has to take as long.
+    // Timing attack: a failure that does not count against its number is written elsewhere, so that it takes as long.
     if (bound === 1) noteFailure.run(momentText(at), at, accountId, mode, number);
-    else failNobody(check);
+    else failUnknown(check);
     return { kind: "incorrect", remaining: checksMax - checks };
   }
 
@@ -120,8 +120,8 @@ export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) =
     const { accountId, mode, id, digest, at } = check;
     const code = find.get(accountId, id, mode) as unknown as Found | undefined;
     if (!code) {
-      // Another try looks at the failures of its number, and this one at those of nobody: it has to take as long.
-      findNobody.get(accountId, mode);
+      // Timing attack: other attempts read the failures of their number, so this one reads a row too.
+      findUnknown.get(accountId, mode);
       noteRefused(check);
       return { kind: "unknown" };
     }
@@ -137,9 +137,9 @@ export function createCheck(db: DatabaseSync): (batch: readonly PackedCheck[]) =
   }
 
   function checkAll(batch: readonly PackedCheck[]): PackedResult[] {
-    nobodys.clear();
+    unknownCodes.clear();
     const results = batch.map((check) => packResult(checkOne(unpackCheck(check))));
-    for (const { accountId, mode, moments, at } of nobodys.values()) noteNobody.run(accountId, mode, moments, at);
+    for (const { accountId, mode, moments, at } of unknownCodes.values()) noteUnknown.run(accountId, mode, moments, at);
     return results;
   }
 

@@ -5,25 +5,33 @@ export interface Failed {
   failed: { message: string; errcode: number };
 }
 
+/** Writes that a transaction gathers in memory. They are written before its commit, and dropped when it is rolled back. */
+interface DeferredWrites {
+  write(): void;
+  drop(): void;
+}
+
 /**
- * Keeps what is wrong with one thing from the others in its transaction. A savepoint for each would copy every page that is
- * touched, and nearly always nothing is wrong: so a transaction is first run without any, and where something fails it is
- * taken back and run once more, carefully.
+ * Isolates a failing item from the others in its transaction. A savepoint for each item would copy every touched page, and
+ * failures are rare. So a transaction first runs without savepoints; if an item fails, it is rolled back and run again with
+ * them.
  */
 export class Isolation {
   readonly #db: DatabaseSync;
+  readonly #deferred: DeferredWrites;
   #careful = false;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, deferred: DeferredWrites) {
     this.#db = db;
+    this.#deferred = deferred;
   }
 
-  /** Whether one thing may fail without the others. */
+  /** True while each item runs in its own savepoint. */
   get careful(): boolean {
     return this.#careful;
   }
 
-  /** Runs all of it as one transaction; throws where the store itself fails, and nothing has happened then. */
+  /** Runs everything as one transaction. Throws, with nothing written, when the storage itself fails. */
   transact<T>(run: () => T): T {
     try {
       return this.#attempt(run);
@@ -38,23 +46,26 @@ export class Isolation {
     }
   }
 
-  /** Something within the transaction that may fail by itself; it is undone then, and the rest goes on. */
+  /** Runs one item that may fail: its writes are rolled back, and the rest continues. */
   alone<T>(run: () => T): T | Failed {
     if (!this.#careful) return run();
+    this.#deferred.write();
     this.#db.exec("savepoint alone");
     try {
       const result = run();
+      this.#deferred.write();
       this.#db.exec("release alone");
       return result;
     } catch (error) {
       if (!this.#db.isTransaction || isStorageFault(error)) throw error;
+      this.#deferred.drop();
       this.#db.exec("rollback to alone");
       this.#db.exec("release alone");
       return { failed: describe(error) };
     }
   }
 
-  /** Several that are quicker done in one; one after the other where care is needed. */
+  /** Runs several items as one batch, which is faster; one by one in careful mode. */
   together<I, T>(items: readonly I[], run: (items: readonly I[]) => T[]): (T | Failed)[] {
     if (!this.#careful) return run(items);
     return items.flatMap((item): (T | Failed)[] => {
@@ -67,9 +78,11 @@ export class Isolation {
     try {
       this.#db.exec("begin immediate");
       const result = run();
+      this.#deferred.write();
       this.#db.exec("commit");
       return result;
     } catch (error) {
+      this.#deferred.drop();
       if (this.#db.isTransaction) this.#db.exec("rollback");
       throw error;
     }

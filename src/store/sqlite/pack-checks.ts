@@ -1,6 +1,6 @@
-import type { CheckResult, CodeCheck } from "../verify-store.ts";
+import type { CheckResult, CodeCheck } from "../verifications.ts";
 
-/** A try on its way to the writer, without names, as an acceptance is. */
+/** A code check on its way to the writer, as a tuple like an acceptance. */
 export type PackedCheck = readonly [accountId: number, mode: CodeCheck["mode"], id: string, digest: string, at: number];
 
 export const packCheck = ({ accountId, mode, id, digest, at }: CodeCheck): PackedCheck => [
@@ -20,8 +20,8 @@ export const unpackCheck = ([accountId, mode, id, digest, at]: PackedCheck): Cod
 });
 
 /**
- * What came of most tries crosses back without names too: `true` of a right one, of a wrong one how many remain. Nothing is
- * never said of a right one, because it is what any mistake would cross as.
+ * Most results cross back packed: `true` for a correct code, or the number of remaining attempts for a wrong one. Null never
+ * means success, because a bug may also serialize as null.
  */
 export type PackedResult = CheckResult | number | true;
 

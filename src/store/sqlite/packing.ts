@@ -3,11 +3,11 @@ import type { PumpingGuard } from "../../model/pumping.ts";
 import { callbackRow } from "../callback-rows.ts";
 import { hasOwn } from "../rows.ts";
 import type { Acceptance, NewRecipient } from "../store.ts";
-import type { NewVerification } from "../verify-store.ts";
+import type { NewVerification } from "../verifications.ts";
 
 /**
- * An acceptance on its way to the writer, as a list without names: one crosses for every request,
- * and names cost as much as values to write and to read again.
+ * An acceptance on its way to the writer, as a tuple: one crosses for every request, and field names cost as much to serialize
+ * and parse as the values.
  */
 export type Packed = readonly [
   accountId: number,
@@ -29,16 +29,18 @@ export type Packed = readonly [
   idempotency: Acceptance["idempotency"],
   numbers: readonly string[],
   credits: readonly number[],
-  /** Null when every number is right. */
+  /** Null when every recipient is valid. */
   failures: readonly (string | null)[] | null,
-  /** Null when no recipient has anything of its own. */
+  /** Null when no recipient has values of its own. */
   own: readonly Own[] | null,
-  /** Null when nobody is told anything. */
+  /** Null when there are no callbacks. */
   callbacks: readonly NewCallbackRow[] | null,
   /** Null when it sends no code. */
   code: PackedCode | null,
-  /** The carrier that they are handed to at once, or null. */
+  /** The carrier of a direct dispatch, or null. */
   carrier: string | null,
+  /** JSON of the messages' own callback, or null. */
+  callback: string | null,
 ];
 
 type NewCallbackRow = ReturnType<typeof callbackRow>;
@@ -48,7 +50,7 @@ type Own = readonly [content: string | null, segments: number | null, dueAt: num
 export function pack({
   message,
   recipients,
-  trail,
+  timeline: trail,
   owner,
   carrier,
   metered,
@@ -83,22 +85,23 @@ export function pack({
     callbacks.length === 0 ? null : callbacks.map(callbackRow),
     verification ? packCode(verification) : null,
     carrier ?? null,
+    message.callback ? JSON.stringify(message.callback) : null,
   ];
 }
 
 export type Unpacked = ReturnType<typeof unpack>;
 
-/** The same with its names, on the writer's side: what costs is names in the text that crosses. */
+/** Restores the names on the writer's side, where they cost nothing to transfer. */
 // prettier-ignore
 export const unpack = ([
   accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName, createdAt, dueAt, expiresAt,
-  owner, trail, metered, links, idempotency, numbers, credits, failures, own, callbacks, code, carrier,
+  owner, trail, metered, links, idempotency, numbers, credits, failures, own, callbacks, code, carrier, callback,
 ]: Packed) => ({
   accountId, requestId, channel, routeClass, test, sender, content, segments, campaignName, createdAt, dueAt, expiresAt,
-  owner, trail, metered, links, idempotency, numbers, credits, failures, own, callbacks, code, carrier,
+  owner, trail, metered, links, idempotency, numbers, credits, failures, own, callbacks, code, carrier, callback,
 });
 
-/** A code on the same way. Of a configuration only what limits need crosses: all of it may be longer than the message. */
+/** A code as a tuple. Only the values for the limits cross, because a whole configuration may be longer than the message. */
 export type PackedCode = readonly [
   mode: NewVerification["mode"],
   config: string,
@@ -117,6 +120,7 @@ export type PackedCode = readonly [
   next: NewVerification["next"],
   continues: boolean,
   followed: boolean,
+  source: Required<NewVerification>["source"],
 ];
 
 type PackedGuard = readonly [
@@ -145,6 +149,7 @@ const packCode = (code: NewVerification): PackedCode => [
   code.next,
   code.continues ?? false,
   code.followed ?? false,
+  code.source ?? null,
 ];
 
 const packGuard = (guard: PumpingGuard): PackedGuard => [
@@ -166,15 +171,15 @@ const unpackGuard = ([prefixUnused, countryPerHour, sendsPerDay, conversionPerce
 // prettier-ignore
 export const unpackCode = ([
   mode, config, country, digest, checksMax, failuresPerHour, failuresPerDay, expiresAt, bound, fixed,
-  cooldownSeconds, sendsPer10Minutes, sendsPerDay, guard, next, continues, followed,
+  cooldownSeconds, sendsPer10Minutes, sendsPerDay, guard, next, continues, followed, source,
 ]: PackedCode): Required<NewVerification> => ({
   mode, config, country, digest, checksMax, failuresPerHour, failuresPerDay, expiresAt, bound, fixed,
   caps: { cooldownSeconds, sendsPer10Minutes, sendsPerDay },
   guard: guard && unpackGuard(guard),
-  next, continues, followed,
+  next, continues, followed, source,
 });
 
-const ownOf = ({ content, segments, dueAt, trail }: NewRecipient): Own => [
+const ownOf = ({ content, segments, dueAt, timeline: trail }: NewRecipient): Own => [
   content === undefined ? null : JSON.stringify(content),
   segments ?? null,
   dueAt ?? null,

@@ -3,12 +3,12 @@ import type { CallbackRow } from "../tables.ts";
 
 type NewCallbackRow = Omit<CallbackRow, "state" | "attempts" | "done_at" | "log">;
 
-/** Writes down a callback of a request that is stored or a message that moves, inside the writer's transaction. */
+/** Stores a callback of a new request or of a transition, inside the writer's transaction. */
 export function createPutCallback(db: DatabaseSync): (row: NewCallbackRow) => void {
   const insert = db.prepare(
     `insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,
-       carrier, facts, owner, due_at, state, attempts)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0)`,
+       carrier, facts, owner, due_at, seq, state, attempts)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', 0)`,
   );
   return (row) => {
     insert.run(
@@ -26,6 +26,7 @@ export function createPutCallback(db: DatabaseSync): (row: NewCallbackRow) => vo
       row.facts,
       row.owner,
       row.due_at,
+      row.seq,
     );
   };
 }

@@ -2,23 +2,23 @@ import type { DatabaseSync } from "node:sqlite";
 import type { MessageRef } from "../../model/message.ts";
 import { ON_ID_USED_AGAIN } from "../rows.ts";
 
-/** How long a request's id is, and how long a place in it is made. */
+/** Fixed lengths of a request id and of the padded recipient index in a packed text. */
 const REQUEST_ID_LENGTH = 36;
 const PLACE_LENGTH = 6;
 const PLACE_AT = REQUEST_ID_LENGTH + 1;
 const ID_AT = PLACE_AT + PLACE_LENGTH;
 
-/** The ids under which carriers have taken messages, gathered so that they are written together. */
+/** Carrier message ids, collected so that one statement writes them. */
 export interface Submissions {
-  /** False for what has to be written by itself. */
+  /** False for an id that must be written separately. */
   add(carrier: string, carrierMessageId: string, ref: MessageRef): boolean;
-  /** Writes what was added since the last time. */
+  /** Writes the ids that were added since the last call. */
   write(): void;
 }
 
 /**
- * Writes many ids by one statement, inside the writer's transaction: in half the time that a statement for each takes. Each is a
- * text of its own in a list, of parts that are always of the same length, but for the last.
+ * Writes many ids by one statement, inside the writer's transaction, which halves the time. Each id is one text of fixed-length
+ * fields, except for the last field.
  */
 export function createPutSubmissions(db: DatabaseSync): () => Submissions {
   const insert = db.prepare(

@@ -1,15 +1,22 @@
+import { setPriority } from "node:os";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { isStorageFault } from "./faults.ts";
 import { openDatabase } from "./open.ts";
-import type { Answer, Job } from "./thread.ts";
+import type { Answer, Job, ThreadData } from "./thread.ts";
 
-/** Reads in a thread beside the writer: it sees what is committed and holds nobody up. */
+/** A reader thread: it sees committed data and never blocks the writer. */
 
 const KEPT_STATEMENTS = 200;
 
+/** Niceness of threads for reporting queries: on a busy machine the event loop and the writer run first. */
+const BACKGROUND_NICENESS = 10;
+
 const port = parentPort as MessagePort;
-const db = openDatabase((workerData as { path: string }).path, { readOnly: true });
+const { path, isBackground } = workerData as ThreadData;
+const db = openDatabase(path, { readOnly: true });
+// Only Linux has a niceness per thread. Elsewhere this would slow the whole process down.
+if (isBackground && process.platform === "linux") setPriority(0, BACKGROUND_NICENESS);
 const kept = new Map<string, StatementSync>();
 
 port.on("message", (job: string) => {
@@ -22,12 +29,12 @@ function read(id: number, sql: string, values: SQLInputValue[]): string {
   return answer(id, () => JSON.stringify(statementOf(sql).all(...values)));
 }
 
-/** The statement's one value is JSON and crosses as it is: rows that nobody here looks at need not become objects first. */
+/** The statement returns one JSON value, which crosses unparsed: this thread need not build objects from it. */
 function readJson(id: number, sql: string, values: SQLInputValue[]): string {
   return answer(id, () => String(Object.values(statementOf(sql).get(...values) ?? {})[0]));
 }
 
-/** The text of the one answer to a job, with a result that is JSON already. */
+/** The response to a job whose result is already JSON. */
 function answer(id: number, result: () => string): string {
   try {
     return `[{"id":${id},"result":${result()}}]`;

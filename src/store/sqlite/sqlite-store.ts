@@ -12,40 +12,48 @@ import {
   type QueryResult,
 } from "kysely";
 import type { Clock } from "../../lib/clock.ts";
-import { createAudit } from "../audit.ts";
-import { createCallbacks, insertCallbacks } from "../callbacks.ts";
-import { createCatalogQueries } from "../catalog.ts";
-import { createCreditQueries } from "../credits.ts";
-import { DEAD_NODE_KEPT_MS, FunctionDriver, HAS_WORK, PING, PLACE, type Engine } from "../engine.ts";
-import { createInboundParts } from "../inbound-parts.ts";
-import { createFigures } from "../figures.ts";
-import { createInbound } from "../inbound.ts";
+import { insertCallbacks } from "../callbacks.ts";
+import { FunctionDriver, PING, NO_WRITES, type BackgroundResult, type Engine } from "../engine.ts";
+import { START } from "../key-range.ts";
+import { separateReporting } from "../reads.ts";
+import { ReportingQueue, REPORTING_LIMITS, type ReportingLimits } from "../reporting-queue.ts";
+import { createSharedQueries } from "../shared-queries.ts";
 import { packCheck, unpackResult } from "./pack-checks.ts";
-import { packMoves } from "./pack-moves.ts";
+import { packTransitions } from "./fast.ts";
 import { packSettlement } from "./settle-callbacks.ts";
-import { createLinks } from "../links.ts";
-import { createOptOutQueries } from "../optouts.ts";
-import { createReading } from "../reading.ts";
-import { createRecords } from "../records.ts";
-import { createRetention } from "../retention.ts";
-import { isAbout, nodeOf, parkedOf, submissionOf, type NodeRow, type ParkedRow, type RefRow } from "../rows.ts";
 import type { Store } from "../store.ts";
-import { createSubmissions } from "../submissions.ts";
 import type { Tables } from "../tables.ts";
-import { movedAsKnown, type AsKnown } from "../as-known.ts";
-import { createUsers } from "../users.ts";
-import { createVerifications } from "../verifications.ts";
-import { createVerifyGuard } from "../verify-guard.ts";
-import type { Commands } from "./commands.ts";
+import { predictedResult, type Expecting } from "../transition.ts";
+import type { WriterCommands, Write } from "./commands.ts";
 import type { Failed } from "./isolation.ts";
 import { migrate } from "./migrate.ts";
 import { FIND_LINKS, hitsOf, packClick, type FoundLink } from "./links.ts";
+import { createNodes } from "./nodes.ts";
 import { openDatabase } from "./open.ts";
 import { pack } from "./packing.ts";
-import { DatabaseThread } from "./thread.ts";
+import { ReportingThreads } from "./reporting-threads.ts";
+import { DatabaseThread, type Read } from "./thread.ts";
+import { findSubmissions, listMatchable } from "./unmatched.ts";
 
-/** The store of one process on one machine: a file, one writing thread, one reading thread. */
-export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Error) => void = () => {}): Store {
+interface SqliteOptions {
+  /** Called when a thread that the pipeline needs has ended. */
+  onBroken?: ((error: Error) => void) | undefined;
+  reporting?: ReportingLimits;
+  /** Replaces the reader thread of reporting queries, in tests. */
+  reportingThread?: URL | undefined;
+}
+
+const READER = new URL("reader.ts", import.meta.url);
+
+/**
+ * The store of one process on one machine: one file, one writer thread, one reader thread for the pipeline, and some for
+ * reporting queries.
+ */
+export function openSqliteStore(
+  path: string,
+  clock: Clock,
+  { onBroken = () => {}, reporting: limits = REPORTING_LIMITS, reportingThread = READER }: SqliteOptions = {},
+): Store {
   mkdirSync(dirname(path), { recursive: true });
   const setup = openDatabase(path);
   try {
@@ -54,15 +62,18 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     setup.close();
     throw error;
   }
-  // The connection stays open so that the log of the last writer is never removed under the threads at a restart.
-  const writer = new DatabaseThread(new URL("writer.ts", import.meta.url), path, onBroken);
-  const reader = new DatabaseThread(new URL("reader.ts", import.meta.url), path, onBroken);
+  // An open connection keeps the write-ahead log of the previous process from being removed while the threads start.
+  const writer = new DatabaseThread(new URL("writer.ts", import.meta.url), path, { onBroken });
+  const reader = new DatabaseThread(READER, path, { onBroken });
+  const reportingThreads = new ReportingThreads(
+    () => new DatabaseThread(reportingThread, path, { isBackground: true }),
+    limits,
+  );
+  const reporting = new ReportingQueue(limits);
 
-  const write = <K extends keyof Commands>(
-    command: K,
-    ...args: Parameters<Commands[K]>
-  ): Promise<ReturnType<Commands[K]>> => writer.call(command, args);
-  const read = <R>(text: string, ...values: unknown[]): Promise<R[]> => reader.call("read", [text, values]);
+  const write: Write = (command, ...args) => writer.call(command, args);
+  const read: Read = (text, ...values) => reader.call("read", [text, values]);
+  const report: Read = (text, ...values) => reporting.run((signal) => reportingThreads.query(text, values, signal));
 
   async function run<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (SelectQueryNode.is(query.query)) return { rows: await read<R>(query.sql, ...query.parameters) };
@@ -70,67 +81,38 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     return { rows: rows as R[], numAffectedRows: BigInt(changes) };
   }
 
-  const db = new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new FunctionDriver(run),
-      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  });
-  const engine: Engine = {
-    db,
-    // Not `json_patch`, to which a null means that the field is removed.
-    holds: (column, text) => sql`instr(${sql.ref(column)}, ${text}) > 0`,
-    mergeJson: (column, change) => {
-      const fields = Object.entries(JSON.parse(change) as Record<string, unknown>);
-      const pairs = fields.map(([name, value]) => sql`, ${`$."${name}"`}, json(${JSON.stringify(value)})`);
-      return sql`json_set(${sql.ref(column)}${sql.join(pairs, sql``)})`;
-    },
-    isAmong: (column, values) => sql`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`,
-    rowsOf: (types, batch) => {
-      const names = Object.keys(types) as (keyof typeof types & string)[];
-      const columns = names.map((name, index) => sql`value ->> ${sql.lit(index)} as ${sql.ref(name)}`);
-      const values = JSON.stringify(batch.map((row) => names.map((name) => row[name])));
-      return sql`(select ${sql.join(columns)} from json_each(${values}))`;
-    },
+  const engine = createEngine(run, {
     atomically: (queries) => write("atomically", queries.map(plain)),
-  };
+    inBackground: (queries) => writer.call("background", [queries.map(plain)], { background: true }),
+  });
+  const reportingEngine = createEngine(
+    async ({ sql: text, parameters }) => ({ rows: await report(text, ...parameters) }),
+    NO_WRITES,
+  );
 
-  return {
+  const store: Store = {
     engine: "sqlite",
-    ...createRecords(engine),
-    ...createCatalogQueries(engine),
-    ...createOptOutQueries(engine),
-    ...createCreditQueries(engine),
-    ...createRetention(engine),
-    ...createReading(engine),
-    ...createSubmissions(engine),
-    ...createLinks(engine),
-    ...createInbound(engine),
-    ...createInboundParts(engine),
-    ...createCallbacks(engine),
-    ...createVerifications(engine),
-    ...createVerifyGuard(engine),
-    ...createUsers(engine),
-    ...createAudit(engine),
-    ...createFigures(engine),
+    reporting,
+    replica: null,
+    ...createSharedQueries(engine),
+    ...createNodes(read, write, clock),
 
     async accept(batch, urgent) {
       const rows = batch.reduce((sum, { recipients }) => sum + recipients.length, 0);
-      type Results = ReturnType<Commands["accept"]>;
+      type Results = ReturnType<WriterCommands["accept"]>;
       const results = await writer.call<Results>("accept", [batch.map(pack)], { urgent, rows });
       return results.map(errorOrResult);
     },
-    async move(batch, urgent) {
-      type Results = ReturnType<Commands["move"]>;
-      const results = await writer.call<Results>("move", [packMoves(batch)], { urgent, rows: batch.length });
+    async transition(batch, urgent) {
+      type Results = ReturnType<WriterCommands["transition"]>;
+      const packed = packTransitions(batch);
+      const results = await writer.call<Results>("transition", [packed], { urgent, rows: batch.length });
       return results.map((result, index) =>
-        result === null ? movedAsKnown(batch[index] as AsKnown) : errorOrResult(result),
+        result === null ? predictedResult(batch[index] as Expecting) : errorOrResult(result),
       );
     },
     async checkCodes(batch) {
-      type Results = ReturnType<Commands["checkCodes"]>;
+      type Results = ReturnType<WriterCommands["checkCodes"]>;
       const results = await writer.call<Results>("checkCodes", [batch.map(packCheck)], {
         urgent: true,
         rows: batch.length,
@@ -141,104 +123,106 @@ export function openSqliteStore(path: string, clock: Clock, onBroken: (error: Er
     claimCallbacks: (claim) => write("claimCallbacks", claim),
     settleCallbacks: (batch) => writer.call("settleCallbacks", [batch.map(packSettlement)], { rows: batch.length }),
     release: (node, requests) => write("release", node, requests),
-    park: (batch, at) => write("park", batch, at),
-    forget: (before) => write("forget", before),
+    storeUnmatched: (batch, at) => write("storeUnmatched", batch, at),
+    // The writer adds changes up before each commit.
+    foldCampaignCounts: () => Promise.resolve(),
     async findLinks(codes) {
       const found = await reader.call<FoundLink[]>("readJson", [FIND_LINKS, [JSON.stringify(codes)]]);
       return hitsOf(codes, found);
     },
     async recordClicks(batch, callbacks = [], dueAt = 0) {
-      const told = callbacks.length === 0 ? [] : [plain(insertCallbacks(engine, callbacks, dueAt))];
+      const inserts = callbacks.length === 0 ? [] : [plain(insertCallbacks(engine, callbacks, dueAt))];
       const rows = batch.length + callbacks.length;
-      await writer.call("recordClicks", [batch.map(packClick), told], { rows });
+      await writer.call("recordClicks", [batch.map(packClick), inserts], { rows });
     },
     receiveOnPhones: (batch) => writer.call("receiveOnPhones", [batch], { rows: batch.length }),
     markReported: (batch) => writer.call("markReported", [batch], { rows: batch.length }),
 
-    async findSubmissions(batch) {
-      const rows = await read<RefRow & { place: number; parts: number }>(
-        `select wanted.key as place, account_id, request_id, n, parts from json_each(?) as wanted
-         join submissions on carrier = wanted.value ->> 0 and carrier_message_id = wanted.value ->> 1
-         where ${isAbout("(wanted.value ->> 2)", "submissions")}`,
-        JSON.stringify(batch.map(({ carrier, carrierMessageId, recipient }) => [carrier, carrierMessageId, recipient])),
-      );
-      const found = new Map(rows.map((row) => [row.place, submissionOf(row)]));
-      return batch.map((_, place) => found.get(place) ?? null);
-    },
+    findSubmissions: (batch) => findSubmissions(read, batch),
+    listMatchable: (limit, after) => listMatchable(read, limit, after),
 
-    async parkedWithMessage(limit) {
-      const rows = await read<ParkedRow & RefRow & { parts: number }>(
-        `select parked_receipts.*, submissions.account_id, request_id, n, parts
-         from parked_receipts join submissions using (carrier, carrier_message_id)
-         where ${isAbout("parked_receipts.recipient", "submissions")} order by id limit ?`,
-        limit,
-      );
-      return rows.map((row) => ({ ...parkedOf(row), ref: submissionOf(row) }));
+    async freePages(limit) {
+      const { changes, ms } = await writer.call<BackgroundResult>("freePages", [limit], { background: true });
+      const rows = changes[0] ?? 0;
+      return { next: rows < limit ? null : START, rows, ms };
     },
-
-    async join({ alone, sends = true, roles = [] }) {
-      if (alone) await write("query", "update nodes set dead = 1", []);
-      const insert = "insert into nodes (beat_at, started_at, sends, roles) values (?, ?, ?, ?) returning id";
-      const values = [clock.now(), clock.now(), sends ? 1 : 0, roles.join(" ")];
-      const { rows } = await write("query", insert, values);
-      return (rows[0] as { id: number }).id;
-    },
-    async beat(node) {
-      const { changes } = await write("query", "update nodes set beat_at = ? where id = ? and dead = 0", [
-        clock.now(),
-        node,
-      ]);
-      return changes === 1;
-    },
-    async bury(silentMs) {
-      await write("query", "update nodes set dead = 1 where dead = 0 and beat_at < ?", [clock.now() - silentMs]);
-      await write(
-        "query",
-        `delete from nodes where dead = 1 and beat_at < ?
-           and not ${HAS_WORK}`,
-        [clock.now() - DEAD_NODE_KEPT_MS],
-      );
-      const rows = await read<{ id: number }>(`select id from nodes where dead = 1
-           and ${HAS_WORK} order by id`);
-      return rows.map((row) => row.id);
-    },
-    leave: (node) => write("leave", node),
-    async countNodes() {
-      const rows = await read<{ alive: number }>("select count(*) as alive from nodes where dead = 0");
-      return rows[0]?.alive ?? 0;
-    },
-    async placeOf(node) {
-      const rows = await read<{ count: number; rank: number }>(PLACE, node);
-      return rows[0] ?? { count: 0, rank: 0 };
-    },
-
-    async listNodes() {
-      const rows = await read<NodeRow>(
-        "select id, roles, started_at, max(0, ? - beat_at) as silent_ms from nodes where dead = 0 order by id",
-        clock.now(),
-      );
-      return rows.map(nodeOf);
-    },
-    async databaseBytes() {
-      const rows = await read<{ bytes: number }>(
-        "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",
-      );
-      return rows[0]?.bytes ?? 0;
-    },
+    databaseBytes: () => databaseBytes(read),
 
     async ping() {
       await write("query", PING, []);
     },
     async close() {
-      await Promise.all([writer.close(), reader.close()]);
+      await Promise.all([writer.close(), reader.close(), reportingThreads.close()]);
       closeQuietly(setup);
     },
+  };
+  return separateReporting(store, {
+    ...createSharedQueries(reportingEngine, { timeoutMs: limits.timeoutMs, clock }),
+    databaseBytes: () => databaseBytes(report),
+  });
+}
+
+async function databaseBytes(read: Read): Promise<number> {
+  const rows = await read<{ bytes: number }>(
+    "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",
+  );
+  return rows[0]?.bytes ?? 0;
+}
+
+/** Kysely would run one query after the other, because a SQLite connection is not concurrent. Our threads have queues. */
+class ConcurrentAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+/** The dialect of SQLite, on a function that runs one query. */
+function createEngine(
+  run: <R>(query: CompiledQuery) => Promise<QueryResult<R>>,
+  writes: Pick<Engine, "atomically" | "inBackground">,
+): Engine {
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new ConcurrentAdapter(),
+      createDriver: () => new FunctionDriver(run),
+      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+  return {
+    db,
+    // Not `json_patch`, which removes a field whose new value is null.
+    holds: (column, text) => sql`instr(${sql.ref(column)}, ${text}) > 0`,
+    mergeJson: (column, change) => {
+      const fields = Object.entries(JSON.parse(change) as Record<string, unknown>);
+      const pairs = fields.map(([name, value]) => sql`, ${`$."${name}"`}, json(${JSON.stringify(value)})`);
+      return sql`json_set(${sql.ref(column)}${sql.join(pairs, sql``)})`;
+    },
+    // Most rows lack the field: the search for its name is cheaper than parsing.
+    jsonText: (column, field) =>
+      sql`case when instr(${sql.ref(column)}, ${sql.lit(`"${field}":`)}) > 0 then ${sql.ref(column)} ->> ${sql.lit(field)} end`,
+    isAmong: (column, values) => sql`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`,
+    rowsOf: (types, batch) => {
+      const names = Object.keys(types) as (keyof typeof types & string)[];
+      const columns = names.map((name, index) => sql`value ->> ${sql.lit(index)} as ${sql.ref(name)}`);
+      const values = JSON.stringify(batch.map((row) => names.map((name) => row[name])));
+      return sql`(select ${sql.join(columns)} from json_each(${values}))`;
+    },
+    deletingMessages: (condition) =>
+      [
+        sql`insert into campaign_counts (account_id, campaign_name, state, count)
+          select account_id, campaign_name, state, -count(*) from messages where ${condition} and campaign_name is not null
+          group by account_id, campaign_name, state
+          on conflict (account_id, campaign_name, state) do update set count = count + excluded.count`,
+        sql`delete from messages where ${condition}`,
+      ].map((query) => query.compile(db)),
+    ...writes,
   };
 }
 
 const plain = ({ sql: text, parameters }: CompiledQuery) => ({ sql: text, values: parameters as never });
 
-/** Errors do not cross as text, so the writer gives their words. */
+/** Errors do not survive JSON, so the writer sends their message. */
 const errorOrResult = <T extends object>(result: T | Failed): T | Error =>
   "failed" in result ? new Error(result.failed.message) : result;
 

@@ -3,24 +3,49 @@ import { StorageUnavailable } from "../store.ts";
 
 export interface Job {
   id: number;
-  /** Goes before whatever else waits. */
+  /** Runs before other waiting jobs. */
   urgent: boolean;
-  /** About how many rows it writes. */
+  /** Waits until no other job does. */
+  background?: boolean;
+  /** Approximate number of rows that it writes. */
   rows: number;
   command: string;
   args: readonly unknown[];
+}
+
+interface JobOptions {
+  urgent?: boolean | undefined;
+  rows?: number;
+  background?: boolean;
 }
 
 export type Answer =
   | { id: number; result?: unknown }
   | { id: number; error: { message: string; errcode: number }; storage: boolean };
 
-/** What a batch leaves behind is garbage when it is answered: more room for it is memory that is kept and not used. */
+/** Runs a select statement on a reader thread. */
+export type Read = <R>(text: string, ...values: unknown[]) => Promise<R[]>;
+
+interface ThreadOptions {
+  /** Called when the thread ends unexpectedly; it is not restarted. */
+  onBroken?: (error: Error) => void;
+  /** Runs with lower priority where the system has priorities for threads. */
+  isBackground?: boolean;
+}
+
+/** Read by the thread at its start. */
+export interface ThreadData {
+  path: string;
+  isBackground: boolean;
+}
+
+/** Young generation in MB. A batch is garbage once it is answered, so a larger heap would stay allocated and unused. */
 const YOUNG_MB = 12;
 
 /**
- * A thread with a database connection, asked by message and answering by promise. Messages cross as JSON text:
- * measured on batches of 32 accepted requests, the other side reads it in half the time of a structured clone.
+ * A thread with a database connection: it receives jobs as messages, and each call returns a promise. Messages cross as JSON
+ * text, which the other side reads in half the time of a structured clone (batches of 32 requests).
+ * Next: src/store/sqlite/writer.ts
  */
 export class DatabaseThread {
   readonly #worker: Worker;
@@ -29,9 +54,9 @@ export class DatabaseThread {
   #broken: Error | null = null;
   #closing = false;
 
-  /** `onBroken` is told when the thread ends without being asked to; it does not come back. */
-  constructor(file: URL, path: string, onBroken: (error: Error) => void) {
-    this.#worker = new Worker(file, { workerData: { path }, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+  constructor(file: URL, path: string, { onBroken = () => {}, isBackground = false }: ThreadOptions = {}) {
+    const workerData: ThreadData = { path, isBackground };
+    this.#worker = new Worker(file, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
     this.#worker.unref();
     this.#worker.on("message", (answers: string) => this.#settle(JSON.parse(answers) as Answer[]));
     this.#worker.on("error", (error) => this.#break(error));
@@ -41,12 +66,21 @@ export class DatabaseThread {
     });
   }
 
-  call<T>(command: string, args: readonly unknown[], { urgent = false, rows = 1 } = {}): Promise<T> {
+  /** The thread has ended, or is about to. */
+  get isBroken(): boolean {
+    return this.#broken !== null;
+  }
+
+  call<T>(
+    command: string,
+    args: readonly unknown[],
+    { urgent = false, rows = 1, background }: JobOptions = {},
+  ): Promise<T> {
     if (this.#broken) return Promise.reject(this.#broken);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve, reject });
-      const job: Job = { id, urgent, rows, command, args };
+      const job: Job = { id, urgent, rows, command, args, ...(background && { background }) };
       this.#worker.postMessage(JSON.stringify(job));
     });
   }

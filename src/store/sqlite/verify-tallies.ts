@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { bucketOf, dayOf, oldestBucket, type Bucket } from "../../model/pumping.ts";
 
-/** Where a send is counted, and the use of its code with it. */
-export interface Counted {
+/** Identifies the counters of a send and of the use of its code. */
+export interface CountedSend {
   accountId: number;
   book: string;
   country: string;
-  /** When it was sent. */
+  /** Time of the send. */
   at: number;
 }
 
@@ -15,21 +15,21 @@ interface Tally extends Bucket {
   addedVerified: number;
 }
 
-/** What one account has counted under one name. */
+/** The counters of one account under one name. */
 interface Series {
   accountId: number;
   kind: string;
   name: string;
-  /** From this bucket on what is stored is known; before it only what was added. */
+  /** Stored counts are loaded from this bucket on; earlier buckets hold only the additions. */
   knownFrom: number;
   tallies: Map<number, Tally>;
 }
 
 /**
- * Sends, and used ones among them, by country and by account. Every code of a batch is counted in the same few rows, so they
- * are read once in a batch and written once at its end.
+ * Counts sends and used codes by country and by account. All codes of a batch share a few rows, which are read once per batch
+ * and written once at its end.
  */
-export class Tallies {
+export class TallyCache {
   readonly #find;
   readonly #add;
   readonly #series = new Map<string, Series>();
@@ -45,7 +45,7 @@ export class Tallies {
     );
   }
 
-  /** Runs a batch, inside the writer's transaction. What is left of one that failed was undone with it, and is forgotten. */
+  /** Runs a batch, inside the writer's transaction. Clears the counts of a failed batch, which was rolled back. */
   during<T>(batch: () => T): T {
     this.#series.clear();
     const result = batch();
@@ -53,20 +53,20 @@ export class Tallies {
     return result;
   }
 
-  add({ accountId, book, country, at }: Counted, sends: number, verified: number): void {
+  add({ accountId, book, country, at }: CountedSend, sends: number, verified: number): void {
     addTo(this.#countryOf(accountId, book, country), bucketOf(at), sends, verified);
     addTo(this.#accountOf(accountId, book), dayOf(at), sends, verified);
   }
 
-  /** What went to a country as far back as limits look. */
-  country({ accountId, book, country, at }: Counted): readonly Bucket[] {
+  /** The counts of a country within the period that limits use. */
+  country({ accountId, book, country, at }: CountedSend): readonly Bucket[] {
     const from = oldestBucket(at);
     const series = this.#known(this.#countryOf(accountId, book, country), from);
     return [...series.tallies.values()].filter(({ bucket }) => bucket >= from);
   }
 
-  /** What the account has sent today. */
-  today({ accountId, book, at }: Counted): number {
+  /** The account's sends of today. */
+  today({ accountId, book, at }: CountedSend): number {
     const day = dayOf(at);
     return this.#known(this.#accountOf(accountId, book), day).tallies.get(day)?.sends ?? 0;
   }

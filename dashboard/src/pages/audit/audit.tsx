@@ -2,6 +2,7 @@ import { Badge, Group, Text } from "@mantine/core";
 import { IconListSearch } from "@tabler/icons-react";
 import { useMemo } from "react";
 import { usePages } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -19,6 +20,8 @@ interface Entry {
   at: number;
   actor: { kind: "user" | "key" | "nobody"; id: string | null; name: string | null };
   action: string;
+  /** The action in words. */
+  summary: string;
   kind: string;
   recordId: string | null;
   recordName: string | null;
@@ -27,19 +30,31 @@ interface Entry {
 }
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { title: "Time", render: ({ at }) => <TimeText at={at} size="sm" /> },
+  { title: t("Time"), render: ({ at }) => <TimeText at={at} size="sm" /> },
   {
-    title: "Who",
+    title: t("Who"),
     render: ({ actor }) => (
       <Group gap={6} wrap="nowrap">
-        <Text size="sm">{actor.name ?? "somebody"}</Text>
-        {actor.kind !== "user" && <Badge color="gray">{actor.kind === "key" ? "key" : "did not get in"}</Badge>}
+        <Text size="sm">{actor.name ?? t("Unknown user")}</Text>
+        {actor.kind !== "user" && <Badge color="gray">{actor.kind === "key" ? t("key") : t("failed sign-in")}</Badge>}
       </Group>
     ),
   },
-  { title: "What", render: ({ action }) => <Text size="sm">{action}</Text> },
   {
-    title: "Which",
+    title: t("What"),
+    render: ({ action, summary }) => (
+      <>
+        <Text size="sm">{summary}</Text>
+        {summary !== action && (
+          <Text size="xs" c="dimmed">
+            {action}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  {
+    title: t("Which"),
     wide: true,
     render: ({ recordName, recordId }) => (
       <Text size="sm" maw={260} truncate>
@@ -48,7 +63,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     ),
   },
   {
-    title: "Fields",
+    title: t("Fields"),
     wide: true,
     render: ({ fields }) => (
       <Text size="sm" maw={260} lineClamp={2}>
@@ -56,13 +71,13 @@ const COLUMNS: readonly Column<Entry>[] = [
       </Text>
     ),
   },
-  { title: "From", wide: true, render: ({ address }) => <Text size="sm">{address}</Text> },
+  { title: t("From"), wide: true, render: ({ address }) => <Text size="sm">{address}</Text> },
 ];
 
 /** Who changed what, and when. */
 export default function Audit() {
   return (
-    <OwnersOnly title="Audit log">
+    <OwnersOnly title={t("Audit log")}>
       <AuditTable />
     </OwnersOnly>
   );
@@ -80,35 +95,37 @@ function AuditTable() {
   return (
     <>
       <PageHeader
-        title="Audit log"
-        lead="Every change by people and by keys, every login and every failed one. Secrets, texts and whole numbers are never in it."
+        title={t("Audit log")}
+        lead={t(
+          "Every change by users and API keys, every sign-in and every failed sign-in. It never contains secrets, texts or full numbers.",
+        )}
       />
       <FilterBar values={filters} change={change}>
         <TypedFilter
-          label="Who"
+          label={t("Who")}
           value={who}
           onChange={(text) => change({ who: text })}
-          placeholder="E-mail or name of a key"
+          placeholder={t("E-mail or key name")}
           leading
         />
         <TypedFilter
-          label="What"
+          label={t("What")}
           value={what}
           onChange={(text) => change({ what: text })}
-          placeholder="keys, login failed"
+          placeholder={t("keys, login failed")}
         />
-        <DayFilter label="From" value={from} onChange={(day) => change({ from: day })} />
-        <DayFilter label="Until the end of" value={until} onChange={(day) => change({ until: day })} />
+        <DayFilter label={t("From")} value={from} onChange={(day) => change({ from: day })} />
+        <DayFilter label={t("To (inclusive)")} value={until} onChange={(day) => change({ until: day })} />
       </FilterBar>
       <DataTable
-        label="Audit log"
+        label={t("Audit log")}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         {...table}
         empty={
           <EmptyState
             icon={IconListSearch}
-            sentence={filtered ? "No change is like that." : "Nobody has changed anything yet."}
+            sentence={filtered ? t("No results") : t("No changes yet")}
             {...(filtered ? {} : { curl: curlOf({ path: PATH }) })}
           />
         }

@@ -4,7 +4,9 @@ import { useMemo } from "react";
 import { Link } from "wouter";
 import { usePages } from "../../api.ts";
 import type { Callback } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { CallbackDetail } from "../../parts/callback-detail.tsx";
+import { CallbackBadge } from "../../parts/callback-badge.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { DrawerTitle } from "../../parts/drawer-title.tsx";
@@ -12,7 +14,6 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { ChoiceFilter, DayFilter, FilterBar, spanOf, TypedFilter } from "../../parts/filters.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { SignatureHelp } from "../../parts/signature-help.tsx";
-import { StatusBadge } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { RecoverButton } from "./recover-button.tsx";
@@ -21,30 +22,30 @@ import { useEndpoints } from "./use-endpoints.ts";
 const FILTERS = ["messageId", "endpointId", "state", "from", "until"] as const;
 
 const STATES = [
-  { value: "waiting", label: "Waiting" },
-  { value: "delivered", label: "Delivered" },
-  { value: "exhausted", label: "Given up" },
-  { value: "dropped", label: "Dropped" },
+  { value: "waiting", label: t("Waiting") },
+  { value: "delivered", label: t("Delivered") },
+  { value: "exhausted", label: t("Failed") },
+  { value: "dropped", label: t("Discarded") },
 ];
 
 const eventOf = ({ event, status }: Pick<Callback, "event" | "status">): string =>
   [event, status].filter(Boolean).join(" ");
 
 const columnsWith = (open: (id: string) => void): Column<Callback>[] => [
-  { title: "Time", render: ({ happenedAt }) => <TimeText at={happenedAt} size="sm" /> },
-  { title: "State", render: ({ state }) => <StatusBadge status={state} /> },
+  { title: t("Time"), render: ({ happenedAt }) => <TimeText at={happenedAt} size="sm" /> },
+  { title: t("State"), render: (callback) => <CallbackBadge {...callback} /> },
   {
-    title: "Event",
+    title: t("Event"),
     render: ({ id, event, status }) => (
       <Anchor component="button" type="button" size="sm" ta="left" onClick={() => open(id)}>
         {eventOf({ event, status })}
       </Anchor>
     ),
   },
-  { title: "Told", wide: true, render: ({ endpoint }) => endpoint ?? <Text size="sm">gone</Text> },
-  { title: "Tries", wide: true, align: "right", render: ({ tries }) => tries },
+  { title: t("Endpoint"), wide: true, render: ({ endpoint }) => endpoint ?? <Text size="sm">{t("deleted")}</Text> },
+  { title: t("Attempts"), wide: true, align: "right", render: ({ tries }) => tries },
   {
-    title: "Last answer",
+    title: t("Last response"),
     wide: true,
     render: ({ lastAttempt }) => (
       <Text size="sm" lineClamp={1} maw={280}>
@@ -52,7 +53,7 @@ const columnsWith = (open: (id: string) => void): Column<Callback>[] => [
       </Text>
     ),
   },
-  { title: "Next try", wide: true, render: ({ nextTryAt }) => <TimeText at={nextTryAt} size="sm" /> },
+  { title: t("Next attempt"), wide: true, render: ({ nextTryAt }) => <TimeText at={nextTryAt} size="sm" /> },
 ];
 
 /** What your servers were told, or are to be told, with every try and what they answered. */
@@ -72,31 +73,33 @@ export default function Callbacks() {
   return (
     <>
       <PageHeader
-        title="Callback deliveries"
-        lead="What your servers were told, every try, and what they answered. What does not arrive is tried ten times in three days."
+        title={t("Webhook deliveries")}
+        lead={t(
+          "Every webhook and delivery report sent to your servers, with each attempt and the response. Failed deliveries are retried ten times over three days.",
+        )}
       >
         <RecoverButton endpoints={endpoints} chosen={endpointId} />
       </PageHeader>
       <FilterBar values={filters} change={change}>
         <TypedFilter
-          label="Message"
+          label={t("Message")}
           value={messageId}
           onChange={(text) => change({ messageId: text })}
-          placeholder="Message id"
+          placeholder={t("Message id")}
           leading
         />
         <ChoiceFilter
-          label="Told"
+          label={t("Endpoint")}
           value={endpointId}
           onChange={(id) => change({ endpointId: id })}
           data={endpoints.map(({ id, name }) => ({ value: id, label: name }))}
         />
-        <ChoiceFilter label="State" value={state} onChange={(word) => change({ state: word })} data={STATES} />
-        <DayFilter label="From" value={from} onChange={(day) => change({ from: day })} />
-        <DayFilter label="Until the end of" value={until} onChange={(day) => change({ until: day })} />
+        <ChoiceFilter label={t("State")} value={state} onChange={(word) => change({ state: word })} data={STATES} />
+        <DayFilter label={t("From")} value={from} onChange={(day) => change({ from: day })} />
+        <DayFilter label={t("To (inclusive)")} value={until} onChange={(day) => change({ until: day })} />
       </FilterBar>
       <DataTable
-        label="Callback deliveries"
+        label={t("Webhook deliveries")}
         columns={columnsWith(show)}
         rowKey={({ id }) => id}
         onRow={({ id }) => show(id)}
@@ -105,14 +108,12 @@ export default function Callbacks() {
           <EmptyState
             icon={IconWebhook}
             sentence={
-              filtered
-                ? "No callback is like that."
-                : "Nobody has been told anything yet. Add an address, and what it is told appears here."
+              filtered ? t("No results") : t("No deliveries yet. Add an endpoint, and its deliveries appear here.")
             }
             action={
               !filtered && (
                 <Button component={Link} href="/message-app/utility-manager/dlr-push-configuration">
-                  Set up delivery reports
+                  {t("Set up delivery reports")}
                 </Button>
               )
             }
@@ -128,15 +129,15 @@ export default function Callbacks() {
         onClose={() => changeOpen({ open: null })}
         position="right"
         size="lg"
-        title={<DrawerTitle>{opened ? eventOf(opened) : "Callback"}</DrawerTitle>}
+        title={<DrawerTitle>{opened ? eventOf(opened) : t("Callback")}</DrawerTitle>}
       >
         {opened?.messageId && (
           <Text size="sm" mb="md">
-            About{" "}
+            {t("About")}{" "}
             <Anchor component={Link} href={`/messages/${opened.messageId}`}>
-              this message
+              {t("this message")}
             </Anchor>
-            , told to {opened.endpoint ?? "an address that is gone"}.
+            {t(", sent to")} {opened.endpoint ?? t("a deleted endpoint")}.
           </Text>
         )}
         {open !== "" && <CallbackDetail id={open} />}

@@ -1,13 +1,15 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Modal, Select, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { IconRefresh } from "@tabler/icons-react";
 import { useState } from "react";
 import { api } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { fieldTime } from "../../parts/record/moment-input.tsx";
 import { RunProgress } from "../../parts/run/run-progress.tsx";
 import { useRun } from "../../parts/run/use-run.ts";
+import { TimeInput } from "../../parts/time-input.tsx";
 import type { KnownEndpoint } from "./use-endpoints.ts";
 
 const DAY_MS = 86_400_000;
@@ -18,7 +20,7 @@ interface Props {
   chosen: string;
 }
 
-/** After an outage of yours: everything again that failed for good since then. */
+/** After an outage of yours: everything at once that has not arrived since then. */
 export function RecoverButton({ endpoints, chosen }: Props) {
   const client = useQueryClient();
   const [opened, { open, close }] = useDisclosure(false);
@@ -34,14 +36,16 @@ export function RecoverButton({ endpoints, chosen }: Props) {
       for (const [index, { id, name, path }] of wanted.entries()) {
         let more = true;
         while (more) {
-          tell(`${resent.toLocaleString()} so far; looking at ${name}…`, (index / wanted.length) * 100);
+          tell(t("{resent} so far; checking {name}…", { resent, name }), (index / wanted.length) * 100);
           const options = { body: { since: new Date(since).toISOString() }, signal };
           const answer = await api<{ resent: number; more: boolean }>("POST", `${path}/${id}/recover`, options);
           resent += answer.resent;
           ({ more } = answer);
         }
       }
-      return `${resent.toLocaleString()} ${resent === 1 ? "callback goes" : "callbacks go"} out again.`;
+      return t(resent === 1 ? "{resent} delivery is queued again." : "{resent} deliveries are queued again.", {
+        resent,
+      });
     });
     await client.invalidateQueries({ queryKey: ["/api/callbacks"] });
   }
@@ -51,14 +55,14 @@ export function RecoverButton({ endpoints, chosen }: Props) {
       <GuardedButton
         variant="default"
         leftSection={<IconRefresh size={17} aria-hidden />}
-        whyNot={endpoints.length === 0 ? "There is no address to send anything to." : null}
+        whyNot={endpoints.length === 0 ? t("There are no endpoints to send to.") : null}
         onClick={() => {
           setEndpointId(chosen || null);
           setSince(fieldTime(Date.now() - DAY_MS));
           open();
         }}
       >
-        Resend what failed
+        {t("Recover since…")}
       </GuardedButton>
       <Modal
         opened={opened}
@@ -66,36 +70,42 @@ export function RecoverButton({ endpoints, chosen }: Props) {
           clear();
           close();
         }}
-        title="Resend what failed since"
+        title={t("Recover everything since")}
       >
         <Stack>
           <Text size="sm">
-            Everything that was given up since then goes out again, under the same ids. What waits for its next try is
-            not touched.
+            {t(
+              "Everything since then that has not been delivered is sent at once with the same ids: failed deliveries, and those that wait for their next attempt.",
+            )}
           </Text>
           <Select
-            label="To"
-            placeholder="All addresses that are on"
+            label={t("To")}
+            placeholder={t("All enabled endpoints")}
             data={endpoints.map(({ id, name }) => ({ value: id, label: name }))}
             value={endpointId}
-            onChange={setEndpointId}
+            onChange={(id) => {
+              setEndpointId(id);
+              clear();
+            }}
             clearable
-            clearButtonProps={{ "aria-label": "All addresses" }}
+            clearButtonProps={{ "aria-label": t("All endpoints") }}
           />
-          <TextInput
-            label="Since"
-            type="datetime-local"
+          <TimeInput
+            label={t("Since")}
             value={since}
-            onChange={({ currentTarget }) => setSince(currentTarget.value)}
+            onChange={(next) => {
+              setSince(next);
+              clear();
+            }}
           />
-          {run && <RunProgress label="Resending" run={run} stop={stop} />}
+          {run && <RunProgress label={t("Resending")} run={run} stop={stop} />}
           <Group justify="flex-end">
             <Button
               onClick={() => void recover()}
-              disabled={since === "" || run?.state === "running"}
+              disabled={since === "" || run?.state === "running" || run?.state === "done"}
               variant={run?.state === "done" ? "default" : "filled"}
             >
-              Resend
+              {t("Resend")}
             </Button>
           </Group>
         </Stack>

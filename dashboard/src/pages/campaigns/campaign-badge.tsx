@@ -1,5 +1,6 @@
+import { t } from "../../i18n/t.ts";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import type { Campaign } from "./campaign.ts";
 
 export const CampaignBadge = ({ status }: Pick<Campaign, "status">) =>
-  status === "running" ? <StatusBadge status="enroute" word="Running" /> : <StatusBadge status={status} />;
+  status === "running" ? <StatusBadge status="enroute" word={t("Running")} /> : <StatusBadge status={status} />;

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { get, type Page } from "../../api.ts";
 import type { Message } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import type { ShortLink } from "../links/short-link.ts";
 import type { Campaign } from "./campaign.ts";
 
@@ -27,7 +28,7 @@ export function useFailures({ name, counts }: Campaign) {
       );
       const reasons = [...groups.values()].map((group) => ({
         code: group[0]?.errCode ?? null,
-        words: group[0]?.statusDescription ?? "No reason was given",
+        words: group[0]?.statusDescription ?? t("No reason given"),
         count: group.length,
       }));
       return {

@@ -4,12 +4,15 @@ import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { Link, useParams } from "wouter";
 import { get, post } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { BarList } from "../../parts/bar-list.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
 import { GuardedButton, GuardedConfirm } from "../../parts/guarded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
+import { statusWord } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { CampaignBadge } from "./campaign-badge.tsx";
 import { CAMPAIGNS, funnelOf, totalOf, type Campaign } from "./campaign.ts";
@@ -29,8 +32,8 @@ export default function CampaignPage() {
   if (error)
     return (
       <>
-        <PageHeader title="Campaign" />
-        <ErrorState error={error} retry={() => void refetch()} title="The campaign cannot be read" />
+        <PageHeader title={t("Campaign")} />
+        <ErrorState error={error} retry={() => void refetch()} title={t("Campaign cannot be loaded")} />
       </>
     );
   if (!data) return <PageLoading />;
@@ -47,7 +50,7 @@ function Loaded({ campaign }: { campaign: Campaign }) {
         title={name}
         lead={
           <Anchor component={Link} href="/campaigns" size="sm">
-            All campaigns
+            {t("All campaigns")}
           </Anchor>
         }
       >
@@ -56,26 +59,26 @@ function Loaded({ campaign }: { campaign: Campaign }) {
       <Group mb="lg" gap="md">
         <CampaignBadge status={campaign.status} />
         <Text size="sm" c="dimmed" component="div">
-          Began <TimeText at={createdAt} size="sm" span />
+          {t("Started")} <TimeText at={createdAt} size="sm" span />
           {pausedAt !== null && (
             <>
-              , paused <TimeText at={pausedAt} size="sm" span />
+              {t(", paused")} <TimeText at={pausedAt} size="sm" span />
             </>
           )}
         </Text>
         <Anchor component={Link} href={messages} size="sm">
-          All its messages
+          {t("View messages")}
         </Anchor>
       </Group>
       <SimpleGrid cols={{ base: 2, md: 4 }} mb="lg">
-        <FigureCard label="Messages" value={total.toLocaleString()} />
+        <FigureCard label={t("Messages")} value={formatNumber(total)} />
         {["Delivered", "Pending", "Failed"].map((status) => (
-          <FigureCard key={status} label={status} value={(counts[status] ?? 0).toLocaleString()} />
+          <FigureCard key={status} label={statusWord(status)} value={formatNumber(counts[status] ?? 0)} />
         ))}
       </SimpleGrid>
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 6 }}>
-          <Section title="Funnel">
+          <Section title={t("Funnel")}>
             <BarList of={total} bars={funnelOf(campaign).map((step) => ({ ...step, label: step.name }))} />
           </Section>
         </Grid.Col>
@@ -101,10 +104,10 @@ function Failures({ campaign }: { campaign: Campaign }) {
   const { data } = useFailures(campaign);
   if (!data) return null;
   return (
-    <Section title="Why messages failed">
+    <Section title={t("Failure reasons")}>
       {data.reasons.length === 0 && (
         <Text size="sm" c="dimmed">
-          None has failed.
+          {t("No failures")}
         </Text>
       )}
       <BarList
@@ -122,7 +125,7 @@ function Failures({ campaign }: { campaign: Campaign }) {
       />
       {data.more && (
         <Text size="xs" c="dimmed" mt="sm">
-          Of the newest {data.lookedAt} that failed.
+          {t("Of the newest {lookedAt} that failed.", { lookedAt: data.lookedAt })}
         </Text>
       )}
     </Section>
@@ -133,14 +136,14 @@ function Clicks({ campaign }: { campaign: Campaign }) {
   const { data } = useClicks(campaign);
   if (!data || data.links.length === 0) return null;
   return (
-    <Section title="Clicks">
+    <Section title={t("Clicks")}>
       {data.links.map(({ id, url, recipients, recipientsClicked, clicks }) => (
         <div key={id}>
           <BarList
             of={recipients}
             bars={[
               {
-                name: `Recipients who clicked on ${url}`,
+                name: t("Recipients who clicked on {url}", { url }),
                 count: recipientsClicked,
                 color: "green",
                 label: (
@@ -152,14 +155,16 @@ function Clicks({ campaign }: { campaign: Campaign }) {
             ]}
           />
           <Text size="xs" c="dimmed" mt={4} mb="sm">
-            {clicks.person.toLocaleString()} clicks by people, {(clicks.preview + clicks.bot).toLocaleString()} by
-            programs
+            {t("{person} clicks by people, {value} by bots", {
+              person: clicks.person,
+              value: clicks.preview + clicks.bot,
+            })}
           </Text>
         </div>
       ))}
       {data.more && (
         <Text size="xs" c="dimmed">
-          Of the newest {data.lookedAt} messages.
+          {t("Of the newest {lookedAt} messages.", { lookedAt: data.lookedAt })}
         </Text>
       )}
     </Section>
@@ -174,7 +179,8 @@ function Brakes({ campaign }: { campaign: Campaign }) {
     mutationFn: (what: "pause" | "resume" | "cancel") => post<Campaign>(`${CAMPAIGNS}/${id}/${what}`),
     onSuccess: () => client.invalidateQueries({ queryKey: [CAMPAIGNS] }),
   });
-  const over = status === "cancelled" ? "It is cancelled: nothing can be sent under its name any more." : null;
+  const over =
+    status === "cancelled" ? t("This campaign is cancelled. No more messages can be sent under its name.") : null;
   const paused = status === "paused";
   return (
     <>
@@ -185,18 +191,21 @@ function Brakes({ campaign }: { campaign: Campaign }) {
         whyNot={over}
         onClick={() => act.mutate(paused ? "resume" : "pause")}
       >
-        {paused ? "Resume" : "Pause"}
+        {paused ? t("Resume") : t("Pause")}
       </GuardedButton>
       <GuardedConfirm
         color="red"
         variant="light"
         whyNot={over}
-        question={`Cancel ${name}?`}
-        consequence="Every message that no carrier has yet is cancelled, and nothing can be sent under this name any more."
-        yes="Cancel the campaign"
+        question={t("Cancel {name}?", { name })}
+        consequence={t(
+          "All messages not yet sent to a carrier are cancelled. No more messages can be sent under this name.",
+        )}
+        yes={t("Cancel campaign")}
+        no={t("Go back")}
         run={() => act.mutateAsync("cancel")}
       >
-        Cancel
+        {t("Cancel")}
       </GuardedConfirm>
       {act.error && <ErrorState error={act.error} />}
     </>

@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 /** What the API answers about everything that was sent under one name. */
 export interface Campaign {
   id: string;
@@ -23,9 +24,9 @@ export function funnelOf(campaign: Campaign): { name: string; count: number; col
   const failedLater = stateSum(campaign, "undelivered", "expired", "unknown");
   const sent = delivered + failedLater + stateSum(campaign, "submitted", "enroute");
   return [
-    { name: "Accepted", count: totalOf(campaign), color: "sun" },
-    { name: "Sent", count: sent, color: "blue" },
-    { name: "Delivered", count: delivered, color: "green" },
-    ...(read > 0 ? [{ name: "Read", count: read, color: "violet" }] : []),
+    { name: t("Accepted"), count: totalOf(campaign), color: "sun" },
+    { name: t("Sent"), count: sent, color: "blue" },
+    { name: t("Delivered"), count: delivered, color: "green" },
+    ...(read > 0 ? [{ name: t("Read"), count: read, color: "violet" }] : []),
   ];
 }

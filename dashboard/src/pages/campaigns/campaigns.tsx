@@ -2,6 +2,8 @@ import { Anchor, Button, Progress, Text } from "@mantine/core";
 import { IconSpeakerphone } from "@tabler/icons-react";
 import { Link, useLocation } from "wouter";
 import { usePages } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -14,17 +16,17 @@ import { CAMPAIGNS, totalOf, type Campaign } from "./campaign.ts";
 
 const COLUMNS: readonly Column<Campaign>[] = [
   {
-    title: "Name",
+    title: t("Name"),
     render: ({ id, name }) => (
       <Anchor component={Link} href={`/campaigns/${id}`} size="sm">
         {name}
       </Anchor>
     ),
   },
-  { title: "State", render: ({ status }) => <CampaignBadge status={status} /> },
-  { title: "Messages", align: "right", render: (campaign) => totalOf(campaign).toLocaleString() },
-  { title: "What became of them", wide: true, render: (campaign) => <Outcome campaign={campaign} /> },
-  { title: "Began", wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
+  { title: t("State"), render: ({ status }) => <CampaignBadge status={status} /> },
+  { title: t("Messages"), align: "right", render: (campaign) => formatNumber(totalOf(campaign)) },
+  { title: t("Results"), wide: true, render: (campaign) => <Outcome campaign={campaign} /> },
+  { title: t("Started"), wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
 ];
 
 /** Delivered, pending and failed as one bar, with the same in words below it. */
@@ -37,12 +39,12 @@ function Outcome({ campaign }: { campaign: Campaign }) {
   return (
     <>
       <Progress.Root size="md" w={220}>
-        {part(Delivered, "green", "Delivered")}
-        {part(Pending, "blue", "Pending")}
-        {part(Failed, "red", "Failed")}
+        {part(Delivered, "green", t("Delivered"))}
+        {part(Pending, "blue", t("Pending"))}
+        {part(Failed, "red", t("Failed"))}
       </Progress.Root>
       <Text size="xs" c="dimmed" mt={4}>
-        {Delivered.toLocaleString()} delivered · {Pending.toLocaleString()} pending · {Failed.toLocaleString()} failed
+        {t("{Delivered} delivered · {Pending} pending · {Failed} failed", { Delivered, Pending, Failed })}
       </Text>
     </>
   );
@@ -57,16 +59,22 @@ export default function Campaigns() {
   return (
     <>
       <PageHeader
-        title="Campaigns"
-        lead="Messages that were sent under one campaignName: how far they are, why some failed, and a way to stop the rest."
+        title={t("Campaigns")}
+        lead={t("Messages sent with the same campaignName: progress, failure reasons, pause and cancel.")}
       />
       {rows.length > 0 && (
         <FilterBar values={{ q }} change={change}>
-          <TypedFilter label="Find" value={q} onChange={(text) => change({ q: text })} placeholder="Name" leading />
+          <TypedFilter
+            label={t("Find")}
+            value={q}
+            onChange={(text) => change({ q: text })}
+            placeholder={t("Name")}
+            leading
+          />
         </FilterBar>
       )}
       <DataTable
-        label="Campaigns"
+        label={t("Campaigns")}
         columns={COLUMNS}
         {...table}
         rows={shown}
@@ -76,10 +84,10 @@ export default function Campaigns() {
           q === "" ? (
             <EmptyState
               icon={IconSpeakerphone}
-              sentence="No campaign yet. Messages that have a campaignName are counted under it."
+              sentence={t("No campaigns yet. Messages with a campaignName appear here.")}
               action={
                 <Button component={Link} href="/composer?kind=sms-bulk">
-                  Send to several
+                  {t("Send to several")}
                 </Button>
               }
               curl={curlOf({
@@ -94,7 +102,7 @@ export default function Campaigns() {
               })}
             />
           ) : (
-            <EmptyState icon={IconSpeakerphone} sentence="No campaign is called that." />
+            <EmptyState icon={IconSpeakerphone} sentence={t("No results")} />
           )
         }
       />

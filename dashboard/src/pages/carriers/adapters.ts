@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 import type { Field, Parts, Values } from "../../parts/record/field.ts";
 import { ChaosInput } from "./chaos-input.tsx";
@@ -32,22 +33,22 @@ export interface RealLine {
 
 const lineOf = (name: string, parts: Parts, habits?: LineHabits): Pick<Adapter, "fields" | "starts"> => ({
   starts: { [name]: null },
-  fields: [{ name, label: "The line", input: { kind: "own", component: lineInput(name, parts, habits) }, parts }],
+  fields: [{ name, label: t("Connection"), input: { kind: "own", component: lineInput(name, parts, habits) }, parts }],
 });
 
 /** Every adapter. One that is added here has its form, its health and its place in the list. */
 export const ADAPTERS: readonly Adapter[] = [
   {
     value: "simulator",
-    label: "Simulator",
-    about: "A simulated line of its own, to try out several.",
+    label: t("Simulator"),
+    about: t("A simulated carrier of its own, for testing several."),
     starts: { chaos: null },
     line: null,
     fields: [
       {
         name: "chaos",
-        label: "It misbehaves in its own way",
-        hint: "Otherwise as the account's simulator does.",
+        label: t("Use separate chaos settings"),
+        hint: t("Otherwise the account's simulator settings apply."),
         input: { kind: "own", component: ChaosInput },
         absent: null,
       },
@@ -56,15 +57,14 @@ export const ADAPTERS: readonly Adapter[] = [
   {
     value: "smpp",
     label: "SMPP",
-    about: "A carrier of text messages, which we bind to.",
+    about: t("SMS over an SMPP bind."),
     ...lineOf("smpp", SMPP_PARTS),
     line: {
       channel: "sms",
       trial: {
-        button: "Try to bind",
-        about:
-          "Once more beside the binds that there are, with the saved settings. A carrier that allows no further bind refuses it.",
-        yes: "It can be bound",
+        button: t("Test bind"),
+        about: t("Opens one more bind with the saved settings. The carrier refuses it if no further bind is allowed."),
+        yes: t("Bind succeeded"),
       },
       callback: null,
       hasBinds: true,
@@ -74,13 +74,14 @@ export const ADAPTERS: readonly Adapter[] = [
   {
     value: "http",
     label: "HTTP",
-    about: "A provider of text messages with an HTTP API, such as Twilio, or Kannel.",
+    about: t("SMS over a provider's HTTP API, such as Twilio or Kannel."),
     ...lineOf("http", HTTP_PARTS, { set: setHttp, faultAt: httpFault }),
     line: {
       channel: "sms",
       trial: null,
-      callback:
-        "Reports need no entry with a provider that is known: every message names this address. For what phones send, enter it with ?key= and the callback key where the provider asks for the address of incoming messages.",
+      callback: t(
+        "Known providers get this URL with every message for delivery reports. For incoming messages, enter it at the provider with ?key= and the callback key.",
+      ),
       hasBinds: false,
       hasTemplates: false,
     },
@@ -88,35 +89,37 @@ export const ADAPTERS: readonly Adapter[] = [
   {
     value: "whatsapp",
     label: "WhatsApp",
-    about: "Chat-app messages by the WhatsApp Cloud API.",
+    about: t("Chat-app messages over the WhatsApp Cloud API."),
     ...lineOf("whatsapp", WHATSAPP_PARTS),
     line: {
       channel: "chatapp",
       trial: {
-        button: "Try it",
-        about: "Asks the platform about the number, with the saved settings. Nothing is sent.",
-        yes: "The platform knows us",
+        button: t("Try it"),
+        about: t("Checks the number with the platform, using the saved settings. No message is sent."),
+        yes: t("Connection succeeded"),
       },
-      callback:
+      callback: t(
         "Enter it with your verify token in Meta's app under WhatsApp › Configuration, and subscribe to messages and message_template_status_update.",
+      ),
       hasBinds: false,
       hasTemplates: true,
     },
   },
   {
     value: "rbm",
-    label: "RCS for Business",
-    about: "RCS messages by Google.",
+    label: t("RCS for Business"),
+    about: t("RCS messages over Google's platform."),
     ...lineOf("rbm", RBM_PARTS),
     line: {
       channel: "rcs",
       trial: {
-        button: "Try it",
-        about: "Asks the platform whether it knows the key, with the saved settings. Nothing is sent.",
-        yes: "The platform knows us",
+        button: t("Try it"),
+        about: t("Checks the key with the platform, using the saved settings. No message is sent."),
+        yes: t("Connection succeeded"),
       },
-      callback:
+      callback: t(
         "Enter it with the client token as the webhook of your agent in the console of RCS for Business, and press Verify.",
+      ),
       hasBinds: false,
       hasTemplates: false,
     },

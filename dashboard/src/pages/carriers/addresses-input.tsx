@@ -1,4 +1,5 @@
 import { Fieldset, Group, NumberInput, Stack, Switch, Text } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 
 interface Kind {
@@ -10,10 +11,10 @@ type Kinds = "alphanumeric" | "shortCode" | "international" | "recipient";
 type Addresses = Readonly<Record<Kinds, Kind>> & { shortCodeDigits: number; plus: boolean };
 
 const KINDS: readonly (readonly [Kinds, string])[] = [
-  ["alphanumeric", "A sender with letters"],
-  ["shortCode", "A sender that is a short number"],
-  ["international", "A sender that is an international number"],
-  ["recipient", "The recipient"],
+  ["alphanumeric", t("Alphanumeric sender")],
+  ["shortCode", t("Short code sender")],
+  ["international", t("International number sender")],
+  ["recipient", t("Recipient")],
 ];
 
 /** How senders and recipients are marked for the carrier: type of number and numbering plan of each kind. */
@@ -21,7 +22,7 @@ export function AddressesInput({ label, hint, value, onChange, disabled, faultAt
   const addresses = value as Addresses;
   const part = (kind: Kinds, name: keyof Kind, what: string, max: number) => (
     <NumberInput
-      aria-label={`${what} of: ${kindWord(kind)}`}
+      aria-label={t("{what} of: {kindWord}", { what, kindWord: kindWord(kind) })}
       label={what}
       size="xs"
       w={90}
@@ -54,8 +55,8 @@ export function AddressesInput({ label, hint, value, onChange, disabled, faultAt
           </Group>
         ))}
         <NumberInput
-          label="A short number has at most"
-          suffix=" digits"
+          label={t("Longest short code")}
+          suffix={t(" digits")}
           min={1}
           max={15}
           allowDecimal={false}
@@ -65,7 +66,7 @@ export function AddressesInput({ label, hint, value, onChange, disabled, faultAt
           disabled={disabled}
         />
         <Switch
-          label="International numbers are written with a plus"
+          label={t("Write international numbers with a plus")}
           checked={addresses.plus}
           onChange={({ currentTarget }) => onChange({ ...addresses, plus: currentTarget.checked })}
           disabled={disabled}

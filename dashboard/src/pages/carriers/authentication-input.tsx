@@ -1,4 +1,5 @@
 import { Fieldset, Group, Stack, Text, TextInput } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 
 type Authentication = Readonly<Record<"header" | "scheme", string>>;
@@ -21,8 +22,8 @@ export function AuthenticationInput({ label, hint, value, onChange, disabled, fa
           {hint}
         </Text>
         <Group grow align="flex-start">
-          <TextInput label="Header" {...common("header")} />
-          <TextInput label="Before the token" placeholder="Nothing" {...common("scheme")} />
+          <TextInput label={t("Header")} {...common("header")} />
+          <TextInput label={t("Token prefix")} placeholder={t("None")} {...common("scheme")} />
         </Group>
       </Stack>
     </Fieldset>

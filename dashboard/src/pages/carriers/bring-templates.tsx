@@ -2,6 +2,7 @@ import { Alert, List, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { IconCheck, IconDownload } from "@tabler/icons-react";
 import { post } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { CARRIERS, type Carrier } from "./carrier.ts";
@@ -28,27 +29,31 @@ export function BringTemplates({ carrier }: { carrier: Carrier }) {
           loading={pull.isPending}
           onClick={() => pull.mutate()}
         >
-          Bring templates
+          {t("Sync templates")}
         </GuardedButton>
         <Text size="sm" c="dimmed" mt={6}>
-          Makes the account&apos;s templates what the platform says. It happens by itself every fifteen minutes.
+          {t("Copies the templates from the platform to this account. Runs automatically every 15 minutes.")}
         </Text>
       </div>
-      {pull.error && <ErrorState error={pull.error} title="They were not brought" />}
+      {pull.error && <ErrorState error={pull.error} title={t("Template sync failed")} />}
       {pull.data && <Outcome pulled={pull.data} />}
     </Stack>
   );
 }
 
 function Outcome({ pulled: { made, changed, unread } }: { pulled: Pulled }) {
-  const some = (names: readonly string[]): string => (names.length === 0 ? "none" : names.join(", "));
+  const some = (names: readonly string[]): string => (names.length === 0 ? t("none") : names.join(", "));
   return (
-    <Alert color="green" icon={<IconCheck aria-hidden />} title="The platform has told its templates" data-pulled>
+    <Alert color="green" icon={<IconCheck aria-hidden />} title={t("Templates synced")} data-pulled>
       <List size="sm" listStyleType="none">
-        <List.Item>Made: {some(made)}</List.Item>
-        <List.Item>Changed: {some(changed)}</List.Item>
         <List.Item>
-          Not usable: {unread.length === 0 && "none"}
+          {t("Created:")} {some(made)}
+        </List.Item>
+        <List.Item>
+          {t("Changed:")} {some(changed)}
+        </List.Item>
+        <List.Item>
+          {t("Unusable:")} {unread.length === 0 && t("none")}
           {unread.length > 0 && (
             <List size="sm">
               {unread.map(({ name, language, reason }) => (

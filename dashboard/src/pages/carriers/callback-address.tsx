@@ -1,13 +1,14 @@
 import { TextInput } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 
 /** Where a platform calls back, ready to be taken there. */
 export const CallbackAddress = ({ url, where }: { url: string; where: string }) => (
   <TextInput
-    label="Callback address"
-    description={`${where} It has to be reachable from outside, by https.`}
+    label={t("Callback URL")}
+    description={t("{where} It must be reachable from the internet over HTTPS.", { where })}
     value={url}
     readOnly
-    rightSection={<CopyButton value={url} label="Copy the callback address" />}
+    rightSection={<CopyButton value={url} label={t("Copy the callback URL")} />}
   />
 );

@@ -1,5 +1,7 @@
 import { Group, Stack, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
@@ -28,12 +30,12 @@ export function CarrierBadge({ carrier }: { carrier: Carrier }) {
 }
 
 const COLUMNS: readonly Column<Bind>[] = [
-  { title: "As", render: (bind) => bind.as },
-  { title: "State", render: ({ state }) => <StatusBadge status={state} /> },
-  { title: "Since", render: ({ since }) => <TimeText at={since} size="sm" /> },
-  { title: "Reason", render: ({ reason }) => reason ?? "–" },
-  { title: "Next try", render: ({ nextTryAt }) => <TimeText at={nextTryAt} size="sm" /> },
-  { title: "In flight", align: "right", render: ({ inFlight }) => inFlight.toLocaleString() },
+  { title: t("As"), render: (bind) => bind.as },
+  { title: t("State"), render: ({ state }) => <StatusBadge status={state} /> },
+  { title: t("Since"), render: ({ since }) => <TimeText at={since} size="sm" /> },
+  { title: t("Reason"), render: ({ reason }) => reason ?? "–" },
+  { title: t("Next attempt"), render: ({ nextTryAt }) => <TimeText at={nextTryAt} size="sm" /> },
+  { title: t("In flight"), align: "right", render: ({ inFlight }) => formatNumber(inFlight) },
 ];
 
 /** How a line does and what the carrier said no to, where it is called back, and what can be tried on it. */
@@ -46,7 +48,8 @@ export function CarrierHealth({ carrier, line }: { carrier: Carrier; line: RealL
       <Group gap="sm">
         <CarrierBadge carrier={carrier} />
         <Text size="sm" c="dimmed">
-          As node {data.node} has it, {data.nodes === 1 ? "the only one" : `one of ${data.nodes}`}.
+          {t("Reported by node {node} has it,", { node: data.node })}{" "}
+          {data.nodes === 1 ? t("the only node") : t("one of {nodes} nodes", { nodes: data.nodes })}.
         </Text>
       </Group>
       {line.callback !== null && data.callbackUrl !== null && (
@@ -56,7 +59,7 @@ export function CarrierHealth({ carrier, line }: { carrier: Carrier; line: RealL
         <LineTrial carrier={carrier} words={line.trial} />
       ) : (
         <Text size="sm" c="dimmed">
-          Only a message shows whether the provider takes any: send one.
+          {t("To check that the provider accepts messages, send a test message.")}
         </Text>
       )}
       <TestMessage carrier={carrier} channel={line.channel} />
@@ -78,32 +81,32 @@ export function CarrierHealth({ carrier, line }: { carrier: Carrier; line: RealL
 
 const Binds = ({ binds }: Pick<CarrierState, "binds">) => (
   <DataTable
-    label="Binds"
+    label={t("Binds")}
     columns={COLUMNS}
     rows={binds}
     rowKey={(bind) => `${bind.as} ${binds.indexOf(bind)}`}
     empty={
-      <EmptyState sentence="This node has no bind of the line: other nodes have them, or it is about to have one." />
+      <EmptyState sentence={t("This node has no bind. Other nodes hold the binds, or this node is connecting.")} />
     }
   />
 );
 
 function factsOf(state: CarrierState, { hasBinds }: RealLine) {
   const { submitsPerSecond, speed, pausedUntil, errors, lastError, learnedIdForm } = state;
-  const refusals = Object.entries(errors).map(([code, times]) => `${code}: ${times.toLocaleString()}`);
+  const refusals = Object.entries(errors).map(([code, times]) => `${code}: ${formatNumber(times)}`);
   const facts: [string, ReactNode][] = [
-    ["Answered in the last second", submitsPerSecond.toLocaleString()],
-    ["May be sent", speed === null ? "as fast as it goes" : `${speed.toLocaleString()} a second`],
-    ["Paused until", pausedUntil === null ? "not paused" : <TimeText key="at" at={pausedUntil} size="sm" />],
-    ["Answers other than yes", refusals.length === 0 ? "none since the start" : refusals.join(", ")],
+    [t("Responses in the last second"), formatNumber(submitsPerSecond)],
+    [t("Rate limit"), speed === null ? t("Unlimited") : t("{speed} per second", { speed })],
+    [t("Paused until"), pausedUntil === null ? t("not paused") : <TimeText key="at" at={pausedUntil} size="sm" />],
+    [t("Errors from carrier"), refusals.length === 0 ? t("none since start") : refusals.join(", ")],
   ];
   if (lastError)
     facts.push([
-      "The last of them",
+      t("Last error"),
       <>
         {lastError.description} ({lastError.code}), <TimeText at={lastError.at} size="sm" span />
       </>,
     ]);
-  if (hasBinds) facts.push(["Receipts spell ids", learnedIdForm ?? "nothing learned yet"]);
+  if (hasBinds) facts.push([t("Message ID format in receipts"), learnedIdForm ?? t("not learned yet")]);
   return facts;
 }

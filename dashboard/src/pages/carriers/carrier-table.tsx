@@ -1,4 +1,5 @@
 import { Badge } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import type { RecordKind } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
 import { ADAPTERS, adapterOf } from "./adapters.ts";
@@ -8,7 +9,7 @@ import { CARRIERS, type Carrier } from "./carrier.ts";
 const KIND: RecordKind<Carrier> = {
   path: CARRIERS,
   one: "carrier",
-  add: "Add carrier",
+  add: t("Add carrier"),
   may: "own",
   starts: Object.assign(
     { name: "", adapter: "simulator", messagesPerSecond: null },
@@ -17,24 +18,24 @@ const KIND: RecordKind<Carrier> = {
   fields: [
     {
       name: "name",
-      label: "Name",
-      hint: "Letters, digits, dashes, dots and underscores. It stays: messages and receipts carry it.",
-      input: { kind: "text", placeholder: "line-2" },
+      label: t("Name"),
+      hint: t("Letters, digits, dashes, dots and underscores. Cannot be changed later."),
+      input: { kind: "text", placeholder: t("your-carrier") },
       required: true,
       fixed: true,
     },
     {
       name: "adapter",
-      label: "It speaks",
-      hint: ADAPTERS.map(({ label, about }) => `${label}: ${about}`).join(" "),
+      label: t("Protocol"),
+      hint: ({ adapter }) => adapterOf(String(adapter))?.about,
       input: { kind: "choice", options: ADAPTERS.map(({ value, label }) => ({ value, label })) },
       required: true,
     },
     {
       name: "messagesPerSecond",
-      label: "Messages in a second",
-      hint: "As the contract says, over all nodes together.",
-      input: { kind: "number", min: 1, max: 100_000, placeholder: "As fast as it goes" },
+      label: t("Messages per second"),
+      hint: t("The limit in your contract, for all nodes together."),
+      input: { kind: "number", min: 1, max: 100_000, placeholder: t("Unlimited") },
     },
     ...ADAPTERS.flatMap(({ value, fields }) =>
       fields.map((field) => ({
@@ -45,26 +46,28 @@ const KIND: RecordKind<Carrier> = {
   ],
   columns: [
     {
-      title: "Speaks",
+      title: t("Protocol"),
       render: ({ adapter, id }) => (
         <>
-          {adapterOf(adapter)?.label ?? adapter} {id === null && <Badge color="gray">built in</Badge>}
+          {adapterOf(adapter)?.label ?? adapter} {id === null && <Badge color="gray">{t("built in")}</Badge>}
         </>
       ),
     },
     {
-      title: "Speed",
+      title: t("Speed"),
       wide: true,
       render: ({ messagesPerSecond }) =>
-        messagesPerSecond === null ? "as fast as it goes" : `${messagesPerSecond.toLocaleString()} a second`,
+        messagesPerSecond === null ? t("Unlimited") : t("{messagesPerSecond} per second", { messagesPerSecond }),
     },
-    { title: "Health", render: (carrier) => <CarrierBadge carrier={carrier} /> },
+    { title: t("Health"), render: (carrier) => <CarrierBadge carrier={carrier} /> },
   ],
-  empty: { sentence: "There is no line.", example: { name: "line-2", messagesPerSecond: 50 } },
-  removal: "No message takes it any more. A carrier that a route leads to cannot be removed.",
+  empty: { sentence: t("No carriers yet"), example: { name: "line-2", messagesPerSecond: 50 } },
+  removal: t("No message uses it any more. A carrier used by a route cannot be removed."),
   panels: (carrier) => {
     const line = adapterOf(carrier.adapter)?.line;
-    return line ? [{ value: "health", label: "Health", panel: <CarrierHealth carrier={carrier} line={line} /> }] : [];
+    return line
+      ? [{ value: "health", label: t("Health"), panel: <CarrierHealth carrier={carrier} line={line} /> }]
+      : [];
   },
 };
 

@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { UrlTabs } from "../../parts/url-tabs.tsx";
 import { CarrierTable } from "./carrier-table.tsx";
@@ -9,15 +10,17 @@ export default function Carriers() {
   return (
     <>
       <PageHeader
-        title="Carriers and routes"
-        lead="The lines to networks, and which messages take which. Without a line of your own everything ends in the simulator."
+        title={t("Carriers and routes")}
+        lead={t(
+          "Connections to mobile networks, and the routes that choose one for each message. Without a carrier of your own, all messages go to the simulator.",
+        )}
       />
       <UrlTabs
-        label="Carriers and routes"
+        label={t("Carriers and routes")}
         tabs={[
-          { value: "carriers", label: "Carriers", panel: <CarrierTable /> },
-          { value: "routes", label: "Routes", panel: <RouteTable /> },
-          { value: "receipts", label: "Unmatched receipts", panel: <Receipts /> },
+          { value: "carriers", label: t("Carriers"), panel: <CarrierTable /> },
+          { value: "routes", label: t("Routes"), panel: <RouteTable /> },
+          { value: "receipts", label: t("Unmatched receipts"), panel: <Receipts /> },
         ]}
       />
     </>

@@ -1,6 +1,7 @@
 import { Input, NumberInput, SimpleGrid, Stack, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { CALM, KNOBS, type Chaos } from "../../parts/chaos-knobs.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 
@@ -33,7 +34,7 @@ export function ChaosInput({ label, hint, value, onChange, disabled, faultAt }: 
                 size="xs"
                 min={0}
                 max={max}
-                suffix={name === "delayMs" ? " ms" : " %"}
+                suffix={name === "delayMs" ? t(" ms") : " %"}
                 value={Number(chaos[name] ?? CALM[name])}
                 onChange={(next) => typeof next === "number" && onChange({ ...chaos, [name]: next })}
                 error={faultAt(`chaos.${name}`)}
@@ -43,8 +44,8 @@ export function ChaosInput({ label, hint, value, onChange, disabled, faultAt }: 
           </SimpleGrid>
           <Switch
             mt="sm"
-            label="Down"
-            description="Cannot be reached at all: messages wait, or take the next route."
+            label={t("Down")}
+            description={t("Unreachable: messages wait or take the next route.")}
             checked={chaos.down === true}
             onChange={({ currentTarget }) => onChange({ ...chaos, down: currentTarget.checked })}
             disabled={disabled}

@@ -1,4 +1,5 @@
 import { Stack, TextInput } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps, Values } from "../../parts/record/field.ts";
 import { RowsInput, type Row, type Rows } from "../../parts/record/rows-input.tsx";
 import { SecretInput } from "../../parts/record/secret-input.tsx";
@@ -8,11 +9,11 @@ type Given = Readonly<Record<string, string>>;
 
 const mapRows = (word: string): Rows => ({
   columns: [
-    { name: "name", label: "Name", placeholder: word === "value" ? "user" : "token" },
-    { name: "content", label: `The ${word}` },
+    { name: "name", label: t("Name"), placeholder: word === "value" ? "user" : "token" },
+    { name: "content", label: t("The {word}", { word }) },
   ],
   starts: { name: "", content: "" },
-  add: `Add a ${word}`,
+  add: t("Add a {word}", { word }),
   read: (value) => Object.entries((value ?? {}) as Row).map(([name, content]) => ({ name, content })),
   write: (rows) => Object.fromEntries(rows.map(({ name, content }) => [name?.trim() ?? "", content ?? ""])),
 });
@@ -25,7 +26,7 @@ export function HttpValuesInput(props: OwnInputProps) {
   const faultWithin = (path: string): string | undefined => faultAt(path) ?? faultAt(`${path}.*`);
   if (!preset) return <RowsInput {...props} faultAt={faultWithin} rows={VALUES} name="values" />;
   const given = (value ?? {}) as Given;
-  const asked = { ...wordsFor("Value", namesIn(line, "value")), ...preset.values };
+  const asked = { ...wordsFor(t("Value"), namesIn(line, "value")), ...preset.values };
   return (
     <Stack gap="md">
       {Object.entries(asked).map(([name, label]) => (
@@ -53,7 +54,7 @@ export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: l
   const given = (value ?? {}) as Given;
   const kept = new Set((line["secretNames"] as readonly string[] | undefined) ?? []);
   const others = [...namesIn(line, "secret"), ...kept].filter((name) => !KEPT_BESIDE.has(name));
-  const asked = { ...wordsFor("Secret", others), ...presetOf(line["preset"])?.secrets };
+  const asked = { ...wordsFor(t("Secret"), others), ...presetOf(line["preset"])?.secrets };
   const change = (name: string, next: string): void => {
     const all = withOne(given, name, next);
     onChange(Object.keys(all).length === 0 ? undefined : all);
@@ -70,14 +71,20 @@ export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: l
         <SecretInput
           key={name}
           label={label}
-          description={`Sealed, and never shown.${kept.has(name) ? " Leave it empty to keep the one that there is." : ""}`}
+          description={
+            kept.has(name)
+              ? t("Stored encrypted; never displayed. Leave empty to keep the current value.")
+              : t("Stored encrypted; never displayed.")
+          }
           withAsterisk={!kept.has(name)}
           {...common(name)}
         />
       ))}
       <SecretInput
-        label="Callback key"
-        description={`Stands in the callback address: 16 to 128 letters and digits. Left empty, ${kept.has(CALLBACK) ? "the one that there is stays" : "one is made"}.`}
+        label={t("Callback key")}
+        description={t("Part of the callback URL: 16 to 128 letters and digits. If empty, {value}.", {
+          value: kept.has(CALLBACK) ? t("the current one is kept") : t("one is generated"),
+        })}
         {...common(CALLBACK)}
       />
     </Stack>

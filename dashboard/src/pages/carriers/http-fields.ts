@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import type { Field, Parts, Values } from "../../parts/record/field.ts";
 import { HttpSecretsInput, HttpValuesInput } from "./http-account-input.tsx";
 import { PresetInput } from "./preset-input.tsx";
@@ -11,8 +12,8 @@ const json = (name: string, label: string, hint: string): Field => own(name, lab
 /** One field for each address that is usual, because it stands there until another is written. */
 const baseUrls: readonly Field[] = [null, ...HTTP_PRESETS].map((preset) => ({
   name: "baseUrl",
-  label: "Base URL",
-  hint: "Scheme and host. Secrets go only there: with another host, give them again.",
+  label: t("Base URL"),
+  hint: t("Scheme and host. Secrets are only sent there: if you change the host, enter them again."),
   input: {
     kind: "text",
     type: "url",
@@ -27,59 +28,55 @@ const baseUrls: readonly Field[] = [null, ...HTTP_PRESETS].map((preset) => ({
 export const HTTP_PARTS: Parts = {
   starts: { preset: HTTP_PRESETS[0]?.value, timeoutSeconds: 15, requestsMax: 10 },
   fields: [
-    own("preset", "Provider", "It decides what is asked for. Choosing another begins anew.", PresetInput),
-    ...baseUrls,
     own(
-      "values",
-      "Values",
-      "What is the same every time and no secret: {{value:name}} stands for it.",
-      HttpValuesInput,
+      "preset",
+      t("Provider"),
+      t("Decides which fields are needed. Choosing another one resets the form."),
+      PresetInput,
     ),
-    { ...own("secrets", "Secrets", "", HttpSecretsInput), secret: true },
+    ...baseUrls,
+    own("values", t("Values"), t("Constants that are not secret, used as {{value:name}}."), HttpValuesInput),
+    { ...own("secrets", t("Secrets"), "", HttpSecretsInput), secret: true },
     ...[
-      choice("method", "Method", "POST unless given.", [
+      choice("method", t("Method"), t("Default: POST."), [
         ["GET", "GET"],
         ["POST", "POST"],
         ["PUT", "PUT"],
       ]),
       template(
         "path",
-        "Path",
-        "Begins with a slash and has the query. {{recipient}} and others stand for what a message has.",
+        t("Path"),
+        t("Starts with a slash and may have a query. Use {{recipient}} and other placeholders for message fields."),
       ),
-      json("headers", "Headers", 'Templates by name: { "authorization": "Bearer {{secret:token}}" }'),
+      json("headers", t("Headers"), t('Templates by name: { "authorization": "Bearer {{secret:token}}" }')),
       json(
         "basicAuth",
-        "Basic authentication",
+        t("Basic authentication"),
         '{ "user": "{{value:user}}", "password": "{{secret:password}}" }, or null.',
       ),
-      choice("bodyType", "Body is", "How what stands in it is escaped.", [
-        ["none", "None"],
-        ["form", "A form"],
+      choice("bodyType", t("Body format"), t("Decides how values are escaped."), [
+        ["none", t("None")],
+        ["form", t("Form")],
         ["json", "JSON"],
-        ["raw", "As it is"],
+        ["raw", t("Plain text")],
       ]),
-      template("body", "Body", "A template."),
-      json("success", "Which answers are a yes", '{ "statuses": ["2xx"], "path": "status", "equals": ["accepted"] }'),
-      json("id", "Where the provider's id is", "A path such as message.id, or null."),
-      json("errorCode", "Where an error code is", "A path such as error.code, or null."),
+      template("body", t("Body"), t("A template.")),
+      json("success", t("Success responses"), '{ "statuses": ["2xx"], "path": "status", "equals": ["accepted"] }'),
+      json("id", t("Path to the provider's message ID"), t("A path such as message.id, or null.")),
+      json("errorCode", t("Path to the error code"), t("A path such as error.code, or null.")),
       json(
         "errors",
-        "What other answers mean",
-        '[{ "status": "5xx", "meaning": "retry" }]; the first that fits decides.',
+        t("Meaning of other responses"),
+        t('[{ "status": "5xx", "meaning": "retry" }]; the first match decides.'),
       ),
-      json(
-        "errorTexts",
-        "What error codes mean",
-        '{ "E17": "The account is empty" }; shown with messages that failed.',
-      ),
-      template("callbackQuery", "Query of the callback address", "Such as ref={{messageId}}."),
-      json("proof", "How calls show who they are from", '{ "kind": "key" }, or in a header, or as a digest in one.'),
-      json("receipts", "Where calls have what became of a message", "Paths and the meaning of states, or null."),
-      json("inbound", "Where calls have what a phone sent", "Paths, or null."),
-      template("answer", "What calls are answered with", "OK unless given."),
-      number("timeoutSeconds", "An answer is waited for", "What has not come by then does not come.", 1, 60, "seconds"),
-      number("requestsMax", "Requests at once", "On each node.", 1, 1000),
+      json("errorTexts", t("Error codes"), t('{ "E17": "The account is empty" }; shown with messages that failed.')),
+      template("callbackQuery", t("Query of the callback URL"), t("Such as ref={{messageId}}.")),
+      json("proof", t("Callback authentication"), t('{ "kind": "key" }, or a header, or a digest in a header.')),
+      json("receipts", t("Delivery report fields"), t("Paths, and the meaning of each status; or null.")),
+      json("inbound", t("Incoming message fields"), t("Paths, or null.")),
+      template("answer", t("Response to callbacks"), t("Default: OK.")),
+      number("timeoutSeconds", t("Response timeout"), t("Later responses are ignored."), 1, 60, t("seconds")),
+      number("requestsMax", t("Concurrent requests"), t("Per node."), 1, 1000),
     ].map(advanced),
   ],
 };

@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 /** What one provider asks for, by the names that the server's preset has for it. */
 interface HttpPreset {
   value: string;
@@ -14,29 +15,29 @@ export const HTTP_PRESETS: readonly HttpPreset[] = [
     value: "kannel",
     label: "Kannel",
     baseUrl: null,
-    values: { username: "User name" },
-    secrets: { password: "Password" },
+    values: { username: t("User name") },
+    secrets: { password: t("Password") },
   },
   {
     value: "twilio",
     label: "Twilio",
     baseUrl: "https://api.twilio.com",
-    values: { accountSid: "Account SID" },
-    secrets: { authToken: "Auth token" },
+    values: { accountSid: t("Account SID") },
+    secrets: { authToken: t("Auth token") },
   },
   {
     value: "sinch",
     label: "Sinch",
     baseUrl: "https://us.sms.api.sinch.com",
-    values: { servicePlanId: "Service plan id" },
-    secrets: { apiToken: "API token" },
+    values: { servicePlanId: t("Service plan ID") },
+    secrets: { apiToken: t("API token") },
   },
   {
     value: "vonage",
     label: "Vonage",
     baseUrl: "https://rest.nexmo.com",
-    values: { apiKey: "API key" },
-    secrets: { apiSecret: "API secret" },
+    values: { apiKey: t("API key") },
+    secrets: { apiSecret: t("API secret") },
   },
 ];
 

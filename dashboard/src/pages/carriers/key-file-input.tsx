@@ -1,12 +1,16 @@
 import { Button, FileButton, Group, Stack } from "@mantine/core";
 import { IconFileUpload } from "@tabler/icons-react";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import { SecretInput } from "../../parts/record/secret-input.tsx";
 
 /** The key file of a service account, pasted or chosen, and never shown; empty is left out, so that the one there is stays. */
 export function KeyFileInput({ label, hint = "", value, onChange, disabled, faultAt, values }: OwnInputProps) {
   const { clientEmail } = values;
-  const kept = typeof clientEmail === "string" && clientEmail !== "" ? ` Empty keeps the key of ${clientEmail}.` : "";
+  const kept =
+    typeof clientEmail === "string" && clientEmail !== ""
+      ? t(" Empty keeps the key of {clientEmail}.", { clientEmail })
+      : "";
   return (
     <Stack gap="xs">
       <SecretInput
@@ -33,7 +37,7 @@ export function KeyFileInput({ label, hint = "", value, onChange, disabled, faul
               disabled={disabled}
               leftSection={<IconFileUpload size={14} aria-hidden />}
             >
-              Choose the file
+              {t("Choose file")}
             </Button>
           )}
         </FileButton>

@@ -1,5 +1,6 @@
 import type { ComponentType } from "react";
-import type { Field, OwnInputProps } from "../../parts/record/field.ts";
+import { t } from "../../i18n/t.ts";
+import { ADVANCED, type Field, type OwnInputProps } from "../../parts/record/field.ts";
 
 /** One of a few words. */
 export const choice = (
@@ -40,7 +41,8 @@ export const flag = (name: string, label: string, hint: string): Field => ({
 export const secret = (name: string, label: string, hint: string): Field => ({
   name,
   label,
-  hint: `${hint} Sealed, and never shown. Leave it empty to keep the one that there is.`,
+  hint: t("{hint} Stored encrypted; never displayed. Leave empty to keep the current value.", { hint }),
+  hintNew: t("{hint} Stored encrypted; never displayed.", { hint }),
   input: { kind: "text", type: "password", empty: "omit" },
 });
 
@@ -53,4 +55,4 @@ export const own = (name: string, label: string, hint: string, component: Compon
 });
 
 /** Below "Advanced": what few lines need. */
-export const advanced = (field: Field): Field => ({ ...field, more: "Advanced" });
+export const advanced = (field: Field): Field => ({ ...field, more: ADVANCED });

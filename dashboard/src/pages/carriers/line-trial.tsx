@@ -2,6 +2,7 @@ import { Alert, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { IconCheck, IconPlugConnected, IconX } from "@tabler/icons-react";
 import { post } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { duration } from "../../parts/time-text.tsx";
@@ -16,7 +17,7 @@ interface Trial {
   ms: number;
 }
 
-const NOES = { refused: "The carrier refused", unreachable: "The carrier cannot be reached" } as const;
+const NOES = { refused: t("Refused by the carrier"), unreachable: t("The carrier cannot be reached") } as const;
 
 interface Props {
   carrier: Carrier;
@@ -41,7 +42,7 @@ export function LineTrial({ carrier, words }: Props) {
           {words.about}
         </Text>
       </div>
-      {trial.error && <ErrorState error={trial.error} title="It was not tried" />}
+      {trial.error && <ErrorState error={trial.error} title={t("Not tested")} />}
       {trial.data && <Outcome trial={trial.data} yes={words.yes} />}
     </Stack>
   );
@@ -54,12 +55,15 @@ function Outcome({ trial, yes }: { trial: Trial; yes: string }) {
     <Alert
       color={outcome === "bound" ? "green" : "red"}
       icon={<Icon aria-hidden />}
-      title={`${outcome === "bound" ? yes : NOES[outcome]}, after ${duration(ms)}`}
+      title={t("{value}, after {duration}", {
+        value: outcome === "bound" ? yes : NOES[outcome],
+        duration: duration(ms),
+      })}
       data-outcome={outcome}
     >
       {description}
       {code !== null && ` (${code})`}
-      {systemId && `. It calls itself ${systemId}`}
+      {systemId && t(". Its system_id is {systemId}", { systemId })}
     </Alert>
   );
 }

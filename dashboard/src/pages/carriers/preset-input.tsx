@@ -1,11 +1,12 @@
 import { Select } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import { HTTP_PRESETS } from "./http-presets.ts";
 
 const OTHER = "other";
 const OPTIONS = [
   ...HTTP_PRESETS.map(({ value, label }) => ({ value, label })),
-  { value: OTHER, label: "Another provider" },
+  { value: OTHER, label: t("Another provider") },
 ];
 
 /** Whose request it is; null is one that is written below "Advanced". */

@@ -1,4 +1,5 @@
 import { Group, Stack, Switch, TextInput } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 
 interface Hours {
@@ -33,8 +34,8 @@ export function QuietHoursInput({ label, hint, value, onChange, disabled, faultA
       />
       {hours !== null && (
         <Group grow>
-          {time("from", "They begin at")}
-          {time("to", "They end at")}
+          {time("from", t("Start"))}
+          {time("to", t("End"))}
         </Group>
       )}
     </Stack>

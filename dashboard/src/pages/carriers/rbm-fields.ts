@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import type { Parts } from "../../parts/record/field.ts";
 import { KeyFileInput } from "./key-file-input.tsx";
 import { lanesInput } from "./lanes-input.tsx";
@@ -13,45 +14,45 @@ export const RBM_PARTS: Parts = {
     {
       ...own(
         "serviceAccount",
-        "Service account key",
-        "The JSON file from the console of RCS for Business, pasted or chosen. Sealed, and never shown.",
+        t("Service account key"),
+        t("The JSON file from the RCS for Business console, pasted or uploaded. Stored encrypted; never displayed."),
         KeyFileInput,
       ),
       secret: true,
     },
-    secret("clientToken", "Client token", "A long random word, which you enter beside the callback address too."),
+    secret("clientToken", t("Client token"), t("A long random string. Enter the same one beside the callback URL.")),
     ...[
       {
         name: "baseUrl",
-        label: "Base URL",
-        hint: "Where messages go; a region has an address of its own. With another one, give the key again.",
+        label: t("Base URL"),
+        hint: t("API host; each region has its own. If you change it, enter the key again."),
         input: { kind: "text", type: "url" },
         required: true,
       } as const,
       {
         name: "tokenUrl",
-        label: "Token URL",
-        hint: "Where the key opens the line.",
-        input: { kind: "text", type: "url", placeholder: "The one in the key" },
+        label: t("Token URL"),
+        hint: t("URL that issues access tokens."),
+        input: { kind: "text", type: "url", placeholder: t("The URL in the key") },
       } as const,
-      flag("capabilityCheck", "Ask first whether a phone is reached", "So that the text in its place can go at once."),
-      number("capabilityHours", "The answer counts for", "Yes or no.", 1, 720, "hours"),
+      flag("capabilityCheck", t("Check RCS capability first"), t("The SMS fallback can then be sent at once.")),
+      number(
+        "capabilityHours",
+        t("Cache the result for"),
+        t("Both positive and negative results."),
+        1,
+        720,
+        t("hours"),
+      ),
       own(
         "ttlSeconds",
-        "The platform tries for",
-        "Seconds by the type of a message, at most; never longer than it is valid.",
+        t("Delivery attempts last"),
+        t("Maximum seconds per message type; never beyond the message's validity."),
         lanesInput({ name: "ttlSeconds", min: 1, max: TTL_MAX_SECONDS }),
       ),
-      flag("trafficTypes", "Tell what a message is for", "Authentication, transaction or promotion."),
-      number("connections", "Requests at once", "On each node.", 1, 500),
-      number(
-        "responseSeconds",
-        "An answer is waited for",
-        "What has not come by then does not come.",
-        1,
-        120,
-        "seconds",
-      ),
+      flag("trafficTypes", t("Send the message purpose"), t("Authentication, transaction or promotion.")),
+      number("connections", t("Concurrent requests"), t("Per node."), 1, 500),
+      number("responseSeconds", t("Response timeout"), t("Later responses are ignored."), 1, 120, t("seconds")),
     ].map(advanced),
   ],
 };

@@ -3,6 +3,7 @@ import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { IconReceipt, IconRefresh } from "@tabler/icons-react";
 import { api, post, removeListed, usePages } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -30,30 +31,30 @@ interface Receipt {
 }
 
 const COLUMNS: readonly Column<Receipt>[] = [
-  { title: "Came", render: ({ receivedAt }) => <TimeText at={receivedAt} size="sm" /> },
-  { title: "Carrier", wide: true, render: ({ carrier }) => carrier },
+  { title: t("Received"), render: ({ receivedAt }) => <TimeText at={receivedAt} size="sm" /> },
+  { title: t("Carrier"), wide: true, render: ({ carrier }) => carrier },
   {
-    title: "Id",
+    title: t("ID"),
     render: ({ carrierMessageId, otherIds }) => (
       <>
         <Text size="sm">{carrierMessageId}</Text>
         {otherIds.length > 0 && (
           <Text size="xs" c="dimmed">
-            also tried: {otherIds.join(", ")}
+            {t("also tried:")} {otherIds.join(", ")}
           </Text>
         )}
       </>
     ),
   },
-  { title: "To", wide: true, render: ({ recipient }) => recipient ?? "–" },
-  { title: "Says", render: ({ state }) => <StatusBadge status={state} /> },
+  { title: t("To"), wide: true, render: ({ recipient }) => recipient ?? "–" },
+  { title: t("Status"), render: ({ state }) => <StatusBadge status={state} /> },
   {
-    title: "In words",
+    title: t("Description"),
     wide: true,
     render: ({ statusDescription, errCode }) =>
       [statusDescription, errCode === null ? null : `(${errCode})`].filter(Boolean).join(" ") || "–",
   },
-  { title: "What to do", render: (receipt) => <Actions receipt={receipt} /> },
+  { title: t("Actions"), render: (receipt) => <Actions receipt={receipt} /> },
 ];
 
 /** Receipts of which nobody knows which message they are about, and what can be done about them. */
@@ -65,12 +66,14 @@ export function Receipts() {
   return (
     <Stack>
       <Text size="sm" c="dimmed">
-        A receipt names a message by the carrier&apos;s id. Those whose id nobody knows are kept for seven days.
+        {t(
+          "Delivery receipts name a message by the carrier's message ID. Receipts with an unknown ID are kept here for seven days.",
+        )}
       </Text>
       {!query.isPending && !isEmpty && (
         <Group align="flex-end">
           <ChoiceFilter
-            label="Carrier"
+            label={t("Carrier")}
             value={carrier}
             onChange={(name) => change({ carrier: name })}
             data={carriers}
@@ -79,7 +82,7 @@ export function Receipts() {
       )}
       <MatchAll carrier={carrier} isEmpty={rows.length === 0} />
       <DataTable
-        label="Unmatched receipts"
+        label={t("Unmatched receipts")}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         {...table}
@@ -87,14 +90,14 @@ export function Receipts() {
           isEmpty ? (
             <EmptyState
               icon={IconReceipt}
-              sentence="Every receipt has found its message. One that names an id that nobody knows would show here."
+              sentence={t("All receipts match a message. Receipts with an unknown ID appear here.")}
               curl={curlOf({ path: PATH })}
             />
           ) : (
             <EmptyState
               icon={IconReceipt}
-              sentence="Every receipt of this carrier has found its message."
-              action={<Button onClick={() => change({ carrier: null })}>Show those of all carriers</Button>}
+              sentence={t("All receipts of this carrier match a message.")}
+              action={<Button onClick={() => change({ carrier: null })}>{t("Show all carriers")}</Button>}
             />
           )
         }
@@ -125,9 +128,9 @@ function MatchAll({ carrier, isEmpty }: { carrier: string; isEmpty: boolean }) {
         looked += answer.looked;
         matched += answer.matched;
         cursor = answer.nextCursor;
-        tell(`${matched.toLocaleString()} of ${looked.toLocaleString()} have found their message…`);
+        tell(t("{matched} of {looked} matched…", { matched, looked }));
       } while (cursor !== null);
-      return `${matched.toLocaleString()} of ${looked.toLocaleString()} have found their message.`;
+      return t("{matched} of {looked} matched.", { matched, looked });
     });
     await client.invalidateQueries({ queryKey: [PATH] });
   }
@@ -142,11 +145,11 @@ function MatchAll({ carrier, isEmpty }: { carrier: string; isEmpty: boolean }) {
             loading={run?.state === "running"}
             onClick={() => void matchAll()}
           >
-            Match all again
+            {t("Retry all")}
           </GuardedButton>
         </div>
       )}
-      {run && <RunProgress label="Matching" run={run} stop={stop} />}
+      {run && <RunProgress label={t("Match retry")} run={run} stop={stop} />}
     </>
   );
 }
@@ -159,28 +162,36 @@ function Actions({ receipt: { id, carrierMessageId } }: { receipt: Receipt }) {
     onSuccess: async ({ matched, messageId }) => {
       notifications.show(
         matched
-          ? { color: "green", title: "Matched", message: `It is about ${messageId ?? "a message"}.` }
-          : { color: "yellow", title: "Not matched", message: `Still nobody knows the id ${carrierMessageId}.` },
+          ? {
+              color: "green",
+              title: t("Matched"),
+              message: t("Message: {messageId}", { messageId: messageId ?? t("unknown") }),
+            }
+          : {
+              color: "yellow",
+              title: t("No match"),
+              message: t("No message has the carrier message ID {carrierMessageId}.", { carrierMessageId }),
+            },
       );
       await refresh();
     },
-    onError: ({ message }) => notifications.show({ color: "red", title: "It was not tried", message }),
+    onError: ({ message }) => notifications.show({ color: "red", title: t("Not tested"), message }),
   });
   return (
     <Group gap="xs" wrap="nowrap">
       <GuardedButton variant="default" size="compact-sm" loading={match.isPending} onClick={() => match.mutate()}>
-        Match again
+        {t("Retry match")}
       </GuardedButton>
       <GuardedConfirm
         size="compact-sm"
         color="red"
         variant="subtle"
-        question={`Remove the receipt of ${carrierMessageId}?`}
-        consequence="What it says reaches no message any more."
-        yes="Remove it"
+        question={t("Remove the receipt of {carrierMessageId}?", { carrierMessageId })}
+        consequence={t("The receipt is deleted and will not update any message.")}
+        yes={t("Remove")}
         run={() => removeListed(`${PATH}/${id}`, refresh)}
       >
-        Remove
+        {t("Remove")}
       </GuardedConfirm>
     </Group>
   );

@@ -1,8 +1,13 @@
 import { Badge, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { get, type Page } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { CHANNELS, ChannelBadge } from "../../parts/channel.tsx";
 import type { RecordKind, RecordRow } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
-import { useNames } from "../../parts/record/use-names.ts";
+import { adapterOf } from "./adapters.ts";
+import { CARRIERS, type Carrier } from "./carrier.ts";
+import { PageLoading } from "../../parts/page-loading.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { QuietHoursInput } from "./quiet-hours-input.tsx";
 
@@ -15,105 +20,143 @@ interface Route extends RecordRow {
   priority: number;
   weight: number;
   enabled: boolean;
+  simulateLive: boolean;
 }
 
 const TYPES = ["OTP", "TRANS", "PROMO"].map((value) => ({ value, label: value }));
 
-const kindWith = (carriers: readonly string[]): RecordKind<Route> => ({
+/** Every record of a kind, for who has to choose one. */
+const LIST = { limit: 200 } as const;
+const USUAL_PRIORITY = 100;
+
+/** The channel that a real carrier serves; null for the simulator, which serves all. */
+const channelOf = (carriers: readonly Carrier[], name: unknown): Route["channel"] =>
+  adapterOf(carriers.find((carrier) => carrier.name === name)?.adapter ?? "")?.line?.channel ?? null;
+
+/** Before every route to a simulated carrier that takes all messages, so that a new one shares its messages with none. */
+function priorityBefore(routes: readonly Route[], carriers: readonly Carrier[]): number {
+  const catchAlls = routes.filter(
+    ({ channel, routeClasses, prefixes, senders, carrier }) =>
+      channel === null &&
+      routeClasses.length + prefixes.length + senders.length === 0 &&
+      channelOf(carriers, carrier) === null,
+  );
+  return Math.max(0, Math.min(USUAL_PRIORITY, ...catchAlls.map(({ priority }) => priority - 1)));
+}
+
+const kindWith = (carriers: readonly Carrier[], routes: readonly Route[]): RecordKind<Route> => ({
   path: "/api/routes",
   one: "route",
-  add: "Add route",
+  add: t("Add route"),
   starts: {
     name: "",
-    carrier: carriers[0] ?? "simulator",
-    channel: null,
+    ...firstOf(carriers),
     routeClasses: [],
     prefixes: [],
     senders: [],
-    priority: 100,
+    priority: priorityBefore(routes, carriers),
     weight: 1,
     enabled: true,
     quietHours: null,
     failoverAfterSeconds: null,
     repeatPromotionsInDoubt: false,
+    simulateLive: false,
   },
   fields: [
     {
       name: "name",
-      label: "Name",
-      hint: "The trail of every message shows it.",
-      input: { kind: "text", placeholder: "India by line-2" },
+      label: t("Name"),
+      hint: t("Shown in every message's timeline."),
+      input: { kind: "text", placeholder: t("India by west") },
       required: true,
     },
     {
       name: "carrier",
-      label: "Carrier",
-      input: { kind: "choice", options: carriers.map((value) => ({ value, label: value })) },
+      label: t("Carrier"),
+      input: { kind: "choice", options: carriers.map(({ name }) => ({ value: name, label: name })) },
       required: true,
+      // A real carrier serves one channel.
+      implies: (name) => ({ channel: channelOf(carriers, name) }),
     },
     {
       name: "channel",
-      label: "Channel",
+      label: t("Channel"),
       input: {
         kind: "choice",
         options: CHANNELS.map(({ value, label }) => ({ value, label })),
-        none: "Every channel",
+        none: t("All channels"),
       },
     },
-    { name: "routeClasses", label: "Types", hint: "None fits every type.", input: { kind: "several", options: TYPES } },
+    {
+      name: "routeClasses",
+      label: t("Types"),
+      hint: t("Leave empty for all types."),
+      input: { kind: "several", options: TYPES },
+    },
     {
       name: "prefixes",
-      label: "Numbers that begin with",
-      hint: "Without a plus, like 91; none fits every number.",
-      input: { kind: "list", placeholder: "Every number" },
+      label: t("Number prefixes"),
+      hint: t("Without a plus, such as 91. Leave empty for all numbers."),
+      input: { kind: "list", placeholder: t("All numbers") },
     },
     {
       name: "priority",
-      label: "Priority",
-      hint: "Lower ones are tried first; the others follow when it fails.",
+      label: t("Priority"),
+      hint: t("Lower number = tried first; the next follows if it fails. The sample route to the simulator has 1000."),
       input: { kind: "number", min: 0, max: 1000 },
     },
     {
       name: "weight",
-      label: "Weight",
-      hint: "Its share among routes of the same priority.",
+      label: t("Weight"),
+      hint: t("Share of traffic among routes with the same priority."),
       input: { kind: "number", min: 1, max: 1000 },
       more: true,
     },
     {
       name: "senders",
-      label: "Only from",
-      hint: "Senders, bots, or business numbers with their plus; none fits every sender.",
-      input: { kind: "list", placeholder: "Every sender" },
+      label: t("Only from"),
+      hint: t("Senders, bots, or business numbers with a plus. Leave empty for all."),
+      input: { kind: "list", placeholder: t("All senders") },
       more: true,
     },
     {
       name: "quietHours",
-      label: "Promotions wait at night",
-      hint: "On the recipient's clock.",
+      label: t("Quiet hours for promotions"),
+      hint: t("In the recipient's time zone."),
       input: { kind: "own", component: QuietHoursInput },
       more: true,
     },
     {
       name: "failoverAfterSeconds",
-      label: "The next route after",
-      hint: "When no delivery is reported within so long.",
-      input: { kind: "number", min: 1, max: 86_400, suffix: "seconds", placeholder: "It waits for ever" },
+      label: t("Fail over after"),
+      hint: t("Use the next route if no delivery is reported in this time."),
+      input: { kind: "number", min: 1, max: 86_400, suffix: t("seconds"), placeholder: t("Never") },
       more: true,
     },
     {
       name: "repeatPromotionsInDoubt",
-      label: "Repeat promotions in doubt",
-      hint: "When nobody knows if the carrier took one. Otherwise it waits for the delivery report.",
+      label: t("Resend promotions with unknown outcome"),
+      hint: t(
+        "When it is unknown whether the carrier accepted it. Otherwise the message waits for its delivery report.",
+      ),
       input: { kind: "switch" },
       more: true,
     },
-    { name: "enabled", label: "On", input: { kind: "switch" } },
+    {
+      name: "simulateLive",
+      label: t("Simulate live messages"),
+      hint: t(
+        "Only for routes to a simulated carrier. It accepts live messages although their channel has a real carrier, and reports them as delivered; no phone gets them.",
+      ),
+      input: { kind: "switch" },
+      more: true,
+    },
+    { name: "enabled", label: t("On"), input: { kind: "switch" } },
   ],
   columns: [
-    { title: "Carrier", render: ({ carrier }) => <Text size="sm">{carrier}</Text> },
+    { title: t("Carrier"), render: ({ carrier }) => <Text size="sm">{carrier}</Text> },
     {
-      title: "For",
+      title: t("For"),
       wide: true,
       render: ({ channel, routeClasses, prefixes, senders }) => (
         <>
@@ -125,23 +168,50 @@ const kindWith = (carriers: readonly string[]): RecordKind<Route> => ({
               </Badge>
             ),
           )}
-          {channel === null && routeClasses.length + prefixes.length + senders.length === 0 && "everything"}
+          {channel === null && routeClasses.length + prefixes.length + senders.length === 0 && t("everything")}
         </>
       ),
     },
-    { title: "Priority", align: "right", render: ({ priority }) => priority },
-    { title: "Weight", align: "right", wide: true, render: ({ weight }) => weight },
-    { title: "State", render: ({ enabled }) => <StatusBadge status={enabled ? "enabled" : "disabled"} /> },
+    { title: t("Priority"), align: "right", render: ({ priority }) => priority },
+    { title: t("Weight"), align: "right", wide: true, render: ({ weight }) => weight },
+    {
+      title: t("State"),
+      render: ({ enabled, simulateLive }) => (
+        <>
+          <StatusBadge status={enabled ? "enabled" : "disabled"} />
+          {simulateLive && (
+            <Badge color="yellow" ml={4}>
+              {t("simulates live")}
+            </Badge>
+          )}
+        </>
+      ),
+    },
   ],
   compare: (a, b) => a.priority - b.priority,
   empty: {
-    sentence: "No route leads anywhere, so nothing can be sent.",
+    sentence: t("No routes yet. Messages cannot be sent without a route."),
     example: { name: "Everything", carrier: "simulator" },
   },
-  removal: "Messages that it would take go by the next route that fits, or are refused.",
+  removal: t("Its messages take the next matching route, or are rejected."),
 });
+
+/** A real carrier, where there is one: nobody adds a route to send more to the simulator. */
+function firstOf(carriers: readonly Carrier[]): Pick<Route, "carrier" | "channel"> {
+  const carrier = carriers.find(({ name }) => channelOf(carriers, name) !== null)?.name ?? "simulator";
+  return { carrier, channel: channelOf(carriers, carrier) };
+}
 
 /** Which messages take which line. */
 export function RouteTable() {
-  return <RecordTable kind={kindWith(useNames("/api/carriers"))} />;
+  const { data: carriers } = useQuery({
+    queryKey: [CARRIERS, "all"],
+    queryFn: ({ signal }) => get<Page<Carrier>>(CARRIERS, LIST, signal),
+  });
+  const { data: routes } = useQuery({
+    queryKey: ["/api/routes", "all"],
+    queryFn: ({ signal }) => get<Page<Route>>("/api/routes", LIST, signal),
+  });
+  if (!carriers || !routes) return <PageLoading />;
+  return <RecordTable kind={kindWith(carriers.data, routes.data)} />;
 }

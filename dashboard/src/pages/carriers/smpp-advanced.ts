@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import type { Field, Values } from "../../parts/record/field.ts";
 import { AddressesInput } from "./addresses-input.tsx";
 import { lanesInput } from "./lanes-input.tsx";
@@ -25,23 +26,28 @@ export const SMPP_ADVANCED_STARTS: Values = {
 export const SMPP_ADVANCED: readonly Field[] = [
   own(
     "addresses",
-    "Addresses",
-    "How senders and recipients are marked: type of number and numbering plan.",
+    t("Addresses"),
+    t("Type of number (TON) and numbering plan (NPI) of senders and recipients."),
     AddressesInput,
   ),
   own(
     "priorities",
-    "Priorities",
-    "priority_flag by the type of a message, from 0 to 3.",
+    t("Priorities"),
+    t("priority_flag per message type, from 0 to 3."),
     lanesInput({ name: "priorities", min: 0, max: 3 }),
   ),
-  own("tlvs", "Parameters of submits", "They go with every message, like those of India's registers.", TlvsInput),
-  own("receiptTlvs", "Parameters of receipts", "Those that tell something of the phone.", ReceiptTlvsInput),
+  own("tlvs", t("Submit parameters (TLV)"), t("Sent with every message, such as India's DLT ids."), TlvsInput),
+  own(
+    "receiptTlvs",
+    t("Receipt parameters (TLV)"),
+    t("Parameters with information about the recipient."),
+    ReceiptTlvsInput,
+  ),
   own(
     "statusPolicy",
-    "What a refusal means",
-    "Where this carrier means something else by a command_status than others do.",
+    t("Meaning of command_status"),
+    t("For carriers that use a command_status in an unusual way."),
     StatusPolicyInput,
   ),
-  own("errorTexts", "What error codes mean", "Shown with messages that failed.", ErrorTextsInput),
+  own("errorTexts", t("Error codes"), t("Shown with failed messages."), ErrorTextsInput),
 ].map(advanced);

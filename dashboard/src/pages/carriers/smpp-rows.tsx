@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import type { Option, OwnInputProps } from "../../parts/record/field.ts";
 import { RowsInput, type Row, type Rows } from "../../parts/record/rows-input.tsx";
 
@@ -18,22 +19,22 @@ interface Tlv {
 
 const TLVS: Rows = {
   columns: [
-    { name: "tag", label: "Tag", placeholder: "0x1400" },
-    { name: "type", label: "Written as", options: TYPES },
+    { name: "tag", label: t("Tag"), placeholder: "0x1400" },
+    { name: "type", label: t("Format"), options: TYPES },
     {
       name: "source",
-      label: "Value",
+      label: t("Value"),
       options: [
-        { value: "template.dltEntityId", label: "Entity id of the template" },
-        { value: "template.dltContentId", label: "Content id of the template" },
-        { value: "chainHash", label: "Hash of the chain" },
-        { value: LITERAL, label: "Always the same" },
+        { value: "template.dltEntityId", label: t("Template entity ID") },
+        { value: "template.dltContentId", label: t("Template content ID") },
+        { value: "chainHash", label: t("Chain hash") },
+        { value: LITERAL, label: t("Constant") },
       ],
     },
-    { name: "literal", label: "The same", when: ({ source }) => source === LITERAL },
+    { name: "literal", label: t("Constant"), when: ({ source }) => source === LITERAL },
   ],
   starts: { tag: "", type: "cstring", source: "template.dltEntityId", literal: "" },
-  add: "Add a parameter",
+  add: t("Add parameter"),
   read: (value) =>
     ((value ?? []) as Tlv[]).map(({ tag, type, source }) =>
       typeof source === "string"
@@ -51,19 +52,19 @@ const TLVS: Rows = {
 
 const RECEIPT_TLVS: Rows = {
   columns: [
-    { name: "tag", label: "Tag", placeholder: "0x1401" },
-    { name: "type", label: "Written as", options: TYPES },
+    { name: "tag", label: t("Tag"), placeholder: "0x1401" },
+    { name: "type", label: t("Format"), options: TYPES },
     {
       name: "field",
-      label: "It tells",
+      label: t("Meaning"),
       options: [
-        { value: "operator", label: "The operator" },
-        { value: "circle", label: "The circle" },
+        { value: "operator", label: t("Operator") },
+        { value: "circle", label: t("Circle") },
       ],
     },
   ],
   starts: { tag: "", type: "cstring", field: "operator" },
-  add: "Add a parameter",
+  add: t("Add parameter"),
   read: (value) =>
     ((value ?? []) as { tag: number; type: string; field: string }[]).map((each) => ({
       ...each,
@@ -84,26 +85,26 @@ const STATUS_POLICY: Rows = {
     { name: "status", label: "command_status", placeholder: "0x45" },
     {
       name: "meaning",
-      label: "It means",
+      label: t("Meaning"),
       options: [
-        { value: "retry", label: "Try again later" },
-        { value: "refuse", label: "The message is at fault" },
-        { value: "carrier", label: "Take another carrier" },
+        { value: "retry", label: t("Try again later") },
+        { value: "refuse", label: t("Fail the message") },
+        { value: "carrier", label: t("Use another carrier") },
       ],
     },
   ],
   starts: { status: "", meaning: "retry" },
-  add: "Add a status",
+  add: t("Add status"),
   ...mapOf("status", "meaning"),
 };
 
 const ERROR_TEXTS: Rows = {
   columns: [
-    { name: "code", label: "Code", placeholder: "027" },
-    { name: "words", label: "It means", placeholder: "The phone is switched off" },
+    { name: "code", label: t("Code"), placeholder: "027" },
+    { name: "words", label: t("Meaning"), placeholder: t("The phone is switched off") },
   ],
   starts: { code: "", words: "" },
-  add: "Add a code",
+  add: t("Add code"),
   ...mapOf("code", "words"),
 };
 

@@ -1,5 +1,6 @@
 import { Textarea } from "@mantine/core";
 import { useState, type ComponentType } from "react";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 
 const LOOK = {
@@ -10,7 +11,7 @@ const LOOK = {
   autoComplete: "off",
   styles: { input: { fontFamily: "var(--mantine-font-family-monospace)" } },
 };
-const PLACEHOLDER = "As the preset has it, or as is usual";
+const PLACEHOLDER = t("Preset or default value");
 
 const faultIn = (faultAt: OwnInputProps["faultAt"], name: string): string | undefined =>
   faultAt(name) ?? faultAt(`${name}.*`);

@@ -1,4 +1,5 @@
 import type { Template } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 import { ORIGINS } from "../../parts/origins.ts";
 import { requestOf } from "../compose/body.ts";
@@ -30,8 +31,8 @@ export function headerOf(template: Template): { label: string; usual: string } |
   if (template.channel !== "chatapp" || !template.header) return null;
   const { headerText, link } = draftOf(template, []);
   return template.header.type === "text"
-    ? { label: "Text of the header", usual: headerText }
-    : { label: `Address of the ${template.header.type}`, usual: link };
+    ? { label: t("Text of the header"), usual: headerText }
+    : { label: t("URL of the {type}", { type: template.header.type }), usual: link };
 }
 
 /** The body of a send on the channel, as `POST /v1` takes it. */

@@ -12,11 +12,11 @@ import {
   TextInput,
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useMutation } from "@tanstack/react-query";
 import { IconAlertTriangle, IconCheck, IconSend, IconX } from "@tabler/icons-react";
 import { useState } from "react";
-import { post, usePages } from "../../api.ts";
+import { usePages } from "../../api.ts";
 import type { Template } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
@@ -24,6 +24,7 @@ import { GuardedButton, useWhyNot } from "../../parts/guarded.tsx";
 import { ORIGINS } from "../../parts/origins.ts";
 import { useNames } from "../../parts/record/use-names.ts";
 import { duration } from "../../parts/time-text.tsx";
+import { useSendOnce } from "../../parts/use-send-once.ts";
 import { CARRIERS, type Carrier } from "./carrier.ts";
 import { bodyOf, headerOf, NOTHING_WRITTEN, type Written } from "./test-body.ts";
 
@@ -37,11 +38,11 @@ interface Try {
 }
 
 const OUTCOMES = {
-  taken: { words: "The carrier has taken it", color: "green", icon: IconCheck },
-  busy: { words: "The carrier says: later", color: "yellow", icon: IconAlertTriangle },
-  unknown: { words: "Nobody knows whether it was taken", color: "yellow", icon: IconAlertTriangle },
-  refused: { words: "The carrier refused it", color: "red", icon: IconX },
-  down: { words: "It was certainly not taken", color: "red", icon: IconX },
+  taken: { words: t("Accepted by the carrier"), color: "green", icon: IconCheck },
+  busy: { words: t("Deferred by the carrier"), color: "yellow", icon: IconAlertTriangle },
+  unknown: { words: t("Outcome unknown"), color: "yellow", icon: IconAlertTriangle },
+  refused: { words: t("Rejected by the carrier"), color: "red", icon: IconX },
+  down: { words: t("Not accepted"), color: "red", icon: IconX },
 } as const;
 
 /** A button and a small form that send one message straight through a line, and show what its carrier said. */
@@ -55,7 +56,7 @@ export function TestMessage({ carrier, channel }: { carrier: Carrier; channel: C
         aria-expanded={opened}
         onClick={toggle}
       >
-        Send a test message
+        {t("Send a test message")}
       </Button>
       <Collapse expanded={opened}>{opened && <TestForm carrier={carrier} channel={channel} />}</Collapse>
     </div>
@@ -74,26 +75,34 @@ function TestForm({ carrier, channel }: { carrier: Carrier; channel: Channel }) 
   const change = (changes: Partial<Written>): void => setWritten((old) => ({ ...old, ...changes }));
   const from = written.from || (names[0] ?? "");
   const template = templates.find(({ name }) => name === written.template) ?? templates[0];
-  const send = useMutation({
-    mutationFn: () =>
-      post<Try>(`${CARRIERS}/${carrier.id ?? ""}/send`, bodyOf(channel, { ...written, from }, template)),
-  });
-  const whyNot = channel !== "sms" && !template ? "There is no template of this channel yet." : null;
+  const send = useSendOnce<Try>(
+    `${CARRIERS}/${carrier.id ?? ""}/send`,
+    bodyOf(channel, { ...written, from }, template),
+    { isFinal: ({ outcome }) => outcome === "taken" || outcome === "unknown" },
+  );
+  const isSent = send.sent?.outcome === "taken" || send.sent?.outcome === "unknown";
+  const whyNot =
+    channel !== "sms" && !template
+      ? t("This channel has no templates yet.")
+      : isSent
+        ? t("This draft has been sent. Change it to send another message.")
+        : null;
   const maySend = useWhyNot("own") === null && whyNot === null;
   return (
     <Paper
       mt="sm"
       component="form"
-      aria-label="Test message"
+      aria-label={t("Test message")}
       onSubmit={(event) => {
         event.preventDefault();
-        if (maySend) send.mutate();
+        if (maySend) send.send();
       }}
     >
       <Stack gap="sm">
         <Text size="sm">
-          The phone really gets it, and the carrier charges for it. It takes no route, costs no credits and stands in no
-          list of messages.
+          {t(
+            "A real phone gets it, and the carrier charges for it. It uses no route, costs no credits and does not appear in Messages.",
+          )}
         </Text>
         <Group grow align="flex-start">
           <Autocomplete
@@ -105,7 +114,7 @@ function TestForm({ carrier, channel }: { carrier: Carrier; channel: Channel }) 
             onChange={(next) => change({ from: next })}
           />
           <TextInput
-            label="To"
+            label={t("To")}
             inputMode="tel"
             placeholder="15550100100"
             value={written.to}
@@ -114,7 +123,7 @@ function TestForm({ carrier, channel }: { carrier: Carrier; channel: Channel }) 
         </Group>
         {channel === "sms" ? (
           <TextInput
-            label="Text"
+            label={t("Text")}
             value={written.text}
             onChange={({ currentTarget }) => change({ text: currentTarget.value })}
           />
@@ -122,12 +131,12 @@ function TestForm({ carrier, channel }: { carrier: Carrier; channel: Channel }) 
           <TemplateFields templates={templates} template={template} written={written} change={change} />
         )}
         <Group>
-          <GuardedButton type="submit" may="own" loading={send.isPending} whyNot={whyNot}>
-            Send it
+          <GuardedButton type="submit" may="own" loading={send.busy} whyNot={whyNot}>
+            {isSent ? t("Sent") : t("Send test")}
           </GuardedButton>
         </Group>
-        {send.error && <ErrorState error={send.error} title="It was not sent" />}
-        {send.data && <Outcome tried={send.data} />}
+        {send.error && <ErrorState error={send.error} title={t("Test not sent")} />}
+        {send.sent && <Outcome tried={send.sent} />}
       </Stack>
     </Paper>
   );
@@ -145,11 +154,11 @@ function TemplateFields({ templates, template, written, change }: TemplateProps)
   return (
     <>
       <Select
-        label="Template"
+        label={t("Template")}
         data={templates.map(({ name }) => name)}
         value={template?.name ?? null}
         onChange={(next) => next !== null && change({ template: next, header: "" })}
-        placeholder="None yet"
+        placeholder={t("None yet")}
         allowDeselect={false}
       />
       {header && (
@@ -163,7 +172,7 @@ function TemplateFields({ templates, template, written, change }: TemplateProps)
       {Array.from({ length: template?.variables ?? 0 }, (_, place) => (
         <TextInput
           key={place}
-          label={`Value ${place + 1}`}
+          label={t("Value {number}", { number: place + 1 })}
           value={written.params[place] ?? ""}
           onChange={({ currentTarget: { value } }) =>
             change({ params: Object.assign([...written.params], { [place]: value }) })
@@ -178,14 +187,19 @@ function Outcome({ tried }: { tried: Try }) {
   const { outcome, carrierMessageId, code, description, exchange, ms } = tried;
   const { words, color, icon: Icon } = OUTCOMES[outcome];
   const facts = [
-    ["Outcome", outcome],
-    ["The carrier's id of it", carrierMessageId],
-    ["Code", code],
-    ["What happened", description],
+    [t("Outcome"), outcome],
+    [t("Carrier message ID"), carrierMessageId],
+    [t("Code"), code],
+    [t("Details"), description],
   ].filter(([, fact]) => fact !== null);
   return (
     <Stack gap="sm">
-      <Alert color={color} icon={<Icon aria-hidden />} title={`${words}, after ${duration(ms)}`} data-outcome={outcome}>
+      <Alert
+        color={color}
+        icon={<Icon aria-hidden />}
+        title={t("{words}, after {duration}", { words, duration: duration(ms) })}
+        data-outcome={outcome}
+      >
         <List size="sm" listStyleType="none">
           {facts.map(([name, fact]) => (
             <List.Item key={name}>
@@ -194,7 +208,7 @@ function Outcome({ tried }: { tried: Try }) {
           ))}
         </List>
       </Alert>
-      {exchange !== null && <CodeBlock heading="What went over the line" code={exchange} />}
+      {exchange !== null && <CodeBlock heading={t("Protocol exchange")} code={exchange} />}
     </Stack>
   );
 }

@@ -1,4 +1,5 @@
 import { Stack, Switch, Textarea, TextInput } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 
 interface Tls {
@@ -33,19 +34,19 @@ export function TlsInput({ label, hint, value, onChange, disabled, faultAt }: Ow
       {tls !== null && (
         <>
           <Textarea
-            label="Certificates to trust"
-            description="In PEM; none for the usual ones."
+            label={t("CA certificates")}
+            description={t("PEM. Leave empty to trust the public CAs.")}
             {...pem}
             {...common("ca")}
           />
           <TextInput
-            label="Name in the carrier's certificate"
-            description="Where it is not the host."
+            label={t("Certificate host name")}
+            description={t("If it differs from the host.")}
             {...common("servername")}
           />
           <Textarea
-            label="Our certificate"
-            description="In PEM, where the carrier asks for one; its key is below More settings."
+            label={t("Client certificate")}
+            description={t("PEM, if your carrier requires one. Its key is under More settings.")}
             {...pem}
             {...common("cert")}
           />

@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import type { Parts } from "../../parts/record/field.ts";
 import { AuthenticationInput } from "./authentication-input.tsx";
 import { advanced, flag, number, own, secret } from "./line-fields.ts";
@@ -7,50 +8,47 @@ import { WHATSAPP_STARTS } from "./line-starts.ts";
 export const WHATSAPP_PARTS: Parts = {
   starts: WHATSAPP_STARTS,
   fields: [
-    secret("token", "Access token", "Of a system user, so that it does not end."),
-    secret("appSecret", "App secret", "From App settings › Basic. Without it no report and no answer is taken."),
-    secret("verifyToken", "Verify token", "A word of your own, which you enter beside the callback address."),
+    secret("token", t("Access token"), t("Use a system user's token: it does not expire.")),
+    secret(
+      "appSecret",
+      t("App secret"),
+      t("From App settings › Basic. Required to accept delivery reports and incoming messages."),
+    ),
+    secret("verifyToken", t("Verify token"), t("A string of your choice. Enter the same one beside the callback URL.")),
     {
       name: "phoneNumberId",
-      label: "Phone number id",
-      hint: "From WhatsApp › API setup; not the number itself. It counts for every number whose own record has none.",
+      label: t("Phone number ID"),
+      hint: t("From WhatsApp › API setup; not the number itself. Default for numbers without one of their own."),
       input: { kind: "text", placeholder: "106540352242922" },
     },
     {
       name: "businessAccountId",
-      label: "Business account id",
-      hint: "From WhatsApp › API setup. With it the templates of the account are kept in step.",
+      label: t("Business account ID"),
+      hint: t("From WhatsApp › API setup. Needed for template sync."),
       input: { kind: "text", placeholder: "102290129340398" },
     },
     ...[
       {
         name: "baseUrl",
-        label: "Base URL",
-        hint: "Where the API is. With another one, give the token again.",
+        label: t("Base URL"),
+        hint: t("API host. If you change it, enter the token again."),
         input: { kind: "text", type: "url" },
         required: true,
       } as const,
       {
         name: "version",
-        label: "Version",
-        hint: "Of the API, as it stands in the path.",
-        input: { kind: "text", placeholder: "None" },
+        label: t("Version"),
+        hint: t("API version in the path."),
+        input: { kind: "text", placeholder: t("None") },
       } as const,
       flag(
         "phoneNumberInPath",
-        "Phone number id in the path",
-        "Off for sellers who tell numbers apart by their tokens.",
+        t("Phone number ID in the path"),
+        t("Turn off for providers that use one token per number."),
       ),
-      own("authentication", "Authentication", "How requests show who we are.", AuthenticationInput),
-      number("connections", "Requests at once", "On each node.", 1, 500),
-      number(
-        "responseSeconds",
-        "An answer is waited for",
-        "What has not come by then does not come.",
-        1,
-        120,
-        "seconds",
-      ),
+      own("authentication", t("Authentication"), t("How requests authenticate."), AuthenticationInput),
+      number("connections", t("Concurrent requests"), t("Per node."), 1, 500),
+      number("responseSeconds", t("Response timeout"), t("Later responses are ignored."), 1, 120, t("seconds")),
     ].map(advanced),
   ],
 };

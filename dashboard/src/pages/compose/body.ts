@@ -7,33 +7,36 @@ interface Request {
 
 /** The request that a draft stands for: what "Send" sends, and what the command says. */
 export function requestOf(kind: Kind, draft: Draft): Request {
-  const campaign = draft.campaignName === "" ? {} : { campaignName: draft.campaignName };
-  if (kind.channel === "sms") return { path: "/v1/sms", body: { ...smsBody(kind, draft), ...campaign } };
-  if (kind.channel === "rcs") return { path: "/v1/rcs", body: { ...rcsBody(kind, draft), ...campaign } };
-  return { path: "/v1/chatapp", body: { ...chatBody(kind, draft), ...campaign } };
+  const { campaignName, sendAt } = draft;
+  const common = {
+    ...(campaignName === "" ? {} : { campaignName }),
+    ...(sendAt === "" ? {} : { sendAt: new Date(sendAt).toISOString() }),
+  };
+  if (kind.channel === "sms") return { path: "/v1/sms", body: { ...smsBody(kind, draft), ...common } };
+  if (kind.channel === "rcs") return { path: "/v1/rcs", body: { ...rcsBody(kind, draft), ...common } };
+  return { path: "/v1/chatapp", body: { ...chatBody(kind, draft), ...common } };
 }
 
 /** Numbers, however they are set apart. */
 export const numbersIn = (written: string): string[] => written.split(/[\s,;]+/).filter((number) => number !== "");
 
 function smsBody(kind: Kind, draft: Draft): Record<string, unknown> {
-  const { sender, text, type, templateName, params, targetUrl, sendAt } = draft;
+  const { sender, text, type, templateName, params, targetUrl } = draft;
   const numbers = numbersIn(draft.to);
   return {
     sender,
-    to: kind.many ? numbers : (numbers[0] ?? ""),
+    to: kind.many || numbers.length > 1 ? numbers : (numbers[0] ?? ""),
     ...(kind.writesText ? { text } : {}),
     type: kind.fixedType ?? type,
     ...kind.flags,
     ...(kind.takes ? { templateId: templateName } : {}),
     ...(kind.takes && !kind.writesText ? { custom: params } : {}),
     ...(kind.shortLink ? { shortenUrlData: { shortenUrl: true, targetUrl: [targetUrl] } } : {}),
-    ...(sendAt === "" ? {} : { sendAt: new Date(sendAt).toISOString() }),
   };
 }
 
 /** RCS wants the plus that people leave out. */
-const withPlus = (number: string): string => (number.startsWith("+") ? number : `+${number}`);
+const withPlus = (number: string): string => (/^\d/.test(number) ? `+${number}` : number);
 
 function rcsBody(kind: Kind, draft: Draft): Record<string, unknown> {
   const { botId, templateName, type, params, fileUrls, sender, fallbackText } = draft;
@@ -42,8 +45,9 @@ function rcsBody(kind: Kind, draft: Draft): Record<string, unknown> {
     : kind.id === "rcs-variables"
       ? [{ params }]
       : null;
+  const numbers = numbersIn(draft.to).map(withPlus);
   return {
-    number: withPlus(numbersIn(draft.to)[0] ?? ""),
+    ...(numbers.length > 1 ? { recipients: numbers.map((number) => ({ number })) } : { number: numbers[0] ?? "" }),
     botId,
     templateName,
     type,
@@ -54,7 +58,9 @@ function rcsBody(kind: Kind, draft: Draft): Record<string, unknown> {
 
 function chatBody(kind: Kind, draft: Draft): Record<string, unknown> {
   const { from, templateName, params, headerText, link } = draft;
-  const base = { from, to: numbersIn(draft.to)[0] ?? "", type: "template", templateName };
+  const numbers = numbersIn(draft.to);
+  const to = numbers.length > 1 ? { recipients: numbers.map((number) => ({ to: number })) } : { to: numbers[0] ?? "" };
+  const base = { from, ...to, type: "template", templateName };
   if (kind.id === "chatapp-plain") return base;
   const header =
     kind.headerType === undefined

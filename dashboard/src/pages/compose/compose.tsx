@@ -1,24 +1,31 @@
-import { Button, Grid, Group, Paper, SegmentedControl, Select, Stack, Text } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { IconSend } from "@tabler/icons-react";
-import { useState } from "react";
-import { get, post, type Page } from "../../api.ts";
+import { Box, Button, Grid, Group, Paper, SegmentedControl, Select, Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { IconSend, IconWand } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+import { get, type Page } from "../../api.ts";
 import type { Sent, Template } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { CHANNELS } from "../../parts/channel.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
+import { GuardedButton } from "../../parts/guarded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Bubble } from "../../parts/phone/bubble.tsx";
 import { Flash } from "../../parts/phone/flash.tsx";
-import { PhoneFrame } from "../../parts/phone/phone-frame.tsx";
+import { PhoneFrame, STICKY } from "../../parts/phone/phone-frame.tsx";
+import { RestoredNote } from "../../parts/restored-note.tsx";
 import { SentNote } from "../../parts/sent-note.tsx";
+import { useDraft, useLeaveGuard } from "../../parts/use-draft.ts";
+import { useSendOnce } from "../../parts/use-send-once.ts";
 import { useMay } from "../../session.tsx";
 import { useUrlState } from "../../url-state.ts";
-import { requestOf } from "./body.ts";
+import { numbersIn, requestOf } from "./body.ts";
 import { Fields } from "./fields.tsx";
-import { EMPTY, KINDS, type Draft, type Kind } from "./kinds.ts";
+import { EMPTY, exampleOf, KINDS, type Draft, type Kind } from "./kinds.ts";
+import { forgetPrefilled, prefilled } from "./prefill.ts";
 import { previewOf } from "./preview.ts";
+import { ReviewSend } from "./review-send.tsx";
 import { SegmentCounter } from "./segment-counter.tsx";
 
 const [FIRST_KIND] = KINDS as [Kind, ...Kind[]];
@@ -33,7 +40,9 @@ export default function Compose() {
 }
 
 function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }) {
-  const [draft, setDraft] = useState<Draft>({ ...EMPTY, ...kind.starts });
+  const kept = useDraft<Draft>(`compose ${kind.id}`, EMPTY, prefilled(kind.id));
+  const draft = kept.value;
+  useEffect(forgetPrefilled, []);
   const [openedAt] = useState(() => Date.now());
   const mayWrite = useMay("write");
   const { data: templates = [] } = useQuery({
@@ -43,29 +52,33 @@ function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }
   });
   const template = templates.find(({ name }) => name === draft.templateName);
   const { path, body } = requestOf(kind, draft);
-  const send = useMutation({ mutationFn: () => post<Sent>(path, body) });
+  const send = useSendOnce<Sent>(path, body, { onSent: kept.clear });
+  useLeaveGuard(!send.sent && JSON.stringify(draft) !== JSON.stringify(EMPTY));
+  const [reviewed, setReviewed] = useState(false);
   const change = (changes: Partial<Draft>): void => {
-    setDraft((before) => ({ ...before, ...changes }));
+    kept.set({ ...draft, ...changes });
     send.reset();
   };
+  const people = numbersIn(draft.to).length;
+  const isCounted = draft.to !== "" && (kind.writesText ? draft.text : draft.templateName) !== "";
   const preview = previewOf(kind, draft, template, openedAt);
 
   return (
     <>
-      <PageHeader title="Compose" lead="Write a message, see it on a phone before anybody else does, and send it." />
+      <PageHeader title={t("Compose")} lead={t("Write a message, preview it on a phone, and send it.")} />
       <Grid gap={{ base: "xl", lg: 48 }}>
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Paper>
             <Stack gap="lg">
               <SegmentedControl
-                aria-label="Channel"
+                aria-label={t("Channel")}
                 data={CHANNELS.map(({ value, label }) => ({ value, label }))}
                 value={kind.channel}
                 onChange={(channel) => choose(KINDS.find((each) => each.channel === channel)?.id ?? FIRST_KIND.id)}
                 fullWidth
               />
               <Select
-                label="Kind"
+                label={t("Kind")}
                 description={kind.about}
                 data={KINDS.filter(({ channel }) => channel === kind.channel).map(({ id, label }) => ({
                   value: id,
@@ -76,37 +89,68 @@ function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }
                 allowDeselect={false}
                 maxDropdownHeight={400}
               />
+              {kept.isRestored && (
+                <RestoredNote
+                  discard={() => {
+                    change(EMPTY);
+                    kept.clear();
+                  }}
+                />
+              )}
               <Fields kind={kind} draft={draft} change={change} templates={templates} template={template} />
-              {kind.channel === "sms" && mayWrite && (
+              {kind.channel === "sms" && mayWrite && isCounted && (
                 <SegmentCounter body={body} onText={kind.writesText && ((text) => change({ text }))} />
               )}
-              {send.error && <ErrorState error={send.error} title="The message was not sent" />}
-              {send.data && <SentNote sent={send.data} />}
+              {send.error && <ErrorState error={send.error} title={t("Message not sent")} />}
+              {send.sent && <SentNote sent={send.sent} sendAt={draft.sendAt} campaignName={draft.campaignName} />}
               <Group>
-                <Button
+                <GuardedButton
                   leftSection={<IconSend size={17} aria-hidden />}
-                  loading={send.isPending}
-                  onClick={() => send.mutate()}
-                  disabled={!mayWrite}
+                  loading={send.busy}
+                  onClick={() => (people > 1 ? setReviewed(true) : send.send())}
+                  whyNot={
+                    people === 0
+                      ? t("Enter a number first.")
+                      : send.sent
+                        ? t("This draft has been sent. Change it to send another message.")
+                        : null
+                  }
                 >
-                  Send
+                  {send.sent ? t("Sent") : people > 1 ? t("Review and send") : t("Send")}
+                </GuardedButton>
+                <Button
+                  variant="subtle"
+                  leftSection={<IconWand size={17} aria-hidden />}
+                  onClick={() => change(exampleOf(kind))}
+                >
+                  {t("Fill in an example")}
                 </Button>
-                {!mayWrite && (
-                  <Text size="sm" c="dimmed">
-                    You may look but not send.
-                  </Text>
-                )}
               </Group>
+              {reviewed && (
+                <ReviewSend
+                  path={path}
+                  body={body}
+                  typed={people}
+                  sendAt={draft.sendAt}
+                  send={() => {
+                    setReviewed(false);
+                    send.send();
+                  }}
+                  close={() => setReviewed(false)}
+                />
+              )}
             </Stack>
           </Paper>
           <Group mt="xl" grow>
-            <CodeBlock heading="The same as curl" code={curlOf({ path, body })} />
+            <CodeBlock heading={t("curl command")} code={curlOf({ path, body })} />
           </Group>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
-          <PhoneFrame label="Preview" title={preview.sender} subtitle="Preview">
-            {preview.flash ? <Flash message={preview} /> : <Bubble message={preview} />}
-          </PhoneFrame>
+          <Box {...STICKY}>
+            <PhoneFrame label={t("Preview")} title={preview.sender} subtitle={t("Preview")}>
+              {preview.flash ? <Flash message={preview} /> : <Bubble message={preview} />}
+            </PhoneFrame>
+          </Box>
         </Grid.Col>
       </Grid>
     </>

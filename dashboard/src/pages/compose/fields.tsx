@@ -2,7 +2,9 @@ import { Autocomplete, Select, SimpleGrid, Stack, Textarea, TextInput } from "@m
 import { useQuery } from "@tanstack/react-query";
 import { get, type Page } from "../../api.ts";
 import type { Template, Titled } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { ORIGINS } from "../../parts/origins.ts";
+import { TimeInput } from "../../parts/time-input.tsx";
 import type { Draft, Kind } from "./kinds.ts";
 
 interface Props {
@@ -24,10 +26,13 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
     <Stack>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Originator kind={kind} draft={draft} change={change} />
-        {!kind.many && <TextInput {...text("to", "To")} inputMode="tel" />}
+        {!kind.many && (
+          // Not a one-line input, which joins pasted lines into one number.
+          <Textarea {...text("to", t("To"))} placeholder={t("One or more numbers")} autosize minRows={1} maxRows={6} />
+        )}
         {kind.channel !== "chatapp" && (
           <Select
-            label="Route type"
+            label={t("Route type")}
             data={
               kind.fixedType
                 ? [kind.fixedType]
@@ -43,7 +48,7 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
         )}
         {kind.takes && (
           <Autocomplete
-            label="Template"
+            label={t("Template")}
             data={templates.filter(kind.takes).map(({ name }) => name)}
             value={draft.templateName}
             onChange={(templateName) => change({ templateName })}
@@ -51,15 +56,13 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
         )}
       </SimpleGrid>
       {kind.many && (
-        <Textarea {...text("to", "To")} description="One number on a line." autosize minRows={3} maxRows={8} />
+        <Textarea {...text("to", t("To"))} description={t("One number per line.")} autosize minRows={3} maxRows={8} />
       )}
-      {kind.headerType === "text" && <TextInput {...text("headerText", "Header")} maxLength={60} />}
-      {kind.headerType && kind.headerType !== "text" && (
-        <TextInput {...text("link", "Address of the file")} type="url" />
-      )}
+      {kind.headerType === "text" && <TextInput {...text("headerText", t("Header"))} maxLength={60} />}
+      {kind.headerType && kind.headerType !== "text" && <TextInput {...text("link", t("File URL"))} type="url" />}
       {kind.writesText && (
         <Textarea
-          label="Text"
+          label={t("Text")}
           value={draft.text}
           onChange={({ currentTarget }) => change({ text: currentTarget.value })}
           autosize
@@ -76,20 +79,11 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
           change={change}
         />
       )}
-      {kind.shortLink && <TextInput {...text("targetUrl", "Where the link leads")} type="url" />}
+      {kind.shortLink && <TextInput {...text("targetUrl", t("Link target"))} type="url" />}
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <TextInput {...text("campaignName", "Campaign")} placeholder="None" />
-        {kind.channel === "sms" && (
-          <TextInput
-            label="Send at"
-            type="datetime-local"
-            value={draft.sendAt}
-            onChange={({ currentTarget }) => change({ sendAt: currentTarget.value })}
-          />
-        )}
-        {kind.channel === "rcs" && (
-          <TextInput {...text("fallbackText", "Text message if it does not arrive")} placeholder="None" />
-        )}
+        <TextInput {...text("campaignName", t("Campaign"))} placeholder={t("None")} />
+        <TimeInput label={t("Send at")} value={draft.sendAt} onChange={(sendAt) => change({ sendAt })} />
+        {kind.channel === "rcs" && <TextInput {...text("fallbackText", t("SMS fallback"))} placeholder={t("None")} />}
       </SimpleGrid>
     </Stack>
   );
@@ -131,7 +125,7 @@ function Values({ count, draft, change }: ListProps) {
       {values.map((value, index) => (
         <TextInput
           key={index}
-          label={`Value ${index + 1}`}
+          label={t("Value {number}", { number: index + 1 })}
           value={value}
           onChange={({ currentTarget }) => change({ params: replaced(values, index, currentTarget.value) })}
         />
@@ -147,7 +141,7 @@ function Images({ count, draft, change }: ListProps) {
       {values.map((value, index) => (
         <TextInput
           key={index}
-          label={count > 1 ? `Image of card ${index + 1}` : "Image"}
+          label={count > 1 ? t("Image of card {number}", { number: index + 1 }) : t("Image")}
           type="url"
           value={value}
           onChange={({ currentTarget }) => change({ fileUrls: replaced(values, index, currentTarget.value) })}

@@ -1,4 +1,5 @@
 import type { PhoneMessage, Template } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { numbersIn } from "./body.ts";
 import type { Draft, Kind } from "./kinds.ts";
 
@@ -20,7 +21,7 @@ export function previewOf(kind: Kind, draft: Draft, template: Template | undefin
     channel: kind.channel,
     receivedAt: now,
   };
-  const unknown = `Template ${draft.templateName || "…"}`;
+  const unknown = t("Template {value}", { value: draft.templateName || "…" });
   if (kind.channel === "sms") {
     const text = kind.writesText ? draft.text : (template?.channel === "sms" && template.text) || unknown;
     const shown = kind.writesText

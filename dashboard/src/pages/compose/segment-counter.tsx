@@ -3,6 +3,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { post } from "../../api.ts";
 import type { SmsPreview } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 
 const TYPING_MS = 300;
 
@@ -34,35 +35,43 @@ export function SegmentCounter({ body, onText }: Props) {
     <div data-segments={data.segmentCount}>
       <Group gap="xs" aria-live="polite">
         <Badge color={data.segmentCount > 1 ? "yellow" : "green"}>
-          {data.segmentCount} {data.segmentCount === 1 ? "segment" : "segments"}
+          {t(data.segmentCount === 1 ? "{count} segment" : "{count} segments", { count: data.segmentCount })}
         </Badge>
         <Badge color="gray">{data.encoding === "gsm7" ? "GSM-7" : "UCS-2"}</Badge>
         <Text size="sm" c="dimmed">
-          {data.characters} characters · {data.credits} {data.credits === 1 ? "credit" : "credits"}
-          {data.balance === null ? "" : ` of ${data.balance}`}
+          {t("{characters} characters", { characters: data.characters })} ·{" "}
+          {t(data.credits === 1 ? "{count} credit" : "{count} credits", { count: data.credits })}
+          {data.balance === null ? "" : t(" of {balance}", { balance: data.balance })}
         </Text>
       </Group>
       {cheaper && onText && (
-        <Alert color="yellow" mt="xs" title={`${cheaper.segments} instead of ${data.segmentCount} segments`}>
+        <Alert
+          color="yellow"
+          mt="xs"
+          title={t("{segments} instead of {segmentCount} segments", {
+            segments: cheaper.segments,
+            segmentCount: data.segmentCount,
+          })}
+        >
           <Group justify="space-between">
             <Text size="sm" flex={1}>
-              {cheaper.replaced.map(({ found, use }) => `${found} → ${use || "nothing"}`).join(", ")}
+              {cheaper.replaced.map(({ found, use }) => `${found} → ${use || t("nothing")}`).join(", ")}
             </Text>
             <Button size="compact-sm" variant="default" onClick={() => onText(cheaper.text)}>
-              Use it
+              {t("Use it")}
             </Button>
           </Group>
         </Alert>
       )}
-      {!data.affordable && <Text size="sm">There are not enough credits for this.</Text>}
+      {!data.affordable && <Text size="sm">{t("Not enough credits.")}</Text>}
       {failed.map(({ recipient, failure }) => (
         <Text key={recipient} size="sm" mt={4}>
-          {recipient} would fail: {failure}
+          {t("{recipient} would fail: {failure}", { recipient, failure: failure ?? "" })}
         </Text>
       ))}
       {data.wouldRefuse.map((policy) => (
         <Text key={policy} size="sm" c="dimmed" mt={4}>
-          A real carrier would not let this pass: {policy}
+          {t("A real carrier would reject this: {policy}", { policy })}
         </Text>
       ))}
     </div>

@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { IconCoins } from "@tabler/icons-react";
 import { Link } from "wouter";
 import { get, usePages } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -28,19 +30,27 @@ interface Entry {
 }
 
 const KINDS: Readonly<Record<Entry["kind"], string>> = {
-  "top-up": "Given or taken by hand",
-  hold: "Put aside for a request",
-  spend: "A carrier took it",
-  release: "Given back: it was not sent",
-  refund: "Paid back: it did not arrive",
+  "top-up": t("Manual adjustment"),
+  hold: t("Reserved for a request"),
+  spend: t("Charged"),
+  release: t("Released: not sent"),
+  refund: t("Refunded: not delivered"),
 };
 
-const signed = (amount: number): string => (amount > 0 ? `+${amount.toLocaleString()}` : amount.toLocaleString());
+const KIND_NAMES: Readonly<Record<Entry["kind"], string>> = {
+  "top-up": t("Adjustment"),
+  hold: t("Hold"),
+  spend: t("Charge"),
+  release: t("Release"),
+  refund: t("Refund"),
+};
+
+const signed = (amount: number): string => (amount > 0 ? `+${formatNumber(amount)}` : formatNumber(amount));
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { title: "Time", render: ({ at }) => <TimeText at={at} size="sm" /> },
+  { title: t("Time"), render: ({ at }) => <TimeText at={at} size="sm" /> },
   {
-    title: "What",
+    title: t("What"),
     render: ({ kind, note, messageId }) =>
       messageId === null ? (
         <Text size="sm">{note ?? KINDS[kind]}</Text>
@@ -50,9 +60,9 @@ const COLUMNS: readonly Column<Entry>[] = [
         </Anchor>
       ),
   },
-  { title: "Kind", wide: true, render: ({ kind }) => <Badge color="gray">{kind}</Badge> },
-  { title: "Balance", align: "right", render: ({ amount }) => signed(amount) },
-  { title: "Held", align: "right", wide: true, render: ({ held }) => signed(held) },
+  { title: t("Kind"), wide: true, render: ({ kind }) => <Badge color="gray">{KIND_NAMES[kind]}</Badge> },
+  { title: t("Balance"), align: "right", render: ({ amount }) => signed(amount) },
+  { title: t("Held"), align: "right", wide: true, render: ({ held }) => signed(held) },
 ];
 
 /** The balance, and every change of it. */
@@ -64,18 +74,29 @@ export function Balance() {
   const { table } = usePages<Entry>(`${CREDITS}/ledger`);
   return (
     <>
-      {error && <ErrorState error={error} title="The balance cannot be read" />}
+      {error && <ErrorState error={error} title={t("Balance cannot be loaded")} />}
       {data && (
         <SimpleGrid cols={{ base: 2, md: 3 }} mb="lg">
-          <FigureCard label="Balance" value={data.balance.toLocaleString()} note="credits to spend" />
-          <FigureCard label="Held" value={data.held.toLocaleString()} note="for messages that are not sent yet" />
+          <FigureCard label={t("Balance")} value={formatNumber(data.balance)} note={t("credits to spend")} />
           <FigureCard
-            label="Mode"
-            value={data.mode === "metered" ? "Metered" : "Unlimited"}
+            label={t("Held")}
+            value={formatNumber(data.held)}
+            note={t("for messages that are not sent yet")}
+          />
+          <FigureCard
+            label={t("Mode")}
+            value={data.mode === "metered" ? t("Metered") : t("Unlimited")}
             note={
-              data.mode === "metered"
-                ? "messages are accepted as long as the balance covers them"
-                : "nothing is taken; it is a setting of the account"
+              data.mode === "metered" ? (
+                t("messages are accepted while the balance covers them")
+              ) : (
+                <>
+                  {t("credits are not deducted")} ·{" "}
+                  <Anchor component={Link} href="/account/settings" size="xs">
+                    {t("change in Settings")}
+                  </Anchor>
+                </>
+              )
             }
           />
         </SimpleGrid>
@@ -84,16 +105,16 @@ export function Balance() {
         <TopUp />
       </Group>
       <DataTable
-        label="Ledger"
+        label={t("Ledger")}
         columns={COLUMNS}
         rowKey={({ id, messageId, kind }) => `${id} ${messageId ?? ""} ${kind}`}
         {...table}
         empty={
           <EmptyState
             icon={IconCoins}
-            sentence="The balance has never changed. Messages take credits once the account is metered."
+            sentence={t("No entries yet. Messages are charged once the account is metered.")}
             action={<TopUp />}
-            curl={curlOf({ path: CREDITS, body: { amount: 1000, note: "to begin with" } })}
+            curl={curlOf({ path: CREDITS, body: { amount: 1000, note: "initial credits" } })}
           />
         }
       />

@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { UrlTabs } from "../../parts/url-tabs.tsx";
 import { Balance } from "./balance.tsx";
@@ -7,12 +8,12 @@ import { Prices } from "./prices.tsx";
 export default function Credits() {
   return (
     <>
-      <PageHeader title="Credits" lead="What there is to spend, where it went, and what a segment costs." />
+      <PageHeader title={t("Credits")} lead={t("Balance, ledger and prices per segment.")} />
       <UrlTabs
-        label="Credits"
+        label={t("Credits")}
         tabs={[
-          { value: "balance", label: "Balance and ledger", panel: <Balance /> },
-          { value: "prices", label: "Prices", panel: <Prices /> },
+          { value: "balance", label: t("Balance and ledger"), panel: <Balance /> },
+          { value: "prices", label: t("Prices"), panel: <Prices /> },
         ]}
       />
     </>

@@ -4,6 +4,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { post } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
+import { newKey } from "../../new-key.ts";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import type { Field } from "../../parts/record/field.ts";
 import { RecordForm } from "../../parts/record/record-form.tsx";
@@ -14,12 +16,12 @@ export const CREDITS = "/api/credits";
 const FIELDS: readonly Field[] = [
   {
     name: "amount",
-    label: "Credits",
-    hint: "A minus takes some away.",
+    label: t("Credits"),
+    hint: t("Use a negative number to deduct."),
     input: { kind: "number" },
     required: true,
   },
-  { name: "note", label: "Why", input: { kind: "text", placeholder: "Invoice 17", empty: "omit" } },
+  { name: "note", label: t("Reason"), input: { kind: "text", placeholder: t("Invoice 17"), empty: "omit" } },
 ];
 
 /** Adds credits, or takes some away. */
@@ -28,9 +30,9 @@ export function TopUp() {
   return (
     <>
       <GuardedButton may="own" leftSection={<IconPlus size={17} aria-hidden />} onClick={open}>
-        Add credits
+        {t("Add credits")}
       </GuardedButton>
-      <Modal opened={opened} onClose={close} title="Add credits">
+      <Modal opened={opened} onClose={close} title={t("Add credits")}>
         {opened && <TopUpForm close={close} />}
       </Modal>
     </>
@@ -40,7 +42,7 @@ export function TopUp() {
 function TopUpForm({ close }: { close: () => void }) {
   const client = useQueryClient();
   // The same for every try, so that what is sent twice counts once.
-  const [id] = useState(() => crypto.randomUUID());
+  const [id] = useState(() => newKey());
   const form = useRecordForm({ fields: FIELDS, starts: { amount: 1000, note: "" } });
   return (
     <RecordForm
@@ -49,7 +51,7 @@ function TopUpForm({ close }: { close: () => void }) {
       exists={false}
       may="own"
       cancel={close}
-      saveWord="Add"
+      saveWord={t("Add")}
       save={async (body) => {
         await post(CREDITS, { ...body, id });
         await client.invalidateQueries({ queryKey: [CREDITS] });

@@ -1,4 +1,5 @@
 import { Text } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import { useNames } from "../../parts/record/use-names.ts";
 import type { RecordKind } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
@@ -12,30 +13,33 @@ const PATH = "/api/dlr-configs";
 const kindWith = (carriers: readonly string[]): Omit<RecordKind<DlrConfig>, "panels" | "onMade"> => ({
   path: PATH,
   one: "configuration",
-  add: "Add Configuration",
+  add: t("Add Configuration"),
   starts: { name: "", provider: "ALL", method: "POST", url: "", headers: [], enabled: true },
   fields: [
     {
       name: "name",
-      label: "Name",
-      hint: "Unique: the log of callbacks shows it.",
-      input: { kind: "text", placeholder: "Reports" },
+      label: t("Name"),
+      hint: t("Unique name, shown in the delivery log."),
+      input: { kind: "text", placeholder: t("Reports") },
       required: true,
     },
     {
       name: "provider",
-      label: "Provider",
-      hint: "The carrier whose messages it is told of.",
+      label: t("Provider"),
+      hint: t("Only reports from this carrier."),
       input: {
         kind: "choice",
-        options: [{ value: "ALL", label: "All of them" }, ...carriers.map((name) => ({ value: name, label: name }))],
+        options: [
+          { value: "ALL", label: t("All carriers") },
+          ...carriers.map((name) => ({ value: name, label: name })),
+        ],
       },
       required: true,
     },
     {
       name: "method",
-      label: "Method",
-      hint: "POST brings JSON; GET brings everything in the query.",
+      label: t("Method"),
+      hint: t("POST sends JSON; GET sends query parameters."),
       input: {
         kind: "choice",
         options: [
@@ -47,29 +51,31 @@ const kindWith = (carriers: readonly string[]): Omit<RecordKind<DlrConfig>, "pan
     },
     {
       name: "url",
-      label: "End Point",
-      hint: "A public address that answers with a 2xx within 15 seconds.",
+      label: t("End Point"),
+      hint: t("A public URL that responds with 2xx within 15 seconds."),
       input: { kind: "text", type: "url", placeholder: "https://shop.example/reports" },
       required: true,
     },
     {
       name: "headers",
-      label: "Headers",
-      hint: "Each is sent along with its value filled in, and the report has exactly these fields. Without any, it has the eight usual ones.",
+      label: t("Headers"),
+      hint: t(
+        "Each header is sent with its value filled in, and the report has exactly these fields. Without headers, the report has the eight default fields.",
+      ),
       input: { kind: "own", component: HeadersInput },
     },
     {
       name: "enabled",
-      label: "On",
-      hint: "What happens while it is off is not told later.",
+      label: t("On"),
+      hint: t("Events that occur while disabled are not delivered later."),
       input: { kind: "switch" },
     },
   ],
   columns: [
-    { title: "Provider", wide: true, render: ({ provider }) => provider },
-    { title: "Method", wide: true, render: ({ method }) => method },
+    { title: t("Provider"), wide: true, render: ({ provider }) => provider },
+    { title: t("Method"), wide: true, render: ({ method }) => method },
     {
-      title: "End Point",
+      title: t("End Point"),
       wide: true,
       render: ({ url }) => (
         <Text size="sm" lineClamp={1} maw={360}>
@@ -77,13 +83,13 @@ const kindWith = (carriers: readonly string[]): Omit<RecordKind<DlrConfig>, "pan
         </Text>
       ),
     },
-    { title: "Health", render: (config) => <HealthBadge path={PATH} endpoint={config} /> },
+    { title: t("Health"), render: (config) => <HealthBadge path={PATH} endpoint={config} /> },
   ],
   empty: {
-    sentence: "No address gets delivery reports yet. Add one, and it hears what became of every text message.",
+    sentence: t("No endpoints yet. Add one to receive the delivery report of every SMS."),
     example: { name: "Reports", provider: "ALL", method: "POST", url: "https://shop.example/reports" },
   },
-  removal: "It gets no more reports, and those that still wait for it are dropped.",
+  removal: t("It gets no more reports. Reports that wait for delivery are discarded."),
 });
 
 /** Where the delivery reports of text messages go. */
@@ -94,8 +100,8 @@ export default function DlrConfigs() {
     <>
       <RecordTable
         kind={{ ...kindWith(carriers), ...parts }}
-        title="DLR Push Configuration"
-        lead="Addresses of yours that hear what became of text messages, with the fields that you choose."
+        title={t("DLR Push Configuration")}
+        lead={t("Your endpoints that receive delivery reports of SMS, with the fields you choose.")}
       />
       {dialog}
     </>

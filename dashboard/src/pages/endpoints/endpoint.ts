@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 /** What the API answers about addresses that are told what happens. */
 
 export interface Webhook {
@@ -53,9 +54,9 @@ export type EndpointPath = "/api/webhooks" | "/api/dlr-configs";
 
 /** What the events of webhooks are called for people. */
 export const EVENT_NAMES: Readonly<Record<string, string>> = {
-  user_message: "What users send",
-  message_status: "What becomes of messages",
-  message_sent: "Messages that go out",
-  link_click: "Clicks on short links",
-  verification_status: "What becomes of codes",
+  user_message: t("Incoming messages"),
+  message_status: t("Message status"),
+  message_sent: t("Sent messages"),
+  link_click: t("Short-link clicks"),
+  verification_status: t("Verification status"),
 };

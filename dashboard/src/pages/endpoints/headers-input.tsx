@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Group, Input, Select, Stack, Text, TextInput } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { t } from "../../i18n/t.ts";
 import { PushRequest } from "../../parts/push-request.tsx";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import type { HeaderPair } from "./endpoint.ts";
@@ -21,7 +22,7 @@ export function HeadersInput({ label, hint, value, onChange, disabled, faultAt, 
           {pairs.map((pair, index) => (
             <Group key={index} gap="xs" wrap="nowrap" align="flex-start">
               <TextInput
-                aria-label={`Key ${index + 1}`}
+                aria-label={t("Key {number}", { number: index + 1 })}
                 placeholder="X-Message-Id"
                 value={pair.key}
                 onChange={({ currentTarget }) => replace(index, { key: currentTarget.value })}
@@ -30,7 +31,7 @@ export function HeadersInput({ label, hint, value, onChange, disabled, faultAt, 
                 flex={1}
               />
               <Select
-                aria-label={`Value ${index + 1}`}
+                aria-label={t("Value {number}", { number: index + 1 })}
                 data={PLACEHOLDERS.map(({ name }) => braced(name))}
                 value={pair.value}
                 onChange={(chosen) => replace(index, { value: chosen ?? pair.value })}
@@ -45,7 +46,7 @@ export function HeadersInput({ label, hint, value, onChange, disabled, faultAt, 
                 size={36}
                 disabled={disabled}
                 onClick={() => onChange(pairs.filter((_, at) => at !== index))}
-                aria-label={`Remove header ${index + 1}`}
+                aria-label={t("Remove header {number}", { number: index + 1 })}
               >
                 <IconTrash size={17} aria-hidden />
               </ActionIcon>
@@ -54,9 +55,9 @@ export function HeadersInput({ label, hint, value, onChange, disabled, faultAt, 
         </Stack>
       </Input.Wrapper>
       <Text size="xs" c="dimmed">
-        Pick what the report shall have:
+        {t("Choose fields:")}
       </Text>
-      <Group gap={6} role="group" aria-label="Placeholders">
+      <Group gap={6} role="group" aria-label={t("Placeholders")}>
         {unused.map(({ name, about, header }) => (
           <Button
             key={name}
@@ -72,7 +73,7 @@ export function HeadersInput({ label, hint, value, onChange, disabled, faultAt, 
         ))}
       </Group>
       <Text size="sm" fw={600} mt="xs">
-        A sample of the request
+        {t("Sample request")}
       </Text>
       <div data-sample>
         <PushRequest request={sampleRequest(values)} />

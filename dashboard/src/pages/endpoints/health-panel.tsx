@@ -3,6 +3,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { get, patch } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
@@ -26,9 +28,9 @@ function useHealth({ path, endpoint }: Props) {
 }
 
 const BREAKERS: Readonly<Record<string, string>> = {
-  closed: "It is called",
-  open: "It failed nearly always, and is left alone for a moment",
-  probing: "A few tries decide whether it is called again",
+  closed: t("closed (delivering)"),
+  open: t("open (paused after repeated failures)"),
+  probing: t("half-open (testing with a few requests)"),
 };
 
 /** How an endpoint does, in a word. */
@@ -52,15 +54,15 @@ export function HealthPanel({ path, endpoint }: Props) {
   if (!data) return <PageLoading />;
   const { node } = data;
   const facts: readonly [string, ReactNode][] = [
-    ["Last arrived", <TimeText key="at" at={data.lastSuccessAt} size="sm" />],
-    ["Last failed", <TimeText key="at" at={data.lastFailureAt} size="sm" />],
-    ["Nothing arrives since", <TimeText key="at" at={data.failingSince} size="sm" />],
+    [t("Last success"), <TimeText key="at" at={data.lastSuccessAt} size="sm" />],
+    [t("Last failure"), <TimeText key="at" at={data.lastFailureAt} size="sm" />],
+    [t("Failing since"), <TimeText key="at" at={data.failingSince} size="sm" />],
     ...(node
       ? ([
-          ["Under way now", `${node.inFlight} of at most ${node.allowed}`],
-          ["Waiting on this node", node.waiting.toLocaleString()],
-          ["Circuit", BREAKERS[node.breaker] ?? node.breaker],
-          ...(node.openForMs > 0 ? [["Tried again in", duration(node.openForMs)] as const] : []),
+          [t("In flight"), t("{inFlight} of at most {allowed}", { inFlight: node.inFlight, allowed: node.allowed })],
+          [t("Queued on this node"), formatNumber(node.waiting)],
+          [t("Circuit"), BREAKERS[node.breaker] ?? node.breaker],
+          ...(node.openForMs > 0 ? [[t("Retries in"), duration(node.openForMs)] as const] : []),
         ] as [string, ReactNode][])
       : []),
   ];
@@ -69,17 +71,17 @@ export function HealthPanel({ path, endpoint }: Props) {
       <Group justify="space-between">
         <HealthBadge path={path} endpoint={endpoint} />
         <GuardedButton variant="default" size="xs" loading={toggle.isPending} onClick={() => toggle.mutate()}>
-          {endpoint.enabled ? "Switch it off" : "Switch it on"}
+          {endpoint.enabled ? t("Turn off") : t("Turn on")}
         </GuardedButton>
       </Group>
       {endpoint.disabledReason && (
-        <Alert color="yellow" title="It was switched off by itself">
+        <Alert color="yellow" title={t("Disabled automatically")}>
           {endpoint.disabledReason}
         </Alert>
       )}
       {toggle.error && <ErrorState error={toggle.error} />}
       {data.failingSince !== null && data.lastFailure && (
-        <Alert color="red" title="Why it fails">
+        <Alert color="red" title={t("Failure reason")}>
           {data.lastFailure}
         </Alert>
       )}
@@ -95,7 +97,7 @@ export function HealthPanel({ path, endpoint }: Props) {
       </Table>
       <Text size="sm">
         <Anchor component={Link} href={`/operations/callbacks?endpointId=${endpoint.id}`}>
-          Everything it was told
+          {t("View all deliveries")}
         </Anchor>
       </Text>
     </Stack>

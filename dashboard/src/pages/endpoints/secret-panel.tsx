@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { IconRefresh } from "@tabler/icons-react";
 import { useState } from "react";
 import { post } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { GuardedConfirm } from "../../parts/guarded.tsx";
 import { SignatureHelp } from "../../parts/signature-help.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
@@ -24,18 +25,17 @@ export function SecretPanel({ path, endpoint, onSecret }: Props) {
   return (
     <Stack>
       <Text size="sm">
-        Every request is signed. The secret was shown when this was made and cannot be read back; who has lost it makes
-        a new one.
+        {t("Every request is signed. The secret was shown once at creation. If you lose it, rotate it.")}
       </Text>
       {endpoint.oldSecretUntil !== null && (
-        <Alert color="blue" title="Two secrets sign">
-          The one before signs as well until <TimeText at={endpoint.oldSecretUntil} size="sm" span />.
+        <Alert color="blue" title={t("Two active secrets")}>
+          {t("The previous secret also signs until")} <TimeText at={endpoint.oldSecretUntil} size="sm" span />.
         </Alert>
       )}
       <NumberInput
-        label="The old one goes on signing for"
-        description="So that your server can change over in its own time."
-        suffix=" hours"
+        label={t("Keep the old secret active for")}
+        description={t("Gives your server time to switch.")}
+        suffix={t(" hours")}
         min={0}
         max={OVERLAP_HOURS_MAX}
         allowDecimal={false}
@@ -45,13 +45,15 @@ export function SecretPanel({ path, endpoint, onSecret }: Props) {
       <div>
         <GuardedConfirm
           leftSection={<IconRefresh size={16} aria-hidden />}
-          question="Make a new secret?"
+          question={t("Rotate the secret?")}
           consequence={
             hours === 0
-              ? "The old secret stops at once: your server refuses everything until it knows the new one."
-              : `Requests are signed with both for ${hours} hours. Give your server the new one in that time.`
+              ? t("The old secret stops at once: your server rejects all requests until it has the new one.")
+              : t("Requests are signed with both for {hours} hours. Give your server the new one in that time.", {
+                  hours,
+                })
           }
-          yes="Make it"
+          yes={t("Rotate")}
           run={async () => {
             const { secret } = await post<{ secret: string }>(`${path}/${endpoint.id}/rotate-secret`, {
               overlapHours: hours,
@@ -60,7 +62,7 @@ export function SecretPanel({ path, endpoint, onSecret }: Props) {
             await client.invalidateQueries({ queryKey: [path] });
           }}
         >
-          Rotate the secret
+          {t("Rotate secret")}
         </GuardedConfirm>
       </div>
       <SignatureHelp />

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { IconCheck, IconSend, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { get, post } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
@@ -32,7 +33,7 @@ export function TryPanel({ path, endpoint }: Props) {
     <Stack>
       {events.length > 0 && (
         <Select
-          label="Event"
+          label={t("Event")}
           data={events.map((value) => ({ value, label: `${EVENT_NAMES[value] ?? value} (${value})` }))}
           value={event}
           onChange={(value) => {
@@ -43,8 +44,9 @@ export function TryPanel({ path, endpoint }: Props) {
         />
       )}
       <Text size="sm" c="dimmed">
-        Something that might have happened, signed as it would be. A test goes out once, whether or not this is switched
-        on, and nothing of it is kept.
+        {t(
+          "A sample event, signed like a real one. A test is sent once, even while the endpoint is disabled, and is not stored.",
+        )}
       </Text>
       <div>
         <GuardedButton
@@ -52,12 +54,12 @@ export function TryPanel({ path, endpoint }: Props) {
           loading={trial.isPending}
           onClick={() => trial.mutate()}
         >
-          Send a test event
+          {t("Send test event")}
         </GuardedButton>
       </div>
-      {trial.error && <ErrorState error={trial.error} title="The test was not sent" />}
+      {trial.error && <ErrorState error={trial.error} title={t("Test not sent")} />}
       {trial.data && <Answer response={trial.data.response} />}
-      {preview.error && <ErrorState error={preview.error} title="There is no preview" />}
+      {preview.error && <ErrorState error={preview.error} title={t("No preview")} />}
       {preview.isPending && <PageLoading />}
       {request && <PushRequest request={request} />}
     </Stack>
@@ -72,11 +74,15 @@ function Answer({ response }: Pick<Trial, "response">) {
       <Alert
         color={delivered ? "green" : "red"}
         icon={<Icon aria-hidden />}
-        title={delivered ? `Your server answered ${status ?? ""} in ${duration(ms)}` : "It did not arrive"}
+        title={
+          delivered
+            ? t("Your server answered {status} in {duration}", { status: status ?? "", duration: duration(ms) })
+            : t("Not delivered")
+        }
       >
         {reason}
       </Alert>
-      {excerpt !== "" && <CodeBlock heading="What your server answered" code={excerpt} />}
+      {excerpt !== "" && <CodeBlock heading={t("Response")} code={excerpt} />}
     </Stack>
   );
 }

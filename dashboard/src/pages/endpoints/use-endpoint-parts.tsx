@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from "react";
+import { t } from "../../i18n/t.ts";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { SignatureHelp } from "../../parts/signature-help.tsx";
 import type { RecordKind } from "../../parts/record/record-kind.ts";
@@ -20,17 +21,17 @@ export function useEndpointParts<T extends Endpoint>(path: EndpointPath): Endpoi
     parts: {
       onMade: (made) => setSecret((made as T & { secret?: string }).secret ?? null),
       panels: (endpoint) => [
-        { value: "try", label: "Preview and test", panel: <TryPanel path={path} endpoint={endpoint} /> },
-        { value: "health", label: "Health", panel: <HealthPanel path={path} endpoint={endpoint} /> },
+        { value: "try", label: t("Preview and test"), panel: <TryPanel path={path} endpoint={endpoint} /> },
+        { value: "health", label: t("Health"), panel: <HealthPanel path={path} endpoint={endpoint} /> },
         {
           value: "secret",
-          label: "Secret",
+          label: t("Secret"),
           panel: <SecretPanel path={path} endpoint={endpoint} onSecret={setSecret} />,
         },
       ],
     },
     dialog: (
-      <SecretDialog secret={secret} title="The secret that signs" onClose={() => setSecret(null)}>
+      <SecretDialog secret={secret} title={t("Signing secret")} onClose={() => setSecret(null)}>
         <SignatureHelp />
       </SecretDialog>
     ),

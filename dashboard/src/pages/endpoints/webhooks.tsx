@@ -1,4 +1,5 @@
 import { Badge, Group, Text } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 import type { RecordKind } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
@@ -18,22 +19,24 @@ type ToldChannel = Channel | "verify";
 
 const TOLD: Readonly<Record<ToldChannel, Told>> = {
   rcs: {
-    title: "Webhook",
-    lead: "Addresses of yours that hear what users send to your bots, and what becomes of RCS messages.",
+    title: t("Webhook"),
+    lead: t("Your endpoints that receive incoming RCS messages and RCS message status."),
     events: ["user_message", "message_status"],
   },
   chatapp: {
-    title: "Chat app webhook",
-    lead: "Addresses of yours that hear what users write to your numbers, and what becomes of chat-app messages.",
+    title: t("Chat app webhook"),
+    lead: t("Your endpoints that receive incoming chat-app messages and chat-app message status."),
     events: ["user_message", "message_status", "message_sent"],
   },
   sms: {
-    title: "SMS webhook",
-    lead: "Addresses of yours that hear which texts come in, and who follows short links. Delivery reports have a page of their own.",
+    title: t("SMS webhook"),
+    lead: t("Your endpoints that receive incoming SMS and short-link clicks. Delivery reports have their own page."),
     events: ["user_message", "link_click"],
   },
   verify: {
-    lead: "Addresses of yours that hear what becomes of codes: made, and then verified, expired or given up. The code itself is never told.",
+    lead: t(
+      "Your endpoints that receive verification status: sent, verified, expired or failed. The code itself is never included.",
+    ),
     events: ["verification_status"],
   },
 };
@@ -45,33 +48,33 @@ function kindFor(channel: ToldChannel): Omit<RecordKind<Webhook>, "panels" | "on
   return {
     path: PATH,
     one: "webhook",
-    add: "Add Webhook",
+    add: t("Add Webhook"),
     always: { channel },
     starts: { name: "", method: "POST", url: "", events, enabled: true },
     fields: [
       {
         name: "name",
-        label: "Name",
-        hint: "Unique: the log of callbacks shows it.",
-        input: { kind: "text", placeholder: "Shop" },
+        label: t("Name"),
+        hint: t("Unique name, shown in the delivery log."),
+        input: { kind: "text", placeholder: t("Shop") },
         required: true,
       },
       {
         name: "method",
-        label: "Method",
+        label: t("Method"),
         input: { kind: "choice", options: [{ value: "POST", label: "POST" }] },
         required: true,
       },
       {
         name: "url",
-        label: "End Point",
-        hint: "A public address that answers with a 2xx within 15 seconds.",
+        label: t("End Point"),
+        hint: t("A public URL that responds with 2xx within 15 seconds."),
         input: { kind: "text", type: "url", placeholder: "https://shop.example/events" },
         required: true,
       },
       {
         name: "events",
-        label: "Events",
+        label: t("Events"),
         input: {
           kind: "several",
           options: events.map((value) => ({ value, label: `${EVENT_NAMES[value] ?? value} (${value})` })),
@@ -80,14 +83,14 @@ function kindFor(channel: ToldChannel): Omit<RecordKind<Webhook>, "panels" | "on
       },
       {
         name: "enabled",
-        label: "On",
-        hint: "What happens while it is off is not told later.",
+        label: t("On"),
+        hint: t("Events that occur while disabled are not delivered later."),
         input: { kind: "switch" },
       },
     ],
     columns: [
       {
-        title: "End Point",
+        title: t("End Point"),
         wide: true,
         render: ({ url }) => (
           <Text size="sm" lineClamp={1} maw={360}>
@@ -96,7 +99,7 @@ function kindFor(channel: ToldChannel): Omit<RecordKind<Webhook>, "panels" | "on
         ),
       },
       {
-        title: "Events",
+        title: t("Events"),
         wide: true,
         render: (webhook) => (
           <Group gap={4}>
@@ -108,14 +111,14 @@ function kindFor(channel: ToldChannel): Omit<RecordKind<Webhook>, "panels" | "on
           </Group>
         ),
       },
-      { title: "Health", render: (webhook) => <HealthBadge path={PATH} endpoint={webhook} /> },
+      { title: t("Health"), render: (webhook) => <HealthBadge path={PATH} endpoint={webhook} /> },
     ],
     belongs: (webhook) => webhook.channel === channel,
     empty: {
-      sentence: "No address is told anything yet. Add one, and it hears of events the moment they happen.",
+      sentence: t("No endpoints yet. Add one to receive events in real time."),
       example: { name: "Shop", url: "https://shop.example/events", events },
     },
-    removal: "It is told nothing more, and what still waits for it is dropped.",
+    removal: t("It gets no more events. Events that wait for delivery are discarded."),
   };
 }
 

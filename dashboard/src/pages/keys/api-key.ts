@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import type { Field, Values } from "../../parts/record/field.ts";
 import { MomentInput } from "../../parts/record/moment-input.tsx";
 
@@ -18,10 +19,13 @@ export interface ApiKey {
 }
 
 /** Whether a key opens anything, in a word. */
-export function stateOf({ revokedAt, expiresAt }: ApiKey): { status: string; word: string } {
-  if (revokedAt !== null) return { status: "revoked", word: "Revoked" };
-  if (expiresAt !== null && expiresAt <= Date.now()) return { status: "expired", word: "Expired" };
-  return { status: "enabled", word: expiresAt === null ? "Good" : "Good for now" };
+export function stateOf({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">): {
+  status: string;
+  word: string;
+} {
+  if (revokedAt !== null) return { status: "revoked", word: t("Revoked") };
+  if (expiresAt !== null && expiresAt <= Date.now()) return { status: "expired", word: t("Expired") };
+  return { status: "enabled", word: t("Active") };
 }
 
 export const STARTS: Values = {
@@ -33,61 +37,74 @@ export const STARTS: Values = {
   expiresAt: null,
 };
 
+/** What a test key can be given: the configuration is live. */
+const TEST_SCOPES = [
+  { value: "sms", label: t("send SMS") },
+  { value: "rcs", label: t("send RCS") },
+  { value: "chatapp", label: t("send to the chat app") },
+  { value: "verify", label: t("send and check codes") },
+  { value: "verify:custom", label: t("send codes of your own") },
+  { value: "read", label: t("read messages") },
+] as const;
+
+/** The limits that keys and credentials have in common. */
+export const LIMIT_FIELDS: readonly Field[] = [
+  {
+    name: "allowedIps",
+    label: t("Only from"),
+    hint: t("IP addresses or networks, such as 203.0.113.0/24. Leave empty for any."),
+    input: { kind: "list", placeholder: t("Anywhere") },
+    more: true,
+  },
+  {
+    name: "requestsPerSecond",
+    label: t("Requests per second"),
+    input: { kind: "number", min: 1, placeholder: t("No limit") },
+    more: true,
+  },
+  {
+    name: "expiresAt",
+    label: t("Expires"),
+    hint: t("Never expires if empty."),
+    input: { kind: "own", component: MomentInput },
+    more: true,
+  },
+];
+
 export const FIELDS: readonly Field[] = [
   {
     name: "name",
-    label: "Name",
-    hint: "To tell keys apart.",
+    label: t("Name"),
+    hint: t("A name to recognize the key by."),
     input: { kind: "text", placeholder: "shop" },
     required: true,
   },
   {
     name: "mode",
-    label: "Mode",
-    hint: "Messages of a test key never leave the simulator.",
+    label: t("Mode"),
+    hint: t("A test key only sends through the simulator, and cannot read or change live data."),
     input: {
       kind: "choice",
       options: [
-        { value: "live", label: "Live" },
-        { value: "test", label: "Test" },
+        { value: "live", label: t("Live") },
+        { value: "test", label: t("Test") },
       ],
     },
     fixed: true,
   },
   {
     name: "scopes",
-    label: "It may",
-    input: {
-      kind: "several",
-      options: [
-        { value: "sms", label: "send SMS" },
-        { value: "rcs", label: "send RCS" },
-        { value: "chatapp", label: "send to the chat app" },
-        { value: "verify", label: "send and check codes" },
-        { value: "read", label: "read messages" },
-        { value: "manage", label: "change the set-up" },
-      ],
-    },
+    label: t("Permissions"),
+    input: { kind: "several", options: [...TEST_SCOPES, { value: "manage", label: t("change the set-up") }] },
     required: true,
+    when: ({ mode }) => mode !== "test",
   },
   {
-    name: "allowedIps",
-    label: "Only from",
-    hint: "Addresses or networks, like 203.0.113.0/24; none means anywhere.",
-    input: { kind: "list", placeholder: "Anywhere" },
-    more: true,
+    name: "scopes",
+    label: t("Permissions"),
+    input: { kind: "several", options: TEST_SCOPES },
+    required: true,
+    when: ({ mode }) => mode === "test",
   },
-  {
-    name: "requestsPerSecond",
-    label: "Requests in a second at most",
-    input: { kind: "number", min: 1, placeholder: "No limit" },
-    more: true,
-  },
-  {
-    name: "expiresAt",
-    label: "Good until",
-    hint: "For ever unless given.",
-    input: { kind: "own", component: MomentInput },
-    more: true,
-  },
+  ...LIMIT_FIELDS,
 ];

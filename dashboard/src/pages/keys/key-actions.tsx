@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { post, removeListed } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { GuardedConfirm } from "../../parts/guarded.tsx";
 import { KEYS, type ApiKey } from "./api-key.ts";
 
@@ -21,27 +22,29 @@ export function KeyActions({ apiKey: { id, name }, onSecret, close }: Props) {
       <GuardedConfirm
         may="own"
         size="xs"
-        question={`Make a new key for ${name}?`}
-        consequence="The new key has the same rights. The old one goes on working for 24 hours, so that the program can change over."
-        yes="Rotate it"
+        question={t("Rotate {name}?", { name })}
+        consequence={t(
+          "The new key has the same permissions. The old key works for another 24 hours, so that your program can switch.",
+        )}
+        yes={t("Rotate key")}
         run={async () => {
           onSecret((await post<{ key: string }>(`${KEYS}/${id}/rotate`)).key);
           await done();
         }}
       >
-        Rotate
+        {t("Rotate")}
       </GuardedConfirm>
       <GuardedConfirm
         may="own"
         size="xs"
         color="red"
         variant="subtle"
-        question={`Revoke ${name}?`}
-        consequence="The key stops working at once, and cannot be brought back."
-        yes="Revoke it"
+        question={t("Revoke {name}?", { name })}
+        consequence={t("The key stops working at once. This cannot be undone.")}
+        yes={t("Revoke key")}
         run={() => removeListed(`${KEYS}/${id}`, done)}
       >
-        Revoke
+        {t("Revoke")}
       </GuardedConfirm>
     </>
   );

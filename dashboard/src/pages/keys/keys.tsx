@@ -1,5 +1,6 @@
 import { Badge, Text } from "@mantine/core";
 import { useState } from "react";
+import { t } from "../../i18n/t.ts";
 import type { RecordKind } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
@@ -11,24 +12,26 @@ import { KeyActions } from "./key-actions.tsx";
 const KIND: Omit<RecordKind<ApiKey>, "actions" | "onMade"> = {
   path: KEYS,
   one: "key",
-  add: "Make a key",
+  add: t("Create key"),
   may: "own",
   fields: FIELDS,
   starts: STARTS,
   columns: [
-    { title: "Ends in", wide: true, render: ({ hint }) => <Text size="sm" ff="monospace">{`…${hint}`}</Text> },
-    { title: "State", render: (key) => <StatusBadge {...stateOf(key)} /> },
+    { title: t("Ends in"), wide: true, render: ({ hint }) => <Text size="sm" ff="monospace">{`…${hint}`}</Text> },
+    { title: t("State"), render: (key) => <StatusBadge {...stateOf(key)} /> },
     {
-      title: "Mode",
+      title: t("Mode"),
       wide: true,
-      render: ({ mode }) => <Badge color={mode === "test" ? "blue" : "gray"}>{mode}</Badge>,
+      render: ({ mode }) => (
+        <Badge color={mode === "test" ? "blue" : "gray"}>{mode === "test" ? t("Test") : t("Live")}</Badge>
+      ),
     },
-    { title: "May", wide: true, render: ({ scopes }) => <Text size="sm">{scopes.join(", ")}</Text> },
-    { title: "Last used", render: ({ lastUsedAt }) => <TimeText at={lastUsedAt} size="sm" /> },
-    { title: "Made", wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
+    { title: t("Permissions"), wide: true, render: ({ scopes }) => <Text size="sm">{scopes.join(", ")}</Text> },
+    { title: t("Last used"), render: ({ lastUsedAt }) => <TimeText at={lastUsedAt} size="sm" /> },
+    { title: t("Created"), wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
   ],
   empty: {
-    sentence: "There is no key, so no program can send.",
+    sentence: t("No API keys yet. Programs need a key to send."),
     example: { name: "shop", scopes: ["sms"] },
   },
   removal: null,
@@ -51,10 +54,12 @@ export default function Keys() {
     <>
       <RecordTable
         kind={kind}
-        title="API keys"
-        lead="What programs send with, in the header apikey. Give each program its own, and no more than it needs."
+        title={t("API keys")}
+        lead={t(
+          "Programs authenticate with the header apikey. Create one key per program, with only the permissions it needs.",
+        )}
       />
-      <SecretDialog secret={secret} title="Your new key" onClose={() => setSecret(null)} />
+      <SecretDialog secret={secret} title={t("Your new key")} onClose={() => setSecret(null)} />
     </>
   );
 }

@@ -1,10 +1,12 @@
+import { locale } from "../../i18n/language.ts";
+import { t } from "../../i18n/t.ts";
 import Bars from "../../parts/charts/bars.tsx";
 import type { ShortLinkDetail } from "./short-link.ts";
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 };
 const SHORT = {
-  hour: new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit" }),
-  day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" }),
+  hour: new Intl.DateTimeFormat(locale, { weekday: "short", hour: "2-digit" }),
+  day: new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" }),
 };
 
 /** Every hour or day of the span, also those without a click. */
@@ -19,11 +21,11 @@ export default function ClicksChart({ detail: { from, to, bucket, buckets } }: {
   });
   return (
     <Bars
-      label={`Clicks by ${bucket}`}
+      label={bucket === "day" ? t("Clicks per day in UTC") : t("Clicks per hour")}
       data={data}
       series={[
-        { key: "person", name: "People", color: "green" },
-        { key: "programs", name: "Programs", color: "gray" },
+        { key: "person", name: t("People"), color: "green" },
+        { key: "programs", name: t("Bots"), color: "gray" },
       ]}
     />
   );

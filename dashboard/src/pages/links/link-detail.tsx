@@ -3,6 +3,8 @@ import { useQuery, keepPreviousData } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { get } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
@@ -19,7 +21,7 @@ export function LinkDetail({ id }: { id: string }) {
     queryFn: ({ signal }) => get<ShortLinkDetail>(`${LINKS}/${encodeURIComponent(id)}`, { bucket }, signal),
     placeholderData: keepPreviousData,
   });
-  if (error) return <ErrorState error={error} retry={() => void refetch()} title="The link cannot be read" />;
+  if (error) return <ErrorState error={error} retry={() => void refetch()} title={t("Link cannot be loaded")} />;
   if (!data) return <PageLoading />;
   const { url, shortUrl, messageId, recipients, recipientsClicked, clicks, expiresAt, complete } = data;
   return (
@@ -27,38 +29,39 @@ export function LinkDetail({ id }: { id: string }) {
       <div>
         <Text fw={600}>{url}</Text>
         <Text size="sm" c="dimmed" component="div">
-          {shortUrl !== null && `${shortUrl} · `}leads there until <TimeText at={expiresAt} size="sm" span />
+          {shortUrl !== null && `${shortUrl} · `}
+          {t("active until")} <TimeText at={expiresAt} size="sm" span />
         </Text>
         {messageId !== null && (
           <Anchor component={Link} href={`/messages/${messageId}`} size="sm">
-            The message it stands in
+            {t("View message")}
           </Anchor>
         )}
       </div>
       <SimpleGrid cols={{ base: 2, xs: 3 }}>
         <FigureCard
-          label="Recipients"
-          value={`${recipientsClicked.toLocaleString()} of ${recipients.toLocaleString()}`}
-          note="have clicked"
+          label={t("Recipients")}
+          value={t("{recipientsClicked} of {recipients}", { recipientsClicked, recipients })}
+          note={t("have clicked")}
         />
-        <FigureCard label="By people" value={clicks.person.toLocaleString()} />
+        <FigureCard label={t("By people")} value={formatNumber(clicks.person)} />
         <FigureCard
-          label="By programs"
-          value={(clicks.preview + clicks.bot).toLocaleString()}
-          note={`${clicks.preview.toLocaleString()} to show a preview`}
+          label={t("By bots")}
+          value={formatNumber(clicks.preview + clicks.bot)}
+          note={t("{preview} to show a preview", { preview: clicks.preview })}
         />
       </SimpleGrid>
-      {!complete && <Alert color="yellow">There are more clicks than are counted here.</Alert>}
+      {!complete && <Alert color="yellow">{t("Not all clicks are shown.")}</Alert>}
       <Group justify="space-between">
         <Text fw={600} size="sm">
-          Clicks
+          {t("Clicks")}
         </Text>
         <SegmentedControl
           size="xs"
-          aria-label="By hours or by days"
+          aria-label={t("Resolution")}
           data={[
-            { value: "hour", label: "48 hours" },
-            { value: "day", label: "30 days" },
+            { value: "hour", label: t("48 hours") },
+            { value: "day", label: t("30 days") },
           ]}
           value={bucket}
           onChange={setBucket}

@@ -2,6 +2,8 @@ import { Anchor, Button, Drawer, Text } from "@mantine/core";
 import { IconLink } from "@tabler/icons-react";
 import { Link } from "wouter";
 import { usePages } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { DrawerTitle } from "../../parts/drawer-title.tsx";
@@ -14,34 +16,34 @@ import { LINKS, type ShortLink } from "./short-link.ts";
 
 const columnsWith = (open: (id: string) => void): Column<ShortLink>[] => [
   {
-    title: "Leads to",
+    title: t("Target URL"),
     render: ({ id, url }) => (
       <Anchor component="button" type="button" size="sm" ta="left" onClick={() => open(id)} maw={420} truncate>
         {url}
       </Anchor>
     ),
   },
-  { title: "Recipients", align: "right", wide: true, render: ({ recipients }) => recipients.toLocaleString() },
+  { title: t("Recipients"), align: "right", wide: true, render: ({ recipients }) => formatNumber(recipients) },
   {
-    title: "Clicked",
+    title: t("Clicked"),
     align: "right",
     render: ({ recipients, recipientsClicked }) => (
       <>
-        {recipientsClicked.toLocaleString()}{" "}
+        {formatNumber(recipientsClicked)}{" "}
         <Text span size="xs" c="dimmed">
           {recipients === 0 ? "" : `${Math.round((recipientsClicked / recipients) * 100)} %`}
         </Text>
       </>
     ),
   },
-  { title: "By people", align: "right", wide: true, render: ({ clicks }) => clicks.person.toLocaleString() },
+  { title: t("By people"), align: "right", wide: true, render: ({ clicks }) => formatNumber(clicks.person) },
   {
-    title: "By programs",
+    title: t("By bots"),
     align: "right",
     wide: true,
-    render: ({ clicks }) => (clicks.preview + clicks.bot).toLocaleString(),
+    render: ({ clicks }) => formatNumber(clicks.preview + clicks.bot),
   },
-  { title: "Sent", wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
+  { title: t("Sent"), wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
 ];
 
 /** Addresses that were shortened in messages, and who followed them. */
@@ -52,11 +54,11 @@ export default function ShortLinks() {
   return (
     <>
       <PageHeader
-        title="Short links"
-        lead="Addresses that were shortened in messages. Every recipient has a link of their own, so clicks can be told apart."
+        title={t("Short links")}
+        lead={t("URLs shortened in messages. Each recipient has a unique link, so clicks are counted per recipient.")}
       />
       <DataTable
-        label="Short links"
+        label={t("Short links")}
         columns={columnsWith(show)}
         rowKey={({ id }) => id}
         onRow={({ id }) => show(id)}
@@ -64,10 +66,10 @@ export default function ShortLinks() {
         empty={
           <EmptyState
             icon={IconLink}
-            sentence="Nothing has been shortened yet. Put {SORT} where a text shall have its link."
+            sentence={t("No short links yet. Use {SORT} where the short link should go.")}
             action={
               <Button component={Link} href="/composer?kind=sms-short-link">
-                Write one
+                {t("Write a message")}
               </Button>
             }
             curl={curlOf({
@@ -88,7 +90,7 @@ export default function ShortLinks() {
         onClose={() => change({ open: null })}
         position="right"
         size="lg"
-        title={<DrawerTitle>Clicks over time</DrawerTitle>}
+        title={<DrawerTitle>{t("Clicks over time")}</DrawerTitle>}
       >
         {open !== "" && <LinkDetail id={open} />}
       </Drawer>

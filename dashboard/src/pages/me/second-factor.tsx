@@ -2,25 +2,31 @@ import {
   Alert,
   Anchor,
   Button,
+  Center,
   Code,
   Group,
   List,
   Paper,
   PasswordInput,
+  Skeleton,
   Stack,
   Text,
   TextInput,
   Title,
 } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { IconCheck } from "@tabler/icons-react";
-import { useState } from "react";
+import { IconCheck, IconDownload } from "@tabler/icons-react";
+import { lazy, Suspense, useState } from "react";
 import { api, post, put } from "../../api.ts";
 import { useApiForm } from "../../api-form.ts";
+import { t } from "../../i18n/t.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
+import { saveFile } from "../../parts/save-file.ts";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { SESSION, useSession } from "../../session.tsx";
+
+const QrCode = lazy(() => import("./qr-code.tsx"));
 
 interface Begun {
   secret: string;
@@ -32,10 +38,10 @@ export function SecondFactor() {
   const { user } = useSession();
   const [recovery, setRecovery] = useState<readonly string[] | null>(null);
   return (
-    <Paper component="section" aria-label="Second factor">
+    <Paper component="section" aria-label={t("Two-factor authentication")}>
       <Group justify="space-between" mb="md">
         <Title order={2} size="h4">
-          Second factor
+          {t("Two-factor authentication")}
         </Title>
         <StatusBadge status={user.totp ? "enabled" : "disabled"} />
       </Group>
@@ -59,20 +65,31 @@ function SwitchOn({ onDone }: { onDone: (codes: readonly string[]) => void }) {
       })}
     >
       <Stack>
-        <Text size="sm">
-          Put this secret into your app (<Anchor href={begun.otpauthUrl}>open it there</Anchor>), then type the code
-          that it shows.
-        </Text>
+        <Text size="sm">{t("Scan the QR code with your authenticator app, or enter this key:")}</Text>
+        <Center>
+          <Suspense fallback={<Skeleton w={220} h={220} />}>
+            <QrCode text={begun.otpauthUrl} label={t("QR code for your authenticator app")} />
+          </Suspense>
+        </Center>
         <Group gap="xs" wrap="nowrap">
           <Code block flex={1}>
             {begun.secret}
           </Code>
-          <CopyButton value={begun.secret} label="Copy the secret" />
+          <CopyButton value={begun.secret} label={t("Copy key")} />
         </Group>
-        <TextInput label="Code" inputMode="numeric" autoComplete="one-time-code" {...form.getInputProps("code")} />
-        {error && <ErrorState error={error} title="It is not on yet" />}
+        <Anchor href={begun.otpauthUrl} size="sm" hiddenFrom="sm">
+          {t("Open in an app on this phone")}
+        </Anchor>
+        <TextInput
+          label={t("Code")}
+          description={t("Six digits that the app shows now.")}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          {...form.getInputProps("code")}
+        />
+        {error && <ErrorState error={error} title={t("Not turned on")} />}
         <Button type="submit" loading={busy}>
-          Switch it on
+          {t("Turn on")}
         </Button>
       </Stack>
     </form>
@@ -86,17 +103,19 @@ function Begin({ onBegun }: { onBegun: (begun: Begun) => void }) {
     <form onSubmit={submit(async (body) => onBegun(await post<Begun>("/api/session/totp", body)))}>
       <Stack>
         <Text size="sm">
-          With a code from an authenticator app, a stolen password alone opens nothing. To begin, show that it is you.
+          {t(
+            "With a code from an authenticator app, a stolen password is not enough to sign in. Enter your password to begin.",
+          )}
         </Text>
         <PasswordInput
-          label="Password"
+          label={t("Password")}
           autoComplete="current-password"
-          visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+          visibilityToggleButtonProps={{ "aria-label": t("Show password") }}
           {...form.getInputProps("password")}
         />
-        {error && <ErrorState error={error} title="It cannot be set up" />}
+        {error && <ErrorState error={error} title={t("Set-up failed")} />}
         <Button type="submit" loading={busy} variant="light">
-          Set it up
+          {t("Set up")}
         </Button>
       </Stack>
     </form>
@@ -114,17 +133,17 @@ function SwitchOff() {
       })}
     >
       <Stack>
-        <Text size="sm">Signing in asks for a code. To switch that off, show that it is you.</Text>
+        <Text size="sm">{t("Signing in requires a code. To turn this off, enter your password and a code.")}</Text>
         <PasswordInput
-          label="Password"
+          label={t("Password")}
           autoComplete="current-password"
-          visibilityToggleButtonProps={{ "aria-label": "Show the password" }}
+          visibilityToggleButtonProps={{ "aria-label": t("Show password") }}
           {...form.getInputProps("password")}
         />
-        <TextInput label="Code" autoComplete="one-time-code" {...form.getInputProps("code")} />
-        {error && <ErrorState error={error} title="It is still on" />}
+        <TextInput label={t("Code")} autoComplete="one-time-code" {...form.getInputProps("code")} />
+        {error && <ErrorState error={error} title={t("Not turned off")} />}
         <Button type="submit" loading={busy} variant="default">
-          Switch it off
+          {t("Turn off")}
         </Button>
       </Stack>
     </form>
@@ -132,9 +151,9 @@ function SwitchOff() {
 }
 
 const RecoveryCodes = ({ codes }: { codes: readonly string[] }) => (
-  <Alert color="green" icon={<IconCheck aria-hidden />} title="It is on. Keep these recovery codes" mb="md">
+  <Alert color="green" icon={<IconCheck aria-hidden />} title={t("Turned on. Save your recovery codes")} mb="md">
     <Text size="sm" mb="xs">
-      Each is good once in the place of a code. They are shown this once.
+      {t("Each code works once in place of an authenticator code. You won't be able to see them again.")}
     </Text>
     <List listStyleType="none" mb="sm">
       {codes.map((code) => (
@@ -143,6 +162,16 @@ const RecoveryCodes = ({ codes }: { codes: readonly string[] }) => (
         </List.Item>
       ))}
     </List>
-    <CopyButton wide value={codes.join("\n")} label="Copy all" />
+    <Group>
+      <CopyButton wide value={codes.join("\n")} label={t("Copy all")} />
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<IconDownload size={15} aria-hidden />}
+        onClick={() => saveFile("heliograph-recovery-codes.txt", "text/plain", [`${codes.join("\n")}\n`])}
+      >
+        {t("Download")}
+      </Button>
+    </Group>
   </Alert>
 );

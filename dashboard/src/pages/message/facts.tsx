@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Message } from "../../api-types.ts";
 import { ownUrl } from "../../base.ts";
+import { t } from "../../i18n/t.ts";
 import { duration, TimeText } from "../../parts/time-text.tsx";
 
 /** A code in capitals is ours and has a page; any other is the carrier's. */
@@ -13,37 +14,37 @@ export function Facts({ message }: { message: Message }) {
   const { type, createdAt, submittedAt, doneAt, dueAt, carrier, attempts, segments, credits } = message;
   const { campaignName, templateName, errCode, statusDescription, test, channel } = message;
   return (
-    <Paper component="section" aria-label="Details">
+    <Paper component="section" aria-label={t("Details")}>
       <Title order={2} size="h4" mb="md">
-        Details
+        {t("Details")}
       </Title>
       <Table variant="vertical" withRowBorders={false} layout="fixed">
         <Table.Tbody>
-          <Fact name="Route type">{type}</Fact>
-          <Fact name="Accepted">
+          <Fact name={t("Route type")}>{type}</Fact>
+          <Fact name={t("Accepted")}>
             <TimeText at={createdAt} size="sm" />
           </Fact>
           {dueAt !== null && (
-            <Fact name="Not before">
+            <Fact name={t("Scheduled for")}>
               <TimeText at={dueAt} size="sm" />
             </Fact>
           )}
-          {submittedAt !== null && <Fact name="Sent after">{duration(submittedAt - createdAt)}</Fact>}
-          {doneAt !== null && <Fact name="Ended after">{duration(doneAt - createdAt)}</Fact>}
-          <Fact name="Carrier">{carrier ?? "–"}</Fact>
-          <Fact name="Attempts">{attempts}</Fact>
-          {channel === "sms" && <Fact name="Segments">{segments}</Fact>}
-          <Fact name="Credits">{credits}</Fact>
+          {submittedAt !== null && <Fact name={t("Time to send")}>{duration(submittedAt - createdAt)}</Fact>}
+          {doneAt !== null && <Fact name={t("Time to final status")}>{duration(doneAt - createdAt)}</Fact>}
+          <Fact name={t("Carrier")}>{carrier ?? "–"}</Fact>
+          <Fact name={t("Attempts")}>{attempts}</Fact>
+          {channel === "sms" && <Fact name={t("Segments")}>{segments}</Fact>}
+          <Fact name={t("Credits")}>{credits}</Fact>
           {campaignName !== null && (
-            <Fact name="Campaign">
+            <Fact name={t("Campaign")}>
               <Anchor component={Link} href={`/messages?campaignName=${encodeURIComponent(campaignName)}`} size="sm">
                 {campaignName}
               </Anchor>
             </Fact>
           )}
-          {templateName !== null && <Fact name="Template">{templateName}</Fact>}
+          {templateName !== null && <Fact name={t("Template")}>{templateName}</Fact>}
           {errCode !== null && (
-            <Fact name="Code">
+            <Fact name={t("Code")}>
               {isOurs(errCode) ? (
                 <Anchor href={ownUrl(`/docs/errors/${errCode}`)} size="sm">
                   {errCode}
@@ -53,8 +54,8 @@ export function Facts({ message }: { message: Message }) {
               )}
             </Fact>
           )}
-          {statusDescription !== null && <Fact name="In words">{statusDescription}</Fact>}
-          {test && <Fact name="Key">Sent with a test key</Fact>}
+          {statusDescription !== null && <Fact name={t("Description")}>{statusDescription}</Fact>}
+          {test && <Fact name={t("Key")}>{t("Sent with a test key")}</Fact>}
         </Table.Tbody>
       </Table>
     </Paper>

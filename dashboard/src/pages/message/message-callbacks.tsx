@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { get, type Page } from "../../api.ts";
 import type { Callback } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { CallbackList } from "../../parts/callback-list.tsx";
 
 const LOOK_EVERY_MS = 3000;
@@ -16,19 +17,19 @@ export function MessageCallbacks({ messageId }: { messageId: string }) {
   });
   if (!data) return null;
   return (
-    <Paper component="section" aria-label="Callbacks">
+    <Paper component="section" aria-label={t("Callbacks")}>
       <Title order={2} size="h4" mb="md">
-        What your server was told
+        {t("Webhook deliveries")}
       </Title>
       {data.data.length > 0 ? (
         <CallbackList callbacks={data.data} />
       ) : (
         <Group justify="space-between">
           <Text size="sm" c="dimmed" flex={1}>
-            Nobody has asked to be told about messages like this one.
+            {t("No endpoint receives events of this message.")}
           </Text>
           <Button component={Link} href="/message-app/utility-manager/dlr-push-configuration" variant="light" size="xs">
-            Set up a report
+            {t("Add delivery report")}
           </Button>
         </Group>
       )}

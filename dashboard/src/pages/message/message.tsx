@@ -1,8 +1,10 @@
 import { Anchor, Breadcrumbs, Grid, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { get, post } from "../../api.ts";
 import type { Message, TimelineStep } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { ChannelBadge } from "../../parts/channel.tsx";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -12,11 +14,14 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { useMay } from "../../session.tsx";
+import { Again } from "./again.tsx";
 import { Facts } from "./facts.tsx";
-import { MessageCallbacks } from "./message-callbacks.tsx";
 import { Rendered } from "./rendered.tsx";
 import { Segments } from "./segments.tsx";
 import { WhyTimeline } from "./why-timeline.tsx";
+
+/** Below the fold, so its code is loaded after the page. */
+const MessageCallbacks = lazy(async () => ({ default: (await import("./message-callbacks.tsx")).MessageCallbacks }));
 
 export type Explained = Message & { timeline: TimelineStep[] };
 
@@ -38,8 +43,8 @@ export default function MessageInspector() {
   if (error)
     return (
       <>
-        <PageHeader title="Message" />
-        <ErrorState error={error} retry={() => void refetch()} title="This message cannot be shown" />
+        <PageHeader title={t("Message")} />
+        <ErrorState error={error} retry={() => void refetch()} title={t("Message cannot be loaded")} />
       </>
     );
   if (!data) return <PageLoading />;
@@ -48,48 +53,52 @@ export default function MessageInspector() {
     <>
       <Breadcrumbs mb="xs">
         <Anchor component={Link} href="/messages" size="sm">
-          Messages
+          {t("Messages")}
         </Anchor>
         <Text size="sm" c="dimmed" truncate maw={{ base: 200, xs: 400 }}>
           {messageId}
         </Text>
       </Breadcrumbs>
       <PageHeader
-        title={`To ${data.recipient}`}
+        title={t("To {recipient}", { recipient: data.recipient })}
         lead={
           <Group gap="xs" component="span" mt={4}>
             <StatusBadge status={data.state} />
             <ChannelBadge channel={data.channel} />
-            <span>from {data.sender}</span>
+            <span>{t("from {sender}", { sender: data.sender })}</span>
           </Group>
         }
       >
         {waits && mayWrite && (
           <ConfirmButton
-            question="Cancel this message?"
-            consequence="It will not be sent, and what it would have cost is given back."
-            yes="Cancel the message"
+            question={t("Cancel this message?")}
+            consequence={t("It will not be sent, and its credits are released.")}
+            yes={t("Cancel message")}
+            no={t("Go back")}
             run={async () => {
               await post(`/v1/messages/${messageId}/cancel`);
               await client.invalidateQueries({ queryKey: ["message", messageId] });
             }}
           >
-            Cancel it
+            {t("Cancel message")}
           </ConfirmButton>
         )}
-        <CopyButton wide value={messageId} label="Copy id" />
-        <CopyButton wide value={curlOf({ path: `/v1/messages/${messageId}` })} label="Copy curl" />
+        {mayWrite && <Again message={data} />}
+        <CopyButton wide value={messageId} label={t("Copy id")} />
+        <CopyButton wide value={curlOf({ path: `/v1/messages/${messageId}` })} label={t("Copy curl")} />
       </PageHeader>
       <Grid gap="xl">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="xl">
-            <Paper component="section" aria-label="Timeline">
+            <Paper component="section" aria-label={t("Timeline")}>
               <Title order={2} size="h4" mb="lg">
-                What happened, and why
+                {t("Timeline")}
               </Title>
               <WhyTimeline steps={data.timeline} />
             </Paper>
-            <MessageCallbacks messageId={messageId} />
+            <Suspense fallback={null}>
+              <MessageCallbacks messageId={messageId} />
+            </Suspense>
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>

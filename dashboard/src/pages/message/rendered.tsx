@@ -1,7 +1,9 @@
-import { Paper, Text, Title } from "@mantine/core";
+import { Badge, Group, Paper, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
 import { get } from "../../api.ts";
 import type { Message, PhoneMessage } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { Bubble } from "../../parts/phone/bubble.tsx";
 import { Flash } from "../../parts/phone/flash.tsx";
 import { useMay } from "../../session.tsx";
@@ -24,14 +26,32 @@ export function Rendered({ message }: { message: Message }) {
     retry: false,
   });
   const shown = data?.data ?? wordsOf(message);
+  const isSimulated = Boolean(data?.data) || message.carrier === "simulator" || message.test;
   return (
-    <Paper component="section" aria-label="Preview" className={classes.screen}>
-      <Title order={2} size="h4" mb="md">
-        On the phone
-      </Title>
+    <Paper component="section" aria-label={t("Preview")} className={classes.screen}>
+      <Group justify="space-between" mb="md">
+        <Title order={2} size="h4">
+          {message.status === "Delivered" ? t("On the phone") : t("Preview")}
+        </Title>
+        {isSimulated && (
+          <Badge component={Link} href={`/phones/${recipient.replace("+", "")}`} color="gray" className={classes.link}>
+            {t("Simulated phone")}
+          </Badge>
+        )}
+      </Group>
+      {message.status === "Failed" && (
+        <Text size="sm" mb="sm">
+          {t("This message is not on the phone: it was not delivered.")}
+        </Text>
+      )}
+      {isSimulated && message.status === "Delivered" && (
+        <Text size="sm" c="dimmed" mb="sm">
+          {t("The simulator delivered it. No real phone got it.")}
+        </Text>
+      )}
       {message.erased && !data?.data ? (
         <Text size="sm" c="dimmed">
-          The text is not kept: it was a one-time password, or its time is over.
+          {t("The text is not stored: it was a one-time password, or its retention has ended.")}
         </Text>
       ) : shown.flash ? (
         <Flash message={shown} />
@@ -50,6 +70,6 @@ const wordsOf = ({ messageId, recipient, sender, channel, text, templateName, cr
   to: recipient,
   sender,
   channel: channel === "chatapp" ? "chatapp" : "sms",
-  text: text === "" && templateName !== null ? `Template ${templateName}` : text,
+  text: text === "" && templateName !== null ? t("Template {templateName}", { templateName }) : text,
   receivedAt: createdAt,
 });

@@ -2,6 +2,7 @@ import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { post } from "../../api.ts";
 import type { Message, SmsPreview } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { SegmentList } from "../../parts/segment-list.tsx";
 
 /** How a text was cut for the air. */
@@ -15,17 +16,17 @@ export function Segments({ message }: { message: Message }) {
   });
   if (!data) return null;
   return (
-    <Paper component="section" aria-label="Segments">
+    <Paper component="section" aria-label={t("Segments")}>
       <Group justify="space-between" mb="md">
         <Title order={2} size="h4">
-          Segments
+          {t("Segments")}
         </Title>
         <Badge color="gray">{data.encoding === "gsm7" ? "GSM-7" : "UCS-2"}</Badge>
       </Group>
       <Stack gap="xs">
         <SegmentList segments={data.segments} />
         <Text size="xs" c="dimmed">
-          {data.characters} characters
+          {t("{characters} characters", { characters: data.characters })}
         </Text>
       </Stack>
     </Paper>

@@ -12,12 +12,16 @@ import {
   IconReceipt,
   IconSend,
   IconShieldCheck,
+  IconTestPipe,
   IconTransferIn,
   IconWebhook,
+  IconX,
   type Icon,
 } from "@tabler/icons-react";
 import type { TimelineStep } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
+import { StatusBadge } from "../../parts/status-badge.tsx";
 import { ToldText } from "../../parts/told-text.tsx";
 import { duration, TimeText } from "../../parts/time-text.tsx";
 
@@ -28,35 +32,48 @@ interface Look {
 
 /** The steps as people call them. */
 const LOOKS: Readonly<Record<string, Look>> = {
-  accepted: { title: "Accepted", icon: IconInbox },
-  number: { title: "Number read", icon: IconCheck },
-  policy: { title: "Rule", icon: IconShieldCheck },
-  "passed over": { title: "Route passed over", icon: IconPlayerSkipForward },
-  attempt: { title: "Handed over", icon: IconSend },
-  answer: { title: "The carrier's answer", icon: IconTransferIn },
-  receipt: { title: "Delivery report", icon: IconReceipt },
-  failover: { title: "Another way", icon: IconArrowFork },
-  changed: { title: "Changed", icon: IconPlayerTrackNext },
-  credits: { title: "Credits", icon: IconCash },
-  click: { title: "Link followed", icon: IconClick },
-  reply: { title: "Answer", icon: IconMessageReply },
-  callback: { title: "Your server", icon: IconWebhook },
-  end: { title: "The end", icon: IconFlag },
+  accepted: { title: t("Accepted"), icon: IconInbox },
+  arrived: { title: t("Arrived"), icon: IconTransferIn },
+  number: { title: t("Number parsed"), icon: IconCheck },
+  policy: { title: t("Rule"), icon: IconShieldCheck },
+  "passed over": { title: t("Route skipped"), icon: IconPlayerSkipForward },
+  simulated: { title: t("Simulated"), icon: IconTestPipe },
+  attempt: { title: t("Submitted"), icon: IconSend },
+  answer: { title: t("Carrier response"), icon: IconTransferIn },
+  receipt: { title: t("Delivery report"), icon: IconReceipt },
+  failover: { title: t("Failover"), icon: IconArrowFork },
+  changed: { title: t("Changed"), icon: IconPlayerTrackNext },
+  credits: { title: t("Credits"), icon: IconCash },
+  click: { title: t("Link clicked"), icon: IconClick },
+  reply: { title: t("Reply"), icon: IconMessageReply },
+  callback: { title: t("Your server"), icon: IconWebhook },
+  end: { title: t("Final status"), icon: IconFlag },
 };
+
+const COLORS = { ok: "sun", warning: "yellow", failed: "red" } as const;
 
 /** Every step with the time since the one before it, and the reason. */
 export function WhyTimeline({ steps }: { steps: readonly TimelineStep[] }) {
   return (
     <Timeline bulletSize={28} lineWidth={2} active={steps.length - 1} data-timeline>
-      {steps.map(({ at, step, what, exchange }, index) => {
+      {steps.map(({ at, step, what, exchange, outcome }, index) => {
         const { title, icon: StepIcon } = LOOKS[step] ?? { title: step, icon: IconCheck };
         const before = steps[index - 1]?.at;
         return (
-          <Timeline.Item key={`${index}-${step}`} bullet={<StepIcon size={15} aria-hidden />} data-step={step}>
+          <Timeline.Item
+            key={`${index}-${step}`}
+            bullet={outcome === "failed" ? <IconX size={15} aria-hidden /> : <StepIcon size={15} aria-hidden />}
+            color={COLORS[outcome]}
+            data-step={step}
+            data-outcome={outcome}
+          >
             <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
-              <Text fw={600} size="sm">
-                {title}
-              </Text>
+              <Group gap={8}>
+                <Text fw={600} size="sm">
+                  {title}
+                </Text>
+                {outcome === "failed" && <StatusBadge status="failed" />}
+              </Group>
               <Group gap={8} wrap="nowrap">
                 {before !== undefined && at > before && (
                   <Text size="xs" c="dimmed">
@@ -71,7 +88,7 @@ export function WhyTimeline({ steps }: { steps: readonly TimelineStep[] }) {
             </Text>
             {exchange && (
               <Group mt="xs" grow>
-                <CodeBlock heading="What went over the line" code={exchange} />
+                <CodeBlock heading={t("Protocol exchange")} code={exchange} />
               </Group>
             )}
           </Timeline.Item>

@@ -2,10 +2,13 @@ import { Button, Collapse, Group, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback, useDisclosure } from "@mantine/hooks";
 import { IconAdjustmentsHorizontal, IconSearch, IconX } from "@tabler/icons-react";
 import { useState } from "react";
+import { t } from "../../i18n/t.ts";
 import { CHANNELS } from "../../parts/channel.tsx";
+import { statusWord } from "../../parts/status-badge.tsx";
+import { TimeInput } from "../../parts/time-input.tsx";
 
-const FIRST = ["recipient", "channel", "status", "type"] as const;
-const FURTHER = ["campaignName", "templateName", "from", "to"] as const;
+const FIRST = ["recipient", "channel", "status", "type", "from", "to"] as const;
+const FURTHER = ["campaignName", "templateName", "messageId", "carrierMessageId", "test"] as const;
 export const FILTER_NAMES = [...FIRST, ...FURTHER] as const;
 export type Filters = Record<(typeof FILTER_NAMES)[number], string>;
 
@@ -20,42 +23,48 @@ const TYPING_MS = 350;
 export function MessageFilters({ filters, change }: Props) {
   const [opened, { toggle }] = useDisclosure(FURTHER.some((name) => filters[name] !== ""));
   const any = FILTER_NAMES.some((name) => filters[name] !== "");
-  const choice = (name: "channel" | "status" | "type", label: string, data: readonly (string | Choice)[]) => (
+  const choice = (name: "channel" | "status" | "type" | "test", label: string, data: readonly (string | Choice)[]) => (
     <Select
       label={label}
-      placeholder="All"
+      placeholder={t("All")}
       data={data}
       value={filters[name] || null}
       onChange={(value) => change({ [name]: value })}
       clearable
-      clearButtonProps={{ "aria-label": `Clear ${label.toLowerCase()}` }}
-      w={{ base: "calc(50% - 6px)", xs: 140 }}
+      clearButtonProps={{ "aria-label": t("Clear {name}", { name: label.toLowerCase() }) }}
+      w={{ base: "calc(50% - 6px)", xs: 118 }}
     />
   );
   return (
     <search>
       <Group align="flex-end" gap="sm" mb="sm">
         <Typed
-          label="Number"
-          placeholder="15550100100"
+          label={t("Number or last digits")}
+          placeholder={"15550100100 / 0100"}
           value={filters.recipient}
           onChange={(recipient) => change({ recipient })}
           leading
         />
         {choice(
           "channel",
-          "Channel",
+          t("Channel"),
           CHANNELS.map(({ value, label }) => ({ value, label })),
         )}
-        {choice("status", "Status", ["Pending", "Delivered", "Failed"])}
-        {choice("type", "Route type", ["OTP", "TRANS", "PROMO"])}
+        {choice(
+          "status",
+          t("Status"),
+          ["Pending", "Delivered", "Failed"].map((value) => ({ value, label: statusWord(value) })),
+        )}
+        {choice("type", t("Route type"), ["OTP", "TRANS", "PROMO"])}
+        <Day label={t("From")} value={filters.from} onChange={(from) => change({ from })} />
+        <Day label={t("To (inclusive)")} value={filters.to} onChange={(to) => change({ to })} />
         <Button
           variant="subtle"
           leftSection={<IconAdjustmentsHorizontal size={17} aria-hidden />}
           onClick={toggle}
           aria-expanded={opened}
         >
-          {opened ? "Fewer" : "More"}
+          {opened ? t("Fewer filters") : t("More")}
         </Button>
         {any && (
           <Button
@@ -63,16 +72,32 @@ export function MessageFilters({ filters, change }: Props) {
             leftSection={<IconX size={16} aria-hidden />}
             onClick={() => change(Object.fromEntries(FILTER_NAMES.map((name) => [name, null])))}
           >
-            Clear
+            {t("Clear")}
           </Button>
         )}
       </Group>
       <Collapse expanded={opened}>
         <Group align="flex-end" gap="sm" mb="md">
-          <Typed label="Campaign" value={filters.campaignName} onChange={(campaignName) => change({ campaignName })} />
-          <Typed label="Template" value={filters.templateName} onChange={(templateName) => change({ templateName })} />
-          <Day label="From" value={filters.from} onChange={(from) => change({ from })} />
-          <Day label="Until the end of" value={filters.to} onChange={(to) => change({ to })} />
+          <Typed
+            label={t("Campaign")}
+            value={filters.campaignName}
+            onChange={(campaignName) => change({ campaignName })}
+          />
+          <Typed
+            label={t("Template")}
+            value={filters.templateName}
+            onChange={(templateName) => change({ templateName })}
+          />
+          <Typed label={t("Message id")} value={filters.messageId} onChange={(messageId) => change({ messageId })} />
+          <Typed
+            label={t("Carrier message id")}
+            value={filters.carrierMessageId}
+            onChange={(carrierMessageId) => change({ carrierMessageId })}
+          />
+          {choice("test", t("Mode"), [
+            { value: "false", label: t("Live") },
+            { value: "true", label: t("Test") },
+          ])}
         </Group>
       </Collapse>
     </search>
@@ -92,13 +117,7 @@ interface FieldProps {
 }
 
 const Day = ({ label, value, onChange }: FieldProps) => (
-  <TextInput
-    label={label}
-    type="date"
-    value={value}
-    onChange={({ currentTarget }) => onChange(currentTarget.value)}
-    w={{ base: "calc(50% - 6px)", xs: 160 }}
-  />
+  <TimeInput label={label} type="date" value={value} onChange={onChange} w={{ base: "calc(50% - 6px)", xs: 146 }} />
 );
 
 /** A field whose value counts once the typing rests; `/` jumps to the leading one. */

@@ -1,9 +1,10 @@
-import { Anchor, Button, Center, Group, Switch, Text } from "@mantine/core";
+import { Anchor, Button, Center, Group, Select, Switch, Text } from "@mantine/core";
 import { IconArrowUp, IconMessageOff } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { usePages } from "../../api.ts";
 import type { Message } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { ChannelBadge } from "../../parts/channel.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
@@ -11,7 +12,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { ExportButton } from "../../parts/run/export-button.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
+import { TimeText, localTime } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { MESSAGE_COLUMNS, messageLine } from "./csv.ts";
 import { FILTER_NAMES, MessageFilters } from "./filters.tsx";
@@ -19,21 +20,21 @@ import { queryOf } from "./query.ts";
 import { useTail } from "./use-tail.ts";
 
 const COLUMNS: readonly Column<Message>[] = [
-  { title: "Time", render: ({ createdAt }) => <TimeText at={createdAt} size="sm" style={NO_WRAP} /> },
-  { title: "Status", render: ({ state }) => <StatusBadge status={state} /> },
+  { title: t("Time"), render: ({ createdAt }) => <TimeText at={createdAt} size="sm" style={NO_WRAP} /> },
+  { title: t("Status"), render: ({ state }) => <StatusBadge status={state} /> },
   {
-    title: "To",
+    title: t("To"),
     render: ({ messageId, recipient }) => (
       <Anchor component={Link} href={`/messages/${messageId}`} size="sm">
         {recipient}
       </Anchor>
     ),
   },
-  { title: "From", wide: true, render: ({ sender }) => <Text size="sm">{sender}</Text> },
-  { title: "Channel", wide: true, render: ({ channel }) => <ChannelBadge channel={channel} /> },
-  { title: "Type", wide: true, render: ({ type }) => <Text size="sm">{type}</Text> },
+  { title: t("From"), wide: true, render: ({ sender }) => <Text size="sm">{sender}</Text> },
+  { title: t("Channel"), wide: true, render: ({ channel }) => <ChannelBadge channel={channel} /> },
+  { title: t("Type"), wide: true, render: ({ type }) => <Text size="sm">{type}</Text> },
   {
-    title: "Message",
+    title: t("Message"),
     wide: true,
     render: (message) => (
       <Text size="sm" lineClamp={1} maw={360}>
@@ -43,12 +44,19 @@ const COLUMNS: readonly Column<Message>[] = [
   },
 ];
 
+const STORED_SIZE = "heliograph-page-size";
+const PAGE_SIZE = "50";
+const PAGE_SIZES = [PAGE_SIZE, "100", "200"].map((value) => ({
+  value,
+  label: t("{count} per page", { count: value }),
+}));
+
 const NO_WRAP = { whiteSpace: "nowrap" } as const;
 
 function excerptOf({ text, erased, templateName }: Message): string {
   if (text !== "") return text;
-  if (templateName !== null) return `Template ${templateName}`;
-  return erased ? "The text is not kept" : "–";
+  if (templateName !== null) return t("Template {templateName}", { templateName });
+  return erased ? t("Text not stored") : "–";
 }
 
 /** Every message, newest first. */
@@ -58,7 +66,8 @@ export default function Messages() {
   const [, navigate] = useLocation();
   const key = JSON.stringify(filters);
   // The filters are a new object with every render; what they say changes rarely.
-  const query = useMemo(() => queryOf(JSON.parse(key) as typeof filters), [key]);
+  const [size, setSize] = useState(() => localStorage.getItem(STORED_SIZE) ?? PAGE_SIZE);
+  const query = useMemo(() => ({ ...queryOf(JSON.parse(key) as typeof filters), limit: size }), [key, size]);
   const { table, rows, query: list } = usePages<Message>("/api/messages", query);
   const tail = useTail(query, rows, live && list.isSuccess);
   const fresh = tail.fresh.length;
@@ -66,22 +75,22 @@ export default function Messages() {
 
   return (
     <>
-      <PageHeader title="Messages" lead="Every message with what became of it, newest first.">
+      <PageHeader title={t("Messages")} lead={t("All messages with their status, newest first.")}>
         <Switch
-          label="Live"
+          label={t("Live")}
           checked={live}
           onChange={({ currentTarget }) => setLive(currentTarget.checked)}
-          aria-label="Live: show what happens to messages"
+          aria-label={t("Live updates")}
         />
         <ExportButton<Message>
           path="/api/messages"
           query={query}
-          one="message"
-          many="messages"
+          one={t("message")}
+          many={t("messages")}
           columns={MESSAGE_COLUMNS}
           line={messageLine}
-          reached={({ createdAt }) => `back to ${new Date(createdAt).toLocaleString()}`}
-          begins="the newest"
+          reached={({ createdAt }) => t("back to {time}", { time: localTime(createdAt) })}
+          begins={t("the newest")}
         />
       </PageHeader>
       <MessageFilters filters={filters} change={change} />
@@ -95,12 +104,12 @@ export default function Messages() {
             data-new
           >
             {fresh}
-            {fresh >= 100 ? "+" : ""} new
+            {fresh >= 100 ? "+" : ""} {t("new")}
           </Button>
         </Center>
       )}
       <DataTable
-        label="Messages"
+        label={t("Messages")}
         columns={COLUMNS}
         rowKey={({ messageId }) => messageId}
         onRow={({ messageId }) => navigate(`/messages/${messageId}`)}
@@ -109,23 +118,23 @@ export default function Messages() {
           filtered ? (
             <EmptyState
               icon={IconMessageOff}
-              sentence="No message is like that."
+              sentence={t("No results")}
               action={
                 <Button
                   variant="light"
                   onClick={() => change(Object.fromEntries(FILTER_NAMES.map((name) => [name, null])))}
                 >
-                  Show all messages
+                  {t("Show all messages")}
                 </Button>
               }
             />
           ) : (
             <EmptyState
               icon={IconMessageOff}
-              sentence="Nothing has been sent yet. The first message appears here the moment it is accepted."
+              sentence={t("No messages yet. Your first message appears here as soon as it is accepted.")}
               action={
                 <Button component={Link} href="/composer">
-                  Write one
+                  {t("Write a message")}
                 </Button>
               }
               curl={curlOf({
@@ -137,10 +146,25 @@ export default function Messages() {
         }
       />
       {rows.length > 0 && (
-        <Group justify="flex-end" mt="sm">
-          <Text size="xs" c="dimmed">
-            {rows.length.toLocaleString()} shown
+        <Group justify="flex-end" mt="sm" gap="md">
+          <Text size="xs" c="dimmed" role="status">
+            {table.hasMore
+              ? t("{rows} shown, there are more", { rows: rows.length })
+              : t("{rows} in all", { rows: rows.length })}
           </Text>
+          <Select
+            size="xs"
+            w={150}
+            aria-label={t("Messages per page")}
+            data={PAGE_SIZES}
+            value={size}
+            onChange={(next) => {
+              if (next === null) return;
+              localStorage.setItem(STORED_SIZE, next);
+              setSize(next);
+            }}
+            allowDeselect={false}
+          />
         </Group>
       )}
     </>

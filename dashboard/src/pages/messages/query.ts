@@ -9,9 +9,19 @@ const dayAfter = (day: string): number => {
   return date.getTime();
 };
 
+/** With a plus, or with more digits than any national number, it is a whole number. Otherwise it may be the end of one. */
+function numberOf(typed: string): Query {
+  if (typed === "") return {};
+  const digits = typed.replaceAll(/\D/g, "");
+  return typed.startsWith("+") || digits.length >= WHOLE_DIGITS ? { recipient: typed } : { recipientEnding: typed };
+}
+
+const WHOLE_DIGITS = 11;
+
 /** The filters as the API takes them. */
-export const queryOf = ({ from, to, ...rest }: Filters): Query => ({
+export const queryOf = ({ recipient, from, to, ...rest }: Filters): Query => ({
   ...rest,
+  ...numberOf(recipient),
   ...(from === "" ? {} : { from: startOf(from) }),
   ...(to === "" ? {} : { to: dayAfter(to) }),
 });

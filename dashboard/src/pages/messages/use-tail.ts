@@ -43,12 +43,16 @@ export function useTail(query: Query, rows: readonly Message[], on: boolean): Ta
   }, [client, newest, on, query]);
 
   const first = rows[0];
-  const known = new Set(rows.map(({ messageId }) => messageId));
-  const fresh =
-    on && newest
-      ? newest.filter(({ messageId, createdAt }) => !known.has(messageId) && (!first || createdAt >= first.createdAt))
-      : [];
+  // Newer in the order of the list: messages of one request share their time.
+  const fresh = on && newest ? newest.filter((message) => !first || isBefore(message, first)) : [];
   return { fresh, show: () => void client.resetQueries({ queryKey: ["/api/messages", query] }) };
+}
+
+/** Whether a message stands above another in the list: by request, then by recipient. */
+function isBefore({ messageId: a }: Message, { messageId: b }: Message): boolean {
+  const [request = "", n = "0"] = a.split(":");
+  const [otherRequest = "", otherN = "0"] = b.split(":");
+  return request === otherRequest ? Number(n) > Number(otherN) : request > otherRequest;
 }
 
 function change(client: ReturnType<typeof useQueryClient>, query: Query, changed: (message: Message) => Message): void {

@@ -2,6 +2,7 @@ import { Modal } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { post } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import type { Field } from "../../parts/record/field.ts";
 import { RecordForm } from "../../parts/record/record-form.tsx";
@@ -10,16 +11,16 @@ import { useRecordForm } from "../../parts/record/use-record-form.ts";
 const FIELDS: readonly Field[] = [
   {
     name: "number",
-    label: "Number",
-    hint: "With its country, with or without a plus.",
+    label: t("Number"),
+    hint: t("With country code, with or without a plus."),
     input: { kind: "text", type: "tel", placeholder: "15550100100" },
     required: true,
   },
   {
     name: "note",
-    label: "Why",
-    hint: "For whoever looks at the list.",
-    input: { kind: "text", placeholder: "Asked by phone", empty: "omit" },
+    label: t("Reason"),
+    hint: t("Shown in the list."),
+    input: { kind: "text", placeholder: t("Requested by phone"), empty: "omit" },
   },
 ];
 
@@ -29,9 +30,9 @@ export function AddOptOut({ onDone }: { onDone: () => void }) {
   return (
     <>
       <GuardedButton leftSection={<IconPlus size={17} aria-hidden />} onClick={open}>
-        Add a number
+        {t("Add number")}
       </GuardedButton>
-      <Modal opened={opened} onClose={close} title="Add a number">
+      <Modal opened={opened} onClose={close} title={t("Add number")}>
         {opened && (
           <AddForm
             cancel={close}

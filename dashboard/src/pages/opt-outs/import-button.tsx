@@ -2,6 +2,7 @@ import { Button, FileButton, Group, List, Modal, Stack, Text, Textarea } from "@
 import { useDisclosure } from "@mantine/hooks";
 import { IconFileImport, IconUpload } from "@tabler/icons-react";
 import { useState } from "react";
+import { t } from "../../i18n/t.ts";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { RunProgress } from "../../parts/run/run-progress.tsx";
 import { useRun } from "../../parts/run/use-run.ts";
@@ -16,6 +17,13 @@ export function ImportButton({ onDone }: { onDone: () => void }) {
   const [refused, setRefused] = useState<readonly string[]>([]);
   const { run, start, stop, clear } = useRun();
   const numbers = numbersOf(text);
+  /** A list that was imported is not imported again before it changes. */
+  const isOver = run?.state === "running" || run?.state === "done";
+  const change = (next: string): void => {
+    setText(next);
+    setRefused([]);
+    clear();
+  };
 
   async function begin(): Promise<void> {
     setRefused([]);
@@ -26,48 +34,49 @@ export function ImportButton({ onDone }: { onDone: () => void }) {
   return (
     <>
       <GuardedButton variant="default" leftSection={<IconFileImport size={17} aria-hidden />} onClick={open}>
-        Import
+        {t("Import")}
       </GuardedButton>
       <Modal
         opened={opened}
         onClose={() => {
-          clear();
+          change("");
           close();
         }}
-        title="Import opt-outs"
+        title={t("Import opt-outs")}
         size="lg"
       >
         <Stack>
           <Text size="sm">
-            One number on a line, or a CSV with the number in its first column. Whoever is on the list already stays as
-            they are.
+            {t(
+              "One number per line, or a CSV file with the number in the first column. Numbers already on the list are not changed.",
+            )}
           </Text>
           <Textarea
-            label="Numbers"
+            label={t("Numbers")}
             value={text}
-            onChange={({ currentTarget }) => setText(currentTarget.value)}
+            onChange={({ currentTarget }) => change(currentTarget.value)}
             autosize
             minRows={5}
             maxRows={10}
             placeholder={"15550100100\n15550100101"}
           />
           <Group justify="space-between">
-            <FileButton accept=".csv,.txt,text/csv,text/plain" onChange={(file) => void file?.text().then(setText)}>
+            <FileButton accept=".csv,.txt,text/csv,text/plain" onChange={(file) => void file?.text().then(change)}>
               {(props) => (
                 <Button {...props} variant="subtle" size="xs" leftSection={<IconUpload size={15} aria-hidden />}>
-                  Choose a file
+                  {t("Choose file")}
                 </Button>
               )}
             </FileButton>
             <Text size="sm" c="dimmed" aria-live="polite">
-              {numbers.length.toLocaleString()} {numbers.length === 1 ? "number" : "numbers"}
+              {t(numbers.length === 1 ? "{count} number" : "{count} numbers", { count: numbers.length })}
             </Text>
           </Group>
-          {run && <RunProgress label="Import" run={run} stop={stop} />}
+          {run && <RunProgress label={t("Import")} run={run} stop={stop} />}
           {refused.length > 0 && (
             <div>
               <Text size="sm" fw={600}>
-                {refused.length.toLocaleString()} are no phone numbers and were left out:
+                {t("{refused} are not phone numbers and were skipped:", { refused: refused.length })}
               </Text>
               <List size="sm">
                 {refused.slice(0, SHOWN).map((each) => (
@@ -78,8 +87,8 @@ export function ImportButton({ onDone }: { onDone: () => void }) {
             </div>
           )}
           <Group justify="flex-end">
-            <Button onClick={() => void begin()} disabled={numbers.length === 0 || run?.state === "running"}>
-              Import {numbers.length.toLocaleString()}
+            <Button onClick={() => void begin()} disabled={numbers.length === 0 || isOver}>
+              {t("Import {numbers}", { numbers: numbers.length })}
             </Button>
           </Group>
         </Stack>

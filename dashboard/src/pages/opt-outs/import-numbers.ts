@@ -1,4 +1,5 @@
 import { api, ApiError } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 
 /** At most 1,000 go in one request; fewer let the progress move and a stop come soon. */
 const AT_ONCE = 500;
@@ -25,17 +26,14 @@ export async function importNumbers({ tell, signal, refuse }: Needs, numbers: re
   const refused: string[] = [];
   let done = 0;
   for (let at = 0; at < numbers.length; at += AT_ONCE) {
-    tell(
-      `${done.toLocaleString()} of ${numbers.length.toLocaleString()} are on the list…`,
-      (at / numbers.length) * 100,
-    );
+    tell(t("{done} of {numbers} are on the list…", { done, numbers: numbers.length }), (at / numbers.length) * 100);
     const some = numbers.slice(at, at + AT_ONCE);
     const wrong = await addSome(some, signal);
     refused.push(...wrong);
     done += some.length - wrong.length;
     if (wrong.length > 0) refuse([...refused]);
   }
-  return `${done.toLocaleString()} ${done === 1 ? "number is" : "numbers are"} on the list.`;
+  return t(done === 1 ? "{done} number is on the list." : "{done} numbers are on the list.", { done });
 }
 
 /** Adds some, and where the server names wrong ones, the others; answers the wrong ones. */

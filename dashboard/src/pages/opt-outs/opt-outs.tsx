@@ -2,6 +2,7 @@ import { Alert, Button, Group, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { IconBan } from "@tabler/icons-react";
 import { ApiError, get, removeListed, usePages } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { csvLine, isoOf } from "../../parts/csv.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
@@ -28,27 +29,27 @@ interface OptOut {
 const WHOLE_NUMBER = /^\+?\d{7,15}$/;
 
 const columnsWith = (take: (number: string) => Promise<unknown>): Column<OptOut>[] => [
-  { title: "Number", render: ({ number }) => number },
+  { title: t("Number"), render: ({ number }) => number },
   {
-    title: "Why",
+    title: t("Reason"),
     render: ({ source, note }) => (
       <Text size="sm" lineClamp={1}>
-        {source === "reply" ? `Answered “${note ?? ""}”` : (note ?? "Put there by hand")}
+        {source === "reply" ? t("Replied “{note}”", { note: note ?? "" }) : (note ?? t("Added manually"))}
       </Text>
     ),
   },
-  { title: "Since", wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
+  { title: t("Since"), wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
   {
-    title: "Remove",
+    title: t("Remove"),
     render: ({ number }) => (
       <GuardedConfirm
         size="compact-sm"
-        question={`Take ${number} off the list?`}
-        consequence="It gets promotions again. Do this only when its owner asked for it."
-        yes="Take it off"
+        question={t("Remove {number} from the list?", { number })}
+        consequence={t("It gets promotions again. Do this only if its owner asked for it.")}
+        yes={t("Remove")}
         run={() => take(number)}
       >
-        Remove
+        {t("Remove")}
       </GuardedConfirm>
     ),
   },
@@ -65,24 +66,26 @@ export default function OptOuts() {
   return (
     <>
       <PageHeader
-        title="Opt-outs"
-        lead="Numbers that get no promotions of yours. Who answers STOP comes here by itself; TRANS and OTP reach them all the same."
+        title={t("Opt-outs")}
+        lead={t(
+          "Numbers that get no promotions from you. A reply of STOP adds a number automatically. TRANS and OTP messages are still delivered.",
+        )}
       >
         <ExportButton<OptOut>
           path={PATH}
-          one="opt-out"
-          many="opt-outs"
+          one={t("opt-out")}
+          many={t("opt-outs")}
           columns={["number", "source", "note", "createdAt"]}
           line={({ number, source, note, createdAt }) => csvLine([number, source, note, isoOf(createdAt)])}
-          reached={({ number }) => `as far as ${number}`}
-          begins="the first"
+          reached={({ number }) => t("as far as {number}", { number })}
+          begins={t("the first")}
         />
         <ImportButton onDone={() => void refresh()} />
         <AddOptOut onDone={() => void refresh()} />
       </PageHeader>
       <FilterBar values={filters} change={change}>
         <TypedFilter
-          label="Is a number on the list?"
+          label={t("Find a number")}
           value={filters.number}
           onChange={(number) => change({ number })}
           placeholder="15550100100"
@@ -91,16 +94,16 @@ export default function OptOuts() {
       </FilterBar>
       {wanted === "" ? (
         <DataTable
-          label="Opt-outs"
+          label={t("Opt-outs")}
           columns={columns}
           rowKey={({ number }) => number}
           {...table}
           empty={
             <EmptyState
               icon={IconBan}
-              sentence="Nobody has opted out. Answer STOP from a virtual phone to see it happen, or add a number."
+              sentence={t("No opt-outs yet. Reply STOP from a virtual phone to try it, or add a number.")}
               action={<AddOptOut onDone={() => void refresh()} />}
-              curl={curlOf({ path: PATH, body: { number: "15550100100", note: "asked by phone" } })}
+              curl={curlOf({ path: PATH, body: { number: "15550100100", note: "requested by phone" } })}
             />
           }
         />
@@ -125,11 +128,11 @@ function Found({ number, columns, clear }: FoundProps) {
   });
   if (error instanceof ApiError && error.status === 404)
     return (
-      <Alert color="green" title={`${number} is not on the list`}>
+      <Alert color="green" title={t("{number} is not on the list", { number })}>
         <Group justify="space-between">
-          <Text size="sm">It gets promotions.</Text>
+          <Text size="sm">{t("It gets promotions.")}</Text>
           <Button size="xs" variant="default" onClick={clear}>
-            Show the list
+            {t("Show the list")}
           </Button>
         </Group>
       </Alert>
@@ -137,7 +140,7 @@ function Found({ number, columns, clear }: FoundProps) {
   if (error) return <ErrorState error={error} />;
   return (
     <DataTable
-      label="Opt-outs"
+      label={t("Opt-outs")}
       columns={columns}
       rows={data ? [data] : []}
       rowKey={(row) => row.number}

@@ -1,4 +1,5 @@
 import type { Titled } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import type { Field } from "../../parts/record/field.ts";
 import type { RecordKind, RecordRow } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
@@ -9,44 +10,44 @@ interface Dated {
 }
 
 const changed = {
-  title: "Changed",
+  title: t("Changed"),
   wide: true,
   render: ({ updatedAt }: Dated) => <TimeText at={updatedAt} size="sm" />,
 };
 
 const title: Field = {
   name: "title",
-  label: "Title",
-  hint: "Who phones show it is from; its name unless given.",
+  label: t("Title"),
+  hint: t("Sender name shown on phones. Default: its name."),
   input: { kind: "text", placeholder: "Heliograph" },
 };
 
-const removal = "Requests that name it are refused on real carriers from now on; the simulator learns it again.";
+const removal = t("Real carriers reject requests with this name from now on. The simulator learns it again.");
 
 const BOTS: RecordKind<Titled & Dated> = {
   path: "/api/bots",
   one: "bot",
-  add: "Add bot",
+  add: t("Add bot"),
   starts: { name: "", title: null, agentId: null },
   fields: [
     {
       name: "name",
-      label: "Name",
-      hint: "The botId of requests.",
+      label: t("Name"),
+      hint: t("Use this as botId in the API."),
       input: { kind: "text", placeholder: "heliograph" },
       required: true,
     },
     title,
     {
       name: "agentId",
-      label: "Agent id",
-      hint: "What RCS for Business calls it, without the part from the @ on; its name unless given.",
-      input: { kind: "text", placeholder: "Its name" },
+      label: t("Agent ID"),
+      hint: t("The agent ID in RCS for Business, without the part from @ on. Default: its name."),
+      input: { kind: "text", placeholder: t("Its name") },
     },
   ],
-  columns: [{ title: "Title", render: (bot) => bot.title ?? "–" }, changed],
+  columns: [{ title: t("Title"), render: (bot) => bot.title ?? "–" }, changed],
   empty: {
-    sentence: "No bot yet. It is who your RCS messages are from.",
+    sentence: t("No bots yet. RCS messages are sent from a bot."),
     example: { name: "heliograph", title: "Heliograph" },
   },
   removal,
@@ -55,28 +56,28 @@ const BOTS: RecordKind<Titled & Dated> = {
 const NUMBERS: RecordKind<Titled & Dated> = {
   path: "/api/numbers",
   one: "number",
-  add: "Add number",
-  nameTitle: "Number",
+  add: t("Add number"),
+  nameTitle: t("Number"),
   starts: { name: "", title: null, phoneNumberId: null },
   fields: [
     {
       name: "name",
-      label: "Number",
-      hint: "The from of requests, with its plus.",
+      label: t("Number"),
+      hint: t("Use this as from in the API, with the plus."),
       input: { kind: "text", type: "tel", placeholder: "+15550100199" },
       required: true,
     },
     title,
     {
       name: "phoneNumberId",
-      label: "Phone number id",
-      hint: "What WhatsApp calls it, its phone_number_id; the carrier's unless given.",
-      input: { kind: "text", placeholder: "The carrier's" },
+      label: t("Phone number ID"),
+      hint: t("The phone_number_id in WhatsApp. Default: the carrier's."),
+      input: { kind: "text", placeholder: t("The carrier's") },
     },
   ],
-  columns: [{ title: "Title", render: (number) => number.title ?? "–" }, changed],
+  columns: [{ title: t("Title"), render: (number) => number.title ?? "–" }, changed],
   empty: {
-    sentence: "No business number yet. It is who your chat-app messages are from.",
+    sentence: t("No business numbers yet. Chat-app messages are sent from a business number."),
     example: { name: "+15550100199", title: "Heliograph" },
   },
   removal,
@@ -89,39 +90,46 @@ interface Sender extends RecordRow, Dated {
 const SENDERS: RecordKind<Sender> = {
   path: "/api/senders",
   one: "sender",
-  add: "Add sender",
+  add: t("Add sender"),
   starts: { name: "", dltEntityId: null },
   fields: [
     {
       name: "name",
-      label: "Name",
-      hint: "The sender of requests, as phones show it: letters and digits, or a number.",
+      label: t("Name"),
+      hint: t("Use this as sender in the API; phones show it. Letters and digits, or a number."),
       input: { kind: "text", placeholder: "HELIOG" },
       required: true,
     },
     {
       name: "dltEntityId",
-      label: "DLT entity id",
-      hint: "Under which the operators of India know who it belongs to.",
-      input: { kind: "text", placeholder: "None" },
+      label: t("DLT entity ID (India)"),
+      hint: t("Your registration with the Indian operators."),
+      input: { kind: "text", placeholder: t("None") },
     },
   ],
-  columns: [{ title: "DLT entity id", wide: true, render: ({ dltEntityId }) => dltEntityId ?? "–" }, changed],
+  columns: [
+    { title: t("DLT entity ID (India)"), wide: true, render: ({ dltEntityId }) => dltEntityId ?? "–" },
+    changed,
+  ],
   empty: {
-    sentence: "No sender yet. It is who your text messages are from.",
+    sentence: t("No senders yet. SMS are sent from a sender."),
     example: { name: "HELIOG" },
   },
   removal,
 };
 
 export const Bots = () => (
-  <RecordTable kind={BOTS} title="Bots" lead="Who your RCS messages are from, and who users write to." />
+  <RecordTable kind={BOTS} title={t("Bots")} lead={t("The bots that send your RCS messages and receive replies.")} />
 );
 
 export const BusinessNumbers = () => (
-  <RecordTable kind={NUMBERS} title="Numbers" lead="Who your chat-app messages are from, and who users write to." />
+  <RecordTable
+    kind={NUMBERS}
+    title={t("Numbers")}
+    lead={t("The numbers that send your chat-app messages and receive replies.")}
+  />
 );
 
 export const Senders = () => (
-  <RecordTable kind={SENDERS} title="Senders" lead="Who your text messages are from, as phones show it." />
+  <RecordTable kind={SENDERS} title={t("Senders")} lead={t("The sender names of your SMS, as phones show them.")} />
 );

@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import { CHANNELS } from "../../parts/channel.tsx";
 import Areas from "../../parts/charts/areas.tsx";
 import { pointsOf, type Measure, type Stats } from "./stats.ts";
@@ -6,5 +7,7 @@ const SERIES = CHANNELS.map(({ value, label, color }) => ({ key: value, name: la
 
 /** Messages over time, by channel. */
 export default function ChannelsChart({ stats, measure }: { stats: Stats; measure: Measure }) {
-  return <Areas label={`Messages by channel: ${measure}`} data={pointsOf(stats, measure)} series={SERIES} />;
+  return (
+    <Areas label={t("Messages by channel: {measure}", { measure })} data={pointsOf(stats, measure)} series={SERIES} />
+  );
 }

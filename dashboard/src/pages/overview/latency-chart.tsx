@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import Bars from "../../parts/charts/bars.tsx";
 import { duration } from "../../parts/time-text.tsx";
 import type { Latency } from "./stats.ts";
@@ -11,7 +12,7 @@ export default function LatencyChart({ label, latency: { buckets } }: { label: s
     <Bars
       label={label}
       data={shown.map(({ upToMs, count }) => ({ name: upToMs === null ? "longer" : `≤ ${duration(upToMs)}`, count }))}
-      series={[{ key: "count", name: "Messages", color: "blue" }]}
+      series={[{ key: "count", name: t("Messages"), color: "blue" }]}
     />
   );
 }

@@ -14,6 +14,7 @@ import {
 import { lazy, Suspense, useState, type ReactNode } from "react";
 import { Link } from "wouter";
 import { ownUrl } from "../../base.ts";
+import { t } from "../../i18n/t.ts";
 import { BarList } from "../../parts/bar-list.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -23,6 +24,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { duration } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
+import { useCarrierWords } from "./carrier-words.ts";
 import { isQuiet, SPANS, useStats, type Measure, type Stats } from "./stats.ts";
 import { Ticker } from "./ticker.tsx";
 import { Totals } from "./totals.tsx";
@@ -37,15 +39,18 @@ export default function Overview() {
   const { data, error, refetch } = useStats(chosen.ms);
   return (
     <>
-      <PageHeader title="Overview" lead={`The last ${chosen.label}, beside the ${chosen.label} before.`}>
+      <PageHeader
+        title={t("Home")}
+        lead={t("Last {label} compared with the previous {label}.", { label: chosen.label })}
+      >
         <SegmentedControl
-          aria-label="How far back"
+          aria-label={t("Time range")}
           data={SPANS.map(({ value, label }) => ({ value, label }))}
           value={chosen.value}
           onChange={(value) => change({ span: value === SPANS[0].value ? null : value })}
         />
       </PageHeader>
-      {error && <ErrorState error={error} retry={() => void refetch()} title="The figures cannot be read" />}
+      {error && <ErrorState error={error} retry={() => void refetch()} title={t("Statistics cannot be loaded")} />}
       {!data && !error && <PageLoading />}
       {data && (isQuiet(data) ? <Quiet /> : <Figures stats={data} />)}
     </>
@@ -56,10 +61,10 @@ const Quiet = () => (
   <Stack gap="lg">
     <Paper>
       <EmptyState
-        sentence="No message was sent in this time. Send one, and it is counted here a second later."
+        sentence={t("No messages in this period. Send one, and it appears here within a second.")}
         action={
           <Button component={Link} href="/start">
-            Send the first one
+            {t("Send your first message")}
           </Button>
         }
         curl={curlOf({ path: "/api/stats" })}
@@ -111,20 +116,20 @@ const Section = ({ title, choice, children }: SectionProps) => (
 );
 
 const MEASURES: readonly { value: Measure; label: string }[] = [
-  { value: "sent", label: "Sent" },
-  { value: "delivered", label: "Delivered" },
-  { value: "failed", label: "Failed" },
+  { value: "sent", label: t("Sent") },
+  { value: "delivered", label: t("Delivered") },
+  { value: "failed", label: t("Failed") },
 ];
 
 function OverTime({ stats }: { stats: Stats }) {
   const [measure, setMeasure] = useState<Measure>("sent");
   return (
     <Section
-      title="Over time, by channel"
+      title={t("Messages by channel")}
       choice={
         <SegmentedControl
           size="xs"
-          aria-label="What is counted"
+          aria-label={t("Measure")}
           data={[...MEASURES]}
           value={measure}
           onChange={setMeasure}
@@ -144,21 +149,21 @@ function Funnel({ stats: { funnel } }: { stats: Stats }) {
   if (!all) return null;
   const bar = (name: string, count: number, color: string) => ({ name, label: name, count, color });
   return (
-    <Section title="How far they come">
+    <Section title={t("Delivery funnel")}>
       <BarList
         of={all.accepted}
         bars={[
-          bar("Accepted", all.accepted, "gray"),
-          bar("Sent", all.sent, "blue"),
-          bar("Delivered", all.delivered, "green"),
-          bar("Read", all.read, "violet"),
+          bar(t("Accepted"), all.accepted, "gray"),
+          bar(t("Sent"), all.sent, "blue"),
+          bar(t("Delivered"), all.delivered, "green"),
+          bar(t("Read"), all.read, "violet"),
         ]}
       />
     </Section>
   );
 }
 
-const UNTIL = { sent: "Until sent", delivered: "Until delivered" } as const;
+const UNTIL = { sent: t("Time to send"), delivered: t("Time to delivery") } as const;
 
 function HowLong({ latency }: Pick<Stats, "latency">) {
   const [until, setUntil] = useState<keyof typeof UNTIL>("delivered");
@@ -166,11 +171,11 @@ function HowLong({ latency }: Pick<Stats, "latency">) {
   const shown = (ms: number | null): string => (ms === null ? "–" : duration(ms));
   return (
     <Section
-      title="How long it takes"
+      title={t("Delivery time")}
       choice={
         <SegmentedControl
           size="xs"
-          aria-label="Until when"
+          aria-label={t("Measure")}
           data={Object.entries(UNTIL).map(([value, label]) => ({ value, label }))}
           value={until}
           onChange={(value) => setUntil(value as keyof typeof UNTIL)}
@@ -196,25 +201,26 @@ function HowLong({ latency }: Pick<Stats, "latency">) {
 
 function Failures({ failures }: Pick<Stats, "failures">) {
   const all = failures.reduce((sum, { count }) => sum + count, 0);
+  const words = useCarrierWords(failures.some(({ code, description }) => code !== null && description === null));
   return (
     <Section
-      title="Why they fail"
+      title={t("Failure reasons")}
       choice={
         <Anchor component={Link} href="/messages?status=Failed" size="sm">
-          Failed messages
+          {t("Failed messages")}
         </Anchor>
       }
     >
       {all === 0 ? (
         <Text size="sm" c="dimmed">
-          Nothing failed in this time.
+          {t("No failures in this period")}
         </Text>
       ) : (
         <BarList
           of={all}
           bars={failures.map(({ code, description, count }) => ({
-            name: code ?? "No code",
-            label: <Reason code={code} description={description} />,
+            name: code ?? t("No code"),
+            label: <Reason code={code} description={description} word={words.get(code ?? "")} />,
             count,
             color: "red",
           }))}
@@ -225,53 +231,66 @@ function Failures({ failures }: Pick<Stats, "failures">) {
 }
 
 /** A code of this service has a page of its own; a carrier's has not. */
-const Reason = ({ code, description }: Pick<Stats["failures"][number], "code" | "description">) => (
+const Reason = ({
+  code,
+  description,
+  word,
+}: Pick<Stats["failures"][number], "code" | "description"> & { word: string | undefined }) => (
   <>
     {code !== null && description !== null ? (
       <Anchor href={ownUrl(`/docs/errors/${code}`)} target="_blank" size="sm">
         {code}
       </Anchor>
     ) : (
-      <Text size="sm" span>
-        {code ?? "No code was told"}
-      </Text>
+      <Anchor component={Link} href="/messages?status=Failed" size="sm">
+        {code ?? t("No code")}
+      </Anchor>
     )}
-    {description !== null && (
+    {(description ?? word) !== undefined && (
       <Text size="xs" c="dimmed">
-        {description}
+        {description ?? word}
       </Text>
     )}
   </>
 );
 
 const percent = (share: number | null): string => (share === null ? "–" : `${Math.round(share * 1000) / 10} %`);
-const before = (share: number | null): string => (share === null ? "" : ` · ${percent(share)} before`);
+const before = (share: number | null): string =>
+  share === null ? "" : t(" · {percent} before", { percent: percent(share) });
 
 /** What comes back from phones and what goes out to servers. */
 const Answers = ({ stats: { otp, callbacks } }: { stats: Stats }) => (
   <SimpleGrid cols={{ base: 1, sm: 2 }}>
     <FigureCard
-      label="One-time passwords that came back"
+      label={t("OTP conversion")}
       value={percent(otp.conversion)}
       note={
         <>
-          {otp.verified.toLocaleString()} of {otp.sent.toLocaleString()}, {otp.refused.toLocaleString()} wrong tries
+          {t("{verified} of {sent}, {refused} wrong attempts", {
+            verified: otp.verified,
+            sent: otp.sent,
+            refused: otp.refused,
+          })}
           {before(otp.conversionBefore)} ·{" "}
           <Anchor component={Link} href="/verify" size="xs">
-            Log
+            {t("Log")}
           </Anchor>
         </>
       }
     />
     <FigureCard
-      label="Callbacks that arrived"
+      label={t("Webhook success rate")}
       value={percent(callbacks.success)}
       note={
         <>
-          {callbacks.delivered.toLocaleString()} arrived, {callbacks.failedAttempts.toLocaleString()} attempts failed,{" "}
-          {callbacks.givenUp.toLocaleString()} given up{before(callbacks.successBefore)} ·{" "}
+          {t("{delivered} delivered, {failedAttempts} attempts failed, {givenUp} failed for good", {
+            delivered: callbacks.delivered,
+            failedAttempts: callbacks.failedAttempts,
+            givenUp: callbacks.givenUp,
+          })}
+          {before(callbacks.successBefore)} ·{" "}
           <Anchor component={Link} href="/operations/callbacks" size="xs">
-            Deliveries
+            {t("Deliveries")}
           </Anchor>
         </>
       }

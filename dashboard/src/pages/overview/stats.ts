@@ -1,5 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { get } from "../../api.ts";
+import { locale } from "../../i18n/language.ts";
+import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 
 const REFRESH_MS = 10_000;
@@ -8,10 +10,10 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** The spans that can be looked at. */
 export const SPANS = [
-  { value: "day", label: "24 hours", ms: DAY_MS },
-  { value: "week", label: "7 days", ms: 7 * DAY_MS },
-  { value: "month", label: "30 days", ms: 30 * DAY_MS },
-  { value: "quarter", label: "90 days", ms: 90 * DAY_MS },
+  { value: "day", label: t("24 hours"), ms: DAY_MS },
+  { value: "week", label: t("7 days"), ms: 7 * DAY_MS },
+  { value: "month", label: t("30 days"), ms: 30 * DAY_MS },
+  { value: "quarter", label: t("90 days"), ms: 90 * DAY_MS },
 ] as const;
 
 const STEP_MS = { "10m": HOUR_MS / 6, hour: HOUR_MS, day: DAY_MS };
@@ -70,9 +72,9 @@ export function useStats(spanMs: number) {
 }
 
 const FORMATS = {
-  "10m": new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit" }),
-  hour: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit" }),
-  day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" }),
+  "10m": new Intl.DateTimeFormat(locale, { weekday: "short", hour: "2-digit", minute: "2-digit" }),
+  hour: new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", hour: "2-digit" }),
+  day: new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" }),
 };
 
 /** Every stretch of the span with what each channel has in it, also those in which nothing happened. */

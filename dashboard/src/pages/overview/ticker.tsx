@@ -2,6 +2,7 @@ import { ActionIcon, Anchor, Group, Paper, Stack, Text, Title, Tooltip } from "@
 import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link } from "wouter";
+import { t } from "../../i18n/t.ts";
 import { useLive, type Moved } from "../../live.ts";
 import { ChannelBadge } from "../../parts/channel.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
@@ -20,12 +21,12 @@ export function Ticker() {
   useLive<{ count: number }>("more", ({ count }) => {
     if (!paused) setMore((before) => before + count);
   });
-  const toggle = paused ? "Go on" : "Stand still";
+  const toggle = paused ? t("Resume") : t("Pause");
   return (
-    <Paper component="section" aria-label="Right now" h="100%">
+    <Paper component="section" aria-label={t("Live activity")} h="100%">
       <Group justify="space-between" mb="md">
         <Title order={2} size="h5">
-          Right now
+          {t("Live activity")}
         </Title>
         <Tooltip label={toggle}>
           <ActionIcon variant="default" aria-label={toggle} aria-pressed={paused} onClick={() => setPaused(!paused)}>
@@ -35,7 +36,7 @@ export function Ticker() {
       </Group>
       {moves.length === 0 && (
         <Text size="sm" c="dimmed">
-          What happens while this page is open appears here.
+          {t("Events appear here while this page is open.")}
         </Text>
       )}
       <Stack gap="xs" component="ul" p={0} m={0} data-ticker>
@@ -45,7 +46,7 @@ export function Ticker() {
       </Stack>
       {more > 0 && (
         <Text size="xs" c="dimmed" mt="sm">
-          and {more.toLocaleString()} more than could be shown
+          {t("and {more} more not shown", { more })}
         </Text>
       )}
     </Paper>

@@ -1,13 +1,15 @@
 import { Group, SimpleGrid, Text } from "@mantine/core";
 import { IconArrowDownRight, IconArrowRight, IconArrowUpRight } from "@tabler/icons-react";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { FigureCard } from "../../parts/figure-card.tsx";
 import type { Compared, Measure, Stats } from "./stats.ts";
 
 const CARDS: readonly { measure: Measure; label: string }[] = [
-  { measure: "sent", label: "Sent" },
-  { measure: "delivered", label: "Delivered" },
-  { measure: "failed", label: "Failed" },
-  { measure: "read", label: "Read" },
+  { measure: "sent", label: t("Sent") },
+  { measure: "delivered", label: t("Delivered") },
+  { measure: "failed", label: t("Failed") },
+  { measure: "read", label: t("Read") },
 ];
 
 /** The four figures that say how it goes, each beside what it was. */
@@ -17,25 +19,27 @@ export const Totals = ({ totals, comparable }: Pick<Stats, "totals" | "comparabl
       <FigureCard
         key={measure}
         label={label}
-        value={totals[measure].count.toLocaleString()}
-        note={comparable ? <Change {...totals[measure]} /> : "what was before is no longer kept"}
+        value={formatNumber(totals[measure].count)}
+        note={comparable ? <Change {...totals[measure]} /> : t("Counts older than retention are incomplete")}
       />
     ))}
   </SimpleGrid>
 );
 
 /** A change in words with an arrow; whether it is good is for the reader to say. */
-function Change({ count, before, change }: Compared) {
-  if (change === null) return count === 0 ? "none before either" : "none in the time before";
+function Change({ before, change }: Compared) {
+  if (change === null) return t("No data for the previous period");
   const Arrow = change === 0 ? IconArrowRight : change > 0 ? IconArrowUpRight : IconArrowDownRight;
-  const percent = Math.round(Math.abs(change) * 100).toLocaleString();
+  const percent = formatNumber(Math.round(Math.abs(change) * 100));
   return (
     <Group gap={4} wrap="nowrap">
       <Arrow size={14} aria-hidden />
       <Text size="xs" span>
         {change === 0
-          ? "as many as before"
-          : `${percent} % ${change > 0 ? "more" : "less"} than ${before.toLocaleString()}`}
+          ? t("unchanged")
+          : change > 0
+            ? t("{percent} % more than {before}", { percent, before })
+            : t("{percent} % less than {before}", { percent, before })}
       </Text>
     </Group>
   );

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Menu, Modal, NumberInput, Stack, TextInput }
 import { useDisclosure } from "@mantine/hooks";
 import { IconEye, IconFile, IconMapPin, IconPlus, IconSend } from "@tabler/icons-react";
 import { useState } from "react";
+import { t } from "../../i18n/t.ts";
 import type { Thread } from "./threads.ts";
 
 interface Props {
@@ -30,19 +31,19 @@ export function AnswerBar({ thread, busy, run }: Props) {
           {rich && (
             <Menu position="top-start">
               <Menu.Target>
-                <ActionIcon variant="subtle" color="gray" size="lg" radius="xl" aria-label="More to send">
+                <ActionIcon variant="subtle" color="gray" size="lg" radius="xl" aria-label={t("More to send")}>
                   <IconPlus size={19} aria-hidden />
                 </ActionIcon>
               </Menu.Target>
               <Menu.Dropdown>
                 <Menu.Item leftSection={<IconFile size={16} aria-hidden />} onClick={file.open}>
-                  Send a file
+                  {t("Send a file")}
                 </Menu.Item>
                 <Menu.Item leftSection={<IconMapPin size={16} aria-hidden />} onClick={place.open}>
-                  Share a place
+                  {t("Share a location")}
                 </Menu.Item>
                 <Menu.Item leftSection={<IconEye size={16} aria-hidden />} onClick={() => void run("read", {})}>
-                  Mark as read
+                  {t("Mark as read")}
                 </Menu.Item>
               </Menu.Dropdown>
             </Menu>
@@ -50,12 +51,12 @@ export function AnswerBar({ thread, busy, run }: Props) {
           <TextInput
             flex={1}
             radius="xl"
-            placeholder={`Answer ${to}`}
-            aria-label={`Answer ${to}`}
+            placeholder={t("Reply to {to}", { to })}
+            aria-label={t("Reply to {to}", { to })}
             value={text}
             onChange={({ currentTarget }) => setText(currentTarget.value)}
           />
-          <ActionIcon type="submit" size="lg" radius="xl" loading={busy} aria-label="Send the answer">
+          <ActionIcon type="submit" size="lg" radius="xl" loading={busy} aria-label={t("Send reply")}>
             <IconSend size={17} aria-hidden />
           </ActionIcon>
         </Group>
@@ -77,13 +78,21 @@ function FileModal({ opened, close, send }: ModalProps) {
   const [mimeType, setMimeType] = useState("image/jpeg");
   const [fileUri, setFileUri] = useState("https://files.example/door.jpg");
   return (
-    <Modal opened={opened} onClose={close} title="Send a file">
+    <Modal opened={opened} onClose={close} title={t("Send a file")}>
       <Stack>
-        <TextInput label="Name" value={fileName} onChange={({ currentTarget }) => setFileName(currentTarget.value)} />
-        <TextInput label="Kind" value={mimeType} onChange={({ currentTarget }) => setMimeType(currentTarget.value)} />
         <TextInput
-          label="Address"
-          description="Nobody fetches it: it is handed on as it is."
+          label={t("Name")}
+          value={fileName}
+          onChange={({ currentTarget }) => setFileName(currentTarget.value)}
+        />
+        <TextInput
+          label={t("Kind")}
+          value={mimeType}
+          onChange={({ currentTarget }) => setMimeType(currentTarget.value)}
+        />
+        <TextInput
+          label={t("Address")}
+          description={t("The file is not fetched; the URL is passed on.")}
           value={fileUri}
           onChange={({ currentTarget }) => setFileUri(currentTarget.value)}
         />
@@ -92,7 +101,7 @@ function FileModal({ opened, close, send }: ModalProps) {
             void send({ fileName, mimeType, fileUri, fileSizeBytes: 48_213 }).then((done) => done && close());
           }}
         >
-          Send the file
+          {t("Send file")}
         </Button>
       </Stack>
     </Modal>
@@ -103,18 +112,18 @@ function PlaceModal({ opened, close, send }: ModalProps) {
   const [latitude, setLatitude] = useState<number | string>(48.8584);
   const [longitude, setLongitude] = useState<number | string>(2.2945);
   return (
-    <Modal opened={opened} onClose={close} title="Share a place">
+    <Modal opened={opened} onClose={close} title={t("Share a location")}>
       <Stack>
         <Group grow>
-          <NumberInput label="Degrees north" value={latitude} onChange={setLatitude} min={-90} max={90} />
-          <NumberInput label="Degrees east" value={longitude} onChange={setLongitude} min={-180} max={180} />
+          <NumberInput label={t("Latitude")} value={latitude} onChange={setLatitude} min={-90} max={90} />
+          <NumberInput label={t("Longitude")} value={longitude} onChange={setLongitude} min={-180} max={180} />
         </Group>
         <Button
           onClick={() => {
             void send({ latitude: Number(latitude), longitude: Number(longitude) }).then((done) => done && close());
           }}
         >
-          Share it
+          {t("Share")}
         </Button>
       </Stack>
     </Modal>

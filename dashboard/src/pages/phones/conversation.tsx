@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { t } from "../../i18n/t.ts";
 import { Bubble, type Tap } from "../../parts/phone/bubble.tsx";
 import { Flash } from "../../parts/phone/flash.tsx";
 import { OwnBubble } from "../../parts/phone/own-bubble.tsx";
@@ -28,7 +29,7 @@ export function Conversation({ thread, onTap }: Props) {
             key={entry.id}
             message={entry.message}
             onTap={onTap}
-            note={entry.message.flash ? <span>flash</span> : null}
+            note={entry.message.flash ? <span>{t("flash")}</span> : null}
           />
         ) : (
           <OwnBubble key={entry.id} inbound={entry.inbound} />

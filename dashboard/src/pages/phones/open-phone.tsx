@@ -2,6 +2,7 @@ import { ActionIcon, Grid, Loader, Text, UnstyledButton } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconChevronLeft } from "@tabler/icons-react";
 import { useState } from "react";
+import { t } from "../../i18n/t.ts";
 import { ChannelBadge, channelName } from "../../parts/channel.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { PhoneFrame } from "../../parts/phone/phone-frame.tsx";
@@ -22,7 +23,7 @@ export function OpenPhone({ number }: { number: string }) {
   const [busy, setBusy] = useState(false);
   const mayWrite = useMay("write");
   const thread = threads.find(({ key }) => key === chosen) ?? (threads.length === 1 ? threads[0] : undefined);
-  if (error) return <ErrorState error={error} title="The phone cannot be shown" />;
+  if (error) return <ErrorState error={error} title={t("Phone cannot be loaded")} />;
 
   async function run(verb: string, body: object): Promise<boolean> {
     setBusy(true);
@@ -30,17 +31,17 @@ export function OpenPhone({ number }: { number: string }) {
       await act(verb, body);
       return true;
     } catch (problem) {
-      notifications.show({ color: "red", title: "The phone could not do that", message: (problem as Error).message });
+      notifications.show({ color: "red", title: t("Action failed"), message: (problem as Error).message });
       return false;
     } finally {
       setBusy(false);
     }
   }
 
-  const label = `The phone of +${number}`;
+  const label = t("Phone +{number}", { number });
   return (
     <>
-      <Grid.Col span={{ base: 12, sm: 6, md: 5 }}>
+      <Grid.Col span={{ base: 12, sm: 6, lg: 5 }}>
         {thread ? (
           <PhoneFrame
             label={label}
@@ -53,7 +54,7 @@ export function OpenPhone({ number }: { number: string }) {
                   variant="subtle"
                   color="gray"
                   onClick={() => change({ thread: null })}
-                  aria-label="All conversations"
+                  aria-label={t("All conversations")}
                 >
                   <IconChevronLeft size={20} aria-hidden />
                 </ActionIcon>
@@ -67,11 +68,11 @@ export function OpenPhone({ number }: { number: string }) {
             />
           </PhoneFrame>
         ) : (
-          <PhoneFrame label={label} title="Messages" subtitle={`+${number}`} lit={lit}>
+          <PhoneFrame label={label} title={t("Messages")} subtitle={`+${number}`} lit={lit}>
             {loading && <Loader mx="auto" />}
             {threads.length === 0 && !loading && (
               <Text c="dimmed" size="sm" ta="center" my="auto">
-                Nothing has come to this phone yet.
+                {t("No messages yet")}
               </Text>
             )}
             {threads.map((each) => (
@@ -80,8 +81,8 @@ export function OpenPhone({ number }: { number: string }) {
           </PhoneFrame>
         )}
       </Grid.Col>
-      <Grid.Col span={{ base: 12, sm: 6, md: 4 }}>
-        <Told threads={threads} />
+      <Grid.Col span={{ base: 12, sm: 6, lg: 4 }}>
+        <Told number={number} />
       </Grid.Col>
     </>
   );

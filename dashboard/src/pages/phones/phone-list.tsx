@@ -3,6 +3,7 @@ import { IconDeviceMobile } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { Phone } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { localTime } from "../../parts/time-text.tsx";
 
 /** Which phone is in the hand; any other number can be picked up as well. */
@@ -12,9 +13,9 @@ export function PhoneList({ phones, current }: { phones: readonly Phone[]; curre
   const number = typed.replaceAll(/\D/g, "");
   const shown = phones.filter((phone) => phone.number.includes(number) || phone.name?.includes(typed));
   return (
-    <Paper p="sm" component="section" aria-label="Phones">
+    <Paper p="sm" component="section" aria-label={t("Phones")}>
       <Title order={2} size="h5" px="xs" mb="xs">
-        Phones
+        {t("Phones")}
       </Title>
       <form
         onSubmit={(event) => {
@@ -23,8 +24,8 @@ export function PhoneList({ phones, current }: { phones: readonly Phone[]; curre
         }}
       >
         <TextInput
-          aria-label="Find or pick up a number"
-          placeholder="Any number…"
+          aria-label={t("Search or enter a number")}
+          placeholder={t("Search or enter a number")}
           value={typed}
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           mb="xs"
@@ -32,11 +33,11 @@ export function PhoneList({ phones, current }: { phones: readonly Phone[]; curre
         />
         {number.length >= 7 && !phones.some((phone) => phone.number === number) && (
           <Button type="submit" size="xs" variant="light" fullWidth mb="xs">
-            Pick up {number}
+            {t("Open {number}", { number })}
           </Button>
         )}
       </form>
-      <ScrollArea.Autosize mah={{ base: 220, md: 560 }} type="auto" viewportProps={{ tabIndex: 0 }}>
+      <ScrollArea.Autosize mah={{ base: 220, lg: 560 }} type="auto" viewportProps={{ tabIndex: 0 }}>
         {shown.map((phone) => (
           <NavLink
             key={phone.number}
@@ -51,7 +52,7 @@ export function PhoneList({ phones, current }: { phones: readonly Phone[]; curre
         ))}
         {shown.length === 0 && (
           <Text size="sm" c="dimmed" p="xs">
-            No phone has a number like that yet.
+            {t("No results")}
           </Text>
         )}
       </ScrollArea.Autosize>
@@ -60,4 +61,4 @@ export function PhoneList({ phones, current }: { phones: readonly Phone[]; curre
 }
 
 const describe = ({ script, name, lastMessageAt }: Phone): string =>
-  [script ?? name, lastMessageAt === null ? "empty" : localTime(lastMessageAt)].filter(Boolean).join(" · ");
+  [script ?? name, lastMessageAt === null ? t("empty") : localTime(lastMessageAt)].filter(Boolean).join(" · ");

@@ -4,6 +4,7 @@ import { IconDeviceMobileOff } from "@tabler/icons-react";
 import { Redirect, useParams } from "wouter";
 import { get, type Page } from "../../api.ts";
 import type { Phone } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -25,16 +26,18 @@ export default function Phones() {
   if (!mayWrite)
     return (
       <>
-        <PageHeader title="Virtual phones" />
+        <PageHeader title={t("Virtual phones")} />
         <Paper>
           <EmptyState
             icon={IconDeviceMobileOff}
-            sentence="Phones show whole numbers, which viewers do not see. Ask an owner for the role of a member."
+            sentence={t(
+              "Phones show full numbers, which your role (viewer) cannot see. Ask an owner for the member role.",
+            )}
           />
         </Paper>
       </>
     );
-  if (error) return <ErrorState error={error} retry={() => void refetch()} title="The phones cannot be shown" />;
+  if (error) return <ErrorState error={error} retry={() => void refetch()} title={t("Phones cannot be loaded")} />;
   if (!data) return <PageLoading />;
   const phones = data.data.toSorted((a, b) => (b.lastMessageAt ?? 0) - (a.lastMessageAt ?? 0));
   const [first] = phones;
@@ -42,11 +45,11 @@ export default function Phones() {
   return (
     <>
       <PageHeader
-        title="Virtual phones"
-        lead="Every number that was sent something through the simulator. Read, tap and answer as its owner would."
+        title={t("Virtual phones")}
+        lead={t("Every number that got a message through the simulator. Read, tap and reply as a user would.")}
       />
       <Grid gap="xl">
-        <Grid.Col span={{ base: 12, md: 3 }}>
+        <Grid.Col span={{ base: 12, lg: 3 }}>
           <PhoneList phones={phones} current={number} />
         </Grid.Col>
         <OpenPhone key={number} number={number} />

@@ -1,4 +1,5 @@
 import type { Inbound, PhoneMessage } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 
 type Entry =
@@ -53,7 +54,9 @@ export function threadsOf(messages: readonly PhoneMessage[], answers: readonly I
 
 /** The last thing said, in one line. */
 export function excerptOf({ last }: Thread): string {
-  if (last.kind === "in") return last.message.text || last.message.cards?.[0]?.title || "A message";
+  if (last.kind === "in") return last.message.text || last.message.cards?.[0]?.title || t("A message");
   const { text, suggestionResponse, userFile } = last.inbound;
-  return `You: ${text || suggestionResponse?.plainText || userFile?.payload.fileName || "a place"}`;
+  return t("You: {text}", {
+    text: text || suggestionResponse?.plainText || userFile?.payload.fileName || t("a location"),
+  });
 }

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { IconCheck, IconUpload } from "@tabler/icons-react";
 import { useState } from "react";
 import { api } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton, GuardedConfirm } from "../../parts/guarded.tsx";
 import { PlanView } from "./plan-view.tsx";
@@ -10,6 +11,8 @@ import { isNothing, readSetUp, SET_UP, type SetUpPlan } from "./set-up-plan.ts";
 
 const put = async (text: string, dryRun: boolean): Promise<SetUpPlan> =>
   api("PUT", SET_UP, { body: readSetUp(text), query: { dryRun: String(dryRun) } });
+
+const MONOSPACE = { input: { fontFamily: "var(--mantine-font-family-monospace)" } };
 
 /** A file that is brought: what it would change is shown before anything does. */
 export function ApplySetUp({ current }: { current: string | undefined }) {
@@ -38,37 +41,38 @@ export function ApplySetUp({ current }: { current: string | undefined }) {
   }
 
   return (
-    <Paper component="section" aria-label="Apply">
+    <Paper component="section" aria-label={t("Apply")}>
       <Stack>
         <Title order={2} size="h4">
-          Apply
+          {t("Apply")}
         </Title>
         <Text size="sm">
-          All of it happens, or nothing. Parts that the file does not have are left alone; of those that it has, records
-          that are not in it are removed.
+          {t(
+            "Changes are applied all at once or not at all. Sections missing from the file are not changed; in the sections it has, records that are not in the file are removed.",
+          )}
         </Text>
         <Textarea
-          label="File"
+          label={t("File")}
           placeholder='{ "senders": [{ "name": "HELIOG" }] }'
           value={text}
           onChange={({ currentTarget }) => change(currentTarget.value)}
           autosize
           minRows={8}
           maxRows={18}
-          ff="monospace"
+          styles={MONOSPACE}
         />
         <Group justify="space-between">
           <Group gap="xs">
             <FileButton accept=".json,application/json" onChange={(file) => void file?.text().then(change)}>
               {(props) => (
                 <Button {...props} variant="subtle" size="xs" leftSection={<IconUpload size={15} aria-hidden />}>
-                  Choose a file
+                  {t("Choose file")}
                 </Button>
               )}
             </FileButton>
             {current !== undefined && (
               <Button variant="subtle" size="xs" onClick={() => change(current)}>
-                Begin with what is
+                {t("Load current set-up")}
               </Button>
             )}
           </Group>
@@ -76,15 +80,15 @@ export function ApplySetUp({ current }: { current: string | undefined }) {
             may="own"
             loading={busy}
             onClick={() => void look()}
-            whyNot={text.trim() === "" ? "There is no file yet." : null}
+            whyNot={text.trim() === "" ? t("Add a file first.") : null}
           >
-            Show the plan
+            {t("Preview changes")}
           </GuardedButton>
         </Group>
-        {error && <ErrorState error={error} title="The file cannot be applied" />}
+        {error && <ErrorState error={error} title={t("File not applied")} />}
         {plan?.applied && (
-          <Alert color="green" icon={<IconCheck aria-hidden />} title="Applied">
-            The account is now as the file says.
+          <Alert color="green" icon={<IconCheck aria-hidden />} title={t("Applied")}>
+            {t("The account now matches the file.")}
           </Alert>
         )}
         {plan && <PlanView plan={plan} />}
@@ -93,20 +97,22 @@ export function ApplySetUp({ current }: { current: string | undefined }) {
             <GuardedConfirm
               may="own"
               variant="filled"
-              question="Apply the file?"
+              question={t("Apply the file?")}
               consequence={
                 plan.removed.length > 0
-                  ? `${plan.removed.length} records are removed, and the rest becomes as the file says.`
-                  : "Nothing is removed; what the plan shows is made and changed."
+                  ? t("{count} records are removed. The other changes in the preview are applied.", {
+                      count: plan.removed.length,
+                    })
+                  : t("Nothing is removed. The changes in the preview are applied.")
               }
-              yes="Apply it"
+              yes={t("Apply file")}
               run={async () => {
                 setPlan(await put(text, false));
                 // Anything that is on another page may be another now.
                 await client.invalidateQueries();
               }}
             >
-              Apply
+              {t("Apply")}
             </GuardedConfirm>
           </Group>
         )}

@@ -1,6 +1,7 @@
 import { Badge, Code, Group, List, Stack, Text } from "@mantine/core";
 import { IconMinus, IconPencil, IconPlus, type Icon } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { t } from "../../i18n/t.ts";
 import { isNothing, type SetUpPlan } from "./set-up-plan.ts";
 
 const nameOf = ({ part, channel, name }: { part: string; channel?: string; name: string }): string =>
@@ -46,21 +47,21 @@ export function PlanView({ plan }: { plan: SetUpPlan }) {
   const { settings, made, changed, removed, same } = plan;
   return (
     <Stack gap="md" data-plan-shown>
-      {isNothing(plan) && <Text size="sm">Nothing changes: the account is as the file says.</Text>}
-      <PlanGroup title="Removed" color="red" icon={IconMinus} count={removed.length}>
+      {isNothing(plan) && <Text size="sm">{t("No changes: the account matches the file.")}</Text>}
+      <PlanGroup title={t("Removed")} color="red" icon={IconMinus} count={removed.length}>
         {removed.map((record) => (
           <List.Item key={nameOf(record)}>{nameOf(record)}</List.Item>
         ))}
       </PlanGroup>
-      <PlanGroup title="Made" color="green" icon={IconPlus} count={made.length}>
+      <PlanGroup title={t("Created")} color="green" icon={IconPlus} count={made.length}>
         {made.map((record) => (
           <List.Item key={nameOf(record)}>{nameOf(record)}</List.Item>
         ))}
       </PlanGroup>
-      <PlanGroup title="Changed" color="blue" icon={IconPencil} count={changed.length + settings.length}>
+      <PlanGroup title={t("Changed")} color="blue" icon={IconPencil} count={changed.length + settings.length}>
         {settings.length > 0 && (
           <List.Item>
-            settings
+            {t("settings")}
             <Changes fields={settings} />
           </List.Item>
         )}
@@ -73,7 +74,7 @@ export function PlanView({ plan }: { plan: SetUpPlan }) {
       </PlanGroup>
       {same.length > 0 && (
         <Text size="sm" c="dimmed">
-          {same.length} records stay as they are.
+          {t("{same} records unchanged.", { same: same.length })}
         </Text>
       )}
     </Stack>

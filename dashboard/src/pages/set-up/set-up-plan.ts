@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 /** Where the API has the set-up. */
 export const SET_UP = "/api/config";
 
@@ -31,6 +32,6 @@ export function readSetUp(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (fault) {
-    throw new Error(`This is no JSON: ${(fault as Error).message}.`, { cause: fault });
+    throw new Error(t("Invalid JSON: {message}.", { message: (fault as Error).message }), { cause: fault });
   }
 }

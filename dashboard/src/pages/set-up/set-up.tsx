@@ -2,6 +2,7 @@ import { Button, Grid, Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { IconDownload } from "@tabler/icons-react";
 import { get } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
@@ -21,35 +22,37 @@ export default function SetUp() {
   return (
     <>
       <PageHeader
-        title="Set-up file"
-        lead="Settings, templates, routes, webhooks and the rest as one file: keep it in a repository, compare it, bring it to another server. Secrets are not in it."
+        title={t("Set-up file")}
+        lead={t(
+          "Settings, templates, routes, webhooks and all other records as one file: store it in a repository, compare it, or apply it to another server. It contains no secrets.",
+        )}
       />
       <Grid gap="xl">
         <Grid.Col span={{ base: 12, md: 6 }}>
           <ApplySetUp current={text} />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 6 }}>
-          <Paper component="section" aria-label="Export">
+          <Paper component="section" aria-label={t("Export")}>
             <Stack>
               <Title order={2} size="h4">
-                Export
+                {t("Export")}
               </Title>
               {error && <ErrorState error={error} retry={() => void refetch()} />}
               {!data && !error && <PageLoading />}
               {data && (
                 <>
-                  <Text size="sm">Always in the same order, so that two of them can be compared.</Text>
+                  <Text size="sm">{t("Always in the same order, so that files can be compared.")}</Text>
                   <div>
                     <Button
                       variant="default"
                       leftSection={<IconDownload size={16} aria-hidden />}
                       onClick={() => saveFile("heliograph-set-up.json", "application/json", [`${text}\n`])}
                     >
-                      Download
+                      {t("Download")}
                     </Button>
                   </div>
                   <CodeBlock heading="heliograph-set-up.json" code={text} />
-                  <CodeBlock heading="The same in a terminal" code={curlOf({ path: SET_UP })} />
+                  <CodeBlock heading={t("Terminal command")} code={curlOf({ path: SET_UP })} />
                 </>
               )}
             </Stack>

@@ -1,4 +1,5 @@
 import { NumberInput, SimpleGrid, Stack, Switch } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 
 interface Limit {
@@ -43,7 +44,7 @@ function LimitsInput({ of, label, hint, value, onChange, disabled, faultAt }: Ow
               suffix={suffix ? ` ${suffix}` : ""}
               thousandSeparator=","
               allowDecimal={false}
-              placeholder={optional && "Any number"}
+              placeholder={optional && t("Unlimited")}
               value={set[name] ?? ""}
               onChange={(next) => onChange({ ...set, [name]: typeof next === "number" ? next : null })}
               error={faultAt(`${of.field}.${name}`)}
@@ -62,8 +63,8 @@ const SAME_TEXT: Limits = {
   field: "sameText",
   usual: { max: 10, windowSeconds: 60 },
   limits: [
-    { name: "max", label: "So many times", max: 1000 },
-    { name: "windowSeconds", label: "Within", max: 86_400, suffix: "seconds" },
+    { name: "max", label: t("Maximum messages"), max: 1000 },
+    { name: "windowSeconds", label: t("Within"), max: 86_400, suffix: t("seconds") },
   ],
 };
 
@@ -73,32 +74,32 @@ const OTP_GUARD: Limits = {
   limits: [
     {
       name: "prefixUnused",
-      label: "A block of 10,000 numbers may owe",
-      hint: "Every code that is sent is owed, and one that is used pays for several.",
+      label: t("Max unverified codes per 10,000-number range"),
+      hint: t("Each sent code counts until codes are verified."),
       max: COUNT_MAX,
-      suffix: "codes",
+      suffix: t("codes"),
     },
     {
       name: "conversionPercent",
-      label: "The share that must be used",
-      hint: "At 20 one that is used pays for five.",
+      label: t("Required conversion"),
+      hint: t("20 % means 1 verified code allows 5 sends."),
       max: 100,
       suffix: "%",
     },
     {
       name: "countryPerHour",
-      label: "A country may owe within an hour",
+      label: t("Max unverified codes per country per hour"),
       max: COUNT_MAX,
-      suffix: "codes",
+      suffix: t("codes"),
       optional: true,
     },
-    { name: "sendsPerDay", label: "The account sends in a day", max: COUNT_MAX, suffix: "codes", optional: true },
+    { name: "sendsPerDay", label: t("Max codes per day"), max: COUNT_MAX, suffix: t("codes"), optional: true },
     {
       name: "blockHours",
-      label: "A block is sent nothing for",
-      hint: "The first time; twice as long each time again.",
+      label: t("Block duration"),
+      hint: t("The first time; it doubles each further time."),
       max: 168,
-      suffix: "hours",
+      suffix: t("hours"),
     },
   ],
 };

@@ -1,3 +1,5 @@
+import { t } from "../../i18n/t.ts";
+import { countries } from "../../parts/countries.ts";
 import { CountriesInput } from "../../parts/record/countries-input.tsx";
 import type { Field, Option } from "../../parts/record/field.ts";
 import { OtpGuardInput, SameTextInput } from "./limit-inputs.tsx";
@@ -13,84 +15,117 @@ const days = (name: string, label: string, hint: string): Field => ({
   name,
   label,
   hint,
-  input: { kind: "number", min: 1, max: 3650, suffix: "days" },
+  input: { kind: "number", min: 1, max: 3650, suffix: t("days") },
 });
 
-/** The settings of an account. */
-export const SETTINGS: readonly Field[] = [
-  choice("credits", "Credits", "A metered account sends as long as its credits last.", [
-    { value: "unlimited", label: "Unlimited" },
-    { value: "metered", label: "Metered" },
-  ]),
+/** Browsers list some zones by old names only, which people no longer look for. */
+const RENAMED = ["UTC", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Ho_Chi_Minh", "Asia/Yangon", "Europe/Kyiv"];
+const ZONES = [...new Set([...RENAMED, ...Intl.supportedValuesOf("timeZone")])].toSorted();
+
+const SECTIONS: readonly { title: string; fields: readonly Field[] }[] = [
   {
-    name: "refundUndelivered",
-    label: "Pay back what was not delivered",
-    hint: "When the network could not deliver a message that was paid for.",
-    input: { kind: "switch" },
-  },
-  choice("numbers", "Numbers", "Strict refuses numbers at the door that no country could have given out.", [
-    { value: "lenient", label: "Lenient" },
-    { value: "strict", label: "Strict" },
-  ]),
-  {
-    name: "defaultRegion",
-    label: "Country of numbers without one",
-    hint: "Two letters, like IN: numbers without a plus may then be written as people there write them.",
-    input: { kind: "text", placeholder: "None" },
-  },
-  {
-    name: "allowedCountries",
-    label: "Only to these countries",
-    hint: "By their two letters, like IN.",
-    input: { kind: "own", component: CountriesInput },
-  },
-  choice("records", "Unknown names", "What the simulator does with templates and senders that it does not know.", [
-    { value: "learn", label: "Learn them from the request" },
-    { value: "strict", label: "Refuse them, as real carriers do" },
-  ]),
-  choice("textMismatch", "A text that does not match its template", "", [
-    { value: "refuse", label: "Is refused" },
-    { value: "warn", label: "Is sent, with a warning" },
-  ]),
-  choice(
-    "limits",
-    "Limits that guard money and people",
-    "On the simulator they are only noted, unless they bind everywhere.",
-    [
-      { value: "real carriers", label: "Bind on real carriers" },
-      { value: "everywhere", label: "Bind everywhere" },
+    title: t("Credits"),
+    fields: [
+      choice("credits", t("Credits"), t("A metered account sends while it has credits."), [
+        { value: "unlimited", label: t("Unlimited") },
+        { value: "metered", label: t("Metered") },
+      ]),
+      {
+        name: "refundUndelivered",
+        label: t("Refund undelivered messages"),
+        hint: t("When the network could not deliver a charged message."),
+        input: { kind: "switch" },
+      },
     ],
-  ),
-  {
-    name: "sameText",
-    label: "Stop the same text to the same number",
-    hint: "What sends again and again is mostly a mistake.",
-    input: { kind: "own", component: SameTextInput },
   },
   {
-    name: "otpGuard",
-    label: "Guard against pumped codes",
-    hint: "Some numbers earn for whoever is sent a code on them; what gives them away is that nobody uses the codes.",
-    input: { kind: "own", component: OtpGuardInput },
+    title: t("Numbers and countries"),
+    fields: [
+      choice("numbers", t("Numbers"), t("Strict rejects invalid numbers."), [
+        { value: "lenient", label: t("Lenient") },
+        { value: "strict", label: t("Strict") },
+      ]),
+      {
+        name: "defaultRegion",
+        label: t("Default country"),
+        hint: t("Numbers without a plus are read in this country's national format."),
+        input: { kind: "choice", options: countries(), none: t("None"), searchable: true },
+      },
+      {
+        name: "allowedCountries",
+        label: t("Allowed countries"),
+        hint: t("Type a name, or two letters such as IN."),
+        input: { kind: "own", component: CountriesInput },
+      },
+    ],
   },
   {
-    name: "stopWords",
-    label: "Words that opt out",
-    hint: "Answers that put a recipient on the opt-out list. Case, accents and punctuation do not matter.",
-    input: { kind: "phrases" },
+    title: t("Templates and senders"),
+    fields: [
+      choice("records", t("Unknown templates and senders"), t("What the simulator does with names it does not know."), [
+        { value: "learn", label: t("Learn from the request") },
+        { value: "strict", label: t("Reject, as real carriers do") },
+      ]),
+      choice("textMismatch", t("Text that does not match its template"), "", [
+        { value: "refuse", label: t("Reject") },
+        { value: "warn", label: t("Send with a warning") },
+      ]),
+    ],
   },
   {
-    name: "startWords",
-    label: "Words that opt in again",
-    input: { kind: "phrases" },
+    title: t("Limits and fraud protection"),
+    fields: [
+      choice("limits", t("Safety limits"), t("On the simulator they are only logged, unless enforced everywhere."), [
+        { value: "real carriers", label: t("Enforce on real carriers") },
+        { value: "everywhere", label: t("Enforce everywhere") },
+      ]),
+      {
+        name: "sameText",
+        label: t("Duplicate filter"),
+        hint: t("Blocks accidental duplicates."),
+        input: { kind: "own", component: SameTextInput },
+      },
+      {
+        name: "otpGuard",
+        label: t("SMS pumping protection"),
+        hint: t("Protects against SMS pumping fraud: blocks number ranges whose codes are not verified."),
+        input: { kind: "own", component: OtpGuardInput },
+      },
+    ],
   },
   {
-    name: "zone",
-    label: "Time zone of delivery reports",
-    hint: "Like Asia/Kolkata.",
-    input: { kind: "text" },
-    required: true,
+    title: t("Opt-outs"),
+    fields: [
+      {
+        name: "stopWords",
+        label: t("Opt-out keywords"),
+        hint: t("Replies that add a number to the opt-out list. Case, accents and punctuation are ignored."),
+        input: { kind: "phrases" },
+      },
+      {
+        name: "startWords",
+        label: t("Opt-in keywords"),
+        input: { kind: "phrases" },
+      },
+    ],
   },
-  days("keepTextsDays", "Texts are kept for", "Then the words of ended messages are erased."),
-  days("keepMessagesDays", "Messages are kept for", "At least as long as texts."),
+  {
+    title: t("Delivery reports and retention"),
+    fields: [
+      {
+        name: "zone",
+        label: t("Time zone of delivery reports"),
+        hint: t("Such as Asia/Kolkata."),
+        input: { kind: "text", suggestions: ZONES },
+        required: true,
+      },
+      days("keepTextsDays", t("Keep texts for"), t("Then the texts of finished messages are erased.")),
+      days("keepMessagesDays", t("Keep messages for"), t("At least as long as texts.")),
+    ],
+  },
 ];
+
+/** The settings of an account, in sections. */
+export const SETTINGS: readonly Field[] = SECTIONS.flatMap(({ title, fields }) =>
+  fields.map((field) => ({ ...field, section: title })),
+);

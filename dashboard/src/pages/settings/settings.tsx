@@ -2,6 +2,7 @@ import { Paper } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, patch } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
@@ -21,8 +22,10 @@ export default function Settings() {
   return (
     <>
       <PageHeader
-        title="Settings"
-        lead="What every message of the account obeys. A change counts at once here, and within five seconds on every other node."
+        title={t("Settings")}
+        lead={t(
+          "Rules for all messages of this account. Changes apply immediately on this node and within five seconds on all others.",
+        )}
       />
       {error && <ErrorState error={error} retry={() => void refetch()} />}
       {!data && !error && <PageLoading />}
@@ -35,16 +38,17 @@ function SettingsForm({ before }: { before: Values }) {
   const client = useQueryClient();
   const form = useRecordForm({ fields: SETTINGS, starts: {}, before });
   return (
-    <Paper maw={720} component="section" aria-label="Settings">
+    <Paper maw={720} component="section" aria-label={t("Settings")}>
       <RecordForm
         form={form}
         fields={SETTINGS}
         exists
         may="own"
+        isLong
         save={async (body) => {
           await patch(PATH, body);
           await client.invalidateQueries({ queryKey: [PATH] });
-          notifications.show({ color: "green", title: "Saved", message: "It counts from the next message on." });
+          notifications.show({ color: "green", title: t("Saved"), message: t("Applies from the next message on.") });
         }}
       />
     </Paper>

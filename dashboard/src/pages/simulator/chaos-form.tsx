@@ -2,6 +2,7 @@ import { Button, Group, Input, Paper, Slider, Stack, Switch, Text, Title } from 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { IconLeaf } from "@tabler/icons-react";
 import { get, put } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { CALM, KNOBS, type Chaos, type Knob } from "../../parts/chaos-knobs.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
@@ -23,17 +24,17 @@ export function ChaosForm() {
     onSuccess: (chaos) => client.setQueryData(["chaos"], chaos),
     onError: () => void client.invalidateQueries({ queryKey: ["chaos"] }),
   });
-  if (error) return <ErrorState error={error} title="The simulator cannot be read" />;
+  if (error) return <ErrorState error={error} title={t("Simulator cannot be loaded")} />;
   if (!data) return <PageLoading />;
   // A server that does not know a knob does not tell its value.
   const knobs = KNOBS.filter(({ name }) => name in data);
   const calm = Object.fromEntries(Object.entries(CALM).filter(([name]) => name in data));
   const isCalm = Object.entries(calm).every(([name, value]) => data[name] === value);
   return (
-    <Paper component="section" aria-label="Chaos">
+    <Paper component="section" aria-label={t("Chaos")}>
       <Group justify="space-between" mb="lg">
         <Title order={2} size="h4">
-          Chaos
+          {t("Chaos")}
         </Title>
         <Button
           variant="light"
@@ -42,7 +43,7 @@ export function ChaosForm() {
           onClick={() => save.mutate(calm)}
           disabled={!mayWrite || isCalm}
         >
-          Back to calm
+          {t("Reset")}
         </Button>
       </Group>
       <Stack gap="lg">
@@ -56,15 +57,15 @@ export function ChaosForm() {
           />
         ))}
         <Switch
-          label="Down"
-          description="Cannot be reached at all: messages wait, or take the next route."
+          label={t("Down")}
+          description={t("Unreachable: messages wait or take the next route.")}
           checked={data.down === true}
           disabled={!mayWrite}
           onChange={({ currentTarget }) => save.mutate({ down: currentTarget.checked })}
         />
-        {save.error && <ErrorState error={save.error} title="That was not saved" />}
+        {save.error && <ErrorState error={save.error} title={t("Not saved")} />}
         <CodeBlock
-          heading="The same in a terminal"
+          heading={t("Terminal command")}
           code={curlOf({ method: "PUT", path: "/api/simulator/chaos", body: data })}
         />
       </Stack>

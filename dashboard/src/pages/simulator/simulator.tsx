@@ -1,4 +1,5 @@
 import { Grid } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { ChaosForm } from "./chaos-form.tsx";
 import { MagicNumbers } from "./magic-numbers.tsx";
@@ -8,8 +9,8 @@ export default function Simulator() {
   return (
     <>
       <PageHeader
-        title="Simulator"
-        lead="A carrier with phones inside. Make it misbehave, and see what your program does about it."
+        title={t("Simulator")}
+        lead={t("A carrier with virtual phones. Inject faults to test how your program handles them.")}
       />
       <Grid gap="xl">
         <Grid.Col span={{ base: 12, md: 6 }}>

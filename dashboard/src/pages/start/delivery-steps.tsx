@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { get } from "../../api.ts";
 import type { Message } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { duration, TimeText } from "../../parts/time-text.tsx";
 
@@ -33,7 +34,7 @@ export function DeliverySteps({ messageId }: { messageId: string }) {
       ))}
       <Group mt="xs">
         <Button component={Link} href={`/messages/${messageId}`} variant="light" size="xs">
-          Look inside this message
+          {t("View message details")}
         </Button>
       </Group>
     </Stack>

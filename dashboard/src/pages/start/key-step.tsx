@@ -3,29 +3,37 @@ import { IconKey } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { post } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
+import { SecretInput } from "../../parts/record/secret-input.tsx";
 import { SecretOnce } from "../../parts/secret-once.tsx";
 import { useMay } from "../../session.tsx";
 
 interface Props {
   apiKey: string | null;
-  onKey: (key: string) => void;
+  /** A key that was made just now is shown; one that was pasted is known already. */
+  isNew: boolean;
+  onKey: (key: string, isNew: boolean) => void;
 }
 
 const WISHES = { name: "Get started", mode: "test", scopes: ["sms", "rcs", "chatapp", "verify", "read"] };
 
+/** A pasted key may bring spaces and line breaks along, which no header can hold. */
+const NEVER_IN_KEYS = /[^\x21-\x7e]/g;
+
 /** A key to try things with. Keys are stored as digests, so an older one cannot be shown; a new one is made on request. */
-export function KeyStep({ apiKey, onKey }: Props) {
+export function KeyStep({ apiKey, isNew, onKey }: Props) {
   const mayOwn = useMay("own");
   const [error, setError] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
+  const [pasted, setPasted] = useState("");
 
   async function make(): Promise<void> {
     setBusy(true);
     setError(null);
     try {
       const { key } = await post<{ key: string }>("/api/keys", WISHES);
-      onKey(key);
+      onKey(key, true);
     } catch (problem) {
       setError(problem as Error);
     } finally {
@@ -33,14 +41,17 @@ export function KeyStep({ apiKey, onKey }: Props) {
     }
   }
 
-  if (apiKey !== null) return <SecretOnce title="Your test key, filled in below" secret={apiKey} />;
+  if (apiKey !== null && !isNew)
+    return <Text size="sm">{t("Your key is in the command below. It is kept until you leave this page.")}</Text>;
+  if (apiKey !== null) return <SecretOnce title={t("Your test key, already in the command below")} secret={apiKey} />;
   return (
     <>
       <Text size="sm" c="dimmed" mb="md">
-        The first start printed two keys in the terminal. A test key made here does as well: its messages go to
-        simulated phones only.
+        {t(
+          "The first start printed two keys in the terminal. Or create a test key here: its messages go to simulated phones only.",
+        )}
       </Text>
-      <Group>
+      <Group align="flex-end">
         <Button
           variant="light"
           leftSection={<IconKey size={17} aria-hidden />}
@@ -48,13 +59,23 @@ export function KeyStep({ apiKey, onKey }: Props) {
           loading={busy}
           disabled={!mayOwn}
         >
-          Make a test key
+          {t("Create test key")}
+        </Button>
+        <SecretInput
+          label={t("Existing key")}
+          autoComplete="off"
+          value={pasted}
+          onChange={({ currentTarget }) => setPasted(currentTarget.value.replaceAll(NEVER_IN_KEYS, ""))}
+          flex="1 1 12rem"
+        />
+        <Button variant="default" disabled={pasted === ""} onClick={() => onKey(pasted, false)}>
+          {t("Use key")}
         </Button>
         <Button component={Link} href="/account/keys" variant="subtle">
-          All keys
+          {t("All keys")}
         </Button>
       </Group>
-      {error && <ErrorState error={error} title="The key was not made" />}
+      {error && <ErrorState error={error} title={t("Key not created")} />}
     </>
   );
 }

@@ -1,9 +1,9 @@
 import { Anchor, Button, Grid, Group, Paper, Stack, Text, ThemeIcon, Title } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
-import { useState, type ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode, type Ref } from "react";
 import { Link } from "wouter";
-import { api } from "../../api.ts";
 import type { PhoneMessage, Sent } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { useLive } from "../../live.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
@@ -11,6 +11,7 @@ import { ErrorState } from "../../parts/error-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Bubble } from "../../parts/phone/bubble.tsx";
 import { PhoneFrame } from "../../parts/phone/phone-frame.tsx";
+import { useSendOnce } from "../../parts/use-send-once.ts";
 import { useMay } from "../../session.tsx";
 import { DeliverySteps } from "./delivery-steps.tsx";
 import { KeyStep } from "./key-step.tsx";
@@ -22,10 +23,17 @@ const FIRST = { sender: "HELIOG", to: NUMBER, text: "Hello from Heliograph", typ
 export default function Start() {
   const mayWrite = useMay("write");
   const [key, setKey] = useState<string | null>(null);
+  const [isNew, setNew] = useState(false);
   const [arrived, setArrived] = useState<PhoneMessage[]>([]);
   const [messageId, setMessageId] = useState<string | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const [busy, setBusy] = useState(false);
+  const result = useRef<HTMLDivElement>(null);
+  const { send, sent, error, busy, reset } = useSendOnce<Sent>("/v1/sms", FIRST, {
+    apiKey: key,
+    onSent: ({ data }) => setMessageId(data[0]?.messageId ?? null),
+  });
+  useEffect(() => {
+    if (messageId !== null) result.current?.scrollIntoView({ block: "nearest" });
+  }, [messageId]);
   // Whoever runs the command in a terminal sees it here just the same.
   useLive<PhoneMessage>("message", (message) => {
     if (message.to !== NUMBER || message.channel !== "sms") return;
@@ -33,74 +41,73 @@ export default function Start() {
     setMessageId(message.messageId);
   });
 
-  async function run(): Promise<void> {
-    setBusy(true);
-    setError(null);
-    try {
-      const sent = await api<Sent>("POST", "/v1/sms", { body: FIRST, ...(key ? { apiKey: key } : {}) });
-      setMessageId(sent.data[0]?.messageId ?? null);
-    } catch (problem) {
-      setError(problem as Error);
-    } finally {
-      setBusy(false);
-    }
-  }
-
   return (
     <>
       <PageHeader
-        title="Get started"
-        lead="Sixty seconds from here to a delivered message. It goes to a simulated phone: nothing costs anything, and nobody is disturbed."
+        title={t("Get started")}
+        lead={t("Send your first message in a minute. It goes to a simulated phone and costs nothing.")}
       />
       <Grid gap={{ base: "xl", lg: 48 }}>
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="xl">
-            <Step n={1} title="Your key">
-              <KeyStep apiKey={key} onKey={setKey} />
+            <Step n={1} title={t("Your key")}>
+              <KeyStep
+                apiKey={key}
+                isNew={isNew}
+                onKey={(next, made) => {
+                  setKey(next);
+                  setNew(made);
+                }}
+              />
             </Step>
-            <Step n={2} title="Send the first message">
+            <Step n={2} title={t("Send the first message")}>
               <Text size="sm" c="dimmed" mb="sm">
-                Paste this into a terminal, or run it right here.
+                {t("Paste this into a terminal, or run it right here.")}
               </Text>
-              <CodeBlock heading="Terminal" code={curlOf({ path: "/v1/sms", body: FIRST, apiKey: key })} />
+              <CodeBlock heading={t("Terminal")} code={curlOf({ path: "/v1/sms", body: FIRST, apiKey: key })} />
               <Group mt="md">
                 <Button
                   leftSection={<IconPlayerPlay size={17} aria-hidden />}
-                  onClick={() => void run()}
+                  onClick={send}
                   loading={busy}
-                  disabled={!mayWrite}
+                  disabled={!mayWrite || sent !== null}
                 >
-                  Run it
+                  {sent ? t("Sent") : t("Run")}
                 </Button>
+                {sent && (
+                  <Button variant="subtle" onClick={reset}>
+                    {t("Send another one")}
+                  </Button>
+                )}
                 {!mayWrite && (
                   <Text size="sm" c="dimmed">
-                    You may look but not send; ask an owner for the role of a member.
+                    {t("Your role (viewer) cannot send. Ask an owner for the member role.")}
                   </Text>
                 )}
               </Group>
-              {error && <ErrorState error={error} title="The message was not sent" />}
+              {error && <ErrorState error={error} title={t("Message not sent")} />}
             </Step>
-            <Step n={3} title="See what became of it">
+            <Step n={3} title={t("Check its status")} box={result}>
               {messageId ? (
                 <DeliverySteps messageId={messageId} />
               ) : (
                 <Text size="sm" c="dimmed">
-                  Once the message is on its way, every step shows here: accepted, on the phone, delivered.
+                  {t("After sending, every step appears here: accepted, on the phone, delivered.")}
                 </Text>
               )}
             </Step>
-            <Step n={4} title="Go on from here">
+            <Step n={4} title={t("Next steps")}>
               <Text size="sm">
                 <Anchor component={Link} href="/composer">
-                  Compose
+                  {t("Compose")}
                 </Anchor>{" "}
-                any other kind of message,{" "}
+                {t("other kinds of messages,")}{" "}
                 <Anchor component={Link} href={`/phones/${NUMBER}`}>
-                  answer it from the phone
+                  {t("reply from the phone")}
                 </Anchor>
-                , or have your own server told of every delivery by a{" "}
+                {t(", or receive every delivery on your server with a")}{" "}
                 <Anchor component={Link} href="/message-app/utility-manager/dlr-push-configuration">
-                  delivery report
+                  {t("delivery report")}
                 </Anchor>
                 .
               </Text>
@@ -109,14 +116,14 @@ export default function Start() {
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
           <PhoneFrame
-            label={`The phone of +${NUMBER}`}
+            label={t("Phone +{NUMBER}", { NUMBER })}
             title={FIRST.sender}
-            subtitle={`on the phone of +${NUMBER}`}
+            subtitle={t("on the phone of +{NUMBER}", { NUMBER })}
             lit={arrived.at(-1)?.id}
           >
             {arrived.length === 0 ? (
               <Text c="dimmed" size="sm" ta="center" my="auto">
-                This phone is waiting for your first message.
+                {t("Waiting for your first message")}
               </Text>
             ) : (
               arrived.map((message) => <Bubble key={message.id} message={message} />)
@@ -128,9 +135,16 @@ export default function Start() {
   );
 }
 
-function Step({ n, title, children }: { n: number; title: string; children: ReactNode }) {
+interface StepProps {
+  n: number;
+  title: string;
+  children: ReactNode;
+  box?: Ref<HTMLDivElement>;
+}
+
+function Step({ n, title, children, box }: StepProps) {
   return (
-    <Paper component="section" aria-label={title}>
+    <Paper component="section" aria-label={title} ref={box}>
       <Group gap="sm" mb="sm">
         <ThemeIcon radius="xl" size={28} variant="light">
           <Text size="sm" fw={700} component="span">

@@ -2,6 +2,8 @@ import { Alert, Badge, SimpleGrid, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { get } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
@@ -18,6 +20,8 @@ interface Node {
 
 interface System {
   version: string;
+  commit: string | null;
+  builtAt: string | null;
   engine: string;
   node: number;
   alive: boolean;
@@ -29,38 +33,49 @@ interface System {
   waitingInStore: number;
   callbacksWaiting: number;
   databaseBytes: number;
+  replica: { status: string; lagMs: number } | null;
   memoryBytes: number;
   eventLoopDelayMs: { p50: number; p99: number; max: number };
   warnings: readonly { code: string; message: string }[];
 }
 
-const WARNINGS: Readonly<Record<string, string>> = { UNTRUSTED_PROXY: "A proxy that is not trusted" };
+const WARNINGS: Readonly<Record<string, string>> = {
+  UNTRUSTED_PROXY: t("Untrusted proxy"),
+  DATABASE_DAMAGED: t("Database damaged"),
+};
+/** The banner above every page shows these already. */
+const IN_BANNER = "LIVE_SIMULATED";
 
 const PATH = "/api/system";
 const MEGABYTE = 1_048_576;
 
 function megabytes(bytes: number): string {
   const size = bytes / MEGABYTE;
-  return `${size < 10 ? size.toFixed(1) : Math.round(size).toLocaleString()} MB`;
+  return `${size < 10 ? size.toFixed(1) : formatNumber(Math.round(size))} MB`;
 }
+
+const buildOf = ({ commit, builtAt }: System): string =>
+  commit === null
+    ? t("runs from its source")
+    : t("commit {commit} of {date}", { commit: commit.slice(0, 7), date: builtAt?.slice(0, 10) ?? "" });
 
 /** Nodes that are listed live; only the one that answers knows that it has lost touch with the store. */
 const columnsFor = ({ node: own, alive }: System): Column<Node>[] => [
   {
-    title: "Node",
+    title: t("Node"),
     render: ({ id }) => (
       <>
-        {id} {id === own && <Badge color="gray">answers you</Badge>}
+        {id} {id === own && <Badge color="gray">{t("this node")}</Badge>}
       </>
     ),
   },
   {
-    title: "State",
+    title: t("State"),
     render: ({ id }) => <StatusBadge status={id === own && !alive ? "failing" : "healthy"} />,
   },
-  { title: "Does", wide: true, render: ({ roles }) => roles.join(", ") },
-  { title: "Last heard of", render: ({ silentMs }) => `${duration(silentMs)} ago` },
-  { title: "Joined", wide: true, render: ({ startedAt }) => <TimeText at={startedAt} size="sm" /> },
+  { title: t("Tasks"), wide: true, render: ({ roles }) => roles.join(", ") },
+  { title: t("Last heartbeat"), render: ({ silentMs }) => t("{duration} ago", { duration: duration(silentMs) }) },
+  { title: t("Joined"), wide: true, render: ({ startedAt }) => <TimeText at={startedAt} size="sm" /> },
 ];
 
 /** The nodes, what waits, and whether the one that answers keeps up. */
@@ -70,55 +85,73 @@ export function SystemState({ refreshMs }: { refreshMs: number }) {
     queryFn: ({ signal }) => get<System>(PATH, {}, signal),
     refetchInterval: refreshMs,
   });
-  if (error) return <ErrorState error={error} retry={() => void refetch()} title="The state cannot be read" />;
+  if (error) return <ErrorState error={error} retry={() => void refetch()} title={t("Status cannot be loaded")} />;
   if (!data) return <PageLoading />;
   const lanes = Object.entries(data.lanes);
   const inLanes = lanes.reduce((sum, [, count]) => sum + count, 0);
   const { p50, p99, max } = data.eventLoopDelayMs;
   return (
     <>
-      {data.warnings.map(({ code, message }) => (
-        <Alert
-          key={code}
-          color="yellow"
-          title={WARNINGS[code] ?? code}
-          icon={<IconAlertTriangle aria-hidden />}
-          mb="lg"
-        >
-          {message}
-        </Alert>
-      ))}
+      {data.warnings
+        .filter(({ code }) => code !== IN_BANNER)
+        .map(({ code, message }) => (
+          <Alert
+            key={`${code} ${message}`}
+            color="yellow"
+            title={WARNINGS[code] ?? code}
+            icon={<IconAlertTriangle aria-hidden />}
+            mb="lg"
+          >
+            {message}
+          </Alert>
+        ))}
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} mb="xl">
-        <FigureCard label="Queue" value={data.waitingInStore.toLocaleString()} note="messages that are not sent yet" />
-        <FigureCard label="Callbacks" value={data.callbacksWaiting.toLocaleString()} note="to be told or tried again" />
         <FigureCard
-          label="In the lanes"
-          value={inLanes.toLocaleString()}
-          note={lanes.map(([type, count]) => `${type} ${count.toLocaleString()}`).join(", ")}
-        />
-        <FigureCard label="With carriers" value={data.inFlight.toLocaleString()} note="waiting for their answer" />
-        <FigureCard
-          label="Being written"
-          value={data.waitingForCommit.toLocaleString()}
-          note="waiting for their commit"
+          label={t("Queue")}
+          value={formatNumber(data.waitingInStore)}
+          note={t("messages waiting to be sent")}
         />
         <FigureCard
-          label="Work waits for its turn"
-          value={`${p99.toFixed(1)} ms`}
-          note={`at most, 99 of 100 times; ${p50.toFixed(1)} usually, ${max.toFixed(0)} at worst`}
+          label={t("Callbacks")}
+          value={formatNumber(data.callbacksWaiting)}
+          note={t("waiting for delivery or retry")}
         />
-        <FigureCard label="Memory" value={megabytes(data.memoryBytes)} note={`version ${data.version}`} />
         <FigureCard
-          label="Database"
+          label={t("In queue by priority")}
+          value={formatNumber(inLanes)}
+          note={lanes.map(([type, count]) => `${type} ${formatNumber(count)}`).join(", ")}
+        />
+        <FigureCard label={t("With carriers")} value={formatNumber(data.inFlight)} note={t("waiting for a response")} />
+        <FigureCard
+          label={t("Pending commits")}
+          value={formatNumber(data.waitingForCommit)}
+          note={t("waiting for the database")}
+        />
+        <FigureCard
+          label={t("Event-loop delay p99")}
+          value={t("{number} ms", { number: p99.toFixed(1) })}
+          note={t("p50 {p50} ms, max {max} ms", { p50: p50.toFixed(1), max: max.toFixed(0) })}
+        />
+        <FigureCard label={t("Memory")} value={megabytes(data.memoryBytes)} note={t("of this process")} />
+        <FigureCard
+          label={t("Database")}
           value={megabytes(data.databaseBytes)}
-          note={`${data.engine}, running for ${duration(data.uptimeMs)}`}
+          note={t("{engine}, running for {duration}", { engine: data.engine, duration: duration(data.uptimeMs) })}
         />
+        <FigureCard label={t("Version")} value={data.version} note={buildOf(data)} />
+        {data.replica && (
+          <FigureCard
+            label={t("Read replica")}
+            value={data.replica.status}
+            note={t("{lagMs} ms behind at the last list", { lagMs: data.replica.lagMs })}
+          />
+        )}
       </SimpleGrid>
       <Title order={2} size="h4" mb="sm">
-        Nodes
+        {t("Nodes")}
       </Title>
       <DataTable
-        label="Nodes"
+        label={t("Nodes")}
         columns={columnsFor(data)}
         rows={data.nodes}
         rowKey={({ id }) => String(id)}

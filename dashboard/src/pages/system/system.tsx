@@ -2,6 +2,7 @@ import { Anchor, Grid, Group, Paper, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../../api.ts";
 import { ownUrl } from "../../base.ts";
+import { t } from "../../i18n/t.ts";
 import { BarList } from "../../parts/bar-list.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -19,7 +20,8 @@ async function textOf(path: string, signal: AbortSignal): Promise<{ ok: boolean;
 
 async function metricsNow(signal: AbortSignal): Promise<Figure[]> {
   const { ok, text } = await textOf("/metrics", signal);
-  if (!ok) throw new ApiError(0, { message: "This server does not tell its figures." });
+  if (!ok)
+    throw new ApiError(0, { message: t("Metrics cannot be loaded, or are protected by HELIOGRAPH_METRICS_KEY.") });
   return readMetrics(text);
 }
 
@@ -38,29 +40,26 @@ export default function System() {
   });
   return (
     <>
-      <PageHeader
-        title="System"
-        lead="Whether the server can work, and how much there is to do. It is asked every five seconds."
-      />
+      <PageHeader title={t("System")} lead={t("Server health and queues, updated every five seconds.")} />
       <Group mb="lg" gap="md">
-        {ready.data?.ok === true && <StatusBadge status="healthy" word="Ready" />}
-        {ready.data?.ok === false && <StatusBadge status="failing" word="Not ready" />}
-        {ready.isError && <StatusBadge status="down" word="Cannot be reached" />}
+        {ready.data?.ok === true && <StatusBadge status="healthy" word={t("Ready")} />}
+        {ready.data?.ok === false && <StatusBadge status="failing" word={t("Not ready")} />}
+        {ready.isError && <StatusBadge status="down" word={t("Unreachable")} />}
         <Anchor href={ownUrl("/metrics")} size="sm">
-          Figures for Prometheus
+          {t("Prometheus metrics")}
         </Anchor>
-        <Anchor href={ownUrl("/docs")} size="sm">
-          API reference
+        <Anchor href={ownUrl("/docs/reference")} size="sm">
+          {t("API reference")}
         </Anchor>
         <Anchor href={ownUrl("/docs/errors")} size="sm">
-          Error codes
+          {t("Error codes")}
         </Anchor>
       </Group>
       {mayLook ? (
         <SystemState refreshMs={REFRESH_MS} />
       ) : (
         <Text size="sm" c="dimmed">
-          Members and owners see the nodes and what waits.
+          {t("Members and owners also see nodes and queues.")}
         </Text>
       )}
       {metrics.error && <ErrorState error={metrics.error} retry={() => void metrics.refetch()} />}
@@ -72,11 +71,14 @@ export default function System() {
 /** What this node has counted since it started. */
 const Rankings = ({ figures }: { figures: readonly Figure[] }) => (
   <Grid gap="lg" mt="xl">
-    <Ranking title="Accepted, by channel" bars={byLabel(figures, "heliograph_messages_accepted_total", "channel")} />
-    <Ranking title="Ended, by state" bars={byLabel(figures, "heliograph_messages_ended_total", "state")} />
-    <Ranking title="What carriers answered" bars={byLabel(figures, "heliograph_submit_outcomes_total", "outcome")} />
-    <Ranking title="Callbacks" bars={byLabel(figures, "heliograph_callbacks_total", "state")} />
-    <Ranking title="Requests refused" bars={byLabel(figures, "heliograph_requests_refused_total", "code")} />
+    <Ranking
+      title={t("Accepted, by channel")}
+      bars={byLabel(figures, "heliograph_messages_accepted_total", "channel")}
+    />
+    <Ranking title={t("Final status")} bars={byLabel(figures, "heliograph_messages_ended_total", "state")} />
+    <Ranking title={t("Carrier responses")} bars={byLabel(figures, "heliograph_submit_outcomes_total", "outcome")} />
+    <Ranking title={t("Callbacks")} bars={byLabel(figures, "heliograph_callbacks_total", "state")} />
+    <Ranking title={t("Rejected requests")} bars={byLabel(figures, "heliograph_requests_refused_total", "code")} />
   </Grid>
 );
 
@@ -96,7 +98,7 @@ function Ranking({ title, bars }: RankingProps) {
           {title}
         </Title>
         <Text size="xs" c="dimmed" mb="md">
-          Since this node started
+          {t("Since this node started")}
         </Text>
         <BarList of={total} bars={bars.map((bar) => ({ ...bar, label: bar.name }))} />
       </Paper>

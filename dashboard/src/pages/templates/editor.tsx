@@ -1,10 +1,11 @@
-import { Anchor, Grid, Paper, SimpleGrid, Stack, TextInput, Title } from "@mantine/core";
+import { Anchor, Box, Grid, Paper, SimpleGrid, Stack, TextInput, Title } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { get, patch, post, remove } from "../../api.ts";
 import type { Template } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
@@ -13,9 +14,11 @@ import { GuardedConfirm } from "../../parts/guarded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { Bubble } from "../../parts/phone/bubble.tsx";
-import { PhoneFrame } from "../../parts/phone/phone-frame.tsx";
+import { PhoneFrame, STICKY } from "../../parts/phone/phone-frame.tsx";
 import { bodyToMake, type Values } from "../../parts/record/field.ts";
+import { ORIGINS } from "../../parts/origins.ts";
 import { RecordForm } from "../../parts/record/record-form.tsx";
+import { useNames } from "../../parts/record/use-names.ts";
 import { useRecordForm } from "../../parts/record/use-record-form.ts";
 import { previewOf } from "../compose/preview.ts";
 import { SegmentCounter } from "../compose/segment-counter.tsx";
@@ -38,7 +41,7 @@ function Editor({ channel }: { channel: Channel }) {
     return (
       <>
         <PageHeader title={title} />
-        <ErrorState error={error} retry={() => void refetch()} title="The template cannot be read" />
+        <ErrorState error={error} retry={() => void refetch()} title={t("Template cannot be loaded")} />
       </>
     );
   if (!data) return <PageLoading />;
@@ -53,10 +56,16 @@ function Desk({ channel, before }: { channel: Channel; before: Template | undefi
   const [, navigate] = useLocation();
   const [params, setParams] = useState<readonly string[]>(["Ada", "4711", "Friday"]);
   const [openedAt] = useState(() => Date.now());
-  const form = useRecordForm({ fields, starts, before: before as Values | undefined });
+  const form = useRecordForm({
+    fields,
+    starts,
+    before: before as Values | undefined,
+    draft: before ? `${PATH}/${before.id}` : `${PATH} ${channel} new`,
+  });
   const template = templateOf(form.values);
   const kind = kindFor(template);
   const draft = draftOf(template, params);
+  const senders = useNames(ORIGINS.sms.path);
   const preview = previewOf(kind, draft, template, openedAt);
   const shown = { ...preview, text: preview.text || "…" };
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: [PATH] });
@@ -66,23 +75,23 @@ function Desk({ channel, before }: { channel: Channel; before: Template | undefi
       ? await patch<Template>(`${PATH}/${before.id}`, body)
       : await post<Template>(PATH, { channel, ...body });
     await refresh();
-    notifications.show({ color: "green", title: "Saved", message: `${saved.name} can be sent.` });
+    notifications.show({ color: "green", title: t("Saved"), message: t("{name} can be sent.", { name: saved.name }) });
     if (!before) navigate(`${place}/${saved.id}`);
   }
 
   return (
     <>
       <PageHeader
-        title={before ? before.name : "New template"}
+        title={before ? before.name : t("New template")}
         lead={
           <Anchor component={Link} href={place} size="sm">
-            All {title}
+            {t("All {title}", { title })}
           </Anchor>
         }
       />
       <Grid gap={{ base: "xl", lg: 48 }}>
         <Grid.Col span={{ base: 12, md: 7 }}>
-          <Paper component="section" aria-label="Template">
+          <Paper component="section" aria-label={t("Template")}>
             <RecordForm
               form={form}
               fields={fields}
@@ -94,22 +103,24 @@ function Desk({ channel, before }: { channel: Channel; before: Template | undefi
                   <GuardedConfirm
                     color="red"
                     variant="subtle"
-                    question={`Remove ${before.name}?`}
-                    consequence="Requests that name it are refused on real carriers from now on."
-                    yes="Remove it"
+                    question={t("Remove {name}?", { name: before.name })}
+                    consequence={t("Real carriers reject requests with this name from now on.")}
+                    yes={t("Remove")}
                     run={async () => {
                       await remove(`${PATH}/${before.id}`);
                       navigate(place);
                       await refresh();
                     }}
                   >
-                    Remove
+                    {t("Remove")}
                   </GuardedConfirm>
                 )
               }
             >
               {channel === "sms" && template.channel === "sms" && template.text && (
-                <SegmentCounter body={{ sender: draft.sender, to: draft.to, type: "TRANS", text: preview.text }} />
+                <SegmentCounter
+                  body={{ sender: senders[0] ?? "HELIOG", to: "15550100100", type: "TRANS", text: preview.text }}
+                />
               )}
             </RecordForm>
           </Paper>
@@ -118,7 +129,7 @@ function Desk({ channel, before }: { channel: Channel; before: Template | undefi
           ) : (
             <Stack mt="xl">
               <CodeBlock
-                heading="The same as curl"
+                heading={t("curl command")}
                 code={curlOf({ path: PATH, body: { channel, ...bodyToMake(fields, form.values) } })}
               />
             </Stack>
@@ -126,9 +137,11 @@ function Desk({ channel, before }: { channel: Channel; before: Template | undefi
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Samples count={template.variables} params={params} change={setParams} />
-          <PhoneFrame label="Preview" title={preview.sender} subtitle="Preview">
-            <Bubble message={shown} />
-          </PhoneFrame>
+          <Box {...STICKY}>
+            <PhoneFrame label={t("Preview")} title={preview.sender} subtitle={t("Preview")}>
+              <Bubble message={shown} />
+            </PhoneFrame>
+          </Box>
         </Grid.Col>
       </Grid>
     </>
@@ -146,15 +159,15 @@ function Samples({ count, params, change }: SamplesProps) {
   if (count === 0) return null;
   const values = Array.from({ length: count }, (_, index) => params[index] ?? "");
   return (
-    <Paper p="md" mb="lg" component="section" aria-label="Sample values">
+    <Paper p="md" mb="lg" component="section" aria-label={t("Sample values")}>
       <Title order={2} size="h6" mb="xs">
-        Sample values
+        {t("Sample values")}
       </Title>
       <SimpleGrid cols={2} spacing="xs">
         {values.map((value, index) => (
           <TextInput
             key={index}
-            label={`Value ${index + 1}`}
+            label={t("Value {number}", { number: index + 1 })}
             size="xs"
             value={value}
             onChange={({ currentTarget }) =>

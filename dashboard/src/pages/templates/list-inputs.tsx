@@ -2,6 +2,7 @@ import { Button, Input, Paper, Select, Stack, Text, Textarea, TextInput } from "
 import { IconPlus } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Card, ChatHeader, Suggestion } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import { TapInput, type Tappable } from "./tap-input.tsx";
 
@@ -56,18 +57,18 @@ const BUTTONS_MAX = 10;
 const NEW_TAP: Tappable = { type: "reply", text: "" };
 
 const SUGGESTION_TYPES = [
-  { value: "reply", label: "Answers" },
-  { value: "url", label: "Opens a page" },
-  { value: "dial", label: "Calls" },
-  { value: "viewLocation", label: "Shows a place" },
-  { value: "shareLocation", label: "Tells where the phone is" },
-  { value: "calendar", label: "Notes an event" },
+  { value: "reply", label: t("Reply") },
+  { value: "url", label: t("Open URL") },
+  { value: "dial", label: t("Call number") },
+  { value: "viewLocation", label: t("Show location") },
+  { value: "shareLocation", label: t("Share location") },
+  { value: "calendar", label: t("Add to calendar") },
 ];
 
 const BUTTON_TYPES = [
-  { value: "reply", label: "Answers" },
-  { value: "url", label: "Opens a page" },
-  { value: "call", label: "Calls" },
+  { value: "reply", label: t("Reply") },
+  { value: "url", label: t("Open URL") },
+  { value: "call", label: t("Call number") },
 ];
 
 /** What can be tapped below an RCS text. */
@@ -77,13 +78,13 @@ export const SuggestionsInput = ({ label, value, onChange, disabled, faultAt }: 
     fault={faultAt("suggestions")}
     items={value as Tappable[]}
     max={SUGGESTIONS_MAX}
-    add="Suggestion"
+    add={t("Suggestion")}
     empty={NEW_TAP}
     onChange={onChange}
     disabled={disabled}
     render={(item, change, remove, index) => (
       <TapInput
-        what={`Suggestion ${index + 1}`}
+        what={t("Suggestion {number}", { number: index + 1 })}
         path={`suggestions[${index}]`}
         types={SUGGESTION_TYPES}
         {...{ item, change, remove, faultAt, disabled }}
@@ -96,17 +97,17 @@ export const SuggestionsInput = ({ label, value, onChange, disabled, faultAt }: 
 export const ButtonsInput = ({ label, value, onChange, disabled, faultAt }: OwnInputProps) => (
   <List
     label={label}
-    hint="At most two that open a page and one that calls."
+    hint={t("At most two URL buttons and one call button.")}
     fault={faultAt("buttons")}
     items={value as Tappable[]}
     max={BUTTONS_MAX}
-    add="Button"
+    add={t("Button")}
     empty={NEW_TAP}
     onChange={onChange}
     disabled={disabled}
     render={(item, change, remove, index) => (
       <TapInput
-        what={`Button ${index + 1}`}
+        what={t("Button {number}", { number: index + 1 })}
         path={`buttons[${index}]`}
         types={BUTTON_TYPES}
         {...{ item, change, remove, faultAt, disabled }}
@@ -122,11 +123,11 @@ export function CardsInput({ label, value, values, onChange, disabled, faultAt }
   const alone = values.kind === "card";
   return (
     <List
-      label={alone ? "Card" : label}
+      label={alone ? t("Card") : label}
       fault={faultAt("cards")}
       items={value as Card[]}
       max={alone ? 1 : CARDS_MAX}
-      add="Card"
+      add={t("Card")}
       empty={NEW_CARD}
       onChange={onChange}
       disabled={disabled}
@@ -152,23 +153,23 @@ function CardInput({ card, change, remove, index, faultAt, disabled }: CardProps
     disabled,
   });
   return (
-    <Paper p="sm" role="group" aria-label={`Card ${index + 1}`}>
+    <Paper p="sm" role="group" aria-label={t("Card {number}", { number: index + 1 })}>
       <Stack gap="xs">
-        <TextInput label="Title" {...field("title")} />
-        <Textarea label="Words" autosize minRows={2} {...field("description")} />
-        <TextInput label="Image or video" placeholder="https://shop.example/autumn.jpg" {...field("fileUrl")} />
+        <TextInput label={t("Title")} {...field("title")} />
+        <Textarea label={t("Text")} autosize minRows={2} {...field("description")} />
+        <TextInput label={t("Image or video")} placeholder="https://shop.example/autumn.jpg" {...field("fileUrl")} />
         <List<Tappable>
-          label="To tap on it"
+          label={t("Buttons")}
           fault={faultAt(`${path}.suggestions`)}
           items={card.suggestions}
           max={CARD_SUGGESTIONS_MAX}
-          add="Suggestion"
+          add={t("Suggestion")}
           empty={NEW_TAP}
           onChange={(suggestions) => change({ ...card, suggestions: suggestions as Suggestion[] })}
           disabled={disabled}
           render={(item, changeItem, removeItem, at) => (
             <TapInput
-              what={`Suggestion ${at + 1} of card ${index + 1}`}
+              what={t("Suggestion {number} of card {card}", { number: at + 1, card: index + 1 })}
               path={`${path}.suggestions[${at}]`}
               types={SUGGESTION_TYPES}
               change={changeItem}
@@ -179,7 +180,7 @@ function CardInput({ card, change, remove, index, faultAt, disabled }: CardProps
         />
         <div>
           <Button size="compact-sm" variant="subtle" color="red" onClick={remove} disabled={disabled}>
-            Remove card {index + 1}
+            {t("Remove card")} {index + 1}
           </Button>
         </div>
       </Stack>
@@ -188,10 +189,10 @@ function CardInput({ card, change, remove, index, faultAt, disabled }: CardProps
 }
 
 const HEADERS = [
-  { value: "text", label: "A line of text" },
-  { value: "image", label: "An image" },
-  { value: "video", label: "A video" },
-  { value: "document", label: "A document" },
+  { value: "text", label: t("Text") },
+  { value: "image", label: t("Image") },
+  { value: "video", label: t("Video") },
+  { value: "document", label: t("Document") },
 ];
 
 /** What stands above a chat-app message. The example is for the preview: what is sent comes with each request. */
@@ -201,18 +202,18 @@ export function HeaderInput({ label, value, onChange, disabled, faultAt }: OwnIn
     <Stack gap="xs">
       <Select
         label={label}
-        placeholder="None"
+        placeholder={t("None")}
         data={HEADERS}
         value={header?.type ?? null}
         onChange={(type) => onChange(type === null ? null : { type, ...(type === "text" ? { text: "" } : {}) })}
         clearable
-        clearButtonProps={{ "aria-label": "No header" }}
+        clearButtonProps={{ "aria-label": t("No header") }}
         error={faultAt("header") ?? faultAt("header.type")}
         disabled={disabled}
       />
       {header?.type === "text" && (
         <TextInput
-          label="Text of the header"
+          label={t("Text of the header")}
           value={header.text ?? ""}
           onChange={({ currentTarget }) => onChange({ ...header, text: currentTarget.value })}
           error={faultAt("header.text")}
@@ -221,7 +222,7 @@ export function HeaderInput({ label, value, onChange, disabled, faultAt }: OwnIn
       )}
       {header && header.type !== "text" && (
         <TextInput
-          label="Example of the file"
+          label={t("Sample media URL")}
           placeholder="https://shop.example/autumn.jpg"
           value={header.link ?? ""}
           onChange={({ currentTarget }) =>
@@ -233,7 +234,7 @@ export function HeaderInput({ label, value, onChange, disabled, faultAt }: OwnIn
       )}
       {header && (
         <Text size="xs" c="dimmed">
-          Each request brings what is shown; requests of another kind are refused.
+          {t("Each request brings its own file. Requests with another media type are rejected.")}
         </Text>
       )}
     </Stack>

@@ -12,7 +12,8 @@ export function kindFor(template: Template): Kind {
   if (template.channel === "sms") return kindNamed("sms-template-by-id");
   if (template.channel === "rcs") {
     if (template.kind === "card" || template.kind === "carousel") return kindNamed(`rcs-${template.kind}`);
-    return kindNamed(template.variables > 0 ? "rcs-variables" : "rcs-text");
+    if (template.variables > 0) return kindNamed("rcs-variables");
+    return kindNamed(template.kind === "rich" ? "rcs-rich" : "rcs-text");
   }
   if (template.header) return kindNamed(`chatapp-${template.header.type}`);
   return kindNamed(template.variables > 0 ? "chatapp-variables" : "chatapp-plain");

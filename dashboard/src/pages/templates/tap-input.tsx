@@ -1,5 +1,6 @@
 import { ActionIcon, Group, Paper, Select, SimpleGrid, TextInput } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
+import { t } from "../../i18n/t.ts";
 import type { Option, OwnInputProps } from "../../parts/record/field.ts";
 
 /** A suggestion or a button: its type decides which of the rest it has. */
@@ -24,25 +25,25 @@ interface Part {
   placeholder?: string;
 }
 
-const DATA: Part = { name: "data", label: "What the bot hears", placeholder: "The same as the words" };
+const DATA: Part = { name: "data", label: t("Postback data"), placeholder: t("Same as the text") };
 
 /** What each type asks for besides its words. */
 const PARTS: Readonly<Record<string, readonly Part[]>> = {
   reply: [DATA],
-  url: [{ name: "url", label: "Page", placeholder: "https://shop.example" }],
-  dial: [{ name: "number", label: "Number", placeholder: "+15550100100" }],
-  call: [{ name: "number", label: "Number", placeholder: "+15550100100" }],
+  url: [{ name: "url", label: t("URL"), placeholder: "https://shop.example" }],
+  dial: [{ name: "number", label: t("Number"), placeholder: "+15550100100" }],
+  call: [{ name: "number", label: t("Number"), placeholder: "+15550100100" }],
   viewLocation: [
-    { name: "latitude", label: "Latitude", number: true },
-    { name: "longitude", label: "Longitude", number: true },
-    { name: "label", label: "Name of the place" },
+    { name: "latitude", label: t("Latitude"), number: true },
+    { name: "longitude", label: t("Longitude"), number: true },
+    { name: "label", label: t("Location name") },
   ],
   shareLocation: [],
   calendar: [
-    { name: "title", label: "Event" },
-    { name: "startAt", label: "Begins", placeholder: "2026-10-01T10:00:00Z" },
-    { name: "endAt", label: "Ends", placeholder: "2026-10-01T18:00:00Z" },
-    { name: "description", label: "More about it" },
+    { name: "title", label: t("Event") },
+    { name: "startAt", label: t("Starts"), placeholder: "2026-10-01T10:00:00Z" },
+    { name: "endAt", label: t("Ends"), placeholder: "2026-10-01T18:00:00Z" },
+    { name: "description", label: t("Description") },
   ],
 };
 
@@ -64,7 +65,7 @@ export function TapInput({ what, path, item, types, change, remove, faultAt, dis
       <Group gap="xs" wrap="nowrap" align="flex-start">
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" flex={1}>
           <Select
-            label="When tapped"
+            label={t("Action")}
             size="xs"
             data={types}
             value={item.type}
@@ -74,7 +75,7 @@ export function TapInput({ what, path, item, types, change, remove, faultAt, dis
             disabled={disabled}
           />
           <TextInput
-            label="Words"
+            label={t("Text")}
             size="xs"
             maxLength={25}
             value={item.text}
@@ -101,7 +102,7 @@ export function TapInput({ what, path, item, types, change, remove, faultAt, dis
           mt={22}
           onClick={remove}
           disabled={disabled}
-          aria-label={`Remove ${what.toLowerCase()}`}
+          aria-label={t("Remove {name}", { name: what.toLowerCase() })}
         >
           <IconTrash size={16} aria-hidden />
         </ActionIcon>

@@ -1,4 +1,5 @@
 import type { Template } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 import type { Field, Option, Values } from "../../parts/record/field.ts";
 import { ButtonsInput, CardsInput, HeaderInput, SuggestionsInput } from "./list-inputs.tsx";
@@ -15,19 +16,28 @@ interface TemplateKind {
   starts: Values;
 }
 
-const options = (...values: readonly string[]): Option[] =>
-  values.map((value) => ({ value, label: value.slice(0, 1).toUpperCase() + value.slice(1) }));
+const STATUSES: readonly Option[] = [
+  { value: "approved", label: t("Approved") },
+  { value: "draft", label: t("Draft") },
+  { value: "paused", label: t("Paused") },
+];
+
+const CATEGORIES: readonly Option[] = [
+  { value: "utility", label: t("Utility") },
+  { value: "marketing", label: t("Marketing") },
+  { value: "authentication", label: t("Authentication") },
+];
 
 const status: Field = {
   name: "status",
-  label: "Status",
-  hint: "Only an approved template can be sent.",
-  input: { kind: "choice", options: options("approved", "draft", "paused") },
+  label: t("Status"),
+  hint: t("Only approved templates can be sent."),
+  input: { kind: "choice", options: STATUSES },
 };
 
 const name = (hint: string, placeholder: string): Field => ({
   name: "name",
-  label: "Name",
+  label: t("Name"),
   hint,
   input: { kind: "text", placeholder },
   required: true,
@@ -37,76 +47,80 @@ const hasText = ({ kind }: Values): boolean => kind === "text" || kind === "rich
 
 export const TEMPLATE_KINDS: Readonly<Record<Channel, TemplateKind>> = {
   sms: {
-    title: "SMS templates",
-    lead: "Texts that requests name by their templateId, with places for what changes.",
+    title: t("SMS templates"),
+    lead: t("Texts with variables, which requests name by templateId."),
     place: "/message-app/templates",
     starts: { channel: "sms", name: "", text: "", dltContentId: null, dltEntityId: null },
     fields: [
-      name("The templateId of requests.", "welcome"),
+      name(t("Use this as templateId in the API."), "welcome"),
       {
         name: "text",
-        label: "Text",
-        hint: "{#var#} marks a value, in order; {{1}} and {{2}} mark them by number.",
+        label: t("Text"),
+        hint: t("Use {#var#} for variables in order, or {{1}}, {{2}} for variables by number."),
         input: { kind: "own", component: SmsTextInput },
+        secretFree: true,
         required: true,
       },
       {
         name: "dltContentId",
-        label: "DLT content id",
-        hint: "Under which the operators of India know the text.",
+        label: t("DLT template ID (India)"),
+        hint: t("Content template ID of this text in your DLT registration."),
         input: { kind: "text" },
         more: true,
       },
       {
         name: "dltEntityId",
-        label: "DLT entity id",
-        hint: "Under which they know who sends it.",
+        label: t("DLT entity ID (India)"),
+        hint: t("Principal entity ID of the sender in your DLT registration."),
         input: { kind: "text" },
         more: true,
       },
     ],
   },
   rcs: {
-    title: "RCS templates",
-    lead: "Texts, cards and carousels that requests name by their templateName.",
+    title: t("RCS templates"),
+    lead: t("Texts, cards and carousels, which requests name by templateName."),
     place: "/rcs/templates",
     starts: { channel: "rcs", name: "", kind: "text", text: "", suggestions: [], cards: [], status: "approved" },
     fields: [
-      name("The templateName of requests.", "order-shipped"),
+      name(t("Use this as templateName in the API."), "order-shipped"),
       {
         name: "kind",
-        label: "Kind",
+        label: t("Kind"),
         input: {
           kind: "choice",
           options: [
-            { value: "text", label: "Plain text" },
-            { value: "rich", label: "Text with something to tap" },
-            { value: "card", label: "Standalone card" },
-            { value: "carousel", label: "Carousel of cards" },
+            { value: "text", label: t("Plain text") },
+            { value: "rich", label: t("Text with buttons") },
+            { value: "card", label: t("Standalone card") },
+            { value: "carousel", label: t("Carousel of cards") },
           ],
         },
         required: true,
       },
       {
         name: "text",
-        label: "Text",
-        hint: "{{1}} and {{2}} mark what changes.",
+        label: t("Text"),
+        hint: t("Use {{1}}, {{2}} for variables."),
         input: { kind: "own", component: BodyInput },
+        secretFree: true,
         when: hasText,
         absent: null,
         required: true,
       },
       {
         name: "suggestions",
-        label: "To tap below it",
+        label: t("Buttons"),
         input: { kind: "own", component: SuggestionsInput },
+        secretFree: true,
         when: ({ kind }) => kind === "rich",
         absent: [],
       },
       {
         name: "cards",
-        label: "Cards",
+        label: t("Cards"),
         input: { kind: "own", component: CardsInput },
+        secretFree: true,
         when: (values) => !hasText(values),
         absent: [],
       },
@@ -114,8 +128,8 @@ export const TEMPLATE_KINDS: Readonly<Record<Channel, TemplateKind>> = {
     ],
   },
   chatapp: {
-    title: "Chat app templates",
-    lead: "Messages that requests name by their templateName: a header, words, a footer, and buttons.",
+    title: t("Chat app templates"),
+    lead: t("Messages with header, text, footer and buttons, which requests name by templateName."),
     place: "/chat-app/templates",
     starts: {
       channel: "chatapp",
@@ -129,28 +143,29 @@ export const TEMPLATE_KINDS: Readonly<Record<Channel, TemplateKind>> = {
       buttons: [],
     },
     fields: [
-      name("The templateName of requests: small letters, digits and underscores.", "order_shipped"),
-      { name: "header", label: "Header", input: { kind: "own", component: HeaderInput } },
+      name(t("Use this as templateName in the API. Lower-case letters, digits and underscores."), "order_shipped"),
+      { name: "header", label: t("Header"), input: { kind: "own", component: HeaderInput }, secretFree: true },
       {
         name: "body",
-        label: "Body",
-        hint: "{{1}} and {{2}} mark what changes.",
+        label: t("Body"),
+        hint: t("Use {{1}}, {{2}} for variables."),
         input: { kind: "own", component: BodyInput },
+        secretFree: true,
         required: true,
       },
-      { name: "footer", label: "Footer", input: { kind: "text", placeholder: "None" } },
-      { name: "buttons", label: "Buttons", input: { kind: "own", component: ButtonsInput } },
+      { name: "footer", label: t("Footer"), input: { kind: "text", placeholder: t("None") } },
+      { name: "buttons", label: t("Buttons"), input: { kind: "own", component: ButtonsInput }, secretFree: true },
       {
         name: "category",
-        label: "Category",
-        hint: "Marketing obeys the opt-out list and goes last, authentication goes first.",
-        input: { kind: "choice", options: options("utility", "marketing", "authentication") },
+        label: t("Category"),
+        hint: t("Marketing respects the opt-out list and is sent last; authentication is sent first."),
+        input: { kind: "choice", options: CATEGORIES },
         more: true,
       },
       {
         name: "language",
-        label: "Language",
-        hint: "Like en or pt_BR.",
+        label: t("Language"),
+        hint: t("Such as en or pt_BR."),
         input: { kind: "text" },
         required: true,
         more: true,

@@ -3,6 +3,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { Link, useLocation } from "wouter";
 import { usePages } from "../../api.ts";
 import type { Template } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
@@ -16,31 +17,32 @@ import { TEMPLATE_KINDS } from "./template-kind.ts";
 
 function shapeOf(template: Template): string {
   if (template.channel === "rcs") return template.kind;
-  if (template.channel === "chatapp") return template.header ? `${template.header.type} header` : "no header";
+  if (template.channel === "chatapp")
+    return template.header ? t("{type} header", { type: template.header.type }) : t("no header");
   return "text";
 }
 
 function wordsOf(template: Template): string {
-  if (template.channel === "chatapp") return template.body ?? "Only its shape is known";
+  if (template.channel === "chatapp") return template.body ?? t("Learned; text unknown");
   if (template.channel === "rcs" && template.cards.length > 0)
     return template.cards.map(({ title }) => title).join(" · ");
-  return template.text ?? "Only its shape is known";
+  return template.text ?? t("Learned; text unknown");
 }
 
 const columnsFor = (place: string): Column<Template>[] => [
   {
-    title: "Name",
+    title: t("Name"),
     render: ({ id, name, origin }) => (
       <Group gap="xs" wrap="nowrap">
         <Anchor component={Link} href={`${place}/${id}`} size="sm">
           {name}
         </Anchor>
-        {origin === "learned" && <Badge color="blue">learned</Badge>}
+        {origin === "learned" && <Badge color="blue">{t("learned")}</Badge>}
       </Group>
     ),
   },
   {
-    title: "Words",
+    title: t("Text"),
     wide: true,
     render: (template) => (
       <Text size="sm" lineClamp={1} maw={420}>
@@ -48,10 +50,10 @@ const columnsFor = (place: string): Column<Template>[] => [
       </Text>
     ),
   },
-  { title: "Kind", wide: true, render: (template) => <Text size="sm">{shapeOf(template)}</Text> },
-  { title: "Values", wide: true, align: "right", render: ({ variables }) => variables },
+  { title: t("Kind"), wide: true, render: (template) => <Text size="sm">{shapeOf(template)}</Text> },
+  { title: t("Values"), wide: true, align: "right", render: ({ variables }) => variables },
   {
-    title: "Status",
+    title: t("Status"),
     render: (template) => <StatusBadge status={template.channel === "sms" ? "approved" : template.status} />,
   },
 ];
@@ -72,7 +74,7 @@ function Templates({ channel }: { channel: Channel }) {
   const shown = rows.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
   const add = (
     <GuardedButton leftSection={<IconPlus size={17} aria-hidden />} onClick={() => navigate(`${place}/new`)}>
-      Add template
+      {t("Add template")}
     </GuardedButton>
   );
   return (
@@ -82,7 +84,13 @@ function Templates({ channel }: { channel: Channel }) {
       </PageHeader>
       {rows.length > 0 && (
         <Group mb="md">
-          <TypedFilter label="Find" value={q} onChange={(text) => change({ q: text })} placeholder="Name" leading />
+          <TypedFilter
+            label={t("Find")}
+            value={q}
+            onChange={(text) => change({ q: text })}
+            placeholder={t("Name")}
+            leading
+          />
         </Group>
       )}
       <DataTable
@@ -95,12 +103,12 @@ function Templates({ channel }: { channel: Channel }) {
         empty={
           q === "" ? (
             <EmptyState
-              sentence="No template yet. Write one here, or send with any name: the simulator learns it."
+              sentence={t("No templates yet. Create one, or send with any name: the simulator learns it.")}
               action={add}
               curl={curlOf({ path: "/api/templates", body: EXAMPLES[channel] })}
             />
           ) : (
-            <EmptyState sentence="No template is called that." />
+            <EmptyState sentence={t("No results")} />
           )
         }
       />

@@ -1,9 +1,8 @@
 import { Autocomplete, Group, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { IconSend } from "@tabler/icons-react";
 import { useState } from "react";
-import { post } from "../../api.ts";
 import type { Sent, Template } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
@@ -11,6 +10,7 @@ import { GuardedButton } from "../../parts/guarded.tsx";
 import { ORIGINS } from "../../parts/origins.ts";
 import { useNames } from "../../parts/record/use-names.ts";
 import { SentNote } from "../../parts/sent-note.tsx";
+import { useSendOnce } from "../../parts/use-send-once.ts";
 import { requestOf } from "../compose/body.ts";
 import { draftOf, kindFor } from "./sendable.ts";
 
@@ -29,40 +29,46 @@ export function TestSend({ template, changed, params }: Props) {
   const [to, setTo] = useState("15550100100");
   const from = origin || (names[0] ?? "");
   const request = requestOf(kindFor(template), { ...draftOf(template, params), to, [field]: from });
-  const send = useMutation({ mutationFn: () => post<Sent>(request.path, request.body) });
+  const send = useSendOnce<Sent>(request.path, request.body);
   return (
-    <Paper mt="xl" component="section" aria-label="Test">
+    <Paper mt="xl" component="section" aria-label={t("Test")}>
       <Title order={2} size="h4" mb="md">
-        Test
+        {t("Test")}
       </Title>
       <Stack>
         <Group grow align="flex-start">
           <Autocomplete label={label} data={names} value={from} onChange={setOrigin} />
           <TextInput
-            label="To"
+            label={t("To")}
             inputMode="tel"
             value={to}
             onChange={({ currentTarget }) => setTo(currentTarget.value)}
           />
         </Group>
-        {send.error && <ErrorState error={send.error} title="The test was not sent" />}
-        {send.data && <SentNote sent={send.data} />}
+        {send.error && <ErrorState error={send.error} title={t("Test not sent")} />}
+        {send.sent && <SentNote sent={send.sent} />}
         <Group>
           <GuardedButton
             leftSection={<IconSend size={16} aria-hidden />}
-            loading={send.isPending}
-            whyNot={changed ? "Save the template first: a test sends what is saved." : null}
-            onClick={() => send.mutate()}
+            loading={send.busy}
+            whyNot={
+              changed
+                ? t("Save the template first: a test sends the saved version.")
+                : send.sent
+                  ? t("This draft has been sent. Change it to send another message.")
+                  : null
+            }
+            onClick={send.send}
           >
-            Send a test
+            {send.sent ? t("Sent") : t("Send test")}
           </GuardedButton>
           {changed && (
             <Text size="sm" c="dimmed">
-              A test sends what is saved.
+              {t("A test sends the saved version.")}
             </Text>
           )}
         </Group>
-        <CodeBlock heading="The same as curl" code={curlOf(request)} />
+        <CodeBlock heading={t("curl command")} code={curlOf(request)} />
       </Stack>
     </Paper>
   );

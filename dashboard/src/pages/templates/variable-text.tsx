@@ -1,6 +1,7 @@
 import { Button, Group, Textarea } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useRef } from "react";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import { variablesIn } from "./variables.ts";
 
@@ -46,7 +47,7 @@ function VariableText({ name, mark, label, hint, value, onChange, disabled, faul
           onClick={insert}
           disabled={disabled}
         >
-          Variable
+          {t("Variable")}
         </Button>
       </Group>
     </div>

@@ -1,14 +1,18 @@
+import { Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { post } from "../../api.ts";
-import { GuardedConfirm } from "../../parts/guarded.tsx";
+import { wholeUrl } from "../../base.ts";
+import { t } from "../../i18n/t.ts";
+import { ErrorState } from "../../parts/error-state.tsx";
+import { GuardedButton, GuardedConfirm } from "../../parts/guarded.tsx";
 import { OwnersOnly } from "../../parts/owners-only.tsx";
 import type { RecordKind, RecordRow } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
-import { useSession } from "../../session.tsx";
+import { dayTime, ownZone, TimeText } from "../../parts/time-text.tsx";
+import { useSession, roleName } from "../../session.tsx";
 
 interface User extends RecordRow {
   id: string;
@@ -22,76 +26,96 @@ interface User extends RecordRow {
 
 const PATH = "/api/users";
 
+interface Invitation {
+  url: string;
+  expiresAt: number;
+}
+
 const KIND: Omit<RecordKind<User>, "actions" | "onMade"> = {
   path: PATH,
   one: "person",
-  add: "Add a person",
+  add: t("Add user"),
   may: "own",
-  nameTitle: "E-mail",
+  nameTitle: t("E-mail"),
   nameOf: ({ email }) => email,
-  starts: { email: "", name: "", role: "member", disabled: false },
+  starts: { email: "", name: "", role: "member", disabled: false, inviteHours: "72" },
   fields: [
     {
       name: "email",
-      label: "E-mail",
-      hint: "What they log in with.",
+      label: t("E-mail"),
+      hint: t("Used to sign in."),
       input: { kind: "text", type: "email", placeholder: "ann@example.com" },
       required: true,
       fixed: true,
     },
-    { name: "name", label: "Name", input: { kind: "text", placeholder: "Ann", empty: "omit" } },
+    { name: "name", label: t("Name"), input: { kind: "text", placeholder: "Ann", empty: "omit" } },
     {
       name: "role",
-      label: "Role",
-      hint: "Viewers look on and see numbers in part, members work, owners also decide about keys, carriers and people.",
+      label: t("Role"),
+      hint: t("Viewer: read-only, masked numbers. Member: send and edit. Owner: also keys, carriers, users."),
       input: {
         kind: "choice",
         options: [
-          { value: "viewer", label: "Viewer" },
-          { value: "member", label: "Member" },
-          { value: "owner", label: "Owner" },
+          { value: "viewer", label: t("Viewer") },
+          { value: "member", label: t("Member") },
+          { value: "owner", label: t("Owner") },
         ],
       },
       required: true,
     },
     {
+      name: "inviteHours",
+      label: t("Invitation link valid for"),
+      hint: t("They choose their own password with it."),
+      input: {
+        kind: "choice",
+        options: [
+          { value: "24", label: t("1 day") },
+          { value: "72", label: t("3 days") },
+          { value: "168", label: t("7 days") },
+        ],
+        number: true,
+      },
+      when: ({ id }) => id === undefined,
+    },
+    {
       name: "disabled",
-      label: "Kept out",
-      hint: "Their sessions end at once.",
+      label: t("Disabled"),
+      hint: t("Ends their sessions at once."),
       input: { kind: "switch" },
       // There is nobody to keep out before they are there.
       when: ({ id }) => id !== undefined,
     },
   ],
   columns: [
-    { title: "Name", wide: true, render: ({ name }) => name || "–" },
-    { title: "Role", render: ({ role }) => role },
+    { title: t("Name"), wide: true, render: ({ name }) => name || "–" },
+    { title: t("Role"), render: ({ role }) => roleName(role) },
     {
-      title: "State",
+      title: t("State"),
       render: ({ disabled, passwordDue }) =>
         disabled ? (
-          <StatusBadge status="blocked" word="Kept out" />
+          <StatusBadge status="blocked" word={t("Disabled")} />
         ) : passwordDue ? (
-          <StatusBadge status="waiting" word="Has to choose a password" />
+          <StatusBadge status="waiting" word={t("Invited")} />
         ) : (
-          <StatusBadge status="enabled" word="May log in" />
+          <StatusBadge status="enabled" word={t("Active")} />
         ),
     },
     {
-      title: "Second factor",
+      title: t("Two-factor authentication"),
       wide: true,
       render: ({ totp }) => <StatusBadge status={totp ? "enabled" : "disabled"} />,
     },
-    { title: "Last login", wide: true, render: ({ lastLoginAt }) => <TimeText at={lastLoginAt} size="sm" /> },
+    { title: t("Last login"), wide: true, render: ({ lastLoginAt }) => <TimeText at={lastLoginAt} size="sm" /> },
   ],
-  empty: { sentence: "Nobody may log in.", example: { email: "ann@example.com", role: "member" } },
-  removal: "Their sessions end at once. What they did stays in the audit log.",
+  empty: { sentence: t("No users"), example: { email: "ann@example.com", role: "member" } },
+  removal: t("Their sessions end at once. Their actions stay in the audit log."),
 };
 
 /** Who may log in, and what they may do. */
 export default function Users() {
   return (
-    <OwnersOnly title="Users">
+    <OwnersOnly title={t("Users")}>
       <UserTable />
     </OwnersOnly>
   );
@@ -101,12 +125,46 @@ interface ResetNeeds {
   /** Whoever looks at the page changes their own password elsewhere. */
   self: string;
   onSecret: (password: string) => void;
+  onInvited: (invitation: Invitation) => void;
 }
 
-const resetWith = ({ self, onSecret }: ResetNeeds) =>
+const resetWith = ({ self, onSecret, onInvited }: ResetNeeds) =>
   function actions(user: User, close: () => void) {
-    return user.id !== self && <ResetButton user={user} onSecret={onSecret} close={close} />;
+    return (
+      user.id !== self && (
+        <>
+          <ResetButton user={user} onSecret={onSecret} close={close} />
+          <InviteButton user={user} onInvited={onInvited} close={close} />
+        </>
+      )
+    );
   };
+
+/** A new link, where the first one has expired or the password is forgotten. */
+function InviteButton({ user, onInvited, close }: { user: User; close: () => void } & Pick<ResetNeeds, "onInvited">) {
+  const [error, setError] = useState<Error | null>(null);
+  const [busy, setBusy] = useState(false);
+  async function invite(): Promise<void> {
+    setBusy(true);
+    setError(null);
+    try {
+      onInvited(await post<Invitation>(`${PATH}/${user.id}/invite`, { hours: 72 }));
+      close();
+    } catch (problem) {
+      setError(problem as Error);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <>
+      <GuardedButton may="own" size="xs" variant="default" loading={busy} onClick={() => void invite()}>
+        {t("Create invitation link")}
+      </GuardedButton>
+      {error && <ErrorState error={error} />}
+    </>
+  );
+}
 
 function ResetButton({ user, onSecret, close }: { user: User; close: () => void } & Pick<ResetNeeds, "onSecret">) {
   const client = useQueryClient();
@@ -114,9 +172,11 @@ function ResetButton({ user, onSecret, close }: { user: User; close: () => void 
     <GuardedConfirm
       may="own"
       size="xs"
-      question={`Reset the password of ${user.email}?`}
-      consequence="A new password is made up and shown once, the second factor is switched off, and every session ends."
-      yes="Reset it"
+      question={t("Reset the password of {email}?", { email: user.email })}
+      consequence={t(
+        "A temporary password is created and shown once. Two-factor authentication is turned off, and all sessions end.",
+      )}
+      yes={t("Reset password")}
       run={async () => {
         const made = await post<{ password: string }>(`${PATH}/${user.id}/reset-password`);
         onSecret(made.password);
@@ -124,7 +184,7 @@ function ResetButton({ user, onSecret, close }: { user: User; close: () => void 
         await client.invalidateQueries({ queryKey: [PATH] });
       }}
     >
-      Reset the password
+      {t("Reset password")}
     </GuardedConfirm>
   );
 }
@@ -132,16 +192,32 @@ function ResetButton({ user, onSecret, close }: { user: User; close: () => void 
 function UserTable() {
   const { user: self } = useSession();
   const [password, setPassword] = useState<string | null>(null);
+  const [invitation, setInvitation] = useState<Invitation | null>(null);
   const kind: RecordKind<User> = {
     ...KIND,
-    onMade: (made) => setPassword((made as User & { password: string | null }).password),
-    actions: resetWith({ self: self.id, onSecret: setPassword }),
+    onMade: (made) => setInvitation((made as User & { invitation: Invitation | null }).invitation),
+    actions: resetWith({ self: self.id, onSecret: setPassword, onInvited: setInvitation }),
   };
   return (
     <>
-      <RecordTable kind={kind} title="Users" lead="Who may log in, and what they may do." />
-      <SecretDialog secret={password} title="Their first password" onClose={() => setPassword(null)}>
-        Give it to them yourself: it is good for one login, at which they choose their own.
+      <RecordTable kind={kind} title={t("Users")} lead={t("Users who can sign in, and their roles.")} />
+      <SecretDialog
+        // The address of this page is the one that they can reach.
+        secret={invitation && wholeUrl(`/invitation${new URL(invitation.url).hash}`)}
+        title={t("Invitation link")}
+        onClose={() => setInvitation(null)}
+      >
+        {invitation && (
+          <Text size="sm">
+            {t("Send it to the user. It works once, until {time} ({zone}). A new link replaces it.", {
+              time: dayTime(invitation.expiresAt),
+              zone: ownZone(),
+            })}
+          </Text>
+        )}
+      </SecretDialog>
+      <SecretDialog secret={password} title={t("Temporary password")} onClose={() => setPassword(null)}>
+        {t("Give it to the user. It is valid for one sign-in, at which they choose their own.")}
       </SecretDialog>
     </>
   );

@@ -11,6 +11,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { t } from "../../i18n/t.ts";
 import { CHANNELS } from "../../parts/channel.tsx";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import type { VerifyChannel } from "./verification.ts";
@@ -27,11 +28,11 @@ export function ChannelsInput({ label, hint, value, onChange, disabled, faultAt 
     <Input.Wrapper label={label} description={hint} error={faultAt("channels")} labelElement="div">
       <Stack gap="xs" mt="xs" role="group" aria-label={label}>
         {channels.map((each, index) => (
-          <Paper key={index} p="xs" role="group" aria-label={`Channel ${index + 1}`}>
+          <Paper key={index} p="xs" role="group" aria-label={t("Channel {number}", { number: index + 1 })}>
             <Group gap="xs" wrap="nowrap" align="flex-start">
               <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" flex={1}>
                 <Select
-                  label="Channel"
+                  label={t("Channel")}
                   size="xs"
                   data={CHANNELS.map(({ value: channel, label: word }) => ({ value: channel, label: word }))}
                   value={each.channel}
@@ -41,27 +42,27 @@ export function ChannelsInput({ label, hint, value, onChange, disabled, faultAt 
                   disabled={disabled}
                 />
                 <TextInput
-                  label="From"
+                  label={t("From")}
                   size="xs"
-                  placeholder="Sender, bot or number"
+                  placeholder={t("Sender, bot or number")}
                   value={each.from}
                   onChange={({ currentTarget }) => replace(index, { from: currentTarget.value })}
                   error={faultAt(`channels[${index}].from`)}
                   disabled={disabled}
                 />
                 <TextInput
-                  label="Template"
+                  label={t("Template")}
                   size="xs"
-                  placeholder={each.channel === "sms" ? "The text below" : ""}
+                  placeholder={each.channel === "sms" ? t("Text below") : ""}
                   value={each.template ?? ""}
                   onChange={({ currentTarget }) => replace(index, { template: currentTarget.value || null })}
                   error={faultAt(`channels[${index}].template`)}
                   disabled={disabled}
                 />
                 <NumberInput
-                  label="Waits"
+                  label={t("Waits")}
                   size="xs"
-                  suffix=" seconds"
+                  suffix={t(" seconds")}
                   value={each.waitSeconds ?? WAIT_SECONDS}
                   onChange={(seconds) => typeof seconds === "number" && replace(index, { waitSeconds: seconds })}
                   error={faultAt(`channels[${index}].waitSeconds`)}
@@ -74,7 +75,7 @@ export function ChannelsInput({ label, hint, value, onChange, disabled, faultAt 
                 mt={22}
                 onClick={() => onChange(channels.filter((_, at) => at !== index))}
                 disabled={disabled || channels.length === 1}
-                aria-label={`Remove channel ${index + 1}`}
+                aria-label={t("Remove channel {number}", { number: index + 1 })}
               >
                 <IconTrash size={16} aria-hidden />
               </ActionIcon>
@@ -89,7 +90,7 @@ export function ChannelsInput({ label, hint, value, onChange, disabled, faultAt 
             disabled={disabled || channels.length >= CHANNELS_MAX}
             onClick={() => onChange([...channels, { channel: "sms", from: "HELIOG" }])}
           >
-            Channel
+            {t("Channel")}
           </Button>
         </div>
       </Stack>

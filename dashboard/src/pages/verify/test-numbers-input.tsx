@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Group, Input, Stack, TextInput } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import type { TestNumber } from "./verification.ts";
 
@@ -14,7 +15,7 @@ export function TestNumbersInput({ label, hint, value, onChange, disabled, fault
         {numbers.map((each, index) => (
           <Group key={index} gap="xs" wrap="nowrap" align="flex-start">
             <TextInput
-              aria-label={`Number ${index + 1}`}
+              aria-label={t("Number {number}", { number: index + 1 })}
               placeholder="15550100100"
               value={each.number}
               onChange={({ currentTarget }) => replace(index, { number: currentTarget.value })}
@@ -23,7 +24,7 @@ export function TestNumbersInput({ label, hint, value, onChange, disabled, fault
               flex={1}
             />
             <TextInput
-              aria-label={`Code ${index + 1}`}
+              aria-label={t("Code {number}", { number: index + 1 })}
               placeholder="123456"
               value={each.code}
               onChange={({ currentTarget }) => replace(index, { code: currentTarget.value })}
@@ -37,7 +38,7 @@ export function TestNumbersInput({ label, hint, value, onChange, disabled, fault
               size={36}
               onClick={() => onChange(numbers.filter((_, at) => at !== index))}
               disabled={disabled}
-              aria-label={`Remove number ${index + 1}`}
+              aria-label={t("Remove number {number}", { number: index + 1 })}
             >
               <IconTrash size={16} aria-hidden />
             </ActionIcon>
@@ -51,7 +52,7 @@ export function TestNumbersInput({ label, hint, value, onChange, disabled, fault
             disabled={disabled}
             onClick={() => onChange([...numbers, { number: "", code: "123456" }])}
           >
-            Number
+            {t("Number")}
           </Button>
         </div>
       </Stack>

@@ -2,6 +2,7 @@ import { Anchor, Button, Code, Text } from "@mantine/core";
 import { IconTestPipe } from "@tabler/icons-react";
 import { Link } from "wouter";
 import { usePages } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { DataTable } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { curlOf } from "../../parts/curl.ts";
@@ -21,16 +22,17 @@ export function TestNumbers() {
   return (
     <>
       <Text size="sm" c="dimmed" mb="md">
-        For reviewers of app stores and for tests: codes to these numbers are always the same, and only the simulator
-        brings them. They stand in a configuration, and are changed there.
+        {t(
+          "For app-store reviewers and tests: these numbers always get the same code, only through the simulator. Edit them in their configuration.",
+        )}
       </Text>
       <DataTable
-        label="Test numbers"
+        label={t("Test numbers")}
         columns={[
-          { title: "Number", render: ({ number }) => number },
-          { title: "Code", render: ({ code }) => <Code>{code}</Code> },
+          { title: t("Number"), render: ({ number }) => number },
+          { title: t("Code"), render: ({ code }) => <Code>{code}</Code> },
           {
-            title: "Configuration",
+            title: t("Configuration"),
             render: ({ config }) => (
               <Anchor component={Link} href={`/verify?tab=configurations&open=${config.id}`} size="sm">
                 {config.name}
@@ -46,11 +48,11 @@ export function TestNumbers() {
         empty={
           <EmptyState
             icon={IconTestPipe}
-            sentence="No number has a code that is always the same."
+            sentence={t("No test numbers yet")}
             action={
               first && (
                 <Button component={Link} href={`/verify?tab=configurations&open=${first.id}`}>
-                  Add one to {first.name}
+                  {t("Add one to {name}", { name: first.name })}
                 </Button>
               )
             }

@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import Bars from "../../parts/charts/bars.tsx";
 import { groupsOf } from "./times.ts";
 
@@ -5,9 +6,9 @@ import { groupsOf } from "./times.ts";
 export default function TimesChart({ times }: { times: readonly number[] }) {
   return (
     <Bars
-      label="Codes by the time until they were used"
+      label={t("Codes by time to verify")}
       data={groupsOf(times)}
-      series={[{ key: "count", name: "Codes", color: "sun" }]}
+      series={[{ key: "count", name: t("Codes"), color: "sun" }]}
     />
   );
 }

@@ -1,3 +1,4 @@
+import { t } from "../../i18n/t.ts";
 import type { Verification } from "./verification.ts";
 
 /** How long those codes took that were used, in milliseconds, shortest first. */
@@ -15,8 +16,17 @@ export function groupsOf(times: readonly number[]): { name: string; count: numbe
   const groups = EDGES_SECONDS.map((edge, index) => {
     const from = EDGES_SECONDS[index - 1] ?? 0;
     const within = times.filter((ms) => ms >= from * 1000 && ms < edge * 1000);
-    return { name: edge < 120 ? `${from}–${edge} s` : `${from / 60}–${edge / 60} min`, count: within.length };
+    return {
+      name:
+        edge < 120
+          ? t("{number} s", { number: `${from}–${edge}` })
+          : t("{number} min", { number: `${from / 60}–${edge / 60}` }),
+      count: within.length,
+    };
   });
   const last = EDGES_SECONDS.at(-1) ?? 0;
-  return [...groups, { name: `over ${last / 60} min`, count: times.filter((ms) => ms >= last * 1000).length }];
+  return [
+    ...groups,
+    { name: t("over {minutes} min", { minutes: last / 60 }), count: times.filter((ms) => ms >= last * 1000).length },
+  ];
 }

@@ -14,6 +14,8 @@ export interface Verification {
   createdAt: number;
   expiresAt: number;
   doneAt: number | null;
+  /** The product that made the code; null if Heliograph did. */
+  source: string | null;
 }
 
 export interface Conversion {

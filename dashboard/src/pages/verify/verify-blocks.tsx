@@ -1,6 +1,7 @@
 import { IconShieldOff } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, removeListed } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -27,24 +28,29 @@ export function VerifyBlocks() {
   });
   return (
     <DataTable
-      label="Blocked numbers"
+      label={t("Blocked numbers")}
       columns={[
-        { title: "Numbers", render: ({ prefix }) => `${prefix}····` },
-        { title: "Until", render: ({ until }) => <TimeText at={until} size="sm" /> },
-        { title: "Since", wide: true, render: ({ blockedAt }) => <TimeText at={blockedAt} size="sm" /> },
-        { title: "Used", wide: true, align: "right", render: ({ sends, verified }) => `${verified} of ${sends}` },
-        { title: "Times in a row", wide: true, align: "right", render: ({ strikes }) => strikes },
+        { title: t("Numbers"), render: ({ prefix }) => `${prefix}····` },
+        { title: t("Until"), render: ({ until }) => <TimeText at={until} size="sm" /> },
+        { title: t("Since"), wide: true, render: ({ blockedAt }) => <TimeText at={blockedAt} size="sm" /> },
         {
-          title: "Lift",
+          title: t("Verified"),
+          wide: true,
+          align: "right",
+          render: ({ sends, verified }) => t("{verified} of {sends}", { verified, sends }),
+        },
+        { title: t("Consecutive blocks"), wide: true, align: "right", render: ({ strikes }) => strikes },
+        {
+          title: t("Lift"),
           render: ({ prefix }) => (
             <GuardedConfirm
               size="compact-sm"
-              question={`Send codes to ${prefix}···· again?`}
-              consequence="Codes go there at once, and what was sent there before no longer counts against it."
-              yes="Lift the block"
+              question={t("Send codes to {prefix}···· again?", { prefix })}
+              consequence={t("Codes are sent there at once, and earlier sends no longer count.")}
+              yes={t("Lift the block")}
               run={() => removeListed(`${PATH}/${prefix}`, () => client.invalidateQueries({ queryKey: [PATH] }))}
             >
-              Lift
+              {t("Lift")}
             </GuardedConfirm>
           ),
         },
@@ -57,7 +63,9 @@ export function VerifyBlocks() {
       empty={
         <EmptyState
           icon={IconShieldOff}
-          sentence="No numbers are blocked. Where hardly any code is used, sending stops by itself and shows here."
+          sentence={t(
+            "No blocked numbers. Ranges with hardly any verified codes are blocked automatically and appear here.",
+          )}
           curl={curlOf({ path: PATH })}
         />
       }

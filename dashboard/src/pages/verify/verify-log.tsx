@@ -4,13 +4,15 @@ import { IconShieldCheck } from "@tabler/icons-react";
 import { lazy, Suspense, useMemo } from "react";
 import { Link } from "wouter";
 import { get, usePages, type Page } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
 import { ChoiceFilter, DayFilter, FilterBar, spanOf, TypedFilter } from "../../parts/filters.tsx";
 import { useNames } from "../../parts/record/use-names.ts";
-import { StatusBadge } from "../../parts/status-badge.tsx";
+import { StatusBadge, statusWord } from "../../parts/status-badge.tsx";
 import { duration, TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { medianOf, timesToVerify } from "./times.ts";
@@ -19,34 +21,38 @@ import type { Conversion, Verification } from "./verification.ts";
 const TimesChart = lazy(() => import("./times-chart.tsx"));
 
 const PATH = "/api/verifications";
-const FILTERS = ["to", "state", "configId", "from", "until"] as const;
-const STATES = ["pending", "verified", "expired", "exhausted", "superseded"];
+const FILTERS = ["to", "state", "configId", "source", "from", "until"] as const;
+const STATES = ["pending", "verified", "expired", "exhausted", "superseded", "cancelled"].map((value) => ({
+  value,
+  label: statusWord(value),
+}));
 const LOOKED_AT = 200;
 
 const COLUMNS: readonly Column<Verification>[] = [
-  { title: "Time", render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
-  { title: "State", render: ({ state }) => <StatusBadge status={state} /> },
+  { title: t("Time"), render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
+  { title: t("State"), render: ({ state }) => <StatusBadge status={state} /> },
   {
-    title: "To",
+    title: t("To"),
     render: ({ to, messageId, test }) => (
       <>
         <Anchor component={Link} href={`/messages/${messageId}`} size="sm">
           {to}
         </Anchor>{" "}
-        {test && <Badge color="gray">test</Badge>}
+        {test && <Badge color="gray">{t("test")}</Badge>}
       </>
     ),
   },
-  { title: "Country", wide: true, render: ({ country }) => country },
-  { title: "Configuration", wide: true, render: ({ configId }) => configId },
+  { title: t("Country"), wide: true, render: ({ country }) => country },
+  { title: t("Configuration"), wide: true, render: ({ configId }) => configId },
+  { title: t("Source"), wide: true, render: ({ source }) => source ?? "–" },
   {
-    title: "Tries",
+    title: t("Attempts"),
     wide: true,
     align: "right",
-    render: ({ attempts, attemptsMax }) => `${attempts} of ${attemptsMax}`,
+    render: ({ attempts, attemptsMax }) => t("{attempts} of {attemptsMax}", { attempts, attemptsMax }),
   },
   {
-    title: "Took",
+    title: t("Duration"),
     wide: true,
     align: "right",
     render: ({ state, createdAt, doneAt }) =>
@@ -57,10 +63,10 @@ const COLUMNS: readonly Column<Verification>[] = [
 /** Every code that was sent, how many were used, and how long that took. */
 export function VerifyLog() {
   const [filters, change] = useUrlState(FILTERS);
-  const { to, state, configId, from, until } = filters;
+  const { to, state, configId, source, from, until } = filters;
   const query = useMemo(
-    () => ({ to: to.replace("+", ""), state, configId, ...spanOf(from, until) }),
-    [to, state, configId, from, until],
+    () => ({ to: to.replace("+", ""), state, configId, source: source.toLowerCase(), ...spanOf(from, until) }),
+    [to, state, configId, source, from, until],
   );
   const { table } = usePages<Verification>(PATH, query);
   const configs = useNames("/api/verify-configs");
@@ -70,37 +76,43 @@ export function VerifyLog() {
       <Figures />
       <FilterBar values={filters} change={change}>
         <TypedFilter
-          label="Number"
+          label={t("Number")}
           value={to}
           onChange={(text) => change({ to: text })}
           placeholder="15550100100"
           leading
         />
-        <ChoiceFilter label="State" value={state} onChange={(word) => change({ state: word })} data={STATES} />
+        <ChoiceFilter label={t("State")} value={state} onChange={(word) => change({ state: word })} data={STATES} />
         <ChoiceFilter
-          label="Configuration"
+          label={t("Configuration")}
           value={configId}
           onChange={(name) => change({ configId: name })}
           data={configs}
         />
-        <DayFilter label="From" value={from} onChange={(day) => change({ from: day })} />
-        <DayFilter label="Until the end of" value={until} onChange={(day) => change({ until: day })} />
+        <TypedFilter
+          label={t("Source")}
+          value={source}
+          onChange={(text) => change({ source: text })}
+          placeholder="supabase"
+        />
+        <DayFilter label={t("From")} value={from} onChange={(day) => change({ from: day })} />
+        <DayFilter label={t("To (inclusive)")} value={until} onChange={(day) => change({ until: day })} />
       </FilterBar>
       <DataTable
-        label="Verifications"
+        label={t("Verifications")}
         columns={COLUMNS}
         rowKey={({ verifyId }) => verifyId}
         {...table}
         empty={
           filtered ? (
-            <EmptyState icon={IconShieldCheck} sentence="No verification is like that." />
+            <EmptyState icon={IconShieldCheck} sentence={t("No results")} />
           ) : (
             <EmptyState
               icon={IconShieldCheck}
-              sentence="No code has been sent yet. Send one to a virtual phone, and it appears here."
+              sentence={t("No codes sent yet. Send one, and it appears here.")}
               action={
-                <Button component={Link} href="/phones/15550100100">
-                  Open the phone
+                <Button component={Link} href="/verify?tab=try">
+                  {t("Send a code")}
                 </Button>
               }
               curl={curlOf({ path: "/v1/verify", body: { configId: "default", to: "15550100100" } })}
@@ -124,22 +136,22 @@ function Figures() {
   return (
     <>
       <SimpleGrid cols={{ base: 2, md: 4 }} mb="lg">
-        <FigureCard label="Codes sent" value={sends.toLocaleString()} note="today and yesterday (UTC)" />
-        <FigureCard label="Used" value={verified.toLocaleString()} note="of these" />
-        <FigureCard label="Conversion" value={percent === null ? "–" : `${percent} %`} />
+        <FigureCard label={t("Codes sent")} value={formatNumber(sends)} note={t("today and yesterday (UTC)")} />
+        <FigureCard label={t("Verified")} value={formatNumber(verified)} note={t("of these")} />
+        <FigureCard label={t("Conversion")} value={percent === null ? "–" : `${percent} %`} />
         <FigureCard
-          label="Time to verify"
+          label={t("Time to verify")}
           value={times.length === 0 ? "–" : duration(medianOf(times))}
-          note={`median of the latest ${times.length}`}
+          note={t("median of the latest {times}", { times: times.length })}
         />
       </SimpleGrid>
       {times.length > 0 && (
-        <Paper component="section" aria-label="Time to verify" mb="lg" p="md">
+        <Paper component="section" aria-label={t("Time to verify")} mb="lg" p="md">
           <Title order={2} size="h5">
-            Time to verify
+            {t("Time to verify")}
           </Title>
           <Text size="sm" c="dimmed" mb="sm">
-            From the code being sent to it being used, of the latest {times.length}.
+            {t("From sending the code to verifying it, for the latest {times}.", { times: times.length })}
           </Text>
           <Suspense fallback={<Skeleton height={200} />}>
             <TimesChart times={times} />

@@ -1,27 +1,32 @@
+import { t } from "../../i18n/t.ts";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { UrlTabs } from "../../parts/url-tabs.tsx";
 import { VerifyWebhooks } from "../endpoints/webhooks.tsx";
-import { VerifyBlocks } from "./verify-blocks.tsx";
+import { VerifyBlocking } from "./verify-blocking.tsx";
 import { VerifyConfigs } from "./verify-configs.tsx";
+import { VerifyFunnel } from "./verify-funnel.tsx";
 import { VerifyLog } from "./verify-log.tsx";
 import { TestNumbers } from "./test-numbers.tsx";
+import { VerifyTrial } from "./verify-trial.tsx";
 
 /** One-time passwords that are made, sent and checked for you. */
 export default function Verify() {
   return (
     <>
       <PageHeader
-        title="Verify"
-        lead="One-time passwords that are made, sent and checked for you: how they go, and what they obey."
+        title={t("Verify")}
+        lead={t("One-time passwords generated, sent and checked for you: delivery and rules.")}
       />
       <UrlTabs
-        label="Verify"
+        label={t("Verify")}
         tabs={[
-          { value: "log", label: "Log", panel: <VerifyLog /> },
-          { value: "configurations", label: "Configurations", panel: <VerifyConfigs /> },
-          { value: "blocks", label: "Blocked", panel: <VerifyBlocks /> },
-          { value: "webhook", label: "Webhook", panel: <VerifyWebhooks /> },
-          { value: "test-numbers", label: "Test numbers", panel: <TestNumbers /> },
+          { value: "log", label: t("Log"), panel: <VerifyLog /> },
+          { value: "funnel", label: t("Funnel"), panel: <VerifyFunnel /> },
+          { value: "try", label: t("Send and check"), panel: <VerifyTrial /> },
+          { value: "configurations", label: t("Configurations"), panel: <VerifyConfigs /> },
+          { value: "blocks", label: t("Blocked"), panel: <VerifyBlocking /> },
+          { value: "webhook", label: t("Webhook"), panel: <VerifyWebhooks /> },
+          { value: "test-numbers", label: t("Test numbers"), panel: <TestNumbers /> },
         ]}
       />
     </>

@@ -1,5 +1,7 @@
 import { Box, ColorSwatch, Group, Text } from "@mantine/core";
 import { Area, AreaChart, CartesianGrid, Tooltip, XAxis, YAxis } from "recharts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { ChartTable } from "./chart-table.tsx";
 import { short } from "./short.ts";
 import classes from "./charts.module.css";
@@ -25,7 +27,7 @@ export default function Areas({ label, data, series }: Props) {
           <Group key={key} gap={6}>
             <ColorSwatch size={12} color={`var(--mantine-color-${color}-filled)`} aria-hidden />
             <Text size="sm">
-              {name}: {data.reduce((sum, row) => sum + Number(row[key]), 0).toLocaleString()}
+              {name}: {formatNumber(data.reduce((sum, row) => sum + Number(row[key]), 0))}
             </Text>
           </Group>
         ))}
@@ -42,7 +44,7 @@ export default function Areas({ label, data, series }: Props) {
               dataKey={key}
               name={name}
               stackId="all"
-              type="monotone"
+              type="linear"
               stroke={`var(--mantine-color-${color}-filled)`}
               fill={`var(--mantine-color-${color}-filled)`}
               fillOpacity={0.35}
@@ -52,7 +54,7 @@ export default function Areas({ label, data, series }: Props) {
           ))}
         </AreaChart>
       </Box>
-      <ChartTable label={label} heading="When" rows={busy} series={series} rowKey={({ at, name }) => at ?? name} />
+      <ChartTable label={label} heading={t("When")} rows={busy} series={series} rowKey={({ at, name }) => at ?? name} />
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { Box } from "@mantine/core";
 import { Bar, BarChart, CartesianGrid, Tooltip, XAxis, YAxis } from "recharts";
+import { t } from "../../i18n/t.ts";
 import { ChartTable } from "./chart-table.tsx";
 import { short } from "./short.ts";
 import classes from "./charts.module.css";
@@ -45,7 +46,7 @@ export default function Bars({ label, data, series }: Props) {
           ))}
         </BarChart>
       </Box>
-      <ChartTable label={label} heading="When or what" rows={data} series={series} rowKey={({ name }) => name} />
+      <ChartTable label={label} heading={t("Value")} rows={data} series={series} rowKey={({ name }) => name} />
     </>
   );
 }

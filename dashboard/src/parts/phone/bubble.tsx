@@ -10,6 +10,7 @@ import {
 } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Card, ChatButton, ChatHeader, PhoneMessage, Suggestion } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { TimeText } from "../time-text.tsx";
 import { Media } from "./media.tsx";
 import classes from "./phone.module.css";
@@ -37,7 +38,9 @@ export function Bubble({ message, onTap, note }: Props) {
       <Content message={message} onTap={onTap} />
       <div className={classes.meta}>
         <TimeText at={message.receivedAt} fz="inherit" />
-        {message.parts && message.parts.length > 1 && <span>{message.parts.length} parts</span>}
+        {message.parts && message.parts.length > 1 && (
+          <span>{t("{count} parts", { count: message.parts.length })}</span>
+        )}
         {note}
       </div>
     </div>
@@ -104,7 +107,7 @@ function Cards({ cards, onTap }: CardsProps) {
           key={card.title + String(index)}
           className={`${classes.rich} ${cards.length > 1 ? classes.card : classes.single}`}
         >
-          {card.fileUrl !== null && <Media link={card.fileUrl} />}
+          {card.fileUrl !== null && <Media link={card.fileUrl} isOwn />}
           <div className={classes.words}>
             <Text fw={650} size="sm">
               {card.title}
@@ -132,7 +135,7 @@ function Header({ header }: { header: ChatHeader }) {
         {header.text}
       </Text>
     );
-  return <Media type={header.type} link={header.link ?? ""} />;
+  return <Media type={header.type} link={header.link ?? ""} isOwn />;
 }
 
 const TAP_ICONS: Readonly<Record<string, Icon>> = {
@@ -186,7 +189,7 @@ function OtpChip({ text }: { text: string }) {
             color="green"
             size="sm"
             onClick={copy}
-            aria-label={copied ? "Copied" : `Copy the code ${code}`}
+            aria-label={copied ? t("Copied") : t("Copy the code {code}", { code })}
           >
             {copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}
           </ActionIcon>

@@ -1,18 +1,19 @@
 import { Button, Text } from "@mantine/core";
 import type { PhoneMessage } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import classes from "./phone.module.css";
 
 /** A flash message: it covers the screen until it is put away. */
 export function Flash({ message, onClose }: { message: PhoneMessage; onClose?: () => void }) {
   return (
-    <div className={classes.flash} data-message={message.messageId} role="alertdialog" aria-label="Flash message">
+    <div className={classes.flash} data-message={message.messageId} role="alertdialog" aria-label={t("Flash message")}>
       <Text size="xs" c="dimmed" mb={6}>
-        Flash message from {message.sender}
+        {t("Flash message from {sender}", { sender: message.sender })}
       </Text>
       <Text mb="md">{message.text}</Text>
       {onClose && (
         <Button size="xs" variant="light" onClick={onClose}>
-          Put away
+          {t("Dismiss")}
         </Button>
       )}
     </div>

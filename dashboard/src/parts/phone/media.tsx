@@ -7,7 +7,10 @@ import {
   IconPlayerPlayFilled,
   type Icon,
 } from "@tabler/icons-react";
+import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
+import { ownUrl } from "../../base.ts";
+import { t } from "../../i18n/t.ts";
 import { fileOf, isOwnPicture, type MediaKind } from "./file-of.ts";
 import classes from "./media.module.css";
 
@@ -17,22 +20,45 @@ interface Props {
   link: string;
   /** Where it is called otherwise than in its address. */
   name?: string;
+  /** A picture of another server may be shown through this one: it is the account's own, such as a template's. */
+  isOwn?: true;
 }
 
+const TYPING_MS = 600;
+
 /**
- * A file in a message. One that lies on this server is shown; one of anybody else's is told by its kind, name and host,
- * because its server must not learn that this page was opened.
+ * A file in a message. A picture of this server is shown, and one of the account's own through this server, so that no other
+ * server learns who looks at the page. Every other file is told by its kind, name and host.
  */
-export function Media({ type = "", link, name }: Props) {
+export function Media({ type = "", link, name, isOwn }: Props) {
   const [broken, setBroken] = useState(false);
+  const [loaded, setLoaded] = useState("");
+  // An address that is being typed leads somewhere else with every letter.
+  const [settled] = useDebouncedValue(link, TYPING_MS);
   const file = fileOf(type, link);
-  const title = name ?? (file.name || `Your ${file.kind === "file" ? "file" : file.kind}`);
+  const title = name ?? (file.name || t("Your {value}", { value: file.kind === "file" ? "file" : file.kind }));
   if (isOwnPicture(link, window.location.origin) && !broken)
     return (
       <img className={classes.picture} src={link} alt={title} onError={() => setBroken(true)} data-media="shown" />
     );
+  const proxied =
+    isOwn && file.kind === "image" && /^https?:\/\/./i.test(settled)
+      ? ownUrl(`/api/media-preview?url=${encodeURIComponent(settled)}`)
+      : "";
+  const picture = proxied !== "" && (
+    <img
+      className={classes.picture}
+      src={proxied}
+      alt={title}
+      hidden={loaded !== proxied}
+      onLoad={() => setLoaded(proxied)}
+      {...(loaded === proxied ? { "data-media": "shown" } : {})}
+    />
+  );
+  if (picture && loaded === proxied) return picture;
   return (
     <figure className={classes.card} data-media={file.kind}>
+      {picture}
       <Stage kind={file.kind} extension={file.extension} />
       <figcaption className={classes.caption}>
         <span className={classes.name}>{title}</span>

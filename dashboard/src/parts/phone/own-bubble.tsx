@@ -1,6 +1,7 @@
 import { IconHandFinger, IconMapPin } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Inbound } from "../../api-types.ts";
+import { t } from "../../i18n/t.ts";
 import { TimeText } from "../time-text.tsx";
 import { Media } from "./media.tsx";
 import classes from "./phone.module.css";
@@ -27,13 +28,13 @@ function said({ text, suggestionResponse, location }: Inbound): ReactNode {
   if (suggestionResponse)
     return (
       <>
-        <IconHandFinger size={14} aria-label="Tapped" /> {suggestionResponse.plainText}
+        <IconHandFinger size={14} aria-label={t("Tapped")} /> {suggestionResponse.plainText}
       </>
     );
   if (location)
     return (
       <>
-        <IconMapPin size={14} aria-label="Place" /> {location.latitude}, {location.longitude}
+        <IconMapPin size={14} aria-label={t("Place")} /> {location.latitude}, {location.longitude}
       </>
     );
   return text;

@@ -1,6 +1,8 @@
 import { Group, Text } from "@mantine/core";
 import { IconBattery3, IconWifi } from "@tabler/icons-react";
 import { useState, type ReactNode } from "react";
+import { locale } from "../../i18n/language.ts";
+import { t } from "../../i18n/t.ts";
 import classes from "./phone.module.css";
 
 interface Props {
@@ -18,7 +20,10 @@ interface Props {
   lit?: string | undefined;
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+/** Keeps a phone in view beside a long form, where there is room beside it. */
+export const STICKY = { pos: { base: "static", md: "sticky" }, top: 88 } as const;
+
+const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 
 /** A phone with one conversation open. */
 export function PhoneFrame({ label, title, subtitle, lead, children, foot, lit }: Props) {
@@ -53,7 +58,7 @@ export function PhoneFrame({ label, title, subtitle, lead, children, foot, lit }
           className={classes.thread}
           tabIndex={0}
           role="log"
-          aria-label={`Conversation with ${title}`}
+          aria-label={t("Conversation with {title}", { title })}
           aria-live="polite"
         >
           {children}

@@ -1,4 +1,17 @@
-import { Checkbox, Group, NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
+import {
+  Autocomplete,
+  Checkbox,
+  Group,
+  NumberInput,
+  Select,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
+import { use } from "react";
+import { t } from "../../i18n/t.ts";
+import { ExistsContext } from "./exists-context.ts";
 import { faultOf, type Field, type Values } from "./field.ts";
 import { SecretInput } from "./secret-input.tsx";
 
@@ -15,7 +28,10 @@ const list = (value: unknown): string[] => (Array.isArray(value) ? value.map(Str
 
 /** The input that a field's description stands for. */
 export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
-  const { name, label, hint, input, required = false } = field;
+  const { name, label, input, required = false } = field;
+  const exists = use(ExistsContext);
+  const hint = exists ? field.hint : (field.hintNew ?? field.hint);
+  const help = typeof hint === "function" ? hint(values) : hint;
   const value = values[name];
   const change = (next: unknown): void => set(name, next);
   if (input.kind === "own") {
@@ -23,7 +39,7 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
     return (
       <Own
         label={label}
-        hint={hint}
+        hint={help}
         value={value}
         onChange={change}
         disabled={disabled}
@@ -34,7 +50,7 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
   }
   const common = {
     label,
-    description: hint,
+    description: help,
     error: faultOf(field, faultAt),
     disabled,
     withAsterisk: required,
@@ -42,6 +58,8 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
   };
   switch (input.kind) {
     case "text":
+      if (input.suggestions)
+        return <Autocomplete {...common} data={input.suggestions} value={words(value)} onChange={change} limit={50} />;
       return input.type === "password" ? (
         <SecretInput {...common} value={words(value)} onChange={({ currentTarget }) => change(currentTarget.value)} />
       ) : (
@@ -86,12 +104,14 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
         <Select
           {...common}
           data={input.options}
+          searchable={input.searchable === true}
+          nothingFoundMessage={t("No results")}
           value={typeof value === "string" ? value : null}
           onChange={change}
           placeholder={input.none}
           clearable={input.none !== undefined}
           allowDeselect={false}
-          clearButtonProps={{ "aria-label": `${label}: ${input.none ?? "none"}` }}
+          clearButtonProps={{ "aria-label": `${label}: ${input.none ?? t("None")}` }}
         />
       );
     case "several":
@@ -121,7 +141,7 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
       return (
         <Switch
           label={label}
-          description={hint}
+          description={help}
           error={common.error}
           disabled={disabled}
           checked={value === true}

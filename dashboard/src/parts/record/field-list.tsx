@@ -1,9 +1,10 @@
-import { Collapse, Group, Stack, UnstyledButton } from "@mantine/core";
+import { Collapse, Group, Stack, Title, UnstyledButton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
+import { t } from "../../i18n/t.ts";
 import { FieldInput } from "./field-input.tsx";
-import { faultOf, fieldsAsked, type Field, type OwnInputProps, type Values } from "./field.ts";
+import { ADVANCED, faultOf, fieldsAsked, type Field, type OwnInputProps, type Values } from "./field.ts";
 
 interface Props {
   fields: readonly Field[];
@@ -16,7 +17,7 @@ interface Props {
 /** The inputs of all fields that are asked for, those that most people leave as they are behind a button. */
 export function FieldList({ fields, values, set, faultAt, isDisabled }: Props) {
   const asked = fieldsAsked(fields, values);
-  const folds = [true, "Advanced"] as const;
+  const folds = [true, ADVANCED] as const;
   const input = (field: Field): ReactNode => (
     <FieldInput
       key={field.name}
@@ -29,11 +30,22 @@ export function FieldList({ fields, values, set, faultAt, isDisabled }: Props) {
   );
   return (
     <>
-      {asked.filter(({ more }) => !more).map(input)}
+      {asked
+        .filter(({ more }) => !more)
+        .map((field, index, shown) => (
+          <Fragment key={field.name}>
+            {field.section !== undefined && field.section !== shown[index - 1]?.section && (
+              <Title order={2} size="h4" mt={index === 0 ? 0 : "lg"}>
+                {field.section}
+              </Title>
+            )}
+            {input(field)}
+          </Fragment>
+        ))}
       {folds.map((fold) => {
         const further = asked.filter(({ more }) => more === fold);
         if (further.length === 0) return null;
-        const title = fold === true ? "More settings" : fold;
+        const title = fold === true ? t("More settings") : t("Advanced");
         return (
           <Fold key={title} title={title} forced={further.some((field) => faultOf(field, faultAt) !== undefined)}>
             {further.map(input)}

@@ -28,12 +28,14 @@ type Input =
       type?: "url" | "tel" | "email" | "password";
       placeholder?: string;
       empty?: "null" | "omit" | "itself";
+      /** Values to choose from; any other may be typed. */
+      suggestions?: readonly string[];
     }
   | { kind: "long"; placeholder?: string; rows?: number }
   /** `grouped` is false where thousands have no comma between them. */
   | { kind: "number"; min?: number; max?: number; suffix?: string; placeholder?: string; grouped?: boolean }
-  /** `none` is what null is called. */
-  | { kind: "choice"; options: readonly Option[]; none?: string }
+  /** `none` is what null is called; `number` sends the chosen value as a number. */
+  | { kind: "choice"; options: readonly Option[]; none?: string; number?: true; searchable?: true }
   | { kind: "several"; options: readonly Option[] }
   /** Words of one's own, in order. */
   | { kind: "list"; placeholder?: string }
@@ -42,22 +44,34 @@ type Input =
   | { kind: "switch" }
   | { kind: "own"; component: ComponentType<OwnInputProps> };
 
+/** The fold of fields that few records need. */
+export const ADVANCED = "advanced";
+
 /** One field of a record, described: the form, what it sends and where faults are shown follow from it. */
 export interface Field {
   name: string;
   label: string;
-  hint?: string;
+  /** Help, which may depend on what the fields hold. */
+  hint?: string | ((values: Values) => string | undefined);
+  /** Help while the record is not there yet, where it is another. */
+  hintNew?: string;
   input: Input;
   required?: boolean;
+  /** What a choice of this field sets in others. */
+  implies?: (value: unknown) => Values;
   /** Chosen once, when the record is made. */
   fixed?: boolean;
   /** Only asked for while this holds; else the record has `absent` in its place. */
   when?: (values: Values) => boolean;
   absent?: unknown;
+  /** Heading above this field and the following ones of the same section. */
+  section?: string;
   /** Stands below "More settings", or below a fold of this name. */
-  more?: true | "Advanced";
+  more?: true | typeof ADVANCED;
   /** Never shown again once it is given; a field for passwords is so by itself. */
   secret?: true;
+  /** An input of its own that holds no secret, so that what is typed into it may be kept. */
+  secretFree?: true;
   /** Of an object with fields of its own: what of it the form knows. The rest is not sent, and stays as it is. */
   parts?: Parts;
 }
@@ -97,6 +111,30 @@ export function bodyToShow(fields: readonly Field[], values: Values): Values {
   return Object.fromEntries(shown);
 }
 
+/**
+ * The values that may be kept while they are unsaved. An input of its own can hold a secret that its description does not
+ * name, so only parts that are described are kept of it.
+ */
+export function withoutSecrets(fields: readonly Field[], values: Values): Values {
+  const kept = fields.flatMap((field) => {
+    const { name, parts, input } = field;
+    const value = values[name];
+    if (value === undefined || isSecret(field)) return [];
+    if (parts) return value === null ? [] : [[name, withoutSecrets(parts.fields, value as Values)] as const];
+    return input.kind === "own" && field.secretFree !== true ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** A record with unsaved values over its own. What was not kept, such as a secret, stays as the record has it. */
+export function withKept(fields: readonly Field[], record: Values, kept: Values): Values {
+  const parts = fields.flatMap(({ name, parts: own }) => {
+    const value = kept[name] as Values | undefined;
+    return own && value ? [[name, withKept(own.fields, { ...(record[name] as Values | null) }, value)] as const] : [];
+  });
+  return { ...record, ...kept, ...Object.fromEntries(parts) };
+}
+
 function hidden(value: unknown): unknown {
   if (typeof value === "string") return value === "" ? "" : "…";
   if (typeof value !== "object" || value === null) return value;
@@ -131,6 +169,7 @@ function wireValue({ input, required, parts }: Field, value: unknown): unknown {
     if (required || (input.kind === "text" && input.empty === "itself")) return "";
     return input.kind === "text" && input.empty === "omit" ? undefined : null;
   }
+  if (input.kind === "choice" && input.number) return typeof value === "string" ? Number(value) : undefined;
   if (input.kind === "number") return typeof value === "number" ? value : null;
   return value;
 }

@@ -1,4 +1,4 @@
-import { TextInput } from "@mantine/core";
+import { TimeInput } from "../time-input.tsx";
 import type { OwnInputProps } from "./field.ts";
 
 /** A moment as the browser's own field writes it, on the reader's clock. */
@@ -9,14 +9,11 @@ export function fieldTime(at: number): string {
 
 /** A moment, or null for none. */
 export const MomentInput = ({ label, hint, value, onChange, disabled }: OwnInputProps) => (
-  <TextInput
+  <TimeInput
     label={label}
     description={hint}
-    type="datetime-local"
     value={typeof value === "number" ? fieldTime(value) : ""}
-    onChange={({ currentTarget }) =>
-      onChange(currentTarget.value === "" ? null : new Date(currentTarget.value).getTime())
-    }
+    onChange={(next) => onChange(next === "" ? null : new Date(next).getTime())}
     disabled={disabled}
   />
 );

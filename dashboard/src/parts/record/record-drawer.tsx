@@ -2,6 +2,7 @@ import { Drawer, Stack, Tabs } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, patch, post, remove } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { CodeBlock } from "../code-block.tsx";
 import { curlOf } from "../curl.ts";
 import { DrawerTitle } from "../drawer-title.tsx";
@@ -52,7 +53,7 @@ export function RecordDrawer<T extends RecordRow>({ kind, open, row, change }: P
 
 function NewRecord<T extends RecordRow>({ kind, change }: Pick<Props<T>, "kind" | "change">) {
   const client = useQueryClient();
-  const form = useRecordForm({ fields: kind.fields, starts: kind.starts });
+  const form = useRecordForm({ fields: kind.fields, starts: kind.starts, draft: `${kind.path} new` });
   return (
     <Stack gap="xl">
       <RecordForm
@@ -64,13 +65,17 @@ function NewRecord<T extends RecordRow>({ kind, change }: Pick<Props<T>, "kind" 
         save={async (body) => {
           const made = await post<T>(kind.path, { ...kind.always, ...body });
           await client.invalidateQueries({ queryKey: [kind.path] });
-          notifications.show({ color: "green", title: "Saved", message: `${nameIn(kind, made)} is there.` });
+          notifications.show({
+            color: "green",
+            title: t("Saved"),
+            message: t("{name} created.", { name: nameIn(kind, made) }),
+          });
           change((kind.panels?.(made) ?? []).length > 0 ? made.id : null);
           kind.onMade?.(made);
         }}
       />
       <CodeBlock
-        heading="The same as curl"
+        heading={t("curl command")}
         code={curlOf({ path: kind.path, body: { ...kind.always, ...bodyToShow(kind.fields, form.values) } })}
       />
     </Stack>
@@ -91,7 +96,7 @@ function OpenRecord<T extends RecordRow>({
   return (
     <Tabs defaultValue="settings" keepMounted={false}>
       <Tabs.List mb="md">
-        <Tabs.Tab value="settings">Settings</Tabs.Tab>
+        <Tabs.Tab value="settings">{t("Settings")}</Tabs.Tab>
         {panels.map(({ value, label }) => (
           <Tabs.Tab key={value} value={value}>
             {label}
@@ -122,7 +127,7 @@ function EditRecord<T extends RecordRow>({
   const client = useQueryClient();
   const { path, fields, may = "write" } = kind;
   const before = { ...record } as Values;
-  const form = useRecordForm({ fields, starts: kind.starts, before });
+  const form = useRecordForm({ fields, starts: kind.starts, before, draft: `${path}/${record.id ?? ""}` });
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: [path] });
   return (
     <RecordForm
@@ -134,7 +139,7 @@ function EditRecord<T extends RecordRow>({
       save={async (body) => {
         await patch(`${path}/${record.id ?? ""}`, body);
         await refresh();
-        notifications.show({ color: "green", title: "Saved", message: "It counts from the next message on." });
+        notifications.show({ color: "green", title: t("Saved"), message: t("Applies from the next message on.") });
         close();
       }}
       aside={
@@ -144,16 +149,16 @@ function EditRecord<T extends RecordRow>({
               may={may}
               color="red"
               variant="subtle"
-              question={`Remove ${nameIn(kind, record)}?`}
+              question={t("Remove {name}?", { name: nameIn(kind, record) })}
               consequence={kind.removal}
-              yes="Remove it"
+              yes={t("Remove")}
               run={async () => {
                 await remove(`${path}/${record.id ?? ""}`);
                 close();
                 await refresh();
               }}
             >
-              Remove
+              {t("Remove")}
             </GuardedConfirm>
           )}
           {kind.actions?.(record, close)}

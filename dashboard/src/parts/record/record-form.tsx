@@ -1,7 +1,11 @@
 import { Button, Group, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
+import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../error-state.tsx";
 import { GuardedButton, useWhyNot, type Right } from "../guarded.tsx";
+import { RestoredNote } from "../restored-note.tsx";
+import { useLeaveGuard } from "../use-draft.ts";
+import { ExistsContext } from "./exists-context.ts";
 import type { Field, Values } from "./field.ts";
 import { FieldList } from "./field-list.tsx";
 import type { RecordFormState } from "./use-record-form.ts";
@@ -14,6 +18,8 @@ interface Props {
   may: Right;
   save: (body: Values) => Promise<unknown>;
   saveWord?: string;
+  /** Keeps the buttons in view below a long form. */
+  isLong?: true;
   cancel?: () => void;
   /** Below the fields, above the buttons. */
   children?: ReactNode;
@@ -21,10 +27,13 @@ interface Props {
   aside?: ReactNode;
 }
 
+const STICKY = { pos: "sticky", bottom: 0, py: "sm", bg: "var(--mantine-color-body)" } as const;
+
 /** A form made of the description of its fields. */
 export function RecordForm(props: Props) {
-  const { form, fields, exists, may, save, saveWord = "Save", cancel, children, aside } = props;
+  const { form, fields, exists, may, save, saveWord = t("Save"), cancel, children, aside, isLong } = props;
   const readOnly = useWhyNot(may) !== null;
+  useLeaveGuard(form.touched);
   return (
     <form
       noValidate
@@ -34,28 +43,37 @@ export function RecordForm(props: Props) {
       }}
     >
       <Stack gap="md">
-        <FieldList
-          fields={fields}
-          values={form.values}
-          set={form.set}
-          faultAt={form.faultAt}
-          isDisabled={({ fixed }) => readOnly || (exists && fixed === true)}
-        />
+        {form.isRestored && <RestoredNote discard={form.discard} />}
+        <ExistsContext value={exists}>
+          <FieldList
+            fields={fields}
+            values={form.values}
+            set={form.set}
+            faultAt={form.faultAt}
+            isDisabled={({ fixed }) => readOnly || (exists && fixed === true)}
+          />
+        </ExistsContext>
         {children}
-        {form.error && <ErrorState error={form.error} title="It is not saved" />}
-        <Group justify="space-between" mt="xs">
+        {form.error && <ErrorState error={form.error} title={t("Not saved")} />}
+        <Group justify="space-between" mt="xs" {...(isLong ? STICKY : {})}>
           <Group gap="sm">{aside}</Group>
           <Group gap="sm">
             {cancel && (
-              <Button variant="default" onClick={cancel}>
-                {readOnly ? "Close" : "Cancel"}
+              <Button
+                variant="default"
+                onClick={() => {
+                  form.discard();
+                  cancel();
+                }}
+              >
+                {readOnly ? t("Close") : t("Cancel")}
               </Button>
             )}
             <GuardedButton
               type="submit"
               may={may}
               loading={form.busy}
-              whyNot={form.changed ? null : "Nothing is changed yet."}
+              whyNot={form.changed ? null : t("No changes yet")}
             >
               {saveWord}
             </GuardedButton>

@@ -1,6 +1,7 @@
 import { Anchor, Badge, Group, Tooltip } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { usePages } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
 import { useUrlState } from "../../url-state.ts";
 import { curlOf } from "../curl.ts";
 import { DataTable, type Column } from "../data-table.tsx";
@@ -37,7 +38,7 @@ export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>
   );
   const columns: Column<T>[] = [
     {
-      title: kind.nameTitle ?? "Name",
+      title: kind.nameTitle ?? t("Name"),
       render: (row) => <NameCell row={row} name={nameIn(kind, row)} open={(id) => change({ open: id })} />,
     },
     ...kind.columns,
@@ -52,7 +53,13 @@ export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>
       )}
       {!table.loading && !isEmpty && (
         <Group justify="space-between" align="flex-end" mb="md">
-          <TypedFilter label="Find" value={q} onChange={(text) => change({ q: text })} placeholder="Name" leading />
+          <TypedFilter
+            label={t("Find")}
+            value={q}
+            onChange={(text) => change({ q: text })}
+            placeholder={t("Name")}
+            leading
+          />
           {title === undefined && add}
         </Group>
       )}
@@ -65,7 +72,7 @@ export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>
         onRow={({ id }) => id !== null && change({ open: id })}
         empty={
           q !== "" && own.length > 0 ? (
-            <EmptyState sentence={`No ${kind.one} is called that.`} />
+            <EmptyState sentence={t("No results")} />
           ) : (
             <EmptyState
               sentence={kind.empty.sentence}
@@ -102,8 +109,8 @@ function NameCell({ row: { id, origin }, name, open }: NameProps) {
         </Anchor>
       )}
       {origin === "learned" && (
-        <Tooltip label="Taken from a request that ended in the simulator. Save it to make it yours.">
-          <Badge color="blue">learned</Badge>
+        <Tooltip label={t("Learned from a request through the simulator. Save it to edit it.")}>
+          <Badge color="blue">{t("learned")}</Badge>
         </Tooltip>
       )}
     </Group>

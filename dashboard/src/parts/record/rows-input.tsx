@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Fieldset, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { useState } from "react";
+import { t } from "../../i18n/t.ts";
 import type { Option, OwnInputProps } from "./field.ts";
 
 export type Row = Readonly<Record<string, string>>;
@@ -65,7 +66,7 @@ export function RowsInput({ label, hint, value, onChange, disabled, faultAt, row
               variant="subtle"
               color="gray"
               size="lg"
-              aria-label={`Remove row ${place + 1} of ${label}`}
+              aria-label={t("Remove row {number} of {label}", { number: place + 1, label })}
               onClick={() => change(rows.filter((_, at) => at !== place))}
               disabled={disabled}
             >
@@ -109,7 +110,12 @@ interface CellProps {
 }
 
 function Cell({ column: { label, options, placeholder }, place, value, error, onChange }: CellProps) {
-  const common = { label, error, flex: "1 1 150px", "aria-label": `${label}, row ${place + 1}` };
+  const common = {
+    label,
+    error,
+    flex: "1 1 150px",
+    "aria-label": t("{label}, row {number}", { label, number: place + 1 }),
+  };
   return options ? (
     <Select
       {...common}

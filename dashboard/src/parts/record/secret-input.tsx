@@ -1,4 +1,5 @@
 import { PasswordInput, type PasswordInputProps } from "@mantine/core";
+import { t } from "../../i18n/t.ts";
 
 /** One line that nobody reads over a shoulder, and that no browser fills in. */
 export const SecretInput = (props: PasswordInputProps) => (
@@ -6,7 +7,7 @@ export const SecretInput = (props: PasswordInputProps) => (
     {...props}
     // Mantine says of all inputs but this one that they are wrong.
     aria-invalid={props.error ? true : undefined}
-    visibilityToggleButtonProps={{ "aria-label": "Show it" }}
+    visibilityToggleButtonProps={{ "aria-label": t("Show") }}
     autoComplete="new-password"
   />
 );

@@ -1,6 +1,16 @@
 import { useState } from "react";
 import { ApiError } from "../../api.ts";
-import { bodyToChange, bodyToMake, fieldsAsked, partsOf, type Field, type Values } from "./field.ts";
+import { useDraft } from "../use-draft.ts";
+import {
+  bodyToChange,
+  bodyToMake,
+  fieldsAsked,
+  partsOf,
+  withKept,
+  withoutSecrets,
+  type Field,
+  type Values,
+} from "./field.ts";
 
 interface Fault {
   parameter: string;
@@ -15,6 +25,12 @@ export interface RecordFormState {
   error: Error | null;
   busy: boolean;
   changed: boolean;
+  /** Something was typed since the form opened, and is not saved. */
+  touched: boolean;
+  /** The form begins with unsaved work of an earlier visit. */
+  isRestored: boolean;
+  /** Forgets the unsaved work, and begins anew. */
+  discard: () => void;
   /** Sends through `run` what the fields say; the server's faults come back to the fields they name. */
   submit: (run: (body: Values) => Promise<unknown>) => Promise<void>;
 }
@@ -24,20 +40,28 @@ interface Input {
   starts: Values;
   /** The record as it is, where there is one. */
   before?: Values | undefined;
+  /** Names the unsaved work that is kept in this tab; without it, none is. */
+  draft?: string;
 }
 
 /** The state of a form that is described by its fields. The rules are the server's, so they are written down once. */
-export function useRecordForm({ fields, starts, before }: Input): RecordFormState {
-  const [values, setValues] = useState<Values>({ ...starts, ...before });
+export function useRecordForm({ fields, starts, before, draft = "" }: Input): RecordFormState {
+  const kept = useDraft<Values>(draft, {});
+  const [values, setValues] = useState<Values>(withKept(fields, { ...starts, ...before }, kept.value));
   const [faults, setFaults] = useState<readonly Fault[]>([]);
   const [error, setError] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
+  const [touched, setTouched] = useState(false);
   const body = (): Values => (before ? bodyToChange(fields, values, before) : bodyToMake(fields, values));
 
   return {
     values,
     set(name, value) {
-      setValues((old) => ({ ...old, [name]: value }));
+      const implied = fields.find((field) => field.name === name)?.implies?.(value) ?? {};
+      const next = { ...values, ...implied, [name]: value };
+      setValues(next);
+      setTouched(true);
+      kept.set(withoutSecrets(fields, next));
       setFaults((old) => old.filter(({ parameter }) => !isWithin(parameter, name)));
     },
     faultAt: (path) =>
@@ -46,6 +70,14 @@ export function useRecordForm({ fields, starts, before }: Input): RecordFormStat
       )?.message,
     error,
     busy,
+    touched,
+    isRestored: kept.isRestored,
+    discard() {
+      kept.clear();
+      setTouched(false);
+      setValues({ ...starts, ...before });
+      setFaults([]);
+    },
     // What was learned becomes somebody's own by being saved as it is.
     changed: before === undefined || before.origin === "learned" || Object.keys(body()).length > 0,
     async submit(run) {
@@ -53,8 +85,12 @@ export function useRecordForm({ fields, starts, before }: Input): RecordFormStat
       setError(null);
       setFaults([]);
       try {
+        // Before the work, which may open the saved record with a form of its own.
+        kept.clear();
         await run(body());
+        setTouched(false);
       } catch (problem) {
+        kept.set(withoutSecrets(fields, values));
         const details = problem instanceof ApiError ? problem.details : [];
         const isShown = ({ parameter }: Fault): boolean => isAskedFor(parameter, fields, values);
         setFaults(details.filter(isShown));

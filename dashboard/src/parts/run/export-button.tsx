@@ -1,6 +1,8 @@
 import { Button, Group, Modal } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { get, type Page, type Query } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
+import { t } from "../../i18n/t.ts";
 import { csvLine } from "../csv.ts";
 import { saveFile } from "../save-file.ts";
 import { RunProgress } from "./run-progress.tsx";
@@ -25,13 +27,13 @@ interface Props<T> {
 /** A whole listing as a file for a sheet; it can take a while, shows how far it is, and can be stopped. */
 export function ExportButton<T>({ path, query, one, many, columns, line, reached, begins }: Props<T>) {
   const { run, start, stop, clear } = useRun();
-  const counted = (rows: number): string => `${rows.toLocaleString()} ${rows === 1 ? one : many}`;
+  const counted = (rows: number): string => `${formatNumber(rows)} ${rows === 1 ? one : many}`;
 
   async function work(tell: (sentence: string) => void, signal: AbortSignal): Promise<string> {
     const chunks = [csvLine(columns)];
     let rows = 0;
     let cursor: string | null = null;
-    tell("Reading…");
+    tell(t("Reading…"));
     try {
       do {
         const page: Page<T> = await get(path, { ...query, limit: PAGE_ROWS, cursor }, signal);
@@ -41,10 +43,10 @@ export function ExportButton<T>({ path, query, one, many, columns, line, reached
         const last = page.data.at(-1);
         if (last !== undefined) tell(`${counted(rows)}, ${reached(last)}…`);
       } while (cursor !== null);
-      return `Done: ${counted(rows)} in the file.`;
+      return t("Done: {counted} in the file.", { counted: counted(rows) });
     } finally {
       // What there is until a stop or a failure is worth having.
-      if (signal.aborted) tell(`The file has ${begins} ${counted(rows)}.`);
+      if (signal.aborted) tell(t("The file has {begins} {counted}.", { begins, counted: counted(rows) }));
       if (rows > 0) saveFile(`${many}-${new Date().toISOString().slice(0, 10)}.csv`, "text/csv;charset=utf-8", chunks);
     }
   }
@@ -52,13 +54,13 @@ export function ExportButton<T>({ path, query, one, many, columns, line, reached
   return (
     <>
       <Button variant="default" leftSection={<IconDownload size={17} aria-hidden />} onClick={() => void start(work)}>
-        Export CSV
+        {t("Export CSV")}
       </Button>
-      <Modal opened={run !== null} onClose={clear} title={`Export ${many}`}>
-        {run && <RunProgress label="Export" run={run} stop={stop} />}
+      <Modal opened={run !== null} onClose={clear} title={t("Export {many}", { many })}>
+        {run && <RunProgress label={t("Export")} run={run} stop={stop} />}
         {run && run.state !== "running" && (
           <Group justify="flex-end" mt="lg">
-            <Button onClick={clear}>Close</Button>
+            <Button onClick={clear}>{t("Close")}</Button>
           </Group>
         )}
       </Modal>

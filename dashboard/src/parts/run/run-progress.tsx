@@ -1,5 +1,6 @@
 import { Button, Group, Progress, Stack, Text } from "@mantine/core";
 import { IconPlayerStop } from "@tabler/icons-react";
+import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../error-state.tsx";
 import type { RunState } from "./use-run.ts";
 
@@ -25,7 +26,7 @@ export function RunProgress({ label, run, stop }: Props) {
       />
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm" aria-live="polite">
-          {run.state === "stopped" && "Stopped. "}
+          {run.state === "stopped" && t("Stopped. ")}
           {run.sentence}
         </Text>
         {running && (
@@ -36,11 +37,11 @@ export function RunProgress({ label, run, stop }: Props) {
             onClick={stop}
             flex="none"
           >
-            Stop
+            {t("Stop")}
           </Button>
         )}
       </Group>
-      {run.error && <ErrorState error={run.error} title={`${label} broke off`} />}
+      {run.error && <ErrorState error={run.error} title={t("{label} failed", { label })} />}
     </Stack>
   );
 }

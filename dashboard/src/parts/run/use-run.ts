@@ -1,4 +1,5 @@
 import { useRef, useState } from "react";
+import { t } from "../../i18n/t.ts";
 
 /** How far a piece of long work is. */
 export interface RunState {
@@ -30,7 +31,7 @@ export function useRun(): Run {
 
   async function start(work: Work): Promise<void> {
     const { signal } = (stopper.current = new AbortController());
-    let last = "Starting…";
+    let last = t("Starting…");
     let reached: number | null = null;
     const tell: Tell = (sentence, percent) => {
       last = sentence;

@@ -1,0 +1,27 @@
+import { t } from "../../i18n/t.ts";
+
+/** Browsers whose header also names others come first: Edge says Chrome, and Chrome says Safari. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/Edg(?:e|A|iOS)?\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/Firefox\/|FxiOS\//, "Firefox"],
+  [/Chrom(?:e|ium)\/|CriOS\//, "Chrome"],
+  [/Safari\//, "Safari"],
+  [/curl\//, "curl"],
+];
+
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/Android/, "Android"],
+  [/iPhone|iPad/, "iOS"],
+  [/Windows/, "Windows"],
+  [/Mac OS X|Macintosh/, "macOS"],
+  [/Linux|X11/, "Linux"],
+];
+
+/** What people call the browser of a User-Agent header. */
+export function browserName(agent: string): string {
+  const browser = BROWSERS.find(([form]) => form.test(agent))?.[1];
+  const system = SYSTEMS.find(([form]) => form.test(agent))?.[1];
+  if (browser && system) return t("{browser} on {system}", { browser, system });
+  return browser ?? system ?? (agent === "" ? t("Unknown browser") : agent.slice(0, 40));
+}

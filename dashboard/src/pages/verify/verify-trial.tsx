@@ -1,0 +1,166 @@
+import { Alert, Anchor, Button, Grid, Group, Paper, Select, Stack, Text, TextInput, Title } from "@mantine/core";
+import { IconCheck, IconSend, IconShieldCheck } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { post } from "../../api.ts";
+import { t } from "../../i18n/t.ts";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { curlOf } from "../../parts/curl.ts";
+import { ErrorState } from "../../parts/error-state.tsx";
+import { GuardedButton } from "../../parts/guarded.tsx";
+import { useNames } from "../../parts/record/use-names.ts";
+import { useSendOnce } from "../../parts/use-send-once.ts";
+
+/** Sends a code and checks what was typed, as the API does. */
+export function VerifyTrial() {
+  const configs = useNames("/api/verify-configs");
+  const [configId, setConfigId] = useState<string | null>(null);
+  const [to, setTo] = useState("");
+  const [verifyId, setVerifyId] = useState<string | null>(null);
+  const config = configId ?? configs[0] ?? "default";
+  const body = { configId: config, to };
+  const send = useSendOnce<{ data: string }>("/v1/verify", body, {
+    onSent: ({ data }) => setVerifyId(data),
+  });
+  const change = (run: () => void): void => {
+    run();
+    send.reset();
+    setVerifyId(null);
+  };
+  return (
+    <Grid gap="xl">
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <Paper component="section" aria-label={t("Send a code")}>
+          <Title order={2} size="h4" mb="md">
+            {t("1. Send a code")}
+          </Title>
+          <Stack>
+            <Select
+              label={t("Configuration")}
+              data={configs}
+              value={config}
+              onChange={(name) => change(() => setConfigId(name))}
+              allowDeselect={false}
+            />
+            <TextInput
+              label={t("Phone number")}
+              description={t("With its country code, such as 15550100100.")}
+              inputMode="tel"
+              value={to}
+              onChange={({ currentTarget: { value } }) => change(() => setTo(value))}
+            />
+            {send.error && <ErrorState error={send.error} title={t("The code was not sent")} />}
+            <Group>
+              <GuardedButton
+                leftSection={<IconSend size={16} aria-hidden />}
+                loading={send.busy}
+                whyNot={to.trim() === "" ? t("Enter a number first.") : verifyId ? t("A code has been sent.") : null}
+                onClick={send.send}
+              >
+                {verifyId ? t("Sent") : t("Send code")}
+              </GuardedButton>
+              {verifyId && (
+                <Button variant="subtle" onClick={() => change(() => undefined)}>
+                  {t("Send another")}
+                </Button>
+              )}
+            </Group>
+            <CodeBlock heading={t("The same as curl")} code={curlOf({ path: "/v1/verify", body })} />
+          </Stack>
+        </Paper>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        {verifyId ? <Check key={verifyId} verifyId={verifyId} to={to} /> : <Waiting />}
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+const Waiting = () => (
+  <Paper component="section" aria-label={t("Check the code")}>
+    <Title order={2} size="h4" mb="md">
+      {t("2. Check the code")}
+    </Title>
+    <Text size="sm" c="dimmed">
+      {t("Send a code first. Then enter here what the phone shows.")}
+    </Text>
+  </Paper>
+);
+
+function Check({ verifyId, to }: { verifyId: string; to: string }) {
+  const client = useQueryClient();
+  const [otp, setOtp] = useState("");
+  const [error, setError] = useState<Error | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [verified, setVerified] = useState(false);
+  const number = to.replaceAll(/\D/g, "");
+
+  async function check(): Promise<void> {
+    setBusy(true);
+    setError(null);
+    try {
+      await post("/v1/verify/validate", { verifyId, otp });
+      setVerified(true);
+    } catch (problem) {
+      setError(problem as Error);
+    } finally {
+      setBusy(false);
+    }
+    await client.invalidateQueries({ queryKey: ["/api/verifications"] });
+  }
+
+  return (
+    <Paper component="section" aria-label={t("Check the code")}>
+      <Title order={2} size="h4" mb="md">
+        {t("2. Check the code")}
+      </Title>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void check();
+        }}
+      >
+        <Stack>
+          <Text size="sm">
+            {t("Sent to {to}.", { to })}{" "}
+            <Anchor component={Link} href={`/messages/${verifyId}:1`} size="sm">
+              {t("View status")}
+            </Anchor>{" "}
+            <Anchor component={Link} href={`/phones/${number}`} size="sm">
+              {t("View on the phone")}
+            </Anchor>
+          </Text>
+          <TextInput
+            label={t("Code")}
+            value={otp}
+            onChange={({ currentTarget }) => setOtp(currentTarget.value.trim())}
+            autoComplete="one-time-code"
+            inputMode="numeric"
+            maxLength={10}
+          />
+          {error && <ErrorState error={error} title={t("Not verified")} />}
+          {verified && (
+            <Alert color="green" icon={<IconCheck aria-hidden />} title={t("Verified")} data-verified>
+              {t("The code was right. It cannot be used again.")}
+            </Alert>
+          )}
+          <Group>
+            <GuardedButton
+              type="submit"
+              leftSection={<IconShieldCheck size={16} aria-hidden />}
+              loading={busy}
+              whyNot={verified ? t("This code has been used.") : otp === "" ? t("Enter the code first.") : null}
+            >
+              {t("Check code")}
+            </GuardedButton>
+          </Group>
+          <CodeBlock
+            heading={t("The same as curl")}
+            code={curlOf({ path: "/v1/verify/validate", body: { verifyId, otp: otp || "…" } })}
+          />
+        </Stack>
+      </form>
+    </Paper>
+  );
+}

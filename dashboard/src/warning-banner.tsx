@@ -1,0 +1,42 @@
+import { Alert } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useLocation } from "wouter";
+import { get } from "./api.ts";
+import { t } from "./i18n/t.ts";
+
+interface Warning {
+  code: string;
+  message: string;
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  LIVE_SIMULATED: t("Live messages go to the simulator"),
+  SERVICE_HELD: t("Held after a restore: nothing is sent"),
+  STORAGE_FULL: t("The disk is nearly full: sends are refused"),
+};
+
+/**
+ * What the account's people must not overlook, above every page. It is read with each page and after each change of a route,
+ * never by a timer: a page that is only left open must not keep its session alive.
+ */
+export function WarningBanner() {
+  const [path] = useLocation();
+  const { data } = useQuery({
+    queryKey: ["/api/routes", "warnings", path],
+    queryFn: ({ signal }) => get<{ warnings: readonly Warning[] }>("/api/account", {}, signal),
+    placeholderData: keepPreviousData,
+  });
+  return data?.warnings.map(({ code, message }) => (
+    <Alert
+      key={`${code} ${message}`}
+      color="yellow"
+      title={TITLES[code] ?? code}
+      icon={<IconAlertTriangle aria-hidden />}
+      mb="lg"
+      data-warning={code}
+    >
+      {message}
+    </Alert>
+  ));
+}

@@ -1,0 +1,128 @@
+"""The operations of one Heliograph server."""
+
+from __future__ import annotations
+
+import urllib.parse
+import uuid
+from typing import Any, Iterator, Optional
+
+from .transport import Transport
+
+Answer = dict[str, Any]
+
+
+class Client:
+    """Client of one Heliograph server with one API key. Fields have the names of the API."""
+
+    def __init__(self, base_url: str, api_key: str, *, timeout: float = 30.0, max_retries: int = 3) -> None:
+        transport = Transport(base_url, api_key, timeout, max_retries)
+        self.sms = Sms(transport)
+        self.rcs = Rcs(transport)
+        self.chatapp = ChatApp(transport)
+        self.messages = Messages(transport)
+        self.verify = Verify(transport)
+        self.inbound = Inbound(transport)
+        self.events = Events(transport)
+
+
+class _Resource:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def _send(self, path: str, body: Answer, idempotency_key: Optional[str]) -> Answer:
+        # One key for all repetitions of the call.
+        key = idempotency_key or str(uuid.uuid4())
+        return self._transport.call("POST", path, body=body, idempotency_key=key)
+
+    def _pages(self, path: str, query: Answer) -> Iterator[Answer]:
+        query = {**query}
+        while True:
+            page = self._transport.call("GET", path, query=query)
+            yield from page["data"]
+            if page["nextCursor"] is None:
+                return
+            query["cursor"] = page["nextCursor"]
+
+
+class Sms(_Resource):
+    def send(self, *, idempotency_key: Optional[str] = None, **message: Any) -> Answer:
+        """Sends a text message to one or more recipients: `sender`, `to`, `text`, `type`, …"""
+        return self._send("/v1/sms", message, idempotency_key)
+
+    def preview(self, **message: Any) -> Answer:
+        """Text, segments, price and policy decisions of a message; sends nothing."""
+        return self._transport.call("POST", "/v1/sms/preview", body=message)
+
+
+class Rcs(_Resource):
+    def send(self, *, idempotency_key: Optional[str] = None, **message: Any) -> Answer:
+        """Sends an RCS message by a bot: `botId`, `number`, `type`, `templateName`, …"""
+        return self._send("/v1/rcs", message, idempotency_key)
+
+
+class ChatApp(_Resource):
+    def send(self, *, idempotency_key: Optional[str] = None, **message: Any) -> Answer:
+        """Sends a template message, or a free text. `from` is a word of Python: pass it as `**{"from": "+…"}`."""
+        return self._send("/v1/chatapp", message, idempotency_key)
+
+
+class Messages(_Resource):
+    def send(self, *, idempotency_key: Optional[str] = None, **message: Any) -> Answer:
+        """Sends one message by several channels in order: `to`, `type`, `ways`, …"""
+        return self._send("/v1/messages", message, idempotency_key)
+
+    def get(self, message_id: str) -> Answer:
+        """A message with its timeline."""
+        return self._transport.call("GET", f"/v1/messages/{_segment('message_id', message_id)}")
+
+    def list(self, **filters: Any) -> Iterator[Answer]:
+        """Messages, newest first, fetched page by page while they are read."""
+        return self._pages("/v1/messages", filters)
+
+    def cancel(self, message_id: str) -> Answer:
+        """Cancels a message, or all of a send, that no carrier has yet."""
+        return self._transport.call("POST", f"/v1/messages/{_segment('message_id', message_id)}/cancel")
+
+
+class Verify(_Resource):
+    def start(self, *, idempotency_key: Optional[str] = None, **request: Any) -> Answer:
+        """Sends a one-time password: `configId`, `to`, … The answer's `verifyId` is for `check`."""
+        answer = self._send("/v1/verify", request, idempotency_key)
+        return {**answer, "verifyId": answer["data"]}
+
+    def check(self, **request: Any) -> Answer:
+        """Checks a code: `verifyId`, `otp`. A wrong one is an ApiError with the code OTP_INCORRECT."""
+        # A repetition after a lost answer would count as another attempt.
+        answer = self._transport.call("POST", "/v1/verify/validate", body=request, repeats="refused")
+        return {**answer, "verifyId": answer["data"], "verified": True}
+
+    def get(self, verify_id: str) -> Answer:
+        """The state of a verification, never its code."""
+        return self._transport.call("GET", f"/v1/verify/{_segment('verify_id', verify_id)}")
+
+    def outcome(self, verify_id: str, outcome: str) -> Answer:
+        """Reports whether a code that your own product checked was `used` or `not-used`."""
+        path = f"/v1/verify/{_segment('verify_id', verify_id)}/outcome"
+        return self._transport.call("POST", path, body={"outcome": outcome}, repeats="refused")
+
+
+class Inbound(_Resource):
+    def list(self, **filters: Any) -> Iterator[Answer]:
+        """Messages from users, newest first."""
+        return self._pages("/v1/inbound", filters)
+
+    def get(self, inbound_id: str) -> Answer:
+        return self._transport.call("GET", f"/v1/inbound/{_segment('inbound_id', inbound_id)}")
+
+
+class Events(_Resource):
+    def page(self, **query: Any) -> Answer:
+        """Events after a cursor, oldest first. Keep `nextCursor`: it is also where an empty page goes on."""
+        return self._transport.call("GET", "/v1/events", query=query)
+
+
+def _segment(name: str, value: str) -> str:
+    """An id as a segment of a path. An empty one would address another operation."""
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{name} is a text that is not empty.")
+    return urllib.parse.quote(value, safe="")

@@ -1,0 +1,168 @@
+import { PagedList, type Page } from "./pages.ts";
+import type {
+  CancelResponse,
+  ChatRequest,
+  Event,
+  InboundMessage,
+  ListEventsQuery,
+  ListInboundQuery,
+  ListMessagesQuery,
+  Message,
+  MessageRequest,
+  MessageWithTimeline,
+  OtpGenerated,
+  OtpOutcome,
+  OtpVerified,
+  OutcomeRequest,
+  RcsRequest,
+  SendResponse,
+  SmsPreview,
+  SmsPreviewRequest,
+  SmsRequest,
+  SmsSendResponse,
+  ValidateRequest,
+  Verification,
+  VerifyRequest,
+} from "./schema.ts";
+import { Transport, type CallOptions, type HeliographOptions } from "./transport.ts";
+
+/** A started verification. */
+export interface StartedVerification extends OtpGenerated {
+  verifyId: string;
+}
+
+/** A verification whose code was right. */
+export interface CheckedVerification extends OtpVerified {
+  verifyId: string;
+  verified: true;
+}
+
+/** Filters of a list; the list itself moves the cursor. */
+type Filters<Query> = Omit<Query, "cursor">;
+
+/** Client of one Heliograph server with one API key. */
+export class Heliograph {
+  readonly sms: Sms;
+  readonly rcs: Rcs;
+  readonly chatapp: ChatApp;
+  readonly messages: Messages;
+  readonly verify: Verify;
+  readonly inbound: Inbound;
+  readonly events: Events;
+
+  constructor(options: HeliographOptions) {
+    const transport = new Transport(options);
+    this.sms = new Sms(transport);
+    this.rcs = new Rcs(transport);
+    this.chatapp = new ChatApp(transport);
+    this.messages = new Messages(transport);
+    this.verify = new Verify(transport);
+    this.inbound = new Inbound(transport);
+    this.events = new Events(transport);
+  }
+}
+
+abstract class Resource {
+  protected readonly transport: Transport;
+  constructor(transport: Transport) {
+    this.transport = transport;
+  }
+}
+
+export class Sms extends Resource {
+  /** Sends a text message to one or more recipients. */
+  send(message: SmsRequest, options?: CallOptions): Promise<SmsSendResponse> {
+    return this.transport.send("/v1/sms", message, options);
+  }
+
+  /** Text, segments, price and policy decisions of a message; sends nothing. */
+  preview(message: SmsPreviewRequest, options?: CallOptions): Promise<SmsPreview> {
+    return this.transport.post("/v1/sms/preview", message, "safe", options);
+  }
+}
+
+export class Rcs extends Resource {
+  /** Sends an RCS message by a bot. */
+  send(message: RcsRequest, options?: CallOptions): Promise<SendResponse> {
+    return this.transport.send("/v1/rcs", message, options);
+  }
+}
+
+export class ChatApp extends Resource {
+  /** Sends a template message, or a free text within 24 hours of the user's last message. */
+  send(message: ChatRequest, options?: CallOptions): Promise<SendResponse> {
+    return this.transport.send("/v1/chatapp", message, options);
+  }
+}
+
+export class Messages extends Resource {
+  /** Sends one message by several channels in order. */
+  send(message: MessageRequest, options?: CallOptions): Promise<SendResponse> {
+    return this.transport.send("/v1/messages", message, options);
+  }
+
+  /** A message with its timeline. */
+  get(messageId: string, options?: CallOptions): Promise<MessageWithTimeline> {
+    return this.transport.get(`/v1/messages/${segment("messageId", messageId)}`, {}, options);
+  }
+
+  /** Messages, newest first. */
+  list(filters: Filters<ListMessagesQuery> = {}, options?: CallOptions): PagedList<Message> {
+    return new PagedList((cursor) => this.transport.get("/v1/messages", { ...filters, cursor }, options));
+  }
+
+  /** Cancels a message, or all of a send, that no carrier has yet. */
+  cancel(messageId: string, options?: CallOptions): Promise<CancelResponse> {
+    return this.transport.post(`/v1/messages/${segment("messageId", messageId)}/cancel`, undefined, "safe", options);
+  }
+}
+
+export class Verify extends Resource {
+  /** Sends a one-time password. */
+  async start(request: VerifyRequest, options?: CallOptions): Promise<StartedVerification> {
+    const answer = await this.transport.send<OtpGenerated>("/v1/verify", request, options);
+    return { ...answer, verifyId: answer.data };
+  }
+
+  /** Checks a code. A wrong one is an `ApiError` with the code `OTP_INCORRECT` and `attemptsRemaining`. */
+  async check(request: ValidateRequest, options?: CallOptions): Promise<CheckedVerification> {
+    // A repetition after a lost answer would count as another attempt.
+    const answer = await this.transport.post<OtpVerified>("/v1/verify/validate", request, "refused", options);
+    return { ...answer, verifyId: answer.data, verified: true };
+  }
+
+  /** The state of a verification, never its code. */
+  get(verifyId: string, options?: CallOptions): Promise<Verification> {
+    return this.transport.get(`/v1/verify/${segment("verifyId", verifyId)}`, {}, options);
+  }
+
+  /** Reports whether a code that your own product checked was used. */
+  outcome(verifyId: string, outcome: OutcomeRequest["outcome"], options?: CallOptions): Promise<OtpOutcome> {
+    const path = `/v1/verify/${segment("verifyId", verifyId)}/outcome`;
+    return this.transport.post(path, { outcome }, "refused", options);
+  }
+}
+
+export class Inbound extends Resource {
+  /** Messages from users, newest first. */
+  list(filters: Filters<ListInboundQuery> = {}, options?: CallOptions): PagedList<InboundMessage> {
+    return new PagedList((cursor) => this.transport.get("/v1/inbound", { ...filters, cursor }, options));
+  }
+
+  get(id: string, options?: CallOptions): Promise<InboundMessage> {
+    return this.transport.get(`/v1/inbound/${segment("id", id)}`, {}, options);
+  }
+}
+
+export class Events extends Resource {
+  /** Events after a cursor, oldest first. Keep `nextCursor`: it is also where an empty page goes on. */
+  page(query: ListEventsQuery = {}, options?: CallOptions): Promise<Page<Event> & { nextCursor: string }> {
+    return this.transport.get("/v1/events", { ...query }, options);
+  }
+}
+
+/** An id as a segment of a path. An empty one would address another operation. */
+function segment(name: string, id: string): string {
+  if (typeof id !== "string" || id === "") throw new TypeError(`${name} is a text that is not empty.`);
+  return encodeURIComponent(id);
+}

@@ -1,0 +1,1235 @@
+// Written by `npm run build:sdk -- --types` from the OpenAPI document. Changes belong in the server's schemas.
+
+/** Codes of this version of the server. */
+export type ErrorCode =
+  | "ACCOUNT_SUSPENDED"
+  | "BODY_TOO_LARGE"
+  | "BOT_NOT_FOUND"
+  | "CAMPAIGN_CANCELLED"
+  | "CONFIG_NOT_FOUND"
+  | "COUNTRY_NOT_ALLOWED"
+  | "CSRF_REFUSED"
+  | "IDEMPOTENCY_IN_PROGRESS"
+  | "IDEMPOTENCY_MISMATCH"
+  | "INSUFFICIENT_CREDITS"
+  | "INSUFFICIENT_ROLE"
+  | "INSUFFICIENT_SCOPE"
+  | "INTERNAL"
+  | "INVALID_JSON"
+  | "INVALID_RECIPIENT"
+  | "INVALID_REQUEST"
+  | "INVITATION_INVALID"
+  | "IP_NOT_ALLOWED"
+  | "LAST_OWNER"
+  | "LOGIN_FAILED"
+  | "LOGIN_LOCKED"
+  | "LOGIN_REQUIRED"
+  | "MEDIA_TOO_LARGE"
+  | "MEDIA_TYPE_UNSUPPORTED"
+  | "MESSAGE_NOT_FOUND"
+  | "MESSAGE_TOO_LONG"
+  | "METHOD_NOT_ALLOWED"
+  | "NAME_TAKEN"
+  | "NOT_CANCELLABLE"
+  | "NOT_RESENDABLE"
+  | "OTP_ALREADY_VERIFIED"
+  | "OTP_ATTEMPTS_EXHAUSTED"
+  | "OTP_EXPIRED"
+  | "OTP_INCORRECT"
+  | "OTP_SEND_LIMIT"
+  | "OTP_SUPERSEDED"
+  | "OVERLOADED"
+  | "PARAMS_MISMATCH"
+  | "PASSWORD_CHANGE_REQUIRED"
+  | "PASSWORD_INCORRECT"
+  | "QUERY_QUEUE_FULL"
+  | "QUERY_TIMED_OUT"
+  | "RATE_LIMITED"
+  | "RECIPIENT_BLOCKED"
+  | "RECIPIENT_OPTED_OUT"
+  | "RECORD_IN_USE"
+  | "RECORD_NOT_FOUND"
+  | "ROUTE_NOT_FOUND"
+  | "SENDER_NOT_REGISTERED"
+  | "SERVICE_HELD"
+  | "SESSION_CLOSED"
+  | "SHORT_LINK_MISMATCH"
+  | "STORAGE_FULL"
+  | "STORAGE_UNAVAILABLE"
+  | "TEMPLATE_KIND_MISMATCH"
+  | "TEMPLATE_NOT_FOUND"
+  | "TEST_KEY_NOT_ALLOWED"
+  | "TEXT_TEMPLATE_MISMATCH"
+  | "TOO_MANY_RECIPIENTS"
+  | "TOO_MANY_STREAMS"
+  | "TOTP_ALREADY_ON"
+  | "TOTP_INCORRECT"
+  | "TOTP_REQUIRED"
+  | "UNAUTHORIZED"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "UNSUPPORTED_TYPE"
+  | "VERIFICATION_NOT_FOUND";
+
+export interface CancelResponse {
+  /** Messages that will not be sent. */
+  cancelled: number;
+  /** Messages that a carrier has had, or that had come to an end. */
+  tooLate: number;
+}
+
+export interface ChatMessageSent {
+  /** Business number, so that one receiver can process RCS and chat-app events alike. */
+  botId: string;
+  /** Business number that sent or received the message. */
+  from: string;
+  /** Channel of the event. */
+  channel: "chatapp";
+  /** Event type. */
+  event: "message_sent";
+  /** Message ID: `<id>:<n>`. */
+  messageId: string;
+  /** session: a free-text reply within the session window. */
+  messageType: "template" | "session";
+  /** Phone number of the recipient, with plus. */
+  userPhoneNumber: string;
+  /** Epoch milliseconds. */
+  timestamp: number;
+}
+
+export interface ChatMessageStatus {
+  /** Business number, so that one receiver can process RCS and chat-app events alike. */
+  botId: string;
+  /** Business number that sent or received the message. */
+  from: string;
+  /** Channel of the event. */
+  channel: "chatapp";
+  /** Event type. */
+  event: "message_status";
+  /** Message ID: `<id>:<n>`. */
+  messageId: string;
+  /** Status change. */
+  statuses: {
+    /** ID of this status change: the `webhook-id`. */
+    eventId: string;
+    /** sent: submitted. delivered: on the device. read: opened. failed: not delivered. */
+    status: "sent" | "delivered" | "read" | "failed";
+    /** Epoch seconds. */
+    timestamp: number;
+  };
+  /** Present if the message was sent by another way instead: the channel of that way. */
+  deliveryChannel?: "sms" | "rcs" | "chatapp" | undefined;
+}
+
+export interface ChatRequest {
+  /** `template`, or `text` for an answer within 24 hours of the recipient's own last message. */
+  type: "template" | "text";
+  /** The business number, with country code and plus: `+<country code><number>`. */
+  from: string;
+  /** Groups messages, to be counted, paused and cancelled. */
+  campaignName?: string | undefined;
+  /** When to send, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone. */
+  sendAt?: number | string | undefined;
+  /** The recipient: country code first, 7 to 15 digits, plus optional. Required unless `recipients` is given. */
+  to?: string | undefined;
+  /** In the place of `to`: at most 1,000 recipients, each with components of its own where it has some. */
+  recipients?:
+    | {
+        /** The recipient: country code first, 7 to 15 digits, plus optional. */
+        to: string;
+        /** This recipient's own values and header; left out, those of the request. */
+        components?:
+          | {
+              /** The template's body. */
+              body: {
+                /** One value per placeholder of the template, in order; empty if it has none. Never null. */
+                params: string[];
+              };
+              /** The template's header; left out when it has none. */
+              header?:
+                | {
+                    /** What the header shows; the template has to have the same kind. */
+                    type: "text" | "image" | "video" | "document";
+                    /** Required when type is text, and only then. */
+                    text?: string | undefined;
+                    /** Required when type is image, and only then. */
+                    image?:
+                      | {
+                          /** An http:// or https:// address of a image: jpg, jpeg or png of at most 5 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                    /** Required when type is video, and only then. */
+                    video?:
+                      | {
+                          /** An http:// or https:// address of a video: mp4 or 3gp of at most 16 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                    /** Required when type is document, and only then. */
+                    document?:
+                      | {
+                          /** An http:// or https:// address of a document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                  }
+                | undefined;
+            }
+          | undefined;
+      }[]
+    | undefined;
+  /** The template: lowercase letters, digits and underscores. Required when type is template. */
+  templateName?: string | undefined;
+  /** Values and header; left out when the template has neither variables nor a header. */
+  components?:
+    | {
+        /** The template's body. */
+        body: {
+          /** One value per placeholder of the template, in order; empty if it has none. Never null. */
+          params: string[];
+        };
+        /** The template's header; left out when it has none. */
+        header?:
+          | {
+              /** What the header shows; the template has to have the same kind. */
+              type: "text" | "image" | "video" | "document";
+              /** Required when type is text, and only then. */
+              text?: string | undefined;
+              /** Required when type is image, and only then. */
+              image?:
+                | {
+                    /** An http:// or https:// address of a image: jpg, jpeg or png of at most 5 MB. */
+                    link: string;
+                  }
+                | undefined;
+              /** Required when type is video, and only then. */
+              video?:
+                | {
+                    /** An http:// or https:// address of a video: mp4 or 3gp of at most 16 MB. */
+                    link: string;
+                  }
+                | undefined;
+              /** Required when type is document, and only then. */
+              document?:
+                | {
+                    /** An http:// or https:// address of a document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                    link: string;
+                  }
+                | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
+  /** Required when type is text, and only then. */
+  text?:
+    | {
+        /** The message. */
+        body: string;
+      }
+    | undefined;
+}
+
+export interface ChatUserMessage {
+  /** Business number, so that one receiver can process RCS and chat-app events alike. */
+  botId: string;
+  /** Business number that sent or received the message. */
+  from: string;
+  /** Channel of the event. */
+  channel: "chatapp";
+  /** Event type. */
+  event: "user_message";
+  /** Message that it replies to; if unknown, an ID of the same form. */
+  messageId: string;
+  /** Phone number of the user, with plus. */
+  userPhoneNumber: string;
+  /** Epoch milliseconds. */
+  timestamp: number;
+  /** Content of the user's message. */
+  message: {
+    /** Text of the user; empty if the message has one of the following. */
+    text: string;
+    /** Button that was tapped; null if none. */
+    suggestionResponse: {
+      /** Label of the button. */
+      plainText: string;
+      /** Data of the button. */
+      postBack: {
+        /** Postback data of the button; the number for a call button. */
+        data: string;
+      };
+      /** REPLY: a reply button. ACTION: a link or another action. DIALER: a call button. */
+      type: "REPLY" | "ACTION" | "DIALER";
+    } | null;
+    /** File from the user; null if none. */
+    userFile: {
+      /** Image, video, audio or another file. */
+      category: string;
+      /** The file. */
+      payload: {
+        /** Media type, such as image/jpeg. */
+        mimeType: string;
+        /** Size in bytes. */
+        fileSizeBytes: number;
+        /** File name on the user's phone. */
+        fileName: string;
+        /** URL of the file at the platform. */
+        fileUri: string;
+      };
+      /** Thumbnail; null if there is none. */
+      thumbnail: {
+        /** Media type, such as image/jpeg. */
+        mimeType: string;
+        /** Size in bytes. */
+        fileSizeBytes: number;
+        /** File name on the user's phone. */
+        fileName: string;
+        /** URL of the file at the platform. */
+        fileUri: string;
+      } | null;
+    } | null;
+    /** Location shared by the user; otherwise absent. */
+    location?:
+      | {
+          /** Latitude in degrees. */
+          latitude: number;
+          /** Longitude in degrees. */
+          longitude: number;
+        }
+      | undefined;
+  };
+}
+
+export interface ErrorValue {
+  /** Stable error code: branch on this. Codes may be added but do not change their meaning. */
+  code: string;
+  /** Category of the error, for clients that do not know the `code`. */
+  type: "invalid_request" | "authentication" | "payment" | "permission" | "not_found" | "conflict" | "limit" | "server";
+  /** First invalid field, such as `to[1]`; null if the error is not about a field. */
+  parameter: string | null;
+  /** Human-readable description. It may change. */
+  message: string;
+  /** URL of the page about this code on this server, with cause and fix. */
+  reference: string;
+  /** All invalid fields. */
+  details: {
+    /** Path of the field. */
+    parameter: string;
+    /** Requirement of the field. */
+    message: string;
+  }[];
+  /** Request ID, also in the `request-id` header and in the server log. Give it to the operator. */
+  requestId: string;
+  /** Attempts left after a wrong one-time password. */
+  attemptsRemaining?: number | undefined;
+}
+
+export interface ErrorDetail {
+  /** Path of the field. */
+  parameter: string;
+  /** Requirement of the field. */
+  message: string;
+}
+
+export interface Event {
+  /** The `webhook-id` under which it is pushed. */
+  eventId: string;
+  /** sms, rcs, chatapp. */
+  channel: string;
+  /** delivery_report, message_status, message_sent, user_message, link_click or verification_status. */
+  event: string;
+  /** When it happened, in epoch milliseconds. */
+  at: number;
+  /** What a webhook of its channel has as its body; of a delivery report, all eleven fields as a POST has them. */
+  payload: {
+    [name: string]: unknown;
+  };
+}
+
+export interface InboundMessage {
+  /** Names what was sent. */
+  id: string;
+  /** sms, rcs, chatapp. */
+  channel: string;
+  /** The user's phone, without plus. */
+  from: string;
+  /** The sender, the bot or the business number that it was sent to. */
+  to: string;
+  /** What the user wrote; empty when it is one of the following. */
+  text: string;
+  /** What the user tapped. */
+  suggestionResponse: {
+    /** The label. */
+    plainText: string;
+    /** What the sender put behind it. */
+    postBack: {
+      /** The payload; the number for a call, the address of a chat-app link. */
+      data: string;
+    };
+    /** REPLY: an answer that was offered. ACTION: a link or another action. DIALER: a call. */
+    type: "REPLY" | "ACTION" | "DIALER";
+  } | null;
+  /** A file that the user sent. */
+  userFile: {
+    /** The platform's word for what it is, like image. */
+    category: string;
+    /** The file itself. */
+    payload: {
+      /** Like image/jpeg. */
+      mimeType: string;
+      /** Its size. */
+      fileSizeBytes: number;
+      /** As the user's phone named it. */
+      fileName: string;
+      /** Where the platform keeps it; it is not copied here. */
+      fileUri: string;
+    };
+    /** A small picture of it; null when there is none. */
+    thumbnail: {
+      /** Like image/jpeg. */
+      mimeType: string;
+      /** Its size. */
+      fileSizeBytes: number;
+      /** As the user's phone named it. */
+      fileName: string;
+      /** Where the platform keeps it; it is not copied here. */
+      fileUri: string;
+    } | null;
+  } | null;
+  /** A place that the user shared. */
+  location: {
+    /** Degrees north. */
+    latitude: number;
+    /** Degrees east. */
+    longitude: number;
+  } | null;
+  /** The message that it answers, as in the send response; null where that is not known. */
+  messageId: string | null;
+  /** Epoch milliseconds. */
+  receivedAt: number;
+}
+
+export interface ListEventsQuery {
+  /** The `nextCursor` of the previous answer; `now` begins with what happens from now on. Without it, with the oldest. */
+  cursor?: string | undefined;
+  /** Only what happened at this time or later: epoch milliseconds or ISO 8601. */
+  from?: string | number | undefined;
+  /** Records per page, 1 to 200. Defaults to 50. */
+  limit?: number | undefined;
+}
+
+export interface ListInboundQuery {
+  /** Only what came on this channel. */
+  channel?: "sms" | "rcs" | "chatapp" | undefined;
+  /** The user's phone number. */
+  from?: string | undefined;
+  /** The sender, the bot or the business number that it was sent to. */
+  to?: string | undefined;
+  /** Received at this time or later: epoch milliseconds or ISO 8601. */
+  since?: string | number | undefined;
+  /** Received before this time. */
+  until?: string | number | undefined;
+  /** `nextCursor` of the previous page. */
+  cursor?: string | undefined;
+  /** Records per page, 1 to 200. Defaults to 50. */
+  limit?: number | undefined;
+}
+
+export interface ListMessagesQuery {
+  /** Only messages of this status. */
+  status?: "Pending" | "Delivered" | "Failed" | undefined;
+  /** Only messages of this channel. */
+  channel?: "sms" | "rcs" | "chatapp" | undefined;
+  /** Only messages of this route type. */
+  type?: "OTP" | "TRANS" | "PROMO" | undefined;
+  /** Only messages to this phone number. */
+  recipient?: string | undefined;
+  /** Only messages to numbers with these last digits, 4 to 15 of them; exactly 4 for a viewer. */
+  recipientEnding?: string | undefined;
+  /** Only this message: `<id>:<n>`. */
+  messageId?: string | undefined;
+  /** The id that a carrier gave to the message, or to one of its parts. */
+  carrierMessageId?: string | undefined;
+  /** The name given when sending. */
+  campaignName?: string | undefined;
+  /** The template of a message, while its text is kept: `templateName`, or `templateId` of a text. */
+  templateName?: string | undefined;
+  /** Only messages of test keys, or only of live keys. */
+  test?: boolean | undefined;
+  /** Accepted at this time or later: epoch milliseconds or ISO 8601. */
+  from?: string | number | undefined;
+  /** Accepted before this time. */
+  to?: string | number | undefined;
+  /** `nextCursor` of the previous page. */
+  cursor?: string | undefined;
+  /** Records per page, 1 to 200. Defaults to 50. */
+  limit?: number | undefined;
+}
+
+export interface Message {
+  /** As in the send response: `<id>:<n>`. */
+  messageId: string;
+  /** sms, rcs, chatapp; an RCS message that went on as a text is sms. */
+  channel: string;
+  /** Route type: TRANS, PROMO or OTP. */
+  type: string;
+  /** The sender, the bot or the business number. */
+  sender: string;
+  /** The phone number, without plus. */
+  recipient: string;
+  /** As it was sent; empty once it was erased, and where cards hold the words. */
+  text: string;
+  /** The time for which texts are kept is over, or it was a one-time password. */
+  erased: boolean;
+  /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */
+  templateName: string | null;
+  /** What to show people. */
+  status: "Pending" | "Delivered" | "Failed";
+  /** The finer state behind the status. */
+  state: string;
+  /** The carrier's code, or one of Heliograph's own. */
+  errCode: string | null;
+  /** The same in words. */
+  statusDescription: string | null;
+  /** SMS segments; 1 on the other channels. */
+  segments: number;
+  /** What it costs after what was given back: 0 if it was rejected, cancelled or refunded. */
+  credits: number;
+  /** The name given when sending. */
+  campaignName: string | null;
+  /** Sent with a test key. */
+  test: boolean;
+  /** When it was accepted, in epoch milliseconds. */
+  createdAt: number;
+  /** Not sent before this time, while it waits; null afterwards, and while its campaign is paused. */
+  dueAt: number | null;
+  /** When a carrier took it. */
+  submittedAt: number | null;
+  /** When it came to its end. */
+  doneAt: number | null;
+}
+
+export interface MessageRequest {
+  /** The recipient: country code first, 7 to 15 digits, plus optional. */
+  to: string;
+  /** Route type, the same on every way. A marketing template of the chat app needs PROMO. */
+  type: "TRANS" | "PROMO";
+  /** Seconds to wait for a delivery by one way before the next one, 60 unless given. A failure is not waited for. */
+  moveOnAfterSeconds?: number | undefined;
+  /** Groups messages, to be counted, paused and cancelled. */
+  campaignName?: string | undefined;
+  /** When to send, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone. */
+  sendAt?: number | string | undefined;
+  /** The ways in their order, each on another channel. The message takes the next one when the number cannot be reached by this one, when it fails, or when no delivery comes in time. */
+  ways: (
+    | {
+        /** The channel of this way. */
+        channel: "rcs";
+        /** The bot that sends. */
+        botId: string;
+        /** The template to send. */
+        templateName: string;
+        /** One item with `params` for a text with variables, or one item with `fileUrl` per card; left out, the template is sent as it is. */
+        content?:
+          | {
+              /** One value per placeholder of the text, in order; empty if it has none. Never null. */
+              params?: string[] | undefined;
+              /** Public http:// or https:// address of a card's image or video. */
+              fileUrl?: string | undefined;
+            }[]
+          | undefined;
+      }
+    | {
+        /** The channel of this way. */
+        channel: "chatapp";
+        /** The business number, with country code and plus: `+<country code><number>`. */
+        from: string;
+        /** The template: lowercase letters, digits and underscores. Required when type is template. */
+        templateName?: string | undefined;
+        /** Values and header; left out when the template has neither variables nor a header. */
+        components?:
+          | {
+              /** The template's body. */
+              body: {
+                /** One value per placeholder of the template, in order; empty if it has none. Never null. */
+                params: string[];
+              };
+              /** The template's header; left out when it has none. */
+              header?:
+                | {
+                    /** What the header shows; the template has to have the same kind. */
+                    type: "text" | "image" | "video" | "document";
+                    /** Required when type is text, and only then. */
+                    text?: string | undefined;
+                    /** Required when type is image, and only then. */
+                    image?:
+                      | {
+                          /** An http:// or https:// address of a image: jpg, jpeg or png of at most 5 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                    /** Required when type is video, and only then. */
+                    video?:
+                      | {
+                          /** An http:// or https:// address of a video: mp4 or 3gp of at most 16 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                    /** Required when type is document, and only then. */
+                    document?:
+                      | {
+                          /** An http:// or https:// address of a document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                  }
+                | undefined;
+            }
+          | undefined;
+      }
+    | {
+        /** The channel of this way. */
+        channel: "sms";
+        /** Originator or alphanumeric sender id. */
+        sender: string;
+        /** The message. At most 1,600 characters and 12 segments. Required unless a template is filled in by `templateId` and `custom`. */
+        text?: string | undefined;
+        /** The template to fill in with `custom`, or that the finished `text` must match. */
+        templateId?: string | undefined;
+        /** One value per variable of the template, in order; empty if it has none. `text` is then not used. */
+        custom?: (string | number)[] | undefined;
+        /** 1 sends the text as Unicode whatever it holds; 0 refuses a text that would need it. Echoed in the answer. */
+        unicode?: 0 | 1 | undefined;
+        /** 1 shows the message directly on the screen. Echoed in the answer. */
+        flash?: 0 | 1 | undefined;
+      }
+  )[];
+}
+
+export interface MessageWithTimeline {
+  /** As in the send response: `<id>:<n>`. */
+  messageId: string;
+  /** sms, rcs, chatapp; an RCS message that went on as a text is sms. */
+  channel: string;
+  /** Route type: TRANS, PROMO or OTP. */
+  type: string;
+  /** The sender, the bot or the business number. */
+  sender: string;
+  /** The phone number, without plus. */
+  recipient: string;
+  /** As it was sent; empty once it was erased, and where cards hold the words. */
+  text: string;
+  /** The time for which texts are kept is over, or it was a one-time password. */
+  erased: boolean;
+  /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */
+  templateName: string | null;
+  /** What to show people. */
+  status: "Pending" | "Delivered" | "Failed";
+  /** The finer state behind the status. */
+  state: string;
+  /** The carrier's code, or one of Heliograph's own. */
+  errCode: string | null;
+  /** The same in words. */
+  statusDescription: string | null;
+  /** SMS segments; 1 on the other channels. */
+  segments: number;
+  /** What it costs after what was given back: 0 if it was rejected, cancelled or refunded. */
+  credits: number;
+  /** The name given when sending. */
+  campaignName: string | null;
+  /** Sent with a test key. */
+  test: boolean;
+  /** When it was accepted, in epoch milliseconds. */
+  createdAt: number;
+  /** Not sent before this time, while it waits; null afterwards, and while its campaign is paused. */
+  dueAt: number | null;
+  /** When a carrier took it. */
+  submittedAt: number | null;
+  /** When it came to its end. */
+  doneAt: number | null;
+  /** What happened to it, in order. */
+  timeline: {
+    /** When, in epoch milliseconds. */
+    at: number;
+    /** What happened. */
+    event:
+      | "accepted"
+      | "held"
+      | "resumed"
+      | "postponed"
+      | "sent"
+      | "rerouted"
+      | "enroute"
+      | "delivered"
+      | "read"
+      | "failed"
+      | "unconfirmed"
+      | "cancelled"
+      | "clicked"
+      | "replied"
+      | "simulated";
+    /** The same in words, with what comes next. */
+    detail: string;
+  }[];
+}
+
+export interface OtpGenerated {
+  /** The verify id. */
+  data: string;
+  /** null on success. */
+  error: null;
+  /** The outcome in words. */
+  message: "OTP Generated Successfully!";
+}
+
+export interface OtpOutcome {
+  /** The verify id. */
+  data: string;
+  /** null on success. */
+  error: null;
+  /** The outcome in words. */
+  message: "OTP Outcome Recorded!";
+}
+
+export interface OtpVerified {
+  /** The verify id. */
+  data: string;
+  /** null on success. */
+  error: null;
+  /** The outcome in words. */
+  message: "OTP Verified Successfully!";
+}
+
+export interface OutcomeRequest {
+  /** `used` when your product accepted the code, `not-used` when it never will. */
+  outcome: "used" | "not-used";
+}
+
+export interface RcsMessageStatus {
+  /** Bot that sent or received the message. */
+  botId: string;
+  /** Channel of the event. */
+  channel: "rcs";
+  /** Event type. */
+  event: "message_status";
+  /** Message ID: `<id>:<n>`. */
+  messageId: string;
+  /** Status change. */
+  statuses: {
+    /** ID of this status change: the `webhook-id`. */
+    eventId: string;
+    /** sent: submitted. delivered: on the device. read: opened. failed: not delivered. */
+    status: "sent" | "delivered" | "read" | "failed";
+    /** Epoch seconds. */
+    timestamp: number;
+  };
+  /** Present if the message was sent by another way instead: the channel of that way. */
+  deliveryChannel?: "sms" | "rcs" | "chatapp" | undefined;
+}
+
+export interface RcsRequest {
+  /** The recipient, internationally and with its plus. Required, here or as `from`, unless `recipients` is given. */
+  number?: string | undefined;
+  /** Another name of `number`; both must agree where both are given. */
+  from?: string | undefined;
+  /** The template to send. */
+  templateName: string;
+  /** The bot that sends. */
+  botId: string;
+  /** Route type. */
+  type: "TRANS" | "PROMO";
+  /** Groups messages, to be counted, paused and cancelled. */
+  campaignName?: string | undefined;
+  /** One item with `params` for a text with variables, or one item with `fileUrl` per card; left out, the template is sent as it is. */
+  content?:
+    | {
+        /** One value per placeholder of the text, in order; empty if it has none. Never null. */
+        params?: string[] | undefined;
+        /** Public http:// or https:// address of a card's image or video. */
+        fileUrl?: string | undefined;
+      }[]
+    | undefined;
+  /** In the place of `number`: at most 1,000 recipients, each with content of its own where it has some. */
+  recipients?:
+    | {
+        /** The recipient, internationally and with its plus. */
+        number: string;
+        /** This recipient's own values or images; left out, those of the request. */
+        content?:
+          | {
+              /** One value per placeholder of the text, in order; empty if it has none. Never null. */
+              params?: string[] | undefined;
+              /** Public http:// or https:// address of a card's image or video. */
+              fileUrl?: string | undefined;
+            }[]
+          | undefined;
+      }[]
+    | undefined;
+  /** When to send, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone. */
+  sendAt?: number | string | undefined;
+  /** The text that is sent instead when the number is not on RCS or no delivery came in time: the same `messageId`, one charge, that of the dearer way. */
+  fallback?:
+    | {
+        /** sms. */
+        type: "sms";
+        /** Seconds to wait for a delivery, 60 unless given. A number that is not on RCS is not waited for. */
+        afterSeconds?: number | undefined;
+        /** Originator or alphanumeric sender id. */
+        sender: string;
+        /** The text, unless a template is filled in. */
+        text?: string | undefined;
+        /** An SMS template. */
+        templateId?: string | undefined;
+        /** One value per variable of that template. */
+        custom?: (string | number)[] | undefined;
+      }
+    | undefined;
+}
+
+export interface RcsUserMessage {
+  /** Bot that sent or received the message. */
+  botId: string;
+  /** Channel of the event. */
+  channel: "rcs";
+  /** Event type. */
+  event: "user_message";
+  /** Message that it replies to; if unknown, an ID of the same form. */
+  messageId: string;
+  /** Phone number of the user, with plus. */
+  userPhoneNumber: string;
+  /** Epoch milliseconds. */
+  timestamp: number;
+  /** Content of the user's message. */
+  message: {
+    /** Text of the user; empty if the message has one of the following. */
+    text: string;
+    /** Button that was tapped; null if none. */
+    suggestionResponse: {
+      /** Label of the button. */
+      plainText: string;
+      /** Data of the button. */
+      postBack: {
+        /** Postback data of the button; the number for a call button. */
+        data: string;
+      };
+      /** REPLY: a reply button. ACTION: a link or another action. DIALER: a call button. */
+      type: "REPLY" | "ACTION" | "DIALER";
+    } | null;
+    /** File from the user; null if none. */
+    userFile: {
+      /** Image, video, audio or another file. */
+      category: string;
+      /** The file. */
+      payload: {
+        /** Media type, such as image/jpeg. */
+        mimeType: string;
+        /** Size in bytes. */
+        fileSizeBytes: number;
+        /** File name on the user's phone. */
+        fileName: string;
+        /** URL of the file at the platform. */
+        fileUri: string;
+      };
+      /** Thumbnail; null if there is none. */
+      thumbnail: {
+        /** Media type, such as image/jpeg. */
+        mimeType: string;
+        /** Size in bytes. */
+        fileSizeBytes: number;
+        /** File name on the user's phone. */
+        fileName: string;
+        /** URL of the file at the platform. */
+        fileUri: string;
+      } | null;
+    } | null;
+    /** Location shared by the user; otherwise absent. */
+    location?:
+      | {
+          /** Latitude in degrees. */
+          latitude: number;
+          /** Longitude in degrees. */
+          longitude: number;
+        }
+      | undefined;
+  };
+}
+
+export interface SendResponse {
+  /** Identifier of the send request. */
+  id: string;
+  /** One record per recipient, in the order of the request. */
+  data: {
+    /** The recipient's number: with a plus on RCS, without on the other channels. */
+    recipient: string;
+    /** `<id>:<n>`, n counting from 1. */
+    messageId: string;
+  }[];
+  /** Number of records in data. */
+  totalCount: number;
+  /** The outcome as text. */
+  message: "Message Sent Successfully!";
+  /** null on success. */
+  error: null;
+}
+
+export interface SmsDeliveryReport {
+  /** Message ID as in the send response. */
+  messageId?: string | undefined;
+  /** The recipient's number. */
+  mobileNumber?: string | undefined;
+  /** Sender ID of the message. */
+  senderName?: string | undefined;
+  /** Error code of the carrier or of Heliograph; empty if there is none. */
+  errCode?: string | undefined;
+  /** Delivery status. Pending means that no receipt arrived within the message's validity. */
+  status?: "Pending" | "Delivered" | "Failed" | undefined;
+  /** Time of submission: epoch milliseconds as a string. */
+  createdAt?: string | undefined;
+  /** Time of delivery: YYYY-MM-DD HH:mm:ss in the account's time zone; empty if not delivered. */
+  deliveredDate?: string | undefined;
+  /** Status in words, or the reason of a failure. */
+  statusDescription?: string | undefined;
+  /** Credits charged. */
+  messageCredit?: string | undefined;
+  /** Carrier of the message. */
+  gatewayName?: string | undefined;
+  /** Operator and service circle of the recipient, if known; the carrier's data takes precedence. */
+  operatorCircle?: string | undefined;
+}
+
+export interface SmsLinkClick {
+  /** Sender of the message, or recipient of the reply. */
+  sender: string;
+  /** Channel of the event. */
+  channel: "sms";
+  /** Event type. */
+  event: "link_click";
+  /** Message ID: `<id>:<n>`. */
+  messageId: string;
+  /** Link that was clicked. */
+  link: {
+    /** Code of the recipient's link. */
+    code: string;
+    /** Target URL. */
+    url: string;
+  };
+  /** Visitor: a person, a link preview, or another bot. */
+  agent: "person" | "preview" | "bot";
+  /** Phone number of the link's recipient, with plus. */
+  userPhoneNumber: string;
+  /** Epoch milliseconds. */
+  timestamp: number;
+}
+
+export interface SmsPreview {
+  /** As the first recipient gets it; short links have a code of zeros. */
+  text: string;
+  /** How it goes over the air. */
+  encoding: "gsm7" | "ucs2";
+  /** Length of the text. */
+  characters: number;
+  /** How many SMS it takes. */
+  segmentCount: number;
+  /** The text as it is cut into parts. */
+  segments: {
+    /** What this part carries. */
+    text: string;
+  }[];
+  /** The same text for fewer segments, when only typography stands in the way. */
+  cheaper: {
+    /** The text in the letters of an ordinary phone. */
+    text: string;
+    /** How many SMS it takes then. */
+    segments: number;
+    /** What was replaced. */
+    replaced: {
+      /** The character that makes the text dear. */
+      found: string;
+      /** What stands for it. */
+      use: string;
+      /** A letter loses its accent, which readers will notice. */
+      letter: boolean;
+    }[];
+  } | null;
+  /** What all recipients together cost; those that fail cost nothing. */
+  credits: number;
+  /** What a metered account has; null when credits are not counted. */
+  balance: number | null;
+  /** False when a send would be refused with 402. */
+  affordable: boolean;
+  /** Policies that the simulator only notes and a real carrier would not let pass. */
+  wouldRefuse: string[];
+  /** One record per recipient, in the order of the request. */
+  recipients: {
+    /** The number as it was read. */
+    recipient: string;
+    /** Why this one would fail; null when it would be sent. */
+    failure: string | null;
+    /** What this one costs. */
+    credits: number;
+    /** Not sent before this time, in epoch milliseconds; null means at once. */
+    heldUntil: number | null;
+    /** What each policy says. */
+    verdicts: {
+      /** Who was asked. */
+      policy: string;
+      /** passed, held, refused or noted. */
+      verdict: string;
+      /** Why. */
+      detail: string;
+    }[];
+    /** In the order they would be tried; among equals the likelier first. */
+    routes: {
+      /** The route. */
+      name: string;
+      /** Where it leads. */
+      carrier: string;
+    }[];
+    /** Only where recipients have values of their own. */
+    text?: string | undefined;
+    /** Of its own text. */
+    segmentCount?: number | undefined;
+  }[];
+}
+
+export interface SmsRequest {
+  /** Originator or alphanumeric sender id. */
+  sender: string;
+  /** Route type. OTP goes before TRANS, TRANS before PROMO. */
+  type: "TRANS" | "PROMO" | "OTP";
+  /** 1 sends the text as Unicode whatever it holds; 0 refuses a text that would need it. Echoed in the answer. */
+  unicode?: 0 | 1 | undefined;
+  /** 1 shows the message directly on the screen. Echoed in the answer. */
+  flash?: 0 | 1 | undefined;
+  /** Groups messages, to be counted, paused and cancelled. */
+  campaignName?: string | undefined;
+  /** The template to fill in with `custom`, or that the finished `text` must match. */
+  templateId?: string | undefined;
+  /** One value per variable of the template, in order; empty if it has none. `text` is then not used. */
+  custom?: (string | number)[] | undefined;
+  /** Short links, one code per recipient. The text carries `{SORT}` inside each link. */
+  shortenUrlData?:
+    | {
+        /** Whether to shorten. */
+        shortenUrl: boolean;
+        /** http and https addresses; the k-th `{SORT}` in the text takes the code for the k-th. */
+        targetUrl?: string[] | undefined;
+      }
+    | undefined;
+  /** When to send, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone. */
+  sendAt?: number | string | undefined;
+  /** One recipient, several with commas between them, or an array. At most 1,000 in one request. Required unless `recipients` is given. */
+  to?: string | string[] | undefined;
+  /** In the place of `to`: recipients with values of their own, for the template or for placeholders such as `{{1}}` in `text`. */
+  recipients?:
+    | {
+        /** Phone number: country code first, 7 to 15 digits, plus optional. */
+        to: string;
+        /** This recipient's own values. */
+        custom?: (string | number)[] | undefined;
+      }[]
+    | undefined;
+  /** The message. At most 1,600 characters and 12 segments. Required unless a template is filled in by `templateId` and `custom`. */
+  text?: string | undefined;
+}
+
+export interface SmsSendResponse {
+  /** Identifier of the send request. */
+  id: string;
+  /** One record per recipient, in the order of the request. */
+  data: {
+    /** The recipient's number: with a plus on RCS, without on the other channels. */
+    recipient: string;
+    /** `<id>:<n>`, n counting from 1. */
+    messageId: string;
+  }[];
+  /** Number of records in data. */
+  totalCount: number;
+  /** The outcome as text. */
+  message: "Message Sent Successfully!";
+  /** null on success. */
+  error: null;
+  /** Only if the request has it. */
+  unicode?: number | undefined;
+  /** Only if the request has it. */
+  flash?: number | undefined;
+}
+
+export interface SmsUserMessage {
+  /** Sender of the message, or recipient of the reply. */
+  sender: string;
+  /** Channel of the event. */
+  channel: "sms";
+  /** Event type. */
+  event: "user_message";
+  /** Message that it replies to; if unknown, an ID of the same form. */
+  messageId: string;
+  /** Phone number of the user, with plus. */
+  userPhoneNumber: string;
+  /** Epoch milliseconds. */
+  timestamp: number;
+  /** Content of the user's message. */
+  message: {
+    /** Text of the user; empty if the message has one of the following. */
+    text: string;
+    /** Button that was tapped; null if none. */
+    suggestionResponse: {
+      /** Label of the button. */
+      plainText: string;
+      /** Data of the button. */
+      postBack: {
+        /** Postback data of the button; the number for a call button. */
+        data: string;
+      };
+      /** REPLY: a reply button. ACTION: a link or another action. DIALER: a call button. */
+      type: "REPLY" | "ACTION" | "DIALER";
+    } | null;
+    /** File from the user; null if none. */
+    userFile: {
+      /** Image, video, audio or another file. */
+      category: string;
+      /** The file. */
+      payload: {
+        /** Media type, such as image/jpeg. */
+        mimeType: string;
+        /** Size in bytes. */
+        fileSizeBytes: number;
+        /** File name on the user's phone. */
+        fileName: string;
+        /** URL of the file at the platform. */
+        fileUri: string;
+      };
+      /** Thumbnail; null if there is none. */
+      thumbnail: {
+        /** Media type, such as image/jpeg. */
+        mimeType: string;
+        /** Size in bytes. */
+        fileSizeBytes: number;
+        /** File name on the user's phone. */
+        fileName: string;
+        /** URL of the file at the platform. */
+        fileUri: string;
+      } | null;
+    } | null;
+    /** Location shared by the user; otherwise absent. */
+    location?:
+      | {
+          /** Latitude in degrees. */
+          latitude: number;
+          /** Longitude in degrees. */
+          longitude: number;
+        }
+      | undefined;
+  };
+}
+
+export interface TemplatePreview {
+  /** What all recipients together cost; those that fail cost nothing. */
+  credits: number;
+  /** What a metered account has; null when credits are not counted. */
+  balance: number | null;
+  /** False when a send would be refused with 402. */
+  affordable: boolean;
+  /** Policies that the simulator only notes and a real carrier would not let pass. */
+  wouldRefuse: string[];
+  /** One record per recipient, in the order of the request. */
+  recipients: {
+    /** The number as it was read. */
+    recipient: string;
+    /** Why this one would fail; null when it would be sent. */
+    failure: string | null;
+    /** What this one costs. */
+    credits: number;
+    /** Not sent before this time, in epoch milliseconds; null means at once. */
+    heldUntil: number | null;
+    /** What each policy says. */
+    verdicts: {
+      /** Who was asked. */
+      policy: string;
+      /** passed, held, refused or noted. */
+      verdict: string;
+      /** Why. */
+      detail: string;
+    }[];
+    /** In the order they would be tried; among equals the likelier first. */
+    routes: {
+      /** The route. */
+      name: string;
+      /** Where it leads. */
+      carrier: string;
+    }[];
+  }[];
+}
+
+export interface ValidateRequest {
+  /** The `data` of the answer to `POST /v1/verify`. */
+  verifyId: string;
+  /** The code as the user typed it. Spaces, dashes and the case of letters do not count. */
+  otp: string;
+}
+
+export interface Verification {
+  /** As in the answer to `POST /v1/verify`. */
+  verifyId: string;
+  /** Name of the configuration. */
+  configId: string;
+  /** The phone number, without plus. */
+  to: string;
+  /** Only a pending one can still be verified. */
+  state: "pending" | "verified" | "expired" | "exhausted" | "superseded" | "cancelled";
+  /** How often a code was tried. */
+  attempts: number;
+  /** How often it may still be; 0 when it is over. */
+  attemptsRemaining: number;
+  /** Sent with a test key, or to a test number. */
+  test: boolean;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** Until when the code is good. */
+  expiresAt: number;
+  /** When it was verified, used up, superseded or expired; null while it was not. */
+  doneAt: number | null;
+  /** The product that made the code, such as supabase; null if Heliograph made it. */
+  source: string | null;
+  /** The product checks the code itself. */
+  deliverOnly: boolean;
+}
+
+export interface VerifyRequest {
+  /** The name or the id of the verification configuration. Required, under this name or the next. */
+  configId?: string | undefined;
+  /** Another name for `configId`. */
+  "config-id"?: string | undefined;
+  /** Phone number: country code first, 7 to 15 digits, plus optional. */
+  to: string;
+  /** A code of your own: 4 to 10 letters and digits. Needs the scope `verify:custom`. */
+  code?: string | undefined;
+  /** `deliver` for a `code` that your own product checks: report what became of it to `POST /v1/verify/{verifyId}/outcome`. */
+  mode?: "deliver" | undefined;
+  /** Language of the user, such as pt-BR: chooses among the `texts` of the configuration. */
+  locale?: string | undefined;
+  /** The product that made `code`, by which verifications can be filtered. Defaults to `api`. */
+  source?: string | undefined;
+}
+
+export interface VerifyVerificationStatus {
+  /** Not a channel: a code may be sent on several. */
+  channel: "verify";
+  /** Event type. */
+  event: "verification_status";
+  /** Verification ID as in the response that started it. */
+  verifyId: string;
+  /** Name of the verification configuration. */
+  configId: string;
+  /** pending: a code was sent. verified: the code was entered. expired: it was not entered in time. exhausted: too many wrong codes. superseded: a newer code replaced it. */
+  status: "pending" | "verified" | "expired" | "exhausted" | "superseded" | "cancelled";
+  /** Number of attempts. */
+  attempts: number;
+  /** True if sent to the simulator only. */
+  test: boolean;
+  /** Epoch milliseconds. */
+  timestamp: number;
+  /** Phone number, with plus. */
+  userPhoneNumber: string;
+}
+
+export type SmsPreviewRequest = SmsRequest;

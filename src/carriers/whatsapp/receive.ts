@@ -1,0 +1,166 @@
+import { idOf } from "../../lib/ids.ts";
+import type { TemplateNews } from "../../model/chatapp.ts";
+import { parseMessageId, type MessageRef } from "../../model/message.ts";
+import { readNumber } from "../../model/number.ts";
+import type { Receipt, ReceiptState } from "../../model/receipt.ts";
+import type { WhatsappSettings } from "../../model/whatsapp-connection.ts";
+import type { Inbound } from "../carrier.ts";
+import { meaningOf } from "./error-codes.ts";
+import { fieldsOf, jsonOf, listOf, wholeOf, stringOf } from "./read-json.ts";
+import { contentsOf } from "./read-message.ts";
+import { readStatus } from "./template-status.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Parsed webhook request. */
+export interface WhatsappEvent {
+  receipts: readonly Receipt[];
+  inbound: readonly WhatsappInbound[];
+  templates: readonly TemplateNews[];
+  /** Messages of users without a phone number, which cannot be answered. */
+  withoutNumber: number;
+  /** Entries that could not be parsed. */
+  unread: number;
+}
+
+/** An inbound message with the platform's id of the message it replies to. */
+export interface WhatsappInbound {
+  inbound: Inbound;
+  answersId: string | null;
+}
+
+interface ReceiveDeps {
+  carrier: string;
+  accountId: number;
+  settings: WhatsappSettings;
+  now: number;
+}
+
+/** Parses a signed webhook; null if it is not JSON. Unknown fields are ignored, because the platform adds new ones. */
+export function parseWhatsappWebhook(deps: ReceiveDeps, text: string): WhatsappEvent | null {
+  const body = jsonOf(text);
+  if (body === undefined) return null;
+  const event: Mutable<WhatsappEvent> = { receipts: [], inbound: [], templates: [], withoutNumber: 0, unread: 0 };
+  const changes = listOf(fieldsOf(body)["entry"]).flatMap((entry) => {
+    const { id, changes: listed } = fieldsOf(entry);
+    return listOf(listed).map((change) => ({ ...fieldsOf(change), entryId: stringOf(id) }));
+  });
+  for (const { field, value, entryId } of changes as (Fields & { entryId: string | null })[]) {
+    if (field === "messages") readMessages(deps, fieldsOf(value), event);
+    // One webhook URL may serve several business accounts; the entry names the account.
+    if (field === "message_template_status_update")
+      readTemplate(fieldsOf(value), entryId ?? deps.settings.businessAccountId, event);
+  }
+  return event;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
+
+function readMessages(deps: ReceiveDeps, value: Fields, event: Mutable<WhatsappEvent>): void {
+  for (const status of listOf(value["statuses"])) {
+    const receipt = receiptOf(deps, fieldsOf(status));
+    if (receipt) event.receipts.push(receipt);
+    else event.unread += 1;
+  }
+  const display = stringOf(fieldsOf(value["metadata"])["display_phone_number"]);
+  const number = display === null ? null : readNumber(display);
+  for (const message of listOf(value["messages"])) {
+    const fields = fieldsOf(message);
+    const from = readNumber(stringOf(fields["from"]) ?? "");
+    if (from === null) event.withoutNumber += 1;
+    else if (number === null) event.unread += 1;
+    else readMessage(deps, fields, { from, to: `+${number}` }, event);
+  }
+}
+
+const SECOND_MS = 1000;
+/** Tolerated clock difference. */
+const AHEAD_MAX_MS = 86_400_000;
+
+/** Seconds as a string. */
+function timeOf(written: unknown, now: number): number | null {
+  const seconds = typeof written === "number" ? written : Number(stringOf(written) ?? Number.NaN);
+  if (!Number.isSafeInteger(seconds) || seconds <= 0) return null;
+  const at = seconds * SECOND_MS;
+  return at <= now + AHEAD_MAX_MS ? at : null;
+}
+
+function readMessage(
+  { accountId, settings, now }: ReceiveDeps,
+  message: Fields,
+  { from, to }: Pick<Inbound, "from" | "to">,
+  event: Mutable<WhatsappEvent>,
+): void {
+  const id = stringOf(message["id"]);
+  const at = timeOf(message["timestamp"], now);
+  if (id === null || at === null) {
+    event.unread += 1;
+    return;
+  }
+  const answersId =
+    stringOf(fieldsOf(message["context"])["id"]) ?? stringOf(fieldsOf(message["reaction"])["message_id"]);
+  for (const [place, content] of contentsOf(message, settings).entries()) {
+    const inbound: Inbound = {
+      accountId,
+      id: idOf(at, place === 0 ? id : `${id} ${place}`),
+      channel: "chatapp",
+      from,
+      to,
+      content,
+      answers: null,
+      at,
+    };
+    event.inbound.push({ inbound, answersId });
+  }
+}
+
+const STATES: Readonly<Record<string, ReceiptState>> = {
+  sent: "enroute",
+  delivered: "delivered",
+  read: "read",
+  // Voice message: playing it means it was read.
+  played: "read",
+  failed: "undelivered",
+};
+
+function receiptOf({ carrier, accountId, now }: ReceiveDeps, status: Fields): Receipt | null {
+  const carrierMessageId = stringOf(status["id"]);
+  const word = stringOf(status["status"]) ?? "";
+  const state = Object.hasOwn(STATES, word) ? STATES[word] : undefined;
+  if (carrierMessageId === null || state === undefined) return null;
+  const recipient = readNumber(stringOf(status["recipient_id"]) ?? "");
+  const ref = refOf(accountId, status["biz_opaque_callback_data"]);
+  return {
+    carrier,
+    carrierMessageId,
+    ...(recipient === null ? {} : { recipient }),
+    ...(ref === null ? {} : { ref }),
+    channel: "chatapp",
+    state,
+    ...(state === "undelivered" ? failureOf(status) : { errorCode: null, description: null }),
+    at: timeOf(status["timestamp"], now) ?? now,
+  };
+}
+
+function refOf(accountId: number, echoed: unknown): MessageRef | null {
+  const parsed = parseMessageId(stringOf(echoed) ?? "");
+  return parsed && { accountId, ...parsed };
+}
+
+const UNEXPLAINED = {
+  errorCode: "FAILED",
+  description: "The platform could not deliver the message and does not say why",
+};
+
+function failureOf(status: Fields): Pick<Receipt, "errorCode" | "description"> {
+  const code = wholeOf(fieldsOf(listOf(status["errors"])[0])["code"]);
+  return code === null ? UNEXPLAINED : { errorCode: String(code), description: meaningOf(code).description };
+}
+
+function readTemplate(value: Fields, businessAccountId: string | null, event: Mutable<WhatsappEvent>): void {
+  const name = stringOf(value["message_template_name"]);
+  const language = stringOf(value["message_template_language"]);
+  const status = readStatus(stringOf(value["event"]));
+  if (name !== null && language !== null && status !== null)
+    event.templates.push({ name, language, status, businessAccountId });
+}

@@ -1,0 +1,213 @@
+import { joinWithOr, isShowable } from "../../lib/text.ts";
+import { Type, type Fields, type Infer } from "../../lib/schema.ts";
+import { HEADER_TEXT_MAX, isTemplateName, TEMPLATE_NAME_MAX, type MediaType } from "../../model/chatapp.ts";
+import { readNumber } from "../../model/number.ts";
+import type { SmsLimits } from "../../model/message.ts";
+import { campaignName } from "../campaign-name.ts";
+import { sendAt } from "../send-at.ts";
+import { EXTENSIONS, LINK_MAX, LINK_RULE, readLink } from "./media-link.ts";
+
+// Strings are limited in UTF-16 units, which only a `check` can count: `maxLength` of JSON Schema counts code points.
+const PARAMS_MAX = 50;
+const PARAM_MAX = 1024;
+const TEXT_MAX = 4096;
+
+const FROM_RULE = "Give the business number as a string: a plus, the country code and the number, 7 to 15 digits.";
+const TO_RULE = "Give the recipient's number as a string.";
+
+const messageType = Type.Union([Type.Literal("template"), Type.Literal("text")], {
+  description: "`template`, or `text` for an answer within 24 hours of the recipient's own last message.",
+  error: "type is template, or text for a free text, in small letters.",
+});
+
+const from = Type.String({
+  format: "phone-with-plus",
+  description: "The business number, with country code and plus: `+<country code><number>`.",
+  error: FROM_RULE,
+  check: (value) => (value.includes("+") && readNumber(value) !== null ? null : FROM_RULE),
+});
+
+const to = Type.String({
+  format: "phone",
+  description: "The recipient: country code first, 7 to 15 digits, plus optional.",
+  error: TO_RULE,
+  check: (value) => {
+    if (value.trim() === "") return TO_RULE;
+    return value.includes(",") ? "Give one recipient in to, or several in recipients." : null;
+  },
+});
+
+/** The fields of every message to one recipient. */
+const soleFields = { type: messageType, from, to, campaignName, sendAt };
+
+/** The platform refuses these in a value (its errors 132018 and 131008), as it refuses a blank value. */
+const VALUE_REFUSED = /[\n\r\t]| {5}/;
+const VALUE_RULE = `A value is a string of at most ${PARAM_MAX} characters without NUL or half a character, never null.`;
+
+const param = Type.String({
+  maxLength: PARAM_MAX,
+  error: VALUE_RULE,
+  check: (value) => {
+    if (value.length > PARAM_MAX || !isShowable(value)) return VALUE_RULE;
+    if (value.trim() !== "" && !VALUE_REFUSED.test(value)) return null;
+    return "A value is not empty and has no line break, no tab and no more than four spaces in a row: the platform refuses them.";
+  },
+});
+
+const HEADER_TEXT_RULE = `Give the header's text: a string of 1 to ${HEADER_TEXT_MAX} characters without NUL or half a character.`;
+const mediaRule = (type: MediaType): string =>
+  `A header of type ${type} has an object ${type}, whose link is ${LINK_RULE}.`;
+
+/** The fault of a header that has not the part of its type. */
+export const HEADER_RULES = {
+  text: HEADER_TEXT_RULE,
+  image: mediaRule("image"),
+  video: mediaRule("video"),
+  document: mediaRule("document"),
+};
+
+const media = (type: MediaType, size: string) =>
+  Type.Object(
+    {
+      link: Type.String({
+        maxLength: LINK_MAX,
+        description: `An http:// or https:// address of a ${type}: ${joinWithOr(EXTENSIONS[type])} of at most ${size}.`,
+        error: HEADER_RULES[type],
+        check: (link) => (readLink(link) === null ? HEADER_RULES[type] : null),
+      }),
+    },
+    { description: `Required when type is ${type}, and only then.`, error: HEADER_RULES[type] },
+  );
+
+const header = Type.Object(
+  {
+    type: Type.Union([Type.Literal("text"), Type.Literal("image"), Type.Literal("video"), Type.Literal("document")], {
+      description: "What the header shows; the template has to have the same kind.",
+      error: "type is one of text, image, video or document.",
+    }),
+    text: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: HEADER_TEXT_MAX,
+        description: "Required when type is text, and only then.",
+        error: HEADER_TEXT_RULE,
+        check: (value) => (value.length <= HEADER_TEXT_MAX && isShowable(value) ? null : HEADER_TEXT_RULE),
+      }),
+    ),
+    image: Type.Optional(media("image", "5 MB")),
+    video: Type.Optional(media("video", "16 MB")),
+    document: Type.Optional(media("document", "100 MB")),
+  },
+  {
+    description: "The template's header; left out when it has none.",
+    error: "header is an object with type and what it shows; leave it out when the template has none.",
+  },
+);
+
+const components = (description: string) =>
+  Type.Object(
+    {
+      body: Type.Object(
+        {
+          params: Type.Array(param, {
+            maxItems: PARAMS_MAX,
+            description: "One value per placeholder of the template, in order; empty if it has none. Never null.",
+            error: `params is an array with one string per variable, at most ${PARAMS_MAX}; it is empty when the template has none.`,
+          }),
+        },
+        { description: "The template's body.", error: "Give components a body: an object with params." },
+      ),
+      header: Type.Optional(header),
+    },
+    {
+      description,
+      error: "components is an object with body and perhaps header; leave it out when the template has neither.",
+    },
+  );
+
+const NAME_RULE = `Give the template's name: lowercase letters a to z, digits and underscores only, 1 to ${TEMPLATE_NAME_MAX} of them.`;
+
+const templateFields = {
+  templateName: Type.String({
+    minLength: 1,
+    maxLength: TEMPLATE_NAME_MAX,
+    pattern: "^[a-z0-9_]+$",
+    description: "The template: lowercase letters, digits and underscores. Required when type is template.",
+    error: NAME_RULE,
+    check: (value) => (isTemplateName(value) ? null : NAME_RULE),
+  }),
+  components: Type.Optional(
+    components("Values and header; left out when the template has neither variables nor a header."),
+  ),
+};
+
+const TEXT_RULE = `A message of type text has an object text, whose body is a string of 1 to ${TEXT_MAX} characters without NUL or half a character.`;
+
+const textFields = {
+  text: Type.Object(
+    {
+      body: Type.String({
+        minLength: 1,
+        maxLength: TEXT_MAX,
+        description: "The message.",
+        error: TEXT_RULE,
+        check: (value) => (value.length <= TEXT_MAX && isShowable(value) ? null : TEXT_RULE),
+      }),
+    },
+    { description: "Required when type is text, and only then.", error: TEXT_RULE },
+  ),
+};
+
+const RECIPIENT_RULE = "A recipient is an object with to and perhaps components.";
+
+const listedTo = Type.String({
+  format: "phone",
+  description: "The recipient: country code first, 7 to 15 digits, plus optional.",
+  error: TO_RULE,
+});
+
+/** `maxItems` is published and refused by `readChat` as TOO_MANY_RECIPIENTS. */
+const recipients = <F extends Fields>(own: F, max: number) =>
+  Type.Array(Type.Object({ to: listedTo, ...own }, { error: RECIPIENT_RULE }), {
+    minItems: 1,
+    maxItems: max,
+    description: `In the place of \`to\`: at most ${max.toLocaleString("en-US")} recipients, each with components of its own where it has some.`,
+    error: "recipients is an array of objects with to and perhaps components.",
+  });
+
+const listFields = { type: messageType, from, campaignName, sendAt };
+
+const OWN_COMPONENTS = {
+  components: Type.Optional(components("This recipient's own values and header; left out, those of the request.")),
+};
+
+/** The body of a template message to one recipient. */
+export const chatTemplateBody = Type.Object({ ...soleFields, ...templateFields });
+
+/** The body of a template message to several recipients. */
+export const chatTemplateListBody = Type.Object({
+  ...listFields,
+  recipients: recipients(OWN_COMPONENTS, Infinity),
+  ...templateFields,
+});
+
+/** The body of a free text to one recipient. */
+export const chatTextBody = Type.Object({ ...soleFields, ...textFields });
+
+/** The body of a free text to several recipients. */
+export const chatTextListBody = Type.Object({ ...listFields, recipients: recipients({}, Infinity), ...textFields });
+
+/** The body of `POST /v1/chatapp` as it is published: of either type, to one recipient or several. */
+export const chatBody = ({ recipientsMax }: Pick<SmsLimits, "recipientsMax">) =>
+  Type.Object(
+    {
+      ...listFields,
+      to: Type.Optional({ ...to, description: `${to.description} Required unless \`recipients\` is given.` }),
+      recipients: Type.Optional(recipients(OWN_COMPONENTS, recipientsMax)),
+      ...Type.Partial(Type.Object({ ...templateFields, ...textFields })).properties,
+    },
+    { title: "ChatRequest" },
+  );
+
+export type ChatTemplateBody = Infer<typeof chatTemplateBody>;
+export type ChatComponents = ChatTemplateBody["components"];

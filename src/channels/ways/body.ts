@@ -1,0 +1,80 @@
+import { Type } from "../../lib/schema.ts";
+import { CHANNELS, DEFAULT_SMS_LIMITS } from "../../model/message.ts";
+import { campaignName } from "../campaign-name.ts";
+import { chatBody } from "../chatapp/body.ts";
+import { rcsBody } from "../rcs/body.ts";
+import { sendAt } from "../send-at.ts";
+import { smsBody } from "../sms/body.ts";
+
+const MOVE_ON_MIN_SECONDS = 10;
+const MOVE_ON_MAX_SECONDS = 86_400;
+const MOVE_ON_SECONDS = 60;
+
+const WAYS_RULE = `ways is an array of 1 to ${CHANNELS.length} objects, each with a channel of its own (${CHANNELS.join(", ")}) and the content for it.`;
+const CHANNEL_RULE = `channel is one of ${CHANNELS.join(", ")}.`;
+const TO_RULE = "Give the recipient's number as a string.";
+
+const to = Type.String({
+  format: "phone",
+  description: "The recipient: country code first, 7 to 15 digits, plus optional.",
+  error: TO_RULE,
+  check: (value) => (value.trim() === "" ? TO_RULE : null),
+});
+
+const type = Type.Union([Type.Literal("TRANS"), Type.Literal("PROMO")], {
+  description: "Route type, the same on every way. A marketing template of the chat app needs PROMO.",
+  error: "type is one of TRANS or PROMO.",
+});
+
+const moveOnAfterSeconds = Type.Default(
+  Type.Integer({
+    minimum: MOVE_ON_MIN_SECONDS,
+    maximum: MOVE_ON_MAX_SECONDS,
+    description: `Seconds to wait for a delivery by one way before the next one, ${MOVE_ON_SECONDS} unless given. A failure is not waited for.`,
+    error: `moveOnAfterSeconds is a whole number from ${MOVE_ON_MIN_SECONDS} to ${MOVE_ON_MAX_SECONDS}; ${MOVE_ON_SECONDS} unless given.`,
+  }),
+  MOVE_ON_SECONDS,
+);
+
+const WAY_DESCRIPTION = "The channel of this way.";
+
+const channel = Type.Union([Type.Literal("rcs"), Type.Literal("chatapp"), Type.Literal("sms")], {
+  description: WAY_DESCRIPTION,
+  error: CHANNEL_RULE,
+});
+
+const { botId, templateName: rcsTemplate, content } = rcsBody(DEFAULT_SMS_LIMITS).properties;
+const { from, templateName: chatTemplate, components } = chatBody(DEFAULT_SMS_LIMITS).properties;
+const { sender, text, templateId, custom, unicode, flash } = smsBody(DEFAULT_SMS_LIMITS).properties;
+
+const channelOf = <const Name extends string>(name: Name) => Type.Literal(name, { description: WAY_DESCRIPTION });
+
+/** Ways as they are published. `readWays` checks each by the rules of its own channel. */
+export const wayBodies = {
+  rcs: Type.Object({ channel: channelOf("rcs"), botId, templateName: rcsTemplate, content }),
+  chatapp: Type.Object({ channel: channelOf("chatapp"), from, templateName: chatTemplate, components }),
+  sms: Type.Object({ channel: channelOf("sms"), sender, text, templateId, custom, unicode, flash }),
+};
+const way = Type.Union([wayBodies.rcs, wayBodies.chatapp, wayBodies.sms]);
+
+const common = { to, type, moveOnAfterSeconds, campaignName, sendAt };
+const listOptions = { minItems: 1, maxItems: CHANNELS.length, error: WAYS_RULE } as const;
+
+/** The fields that all ways share, and the channels of the ways. */
+export const waysEnvelope = Type.Object({
+  ...common,
+  ways: Type.Array(Type.Object({ channel }, { error: WAYS_RULE }), listOptions),
+});
+
+/** The body of `POST /v1/messages` as it is published. */
+export const waysBody = Type.Object(
+  {
+    ...common,
+    ways: Type.Array(way, {
+      ...listOptions,
+      description:
+        "The ways in their order, each on another channel. The message takes the next one when the number cannot be reached by this one, when it fails, or when no delivery comes in time.",
+    }),
+  },
+  { title: "MessageRequest" },
+);

@@ -1,0 +1,28 @@
+import type { Credential } from "../../accounts/secret-index.ts";
+import type { FacadeCall } from "../../http/facade.ts";
+import { acceptThrough } from "../../http/public/send.ts";
+import type { Services } from "../../http/route.ts";
+import type { StoredCredential } from "../../model/credential.ts";
+import { withTlvs } from "../client-tlvs.ts";
+import type { JasminSend } from "./read-send.ts";
+
+export const SEND_RULE = { scope: "sms", testKeys: "sms" } as const;
+export const READ_RULE = { scope: "read", testKeys: "read" } as const;
+
+/** Accepts one send and returns the id of its request. Next: src/http/public/send.ts */
+export async function acceptSend(
+  services: Services,
+  { lease, setHeader }: Pick<FacadeCall, "lease" | "setHeader">,
+  caller: Credential<StoredCredential>,
+  { body, validForMs, callback, tlvs }: JasminSend,
+): Promise<string> {
+  const arrivedAt = services.requestAge.arrival() - lease.waitedMs;
+  const { text } = await acceptThrough(
+    withTlvs(tlvs),
+    services,
+    { body, caller, lease, setHeader },
+    { idempotency: null, arrivedAt, validForMs, callback },
+    (requestId) => requestId,
+  );
+  return text;
+}

@@ -1,0 +1,169 @@
+import { derivedId } from "../../lib/ids.ts";
+import type { MessageCallback } from "../../model/callback.ts";
+import type { State } from "../../model/message.ts";
+import { refuseFaults, type Fault } from "../../model/problem.ts";
+import { tlvOctets, type Tlv, type TlvForm } from "../../smpp/tlv.ts";
+import { readClientTlvs, type ClientTlvs } from "../client-tlvs.ts";
+import { decodeText, readForm, type Parameters } from "../parameters.ts";
+import { tagOf, type TlvDefinition } from "./settings.ts";
+
+/** A sendsms request as `/v1/sms` takes it, with what its body cannot say. */
+export interface Submit {
+  body: object;
+  validForMs: number | undefined;
+  callback: MessageCallback | undefined;
+  tlvs: ClientTlvs;
+}
+
+interface Subject {
+  accountId: number;
+  credentialId: string;
+  username: string;
+  routeClass: string;
+  /** TLVs that `meta-data` may have. */
+  definitions: readonly TlvDefinition[];
+  now: number;
+}
+
+const MINUTE_MS = 60_000;
+const URL_MAX = 2000;
+const ACCOUNT_MAX = 64;
+/** `binfo` and `meta-data` are stored with every message of the request. */
+const RETURNED_MAX = 1000;
+
+/** Values of `dlr-mask`. */
+export const DLR = { delivered: 1, undelivered: 2, buffered: 4, submitted: 8, rejected: 16 } as const;
+const MASK_MAX = 31;
+
+/** Reads a request whose login was right. Faults name the parameter. */
+export function readSubmit(given: Parameters, subject: Subject): Submit {
+  const faults: Fault[] = [];
+  const fault = (parameter: string, message = `${parameter} is malformed.`): void =>
+    void faults.push({ parameter, message });
+  const text = (name: string): string | null => {
+    const bytes = given.get(name);
+    return bytes === undefined ? null : decodeText(bytes, "utf-8");
+  };
+  /** Kannel takes what is no number as not given. */
+  const number = (name: string): number | null => {
+    const value = text(name)?.trim();
+    return value !== undefined && /^-?\d{1,9}$/.test(value) ? Number(value) : null;
+  };
+  const within = (name: string, least: number, most: number): number | null => {
+    const value = number(name);
+    if (value !== null && (value < least || value > most)) fault(name);
+    return value;
+  };
+
+  const coding = within("coding", 0, 2);
+  if (coding === 1) fault("coding", "8-bit messages are not supported.");
+  for (const name of ["udh", "mwi", "pid"])
+    if ((text(name) ?? "") !== "" && text(name) !== "0") fault(name, `${name} is not supported.`);
+  const mclass = within("mclass", 0, 3);
+  within("compress", 0, 1);
+  within("alt-dcs", 0, 2);
+  within("rpi", 0, 2);
+  within("priority", 0, 3);
+  const deferred = within("deferred", 0, 43_200);
+  const validity = number("validity");
+  const account = text("account") ?? "";
+  if (account.length > ACCOUNT_MAX) fault("account");
+  for (const name of ["binfo", "meta-data"])
+    if ((text(name) ?? "").length > RETURNED_MAX) fault(name, `${name} has more than ${RETURNED_MAX} characters.`);
+  const to = text("to");
+  if (to === null) fault("to", "Missing receiver number");
+  else if (to === "") fault("to", "Empty receiver number not allowed");
+  const from = text("from") ?? "";
+  if (from === "") fault("sender");
+
+  const charset = text("charset") ?? (coding === 2 ? "utf-16be" : "utf-8");
+  const words = decodeText(given.get("text") ?? Buffer.alloc(0), charset);
+  if (words === null) fault("charset");
+  else if (words === "") fault("text", "Missing message text");
+  const callback = readCallback(text, within("dlr-mask", 0, MASK_MAX), subject, fault);
+  const tlvs = readTlvs(text("meta-data") ?? "", subject.definitions, fault);
+  refuseFaults(faults);
+  return {
+    body: {
+      sender: from,
+      type: subject.routeClass,
+      to: (to ?? "").trim().split(/\s+/),
+      text: words,
+      ...(coding === 2 && { unicode: 1 }),
+      ...(mclass === 0 && { flash: 1 }),
+      ...(deferred !== null && deferred > 0 && { sendAt: subject.now + deferred * MINUTE_MS }),
+    },
+    validForMs: validity !== null && validity > 0 ? validity * MINUTE_MS : undefined,
+    callback,
+    tlvs,
+  };
+}
+
+function readCallback(
+  text: (name: string) => string | null,
+  mask: number | null,
+  { accountId, credentialId, username }: Subject,
+  fault: (parameter: string) => void,
+): MessageCallback | undefined {
+  const url = text("dlr-url");
+  if (url === null || url === "") return undefined;
+  if (!/^https?:\/\//i.test(url) || url.length > URL_MAX || !URL.canParse(url)) {
+    fault("dlr-url");
+    return undefined;
+  }
+  const states = statesOf(mask ?? 0);
+  if (states.length === 0) return undefined;
+  const shown = { account: text("account"), binfo: text("binfo"), meta: text("meta-data") };
+  const options = Object.fromEntries(Object.entries(shown).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  return {
+    endpointId: derivedId(JSON.stringify(["kannel", accountId, new URL(url).origin])),
+    kind: "kannel",
+    credentialId,
+    states,
+    url,
+    options: { mask: mask ?? 0, username, ...(options as Record<string, string>) },
+  };
+}
+
+/** The states that a mask asks for. An expiry may be either failure; the report itself decides. */
+function statesOf(mask: number): State[] {
+  const asks = (bit: number): boolean => (mask & bit) !== 0;
+  return [
+    ...(asks(DLR.delivered) ? (["delivered"] as const) : []),
+    ...(asks(DLR.submitted) ? (["submitted"] as const) : []),
+    ...(asks(DLR.buffered) ? (["enroute"] as const) : []),
+    ...(asks(DLR.undelivered) ? (["undelivered"] as const) : []),
+    ...(asks(DLR.rejected) ? (["cancelled"] as const) : []),
+    ...(asks(DLR.rejected) || asks(DLR.undelivered) ? (["expired", "rejected"] as const) : []),
+  ];
+}
+
+/** TLVs of a message, `?smpp?name=value&…`, by their definitions. Kannel ignores names without a definition, too. */
+function readTlvs(
+  meta: string,
+  definitions: readonly TlvDefinition[],
+  fault: (parameter: string, message: string) => void,
+): ClientTlvs {
+  const smpp = /\?smpp\?([^?]*)/.exec(`?${meta}`)?.[1] ?? "";
+  const values = readForm(smpp);
+  const tlvs: Tlv[] = [];
+  for (const definition of definitions) {
+    const value = values.get(definition.name);
+    const octets = value && octetsOf(definition, value);
+    if (octets === null) fault("meta-data", `The value of the TLV ${definition.name} is not of its type.`);
+    else if (octets) tlvs.push({ tag: tagOf(definition), value: octets });
+  }
+  const read = readClientTlvs(tlvs);
+  if (!("fault" in read)) return read;
+  fault("meta-data", read.fault);
+  return { dlt: null, tlvs: [] };
+}
+
+function octetsOf({ type, length }: TlvDefinition, value: Buffer): Buffer | null {
+  if (type === "integer") return tlvOctets(INTEGERS[length ?? 0] ?? "uint32", value.toString("latin1"));
+  const octets = type === "nulterminated" ? Buffer.concat([value, NUL]) : value;
+  return length !== undefined && octets.length > length ? null : octets;
+}
+
+const NUL = Buffer.alloc(1);
+const INTEGERS: Readonly<Record<number, TlvForm>> = { 1: "uint8", 2: "uint16", 4: "uint32" };

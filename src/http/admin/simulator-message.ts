@@ -1,0 +1,131 @@
+import type { Caller } from "../../accounts/caller.ts";
+import { splitIntoParts } from "../../channels/sms/segment.ts";
+import { Type } from "../../lib/schema.ts";
+import { CHANNELS, isRcs, isSms, type MessageContent } from "../../model/message.ts";
+import type { PhoneMessage } from "../../model/phone.ts";
+import { hideCodes, seesMasked } from "../hide-numbers.ts";
+
+/** Phone message for responses: only fields of its channel; codes are masked for viewers. */
+export function phoneMessageView(message: PhoneMessage, caller: Caller): object {
+  const { id, messageId, number, sender, channel, content, receivedAt } = message;
+  return {
+    id,
+    messageId,
+    to: number,
+    sender,
+    channel,
+    ...(seesMasked(caller) ? (hideCodes(shown(content)) as object) : shown(content)),
+    receivedAt,
+  };
+}
+
+function shown(content: MessageContent): object {
+  const { text } = content;
+  if (isSms(content)) {
+    const { encoding, flash } = content;
+    return { text, encoding, flash, parts: splitIntoParts(text, encoding) };
+  }
+  if (isRcs(content)) {
+    const { kind, templateName, suggestions, cards } = content;
+    return { kind, templateName, text, suggestions, cards };
+  }
+  if (!("templateName" in content)) return { text };
+  const { templateName, language, header, footer, buttons } = content;
+  return { templateName, language, header, text, footer, buttons };
+}
+
+const labelled = {
+  type: Type.String({ description: "Action type." }),
+  text: Type.String({ description: "Label." }),
+};
+
+const Suggestions = Type.Array(
+  Type.Object({
+    ...labelled,
+    data: Type.String({ description: "Postback data sent to the sender on a tap; not shown on the phone." }),
+    url: Type.Optional(Type.String({ description: "Target of `url`." })),
+    number: Type.Optional(Type.String({ description: "Number that `dial` calls." })),
+    latitude: Type.Optional(Type.Number({ description: "Latitude for `viewLocation`." })),
+    longitude: Type.Optional(Type.Number({ description: "Longitude for `viewLocation`." })),
+    label: Type.Optional(Type.String({ description: "Name of the location for `viewLocation`." })),
+    title: Type.Optional(Type.String({ description: "Title of the event for `calendar`." })),
+    startAt: Type.Optional(Type.Integer({ description: "Start of the event, in epoch milliseconds." })),
+    endAt: Type.Optional(Type.Integer({ description: "End of the event, in epoch milliseconds." })),
+    description: Type.Optional(Type.String({ description: "Description of the event." })),
+  }),
+  { description: "RCS suggestions: reply, url, dial, viewLocation, shareLocation, calendar." },
+);
+
+const Cards = Type.Array(
+  Type.Object({
+    title: Type.String({ description: "Card title." }),
+    description: Type.String({ description: "Card text." }),
+    fileUrl: Type.Union([Type.String(), Type.Null()], { description: "Image or video; null if the card has none." }),
+    suggestions: Suggestions,
+  }),
+  { description: "RCS cards, from left to right." },
+);
+
+const Header = Type.Union(
+  [
+    Type.Object({
+      type: Type.String({ description: "text, image, video or document." }),
+      text: Type.Optional(Type.String({ description: "Text of a text header." })),
+      link: Type.Optional(Type.String({ description: "URL of an image, video or document header." })),
+    }),
+    Type.Null(),
+  ],
+  { description: "Chat-app header above the text; null if there is none." },
+);
+
+const Buttons = Type.Array(
+  Type.Object({
+    ...labelled,
+    url: Type.Optional(Type.String({ description: "Target of `url`." })),
+    number: Type.Optional(Type.String({ description: "Number that `call` calls." })),
+  }),
+  { description: "Chat-app buttons: reply, url, call." },
+);
+
+export const PhoneMessageView = Type.Object(
+  {
+    id: Type.String({ description: "Simulated carrier's message ID." }),
+    messageId: Type.String({ description: "Message ID as in the send response." }),
+    to: Type.String({ description: "Phone number." }),
+    sender: Type.String({ description: "Sender shown on the phone: sender ID, bot or business number." }),
+    channel: Type.String({
+      description: `${CHANNELS.join(", ")}. It determines which of the following fields are present.`,
+    }),
+    text: Type.String({ description: "Complete text; empty if cards contain it." }),
+    encoding: Type.Optional(Type.String({ description: "SMS: gsm7 or ucs2." })),
+    flash: Type.Optional(Type.Boolean({ description: "SMS: true for a flash message, shown directly on the screen." })),
+    parts: Type.Optional(Type.Array(Type.String(), { description: "SMS: text of each segment." })),
+    templateName: Type.Optional(
+      Type.String({ description: "Template of an RCS message, or of a chat-app message that is not free text." }),
+    ),
+    kind: Type.Optional(Type.String({ description: "RCS: text, rich, card or carousel." })),
+    suggestions: Type.Optional(Suggestions),
+    cards: Type.Optional(Cards),
+    language: Type.Optional(Type.String({ description: "Chat app: language of the template, such as en." })),
+    header: Type.Optional(Header),
+    footer: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: "Chat app: footer; null if there is none." }),
+    ),
+    buttons: Type.Optional(Buttons),
+    receivedAt: Type.Integer({ description: "Epoch milliseconds." }),
+  },
+  { title: "PhoneMessage" },
+);
+
+export const phoneMessageExample = {
+  id: "0198f3a2-7c50-7b1e-8a51-3f0c8e2b6d47",
+  messageId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1",
+  to: "15550100100",
+  sender: "HELIOG",
+  channel: "sms",
+  text: "Your order 4711 is on its way.",
+  encoding: "gsm7",
+  flash: false,
+  parts: ["Your order 4711 is on its way."],
+  receivedAt: 1767225600016,
+};

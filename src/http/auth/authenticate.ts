@@ -1,0 +1,142 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { BlockList } from "node:net";
+import type { Keyring } from "../../accounts/keyring.ts";
+import type { Credential, SecretHolder } from "../../accounts/secret-index.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { MinuteCounter } from "../../lib/minute-counter.ts";
+import { rateLimitKey, unmapped } from "../../lib/network.ts";
+import type { Scope } from "../../model/api-key.ts";
+import type { StoredCredential, StoredKind } from "../../model/credential.ts";
+import { Problem } from "../../model/problem.ts";
+import type { KeyRule } from "../route.ts";
+
+const BAD_KEYS_PER_MINUTE = 20;
+
+export interface AuthenticateDeps {
+  keyring: Keyring;
+  clock: Clock;
+  /** By address: slows down guessing (brute force). Valid keys from the same address are not limited. */
+  badKeys: MinuteCounter;
+}
+
+interface KeyRequest {
+  headers: IncomingHttpHeaders;
+  address: string;
+  /** Called before the key is checked, so that the request log knows the key of a refused request. */
+  onIdentified(credential: Credential | null): void;
+}
+
+type SetHeader = (name: string, value: string) => void;
+
+/** Authenticates a request by its API key. Missing, unknown, revoked and expired keys get the same error. */
+export function authenticate(
+  admission: AuthenticateDeps,
+  request: KeyRequest,
+  rule: KeyRule,
+  setHeader: SetHeader,
+): Credential {
+  const credential = admission.keyring.find(singleKey(request.headers.apikey));
+  request.onIdentified(credential);
+  return admitFound(admission, credential, request.address, rule, setHeader);
+}
+
+/** A request to the API of another product. */
+export interface LoginRequest {
+  kind: StoredKind;
+  username: string;
+  password: string;
+  address: string;
+  /** As in `KeyRequest`. */
+  onIdentified(credential: Credential<StoredCredential> | null): void;
+}
+
+/** `any scope`: the body of the request decides which scope it needs; its handler calls `refuseMissingScope`. */
+export type LoginRule = KeyRule | "any scope";
+
+/** The same for a username and password of the API of another product. */
+export function authenticateLogin(
+  admission: AuthenticateDeps,
+  { kind, username, password, address, onIdentified }: LoginRequest,
+  rule: LoginRule,
+  setHeader: SetHeader,
+): Credential<StoredCredential> {
+  const credential = admission.keyring.findLogin(kind, username, password);
+  onIdentified(credential);
+  return admitFound(admission, credential, address, rule, setHeader);
+}
+
+/** Admits the holder of a verified secret; null is a missing or wrong one. */
+export function admitFound<K extends SecretHolder>(
+  { clock, badKeys }: AuthenticateDeps,
+  credential: Credential<K> | null,
+  address: string,
+  rule: LoginRule,
+  setHeader: SetHeader,
+): Credential<K> {
+  const now = clock.now();
+  if (!credential) {
+    if (badKeys.count(rateLimitKey(address), now) <= BAD_KEYS_PER_MINUTE) throw new Problem("UNAUTHORIZED");
+    throw new Problem("RATE_LIMITED", {
+      message: "Too many requests with invalid keys from this address.",
+      retryAfterSeconds: MinuteCounter.secondsLeft(now),
+    });
+  }
+  checkPermissions(credential, address, rule);
+  const { bucket } = credential;
+  if (bucket) {
+    const taken = bucket.take(now);
+    const waitSeconds = taken.taken ? 1 : Math.max(1, Math.ceil(taken.waitMs / 1000));
+    setHeader("ratelimit-policy", `"key";q=${bucket.ratePerSecond};w=1`);
+    setHeader("ratelimit", `"key";r=${taken.taken ? taken.left : 0};t=${waitSeconds}`);
+    if (!taken.taken) throw new Problem("RATE_LIMITED", { retryAfterSeconds: waitSeconds });
+  }
+  return credential;
+}
+
+/** The same for a request that is still being handled; it does not count towards the rate limit. */
+export function authenticateAgain(
+  { keyring }: Pick<AuthenticateDeps, "keyring">,
+  request: Omit<KeyRequest, "onIdentified">,
+  rule: KeyRule,
+): Credential {
+  const credential = keyring.find(singleKey(request.headers.apikey));
+  if (!credential) throw new Problem("UNAUTHORIZED");
+  checkPermissions(credential, request.address, rule);
+  return credential;
+}
+
+function checkPermissions(
+  { key, account, networks }: Credential<SecretHolder>,
+  address: string,
+  rule: LoginRule,
+): void {
+  if (account.suspended) throw new Problem("ACCOUNT_SUSPENDED");
+  if (networks && !isWithin(networks, address)) throw new Problem("IP_NOT_ALLOWED");
+  if (rule === "any scope") return;
+  const scope = key.mode === "test" ? rule.testKeys : rule.scope;
+  if (scope === null) throw new Problem("TEST_KEY_NOT_ALLOWED");
+  if (rule.peopleOnly)
+    throw new Problem("INSUFFICIENT_SCOPE", { message: "No API key may do that; a logged-in owner can." });
+  refuseMissingScope(key, scope);
+}
+
+/** Throws unless the key has the scope. */
+export function refuseMissingScope({ scopes }: Pick<SecretHolder, "scopes">, scope: Scope): void {
+  if (scopes.includes(scope)) return;
+  throw new Problem("INSUFFICIENT_SCOPE", {
+    message: `This API key may not do that: it lacks the scope "${scope}".`,
+  });
+}
+
+/** A header that repeats the same value is accepted; Node joins repeated headers with a comma. */
+function singleKey(header: string | string[] | undefined): string {
+  if (typeof header === "string" && !header.includes(",")) return header;
+  const values = new Set([header ?? ""].flat().flatMap((value) => value.split(",").map((part) => part.trim())));
+  const [first = ""] = values;
+  return values.size === 1 ? first : "";
+}
+
+function isWithin(networks: BlockList, address: string): boolean {
+  const plain = unmapped(address);
+  return networks.check(plain, plain.includes(":") ? "ipv6" : "ipv4");
+}

@@ -1,0 +1,308 @@
+import { Type } from "../../lib/schema.ts";
+import { CUSTOMER_EVENTS, renderCustomerTimeline } from "../../pipeline/timeline.ts";
+import { PAUSED_MS } from "../../model/catalog.ts";
+import {
+  CHANNELS,
+  CUSTOMER_STATUSES,
+  customerStatus,
+  isErased,
+  isEncrypted,
+  messageIdOf,
+  parseMessageId,
+  ROUTE_CLASSES,
+} from "../../model/message.ts";
+import { readNumber } from "../../model/number.ts";
+import { Problem, refuseFaults, type Fault } from "../../model/problem.ts";
+import type { MessageFilter, StoredMessage } from "../../store/store.ts";
+import { seesMasked } from "../hide-numbers.ts";
+import { readLimit, readTime } from "../pagination.ts";
+import { choiceParameter, pageParameters, phoneParameter, textParameter, timeParameter } from "../parameters.ts";
+import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
+import { seesTestsOnly } from "../auth/test-mode.ts";
+
+async function getOne({ store }: Services, call: AuthenticCall): Promise<object> {
+  const message = await findNamed(store, call);
+  const [clicks, answers] = await Promise.all([
+    store.listClicksOfMessage(message, CLICKS_SHOWN),
+    store.listAnswers(message, ANSWERS_SHOWN),
+  ]);
+  return { ...messageView(message), timeline: renderCustomerTimeline({ message, clicks, answers }) };
+}
+
+/** The timeline shows the latest clicks. */
+export const CLICKS_SHOWN = 100;
+
+/** The timeline shows the first replies; `/v1/inbound` lists all. */
+export const ANSWERS_SHOWN = 100;
+
+/** The message of the path parameter. */
+export async function findNamed(
+  store: Services["store"],
+  { params, caller }: Pick<AuthenticCall, "params" | "caller">,
+): Promise<StoredMessage> {
+  const id = parseMessageId(params.messageId ?? "");
+  const message = id && (await store.findMessage({ accountId: caller.account.id, ...id }));
+  if (!message || (seesTestsOnly(caller) && !message.test)) throw new Problem("MESSAGE_NOT_FOUND");
+  return message;
+}
+
+const getList = async ({ store }: Services, call: AuthenticCall): Promise<object> => {
+  const { rows, nextCursor } = await readPage(store, call);
+  return { data: rows.map(messageView), nextCursor };
+};
+
+/** One page of the messages that match the query. */
+export async function readPage(
+  store: Services["store"],
+  { query, caller }: Pick<AuthenticCall, "query" | "caller">,
+): Promise<{ rows: StoredMessage[]; nextCursor: string | null }> {
+  const faults: Fault[] = [];
+  const limit = readLimit(query, faults);
+  const filter = readFilter(query, seesMasked(caller), faults);
+  const after = query.cursor === undefined ? null : parseMessageId(query.cursor);
+  if (query.cursor !== undefined && !after)
+    faults.push({ parameter: "cursor", message: "cursor is the nextCursor of an earlier response." });
+  refuseFaults(faults);
+  if (seesTestsOnly(caller) && filter.test === false) return { rows: [], nextCursor: null };
+  const view = { ...filter, ...(seesTestsOnly(caller) && { test: true }) };
+  const { rows, next } = await store.listMessages(caller.account.id, view, after, limit);
+  return { rows, nextCursor: next && messageIdOf(next) };
+}
+
+function readFilter(query: AuthenticCall["query"], isMasked: boolean, faults: Fault[]): MessageFilter {
+  const status = CUSTOMER_STATUSES.find((known) => known.toLowerCase() === query.status?.toLowerCase());
+  if (query.status !== undefined && !status) {
+    faults.push({ parameter: "status", message: `status is one of ${CUSTOMER_STATUSES.join(", ")}.` });
+  }
+  const channel = CHANNELS.find((known) => known === query.channel?.toLowerCase());
+  if (query.channel !== undefined && !channel)
+    faults.push({ parameter: "channel", message: `channel is one of ${CHANNELS.join(", ")}.` });
+  const routeClass = ROUTE_CLASSES.find((known) => known === query.type?.toUpperCase());
+  if (query.type !== undefined && !routeClass)
+    faults.push({ parameter: "type", message: `type is one of ${ROUTE_CLASSES.join(", ")}.` });
+  const recipient = query.recipient === undefined ? undefined : readNumber(query.recipient.trim());
+  if (recipient === null)
+    faults.push({
+      parameter: "recipient",
+      message: "recipient is a whole international phone number; recipientEnding takes its last digits.",
+    });
+  const recipientEnding = readEnding(query, isMasked, faults);
+  const messageId = query.messageId === undefined ? undefined : parseMessageId(query.messageId.trim());
+  if (messageId === null)
+    faults.push({ parameter: "messageId", message: "messageId is as in the send response: <id>:<n>." });
+  const carrierMessageId = query.carrierMessageId?.trim();
+  if (carrierMessageId === "")
+    faults.push({ parameter: "carrierMessageId", message: "carrierMessageId is the id that a carrier gave." });
+  const test = TEST_CHOICES.find((choice) => choice === query.test?.toLowerCase());
+  if (query.test !== undefined && !test)
+    faults.push({ parameter: "test", message: `test is one of ${TEST_CHOICES.join(", ")}.` });
+  const from = readTime(query, "from", faults);
+  const to = readTime(query, "to", faults);
+  return {
+    ...(status ? { status } : {}),
+    ...(recipient ? { recipient } : {}),
+    ...(recipientEnding === undefined ? {} : { recipientEnding }),
+    ...(messageId ? { messageId } : {}),
+    ...(carrierMessageId ? { carrierMessageId } : {}),
+    ...(test ? { test: test === "true" } : {}),
+    ...(channel ? { channel } : {}),
+    ...(routeClass ? { routeClass } : {}),
+    ...(query.campaignName === undefined ? {} : { campaignName: query.campaignName }),
+    ...(query.templateName === undefined ? {} : { templateName: query.templateName }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  };
+}
+
+const TEST_CHOICES = ["true", "false"] as const;
+const ENDING_MIN = 4;
+const ENDING = /^[0-9]{4,15}$/;
+
+/**
+ * The last digits of a number. A viewer sees numbers masked except for their last four digits; with longer endings, a viewer
+ * could find out the others one by one.
+ */
+function readEnding(query: AuthenticCall["query"], isMasked: boolean, faults: Fault[]): string | undefined {
+  if (query.recipientEnding === undefined) return undefined;
+  const digits = query.recipientEnding.replaceAll(/[\s\-().]/g, "");
+  const parameter = "recipientEnding";
+  if (!ENDING.test(digits))
+    faults.push({ parameter, message: "recipientEnding is the last 4 to 15 digits of a phone number." });
+  else if (isMasked && digits.length > ENDING_MIN)
+    faults.push({
+      parameter,
+      message: "recipientEnding is the last 4 digits for a viewer; recipient takes a whole number.",
+    });
+  return digits;
+}
+
+/** A message as the customer sees it. */
+export function messageView(message: StoredMessage): object {
+  const { state, dueAt } = message;
+  const isWaiting = state === "accepted" || state === "scheduled";
+  return {
+    messageId: messageIdOf(message),
+    channel: message.channel,
+    type: message.routeClass,
+    sender: message.sender,
+    recipient: message.recipient,
+    text: message.content.text,
+    erased: isErased(message.content) || isEncrypted(message.content),
+    templateName: "templateName" in message.content ? (message.content.templateName ?? null) : null,
+    status: customerStatus(state),
+    state,
+    errCode: message.errorCode,
+    statusDescription: message.description,
+    segments: message.segments,
+    credits: message.cost,
+    campaignName: message.campaignName,
+    test: message.test,
+    createdAt: message.createdAt,
+    dueAt: isWaiting && dueAt < PAUSED_MS ? dueAt : null,
+    submittedAt: message.submittedAt,
+    doneAt: message.doneAt,
+  };
+}
+
+const nullableString = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const nullableTime = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
+
+export const MESSAGE_FIELDS = {
+  messageId: Type.String({ description: "As in the send response: `<id>:<n>`." }),
+  channel: Type.String({ description: `${CHANNELS.join(", ")}; an RCS message that went on as a text is sms.` }),
+  type: Type.String({ description: "Route type: TRANS, PROMO or OTP." }),
+  sender: Type.String({ description: "The sender, the bot or the business number." }),
+  recipient: Type.String({ description: "The phone number, without plus." }),
+  text: Type.String({ description: "As it was sent; empty once it was erased, and where cards hold the words." }),
+  erased: Type.Boolean({ description: "The time for which texts are kept is over, or it was a one-time password." }),
+  templateName: nullableString(
+    "The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text.",
+  ),
+  status: Type.Union(
+    CUSTOMER_STATUSES.map((status) => Type.Literal(status)),
+    { description: "What to show people." },
+  ),
+  state: Type.String({ description: "The finer state behind the status." }),
+  errCode: nullableString("The carrier's code, or one of Heliograph's own."),
+  statusDescription: nullableString("The same in words."),
+  segments: Type.Integer({ description: "SMS segments; 1 on the other channels." }),
+  credits: Type.Integer({
+    description: "What it costs after what was given back: 0 if it was rejected, cancelled or refunded.",
+  }),
+  campaignName: nullableString("The name given when sending."),
+  test: Type.Boolean({ description: "Sent with a test key." }),
+  createdAt: Type.Integer({ description: "When it was accepted, in epoch milliseconds." }),
+  dueAt: nullableTime("Not sent before this time, while it waits; null afterwards, and while its campaign is paused."),
+  submittedAt: nullableTime("When a carrier took it."),
+  doneAt: nullableTime("When it came to its end."),
+};
+
+const MessageView = Type.Object(MESSAGE_FIELDS, { title: "Message" });
+
+const MessageWithTimeline = Type.Object(
+  {
+    ...MESSAGE_FIELDS,
+    timeline: Type.Array(
+      Type.Object({
+        at: Type.Integer({ description: "When, in epoch milliseconds." }),
+        event: Type.Union(
+          CUSTOMER_EVENTS.map((event) => Type.Literal(event)),
+          { description: "What happened." },
+        ),
+        detail: Type.String({ description: "The same in words, with what comes next." }),
+      }),
+      { description: "What happened to it, in order." },
+    ),
+  },
+  { title: "MessageWithTimeline" },
+);
+
+export const exampleMessage = {
+  messageId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1",
+  channel: "sms",
+  type: "TRANS",
+  sender: "HELIOG",
+  recipient: "15550100100",
+  text: "Your order 4711 is on its way.",
+  erased: false,
+  templateName: null,
+  status: "Delivered",
+  state: "delivered",
+  errCode: "000",
+  statusDescription: "Delivered to the phone",
+  segments: 1,
+  credits: 1,
+  campaignName: null,
+  test: false,
+  createdAt: 1767225600000,
+  dueAt: null,
+  submittedAt: 1767225600012,
+  doneAt: 1767225600220,
+};
+
+export const getMessage: KeyedRoute = {
+  method: "GET",
+  path: "/v1/messages/:messageId",
+  family: "plain",
+  scope: "read",
+  testKeys: "read",
+  group: "Messages",
+  summary: "Read one message",
+  description: "Returns the status of a message and its timeline.",
+  params: { messageId: { meaning: "As in the send response: `<id>:<n>`.", example: exampleMessage.messageId } },
+  problems: ["MESSAGE_NOT_FOUND"],
+  response: MessageWithTimeline,
+  responseExample: {
+    ...exampleMessage,
+    timeline: [
+      { at: 1767225600000, event: "accepted", detail: "1 segment, 1 credit" },
+      { at: 1767225600012, event: "sent", detail: "Handed to the network" },
+      { at: 1767225600220, event: "delivered", detail: "Delivered to the phone" },
+    ],
+  },
+  handle: getOne,
+};
+
+export const LIST_QUERY = {
+  status: { ...choiceParameter(CUSTOMER_STATUSES, "Only messages of this status."), example: "Delivered" },
+  channel: choiceParameter(CHANNELS, "Only messages of this channel."),
+  type: { ...choiceParameter(ROUTE_CLASSES, "Only messages of this route type."), example: "TRANS" },
+  recipient: phoneParameter("Only messages to this phone number."),
+  recipientEnding: {
+    meaning: "Only messages to numbers with these last digits, 4 to 15 of them; exactly 4 for a viewer.",
+    schema: Type.String({ pattern: "^[0-9]{4,15}$", examples: ["0100"] }),
+  },
+  messageId: textParameter("Only this message: `<id>:<n>`.", exampleMessage.messageId),
+  carrierMessageId: textParameter(
+    "The id that a carrier gave to the message, or to one of its parts.",
+    "0198f3a2-7c4c-7a00-8d3e-5b1f0a9c4e21",
+  ),
+  campaignName: textParameter("The name given when sending.", "autumn"),
+  templateName: textParameter(
+    "The template of a message, while its text is kept: `templateName`, or `templateId` of a text.",
+    "order_shipped",
+  ),
+  test: { meaning: "Only messages of test keys, or only of live keys.", schema: Type.Boolean({ examples: [false] }) },
+  from: timeParameter("Accepted at this time or later: epoch milliseconds or ISO 8601."),
+  to: timeParameter("Accepted before this time.", "end"),
+  ...pageParameters(exampleMessage.messageId),
+};
+
+export const listMessages: KeyedRoute = {
+  method: "GET",
+  path: "/v1/messages",
+  family: "plain",
+  scope: "read",
+  testKeys: "read",
+  group: "Messages",
+  summary: "List messages",
+  description:
+    "Newest first. Filters can be combined, and a message must match all of them. Only the last page can be empty, and others are full unless the search takes long: read on until `nextCursor` is null.",
+  query: LIST_QUERY,
+  response: Type.Object({
+    data: Type.Array(MessageView, { description: "One page of messages." }),
+    nextCursor: nullableString("The cursor of the next page; null on the last."),
+  }),
+  responseExample: { data: [exampleMessage], nextCursor: null },
+  handle: getList,
+};

@@ -1,0 +1,355 @@
+import { cheaperText } from "../../channels/sms/cheaper-text.ts";
+import { chatBody } from "../../channels/chatapp/body.ts";
+import { composedFor, type Draft } from "../../channels/draft.ts";
+import { rcsBody } from "../../channels/rcs/body.ts";
+import { withCodes, type SmsComposed } from "../../channels/sms/compose.ts";
+import { smsBody } from "../../channels/sms/body.ts";
+import { readSms, type SmsDraft } from "../../channels/sms/read.ts";
+import { splitIntoParts } from "../../channels/sms/segment.ts";
+import { STAND_IN_CODE } from "../../channels/sms/short-link-tokens.ts";
+import { nullable, Type } from "../../lib/schema.ts";
+import { routesFor } from "../../pipeline/dispatch/choose-route.ts";
+import type { PolicyDecision } from "../../pipeline/policy/policies.ts";
+import { notedPolicies, type Prepared } from "../../pipeline/accept/prepare.ts";
+import { prepareSms } from "../../pipeline/accept/prepare-sms.ts";
+import { SIMULATOR } from "../../model/catalog.ts";
+import { DEFAULT_SMS_LIMITS, type SmsContent } from "../../model/message.ts";
+import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
+import { chatEndpoint } from "./chatapp.ts";
+import { rcsEndpoint } from "./rcs.ts";
+import type { ChannelEndpoint } from "./send.ts";
+import { SmsRequest } from "./sms.ts";
+
+/** `POST /v1/sms/preview`: prepares a send and checks its policies, and returns the result instead of storing it. */
+async function preview(services: Services, { body, caller }: AuthenticCall): Promise<object> {
+  const { account, key } = caller;
+  const draft = readSms(body, services.smsRules, account.settings, services.clock.now());
+  const prepared = await prepareSms(services.prepareDeps, { account, test: key.mode === "test", draft, dryRun: true });
+  const linkBase = services.prepareDeps.shortLinkBase();
+  const { content, segments } = shownFor(prepared, 0, linkBase);
+  const { recipients, ...outcome } = await outcomeOf(services, caller, prepared);
+  return {
+    text: content.text,
+    encoding: content.encoding,
+    characters: content.text.length,
+    segmentCount: segments,
+    segments: splitIntoParts(content.text, content.encoding).map((text) => ({ text })),
+    // Replacing characters does not shorten a text that must be sent as Unicode.
+    cheaper: draft.unicode === 1 ? null : cheaperText(content.text),
+    ...outcome,
+    recipients: recipients.map((view, place) => ({ ...view, ...ownTextOf(prepared, place, linkBase) })),
+  };
+}
+
+/** The preview of a channel whose text a template or a platform composes: recipients, price and routes. */
+const previewThrough =
+  <D extends Draft>(endpoint: ChannelEndpoint<D>) =>
+  async (services: Services, call: AuthenticCall): Promise<object> => {
+    const { account, key } = call.caller;
+    const draft = endpoint.read(services, call);
+    const prepared = await endpoint.prepare(services, { account, test: key.mode === "test", draft, dryRun: true });
+    const { recipients: numbers } = endpoint.echo(draft);
+    const { recipients, ...outcome } = await outcomeOf(services, call.caller, prepared);
+    return { ...outcome, recipients: recipients.map((view, place) => ({ ...view, recipient: numbers[place] })) };
+  };
+
+interface Outcome {
+  credits: number;
+  balance: number | null;
+  affordable: boolean;
+  wouldRefuse: readonly string[];
+  recipients: readonly RecipientView[];
+}
+
+async function outcomeOf(
+  { store }: Services,
+  { account }: AuthenticCall["caller"],
+  prepared: Prepared,
+): Promise<Outcome> {
+  const recipients = prepared.subject.draft.recipients.map((_, place) => recipientView(prepared, place));
+  const credits = recipients.reduce((sum, recipient) => sum + recipient.credits, 0);
+  const metered = account.settings.credits === "metered";
+  const balance = metered ? (await store.findBalance(account.id)).balance : null;
+  const noted = notedPolicies(prepared);
+  return {
+    credits,
+    balance,
+    affordable: balance === null || balance >= credits,
+    wouldRefuse: noted === "" ? [] : noted.split(", "),
+    recipients,
+  };
+}
+
+type PreparedSms = Prepared<SmsDraft, SmsContent>;
+
+/** The text as a recipient gets it, with placeholder codes in its short links. */
+function shownFor(prepared: PreparedSms, place: number, linkBase: string): SmsComposed {
+  const composed = composedFor(prepared, place);
+  const { targets } = prepared.subject.draft;
+  if (targets === null) return composed;
+  return withCodes(
+    composed,
+    targets.map(() => STAND_IN_CODE),
+    linkBase,
+  );
+}
+
+function ownTextOf(prepared: PreparedSms, place: number, linkBase: string): { text?: string; segmentCount?: number } {
+  if (prepared.each.length === 0) return {};
+  const { content, segments } = shownFor(prepared, place, linkBase);
+  return { text: content.text, segmentCount: segments };
+}
+
+interface RecipientView {
+  recipient: string;
+  failure: string | null;
+  credits: number;
+  heldUntil: number | null;
+  verdicts: readonly object[];
+  routes: readonly { name: string; carrier: string }[];
+}
+
+function recipientView(prepared: Prepared, place: number): RecipientView {
+  const { subject: sending, verdicts, warning } = prepared;
+  const { failure = null, credits = 0, heldUntil = null, decisions = [] } = verdicts[place] ?? {};
+  const { number = "" } = sending.draft.recipients[place] ?? {};
+  const mismatch: PolicyDecision[] =
+    warning === null ? [] : [{ policy: "template", verdict: "noted", detail: warning }];
+  return {
+    recipient: number,
+    failure,
+    credits: failure ? 0 : credits,
+    heldUntil: failure ? null : (heldUntil ?? sending.draft.sendAt),
+    verdicts: [...decisions, ...mismatch].map(({ policy, verdict, detail }) => ({ policy, verdict, detail })),
+    routes: failure ? [] : routesOf(prepared, number),
+  };
+}
+
+/** By priority; routes of equal priority are chosen by weight, so the heavier one comes first. */
+function routesOf({ subject: sending }: Prepared, recipient: string): RecipientView["routes"] {
+  const { test, catalog, draft } = sending;
+  if (test) return [{ name: "test key", carrier: SIMULATOR }];
+  const { channel, routeClass, sender } = draft;
+  return routesFor(catalog, { channel, routeClass, sender, recipient })
+    .toSorted(({ content: a }, { content: b }) => a.priority - b.priority || b.weight - a.weight)
+    .map(({ name, content }) => ({ name, carrier: content.carrier }));
+}
+
+const recipientFields = {
+  recipient: Type.String({ description: "The number as it was read." }),
+  failure: nullable(Type.String(), "Why this one would fail; null when it would be sent."),
+  credits: Type.Integer({ description: "What this one costs." }),
+  heldUntil: nullable(Type.Integer(), "Not sent before this time, in epoch milliseconds; null means at once."),
+  verdicts: Type.Array(
+    Type.Object({
+      policy: Type.String({ description: "Who was asked." }),
+      verdict: Type.String({ description: "passed, held, refused or noted." }),
+      detail: Type.String({ description: "Why." }),
+    }),
+    { description: "What each policy says." },
+  ),
+  routes: Type.Array(
+    Type.Object({
+      name: Type.String({ description: "The route." }),
+      carrier: Type.String({ description: "Where it leads." }),
+    }),
+    { description: "In the order they would be tried; among equals the likelier first." },
+  ),
+};
+
+const outcomeFields = {
+  credits: Type.Integer({ description: "What all recipients together cost; those that fail cost nothing." }),
+  balance: nullable(Type.Integer(), "What a metered account has; null when credits are not counted."),
+  affordable: Type.Boolean({ description: "False when a send would be refused with 402." }),
+  wouldRefuse: Type.Array(Type.String(), {
+    description: "Policies that the simulator only notes and a real carrier would not let pass.",
+  }),
+};
+
+const RECIPIENTS_MEANING = "One record per recipient, in the order of the request.";
+
+const Preview = Type.Object(
+  {
+    text: Type.String({ description: "As the first recipient gets it; short links have a code of zeros." }),
+    encoding: Type.Union([Type.Literal("gsm7"), Type.Literal("ucs2")], { description: "How it goes over the air." }),
+    characters: Type.Integer({ description: "Length of the text." }),
+    segmentCount: Type.Integer({ description: "How many SMS it takes." }),
+    segments: Type.Array(Type.Object({ text: Type.String({ description: "What this part carries." }) }), {
+      description: "The text as it is cut into parts.",
+    }),
+    cheaper: nullable(
+      Type.Object({
+        text: Type.String({ description: "The text in the letters of an ordinary phone." }),
+        segments: Type.Integer({ description: "How many SMS it takes then." }),
+        replaced: Type.Array(
+          Type.Object({
+            found: Type.String({ description: "The character that makes the text dear." }),
+            use: Type.String({ description: "What stands for it." }),
+            letter: Type.Boolean({ description: "A letter loses its accent, which readers will notice." }),
+          }),
+          { description: "What was replaced." },
+        ),
+      }),
+      "The same text for fewer segments, when only typography stands in the way.",
+    ),
+    ...outcomeFields,
+    recipients: Type.Array(
+      Type.Object({
+        ...recipientFields,
+        text: Type.Optional(Type.String({ description: "Only where recipients have values of their own." })),
+        segmentCount: Type.Optional(Type.Integer({ description: "Of its own text." })),
+      }),
+      { description: RECIPIENTS_MEANING },
+    ),
+  },
+  { title: "SmsPreview" },
+);
+
+/** The answer of channels other than SMS. */
+const TemplatePreview = Type.Object(
+  {
+    ...outcomeFields,
+    recipients: Type.Array(Type.Object(recipientFields), { description: RECIPIENTS_MEANING }),
+  },
+  { title: "TemplatePreview" },
+);
+
+const example = { sender: "HELIOG", to: "15550100100", text: "It’s on its way.", type: "PROMO" };
+
+const outcomeExample = (recipient: string) => ({
+  credits: 1,
+  balance: null,
+  affordable: true,
+  wouldRefuse: [],
+  recipients: [
+    {
+      recipient,
+      failure: null,
+      credits: 1,
+      heldUntil: null,
+      verdicts: [{ policy: "opt-out", verdict: "passed", detail: "Not on the list" }],
+      routes: [{ name: "Everything to the simulator", carrier: "simulator" }],
+    },
+  ],
+});
+
+export const previewSms: KeyedRoute = {
+  method: "POST",
+  audit: false,
+  path: "/v1/sms/preview",
+  family: "send",
+  scope: "sms",
+  testKeys: "sms",
+  group: "SMS",
+  summary: "Preview SMS",
+  description:
+    "Takes the body of a send and shows what would become of it: the finished text, its parts and its price, what every " +
+    "policy says of every recipient, and the routes. Nothing is sent, stored, learned or counted. A body that a send " +
+    "would refuse is refused alike; a recipient or a balance that it would refuse is shown.",
+  problems: [
+    "INVALID_RECIPIENT",
+    "MESSAGE_TOO_LONG",
+    "SENDER_NOT_REGISTERED",
+    "TEMPLATE_NOT_FOUND",
+    "TOO_MANY_RECIPIENTS",
+    "PARAMS_MISMATCH",
+    "TEXT_TEMPLATE_MISMATCH",
+    "SHORT_LINK_MISMATCH",
+  ],
+  body: SmsRequest,
+  bodyFor: smsBody,
+  checkBody: false,
+  requestExamples: { single: example },
+  response: Preview,
+  responseExample: {
+    text: example.text,
+    encoding: "ucs2",
+    characters: 16,
+    segmentCount: 1,
+    segments: [{ text: example.text }],
+    cheaper: null,
+    ...outcomeExample(example.to),
+  },
+  handle: preview,
+};
+
+const TEMPLATE_DESCRIPTION =
+  "Takes the body of a send and shows what would become of it: its price, what every policy says of every recipient, and " +
+  "the routes. Nothing is sent, stored, learned or counted. A body that a send would refuse is refused alike; a recipient " +
+  "or a balance that it would refuse is shown.";
+
+const rcsExample = {
+  botId: "heliograph",
+  templateName: "store-opening",
+  type: "PROMO",
+  recipients: [{ number: "+15550100100" }, { number: "+15550100101" }],
+};
+
+export const previewRcs: KeyedRoute = {
+  method: "POST",
+  audit: false,
+  path: "/v1/rcs/preview",
+  family: "send",
+  scope: "rcs",
+  testKeys: "rcs",
+  group: "RCS",
+  summary: "Preview an RCS message",
+  description: TEMPLATE_DESCRIPTION,
+  problems: [
+    "INVALID_RECIPIENT",
+    "TOO_MANY_RECIPIENTS",
+    "BOT_NOT_FOUND",
+    "TEMPLATE_NOT_FOUND",
+    "TEMPLATE_KIND_MISMATCH",
+    "PARAMS_MISMATCH",
+    "SENDER_NOT_REGISTERED",
+    "TEXT_TEMPLATE_MISMATCH",
+    "MESSAGE_TOO_LONG",
+  ],
+  body: rcsBody(DEFAULT_SMS_LIMITS),
+  bodyFor: rcsBody,
+  checkBody: false,
+  requestExamples: { several: rcsExample },
+  response: TemplatePreview,
+  responseExample: outcomeExample("+15550100100"),
+  handle: previewThrough(rcsEndpoint),
+};
+
+const chatExample = {
+  from: "+15550100199",
+  type: "template",
+  templateName: "store_opening",
+  recipients: [{ to: "15550100100" }, { to: "15550100101" }],
+};
+
+export const previewChat: KeyedRoute = {
+  method: "POST",
+  audit: false,
+  path: "/v1/chatapp/preview",
+  family: "send",
+  scope: "chatapp",
+  testKeys: "chatapp",
+  group: "Chat app",
+  summary: "Preview a chat-app message",
+  description: `${TEMPLATE_DESCRIPTION} A media link is looked at, for at most a second.`,
+  problems: [
+    "INVALID_RECIPIENT",
+    "TOO_MANY_RECIPIENTS",
+    "UNSUPPORTED_TYPE",
+    "SENDER_NOT_REGISTERED",
+    "TEMPLATE_NOT_FOUND",
+    "TEMPLATE_KIND_MISMATCH",
+    "PARAMS_MISMATCH",
+    "SESSION_CLOSED",
+    "MEDIA_TYPE_UNSUPPORTED",
+    "MEDIA_TOO_LARGE",
+    "MESSAGE_TOO_LONG",
+  ],
+  body: chatBody(DEFAULT_SMS_LIMITS),
+  bodyFor: chatBody,
+  checkBody: false,
+  requestExamples: { several: chatExample },
+  response: TemplatePreview,
+  responseExample: outcomeExample("15550100100"),
+  handle: previewThrough(chatEndpoint),
+};

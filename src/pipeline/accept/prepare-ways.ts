@@ -1,0 +1,75 @@
+import { composedFor, type Composed, type Composition } from "../../channels/draft.ts";
+import { inWay, type WayDraft, type WaysDraft } from "../../channels/ways/read.ts";
+import { routeClassOf } from "../../model/chatapp.ts";
+import { validityWith, type Fallback } from "../../model/fallback.ts";
+import type { MessageContent } from "../../model/message.ts";
+import { Problem } from "../../model/problem.ts";
+import type { PolicySubject } from "../policy/check.ts";
+import { composeNamedChat, templateOf } from "./prepare-chat.ts";
+import { composeNamedRcs } from "./prepare-rcs.ts";
+import { composeNamed } from "./prepare-sms.ts";
+import { checkEachRecipient, type Prepared, type PrepareDeps, type Request } from "./prepare.ts";
+
+/**
+ * Composes every way of a message, so that errors of later ways show before they are needed, and evaluates the policies.
+ * Each way is the fallback of the one before it. Next: src/pipeline/dispatch/fallback.ts
+ */
+export async function prepareWays(deps: PrepareDeps, request: Request<WaysDraft>): Promise<Prepared<WaysDraft>> {
+  const subject = { ...request, catalog: deps.catalog.of(request.account.id) };
+  // First without learning anything, because a later way may be refused.
+  const dry = await composeEach(deps, { ...subject, dryRun: true });
+  const compositions = request.dryRun ? dry : await composeEach(deps, subject);
+  const composition: Composition = {
+    shared: joined(
+      deps,
+      subject,
+      compositions.map((each) => composedFor(each, 0)),
+    ),
+    each: [],
+    warning: compositions.find(({ warning }) => warning !== null)?.warning ?? null,
+  };
+  const verdicts = await checkEachRecipient(deps, subject, composition);
+  return { ...composition, subject, targets: [], verdicts };
+}
+
+async function composeEach(deps: PrepareDeps, subject: PolicySubject<WaysDraft>): Promise<readonly Composition[]> {
+  const compositions: Composition[] = [];
+  for (const [index, way] of subject.draft.ways.entries())
+    try {
+      compositions.push(await composeWay(deps, { ...subject, draft: way }));
+    } catch (problem) {
+      throw problem instanceof Problem ? inWay(problem, index) : problem;
+    }
+  return compositions;
+}
+
+async function composeWay(deps: PrepareDeps, sending: PolicySubject<WayDraft>): Promise<Composition> {
+  const { draft } = sending;
+  if (draft.channel === "sms") return composeNamed(deps, { ...sending, draft });
+  if (draft.channel === "rcs") return composeNamedRcs(deps, { ...sending, draft });
+  const template = templateOf(draft, sending.catalog);
+  // The opt-out list and quiet hours apply by the type of the request.
+  if (template && routeClassOf(template.content) === "PROMO" && draft.routeClass !== "PROMO") {
+    const message = `The template ${template.name} is for marketing: send the message with type PROMO.`;
+    throw new Problem("INVALID_REQUEST", { faults: [{ parameter: "templateName", message }] });
+  }
+  return (await composeNamedChat(deps, { ...sending, draft }, template)).composition;
+}
+
+/** The content of the first way with the others behind it. The message is paid for once, at the price of the dearest way. */
+function joined(
+  { validityMs }: PrepareDeps,
+  { draft: { ways, routeClass, moveOnAfterSeconds: afterSeconds } }: PolicySubject<WaysDraft>,
+  composed: readonly Composed[],
+): Composed {
+  let fallback: Fallback | null = null;
+  for (const [index, { content, segments }] of [...composed.entries()].toReversed()) {
+    const whole: MessageContent = fallback ? { ...content, fallback } : content;
+    const way = ways[index];
+    if (index === 0 || !way) return { content: whole, segments: Math.max(...composed.map((each) => each.segments)) };
+    const { channel, sender } = way;
+    const validity = validityWith(fallback, validityMs[routeClass]);
+    fallback = { channel, sender, content: whole, segments, afterSeconds, validityMs: validity };
+  }
+  throw new Error("a message without a way");
+}

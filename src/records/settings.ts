@@ -1,0 +1,105 @@
+import { countOf, isPlainText } from "../lib/text.ts";
+import { nullable, Type, type SchemasOf, type Typed } from "../lib/schema.ts";
+import { pickFields } from "../lib/shape.ts";
+import type { AccountSettings } from "../model/account.ts";
+import type { Fault } from "../model/problem.ts";
+import { countries, country, oneOf, zoneFault } from "./types/shared-fields.ts";
+
+/** Account settings of `/api/account`. The simulator's chaos settings have their own endpoint. */
+export type Settings = Omit<AccountSettings, "chaos">;
+
+const WORD_MAX = 30;
+const DAYS_MAX = 3650;
+
+const BAD_WORD = `A word must be plain text of 1 to ${WORD_MAX} characters with at least one letter or digit.`;
+
+/** A word without letters and digits would never match a reply. */
+const word = Type.String({
+  minLength: 1,
+  maxLength: WORD_MAX,
+  error: { minLength: BAD_WORD, maxLength: BAD_WORD },
+  check: (written) => (isPlainText(written) && /[\p{L}\p{N}]/u.test(written) ? null : BAD_WORD),
+});
+const words = (description: string): Typed<readonly string[]> =>
+  Type.Array(word, { minItems: 1, maxItems: 30, description });
+const limit = (description: string): Typed<number> => Type.Integer({ minimum: 1, maximum: 10_000_000, description });
+const days = (description: string): Typed<number> => Type.Integer({ minimum: 1, maximum: DAYS_MAX, description });
+
+export const settingFields = {
+  numbers: oneOf(["lenient", "strict"], "strict refuses phone numbers that are not assigned in any numbering plan."),
+  defaultRegion: nullable(
+    country,
+    "Default country for numbers without a plus, such as IN; null requires international numbers.",
+  ),
+  records: oneOf(
+    ["learn", "strict"],
+    "learn stores unknown templates and senders from requests to the simulator; strict refuses them there too.",
+  ),
+  textMismatch: oneOf(["refuse", "warn"], "Action if a text does not match its template."),
+  allowedCountries: nullable(
+    countries,
+    "Allowed destination countries as two-letter codes, such as IN; null allows all.",
+  ),
+  sameText: nullable(
+    Type.Object({
+      max: Type.Integer({ minimum: 1, maximum: 1000, description: "Maximum number of messages." }),
+      windowSeconds: Type.Integer({ minimum: 1, maximum: 86_400, description: "Time window in seconds." }),
+    }),
+    "Limit for sending the same text to the same number; null means no limit.",
+  ),
+  limits: oneOf(
+    ["real carriers", "everywhere"],
+    "Where limits that protect money and recipients are enforced. With real carriers, the simulator only reports violations.",
+  ),
+  otpGuard: nullable(
+    Type.Object({
+      prefixUnused: limit(
+        "SMS pumping limit per block of 10,000 numbers. Each code sent there counts until it is verified; one verified code offsets several (see conversionPercent). If the limit is exceeded after five minutes, the block receives no codes for blockHours.",
+      ),
+      countryPerHour: nullable(limit(""), "The same limit per country and hour; null means no limit."),
+      sendsPerDay: nullable(limit(""), "Maximum number of codes per day (UTC); null means no limit."),
+      conversionPercent: Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description: "Required share of verified codes. At 20, one verified code offsets five.",
+      }),
+      blockHours: Type.Integer({
+        minimum: 1,
+        maximum: 168,
+        description: "Duration of the first block. It doubles with each further block, up to a week.",
+      }),
+    }),
+    "Protection against SMS pumping, codes requested for premium numbers and never verified; null disables it.",
+  ),
+  stopWords: words("Replies that add the recipient to the opt-out list. Case, accents and punctuation are ignored."),
+  startWords: words("Replies that remove the recipient from the opt-out list."),
+  credits: oneOf(["unlimited", "metered"], "metered accounts can send while the balance covers the messages."),
+  refundUndelivered: Type.Boolean({
+    description: "True if undeliverable messages are refunded.",
+  }),
+  zone: Type.String({
+    description: "Time zone of dates in delivery reports, such as `Asia/Kolkata`.",
+    check: zoneFault,
+  }),
+  keepTextsDays: days("Days after which the texts of ended messages are erased."),
+  keepMessagesDays: days("Days after which ended messages are deleted; at least keepTextsDays."),
+} satisfies SchemasOf<Settings>;
+
+/** Picks the known settings, in display order, and drops other fields. */
+export const pickSettings = (fields: Partial<Settings>): Partial<Settings> => pickFields(settingFields, fields);
+
+/** Schema of an update, with all settings optional. */
+export const settingsShape = Type.Partial(Type.Object(settingFields));
+
+/** Retention must be consistent with the settings that stay; `wrong` lists fields that have faults already. */
+export function settingsFaults(
+  change: Partial<Settings>,
+  current: Settings,
+  wrong: ReadonlySet<string> = new Set(),
+): Fault[] {
+  const { keepTextsDays, keepMessagesDays } = { ...current, ...pickSettings(change) };
+  if (wrong.has("keepTextsDays") || wrong.has("keepMessagesDays") || keepMessagesDays >= keepTextsDays) return [];
+  const parameter = change.keepMessagesDays === undefined ? "keepTextsDays" : "keepMessagesDays";
+  const message = `keepMessagesDays is ${countOf(keepMessagesDays, "day")} and keepTextsDays ${keepTextsDays}: texts cannot be kept longer than messages.`;
+  return [{ parameter, message }];
+}

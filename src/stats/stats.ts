@@ -1,0 +1,184 @@
+import type { Clock } from "../lib/clock.ts";
+import { newId, timeOf } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import { PathMap } from "../lib/path-map.ts";
+import type { CallbackState } from "../model/callback.ts";
+import type { InboundMessage } from "../model/inbound.ts";
+import {
+  GRAINS,
+  isCounted,
+  latencyClass,
+  LATENCY_BOUNDS_MS,
+  OTHER_CODES,
+  type Counted,
+  type StatsRow,
+} from "../model/stats.ts";
+import type { Acceptance, Store } from "../store/store.ts";
+import { targetState, type ChangedMessage, type Transition } from "../store/transition.ts";
+import type { CheckResult, CodeCheck } from "../store/verifications.ts";
+import type { Observer } from "../pipeline/group-commit.ts";
+
+const SPAN_MS = GRAINS["10m"];
+/** Carriers choose their error codes freely. Longer ones are truncated, to bound the size of the statistics. */
+const CODE_MAX = 64;
+/** Error codes counted separately per account and day: carriers have a few dozen, but may invent any number. */
+const CODES_MAX = 100;
+const DAY_MS = GRAINS.day;
+/** Latency classes as stored. */
+const CLASSES = [...LATENCY_BOUNDS_MS, null].map((_, place) => String(place));
+/** Counters kept in memory while the store is unavailable. */
+const KEPT_MAX = 50_000;
+
+interface StatsDeps {
+  store: Pick<Store, "addStats">;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Counts events on this node in memory and writes the counts once a second, so a transition costs one map lookup. A crash
+ * loses the counts of the last second, which no decision depends on. A write without a response is repeated under the same
+ * sequence number, by which the store recognises it.
+ */
+export class Stats implements Observer {
+  readonly #deps: StatsDeps;
+  readonly #writer: string;
+  #sequence = 0;
+  #counted: StatsRow[] = [];
+  #places = new PathMap<StatsRow>();
+  /** The last counter of each kind, which mostly is the next one too. */
+  readonly #latest = new Map<Counted, StatsRow>();
+  /** The batch that the store has not acknowledged yet. It stays unchanged, so that the store recognises a repeated write. */
+  #unanswered: readonly StatsRow[] | null = null;
+  #codes = { day: 0, byAccount: new Map<number, Set<string>>() };
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(deps: StatsDeps) {
+    this.#deps = deps;
+    this.#writer = newId(deps.clock.now());
+  }
+
+  onAccepted({ message, recipients, verification }: Acceptance): void {
+    const { accountId, channel, routeClass } = message;
+    this.#count(accountId, channel, routeClass, "accepted", "", recipients.length);
+    if (verification) this.#count(accountId, channel, routeClass, "otp sent", "");
+    for (const { failure } of recipients)
+      if (failure !== null) this.#count(accountId, channel, routeClass, "rejected", this.#codeOf(accountId, failure));
+  }
+
+  onInbound({ accountId, channel, test }: InboundMessage): void {
+    if (!test) this.#count(accountId, channel, "", "received", "");
+  }
+
+  onMoved(transition: Transition, { channel, routeClass, taken }: ChangedMessage): void {
+    const { accountId, requestId } = transition;
+    const to = targetState(transition);
+    if (to === null) return;
+    if (!taken && !isCounted(to)) return;
+    const tookMs = this.#deps.clock.now() - timeOf(requestId);
+    if (taken) {
+      this.#count(accountId, channel, routeClass, "submitted", "");
+      this.#count(accountId, channel, routeClass, "until submitted", CLASSES[latencyClass(tookMs)] ?? "");
+    }
+    if (!isCounted(to)) return;
+    const code =
+      to === "delivered" || to === "read"
+        ? ""
+        : this.#codeOf(accountId, "errorCode" in transition ? (transition.errorCode ?? "") : "");
+    this.#count(accountId, channel, routeClass, to, code);
+    if (to === "delivered")
+      this.#count(accountId, channel, routeClass, "until delivered", CLASSES[latencyClass(tookMs)] ?? "");
+  }
+
+  onChecked({ accountId }: CodeCheck, { kind }: CheckResult): void {
+    this.#count(accountId, "", "", kind === "verified" ? "otp verified" : "otp refused", "");
+  }
+
+  /** Counts a callback by its state. */
+  onCallbackSettled(accountId: number, state: CallbackState): void {
+    this.#count(accountId, "", "", `callback ${state}`, "");
+  }
+
+  #count(
+    accountId: number,
+    channel: StatsRow["channel"],
+    routeClass: StatsRow["routeClass"],
+    what: Counted,
+    code: string,
+    count = 1,
+  ): void {
+    const now = this.#deps.clock.now();
+    const at = now - (now % SPAN_MS);
+    const latest = this.#latest.get(what);
+    const isNext =
+      latest?.at === at &&
+      latest.accountId === accountId &&
+      latest.channel === channel &&
+      latest.routeClass === routeClass &&
+      latest.code === code;
+    const counter = isNext ? latest : this.#counterOf({ accountId, at, channel, routeClass, what, code, count: 0 });
+    if (!counter) return;
+    counter.count += count;
+    if (!isNext) this.#latest.set(what, counter);
+  }
+
+  /** Null if there are too many counters. */
+  #counterOf(counter: StatsRow): StatsRow | null {
+    const { accountId, at, channel, routeClass, what, code } = counter;
+    const path = [accountId, what, channel, routeClass, code, at];
+    const known = this.#places.get(path);
+    if (known) return known;
+    if (this.#counted.length >= KEPT_MAX) return null;
+    this.#counted.push(counter);
+    this.#places.set(path, counter);
+    return counter;
+  }
+
+  /** A storable and readable code. Codes beyond the daily limit share one. */
+  #codeOf(accountId: number, given: string): string {
+    if (given === "") return "";
+    const now = this.#deps.clock.now();
+    const day = now - (now % DAY_MS);
+    if (this.#codes.day !== day) this.#codes = { day, byAccount: new Map() };
+    const { byAccount } = this.#codes;
+    const known = byAccount.get(accountId) ?? new Set();
+    byAccount.set(accountId, known);
+    const code = readable(given);
+    if (known.has(code)) return code;
+    if (known.size >= CODES_MAX) return OTHER_CODES;
+    known.add(code);
+    return code;
+  }
+
+  /** Writes the counts since the last time. If the write fails, they are kept for the next. */
+  flush(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#unanswered && !(await this.#send(this.#unanswered))) return;
+    if (this.#counted.length === 0) return;
+    this.#unanswered = this.#counted;
+    this.#counted = [];
+    this.#places = new PathMap();
+    this.#latest.clear();
+    this.#sequence += 1;
+    await this.#send(this.#unanswered);
+  }
+
+  /** True if the store has the batch. */
+  async #send(batch: readonly StatsRow[]): Promise<boolean> {
+    const { store, clock, log } = this.#deps;
+    try {
+      await store.addStats(batch, { writer: this.#writer, sequence: this.#sequence, at: clock.now() });
+      this.#unanswered = null;
+      return true;
+    } catch (error) {
+      log.warn({ err: error, counters: batch.length }, "statistics write failed, retrying");
+      return false;
+    }
+  }
+}
+
+const readable = (code: string): string => code.replaceAll(/[\p{C}]/gu, "?").slice(0, CODE_MAX);

@@ -1,0 +1,54 @@
+import { Client, type QueryConfig } from "pg";
+
+/** The connection leads to a transaction pooler, and the settings do not say so. */
+class PoolerNotSet extends Error {
+  override name = "PoolerNotSet";
+
+  constructor() {
+    super(
+      "the database is behind a transaction pooler (PgBouncer with pool_mode=transaction): " +
+        "set HELIOGRAPH_DATABASE_POOLER=transaction, or give HELIOGRAPH_DATABASE_URL the address of PostgreSQL itself",
+    );
+  }
+}
+
+const ROUNDS = 5;
+const ANSWER_WITHIN_MS = 3000;
+
+/**
+ * Refuses a transaction pooler that is not configured. Session settings and named statements would reach the sessions of other
+ * clients, so some requests would fail while others work. A pooler gives its clients process ids of its own. In session mode
+ * each client keeps its server; in transaction mode a statement may run on the server that another client has just used.
+ */
+export async function refuseTransactionPooler(client: Client, url: string): Promise<void> {
+  const { processID } = client as unknown as { processID: number | null };
+  if ((await serverOf(client)) === processID) return;
+  const other = new Client({ connectionString: url, connectionTimeoutMillis: ANSWER_WITHIN_MS });
+  other.on("error", () => {});
+  try {
+    await other.connect();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // Two queries in a row: a round-robin pooler would otherwise alternate its servers between the two clients.
+      const [first, second] = [await serverOf(client), await serverOf(client)];
+      const another = await serverOf(other);
+      if (another === null) return;
+      if (first !== second || another === first) throw new PoolerNotSet();
+    }
+  } finally {
+    await other.end();
+  }
+}
+
+/**
+ * Id of the server process that runs the statement. Null if the pooler has no free server, which only session mode can cause.
+ */
+async function serverOf(client: Client): Promise<number | null> {
+  const text = "select pg_backend_pid() as pid";
+  try {
+    const { rows } = await client.query<{ pid: number }>({ text, query_timeout: ANSWER_WITHIN_MS } as QueryConfig);
+    return rows[0]?.pid ?? null;
+  } catch (error) {
+    if (error instanceof Error && error.message === "Query read timeout") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { choose, faultsInAllVariants, faultsOf, openDashboard, type Dashboard } from "../support/browser.ts";
+import { openSink } from "../support/sink.ts";
+
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard?.close());
+
+test("a list of opt-outs is imported once, until it changes", async () => {
+  await dashboard.visit("/operations/opt-outs", async ({ page, errors }) => {
+    await page.getByRole("button", { name: "Import", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Import opt-outs" });
+    await dialog.getByLabel("Numbers").fill("15550114001\n15550114002");
+    const begin = dialog.getByRole("button", { name: "Import 2" });
+    await begin.click();
+    await dialog.getByText(/2 numbers? (?:is|are)/).waitFor();
+    expect(await begin.isDisabled()).toBe(true);
+    await dialog.getByLabel("Numbers").fill("15550114003");
+    expect(await dialog.getByRole("button", { name: "Import 1" }).isEnabled()).toBe(true);
+    expect(errors).toEqual([]);
+  });
+});
+
+test("a new carrier's form explains the chosen protocol only, and says nothing of a stored secret", async () => {
+  await dashboard.visit("/operations/carriers?open=new", async ({ page, errors }) => {
+    const form = page.getByRole("dialog", { name: "Add carrier" });
+    await form.getByText("A simulated carrier of its own").waitFor();
+    await choose(form, "Protocol", "SMPP");
+    await form.getByText("SMS over an SMPP bind.").waitFor();
+    expect(await form.getByText("A simulated carrier of its own").count()).toBe(0);
+    expect(await form.getByText("Leave empty to keep").count()).toBe(0);
+    expect(await form.getByText("Stored encrypted; never displayed.").count()).toBeGreaterThan(0);
+    expect(errors).toEqual([]);
+  });
+  const { body } = await dashboard.server.request<{ id: string }>("POST", "/api/carriers", {
+    name: "stored",
+    adapter: "smpp",
+    smpp: { host: "127.0.0.1", port: 1, systemId: "shop", password: "secret" },
+  });
+  await dashboard.visit(`/operations/carriers?open=${body.id}`, async ({ page }) => {
+    await page.getByRole("dialog").getByText("Leave empty to keep the current password.").waitFor();
+  });
+  await dashboard.server.request("DELETE", `/api/carriers/${body.id}`);
+});
+
+test("the list of phones shows whole numbers on a small screen", async () => {
+  await dashboard.server.send({ to: "155501149012345" });
+  await dashboard.visit("/phones/155501149012345", async ({ page }) => {
+    await page.setViewportSize({ width: 1024, height: 768 });
+    const label = page.getByRole("region", { name: "Phones" }).getByText("+155501149012345");
+    await label.waitFor();
+    expect(await label.evaluate((node) => node.scrollWidth <= node.clientWidth)).toBe(true);
+    expect(await faultsInAllVariants(page)).toEqual([]);
+  });
+});
+
+test("the mode of credits leads to the setting", async () => {
+  await dashboard.visit("/operations/credits", async ({ page }) => {
+    await page.getByRole("link", { name: "change in Settings" }).click();
+    await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+    expect(page.url()).toContain("/account/settings");
+  });
+});
+
+test("a picture of a template is shown through this server, and any other file as a card", async () => {
+  const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const sink = await openSink();
+  sink.respondWith(({ path }, response) => {
+    if (path.startsWith("/coat"))
+      response.writeHead(200, { "content-type": "image/png" }).end(Buffer.from(PNG, "base64"));
+    else response.writeHead(200, { "content-type": "image/png" }).end("<script>alert(1)</script>");
+  });
+  await dashboard.visit("/composer?kind=rcs-card-image", async ({ page, errors, foreignRequests }) => {
+    await page.getByRole("button", { name: "Fill in an example" }).click();
+    const image = page.getByLabel("Image", { exact: true });
+    const preview = page.getByRole("region", { name: "Preview" });
+    await image.fill(`${sink.url}/coat.png`);
+    await preview.locator("img[data-media=shown]").waitFor();
+    await image.fill(`${sink.url}/page.png`);
+    await preview.locator("figure[data-media=image]").getByText("page.png").waitFor();
+    expect(await preview.locator("img[data-media=shown]").count()).toBe(0);
+    expect(await faultsOf(page)).toEqual([]);
+    expect(errors).toEqual([]);
+    expect(foreignRequests).toEqual([]);
+  });
+  await sink.close();
+});
+
+test("settings offer countries and zones by name, with the button to save in view", async () => {
+  await dashboard.visit("/account/settings", async ({ page, errors }) => {
+    await page.setViewportSize({ width: 1280, height: 700 });
+    const save = page.getByRole("button", { name: "Save" });
+    const box = await save.boundingBox();
+    expect(box && box.y + box.height).toBeLessThanOrEqual(700);
+    const zone = page
+      .getByRole("combobox", { name: /Time zone of delivery reports/ })
+      .or(page.getByLabel(/Time zone of delivery reports/))
+      .first();
+    await zone.fill("kolkata");
+    await page.getByRole("option", { name: /Kolkata|Calcutta/ }).click();
+    const allowed = page.getByLabel("Allowed countries").first();
+    await allowed.fill("IN");
+    await page.getByRole("option").first().click();
+    await page.keyboard.press("Escape");
+    const request = page.waitForRequest((each) => each.method() === "PATCH");
+    await save.click();
+    expect((await request).postDataJSON()).toMatchObject({
+      zone: expect.stringMatching(/Asia/),
+      allowedCountries: ["IN"],
+    });
+    await page.getByText("Applies from the next message on.").waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+  await dashboard.server.asOwner("PATCH", "/api/account", { allowedCountries: null, zone: "UTC" });
+});
+
+test("the search finds webhooks, keys and actions", async () => {
+  await dashboard.server.request("POST", "/api/webhooks", {
+    name: "Harbour orders",
+    url: "https://shop.example/hook",
+    channel: "rcs",
+    events: ["message_status"],
+  });
+  await dashboard.visit("/overview", async ({ page, errors }) => {
+    const dialog = page.getByRole("dialog", { name: "Search" });
+    const field = dialog.getByRole("textbox", { name: "Search" });
+    await page.keyboard.press("Control+k");
+    await field.fill("harbour");
+    await dialog.getByRole("button", { name: "Harbour orders" }).waitFor();
+    await field.fill("First live");
+    await dialog.getByRole("button", { name: "First live key" }).waitFor();
+    await field.fill("log out");
+    await dialog.getByRole("button", { name: "Sign out" }).waitFor();
+    await field.fill("dark");
+    await dialog.getByRole("button", { name: "Dark theme" }).click();
+    await page.locator("html[data-mantine-color-scheme=dark]").waitFor({ state: "attached" });
+    await page.evaluate("localStorage.removeItem('mantine-color-scheme-value')");
+    expect(errors).toEqual([]);
+  });
+});
+
+test("the audit log names operations in words", async () => {
+  await dashboard.server.asOwner("POST", "/api/keys", { name: "Audited", scopes: ["read"] });
+  await dashboard.visit("/account/audit", async ({ page, errors }) => {
+    await page.getByText("Create an API key").first().waitFor();
+    await page.getByText("POST /api/keys", { exact: true }).first().waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
+test("the list of messages takes more on a page, and says whether there are more", async () => {
+  const to = Array.from({ length: 60 }, (_, n) => String(15550117000 + n));
+  await dashboard.server.send({ to, campaignName: "pages" });
+  await dashboard.visit("/messages?campaignName=pages", async ({ page, errors }) => {
+    await page.getByText("50 shown, there are more").waitFor();
+    await page.getByLabel("Messages per page").first().click();
+    await page.getByRole("option", { name: "100 per page" }).click();
+    await page.getByText("60 in all").waitFor();
+    expect(await page.getByLabel(/^From/).first().isVisible()).toBe(true);
+    expect(errors).toEqual([]);
+  });
+});
+
+test("a failure with a carrier's code has the carrier's words", async () => {
+  const { server } = dashboard;
+  const { body } = await server.send({ to: "15550109001" });
+  await server.settled(body.data[0]?.messageId ?? "");
+  await dashboard.visit("/overview", async ({ page }) => {
+    const message = await server.request<{ errCode: string; statusDescription: string }>(
+      "GET",
+      `/v1/messages/${body.data[0]?.messageId}`,
+    );
+    const reasons = page.getByRole("region", { name: "Failure reasons" });
+    await reasons.getByRole("link", { name: message.body.errCode }).waitFor();
+    await reasons.getByText(message.body.statusDescription).waitFor();
+    expect(message.body.statusDescription).not.toBe("");
+  });
+});

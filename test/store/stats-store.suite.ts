@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { GRAINS, type StatsRow } from "../../src/model/stats.ts";
+import type { StatsBatchId } from "../../src/store/stats.ts";
+import type { MessageRef } from "../../src/model/message.ts";
+import { UNOWNED, type Store } from "../../src/store/store.ts";
+import type { TransitionResult } from "../../src/store/transition.ts";
+import { acceptance, NOON } from "../support/acceptances.ts";
+import { openStore, type EngineName, type OpenStore } from "../support/engines.ts";
+import { transitionAll, type TransitionFields } from "../support/transitions.ts";
+import { deleteExpired } from "../support/sweeps.ts";
+
+const DAY_MS = GRAINS.day;
+const MIDNIGHT = NOON - (NOON % DAY_MS);
+const TODAY = { from: MIDNIGHT, to: MIDNIGHT + DAY_MS };
+
+const figure = (more: Partial<StatsRow> = {}): StatsRow => ({
+  accountId: 1,
+  at: NOON,
+  channel: "sms",
+  routeClass: "TRANS",
+  what: "accepted",
+  code: "",
+  count: 1,
+  ...more,
+});
+
+let sequence = 0;
+
+/** A batch of its own, as the next second of a process has one. */
+const writing = (): StatsBatchId => ({ writer: "tests", sequence: (sequence += 1), at: NOON });
+
+/** Statistics tests that every engine passes. */
+export function figureStoreSuite(engine: EngineName): void {
+  let opened: OpenStore;
+  let store: Store;
+  beforeEach(async () => {
+    opened = await openStore(engine);
+    store = opened.store;
+  });
+  afterEach(() => opened.discard());
+
+  describe("statistics", () => {
+    it("statistics add up in spans of every length, separately per account", async () => {
+      const later = NOON + GRAINS["10m"];
+      await store.addStats([figure({ count: 2 }), figure({ at: later }), figure({ what: "delivered" })], writing());
+      await store.addStats([figure({ count: 3 }), figure({ accountId: 2, count: 50 })], writing());
+      for (const grain of ["10m", "hour", "day"] as const)
+        expect(await store.sumStats(1, { ...TODAY, grain })).toEqual(
+          expect.arrayContaining([
+            { what: "accepted", channel: "sms", code: "", count: 6 },
+            { what: "delivered", channel: "sms", code: "", count: 1 },
+          ]),
+        );
+      expect(await store.listStats(1, { ...TODAY, grain: "10m" }, ["accepted"])).toEqual([
+        { at: NOON, what: "accepted", channel: "sms", count: 5 },
+        { at: later, what: "accepted", channel: "sms", count: 1 },
+      ]);
+      expect(await store.listStats(1, { ...TODAY, grain: "hour" }, ["accepted"])).toEqual([
+        { at: NOON, what: "accepted", channel: "sms", count: 6 },
+      ]);
+      expect(await store.listStats(1, { ...TODAY, grain: "day" }, ["read"])).toEqual([]);
+    });
+
+    it("statistics are kept per reason, and summed if no reason is requested", async () => {
+      await store.addStats(
+        [
+          figure({ what: "rejected", code: "A" }),
+          figure({ what: "rejected", code: "B", routeClass: "OTP" }),
+          figure({ what: "rejected", code: "B", routeClass: "PROMO" }),
+        ],
+        writing(),
+      );
+      const span = { ...TODAY, grain: "day" } as const;
+      const sums = await store.sumStats(1, span);
+      expect(Object.fromEntries(sums.map(({ code, count }) => [code, count]))).toEqual({ A: 1, B: 2 });
+      expect(await store.listStats(1, span, ["rejected"])).toMatchObject([{ count: 3 }]);
+    });
+
+    it("no count is lost when many write at the same time, in any order", async () => {
+      const batch = Array.from({ length: 40 }, (_, index) => figure({ code: String(index), what: "rejected" }));
+      await Promise.all(
+        Array.from({ length: 12 }, (_, turn) =>
+          store.addStats(turn % 2 === 0 ? batch : batch.toReversed(), {
+            writer: `node ${turn}`,
+            sequence: 1,
+            at: NOON,
+          }),
+        ),
+      );
+      const sums = await store.sumStats(1, { ...TODAY, grain: "hour" });
+      expect(sums.map(({ count }) => count)).toEqual(batch.map(() => 12));
+    });
+
+    it("repeated counts, one after the other or at once, are counted once", async () => {
+      const counted = async () => (await store.sumStats(1, { ...TODAY, grain: "day" })).map(({ count }) => count);
+      const write = (writer: string, place: number) =>
+        store.addStats([figure()], { writer, sequence: place, at: NOON });
+      await write("one", 1);
+      await write("one", 1);
+      expect(await counted()).toEqual([1]);
+      await write("one", 2);
+      await write("two", 1);
+      expect(await counted()).toEqual([3]);
+      await Promise.all(Array.from({ length: 8 }, () => write("one", 3)));
+      await write("one", 2);
+      expect(await counted()).toEqual([4]);
+    });
+
+    it("counters of processes that ended long ago are deleted", async () => {
+      await store.addStats([figure()], { writer: "old", sequence: 1, at: NOON });
+      await store.addStats([figure()], { writer: "new", sequence: 1, at: NOON + 30 * DAY_MS });
+      expect(await opened.execute("select writer from figure_writers")).toEqual([{ writer: "new" }]);
+    });
+
+    it("statistics are deleted oldest first, a bounded number at once", async () => {
+      const old = Array.from({ length: 5 }, (_, index) => figure({ at: NOON - (index + 3) * DAY_MS }));
+      await store.addStats([...old, figure(), figure({ accountId: 2, at: NOON - 9 * DAY_MS })], writing());
+      expect(await deleteExpired(store, "stats", { accountId: 1, before: MIDNIGHT }, 4)).toEqual([4, 4, 4, 3]);
+      for (const grain of ["10m", "hour", "day"] as const) {
+        const span = { from: 0, to: TODAY.to, grain };
+        expect(await store.listStats(1, span, ["accepted"])).toMatchObject([{ count: 1 }]);
+        expect(await store.listStats(2, span, ["accepted"])).toHaveLength(1);
+      }
+    });
+  });
+
+  describe("a successful transition", () => {
+    async function move(ref: MessageRef, to: TransitionFields["to"], at = NOON + 5): Promise<TransitionResult> {
+      const [result] = await transitionAll(store, [{ ...ref, to, at, owner: UNOWNED }]);
+      if (!result || result instanceof Error) throw result ?? new Error("no result");
+      return result;
+    }
+
+    it("a transition returns the message, and its submit once, even within one millisecond", async () => {
+      const item = acceptance({ routeClass: "OTP", metered: false });
+      await store.accept([item]);
+      const { accountId, requestId } = item.message;
+      const ref = { accountId, requestId, n: 1 };
+      const known = { channel: "sms", routeClass: "OTP", recipient: "33612345678" };
+      expect((await move(ref, "submitting")).message).toEqual({ ...known, taken: false });
+      expect((await move(ref, "submitted")).message).toEqual({ ...known, taken: true });
+      // The first route brought nothing: the second takes it again.
+      expect((await move(ref, "accepted")).message).toEqual({ ...known, taken: false });
+      expect((await move(ref, "submitting")).message).toEqual({ ...known, taken: false });
+      expect((await move(ref, "submitted")).message).toEqual({ ...known, taken: false });
+      expect((await move(ref, "delivered")).message).toEqual({ ...known, taken: false });
+      expect((await move(ref, "delivered")).message).toBeNull();
+    });
+
+    it("a transition returns the submit when the receipt comes before the submit response", async () => {
+      const item = acceptance();
+      await store.accept([item]);
+      const ref = { accountId: 1, requestId: item.message.requestId, n: 1 };
+      await move(ref, "submitting");
+      expect((await move(ref, "delivered")).message).toMatchObject({ taken: true });
+    });
+  });
+
+  it("living nodes are listed with their roles", async () => {
+    const first = await store.join({ alone: false, roles: ["api", "dispatch"] });
+    const second = await store.join({ alone: false });
+    expect(await store.listNodes()).toMatchObject([
+      { id: first, roles: ["api", "dispatch"] },
+      { id: second, roles: [] },
+    ]);
+    await store.leave(first);
+    expect((await store.listNodes()).map(({ id }) => id)).toEqual([second]);
+    expect(await store.databaseBytes()).toBeGreaterThan(1000);
+    expect(await store.countWaitingCallbacks()).toBe(0);
+  });
+}
