@@ -38,6 +38,7 @@ export default defineConfig({
       test: {
         name: kind,
         include: [`test/${kind}/**/*.test.ts`],
+        setupFiles: ["test/support/property-seed.ts"],
         globalSetup: [
           ...(usesPostgres(kind) ? ["test/support/postgres-cluster.ts"] : []),
           "test/support/scratch-folder.ts",

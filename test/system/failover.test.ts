@@ -6,7 +6,7 @@ import { acceptance } from "../support/acceptances.ts";
 import { migratedDatabase, prepareSchema, type FreshDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
 import { startCluster, type Cluster } from "../support/postgres-cluster.ts";
-import { seedOf } from "../torture/random.ts";
+import { testSeed } from "../support/repetitions.ts";
 import { openReportSink } from "../torture/report-sink.ts";
 import { openTrial } from "../torture/trial.ts";
 
@@ -85,7 +85,7 @@ describe("two PostgreSQL servers, a primary and its synchronous standby", { time
   });
 
   it("lose nothing, and repeat no more than the window, when the primary is killed under load and the standby is promoted", async () => {
-    const seed = seedOf(process.env["TORTURE_SEED"]);
+    const seed = testSeed(process.env["TORTURE_SEED"]);
     process.stdout.write(`failover, TORTURE_SEED=${seed}\n`);
     const databaseUrl = listOf(database.url, [primary, standby]);
     const trial = await openTrial({ postgresUrl: null, databaseUrl, seed });

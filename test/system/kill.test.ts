@@ -1,8 +1,7 @@
 import { describe, expect, inject, it } from "vitest";
 import { runKills } from "../torture/kill-run.ts";
-import { repetitions } from "../support/repetitions.ts";
+import { repetitions, testSeed } from "../support/repetitions.ts";
 import type { Entry } from "../torture/ledger.ts";
-import { seedOf } from "../torture/random.ts";
 import { reconcile, type Evidence } from "../torture/reconcile.ts";
 import type { PhoneRow, StoredRow } from "../torture/stored-rows.ts";
 import { isAllowedTransition } from "../torture/histories.ts";
@@ -17,7 +16,7 @@ describe("a server that is killed at any instant under load", () => {
     "loses nothing it has accepted and repeats no more than its window (%s)",
     { timeout: TIMEOUT_MS },
     async (engine) => {
-      const seed = seedOf(process.env["TORTURE_SEED"]);
+      const seed = testSeed(process.env["TORTURE_SEED"]);
       process.stdout.write(`kills on ${engine}, TORTURE_SEED=${seed}\n`);
       const { violations, ...report } = await runKills({
         postgresUrl: engine === "postgres" ? inject("postgresUrl") : null,

@@ -9,10 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, inject, it } from "vitest";
 import { ENGINES, type EngineName } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
-import { repetitions } from "../support/repetitions.ts";
+import { repetitions, testSeed } from "../support/repetitions.ts";
 import type { ServerProcess } from "../support/server-process.ts";
 import { openLosingProxy } from "../torture/losing-proxy.ts";
-import { seededRandom, seedOf } from "../torture/random.ts";
+import { seededRandom } from "../torture/random.ts";
 import { openTrial, type Trial } from "../torture/trial.ts";
 
 const STOPS_PER_ENGINE = repetitions(2, 10);
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 async function openEngine(engine: EngineName, env: Record<string, string> = {}): Promise<Trial> {
-  const seed = seedOf(process.env["TORTURE_SEED"]);
+  const seed = testSeed(process.env["TORTURE_SEED"]);
   process.stdout.write(`shutdown on ${engine}, TORTURE_SEED=${seed}\n`);
   // A silence that is longer than the test: only rows that were given back can go on at once.
   const silence = { HELIOGRAPH_NODE_SILENT_SECONDS: "120" };

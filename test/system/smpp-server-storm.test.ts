@@ -1,6 +1,5 @@
 import { describe, expect, inject, it } from "vitest";
-import { repetitions } from "../support/repetitions.ts";
-import { seedOf } from "../torture/random.ts";
+import { repetitions, testSeed } from "../support/repetitions.ts";
 import { runSmppStorm } from "../torture/smpp-run.ts";
 
 /** `npm run torture:smpp` cuts and kills as often as it is told to. */
@@ -12,7 +11,7 @@ describe("an SMPP server whose binds are cut and whose process is killed under l
     "loses no acknowledged message, and delivers each receipt at least once (%s)",
     { timeout: 1_200_000 },
     async (engine) => {
-      const seed = seedOf(process.env["TORTURE_SEED"]);
+      const seed = testSeed(process.env["TORTURE_SEED"]);
       const postgresUrl = engine === "postgres" ? inject("postgresUrl") : null;
       const { violations, ...report } = await runSmppStorm({ postgresUrl, cuts: CUTS, kills: KILLS, seed });
       process.stdout.write(`SMPP storm on ${engine}, TORTURE_SEED=${seed}: ${JSON.stringify(report)}\n`);

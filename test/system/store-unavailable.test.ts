@@ -4,10 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startCluster, type Cluster } from "../support/postgres-cluster.ts";
-import { repetitions } from "../support/repetitions.ts";
+import { repetitions, testSeed } from "../support/repetitions.ts";
 import type { ServerProcess } from "../support/server-process.ts";
 import { openLosingProxy, type LosingProxy } from "../torture/losing-proxy.ts";
-import { seedOf } from "../torture/random.ts";
 import { createSmallDisk, type SmallDisk } from "../torture/small-disk.ts";
 import { openTrial, type Trial } from "../torture/trial.ts";
 
@@ -23,7 +22,7 @@ afterEach(async () => {
 });
 
 function seed(what: string): number {
-  const chosen = seedOf(process.env["TORTURE_SEED"]);
+  const chosen = testSeed(process.env["TORTURE_SEED"]);
   process.stdout.write(`${what}, TORTURE_SEED=${chosen}\n`);
   return chosen;
 }

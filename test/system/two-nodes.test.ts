@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { testSeed } from "../support/repetitions.ts";
 import type { ServerProcess } from "../support/server-process.ts";
 import { openLosingProxy } from "../torture/losing-proxy.ts";
-import { seedOf } from "../torture/random.ts";
 import { openTrial, type Trial } from "../torture/trial.ts";
 
 const SILENT_MS = 2000;
@@ -16,7 +16,7 @@ let two: ServerProcess;
 const losses: number[] = [];
 
 beforeAll(async () => {
-  const seed = seedOf(process.env["TORTURE_SEED"]);
+  const seed = testSeed(process.env["TORTURE_SEED"]);
   process.stdout.write(`two nodes, TORTURE_SEED=${seed}\n`);
   trial = await openTrial({
     postgresUrl: inject("postgresUrl"),
@@ -136,7 +136,7 @@ describe("two nodes on one database", () => {
 
 describe("a node that was about to make the first account", () => {
   it("finds that another has made it, and knows its keys as soon as it is ready", async () => {
-    const empty = await openTrial({ postgresUrl: inject("postgresUrl"), seed: seedOf(undefined) });
+    const empty = await openTrial({ postgresUrl: inject("postgresUrl"), seed: testSeed() });
     const proxy = await openLosingProxy(empty.databaseUrl ?? "");
     try {
       const held = proxy.delay('insert into "accounts"');

@@ -1,4 +1,4 @@
-import { get } from "node:http";
+import { get, type IncomingMessage } from "node:http";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
@@ -359,6 +359,8 @@ describe("compared with Node's parser", () => {
   });
   /** Accepted by Node's parser against the standard: a status line that ends with two CR, an empty encoding. */
   const isForgiven = (text: string): boolean => text.includes("\r\r") || /transfer-encoding:[ \t]*\r\n/i.test(text);
+  /** Undici counts spaces after a length as digits; Node's own client does not. */
+  const isMiscounted = (text: string): boolean => /content-length:[ \t]*\d+[ \t]+\r/i.test(text);
   const cuts = fc.array(fc.nat(), { maxLength: 4 });
 
   function cut(text: string, at: readonly number[]): Buffer[] {
@@ -379,7 +381,7 @@ describe("compared with Node's parser", () => {
       ...(isDeepStrictEqual({ ...whole, keptMs: 0 }, { ...ours, keptMs: 0 }) ? [] : [{ whole, ours }]),
       ...(theirs.isWhole && !isForgiven(text) && !isSame ? [{ theirs, ours }] : []),
       ...(theirs.status > 0 && ours.status > 0 && ours.status !== theirs.status ? [{ theirs, ours }] : []),
-      ...(whole.keptMs > 0 && !theirs.isWhole ? [{ theirs, kept: whole }] : []),
+      ...(whole.keptMs > 0 && !theirs.isWhole && !isMiscounted(text) ? [{ theirs, kept: whole }] : []),
     ];
   }
 
@@ -402,6 +404,14 @@ describe("compared with Node's parser", () => {
       expect(readPieces(pieces)).toMatchObject({ status: 0, outcome: "no HTTP" });
     },
   );
+
+  test("spaces after a length are ignored, as by Node", async () => {
+    const text = "HTTP/1.1 200 OK\r\nContent-Length: 5  \r\n\r\nhello";
+    pieces = [bytesOf(text)];
+    const byNode = await new Promise<IncomingMessage>((resolve, reject) => get(origin, resolve).on("error", reject));
+    expect(Buffer.concat(await byNode.toArray()).toString()).toBe("hello");
+    expect(readPieces(pieces)).toMatchObject({ body: "hello", outcome: "whole", keptMs: 4000 });
+  });
 
   test("hostile input that Node accepts is parsed the same", async () => {
     await fc.assert(
