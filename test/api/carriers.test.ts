@@ -84,17 +84,17 @@ async function openSmsc(): Promise<{
 
 describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
   let tenants: Tenants;
-  let house: TestServer;
+  let testServer: TestServer;
   beforeAll(async () => {
     tenants = await openTenants(engine);
-    house = tenants.server;
+    testServer = tenants.server;
   });
   afterAll(() => tenants.close());
 
   let count = 0;
   const make = (smpp: object = {}, more: object = {}): Promise<Answer<Body>> => {
     count += 1;
-    return house.request("POST", "/api/carriers", {
+    return testServer.request("POST", "/api/carriers", {
       name: `line-${count}`,
       adapter: "smpp",
       smpp: { ...LINE, ...smpp },
@@ -102,7 +102,7 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
     });
   };
   const stateOf = async (id: string): Promise<StateBody> =>
-    (await house.request<StateBody>("GET", `/api/carriers/${id}/state`)).body;
+    (await testServer.request<StateBody>("GET", `/api/carriers/${id}/state`)).body;
 
   test("an SMPP connection has the usual settings by default", async () => {
     const { status, body } = await make();
@@ -119,7 +119,7 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       tls: { servername: "smsc.example" },
       statusPolicy: { "0x45": "retry" },
     };
-    const { body } = await house.request<Body>("PATCH", `/api/carriers/${made.id}`, { smpp: change });
+    const { body } = await testServer.request<Body>("PATCH", `/api/carriers/${made.id}`, { smpp: change });
     expect(body.smpp).toMatchObject({
       window: 50,
       tlvs: [{ tag: 0x1400, type: "octets", source: "template.dltEntityId" }],
@@ -127,7 +127,7 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       tls: { ca: null, servername: "smsc.example", cert: null },
       statusPolicy: { "0x45": "retry" },
     });
-    const cleared = await house.request<Body>("PATCH", `/api/carriers/${made.id}`, {
+    const cleared = await testServer.request<Body>("PATCH", `/api/carriers/${made.id}`, {
       smpp: { tls: null, password: PASSWORD },
     });
     expect(cleared.body.smpp).toMatchObject({ tls: null, window: 50 });
@@ -137,10 +137,10 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
     const { body: made } = await make({ tlsKey: "a private key" });
     const answers = [
       made,
-      (await house.request("GET", `/api/carriers/${made.id}`)).body,
-      (await house.request("GET", "/api/carriers?limit=200")).body,
-      (await house.request("GET", "/api/config")).body,
-      (await house.request("PATCH", `/api/carriers/${made.id}`, { messagesPerSecond: 5 })).body,
+      (await testServer.request("GET", `/api/carriers/${made.id}`)).body,
+      (await testServer.request("GET", "/api/carriers?limit=200")).body,
+      (await testServer.request("GET", "/api/config")).body,
+      (await testServer.request("PATCH", `/api/carriers/${made.id}`, { messagesPerSecond: 5 })).body,
       await stateOf(made.id),
     ];
     const stored = await tenants.execute("select * from catalog");
@@ -149,7 +149,7 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       expect(JSON.stringify(each)).not.toContain("a private key");
     }
     for (const each of answers) expect(JSON.stringify(each)).not.toContain("sealed");
-    expect(JSON.stringify(await house.request("DELETE", `/api/carriers/${made.id}`))).not.toContain(PASSWORD);
+    expect(JSON.stringify(await testServer.request("DELETE", `/api/carriers/${made.id}`))).not.toContain(PASSWORD);
   });
 
   test.each([
@@ -180,7 +180,7 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
     const without = await make({ password: undefined });
     expect([without.status, without.body.error.parameter]).toEqual([400, "smpp.password"]);
     const { body: made } = await make({ password: "" });
-    expect((await house.request("PATCH", `/api/carriers/${made.id}`, { smpp: { window: 7 } })).status).toBe(200);
+    expect((await testServer.request("PATCH", `/api/carriers/${made.id}`, { smpp: { window: 7 } })).status).toBe(200);
   });
 
   test.each([
@@ -196,21 +196,21 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       ["PATCH", `/api/carriers/${id}`],
       ["POST", `/api/carriers/${id}/test`],
     ] as const) {
-      const { status, body } = await house.request<Body>(method, path, { smpp });
+      const { status, body } = await testServer.request<Body>(method, path, { smpp });
       expect([status, body.error?.parameter]).toEqual([400, "smpp.password"]);
       expect(body.error.details[0]?.message).toContain("password is required again");
     }
     const given = { smpp: { ...smpp, password: "another" } };
-    expect((await house.request("PATCH", `/api/carriers/${id}`, given)).status).toBe(200);
-    await house.request("DELETE", `/api/carriers/${id}`);
+    expect((await testServer.request("PATCH", `/api/carriers/${id}`, given)).status).toBe(200);
+    await testServer.request("DELETE", `/api/carriers/${id}`);
   });
 
   test("a change that keeps the peer needs no password", async () => {
     const { body: line } = await make();
     const { host, port } = LINE;
     for (const smpp of [{ host, port, tls: null }, { systemType: "x" }, { tls: {} }])
-      expect((await house.request("PATCH", `/api/carriers/${line.id}`, { smpp })).status).toBe(200);
-    await house.request("DELETE", `/api/carriers/${line.id}`);
+      expect((await testServer.request("PATCH", `/api/carriers/${line.id}`, { smpp })).status).toBe(200);
+    await testServer.request("DELETE", `/api/carriers/${line.id}`);
   });
 
   test("an SMPP connection cannot become a simulated one, nor the reverse", async () => {
@@ -224,27 +224,27 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
     const { body: line } = await make();
     for (const channel of [null, "rcs", undefined]) {
       const route = { name: `wrong ${channel}`, carrier: line.name, ...(channel === undefined ? {} : { channel }) };
-      const { status, body } = await house.request<Body>("POST", "/api/routes", route);
+      const { status, body } = await testServer.request<Body>("POST", "/api/routes", route);
       expect([status, body.error.parameter]).toEqual([400, "channel"]);
       expect(body.error.details[0]?.message).toContain("sms only");
     }
-    const made = await house.request<Body>("POST", "/api/routes", {
+    const made = await testServer.request<Body>("POST", "/api/routes", {
       name: `right ${line.name}`,
       carrier: line.name,
       channel: "sms",
       enabled: false,
     });
     expect(made.status).toBe(201);
-    const widened = await house.request<Body>("PATCH", `/api/routes/${made.body.id}`, { channel: null });
+    const widened = await testServer.request<Body>("PATCH", `/api/routes/${made.body.id}`, { channel: null });
     expect([widened.status, widened.body.error.parameter]).toEqual([400, "channel"]);
 
-    const simulated = await house.request<Body>("POST", "/api/carriers", { name: `sim-${count}` });
-    await house.request("POST", "/api/routes", {
+    const simulated = await testServer.request<Body>("POST", "/api/carriers", { name: `sim-${count}` });
+    await testServer.request("POST", "/api/routes", {
       name: `to ${simulated.body.name}`,
       carrier: simulated.body.name,
       enabled: false,
     });
-    const turned = await house.request<Body>("PATCH", `/api/carriers/${simulated.body.id}`, {
+    const turned = await testServer.request<Body>("PATCH", `/api/carriers/${simulated.body.id}`, {
       adapter: "smpp",
       smpp: LINE,
     });
@@ -260,9 +260,9 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
     }
     type SetUp = { carriers: { name: string; smpp: object }[] };
     const apply = async (carriers: object[]): Promise<PlanBody> =>
-      (await house.request<PlanBody>("PUT", "/api/config", { carriers })).body;
+      (await testServer.request<PlanBody>("PUT", "/api/config", { carriers })).body;
     const exported = async (): Promise<SetUp["carriers"]> =>
-      (await house.request<SetUp>("GET", "/api/config")).body.carriers;
+      (await testServer.request<SetUp>("GET", "/api/config")).body.carriers;
 
     test("a configuration file has no password, and applying an exported one changes nothing", async () => {
       await make();
@@ -315,7 +315,7 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
 
     test("a connection test reports what happened, with stored or given settings", async () => {
       const { body: line } = await make(there());
-      const tried = (body?: object) => house.request("POST", `/api/carriers/${line.id}/test`, body);
+      const tried = (body?: object) => testServer.request("POST", `/api/carriers/${line.id}/test`, body);
       expect((await tried()).body).toMatchObject({ outcome: "bound", code: null, systemId: "SMSC" });
       expect((await tried({ smpp: { password: "wrong" } })).body).toMatchObject({
         outcome: "refused",
@@ -326,16 +326,16 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
         outcome: "unreachable",
         description: expect.stringContaining("ECONNREFUSED"),
       });
-      const wrong = await house.request<Body>("POST", `/api/carriers/${line.id}/test`, { smpp: { port: 0 } });
+      const wrong = await testServer.request<Body>("POST", `/api/carriers/${line.id}/test`, { smpp: { port: 0 } });
       expect([wrong.status, wrong.body.error.parameter]).toEqual([400, "smpp.port"]);
       expect((await tried()).body, "and nothing of it was stored").toMatchObject({ outcome: "bound" });
-      await house.request("DELETE", `/api/carriers/${line.id}`);
+      await testServer.request("DELETE", `/api/carriers/${line.id}`);
     });
 
     test("a test message goes directly to the carrier, and the response is the carrier's own", async () => {
       const { body: line } = await make(there());
       const message = { sender: "TRIED", to: "15550100100", text: "Can you read this?", type: "TRANS" };
-      const tried = (body: object) => house.request<Body>("POST", `/api/carriers/${line.id}/send`, body);
+      const tried = (body: object) => testServer.request<Body>("POST", `/api/carriers/${line.id}/send`, body);
       await eventually(
         () => stateOf(line.id),
         ({ up }) => up,
@@ -349,15 +349,15 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       const many = await tried({ ...message, to: ["15550100100", "15550100101"] });
       expect([many.status, many.body.error.code]).toEqual([400, "INVALID_REQUEST"]);
       expect((await tried({ ...message, text: "" })).body.error.parameter).toBe("text");
-      expect((await house.request<{ data: unknown[] }>("GET", "/api/messages?sender=TRIED")).body.data ?? []).toEqual(
-        [],
-      );
-      await house.request("DELETE", `/api/carriers/${line.id}`);
+      expect(
+        (await testServer.request<{ data: unknown[] }>("GET", "/api/messages?sender=TRIED")).body.data ?? [],
+      ).toEqual([]);
+      await testServer.request("DELETE", `/api/carriers/${line.id}`);
     });
 
     test("a simulated connection has nothing to test, and is up", async () => {
-      const { body } = await house.request<Body>("POST", "/api/carriers", { name: `simulated-${count}` });
-      const tried = await house.request<Body>("POST", `/api/carriers/${body.id}/test`, {});
+      const { body } = await testServer.request<Body>("POST", "/api/carriers", { name: `simulated-${count}` });
+      const tried = await testServer.request<Body>("POST", `/api/carriers/${body.id}/test`, {});
       expect([tried.status, tried.body.error.code]).toEqual([400, "INVALID_REQUEST"]);
       expect(await stateOf(body.id)).toMatchObject({ adapter: "simulator", up: true, binds: [] });
     });
@@ -370,14 +370,14 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       );
       expect(refused).toMatchObject({ adapter: "smpp", up: false, nodes: 1 });
       expect(refused.binds[0]?.reason).toContain("password");
-      await house.request("PATCH", `/api/carriers/${line.id}`, { smpp: { password: PASSWORD } });
+      await testServer.request("PATCH", `/api/carriers/${line.id}`, { smpp: { password: PASSWORD } });
       const bound = await eventually(
         () => stateOf(line.id),
         ({ binds }) => binds.length === 2 && binds.every(({ state }) => state === "bound"),
       );
       expect(bound.up).toBe(true);
       expect(smsc.server.sessions.size).toBe(2);
-      await house.request("DELETE", `/api/carriers/${line.id}`);
+      await testServer.request("DELETE", `/api/carriers/${line.id}`);
       await eventually(
         () => smsc.server.sessions.size,
         (size) => size === 0,
@@ -387,14 +387,14 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
     test("a long message is delivered when all receipts of its parts have come, in another id format", async () => {
       const { body: line } = await make(there());
       const route = { name: `by ${line.name}`, carrier: line.name, channel: "sms", prefixes: ["35988"], priority: 1 };
-      const { body: made } = await house.request<Body>("POST", "/api/routes", route);
+      const { body: made } = await testServer.request<Body>("POST", "/api/routes", route);
       await eventually(
         () => stateOf(line.id),
         ({ up }) => up,
       );
-      await house.request("POST", "/api/senders", { name: "PARTS" });
+      await testServer.request("POST", "/api/senders", { name: "PARTS" });
       const to = "359888123456";
-      const sent = await house.send({ sender: "PARTS", to, text: "x".repeat(400) });
+      const sent = await testServer.send({ sender: "PARTS", to, text: "x".repeat(400) });
       const messageId = sent.body.data[0]?.messageId ?? "";
       const taken = await eventually(
         () => smsc.taken.filter(({ destination }) => destination.address === to),
@@ -403,20 +403,20 @@ describe.each(ENGINES)("carriers over SMPP on %s", (engine) => {
       expect(taken).toHaveLength(3);
       const first = smsc.lastId() - 2;
       await eventually(
-        () => house.message(messageId),
+        () => testServer.message(messageId),
         ({ state }) => state === "submitted",
       );
       smsc.report(first + 1, to);
       await eventually(
-        () => house.message(messageId),
+        () => testServer.message(messageId),
         ({ statusDescription }) => statusDescription === "1 of 3 parts delivered",
       );
       smsc.report(first, to);
       smsc.report(first + 2, to);
-      expect(await house.settled(messageId)).toMatchObject({ status: "Delivered" });
+      expect(await testServer.settled(messageId)).toMatchObject({ status: "Delivered" });
       expect((await stateOf(line.id)).learnedIdForm).toBe("from decimal to hex, in lower case");
-      await house.request("DELETE", `/api/routes/${made.id}`);
-      await house.request("DELETE", `/api/carriers/${line.id}`);
+      await testServer.request("DELETE", `/api/routes/${made.id}`);
+      await testServer.request("DELETE", `/api/carriers/${line.id}`);
     });
   });
 });
@@ -430,9 +430,9 @@ describe.runIf(hasPostgres)("a connection that two nodes share", () => {
     const two = await startTestServer("sqlite", { env: shared });
     const smpp = { ...LINE, port: smsc.server.port, connections: 3 };
     const { body: line } = await one.request<Body>("POST", "/api/carriers", { name: "north", adapter: "smpp", smpp });
-    const bindsOf = async (house: TestServer): Promise<number> => {
+    const bindsOf = async (testServer: TestServer): Promise<number> => {
       const path = `/api/carriers/${line.id}/state`;
-      const { status, body } = await house.request<StateBody>("GET", path, undefined, { apikey: one.key });
+      const { status, body } = await testServer.request<StateBody>("GET", path, undefined, { apikey: one.key });
       return status === 200 ? body.binds.filter(({ state }) => state === "bound").length : 0;
     };
     await eventually(

@@ -10,7 +10,7 @@ import { startTestServer, type Answer, type Envelope, type TestServer } from "..
 const DAY_MS = 86_400_000;
 const ORDINARY = { from: "+15550100199", to: "15550100100", templateName: "anything_at_all", type: "template" };
 
-/** The chat app at its door and on the phone; what a body must look like in every detail is in `chatapp-read.test.ts`. */
+/** The chat app at its endpoint and on the phone; what a body must look like in every detail is in `chatapp-read.test.ts`. */
 describe.each(ENGINES)("POST /v1/chatapp on %s", (engine) => {
   let server: TestServer;
   let files: MediaServer;

@@ -8,7 +8,7 @@ interface RichMessageBody {
 }
 
 /**
- * Read this first: one message per channel, from the door to the phone and back.
+ * Read this first: one message per channel, from the request to the phone and back.
  * Everything here is real: the server listens, the store is on disk, only the carrier is simulated.
  */
 describe.each(ENGINES)("the lifecycle of a message on %s", (engine) => {

@@ -14,7 +14,7 @@ const SUGGESTIONS = [
   { type: "dial", text: "Call", data: "call", number: "+15550100198" },
 ] as const;
 
-/** RCS at its door and on the phone; what a body must look like in every detail is in `rcs-read.test.ts`. */
+/** RCS at its endpoint and on the phone; what a body must look like in every detail is in `rcs-read.test.ts`. */
 describe.each(ENGINES)("POST /v1/rcs on %s", (engine) => {
   let server: TestServer;
   beforeAll(async () => {

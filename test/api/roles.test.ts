@@ -211,7 +211,7 @@ describe.each(ENGINES)("roles on %s", (engine) => {
 
   const from = (who: string): Record<string, string> => ({ "x-forwarded-for": `10.2.0.${who.length}` });
 
-  /** A path that leads to the door and to nothing behind it, with a body that changes nothing. */
+  /** A path that reaches the route and no record, with a body that changes nothing. */
   const emptyAttempt = ({ method, path }: ProtectedRoute | PersonalRoute): [string, string, unknown] => [
     method,
     path

@@ -15,7 +15,7 @@ const LINE = { host: "192.0.2.1", port: 2775, systemId: "heliograph", password: 
 
 let lastNumber = 15_553_000_000;
 const simulatedNumber = (): string => String((lastNumber += 10_000));
-/** The house has a real line to these. */
+/** A route leads these to a real carrier. */
 const realNumber = (): string => `44${String((lastNumber += 10_000)).slice(1)}`;
 
 describe.each(ENGINES)("modes of one-time passwords on %s", (engine) => {

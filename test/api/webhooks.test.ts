@@ -486,12 +486,16 @@ describe.each(ENGINES)("webhooks and delivery reports on %s", (engine) => {
       });
     });
 
-    test.each(["test", "preview", "health", "recover"])("an unknown endpoint has no %s", async (door) => {
-      const method = door === "test" || door === "recover" ? "POST" : "GET";
+    test.each(["test", "preview", "health", "recover"])("an unknown endpoint has no %s", async (operation) => {
+      const method = operation === "test" || operation === "recover" ? "POST" : "GET";
       for (const [kind] of KINDS)
         expect(
           refusal(
-            await server.request(method, `/api/${kind}/${NO_ID}/${door}`, method === "GET" ? undefined : { since: 0 }),
+            await server.request(
+              method,
+              `/api/${kind}/${NO_ID}/${operation}`,
+              method === "GET" ? undefined : { since: 0 },
+            ),
           ),
         ).toEqual([404, "RECORD_NOT_FOUND"]);
     });

@@ -186,9 +186,9 @@ test("an open page returns to the login within seconds after the user is removed
     "/messages",
     async ({ page }) => {
       await server.request("PATCH", `/api/users/${made.body.id}`, { disabled: true });
-      const door = page.getByRole("button", { name: "Sign in" });
-      await door.waitFor();
-      expect(await door.isVisible()).toBe(true);
+      const signIn = page.getByRole("button", { name: "Sign in" });
+      await signIn.waitFor();
+      expect(await signIn.isVisible()).toBe(true);
     },
     guest,
   );

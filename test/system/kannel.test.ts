@@ -31,7 +31,7 @@ const messageOf = (text: string, changes: Partial<SmsContent> = {}, recipient = 
 describe("a real Kannel between us and the SMSC", () => {
   let smsc: Smsc;
   let kannel: Kannel;
-  let door: CallbackEndpoint;
+  let endpoint: CallbackEndpoint;
   let carrier: Carrier;
   let egress: HttpClient;
   const submits: SubmitSm[] = [];
@@ -47,8 +47,8 @@ describe("a real Kannel between us and the SMSC", () => {
       // The text lies in a read buffer that is reused, so it is copied.
       onTaken: (submit) => submits.push({ ...submit, shortMessage: Buffer.from(submit.shortMessage) }),
     });
-    door = await openCallbackEndpoint();
-    const getUrl = `${door.url}?key=${KEY}&from=%p&to=%P&text=%b&id=%I&time=%T&charset=%C`;
+    endpoint = await openCallbackEndpoint();
+    const getUrl = `${endpoint.url}?key=${KEY}&from=%p&to=%P&text=%b&id=%I&time=%T&charset=%C`;
     kannel = await startKannel({ smsc: { port: smsc.port, ...SMSC_LOGIN }, getUrl });
     egress = openHttpClient();
     carrier = createHttpCarrier({
@@ -64,20 +64,20 @@ describe("a real Kannel between us and the SMSC", () => {
       secrets: { password: KANNEL_USER.password, callback: KEY },
       messagesPerSecond: () => null,
       egress,
-      callbackUrl: () => door.url,
+      callbackUrl: () => endpoint.url,
       onInbound: async (message) => void inbound.push(message),
       clock: systemClock,
       log: createLog("silent"),
       metrics: { carrierErrors: () => ({ inc: () => {} }) },
     });
-    door.carrier = carrier;
+    endpoint.carrier = carrier;
     await carrier.start(async (receipt) => void receipts.push(receipt));
   });
   afterAll(async () => {
     await carrier?.stop();
     egress?.destroy();
     await kannel?.stop();
-    await door?.close();
+    await endpoint?.close();
     await smsc?.close();
   });
 
@@ -187,7 +187,7 @@ describe("a real Kannel between us and the SMSC", () => {
       to: "56161",
       content: { kind: "text", text: "STOP  it, ünd more" },
     });
-    const call = door.calls.find(({ query }) => query.includes("STOP"));
+    const call = endpoint.calls.find(({ query }) => query.includes("STOP"));
     expect(call).toBeDefined();
     if (call) await carrier.handleWebhook?.(call);
     expect(new Set(inbound.map(({ id }) => id)).size).toBe(1);
@@ -226,7 +226,7 @@ describe("a real Kannel between us and the SMSC", () => {
       secrets: { password: "wrong", callback: KEY },
       messagesPerSecond: () => null,
       egress,
-      callbackUrl: () => door.url,
+      callbackUrl: () => endpoint.url,
       onInbound: () => Promise.resolve(),
       clock: systemClock,
       log: createLog("silent"),

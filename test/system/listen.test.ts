@@ -44,28 +44,28 @@ function listen(env: Record<string, string>, ...args: string[]): Listening {
 }
 
 describe.each(ENGINES)("heliograph listen on %s", (engine) => {
-  let house: TestServer;
+  let testServer: TestServer;
   let sink: Sink;
   beforeAll(async () => {
-    house = await startTestServer(engine);
+    testServer = await startTestServer(engine);
     // Events are created only if an endpoint subscribes to them.
-    await house.request("POST", "/api/dlr-configs", { name: "somewhere else", url: "http://127.0.0.1:9/" });
+    await testServer.request("POST", "/api/dlr-configs", { name: "somewhere else", url: "http://127.0.0.1:9/" });
   });
-  afterAll(() => house.close());
+  afterAll(() => testServer.close());
   beforeEach(async () => {
     sink = await openSink();
   });
   afterEach(() => sink.close());
 
   const start = (...args: string[]): Listening =>
-    listen({ HELIOGRAPH_API_KEY: house.key }, "--url", house.url, "--forward-to", `${sink.url}/dev`, ...args);
+    listen({ HELIOGRAPH_API_KEY: testServer.key }, "--url", testServer.url, "--forward-to", `${sink.url}/dev`, ...args);
 
   test("prints and forwards what happens from now on, signed with the secret that it shows first", async () => {
-    await house.settled((await house.send()).body.data[0]?.messageId ?? "");
+    await testServer.settled((await testServer.send()).body.data[0]?.messageId ?? "");
     const listening = start("--account", "default");
     const [, secret = ""] = await listening.prints(/signed with (whsec_\S+)/);
     const ids: string[] = [];
-    for (let times = 0; times < 3; times += 1) ids.push((await house.send()).body.data[0]?.messageId ?? "");
+    for (let times = 0; times < 3; times += 1) ids.push((await testServer.send()).body.data[0]?.messageId ?? "");
     const heard = await sink.until(3);
     expect(heard.map(({ body }) => (body as { messageId: string }).messageId).toSorted()).toEqual(ids.toSorted());
     for (const { path, text, headers, body } of heard) {
@@ -74,7 +74,7 @@ describe.each(ENGINES)("heliograph listen on %s", (engine) => {
       expect(Object.keys(body as object)).toHaveLength(11);
     }
     sink.respondWith((_heard, response) => response.writeHead(500).end());
-    const last = (await house.send({ to: "15550109001" })).body.data[0]?.messageId ?? "";
+    const last = (await testServer.send({ to: "15550109001" })).body.data[0]?.messageId ?? "";
     await listening.prints(new RegExp(`sms delivery_report Failed ${last} -> 500 in \\d+ ms`));
     for (const id of ids)
       expect(listening.printed()).toMatch(new RegExp(`Z sms delivery_report Delivered ${id} -> 200`));
@@ -87,10 +87,10 @@ describe.each(ENGINES)("heliograph listen on %s", (engine) => {
     const listening = start();
     await listening.prints(/signed with/);
     sink.respondWith((_heard, response) => response.destroy());
-    await house.send();
+    await testServer.send();
     await listening.prints(/-> no answer/);
     sink.respondWith((_heard, response) => response.writeHead(204).end());
-    await house.send();
+    await testServer.send();
     await listening.prints(/-> 204 in/);
     expect((await listening.stop("SIGTERM")).code).toBe(0);
   });
@@ -108,7 +108,7 @@ describe.each(ENGINES)("heliograph listen on %s", (engine) => {
       expect(outcomes[index]?.stderr).toContain(words);
       expect(outcomes[index]?.code).toBe(code);
     }
-    const keyless = await listen({}, "--url", house.url, "--forward-to", sink.url).stop();
+    const keyless = await listen({}, "--url", testServer.url, "--forward-to", sink.url).stop();
     expect([keyless.code, keyless.stderr]).toEqual([
       2,
       "heliograph: give an API key as --key or HELIOGRAPH_API_KEY, or keep one: profile add NAME --url URL --key KEY\n",

@@ -13,22 +13,22 @@ const AT_EASE: Backpressure = { inFlight: 0, movesUnwritten: 0, movesLateMs: 0 }
 const BEHIND: Backpressure = { inFlight: 900, movesUnwritten: 800, movesLateMs: 80 };
 
 describe("the overload of a node", () => {
-  test("begins when most of its sends wait to be written", () => {
+  test("a node is overloaded when most of its sent messages wait to be written", () => {
     expect(isOverloaded(BEHIND)).toBe(true);
     expect(isOverloaded({ inFlight: 900, movesUnwritten: 450, movesLateMs: 10 })).toBe(true);
   });
 
-  test("does not depend on messages that wait for a slow or unavailable carrier", () => {
+  test("messages that wait for a slow or unavailable carrier do not count", () => {
     expect(isOverloaded(AT_EASE)).toBe(false);
     expect(isOverloaded({ inFlight: 900, movesUnwritten: 100, movesLateMs: 80 }), "it waits for answers").toBe(false);
   });
 
-  test("a disk that syncs slowly strains nobody either", () => {
+  test("a slow disk alone is no overload", () => {
     expect(isOverloaded({ inFlight: 10, movesUnwritten: 10, movesLateMs: 9 })).toBe(false);
   });
 });
 
-describe("the doorstep", () => {
+describe("admission control", () => {
   const CAPACITY = 6;
   const WAIT_MS = 2000;
   let clock: MovedClock;
@@ -73,7 +73,7 @@ describe("the doorstep", () => {
     });
   const fill = (routeClass: RouteClass = "TRANS"): boolean => queues.reserve(routeClass, CAPACITY);
 
-  test("a full lane holds up nobody while the node keeps up", () => {
+  test("a full queue delays no request while the node keeps up", () => {
     backpressure = AT_EASE;
     fill();
     void enter("one");
@@ -81,7 +81,7 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["one", "two"]);
   });
 
-  test("a node that is behind lets in as many as it sends, in the order in which they came", () => {
+  test("an overloaded node admits as many messages as it sends, in order of arrival", () => {
     fill();
     for (const name of ["one", "two", "three"]) void enter(name);
     clock.advance(100);
@@ -94,7 +94,7 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["one", "two", "three"]);
   });
 
-  test("behind, single messages come when nothing is in the lane: they go without a stay there; a bulk comes when it fits", () => {
+  test("under overload a single message is admitted when its queue is empty, for direct dispatch, and a bulk when it fits", () => {
     queues.reserve("TRANS", 1);
     void enter("bulk");
     expect(entered).toEqual(["bulk"]);
@@ -120,7 +120,7 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["two"]);
   });
 
-  test("messages that wait for a slow carrier take no slot from others", () => {
+  test("messages that wait for a slow carrier occupy no queue slot", () => {
     queues = new PriorityQueues(CAPACITY, () => CAPACITY);
     admission = open({ queues, backpressure: () => backpressure });
     void enter("one");
@@ -128,7 +128,7 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["one", "password"]);
   });
 
-  test("a node is behind with each type by itself: promotions that crowd the writer do not hold passwords up", () => {
+  test("overload is judged per message class: promotions in the writer do not delay one-time passwords", () => {
     admission = open({ queues, backpressure: (routeClass) => (routeClass === "OTP" ? AT_EASE : BEHIND) });
     fill("OTP");
     fill("PROMO");
@@ -137,12 +137,12 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["password"]);
   });
 
-  test("promotions do not go without a stay in the lane, and come as long as there is room there", () => {
+  test("promotions are never dispatched directly, and are accepted while their queue has room", () => {
     for (const name of ["one", "two", "three"]) void enter(name, "PROMO", 1);
     expect(entered).toEqual(["one", "two", "three"]);
   });
 
-  test("a door that closes turns away who waits and who comes", async () => {
+  test("closing refuses waiting and new requests", async () => {
     fill();
     const waiting = Promise.resolve(enter("one"));
     admission.close();
@@ -152,7 +152,7 @@ describe("the doorstep", () => {
     expect(entered).toEqual([]);
   });
 
-  test("each type has a line of its own, and who would be too late in it is turned away at once", () => {
+  test("each class has its own waiting line, and a request that would wait too long is refused at once", () => {
     fill("PROMO");
     for (let waiting = 0; waiting < 5000; waiting += 1) void enter("promotion", "PROMO");
     expect(admission.isRefusing("PROMO", 1)).toBe(true);
@@ -166,7 +166,7 @@ describe("the doorstep", () => {
     expect(admission.isRefusing("PROMO", 1)).toBe(false);
   });
 
-  test("a flow that fills the line delays no other: they are admitted in turn", () => {
+  test("an account that fills the line delays no other: accounts are admitted in turn", () => {
     fill("PROMO");
     const flows: string[] = [];
     const ask = (flow: string) =>
@@ -197,7 +197,7 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["one", "two"]);
   });
 
-  test("moves that wait for a store that is away hold up nobody: who comes, or waits, hears from the store itself", () => {
+  test("while the store is unavailable admission refuses no request: the store answers each one", () => {
     fill();
     void enter("waiting");
     clock.advance(100);
@@ -209,13 +209,13 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["password", "waiting", "coming"]);
   });
 
-  test("a request that no lane could hold waits for none", () => {
+  test("a request larger than its queue does not wait for room", () => {
     fill();
     void enter("bulk", "PROMO", CAPACITY + 1);
     expect(entered).toEqual(["bulk"]);
   });
 
-  test("a bulk waits for the bulks before it to be stored, and for no lane", () => {
+  test("a bulk waits until earlier bulks are stored, not for room in its queue", () => {
     queues = new PriorityQueues(BULK);
     admission = new AdmissionController(
       {
@@ -249,7 +249,7 @@ describe("the doorstep", () => {
     expect(entered).toEqual(["next"]);
   });
 
-  test("a node that only accepts turns away when commits are late and more waits than fits in one", () => {
+  test("a node that only accepts refuses requests when commits are late and more rows wait than fit in one commit", () => {
     admission = open(null);
     commit.waitingMs = WAIT_MS;
     void enter("few");
@@ -260,13 +260,13 @@ describe("the doorstep", () => {
   });
 });
 
-describe("a node that is behind", () => {
+describe("an overloaded node", () => {
   let server: TestServer;
   let clock: MovedClock;
   let smsc: SmppServer;
   beforeEach(async () => {
     clock = new MovedClock();
-    // Takes what it is given and says nothing.
+    // Accepts every request and never responds.
     const onRequest = (): Promise<never> => new Promise(() => {});
     const onBind = () => ({ kind: "accepted", onRequest }) as const;
     smsc = await listen({ host: "127.0.0.1", port: 0, window: 10, onBind });
@@ -295,7 +295,7 @@ describe("a node that is behind", () => {
     });
   });
   afterEach(async () => {
-    // Past the time that anybody waits for an answer.
+    // Past every waiting time.
     clock.advance(120_000);
     await smsc.close();
     await server.close();
@@ -306,12 +306,12 @@ describe("a node that is behind", () => {
     return Number(new RegExp(`^${name} (\\d+)`, "m").exec(metrics)?.[1]);
   };
 
-  test("answers 503 with Retry-After on either door, and passwords and what is for later are accepted all the same", async () => {
+  test("both HTTP paths answer 503 with Retry-After, and still accept one-time passwords and scheduled messages", async () => {
     for (const why of ["it goes to its carrier", "so does this", "it waits in the lane"])
       expect({ why, status: (await server.send()).status }).toEqual({ why, status: 200 });
     const text = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" };
     const express = server.send();
-    const ordinary = server.request<Envelope>("POST", "/v1/sms?a=query+is+for+the+ordinary+door", text);
+    const ordinary = server.request<Envelope>("POST", "/v1/sms?a=query+takes+the+ordinary+path", text);
     await eventually(
       () => gauge("heliograph_requests_waiting"),
       (count) => count === 2,

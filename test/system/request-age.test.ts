@@ -246,20 +246,23 @@ describe("a server that was stopped", () => {
 });
 
 describe.each(ENGINES)("idempotency keys on %s", (engine) => {
-  let house: TestServer;
+  let testServer: TestServer;
   beforeAll(async () => {
-    house = await startTestServer(engine);
+    testServer = await startTestServer(engine);
   });
-  afterAll(() => house.close());
+  afterAll(() => testServer.close());
 
   test("are separate for test and live keys", async () => {
     const key = { "idempotency-key": "both" };
-    const simulated = await house.send({}, { ...key, apikey: house.testKey });
-    const live = await house.send({}, key);
+    const simulated = await testServer.send({}, { ...key, apikey: testServer.testKey });
+    const live = await testServer.send({}, key);
     expect([simulated.status, live.status]).toEqual([200, 200]);
     expect(live.headers.get("idempotent-replayed")).toBeNull();
     expect(live.body.id).not.toBe(simulated.body.id);
-    const [liveAgain, testAgain] = [await house.send({}, key), await house.send({}, { ...key, apikey: house.testKey })];
+    const [liveAgain, testAgain] = [
+      await testServer.send({}, key),
+      await testServer.send({}, { ...key, apikey: testServer.testKey }),
+    ];
     expect([liveAgain.body.id, testAgain.body.id]).toEqual([live.body.id, simulated.body.id]);
   });
 
@@ -286,19 +289,19 @@ describe.each(ENGINES)("idempotency keys on %s", (engine) => {
 
   test("can be used again after a 402, which tells the need and the balance", async () => {
     const key = { "idempotency-key": "unpaid" };
-    expect((await house.request("PATCH", "/api/account", { credits: "metered" })).status).toBe(200);
-    await house.app.store.addCredits(1, { id: newId(NOON), amount: 1, note: "one", at: NOON });
+    expect((await testServer.request("PATCH", "/api/account", { credits: "metered" })).status).toBe(200);
+    await testServer.app.store.addCredits(1, { id: newId(NOON), amount: 1, note: "one", at: NOON });
     for (let tries = 0; tries < 2; tries += 1) {
-      const refused = await house.send({ to: ["15550100101", "15550100102"] }, key);
+      const refused = await testServer.send({ to: ["15550100101", "15550100102"] }, key);
       expect(refused.status).toBe(402);
       expect(refused.body.error?.message).toBe("The request needs 2 credits; the account has 1 credit.");
     }
     // Another body is no mistake either: nothing was accepted under the key.
     // On a machine that has just stalled, a new try may count as one from before the refusal.
     await eventually(
-      () => house.send({ to: "15550100101" }, key),
+      () => testServer.send({ to: "15550100101" }, key),
       ({ status }) => status === 200,
     );
-    expect((await house.send({ to: ["15550100101", "15550100102"] }, key)).status).toBe(422);
+    expect((await testServer.send({ to: ["15550100101", "15550100102"] }, key)).status).toBe(422);
   });
 });

@@ -28,7 +28,7 @@ const WORDS = 'Hé said "5 > 4 & 3%", then\n{{secret:password}} ✓';
 interface Trial {
   gateway: FakeGateway;
   carrier: Carrier;
-  door: CallbackEndpoint;
+  endpoint: CallbackEndpoint;
   receipts: Receipt[];
   logged: string[];
   counted: string[];
@@ -45,7 +45,7 @@ interface Choices {
 async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise<Trial> {
   const { settings = {}, secret = ACCOUNT.secret, delayMs = 5, egress = openHttpClient() } = choices;
   const gateway = await FakeGateway.open({ delayMs });
-  const door = await openCallbackEndpoint();
+  const endpoint = await openCallbackEndpoint();
   const receipts: Receipt[] = [];
   const logged: string[] = [];
   const counted: string[] = [];
@@ -64,24 +64,24 @@ async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise
     secrets: { password: secret, authToken: secret, apiToken: secret, apiSecret: secret, callback: KEY },
     messagesPerSecond: () => null,
     egress,
-    callbackUrl: () => door.url,
+    callbackUrl: () => endpoint.url,
     onInbound: () => Promise.resolve(),
     clock: systemClock,
     log: createLog("debug", { write: (line: string) => void logged.push(line) }),
     metrics: { carrierErrors: (_, code) => ({ inc: () => void counted.push(code) }) },
   });
-  door.carrier = carrier;
+  endpoint.carrier = carrier;
   return {
     gateway,
     carrier,
-    door,
+    endpoint,
     receipts,
     logged,
     counted,
     async close() {
       await carrier.stop();
       await gateway.close();
-      await door.close();
+      await endpoint.close();
       egress.destroy();
     },
   };
@@ -133,7 +133,7 @@ describe("an HTTP carrier", () => {
   });
 
   test("kannel: the request, field by field", async () => {
-    const { carrier, gateway, door } = await open("kannel");
+    const { carrier, gateway, endpoint } = await open("kannel");
     const dlt = { entityId: "1701", contentId: "1107" };
     const message = messageTo("15550100100", { text: "Hi", encoding: "ucs2", flash: true, dlt });
     await carrier.submit(message);
@@ -148,7 +148,7 @@ describe("an HTTP carrier", () => {
       mclass: "0",
       validity: "10",
       "dlr-mask": "31",
-      "dlr-url": `${door.url}?key=${KEY}&ref=${messageIdOf(message)}&type=%d&time=%T&reply=%A`,
+      "dlr-url": `${endpoint.url}?key=${KEY}&ref=${messageIdOf(message)}&type=%d&time=%T&reply=%A`,
       "meta-data": "?smpp?PE_ID=1701&TEMPLATE_ID=1107",
     });
   });
@@ -161,7 +161,7 @@ describe("an HTTP carrier", () => {
   });
 
   test("twilio: the request, field by field", async () => {
-    const { carrier, gateway, door } = await open("twilio");
+    const { carrier, gateway, endpoint } = await open("twilio");
     const message = messageTo("15550100100", {}, { sender: "14155550100", expiresAt: Date.now() + 90_000_000 });
     await carrier.submit(message);
     expect(gateway.taken[0]?.fields).toEqual({
@@ -169,12 +169,12 @@ describe("an HTTP carrier", () => {
       From: "+14155550100",
       Body: "Hello",
       ValidityPeriod: "14400",
-      StatusCallback: `${door.url}?key=${KEY}&ref=${messageIdOf(message)}`,
+      StatusCallback: `${endpoint.url}?key=${KEY}&ref=${messageIdOf(message)}`,
     });
   });
 
   test("sinch: the request, field by field", async () => {
-    const { carrier, gateway, door } = await open("sinch");
+    const { carrier, gateway, endpoint } = await open("sinch");
     const message = messageTo("15550100100", { flash: true });
     await carrier.submit(message);
     expect(gateway.taken[0]?.fields).toEqual({
@@ -183,7 +183,7 @@ describe("an HTTP carrier", () => {
       body: "Hello",
       expire_at: new Date(message.expiresAt).toISOString(),
       delivery_report: "per_recipient",
-      callback_url: `${door.url}?key=${KEY}`,
+      callback_url: `${endpoint.url}?key=${KEY}`,
       client_reference: messageIdOf(message),
       flash_message: "true",
     });

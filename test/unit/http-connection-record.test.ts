@@ -20,7 +20,7 @@ import { sampleFields } from "../../src/model/http-template.ts";
 import { Problem, type Fault } from "../../src/model/problem.ts";
 import { createSecretFactory } from "../../src/webhooks/secrets.ts";
 
-const mint = createSecretFactory(createEncryption(Buffer.alloc(32, 7)));
+const secretFactory = createSecretFactory(createEncryption(Buffer.alloc(32, 7)));
 const shapeFaults = shapeChecker(httpRequestSchema);
 
 const faultsOf = (fields: HttpFields, known: HttpConnectionSettings | null = null): Fault[] => {
@@ -38,11 +38,11 @@ function saved(fields: HttpFields, known: HttpConnectionSettings | null = null):
   const faults: Fault[] = [];
   const read = parseHttpConnection(fields, known, faults);
   if (faults.length > 0) throw new Error(JSON.stringify(faults));
-  return completeHttpConnection(read, known, mint);
+  return completeHttpConnection(read, known, secretFactory);
 }
 
 const opened = (line: HttpConnectionSettings): Readonly<Record<string, string>> =>
-  decryptedHttpConnection(line, mint.decrypt).secrets;
+  decryptedHttpConnection(line, secretFactory.decrypt).secrets;
 
 const KANNEL: HttpFields = {
   preset: "kannel",
@@ -148,7 +148,7 @@ describe("secrets", () => {
     const line = saved(KANNEL);
     const read = parseHttpConnection({ timeoutSeconds: 9 }, line, []);
     const moved = saved({ baseUrl: "http://other:1", secrets: { password: "x" } }, line);
-    expect(() => completeHttpConnection(read, moved, mint)).toThrow(Problem);
+    expect(() => completeHttpConnection(read, moved, secretFactory)).toThrow(Problem);
   });
 
   test("an inherited property name is an ordinary secret name", () => {

@@ -85,7 +85,7 @@ describe("an RBM carrier", () => {
     expect(fake.requests.token).toBe(0);
   });
 
-  describe.each<[string, Parameters<typeof whimFor>[0], object, object]>([
+  describe.each<[string, Parameters<typeof sendFault>[0], object, object]>([
     ["400", { status: 400, error: "INVALID_ARGUMENT" }, { kind: "refused", fault: "message", code: "INVALID_ARGUMENT" }, { up: true }],
     ["403", { status: 403, error: "PERMISSION_DENIED" }, { kind: "refused", fault: "carrier", code: "PERMISSION_DENIED" }, { up: true }],
     ["404", { status: 404, error: "NOT_FOUND" }, { kind: "refused", fault: "message", code: "NOT_FOUND", description: "The number is not on RCS" }, { up: true }],
@@ -98,10 +98,10 @@ describe("an RBM carrier", () => {
     ["302", { status: 302, raw: "", headers: { location: "http://elsewhere.example" } }, { kind: "refused", fault: "carrier", code: "HTTP_302" }, { up: true }],
     ["200 of something else", { status: 200, raw: "<h1>Welcome</h1>" }, { kind: "unknown" }, { up: true }],
     ["401 again and again", { status: 401, error: "UNAUTHENTICATED" }, { kind: "down" }, { up: false }],
-  ])("a response of %s", (_answer, whim, expected, line) => {
+  ])("a response of %s", (_answer, fault, expected, line) => {
     test("a response is classified", async () => {
       const { carrier, fake } = await open(UNCHECKED);
-      fake.faultFor = whimFor(whim);
+      fake.faultFor = sendFault(fault);
       expect(await carrier.submit(message())).toMatchObject(expected);
       expect({ up: carrier.isUp(), capacity: carrier.capacity }).toMatchObject(line);
     });
@@ -123,15 +123,15 @@ describe("an RBM carrier", () => {
 
   test.each(["cut before", "cut after"] as const)(
     "a broken connection (%s it is read) leaves the outcome unknown, and a repetition is sent once",
-    async (whim) => {
+    async (fault) => {
       const { carrier, fake } = await open(UNCHECKED);
       const sent = message();
-      fake.faultFor = ({ what, times }) => (what === "send" && times === 1 ? whim : null);
+      fake.faultFor = ({ what, times }) => (what === "send" && times === 1 ? fault : null);
       const carrierMessageId = platformIdOf(sent);
       expect(await carrier.submit(sent)).toMatchObject({ kind: "unknown", carrierMessageId });
       expect(await carrier.submit(sent)).toMatchObject({ kind: "taken", carrierMessageId });
       expect(fake.accepted).toHaveLength(1);
-      expect(fake.repeated).toHaveLength(whim === "cut after" ? 1 : 0);
+      expect(fake.repeated).toHaveLength(fault === "cut after" ? 1 : 0);
     },
   );
 
@@ -227,9 +227,9 @@ describe("an RBM carrier", () => {
 
     test.each([{ status: 500, raw: "" }, { status: 200, raw: "{}" }, "cut before"] as const)(
       "without a token the carrier waits: %j",
-      async (whim) => {
+      async (fault) => {
         const { carrier, fake } = await open();
-        fake.faultFor = ({ what }) => (what === "token" ? whim : null);
+        fake.faultFor = ({ what }) => (what === "token" ? fault : null);
         expect(await carrier.submit(message())).toMatchObject({ kind: "down" });
         expect(carrier.isUp()).toBe(true);
         expect(fake.requests.send).toBe(0);
@@ -296,9 +296,9 @@ describe("an RBM carrier", () => {
       { status: 403, error: "PERMISSION_DENIED" },
       { status: 404, raw: "" },
       "cut after",
-    ] as const)("a failed lookup does not prevent sending: %j", async (whim) => {
+    ] as const)("a failed lookup does not prevent sending: %j", async (fault) => {
       const { carrier, fake } = await open();
-      fake.faultFor = ({ what }) => (what === "capabilities" ? whim : null);
+      fake.faultFor = ({ what }) => (what === "capabilities" ? fault : null);
       expect(await carrier.submit(message())).toMatchObject({ kind: "taken" });
     });
 
@@ -345,16 +345,16 @@ describe("an RBM carrier", () => {
     const { carrier, fake, logged, clock } = await open({ settings: { capabilityHours: 1 } });
     const content = { ...RCS_TEXT, text: "canary-text" };
     const echo = "phones/+15550100100 said canary-text ya29.canary";
-    const whims = [400, 401, 403, 404, 429, 500].map((status) => ({ status, error: "SOME_ERROR", message: echo }));
+    const faults = [400, 401, 403, 404, 429, 500].map((status) => ({ status, error: "SOME_ERROR", message: echo }));
     for (const what of ["token", "capabilities", "send", "revoke"])
-      for (const whim of [...whims, "cut before", "cut after"] as const) {
-        fake.faultFor = (asking) => (asking.what === what ? whim : null);
+      for (const fault of [...faults, "cut before", "cut after"] as const) {
+        fake.faultFor = (asking) => (asking.what === what ? fault : null);
         await carrier.submit(message({ content, recipient: "15550100100" }));
         await carrier.revoke(message({ content }));
         // A cached capability would suppress the next lookup.
         clock.advance(3_600_000);
       }
-    expect(Math.min(...Object.values(fake.requests))).toBeGreaterThan(whims.length);
+    expect(Math.min(...Object.values(fake.requests))).toBeGreaterThan(faults.length);
     for (const event of ["canary-text", { text: "canary-text" }, { eventType: "canary-text" }])
       await carrier.handleWebhook(signedCall(event));
     const key = JSON.parse(keyFile("")) as { private_key: string };
@@ -372,8 +372,8 @@ describe("an RBM carrier", () => {
   });
 });
 
-type Whim = ReturnType<RbmTrial["fake"]["faultFor"]>;
-const whimFor =
-  (whim: Whim): RbmTrial["fake"]["faultFor"] =>
+type Fault = ReturnType<RbmTrial["fake"]["faultFor"]>;
+const sendFault =
+  (fault: Fault): RbmTrial["fake"]["faultFor"] =>
   ({ what }) =>
-    what === "send" ? whim : null;
+    what === "send" ? fault : null;

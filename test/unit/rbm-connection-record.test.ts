@@ -26,7 +26,7 @@ const EMAIL = "sender@rbm-test.iam.gserviceaccount.com";
 const GIVEN: RbmFields = { serviceAccount: KEY, clientToken: "a-long-client-token" };
 const open = (text: string): string => Buffer.from(text.replace(/^sealed\d+:/, ""), "base64").toString();
 let seals = 0;
-const mint: SecretFactory = {
+const secretFactory: SecretFactory = {
   generate: () => "",
   encrypt: (text) => {
     seals += 1;
@@ -49,7 +49,7 @@ function store(
   const read = parseRbmConnection(fields, known, faults, replaced);
   if (faults.length > 0) return { faults };
   try {
-    return { line: completeRbmConnection(read, replaced, mint) };
+    return { line: completeRbmConnection(read, replaced, secretFactory) };
   } catch (problem) {
     if (problem instanceof Problem) return { faults: [...problem.faults] };
     throw problem;

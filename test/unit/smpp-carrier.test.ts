@@ -36,7 +36,7 @@ interface Trial {
 
 /** An SMPP carrier connected to a simulated SMSC over TCP. */
 async function openTrial(
-  whims: Partial<SmscBehavior> = {},
+  behavior: Partial<SmscBehavior> = {},
   settings: Partial<SmppSettings> = {},
   share = { connections: 1 },
   learnedIdForm: string | null = null,
@@ -46,7 +46,7 @@ async function openTrial(
     host: "127.0.0.1",
     port: 0,
     clock: systemClock,
-    behavior: { ...QUICK, systemId: "esme", password: "secret", ...whims },
+    behavior: { ...QUICK, systemId: "esme", password: "secret", ...behavior },
     // Copied: the read buffer is reused.
     onTaken: (submit, id) => taken.push({ submit: { ...submit, shortMessage: Buffer.from(submit.shortMessage) }, id }),
   });

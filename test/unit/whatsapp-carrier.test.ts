@@ -44,9 +44,9 @@ describe("a WhatsApp carrier", () => {
     trial = await openTrial(changes, options, settings);
     return trial;
   };
-  const submitWith = async (whim: Fault, attempts = 0): Promise<{ outcome: Outcome; up: boolean; trial: Trial }> => {
+  const submitWith = async (fault: Fault, attempts = 0): Promise<{ outcome: Outcome; up: boolean; trial: Trial }> => {
     const opened = await open();
-    opened.fake.next(whim);
+    opened.fake.next(fault);
     const outcome = await opened.carrier.submit(messageTo(RECIPIENTS.deliverable, { attempts }));
     return { outcome, up: opened.carrier.isUp(), trial: opened };
   };
@@ -165,8 +165,8 @@ describe("a WhatsApp carrier", () => {
     [{ kind: "error", code: 987_654, status: 500 }, "unknown", true],
     [{ kind: "error", code: 131026, status: 500 }, "refused", true],
     [{ kind: "cut", when: "after" }, "unknown", true],
-  ])("after %j the outcome is %s", async (whim, kind, isUp) => {
-    const { outcome, up } = await submitWith(whim);
+  ])("after %j the outcome is %s", async (fault, kind, isUp) => {
+    const { outcome, up } = await submitWith(fault);
     expect([outcome.kind, up]).toEqual([kind, isUp]);
   });
 
@@ -334,8 +334,8 @@ describe("a WhatsApp carrier", () => {
     const { carrier, fake, call } = await open({ log: createLog("debug", destination) });
     const outcomes: Outcome[] = [];
     const content = templateContent({ params: ["canary-value"], text: "canary-text" });
-    const submit = async (whim?: Fault): Promise<void> => {
-      if (whim) fake.next(whim);
+    const submit = async (fault?: Fault): Promise<void> => {
+      if (fault) fake.next(fault);
       outcomes.push(await carrier.submit(messageTo(RECIPIENTS.deliverable, { content })));
     };
     const details = `${SECRETS.token} ${RECIPIENTS.deliverable}`;
