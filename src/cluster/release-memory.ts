@@ -26,13 +26,15 @@ export function createMemoryRelease({
   busyShare = createBusyShare(),
   collect = collectGarbage,
 }: MemoryReleaseDeps): () => Promise<void> {
-  // A burst may come before the first run.
-  let lowest = residentBytes();
+  // Zero, so that the first idle run collects what the start left behind.
+  let lowest = 0;
   return async () => {
     const share = busyShare();
     const before = residentBytes();
-    lowest = Math.min(lowest, before);
-    if (share > IDLE_MAX || before - lowest < GROWTH_MIN_BYTES) return;
+    if (share > IDLE_MAX || before - lowest < GROWTH_MIN_BYTES) {
+      lowest = Math.min(lowest, before);
+      return;
+    }
     collect();
     lowest = residentBytes();
     log.info({ beforeMiB: Math.round(before / MIB), afterMiB: Math.round(lowest / MIB) }, "memory released");

@@ -290,11 +290,20 @@ const AXE = `${axe.source}; axe.configure({ noHtml: true });`;
 /** Header and navigation. */
 const SHELL = [".mantine-AppShell-header", ".mantine-AppShell-navbar"];
 
-/** Violations found by axe outside of the excluded elements, as short lines. */
+/** On a busy machine a list or a tooltip needs seconds to close. */
+const CLOSING_MS = 20_000;
+
+/** Violations found by axe outside of the excluded elements, as short lines. Only those that stay count. */
 export async function faultsOf(page: Page, rules = ALL, exclude: readonly string[] = []): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
-  return page.evaluate<string[]>(`axe
+  let faults: string[] = [];
+  const look = async (): Promise<string[]> => (faults = await violationsOf(page, rules, exclude));
+  await eventually(look, ({ length }) => length === 0, CLOSING_MS).catch(() => undefined);
+  return faults;
+}
+
+const violationsOf = (page: Page, rules: typeof ALL, exclude: readonly string[]): Promise<string[]> =>
+  page.evaluate<string[]>(`axe
     .run({ exclude: ${JSON.stringify(exclude)} }, { runOnly: ${JSON.stringify(rules)}, resultTypes: ["violations"] })
     .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => id + ": " + target.join(" ") + " " + failureSummary.split("\\n")[1])))`);
-}
