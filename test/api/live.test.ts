@@ -116,7 +116,7 @@ describe("the message stream of a node", () => {
     expect(heard).toHaveLength(21);
   });
 
-  test("followers who come and go within a second are told of what they have not seen", async () => {
+  test("a stream that reconnects within a second receives the missed events", async () => {
     const first = await follow();
     const numbers = (from: number): string[] => Array.from({ length: 25 }, (_, index) => `336123456${from + index}`);
     live.onAccepted(acceptance({ to: numbers(10) }));

@@ -411,7 +411,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
       expect(refusal(await make("carriers", { name: "bad", ...fields })).slice(0, 3)).toEqual(refused(parameter));
     });
 
-    test("a carrier has the given chaos, none otherwise, and the account's if told so", async () => {
+    test("a carrier has the given chaos settings, none by default, or those of the account", async () => {
       const { id, chaos } = (await make("carriers", { name: "wild", chaos: { delayMs: 7, secret: 1 } })).body;
       expect(chaos).toEqual({ ...CALM, delayMs: 7 });
       expect((await change("carriers", id, { chaos: { down: true } })).body["chaos"]).toEqual({

@@ -319,7 +319,7 @@ describe.each(ENGINES)("retention on %s", (engine) => {
       }
     });
 
-    test("after a batch it rests as long as the batch took", async () => {
+    test("after each batch the job pauses as long as the batch took", async () => {
       const { turn } = jobOf(0.01);
       expect(await turn()).toBe(3);
     });

@@ -153,7 +153,7 @@ describe.each(ENGINES)("the SMPP server on %s", (engine) => {
       expect((await server.onPhone(to)).map(({ text }) => text)).toEqual(["part 1 part 2 part 3 "]);
   });
 
-  it("the last part of a long text that comes again gets the same id, and there is one message", async () => {
+  it("a repeated last part of a long text gets the same id and creates no second message", async () => {
     const client = await connect();
     const to = "15550100218";
     const part = (index: number): Partial<SubmitSm> => ({
@@ -180,7 +180,7 @@ describe.each(ENGINES)("the SMPP server on %s", (engine) => {
     );
   });
 
-  it("parts that come again while their text is accepted get the ids that their receipts have", async () => {
+  it("parts repeated while their text is accepted get the ids of their receipts", async () => {
     const client = await connect(await create({ window: 1000 }), { window: 1000 });
     const part = (reference: number, index: number): Partial<SubmitSm> => ({
       destination: phone(String(15_550_100_600 + reference)),

@@ -141,7 +141,7 @@ describe.each(ENGINES)("POST /v1/messages on %s", (engine) => {
     expect((await post({ ways, type: "PROMO" })).status).toBe(200);
   });
 
-  test("webhooks of each way hear what happens on it, and the first one hears the end", async () => {
+  test("webhooks of each way receive its events, and those of the first way also the final state", async () => {
     const sink = await openSink();
     try {
       for (const channel of ["rcs", "chatapp"])

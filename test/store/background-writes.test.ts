@@ -63,7 +63,7 @@ describe("background jobs of the SQLite writer", () => {
     });
   });
 
-  test("tell the rows that each statement changed", async () => {
+  test("each statement returns its number of changed rows", async () => {
     await writer.call("query", ["insert into failovers (account_id, request_id, n, due_at) values (1, 'a', 0, 0)", []]);
     expect(await background()).toEqual({ changes: [1], ms: expect.any(Number) as number });
   });

@@ -91,7 +91,7 @@ describe("a backup in a bucket", () => {
     db.close();
   });
 
-  test("gets a name of its own where one of the same second is there", async () => {
+  test("a backup within the same second gets another name", async () => {
     await write();
     const name = namesIn()[0] ?? "";
     for (let ahead = 0; ahead < 3600; ahead += 1) {
@@ -142,7 +142,7 @@ describe("a backup in a bucket", () => {
     await expect(restoreInto(target, addressOfNewest())).rejects.toThrow("heliograph.db is missing");
   });
 
-  test("whose upload fails is none, and the local copy is removed", async () => {
+  test("a failed upload leaves no backup and no local copy", async () => {
     server.faults.push({ on: /^PUT .*heliograph\.db/, fault: { status: 403, code: "QuotaExceeded" }, times: 1 });
     await expect(write()).rejects.toThrow(/403 QuotaExceeded.*no backup was written/);
     expect(
@@ -171,7 +171,7 @@ describe("a backup in a bucket", () => {
     );
   });
 
-  test("is looked for by the doctor, who names what is wrong with the bucket", async () => {
+  test("heliograph doctor checks the bucket and names its fault", async () => {
     const check = (more: Record<string, string> = {}, now = Date.now()) =>
       checkBackups(readConfig({ ...env, HELIOGRAPH_BACKUP_DIR: PLACE, ...more }), now);
     expect(await check()).toMatchObject([{ status: "warning", detail: "none in s3://backups/node-1/" }]);

@@ -80,7 +80,7 @@ describe.each(ENGINES)("the SMPP server in the store on %s", (engine) => {
       expect(textsOf((await keep(part(1, "a"))).text)).toEqual(["a"]);
     });
 
-    it("a part of a text that became a message is recognised when it comes again, and its repetition too", async () => {
+    it("a repeated part of an accepted text is recognised, every time", async () => {
       const [first, second] = [part(1, "a"), part(2, "b")];
       await keep(first);
       const { text } = await keep(second);
@@ -92,7 +92,7 @@ describe.each(ENGINES)("the SMPP server in the store on %s", (engine) => {
       expect((await keep({ ...second, id: newId(NOON + 90) }, NOON + 90)).part.repeats).toBe(second.id);
     });
 
-    it("a part that comes again while its text ends gets its first id", async () => {
+    it("a part repeated while its text is completed gets its first id", async () => {
       for (let round = 0; round < 20; round += 1) {
         const texts = { ...key, reference: `race ${round}` };
         const keepOf = (index: number) =>
@@ -208,7 +208,7 @@ describe.each(ENGINES)("the SMPP server in the store on %s", (engine) => {
       expect(await store.listBinds(2)).toEqual([]);
     });
 
-    it("the node of a bind learns what is asked of it, and its report is listed", async () => {
+    it("the node of a bind receives requests for it, and its report is listed", async () => {
       const node = await store.join({ alone: false });
       const open = bind(node);
       await store.openBind(open, 1);

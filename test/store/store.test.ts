@@ -69,7 +69,7 @@ describe("callbacks, in the store on sqlite", () => {
     sqlite.close();
   });
 
-  it("that failed are sent again without a look at the others of the account", async () => {
+  it("resending failed callbacks does not read the account's other callbacks", async () => {
     const sqlite = new DatabaseSync(":memory:");
     migrate(sqlite);
     const plans: string[][] = [];

@@ -84,7 +84,7 @@ describe.each(ENGINES)("a message with three ways on %s", (engine) => {
     at: pipeline.clock.now(),
   });
 
-  test("it takes the next way after each silence, and each way waits for its own time", async () => {
+  test("without a delivery it takes the next way, after each way's own wait", async () => {
     const message = await accept();
     await pipeline.dispatch(message);
     await pass(WAIT_MS - 1);
@@ -103,7 +103,7 @@ describe.each(ENGINES)("a message with three ways on %s", (engine) => {
     expect([rcs, chat, sms].map(({ submitted }) => submitted.length)).toEqual([1, 1, 1]);
   });
 
-  test("it takes the next way at once when a number is not there, and the next way has its own wait from then on", async () => {
+  test("an unreachable number takes the next way at once, whose own wait starts then", async () => {
     rcs.answer = () => Promise.resolve(NOT_THERE);
     const message = await accept();
     await pipeline.dispatch(message);
@@ -184,7 +184,7 @@ describe.each(ENGINES)("a message with three ways on %s", (engine) => {
     expect(await pipeline.read(message)).toMatchObject({ channel: "sms", state: "rejected", errorCode: "009" });
   });
 
-  test("after a crash the message goes on by the way that it was on", async () => {
+  test("after a crash the message continues on its current way", async () => {
     rcs.answer = () => Promise.resolve(NOT_THERE);
     const message = await accept();
     await pipeline.dispatch(message);

@@ -78,7 +78,7 @@ describe("commands that talk to a server", () => {
     await sink.close();
   });
 
-  test("send prints the message ids, and with --wait what became of each", async () => {
+  test("send prints the message ids, and with --wait the final state of each", async () => {
     const { stdout } = await ask("send", NUMBER, "Hello", "there");
     const [, messageId = ""] = /15550100100 +(\S+:1)$/m.exec(stdout) ?? [];
     const message = await server.message(messageId);

@@ -121,7 +121,7 @@ describe("tables of settings", () => {
   const table = (rows: readonly (readonly string[])[]): string =>
     [["Name", "Default", "Meaning"], ["---", "---", "---"], ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
-  test("docs/smpp.md lists everything that the simulated SMSC can be told", async () => {
+  test("docs/smpp.md lists every setting of the simulated SMSC", async () => {
     const rows = Object.entries(BEHAVIORS).map(([name, { meaning }]) => [
       `\`${name}\``,
       String(GOOD[name as keyof typeof GOOD] ?? "none"),

@@ -60,7 +60,7 @@ describe.each(ENGINES)("defects that earlier seeds found, on %s", (engine) => {
   });
   afterAll(() => server.close());
 
-  test("HEAD for a stream of events does not hold up the request behind it", async () => {
+  test("HEAD for an event stream does not block the next request", async () => {
     const head = `HEAD /api/simulator/events HTTP/1.1\r\nhost: x\r\napikey: ${server.key}\r\n\r\n`;
     const behind = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     const answers = await exchange(server.url, head + behind);
@@ -107,7 +107,7 @@ describe.each(ENGINES)("defects that earlier seeds found, on %s", (engine) => {
       expect((await server.request(method, path, "null")).status).toBe(400);
   });
 
-  test("only what belongs to chaos is stored as chaos", async () => {
+  test("only known chaos settings are stored", async () => {
     const { body } = await server.request<object>(
       "PUT",
       "/api/simulator/chaos",
@@ -126,7 +126,7 @@ describe.each(ENGINES)("defects that earlier seeds found, on %s", (engine) => {
     expect(good?.state).not.toBe("rejected");
   });
 
-  test("a malformed number that is cut short reads back as it was answered", async () => {
+  test("a shortened malformed number reads back as in the response", async () => {
     const { body } = await server.send({ to: [`${"x".repeat(29)}🎉`, "15550100100"] });
     const read = await server.message(body.data[0]?.messageId ?? "");
     expect(read.recipient).toBe(body.data[0]?.recipient);

@@ -119,7 +119,7 @@ describe("a real Kannel between us and the SMSC", () => {
     expect(decodeGsm7(submit?.shortMessage ?? Buffer.alloc(0))).toBe("Hello @ €5 & more = 100%?");
   });
 
-  test("nothing that went over the line shows in what is kept of the exchange", async () => {
+  test("the stored exchange has no content of the requests", async () => {
     const message = messageOf("my words");
     const { exchange = "" } = await carrier.submit(message);
     expect(exchange).not.toContain(message.recipient);
@@ -209,7 +209,7 @@ describe("a real Kannel between us and the SMSC", () => {
     expect((await heardFrom(phone)).content).toEqual({ kind: "text", text: "" });
   });
 
-  test("a call without the key is nobody's", async () => {
+  test("a call without the key is refused", async () => {
     const message = messageOf("Hello");
     const query = `ref=${messageIdOf(message)}&type=1`;
     expect(await carrier.handleWebhook?.({ method: "GET", query, headers: {}, body: Buffer.alloc(0) })).toMatchObject({

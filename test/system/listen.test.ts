@@ -60,7 +60,7 @@ describe.each(ENGINES)("heliograph listen on %s", (engine) => {
   const start = (...args: string[]): Listening =>
     listen({ HELIOGRAPH_API_KEY: testServer.key }, "--url", testServer.url, "--forward-to", `${sink.url}/dev`, ...args);
 
-  test("prints and forwards what happens from now on, signed with the secret that it shows first", async () => {
+  test("prints and forwards new events, signed with the secret that it prints first", async () => {
     await testServer.settled((await testServer.send()).body.data[0]?.messageId ?? "");
     const listening = start("--account", "default");
     const [, secret = ""] = await listening.prints(/signed with (whsec_\S+)/);
@@ -83,7 +83,7 @@ describe.each(ENGINES)("heliograph listen on %s", (engine) => {
     expect(stdout.trimEnd().split("\n").at(-1)).toBe("4 forwarded, 3 of them answered with a 2xx.");
   });
 
-  test("goes on when the developer's server does not answer", async () => {
+  test("continues when the developer's server does not answer", async () => {
     const listening = start();
     await listening.prints(/signed with/);
     sink.respondWith((_heard, response) => response.destroy());
@@ -95,7 +95,7 @@ describe.each(ENGINES)("heliograph listen on %s", (engine) => {
     expect((await listening.stop("SIGTERM")).code).toBe(0);
   });
 
-  test("says what is wrong with what it was given", async () => {
+  test("names the fault of wrong arguments", async () => {
     const wrong: [string, string[], number][] = [
       ["--forward-to is a URL", ["--forward-to", "localhost"], 2],
       ["--url is a URL", ["--url", "localhost"], 2],
@@ -133,7 +133,7 @@ describe("heliograph listen", () => {
     server.close();
   });
 
-  test("waits for a server that is away and goes on where it was", async () => {
+  test("waits for an unavailable server and continues after the last event", async () => {
     cursors = [];
     answers = [
       [200, { data: [], nextCursor: "one" }],

@@ -52,7 +52,7 @@ describe.each(ENGINES)("migrating on %s", (engine) => {
 
   const done = () => ground.names("select name from migrations order by name");
 
-  it("applies what is missing, in order, and notes it", async () => {
+  it("missing migrations are applied in order and recorded", async () => {
     await ground.migrate([first]);
     await ground.migrate([first, second]);
     expect(await done()).toEqual(["0001-first", "0002-second"]);
@@ -87,7 +87,7 @@ describe.each(ENGINES)("migrating on %s", (engine) => {
     await expect(ground.migrate([first])).rejects.toThrow("migrated by a newer release (0003-third)");
   });
 
-  it("migrates a database of the first days, which does not record what its migrations work with", async () => {
+  it("a database without a record of compatible releases is migrated", async () => {
     await ground.write("create table migrations (name text primary key)");
     await ground.write("insert into migrations (name) values ('0001-first')");
     await ground.migrate([first, second]);

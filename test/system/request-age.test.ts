@@ -43,7 +43,7 @@ describe("patience", () => {
     expect(patience.isLate(arrivedAt)).toBe(true);
   });
 
-  test("counts from before a stall for what is read right after it, and from now on again a while later", () => {
+  test("a request read right after a stall has the age of the stall, later ones have none", () => {
     pass(10_001);
     expect(patience.isLate(patience.arrival())).toBe(true);
     pass(400);
@@ -201,7 +201,7 @@ describe("a server that was stopped", () => {
     session.destroy();
   });
 
-  test("does not execute under its key what another node has refused meanwhile with 402", async () => {
+  test("a request that another node refused with 402 under its key is not executed", async () => {
     const { url } = await migratedDatabase(inject("postgresUrl"));
     const one = await start(60, {}, url);
     const two = await start(60, { HELIOGRAPH_API_KEY: one.apiKey }, url);
@@ -266,7 +266,7 @@ describe.each(ENGINES)("idempotency keys on %s", (engine) => {
     expect([liveAgain.body.id, testAgain.body.id]).toEqual([live.body.id, simulated.body.id]);
   });
 
-  test("of test sends that an earlier release stored are told from those of live sends by their messages", async () => {
+  test("keys that an earlier release stored for test sends are recognised by their messages", async () => {
     const { store, execute, discard } = await openStore(engine);
     const sent = [acceptance({ test: true }), acceptance({})].map((request, index) => ({
       ...request,
@@ -287,7 +287,7 @@ describe.each(ENGINES)("idempotency keys on %s", (engine) => {
     await discard();
   });
 
-  test("can be used again after a 402, which tells the need and the balance", async () => {
+  test("a key can be used again after a 402, which names the price and the balance", async () => {
     const key = { "idempotency-key": "unpaid" };
     expect((await testServer.request("PATCH", "/api/account", { credits: "metered" })).status).toBe(200);
     await testServer.app.store.addCredits(1, { id: newId(NOON), amount: 1, note: "one", at: NOON });

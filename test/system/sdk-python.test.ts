@@ -140,7 +140,7 @@ describe("the Python client", () => {
     expect(asked.map(({ body }) => body)).toEqual([SMS, SMS, SMS, SMS]);
   });
 
-  test("repeats no check whose answer was lost, and no refusal that is the caller's to handle", async () => {
+  test("repeats neither a check with a lost answer nor a refusal of the request", async () => {
     const check = { call: "verify.check", kwargs: { verifyId: "v", otp: "1" } };
     const send = { call: "sms.send", kwargs: SMS };
     for (const [step, given, error] of [

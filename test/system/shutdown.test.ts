@@ -49,7 +49,7 @@ async function stop(server: ServerProcess): Promise<void> {
   expect(await rows?.select("select count(*) as alive from nodes where dead = 0")).toEqual([{ alive: 0 }]);
 }
 
-describe.each(ENGINES)("a server that is told to stop (%s)", (engine) => {
+describe.each(ENGINES)("a server during shutdown (%s)", (engine) => {
   it("under load loses nothing, repeats nothing, and ends in time, again and again", async () => {
     const { start, restart, send, countAccepted, verify: prove } = await openEngine(engine);
     const random = seededRandom(1);
@@ -70,7 +70,7 @@ describe.each(ENGINES)("a server that is told to stop (%s)", (engine) => {
     expect(accepted).toBeGreaterThan(STOPS_PER_ENGINE * ACCEPTED_BETWEEN_STOPS);
   });
 
-  it("leaves what it had no time to send, and the next start sends it at once", async () => {
+  it("unsent messages stay stored, and the next start sends them at once", async () => {
     // With a window of one, a bulk request cannot be sent before the server is told to stop.
     const { start, restart, storeReader: witness } = await openEngine(engine, { HELIOGRAPH_DISPATCH_WINDOW: "1" });
     const server = await start();
@@ -137,8 +137,8 @@ describe.each(ENGINES)("a server that is told to stop (%s)", (engine) => {
   });
 });
 
-describe("a node on PostgreSQL that is told to stop while it claims", () => {
-  it("leaves what it claims to the others, not to itself", async () => {
+describe("a node on PostgreSQL that shuts down during a claim", () => {
+  it("claimed rows are released for the other nodes", async () => {
     // Lanes this small make the node fetch again as soon as they have run empty, outside of the job that fetches in turn.
     const {
       start,

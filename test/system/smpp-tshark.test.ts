@@ -68,7 +68,7 @@ function expectedFields(pdu: Pdu, sequence: number): Record<string, string[]> {
 }
 
 describe("tshark", () => {
-  test("reads every field of every kind of PDU as it was meant", async () => {
+  test("tshark reads every field of every PDU kind as written", async () => {
     const expected = GOLDENS.map(({ pdu, sequence }) => expectedFields(pdu, sequence));
     const fields = [...new Set(expected.flatMap(Object.keys))];
     const seen = await tsharkFields(

@@ -136,7 +136,7 @@ describe("two nodes with an SMPP server on one database", () => {
     expect(text).toBe("Hello there");
   });
 
-  it("parts of a long text that come to different nodes are one message", async () => {
+  it("parts of a long text at different nodes make one message", async () => {
     const [first, second] = [await connect(one, "bind_transceiver"), await connect(two, "bind_transceiver")];
     const to = "15550164200";
     const part = (index: number): Partial<SubmitSm> => ({
@@ -152,7 +152,7 @@ describe("two nodes with an SMPP server on one database", () => {
     expect(data.map(({ text }) => text)).toEqual(["part 1 part 2 "]);
   });
 
-  it("receipts that wait for a client come to the node that it binds to, also those of a node that was killed", async () => {
+  it("waiting receipts reach the node that the client binds to, also those of a killed node", async () => {
     const transmitter = await connect(one, "bind_transmitter");
     const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => transmitter.submit(String(15_550_164_300 + n))));
     await eventually(

@@ -119,7 +119,7 @@ const bash = async (command: string): Promise<unknown> => {
 };
 
 describe("the first start", () => {
-  it("prints a curl that sends a message and one that shows it on the phone, and both work as they stand", async () => {
+  it("the printed curl commands send a message and show it on the phone", async () => {
     const server = start();
     await listening(server);
     const sent = await bash(commandUnder("Send the first message:", server.stdout()));
@@ -335,7 +335,7 @@ const OBSTACLES: readonly Obstacle[] = [
 
 describe("a start that cannot succeed", () => {
   const named = OBSTACLES.map((obstacle) => [obstacle.name, obstacle] as const);
-  it.each(named)("says in one line that it met %s, and ends", async (_, { prepare, says, uid }) => {
+  it.each(named)("%s ends the start with one line", async (_, { prepare, says, uid }) => {
     const env = await prepare();
     const server = start(env, uid);
     const code = await server.exited;
@@ -353,7 +353,7 @@ describe("a start that cannot succeed", () => {
     expect(await readdir(dataDir())).not.toContain("master.key");
   });
 
-  it("says in one line that it met Windows, and ends", async () => {
+  it("Windows ends the start with one line", async () => {
     const asOnWindows = "Object.defineProperty(process, 'platform', { value: 'win32' }); delete process.getuid;";
     const args = ["--import", `data:text/javascript,${encodeURIComponent(asOnWindows)}`, "scripts/start.mjs"];
     const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
@@ -389,7 +389,7 @@ describe("a start before its database", () => {
     expect(server.stderr()).toMatch(/^heliograph: the database cannot be reached: [^\n]+\n$/mu);
   });
 
-  it("goes on as soon as the database is there", async () => {
+  it("the start continues as soon as the database is available", async () => {
     const { url } = await migratedDatabase(inject("postgresUrl"));
     const there = new URL(url);
     const here = new URL(url);

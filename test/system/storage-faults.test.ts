@@ -68,7 +68,7 @@ describe("PostgreSQL that goes away", () => {
     expect(kept.filter((message) => message === null)).toEqual([]);
   });
 
-  it("is told from a read and a transaction too, and is forgotten once it is back", async () => {
+  it("the fault is noticed in reads and transactions, and cleared once the store is back", async () => {
     const untilRejected = async (ask: () => Promise<unknown>): Promise<unknown> => {
       for (;;) {
         try {
@@ -123,7 +123,7 @@ describe("PostgreSQL that goes away", () => {
 });
 
 describe("SQLite on a full disk", () => {
-  it("refuses writes, keeps what it took, and takes writes again when there is room", async () => {
+  it("writes are refused, accepted rows are kept, and writes resume with free space", async () => {
     const folder = await mkdtemp(join(tmpdir(), "heliograph-full-"));
     const script = join(import.meta.dirname, "../support/filling-process.ts");
     // The soft limit only, so that it can be lifted again; in blocks of 1024 bytes.

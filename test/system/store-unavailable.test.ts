@@ -34,7 +34,7 @@ describe("SQLite on a disk that is full", { timeout: 600_000 }, () => {
   });
   afterAll(() => disk.remove());
 
-  it("refuses sends with 503, still reads, and goes on by itself when there is room; nothing accepted is lost", async () => {
+  it("sends get 503, reads work, and the node recovers by itself; no accepted message is lost", async () => {
     trial = await openTrial({ postgresUrl: null, seed: seed("full disk"), dataDir: join(disk.path, "data") });
     const server = await trial.start(PATIENT);
     const before = await post(server);
@@ -108,7 +108,7 @@ describe("PostgreSQL", { timeout: 600_000 }, () => {
     });
   });
 
-  describe("whose answers are lost after it has done what was asked", () => {
+  describe("whose answers are lost after the commit", () => {
     let proxy: LosingProxy;
     let server: ServerProcess;
 
@@ -121,7 +121,7 @@ describe("PostgreSQL", { timeout: 600_000 }, () => {
     }
     afterEach(() => proxy.close());
 
-    it("makes a send unclear, and its replay tells that it was stored; it is delivered all the same", async () => {
+    it("a send has an unknown outcome, its replay reports the stored message, and it is delivered", async () => {
       await startBehindProxy();
       const lost = proxy.lose({ to: "accept keyed\0", matching: /SELECT 1/ });
       const unclear = await post(server, { key: "once" });

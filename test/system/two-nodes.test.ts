@@ -43,7 +43,7 @@ describe("two nodes on one database", () => {
     expect(duplicates).toBe(0);
   });
 
-  it("make one message of a request that comes to both under the same key, one after the other or at once", async () => {
+  it("a request repeated at both nodes under one key makes one message", async () => {
     const [first, second] = [await sendWithKey(one, "later"), await sendWithKey(two, "later")];
     expect(first).toMatchObject({ status: 200, replayed: false });
     expect(second).toEqual({ ...first, replayed: true });
@@ -116,7 +116,7 @@ describe("two nodes on one database", () => {
     expect(broken).toEqual([]);
   });
 
-  it("lose nothing when one is killed under load: the other brings everything to its end", async () => {
+  it("nothing is lost when one is killed under load: the other completes every message", async () => {
     const client = trial.send([one, two], RATE);
     await bothTake(50);
     losses.push(Date.now());

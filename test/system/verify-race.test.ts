@@ -151,7 +151,7 @@ describe.each(ENGINES)("batches of codes at the same moment on %s", (engine) => 
     );
   }
 
-  test("send no number more than it may have, also when nobody has known it before", async () => {
+  test("parallel requests exceed no limit per number, also for a new number", async () => {
     const caps = { cooldownSeconds: 0, sendsPer10Minutes: 3, sendsPerDay: 3 };
     for (let round = 0; round < ROUNDS; round += 1) {
       const numbers = Array.from({ length: 10 }, (_, index) => String(15_550_500_000 + round * 10 + index));
@@ -161,7 +161,7 @@ describe.each(ENGINES)("batches of codes at the same moment on %s", (engine) => 
     }
   });
 
-  test("send no prefix more than it may owe, also when nobody has known it before", async () => {
+  test("parallel requests exceed no limit per prefix, also for a new prefix", async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const first = 15_560_000_000 + round * 10_000;
       const batches = Array.from({ length: BATCHES }, (_, index) =>

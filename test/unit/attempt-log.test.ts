@@ -4,7 +4,7 @@ import { readAttempts, writeAttempt, type Attempt } from "../../src/webhooks/att
 const at = 1_794_930_492_033;
 
 describe("the tries of a callback in its row", () => {
-  test("read as they were written, in their order", () => {
+  test("attempts read back equal and in order", () => {
     const refused = { at, ms: 21.6, status: 503, reason: "Answered 503", excerpt: '{"a":\n"→"}', nextTryAt: at + 5000 };
     const unheard = { at: at + 5000, ms: 0, status: null, reason: "Nobody answered", excerpt: "", nextTryAt: null };
     const taken = { at: at + 9000, ms: 3, status: 200, excerpt: "ok", nextTryAt: null };

@@ -35,7 +35,7 @@ describe("a gate", () => {
     expect(opened).toHaveLength(2);
   });
 
-  test("lets a password that came last go first, and now and then somebody else", () => {
+  test("a one-time password goes first although it came last, with a starvation guard for other classes", () => {
     const { carrierLimiter, opened, carrier, message } = open({ capacity: 1 });
     carrierLimiter.acquire(carrier(), message());
     for (let n = 0; n < 40; n += 1) carrierLimiter.acquire(carrier(), message("PROMO"));
@@ -55,7 +55,7 @@ describe("a gate", () => {
     expect(opened.length - before).toBeGreaterThanOrEqual(17);
   });
 
-  test("gives a node the speed of its share of the binds, or of the nodes where nobody says", () => {
+  test("a node's rate is its share of the binds, or of the nodes if shares are unknown", () => {
     for (const [share, nodes, expected] of [
       [1, 3, 100],
       [undefined, 4, 25],
@@ -71,7 +71,7 @@ describe("a gate", () => {
     }
   });
 
-  test("keeps nobody waiting for a line that is down", () => {
+  test("no message waits for a connection that is down", () => {
     const { clock, carrierLimiter, opened, line, carrier, message } = open({ capacity: 1 });
     for (let n = 0; n < 3; n += 1) carrierLimiter.acquire(carrier(), message());
     line.up = false;

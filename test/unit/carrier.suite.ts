@@ -98,7 +98,7 @@ export function carrierSuite(open: () => Promise<CarrierBench>): void {
       ).toBeGreaterThanOrEqual(2);
     }));
 
-  test("after stop no receipt is passed on; after the next start the missing ones come", () =>
+  test("after stop no receipt is passed on; the next start delivers the missing ones", () =>
     withBench(async ({ carrier, deliverable, letReportsCome }) => {
       const before = collecting();
       await carrier.start(before.take);

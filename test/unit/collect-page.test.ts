@@ -35,7 +35,7 @@ describe("a page of a search", () => {
     expect(taken()).toBe(2);
   });
 
-  it("is never empty before the last: without a row the search goes on", async () => {
+  it("no page but the last is empty: without a match the search continues", async () => {
     const { source, budget } = sourceOf([{ tookMs: 5000, rows: [] }, { tookMs: 1, rows: [1] }, { tookMs: 1, rows: [2] }]); // prettier-ignore
     expect(await collectPage(source, 50, budget)).toEqual({ rows: [1], hasMore: true });
   });

@@ -11,7 +11,7 @@ const takeAll = (queue: FairQueue<string>): string[] => {
   return taken;
 };
 
-test("flows are served in turn, and each in the order in which its items came", () => {
+test("flows are served in turn, each in order of arrival", () => {
   const queue = new FairQueue<string>();
   for (const item of ["a1", "a2", "a3", "b1", "a4", "c1", "c2"]) queue.push(item[0] ?? "", item);
   expect(queue.length).toBe(7);

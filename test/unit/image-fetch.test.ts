@@ -110,7 +110,7 @@ describe("the fetch of a picture", () => {
     );
   });
 
-  test("a server that says nothing is given up after five seconds", async () => {
+  test("a silent server is abandoned after five seconds", async () => {
     reply = () => {};
     const fetching = images.fetch(`${base}/silent`);
     await eventually(

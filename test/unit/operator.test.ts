@@ -68,7 +68,7 @@ describe("the data of operators", () => {
 });
 
 describe("a table of operators and circles", () => {
-  test("its rows are told before what libphonenumber knows", () => {
+  test("its rows take precedence over libphonenumber", () => {
     const table = tableOf("prefix,operator,circle", "919876,Airtel India,Punjab");
     expect(operatorCircle("919876543210", table)).toBe("Airtel India, Punjab");
     expect(operatorCircle("919448012345", table)).toBe("BSNL MOBILE");

@@ -51,7 +51,7 @@ describe("batcher", () => {
     expect(await Promise.all(others)).toEqual([20, 30, 40]);
   });
 
-  test("a batch that is full leaves before the turn has ended, and what comes after it with the others of its turn", async () => {
+  test("a full batch leaves before the event-loop turn ends, and later items leave with the rest of their turn", async () => {
     const { run, batches, open } = carrierLimiter();
     const batcher = createBatcher<number, number>({ run, maxBatch: 3, maxLoad: 100, inFlight: 2 });
     const all = [1, 2, 3, 4, 5].map((item) => batcher.add(item));
@@ -86,7 +86,7 @@ describe("batcher", () => {
     expect(batcher.load).toBe(0);
   });
 
-  test("an error in the place of a result rejects that caller only; a failed batch rejects all of its own", async () => {
+  test("an error in place of a result rejects its caller only; a failed batch rejects all its callers", async () => {
     const batcher = createBatcher<number, number>({
       run: async (items) => {
         if (items.includes(9)) throw new Error("all");
@@ -150,7 +150,7 @@ describe("batcher", () => {
 });
 
 describe("delay queue", () => {
-  test("items come out at their time, in the order of time and then of arrival, for any delays", () => {
+  test("items leave when due, ordered by time and then by arrival, for any delays", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 200 }), (delays) => {
         const clock = new MovedClock(0);
@@ -214,7 +214,7 @@ describe("token bucket", () => {
     );
   });
 
-  test("says how long to wait, and lets in after that", () => {
+  test("a refusal names the wait, after which a request is admitted", () => {
     const bucket = new TokenBucket(2, 0);
     expect([bucket.take(0).taken, bucket.take(0).taken]).toEqual([true, true]);
     const refused = bucket.take(0);
@@ -239,7 +239,7 @@ describe("ids", () => {
 describe("lanes", () => {
   const message = (routeClass: RouteClass, n: number): Message => ({ routeClass, n }) as Message;
 
-  test("OTP goes before TRANS, TRANS before PROMO, first come first served within each", () => {
+  test("OTP goes before TRANS, TRANS before PROMO, in order of arrival within each", () => {
     const lanes = new PriorityQueues(100);
     for (const routeClass of ["PROMO", "TRANS", "OTP"] as const)
       for (const n of [1, 2]) lanes.push(message(routeClass, n));

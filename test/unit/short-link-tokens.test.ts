@@ -58,7 +58,7 @@ describe("short-link tokens", () => {
     expect(() => placeCodes("no token", ["abcdefg"], BASE)).toThrow(RangeError);
   });
 
-  test("stand-ins cost what the codes will cost, and nothing else changes", () => {
+  test("placeholders have the length of the codes, so that price and segments do not change", () => {
     const piece = fc.oneof(
       fc.constantFrom("{SORT}", "/{SORT}", " {SORT}", "\r\n", "{", "😀"),
       fc.string({ maxLength: 40 }),

@@ -9,7 +9,7 @@ import { RequestHandler, type RequestDeps } from "../../src/facades/smpp/request
 import { submitSm } from "../../src/smpp/pdu.ts";
 import { STATUS } from "../../src/smpp/status.ts";
 
-it("a submit that comes after the server has begun to unbind is refused as temporary, and reaches no store", async () => {
+it("a submit after the server began to unbind gets a temporary refusal and is not stored", async () => {
   // Any use of the store or the pipeline would throw.
   const deps = { clock: { now: () => 0 } } as RequestDeps;
   const counters = { submits: 0, refused: 0 };

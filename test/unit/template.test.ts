@@ -36,7 +36,7 @@ describe("reading a template", () => {
     });
   });
 
-  test("numbered placeholders take the value of their number, in any order and as often as they stand", () => {
+  test("numbered placeholders take the value of their number, in any order and any number of times", () => {
     expect(template("{{2}} {{1}} {{2}}")).toEqual({ parts: [1, " ", 0, " ", 1], variables: 2, valueMax: null });
   });
 
@@ -97,7 +97,7 @@ describe("reading a template", () => {
 });
 
 describe("rendering a template", () => {
-  test("a number that stands twice gives its value twice", () => {
+  test("a repeated number inserts its value again", () => {
     expect(renderTemplate(template("{{2}}, {{1}}! {{2}}?"), ["a", "b"])).toBe("b, a! b?");
   });
 
@@ -145,7 +145,7 @@ describe("matching a text", () => {
     expect(match("a\r\nb", "a\nb")).toEqual(differs(1, "\r\nb", "\nb"));
   });
 
-  test("whitespace at the end that a value brought is given back", () => {
+  test("whitespace at the end of a value is kept", () => {
     expect(match("Bye {#var#}", "Bye Ann  ")).toEqual(values("Ann  "));
     expect(match("Bye {#var#} ", "Bye Ann ")).toEqual(values("Ann"));
   });

@@ -57,7 +57,7 @@ const RARE: readonly TimelineEntry[] = [
 ];
 
 describe("the trail in a message's row", () => {
-  test.each([...ORDINARY, ...RARE])("reads as it was written: %j", (entry) => {
+  test.each([...ORDINARY, ...RARE])("an entry reads back equal: %j", (entry) => {
     expect(decodeTimeline(encodeTimeline(entry))).toEqual([entry]);
   });
 
@@ -74,11 +74,11 @@ describe("the trail in a message's row", () => {
     expect(written.length).toBeLessThan(0.65 * ORDINARY.map((entry) => `${JSON.stringify(entry)}\n`).join("").length);
   });
 
-  test("does not say an id twice that the exchange ends with", () => {
+  test("an id at the end of the exchange is not repeated", () => {
     expect(encodeTimeline(taken)).toBe(`["taken",${at},"1/bench",${JSON.stringify(exchange)}]\n`);
   });
 
-  test("reads what earlier versions wrote: every step as an object", () => {
+  test("entries of earlier versions, one object per step, are readable", () => {
     const entries = [...ORDINARY, ...RARE];
     const written = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
     expect(decodeTimeline(written)).toEqual(entries);

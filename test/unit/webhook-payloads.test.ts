@@ -146,7 +146,7 @@ describe("RCS webhooks", () => {
       expect(present(eventRequest(webhook("rcs"), happening, EVENT_ID)).method).toBe("POST");
   });
 
-  test("End Point: the callback goes to the address of the webhook, as it was given", () => {
+  test("End Point: the callback goes to the webhook's URL unchanged", () => {
     const push = eventRequest(
       { ...webhook("rcs"), url: "https://shop.example/a%20b?c=d" },
       status("rcs", "sent"),
@@ -161,7 +161,7 @@ describe("RCS webhooks", () => {
     });
   });
 
-  test("Events: only what the webhook asked for is told", () => {
+  test("Events: a webhook receives only the events that it subscribed to", () => {
     const happenings = { message_status: status("rcs", "sent"), user_message: inbound("rcs", text("Hello")) };
     for (const event of ["message_status", "user_message"] as const) {
       expect(eventRequest(webhook("rcs", [event]), happenings[event], EVENT_ID)).not.toBeNull();
@@ -171,7 +171,7 @@ describe("RCS webhooks", () => {
     }
   });
 
-  test("a webhook hears only of its own channel", () => {
+  test("a webhook receives events of its own channel only", () => {
     for (const channel of CHANNELS)
       for (const other of CHANNELS) {
         const push = eventRequest(webhook(channel), inbound(other, text("Hello")), EVENT_ID);
@@ -184,7 +184,7 @@ describe("RCS event: user_message", () => {
   const ofText = told("rcs", inbound("rcs", text("Thank you")));
   const messageOf = (content: InboundContent): unknown => told("rcs", inbound("rcs", content)).message;
 
-  test("a text is told in exactly these bytes", () => {
+  test("a text is reported in exactly these bytes", () => {
     expect(present(eventRequest(webhook("rcs"), inbound("rcs", text("Thank you")), EVENT_ID)).body).toBe(
       '{"botId":"heliograph-bot","channel":"rcs","event":"user_message",' +
         '"message":{"text":"Thank you","suggestionResponse":null,"userFile":null},' +
@@ -196,8 +196,8 @@ describe("RCS event: user_message", () => {
   test("channel: rcs", () => expect(ofText.channel).toBe("rcs"));
   test("event: user_message", () => expect(ofText.event).toBe("user_message"));
   test("message: an object, the content", () => expect(ofText.message).toBeTypeOf("object"));
-  test("messageId: the message that it answers, <id>:<n>", () => expect(ofText.messageId).toBe(MESSAGE_ID));
-  test("messageId: of the same shape where it answers nothing", () => {
+  test("messageId: the message that the user answers, <id>:<n>", () => expect(ofText.messageId).toBe(MESSAGE_ID));
+  test("messageId: has the same shape if the user answers no message", () => {
     const alone = inbound("rcs", text("Hello?"), { answers: null });
     expect(told("rcs", alone).messageId).toBe(`${INBOUND_ID}:1`);
   });
@@ -267,7 +267,7 @@ describe("RCS event: user_message", () => {
 describe("RCS event: message_status", () => {
   const delivered = told("rcs", status("rcs", "delivered"));
 
-  test("a status is told in exactly these bytes", () => {
+  test("a status is reported in exactly these bytes", () => {
     expect(present(eventRequest(webhook("rcs"), status("rcs", "delivered"), EVENT_ID)).body).toBe(
       `{"botId":"heliograph-bot","channel":"rcs","event":"message_status","messageId":"${MESSAGE_ID}",` +
         `"statuses":{"eventId":"${EVENT_ID}","status":"delivered","timestamp":1767225604}}`,
@@ -277,7 +277,7 @@ describe("RCS event: message_status", () => {
   test("botId: the bot that sent the message", () => expect(delivered.botId).toBe("heliograph-bot"));
   test("channel: rcs", () => expect(delivered.channel).toBe("rcs"));
   test("event: message_status", () => expect(delivered.event).toBe("message_status"));
-  test("messageId: as it was returned when the message was sent", () => expect(delivered.messageId).toBe(MESSAGE_ID));
+  test("messageId: equals the one in the response to the send", () => expect(delivered.messageId).toBe(MESSAGE_ID));
   test("statuses.eventId: a string, the id of the event", () => {
     expect(delivered.statuses).toHaveProperty("eventId", EVENT_ID);
   });
@@ -287,7 +287,7 @@ describe("RCS event: message_status", () => {
   test("statuses.timestamp: an integer, whole epoch seconds", () => {
     expect(delivered.statuses).toHaveProperty("timestamp", 1_767_225_604);
   });
-  test("a message of which nothing is known any more is not told", () => {
+  test("a removed message is not reported", () => {
     expect(eventRequest(webhook("rcs"), status("rcs", "unknown"), EVENT_ID)).toBeNull();
   });
 });
@@ -341,7 +341,7 @@ describe("chat-app events have the shapes of RCS", () => {
 });
 
 describe("SMS webhooks", () => {
-  test("user_message: what a phone answers, with the sender that it answered", () => {
+  test("user_message: an answer from a phone, with the sender that was answered", () => {
     expect(told("sms", inbound("sms", text("STOP"), { answers: null }))).toEqual({
       sender: "HELIOG",
       channel: "sms",
@@ -353,7 +353,7 @@ describe("SMS webhooks", () => {
     });
   });
 
-  test("link_click: which link of which message was followed, and whether by a person", () => {
+  test("link_click: the link, its message, and whether a person followed it", () => {
     expect(told("sms", click)).toEqual({
       sender: "HELIOG",
       channel: "sms",
@@ -366,7 +366,7 @@ describe("SMS webhooks", () => {
     });
   });
 
-  test("verification_status: what became of which verification, in the words of its state", () => {
+  test("verification_status: the verification and its state", () => {
     const verification = { id: INBOUND_ID, config: "default", number: "15550100100", checks: 3, test: false } as const;
     for (const state of VERIFICATION_STATES)
       expect(told("verify", { kind: "verification", at: AT, verification: { ...verification, state } })).toEqual({
@@ -387,7 +387,7 @@ describe("SMS webhooks", () => {
   });
 });
 
-describe("every happening", () => {
+describe("every event", () => {
   const verification = {
     id: INBOUND_ID,
     config: "default",
@@ -403,16 +403,16 @@ describe("every happening", () => {
     { kind: "verification", at: AT, verification },
   ] as const;
 
-  test("it is one event, and each event is one kind of happening", () => {
+  test("event kinds and event names correspond one to one", () => {
     const events = [...happenings, inbound("sms", text("Hi"))].map(eventOf);
     expect(events.toSorted()).toEqual(WEBHOOK_EVENTS.toSorted());
   });
 
-  test("each event is told on some channel", () => {
+  test("each event is reported on at least one channel", () => {
     expect(new Set(Object.values(CHANNEL_EVENTS).flat())).toEqual(new Set(WEBHOOK_EVENTS));
   });
 
-  test("whatever a user writes is told as JSON that any reader takes", () => {
+  test("any text of a user gives valid JSON", () => {
     fc.assert(
       fc.property(hostile, (words) => {
         const { body } = present(eventRequest(webhook("rcs"), inbound("rcs", text(words)), EVENT_ID));
@@ -424,12 +424,12 @@ describe("every happening", () => {
 });
 
 describe("SMS delivery-report configuration", () => {
-  test("Provider: ALL hears of every carrier, also where none had the message", () => {
+  test("Provider: ALL receives the reports of every carrier, also of messages without one", () => {
     for (const gateway of ["acme-1", "acme-2", ""])
       expect(deliveryReportRequest(config(), status("sms", "failed", { gateway }), REPORT_FACTS)).not.toBeNull();
   });
 
-  test("Provider: one that is named hears of that carrier alone", () => {
+  test("Provider: a named carrier gives only its own reports", () => {
     for (const [gateway, isTold] of [
       ["acme-1", true],
       ["acme-2", false],
@@ -448,11 +448,11 @@ describe("SMS delivery-report configuration", () => {
     expect(reported({ method }).method).toBe(method);
   });
 
-  test("End Point: a POST goes to the address as it was given", () => {
+  test("End Point: a POST goes to the URL unchanged", () => {
     expect(reported({ url: "https://shop.example/dlr?key=a%20b" }).url).toBe("https://shop.example/dlr?key=a%20b");
   });
 
-  test("Headers: each pair goes out as a header of its own name, with the real value", () => {
+  test("Headers: each pair is sent as a header with its name and the real value", () => {
     const headers = [pair("X-Id", "{{messageId}}"), pair("x_state", "{{status}}"), pair("__proto__", "{{senderName}}")];
     for (const method of ["GET", "POST"] as const) {
       const sent = reported({ method, headers }).headers;
@@ -464,7 +464,7 @@ describe("SMS delivery-report configuration", () => {
     }
   });
 
-  test("the body is JSON that every reader can read, whatever the words of its texts are", () => {
+  test("the body is valid JSON for any texts", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.constantFrom("messageId", "errCode", "status")),
@@ -477,7 +477,7 @@ describe("SMS delivery-report configuration", () => {
     );
   });
 
-  test("Headers: without pairs there are none of them", () => {
+  test("Headers: without pairs no such header is sent", () => {
     expect(reported({ method: "POST" }).headers).toEqual({ "content-type": "application/json" });
     expect(reported({ method: "GET" }).headers).toEqual({});
   });
@@ -497,11 +497,11 @@ describe("placeholders", () => {
 
   test("{{messageId}}: the message", () => expect(delivered.messageId).toBe(MESSAGE_ID));
   test("{{mobileNumber}}: the recipient, without plus", () => expect(delivered.mobileNumber).toBe("15550100100"));
-  test("{{messageCredit}}: the credits that it took", () => expect(delivered.messageCredit).toBe("2"));
-  test("{{gatewayName}}: the carrier that it went through", () => expect(delivered.gatewayName).toBe("acme-1"));
+  test("{{messageCredit}}: the credits that the message cost", () => expect(delivered.messageCredit).toBe("2"));
+  test("{{gatewayName}}: the carrier of the message", () => expect(delivered.gatewayName).toBe("acme-1"));
   test("{{senderName}}: the sender id", () => expect(delivered.senderName).toBe("HELIOG"));
   test("{{errCode}}: the code of the gateway or operator", () => expect(delivered.errCode).toBe("000"));
-  test("{{errCode}}: empty where there is none", () => {
+  test("{{errCode}}: empty without a code", () => {
     expect(values(status("sms", "failed", { errorCode: null })).errCode).toBe("");
   });
   test("{{deliveredDate}}: YYYY-MM-DD HH:mm:ss in the account's zone", () => {
@@ -573,7 +573,7 @@ describe("delivery rule 1: with GET the report is the query", () => {
     expect(reported({ method: "GET", url }).url).toBe(whole);
   });
 
-  test("whatever the values are, the query gives them back, and nothing else", () => {
+  test("any values can be read back from the query, which has nothing else", () => {
     const short = fc.string({ unit: "binary", maxLength: 80 });
     fc.assert(
       fc.property(fc.record({ gateway: short, errorCode: short, description: short }), (words) => {
@@ -589,7 +589,7 @@ describe("delivery rule 1: with GET the report is the query", () => {
     );
   });
 
-  test("however long a carrier's text is, the address stays one that servers take", () => {
+  test("a long carrier text leaves the URL short enough for servers", () => {
     fc.assert(
       fc.property(hostile, (description) => {
         const push = reported({ method: "GET" }, status("sms", "failed", { description }));
@@ -614,7 +614,7 @@ describe("delivery rule 2: with POST the report is a JSON body", () => {
     });
   });
 
-  test("whatever a carrier writes is told as JSON that any reader takes", () => {
+  test("any text of a carrier gives valid JSON", () => {
     fc.assert(
       fc.property(hostile, (description) => {
         const push = reported({}, status("sms", "failed", { description }));
@@ -656,11 +656,11 @@ describe("which statuses are reported", () => {
     expect(fieldsOf(reported({}, status("sms", word)))).toHaveProperty("status", shown);
   });
 
-  test.each(["sent", "read"] as const)("%s is no news to a customer of SMS", (word) => {
+  test.each(["sent", "read"] as const)("%s is not reported for SMS", (word) => {
     expect(deliveryReportRequest(config(), status("sms", word), REPORT_FACTS)).toBeNull();
   });
 
-  test("there are no delivery reports of other channels and of other happenings", () => {
+  test("there are no delivery reports for other channels or other events", () => {
     for (const happening of [status("rcs", "failed"), status("chatapp", "failed"), inbound("sms", text("Hi")), click])
       expect(deliveryReportRequest(config(), happening, REPORT_FACTS)).toBeNull();
   });
@@ -673,7 +673,7 @@ describe("the pairs of a configuration", () => {
     return faults;
   };
 
-  test("any custom name with a placeholder is taken", () => {
+  test("any custom name with a placeholder is accepted", () => {
     expect(
       faultsOf(pair("X-Id", "{{messageId}}"), pair("status!", "{{status}}"), pair("a.b_c~1", "{{errCode}}")),
     ).toEqual([]);
@@ -717,13 +717,13 @@ describe("the pairs of a configuration", () => {
     ]);
   });
 
-  test("twenty pairs are taken and twenty-one are not", () => {
+  test("twenty pairs are accepted, twenty-one refused", () => {
     const many = Array.from({ length: 21 }, (_, index) => pair(`X-${index}`, "{{status}}"));
     expect(faultsOf(...many.slice(1))).toEqual([]);
     expect(faultsOf(...many)).toEqual([{ parameter: "headers", message: expect.stringContaining("at most 20") }]);
   });
 
-  test("every fault is told at once", () => {
+  test("all faults are reported at once", () => {
     expect(faultsOf(pair("Host", "x"), pair("", "{{status}}")).map(({ parameter }) => parameter)).toEqual([
       "headers[0].key",
       "headers[0].value",
@@ -770,7 +770,7 @@ describe("the value of a header", () => {
     expect(headerValue(`abc${"😀".repeat(16_384)}`)).toBe(`abc${"%F0%9F%98%80".repeat(341)}`);
   });
 
-  test("nothing that a carrier writes breaks a request", () => {
+  test("no text of a carrier breaks a request", () => {
     fc.assert(
       fc.property(hostile, (words) => {
         const value = headerValue(words);
@@ -784,7 +784,7 @@ describe("the value of a header", () => {
 });
 
 describe("a value in a query", () => {
-  test("it can be decoded however it was cut", () => {
+  test("it can be decoded wherever it was cut", () => {
     fc.assert(
       fc.property(hostile, (words) => {
         const value = queryValue(words);
@@ -796,7 +796,7 @@ describe("a value in a query", () => {
   });
 });
 
-describe("a push on the wire", () => {
+describe("a webhook request on the wire", () => {
   const seen: { method: string | undefined; url: string | undefined; rawHeaders: string[]; body: string }[] = [];
   const server = createServer((incoming: IncomingMessage, answer) => {
     void incoming.toArray().then((chunks) => {

@@ -80,16 +80,16 @@ describe("the schedule of tries", () => {
 });
 
 describe("an endpoint that is too busy", () => {
-  test.each([429, 502, 503, 504])("%i says that it is", (status) => {
+  test.each([429, 502, 503, 504])("status %i means that the endpoint is overloaded", (status) => {
     expect(isBusy({ status, timedOut: false })).toBe(true);
   });
 
-  test("silence says that it is, and a connection that was refused does not", () => {
+  test("a time-out means overload, a refused connection does not", () => {
     expect(isBusy({ status: null, timedOut: true })).toBe(true);
     expect(isBusy({ status: null, timedOut: false })).toBe(false);
   });
 
-  test.each([302, 400, 401, 404, 410, 500, 501])("%i says nothing of the kind", (status) => {
+  test.each([302, 400, 401, 404, 410, 500, 501])("status %i does not mean overload", (status) => {
     expect(isBusy({ status, timedOut: false })).toBe(false);
   });
 
@@ -116,7 +116,7 @@ describe("a pause that was asked for", () => {
     expect(pauseOf({ attempts: 1, busy: true, retryAfterMs: 90 * SECOND, random: () => 0 })).toBe(90 * SECOND);
   });
 
-  test("a shorter one does not bring the next try forward", () => {
+  test("a shorter Retry-After does not advance the next try", () => {
     expect(pauseOf({ attempts: 3, retryAfterMs: 0, random: () => 0 })).toBe(30 * MINUTE);
   });
 
@@ -125,7 +125,7 @@ describe("a pause that was asked for", () => {
     expect(pauseOf({ attempts: 1, busy: true, retryAfterMs: HOUR })).toBe(2 * MINUTE);
   });
 
-  test("no try comes before the time that was asked for, unless that is too far off", () => {
+  test("no try starts before the requested time, unless that exceeds the limit", () => {
     fc.assert(
       fc.property(attempts, chance, asked, fc.boolean(), (made, luck, retryAfterMs, busy) => {
         const base = Math.max(PAUSES[made] ?? 0, busy ? MINUTE : 0);

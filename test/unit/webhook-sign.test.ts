@@ -56,7 +56,7 @@ describe("the signature of a push", () => {
     );
   });
 
-  test.each(RECEIVERS)("a receiver with %s takes the body as it was sent", (_name, receiver) => {
+  test.each(RECEIVERS)("a receiver with %s accepts the body as sent", (_name, receiver) => {
     expect(() => receiver(SECRET).verify(BODY, signed(BODY, [SECRET]))).not.toThrow();
   });
 
@@ -64,7 +64,7 @@ describe("the signature of a push", () => {
     expect(() => receiver(SECRET).verify(BODY.replace(":1", ":2"), signed(BODY, [SECRET]))).toThrow("No matching");
   });
 
-  test.each(RECEIVERS)("a receiver with %s refuses what somebody else has signed", (_name, receiver) => {
+  test.each(RECEIVERS)("a receiver with %s refuses a signature of another secret", (_name, receiver) => {
     expect(() => receiver(OTHER).verify(BODY, signed(BODY, [SECRET]))).toThrow("No matching");
   });
 
@@ -88,7 +88,7 @@ describe("the signed payload", () => {
     expect(signedPayload({ method: "POST", url: "https://shop.example/dlr?a=1", headers: {}, body: BODY })).toBe(BODY);
   });
 
-  test("of a GET it is the raw query, with what the address had of its own", () => {
+  test("of a GET the raw query is signed, with the parameters of the configured URL", () => {
     const url = "https://shop.example/dlr?a=1&text=caf%C3%A9%20%26%20bar";
     expect(signedPayload({ method: "GET", url, headers: {}, body: null })).toBe("a=1&text=caf%C3%A9%20%26%20bar");
   });

@@ -97,7 +97,7 @@ describe("a webhook request", () => {
       (count) => count === 0,
     );
 
-  test("a POST goes out with its headers and its body, as it was written", async () => {
+  test("a POST is sent with its headers and body unchanged", async () => {
     const request = { ...post("/hook?a=1&b=%20"), headers: { "content-type": "application/json", "X-Id": "m:1" } };
     script = answering("200 OK", '{"ok":true}');
     expect(await send({ ...request, body: '{"text":"bücher 🌍"}' })).toEqual({
@@ -409,7 +409,7 @@ describe("a webhook request", () => {
     strict.destroy();
   });
 
-  test("a name that is not found says so", async () => {
+  test("an unknown host name is reported as such", async () => {
     const lost = guarded(() => Promise.reject(Object.assign(new Error("no"), { code: "ENOTFOUND" })));
     expect(await push(lost, clock, { ...post(), url: "http://nowhere.example/" })).toMatchObject({
       reason: "the name was not found (ENOTFOUND)",
