@@ -1,3 +1,4 @@
+import { coalesce } from "../lib/coalesce.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Account } from "../model/account.ts";
 import { keyDigest, type ApiKey } from "../model/api-key.ts";
@@ -19,7 +20,7 @@ interface KeyringDeps {
 
 /**
  * All accounts, API keys and credentials, in memory, so that authentication needs no database access. Changes of other nodes
- * arrive through the revision, which a job reads every two seconds.
+ * arrive through the revision, which a job reads every two seconds, and before an unknown secret is refused.
  */
 export class Keyring {
   readonly #deps: KeyringDeps;
@@ -116,6 +117,9 @@ export class Keyring {
     this.#revision = revision;
     for (const run of this.#onChange) run();
   }
+
+  /** The same for any number of callers: guesses of secrets cause one query at a time. */
+  readonly refreshShared: () => Promise<void> = coalesce(() => this.refresh());
 
   /** Saves the time of last use of keys and credentials. */
   async saveUses(): Promise<void> {

@@ -80,11 +80,21 @@ export interface AppServer {
 class ServerState {
   readonly draining = new AbortController();
   readonly stopping = new AbortController();
+  readonly #ready = Promise.withResolvers<void>();
   isReady = false;
 
   constructor() {
     // Every waiting request listens for it.
     setMaxListeners(0, this.stopping.signal);
+  }
+
+  get untilReady(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  setReady(): void {
+    this.isReady = true;
+    this.#ready.resolve();
   }
 }
 
@@ -102,9 +112,7 @@ export async function listen(deps: ListenDeps): Promise<AppServer> {
   return {
     url,
     links,
-    setReady: () => {
-      state.isReady = true;
-    },
+    setReady: () => state.setReady(),
     drain: (skip) => drain(deps.base, state, skip),
     reloadCertificate: () => {
       certificate?.reload();
@@ -364,6 +372,7 @@ function createServices(deps: ListenDeps, state: ServerState, monitoring: Monito
     shortLinkBase: urls.shortLinks,
     hstsSeconds: config.hstsSeconds,
     started: () => state.isReady,
+    untilStarted: () => state.untilReady,
     draining: state.draining.signal,
     stopping: state.stopping.signal,
   };

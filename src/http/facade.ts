@@ -7,6 +7,7 @@ import { queryAs } from "../store/query-caller.ts";
 import {
   admitFound,
   authenticateLogin,
+  findFresh,
   type AuthenticateDeps,
   type LoginRequest,
   type LoginRule,
@@ -42,7 +43,7 @@ export interface FacadeRoute {
   /** The largest body; BODY_BYTES_MAX unless given. */
   bodyBytesMax?: number;
   /** Authenticates by headers, before the body is read. A route without it calls `call.authenticate` itself. */
-  admit?(call: FacadeHead): Credential<StoredCredential>;
+  admit?(call: FacadeHead): Promise<Credential<StoredCredential>>;
   handle(services: Services, call: FacadeCall): Promise<FacadeReply>;
 }
 
@@ -53,9 +54,15 @@ export interface FacadeHead extends Pick<SendCall, "setHeader"> {
   url: string;
   params: Readonly<Record<string, string>>;
   requestHeaders: IncomingHttpHeaders;
-  authenticate(login: Pick<LoginRequest, "username" | "password">, rule: LoginRule): Credential<StoredCredential>;
-  /** Admits a credential that the route has found and verified; null is refused like a wrong password. */
-  admitFound(credential: Credential<StoredCredential> | null, rule: LoginRule): Credential<StoredCredential>;
+  authenticate(
+    login: Pick<LoginRequest, "username" | "password">,
+    rule: LoginRule,
+  ): Promise<Credential<StoredCredential>>;
+  /**
+   * Admits a credential that the route finds and verifies; null is refused like a wrong password. `find` runs again once the
+   * store is read.
+   */
+  admitFound(find: () => Credential<StoredCredential> | null, rule: LoginRule): Promise<Credential<StoredCredential>>;
 }
 
 export interface FacadeCall extends FacadeHead, Pick<SendCall, "lease"> {
@@ -97,7 +104,7 @@ export function addFacade(app: FastifyInstance, services: Services, admission: A
       exposeHeadRoute: false,
       errorHandler: (error, request, reply) => fail(request, reply, error),
       onRequest: async (request, reply) => {
-        const admitted = route.admit?.(headOf(admission, facade, request, reply));
+        const admitted = await route.admit?.(headOf(admission, facade, request, reply));
         if (admitted) credentials.set(request, admitted);
         if (route.isSend) openLeaseOnce(services.bodies, request, reply);
       },
@@ -145,7 +152,8 @@ const headOf = (
     setHeader,
     authenticate: (login, rule) =>
       authenticateLogin(admission, { kind, address, onIdentified, ...login }, rule, setHeader),
-    admitFound: (credential, rule) => {
+    admitFound: async (find, rule) => {
+      const credential = await findFresh(admission, address, true, find);
       onIdentified(credential);
       return admitFound(admission, credential, address, rule, setHeader);
     },

@@ -103,6 +103,8 @@ export interface Services {
   hstsSeconds: number;
   /** False until the first account and its keys are loaded. */
   started(): boolean;
+  /** Resolves when `started` turns true. */
+  untilStarted(): Promise<void>;
   /** Aborted when the node starts to drain: it still responds, and closes each connection after its response. */
   draining: AbortSignal;
   /** Aborted when the server starts to stop: long requests, such as streams, must end. */
@@ -211,6 +213,8 @@ export interface KeyRule {
 export interface KeyedRoute extends Documented, KeyRule {
   /** Lowest role of a person, if it differs from the default of `roleOf`. */
   role?: Role;
+  /** Shows or changes the account, keys or credentials: changes of other nodes are read first. */
+  readsKeyring?: true;
   /** Checks beyond the schema, on the fields that match it. The handler runs only without faults. */
   bodyFaults?(fields: CheckedFields, services: Services, call: AuthenticCall): BodyFaults;
   handle(services: Services, call: AuthenticCall): Promise<unknown>;

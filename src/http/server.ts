@@ -100,7 +100,12 @@ export function createServer(services: Services, options: Options): FastifyInsta
   const normalizeMethod = (request: IncomingMessage): void => {
     if (!methods.has(request.method ?? "")) request.method = UNSUPPORTED_METHOD;
   };
-  const admission = { keyring: services.keyring, clock: services.clock, badKeys: new MinuteCounter() };
+  const { keyring, clock } = services;
+  const readAgain = async (): Promise<void> => {
+    await services.untilStarted();
+    await keyring.refreshShared();
+  };
+  const admission: AuthenticateDeps = { keyring, clock, badKeys: new MinuteCounter(), readAgain };
   const clientAddress = (peer: string, forwardedFor: string | string[] | undefined): string =>
     forwardedAddress(options.trustProxy ? forwardedFor : undefined, peer);
   const { connectionThread, certificate, proxies, onBroken = () => {} } = options;
@@ -333,6 +338,7 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, deps: 
     onRequest: isOpen(route)
       ? async (request) => route.before?.(services, request.params as Record<string, string>)
       : async (request, reply) => {
+          if ("readsKeyring" in route) await services.keyring.refreshShared();
           await authenticateRequest(services, admission, route, request, reply);
         },
     handler: async (request, reply) => {
@@ -389,7 +395,7 @@ async function authenticateRequest(
   if (token === null && !isPersonal(route)) {
     const setHeader = (name: string, value: string): void => void reply.header(name, value);
     const onIdentified = (known: Caller | null): void => setIdentified(request, known);
-    const credential = authenticate(admission, { headers, address, onIdentified }, route, setHeader);
+    const credential = await authenticate(admission, { headers, address, onIdentified }, route, setHeader);
     return setCaller(request, credential, () => authenticateAgain(admission, { headers, address }, route));
   }
   // Responses to a person must not be stored by shared caches.

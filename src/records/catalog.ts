@@ -1,3 +1,4 @@
+import { coalesce } from "../lib/coalesce.ts";
 import type { Clock } from "../lib/clock.ts";
 import { derivedId, newId } from "../lib/ids.ts";
 import { SIMULATOR, type CatalogContents, type CatalogKind, type CatalogRecord } from "../model/catalog.ts";
@@ -345,6 +346,9 @@ export class Catalog {
     this.#changing = changed.catch(() => undefined);
     return changed;
   }
+
+  /** The same for any number of callers. */
+  readonly refreshShared: () => Promise<void> = coalesce(() => this.refresh());
 
   /** Reloads all records if the revision has changed. */
   async refresh(): Promise<void> {

@@ -47,7 +47,7 @@ describe.each(ENGINES)("credentials on %s", (engine) => {
       { store: tenants.server.app.store, clock: systemClock },
       deriveKey(Buffer.from(MASTER_KEY), "api keys"),
     );
-    admission = { keyring, clock: systemClock, badKeys: new MinuteCounter() };
+    admission = { keyring, clock: systemClock, badKeys: new MinuteCounter(), readAgain: async () => undefined };
   });
   afterAll(() => tenants.close());
 
@@ -69,7 +69,7 @@ describe.each(ENGINES)("credentials on %s", (engine) => {
   ): Promise<string> {
     await admission.keyring.refresh();
     try {
-      authenticateLogin(
+      await authenticateLogin(
         admission,
         { kind, username, password, address, onIdentified: () => undefined },
         rule,

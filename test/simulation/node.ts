@@ -143,7 +143,7 @@ export class SimulatedNode {
     };
     await firstStart({ store: storage.store, keyring: records.keyring, clock: base.clock }, config);
     await records.catalog.refresh();
-    app.state.isReady = true;
+    app.state.setReady();
     pipeline.queues?.fetch();
     cluster.membership.onLost(() =>
       process.hadTrouble("membership", world.now - config.nodeSilentSeconds * 1000, world.now),

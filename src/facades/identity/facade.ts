@@ -34,28 +34,29 @@ export const IDENTITY_FACADES: readonly Facade[] = IDENTITY_PRODUCTS.map((produc
 
 async function handleCall(product: IdentityProduct, services: Services, call: FacadeCall): Promise<FacadeReply> {
   const form = PRODUCTS[product];
-  const hook = authenticateHook(product, services, call);
+  const hook = await authenticateHook(product, services, call);
   const settings = hookSettingsOf(hook.key);
   const foreign = form.read(readPayload(call.body), settings);
   return form.succeed(await deliverForeign(services, call, hook, foreign));
 }
 
 /** An unknown hook, one of another product and a wrong secret are refused alike. */
-function authenticateHook(
+async function authenticateHook(
   product: IdentityProduct,
   { keyring, clock, deliverDeps }: Services,
   call: FacadeCall,
-): Credential<StoredCredential> {
-  const named = keyring.findHook(call.params["hookId"] ?? "");
-  const found = named && hookSettingsOf(named.key).product === product ? named : null;
-  const secret = found?.key.sealed ? deliverDeps.seal.decrypt(found.key.sealed) : NO_SECRET;
+): Promise<Credential<StoredCredential>> {
   const request = {
     headers: call.requestHeaders,
     body: call.body,
     nowSeconds: Math.floor(clock.now() / 1000),
   };
-  const isGenuine = PRODUCTS[product].isGenuine(secret, request);
-  const hook = call.admitFound(isGenuine ? found : null, RULE);
+  const hook = await call.admitFound(() => {
+    const named = keyring.findHook(call.params["hookId"] ?? "");
+    const found = named && hookSettingsOf(named.key).product === product ? named : null;
+    const secret = found?.key.sealed ? deliverDeps.seal.decrypt(found.key.sealed) : NO_SECRET;
+    return PRODUCTS[product].isGenuine(secret, request) ? found : null;
+  }, RULE);
   keyring.noteUse(hook);
   return hook;
 }

@@ -10,13 +10,13 @@ import { failureOf } from "./refusal.ts";
 import { acceptSend, READ_RULE, SEND_RULE } from "./send.ts";
 
 /** Authenticates by arguments. The refusal names the user, as Jasmin's does. */
-function logIn(call: FacadeCall, given: Arguments, rule: KeyRule): Credential<StoredCredential> {
+async function logIn(call: FacadeCall, given: Arguments, rule: KeyRule): Promise<Credential<StoredCredential>> {
   const username = textOf(given, "username");
   const password = textOf(given, "password");
   if (username === null || password === null)
     throw refused("Mandatory arguments not found, please refer to the HTTPAPI specifications.");
   try {
-    return call.authenticate({ username, password }, rule);
+    return await call.authenticate({ username, password }, rule);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "UNAUTHORIZED") throw error;
     throw new Problem("UNAUTHORIZED", {
@@ -29,7 +29,7 @@ function logIn(call: FacadeCall, given: Arguments, rule: KeyRule): Credential<St
 /** `/send`. Next: src/facades/jasmin/read-send.ts */
 async function send(services: Services, call: FacadeCall): Promise<FacadeReply> {
   const given = readArguments(call);
-  const caller = logIn(call, given, SEND_RULE);
+  const caller = await logIn(call, given, SEND_RULE);
   const requestId = await acceptSend(services, call, caller, readSend(given, subjectOf(caller, services)));
   return { status: 200, contentType: "text/plain; charset=utf-8", text: `Success "${requestId}"` };
 }
@@ -42,11 +42,11 @@ const json = (value: object): FacadeReply => ({
 
 async function rate(services: Services, call: FacadeCall): Promise<FacadeReply> {
   const given = readArguments(call);
-  return json(await readRate(services, logIn(call, given, READ_RULE), given));
+  return json(await readRate(services, await logIn(call, given, READ_RULE), given));
 }
 
 async function balance(services: Services, call: FacadeCall): Promise<FacadeReply> {
-  return json(await readBalance(services, logIn(call, readArguments(call), READ_RULE)));
+  return json(await readBalance(services, await logIn(call, readArguments(call), READ_RULE)));
 }
 
 const route = (method: FacadeRoute["method"], path: string, handle: FacadeRoute["handle"]): FacadeRoute => ({

@@ -20,7 +20,7 @@ const json = (status: number, value: object): FacadeReply => ({
 /** Authenticates by HTTP Basic, before the body is read. */
 const admitWith =
   (rule: KeyRule) =>
-  ({ requestHeaders, authenticate }: FacadeHead): Credential<StoredCredential> => {
+  ({ requestHeaders, authenticate }: FacadeHead): Promise<Credential<StoredCredential>> => {
     const encoded = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(requestHeaders.authorization ?? "")?.[1] ?? "";
     const login = Buffer.from(encoded, "base64").toString("utf8");
     const at = login.indexOf(":");

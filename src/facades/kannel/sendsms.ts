@@ -14,7 +14,7 @@ async function sendSms(services: Services, call: FacadeCall): Promise<FacadeRepl
   const arrivedAt = services.requestAge.arrival() - call.lease.waitedMs;
   const parameters = readRequest(call);
   const word = (name: string): string => parameters.get(name)?.toString("utf8") ?? "";
-  const caller = call.authenticate({ username: word("username"), password: word("password") }, RULE);
+  const caller = await call.authenticate({ username: word("username"), password: word("password") }, RULE);
   const { type: routeClass, tlvs: definitions } = settingsOf(caller.key);
   const submit = readSubmit(parameters, {
     accountId: caller.account.id,

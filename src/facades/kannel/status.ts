@@ -19,7 +19,7 @@ const SECOND_MS = 1000;
  * The login of a status request. Kannel has one password and no username, and monitoring scripts give nothing else: the
  * password may therefore be `username:password`.
  */
-function logIn(call: FacadeCall): Credential<StoredCredential> {
+function logIn(call: FacadeCall): Promise<Credential<StoredCredential>> {
   const given = readForm(queryOf(call.url));
   const word = (name: string): string => given.get(name)?.toString("utf8") ?? "";
   const [password, username] = [word("password"), word("username")];
@@ -106,7 +106,7 @@ export const statusRoutes: readonly FacadeRoute[] = Object.entries(FORMS).map(([
   path,
   async handle(services, call): Promise<FacadeReply> {
     try {
-      return page(200, render(await readStatus(services, logIn(call))));
+      return page(200, render(await readStatus(services, await logIn(call))));
     } catch (error) {
       const isDenied = error instanceof Problem && error.code === "UNAUTHORIZED";
       if (!isDenied) throw error;

@@ -20,7 +20,7 @@ import { RequestHandler, type RequestDeps } from "./requests.ts";
 export interface SmppServerDeps extends RequestDeps, WaitingTextDeps {
   store: RequestDeps["store"] & WaitingTextDeps["store"] & SmppBindStore & AuditDeps["store"];
   binds: LiveBinds;
-  keyring: Pick<Keyring, "findLogin" | "findSystemId">;
+  keyring: Pick<Keyring, "findLogin" | "findSystemId" | "refreshShared">;
   membership: Pick<Membership, "node" | "alive">;
   log: Log;
   /** Claims receipts and texts that wait for a client that is bound here. */
@@ -106,12 +106,14 @@ export class SmppFacade {
   }
 
   async #onBind(bind: Bind, peer: BindPeer): Promise<BindDecision> {
-    const { log } = this.#deps;
+    const { log, keyring } = this.#deps;
     const refuse = (status: number, reason: string): BindDecision => {
       log.warn({ systemId: bind.systemId, address: unmapped(peer.address), reason }, "smpp bind refused");
       return { kind: "refused", status };
     };
     if (this.#isStopping) return refuse(STATUS.ESME_RSYSERR, "the node stops");
+    // Another node may have just created the credential.
+    if (!keyring.findLogin("smpp", bind.systemId, bind.password)) await keyring.refreshShared();
     const found = this.#authenticator.authenticate(bind, peer);
     if ("status" in found) return refuse(found.status, found.reason);
     const stored = await this.#register(bind, found.client, peer);

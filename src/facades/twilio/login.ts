@@ -9,12 +9,12 @@ import { accountSidOf } from "./message-resource.ts";
 const BASIC = /^Basic +([A-Za-z0-9+/=_-]+) *$/i;
 
 /** Basic authentication with AccountSid and AuthToken, or with an API key's SID and secret. */
-export function admitTwilio(call: FacadeHead): Credential<StoredCredential> {
+export async function admitTwilio(call: FacadeHead): Promise<Credential<StoredCredential>> {
   const [, encoded = ""] = BASIC.exec(call.requestHeaders.authorization ?? "") ?? [];
   const decoded = Buffer.from(encoded, "base64").toString("utf8");
   const colon = decoded.indexOf(":");
   const [username, password] = colon < 0 ? ["", ""] : [decoded.slice(0, colon), decoded.slice(colon + 1)];
-  const credential = call.authenticate({ username, password }, "any scope");
+  const credential = await call.authenticate({ username, password }, "any scope");
   const { accountSid } = call.params;
   if (accountSid !== undefined && accountSid !== accountSidOf(credential))
     throw new Problem("ROUTE_NOT_FOUND", {

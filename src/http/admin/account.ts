@@ -30,6 +30,7 @@ const common = {
   scope: "manage",
   testKeys: null,
   group: "Account",
+  readsKeyring: true,
   response: AccountView,
 } as const;
 

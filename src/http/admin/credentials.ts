@@ -142,7 +142,7 @@ const example = {
   lastUsedAt: null,
 };
 
-const common = { family: "plain", scope: "manage", testKeys: null, group: "Credentials" } as const;
+const common = { family: "plain", scope: "manage", testKeys: null, group: "Credentials", readsKeyring: true } as const;
 const ofOne = {
   params: { id: { meaning: "Credential ID.", example: example.id } },
   problems: ["RECORD_NOT_FOUND"],

@@ -133,7 +133,13 @@ const example = {
   lastUsedAt: null,
 };
 
-const common = { family: "plain", scope: "manage", testKeys: null, group: "Identity products" } as const;
+const common = {
+  family: "plain",
+  scope: "manage",
+  testKeys: null,
+  group: "Identity products",
+  readsKeyring: true,
+} as const;
 const ofOne = {
   params: { id: { meaning: "Hook ID.", example: example.id } },
   problems: ["RECORD_NOT_FOUND"],

@@ -103,7 +103,7 @@ const example = {
 };
 const mintedExample = { ...example, key: "hg_live_…" };
 
-const common = { family: "plain", scope: "manage", testKeys: null, group: "API keys" } as const;
+const common = { family: "plain", scope: "manage", testKeys: null, group: "API keys", readsKeyring: true } as const;
 const ofOne = {
   params: { id: { meaning: "Key ID, not the key itself.", example: example.id } },
   problems: ["RECORD_NOT_FOUND"],

@@ -17,6 +17,8 @@ export interface AuthenticateDeps {
   clock: Clock;
   /** By address: slows down guessing (brute force). Valid keys from the same address are not limited. */
   badKeys: MinuteCounter;
+  /** Reads keys and credentials again, once the first account is loaded. Another node may have created one just now. */
+  readAgain(): Promise<void>;
 }
 
 interface KeyRequest {
@@ -28,16 +30,41 @@ interface KeyRequest {
 
 type SetHeader = (name: string, value: string) => void;
 
+/** The credential of the request's API key among those in memory; null if it is not there. */
+export const findCaller = (
+  { keyring }: Pick<AuthenticateDeps, "keyring">,
+  headers: KeyRequest["headers"],
+): Credential | null => keyring.find(singleKey(headers.apikey));
+
 /** Authenticates a request by its API key. Missing, unknown, revoked and expired keys get the same error. */
-export function authenticate(
+export async function authenticate(
   admission: AuthenticateDeps,
   request: KeyRequest,
   rule: KeyRule,
   setHeader: SetHeader,
-): Credential {
-  const credential = admission.keyring.find(singleKey(request.headers.apikey));
+): Promise<Credential> {
+  const { headers, address } = request;
+  const credential = await findFresh(admission, address, headers.apikey !== undefined, () =>
+    findCaller(admission, headers),
+  );
   request.onIdentified(credential);
-  return admitFound(admission, credential, request.address, rule, setHeader);
+  return admitFound(admission, credential, address, rule, setHeader);
+}
+
+/**
+ * Searches memory, and again after reading the store: a secret works on every node as soon as it is created. An address that
+ * guesses (brute force) causes no further reads.
+ */
+export async function findFresh<T>(
+  { badKeys, clock, readAgain }: Omit<AuthenticateDeps, "keyring">,
+  address: string,
+  isGiven: boolean,
+  find: () => T | null,
+): Promise<T | null> {
+  const found = find();
+  if (found || !isGiven || badKeys.peek(rateLimitKey(address), clock.now()) >= BAD_KEYS_PER_MINUTE) return found;
+  await readAgain();
+  return find();
 }
 
 /** A request to the API of another product. */
@@ -54,20 +81,22 @@ export interface LoginRequest {
 export type LoginRule = KeyRule | "any scope";
 
 /** The same for a username and password of the API of another product. */
-export function authenticateLogin(
+export async function authenticateLogin(
   admission: AuthenticateDeps,
   { kind, username, password, address, onIdentified }: LoginRequest,
   rule: LoginRule,
   setHeader: SetHeader,
-): Credential<StoredCredential> {
-  const credential = admission.keyring.findLogin(kind, username, password);
+): Promise<Credential<StoredCredential>> {
+  const credential = await findFresh(admission, address, password !== "", () =>
+    admission.keyring.findLogin(kind, username, password),
+  );
   onIdentified(credential);
   return admitFound(admission, credential, address, rule, setHeader);
 }
 
 /** Admits the holder of a verified secret; null is a missing or wrong one. */
 export function admitFound<K extends SecretHolder>(
-  { clock, badKeys }: AuthenticateDeps,
+  { clock, badKeys }: Pick<AuthenticateDeps, "clock" | "badKeys">,
   credential: Credential<K> | null,
   address: string,
   rule: LoginRule,
@@ -99,7 +128,7 @@ export function authenticateAgain(
   request: Omit<KeyRequest, "onIdentified">,
   rule: KeyRule,
 ): Credential {
-  const credential = keyring.find(singleKey(request.headers.apikey));
+  const credential = findCaller({ keyring }, request.headers);
   if (!credential) throw new Problem("UNAUTHORIZED");
   checkPermissions(credential, request.address, rule);
   return credential;

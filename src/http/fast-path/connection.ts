@@ -166,9 +166,10 @@ export class Connection {
     if (!keepAlive) this.#state = "closing";
   }
 
-  #beginSend(route: SendRoute, head: SendHead, bytes: Buffer, bodyAt: number): number {
-    this.#onRequest(head);
+  #beginSend(route: SendRoute, head: SendHead, bytes: Buffer, bodyAt: number): number | "handoff" {
     const request = new SendRequestHandler(this.#fastPath, route, head);
+    if (!request.identify()) return "handoff";
+    this.#onRequest(head);
     const isAdmitted = request.admit(this.#fastPath.addressOf(this.#socket, head.forwardedFor ?? ""));
     const bodyEnd = bodyAt + head.bodyBytes;
     if (isAdmitted && bodyEnd <= bytes.length) {

@@ -1,6 +1,6 @@
 import { validateHeaderValue } from "node:http";
 import type { Credential } from "../../accounts/secret-index.ts";
-import { authenticate, type AuthenticateDeps } from "../auth/authenticate.ts";
+import { admitFound, findCaller, type AuthenticateDeps } from "../auth/authenticate.ts";
 import { isRefusedEarly } from "../overload-refusal.ts";
 import { JSON_TYPE } from "../envelope.ts";
 import { errorResponse, OVERLOADED } from "../errors.ts";
@@ -40,12 +40,16 @@ export class SendRequestHandler implements FastPathResponse {
     this.#startedAt = deps.services.clock.monotonic();
   }
 
+  /** Finds the caller in memory. False for an unknown key, which the other path looks up in the store. */
+  identify(): boolean {
+    this.#caller = findCaller(this.#deps.admission, this.#head.headers);
+    return this.#caller !== null;
+  }
+
   /** Authenticates before the body is read. False if the request is refused, with the response ready. */
   admit(address: string): boolean {
-    const { admission } = this.#deps;
-    const { headers } = this.#head;
     try {
-      authenticate(admission, { headers, address, onIdentified: this.#onIdentified }, this.#route, this.#setHeader);
+      admitFound(this.#deps.admission, this.#caller, address, this.#route, this.#setHeader);
       return true;
     } catch (error) {
       this.refuse(error);
@@ -60,7 +64,7 @@ export class SendRequestHandler implements FastPathResponse {
     const { lease } = this;
     let body: string | null;
     try {
-      if (!this.#caller) throw new Error("handle() before admit()");
+      if (!this.#caller) throw new Error("handle() before identify()");
       const hasRoom = lease.handle(to - from, true);
       if (hasRoom === false) return this.refuse(OVERLOADED);
       if (hasRoom === true) body = decodeUtf8(bytes, from, to);
@@ -109,10 +113,6 @@ export class SendRequestHandler implements FastPathResponse {
       body: bodyShape(this.#body, true),
     });
   }
-
-  readonly #onIdentified = (credential: Credential | null): void => {
-    this.#caller = credential;
-  };
 
   readonly #setHeader = (name: string, value: string): void => {
     validateHeaderValue(name, value);

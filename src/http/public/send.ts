@@ -100,7 +100,12 @@ export async function acceptThrough<D extends Draft>(
   if (hasRoom !== true) await hasRoom;
   // Yields to the event loop, so that a one-time password that arrived meanwhile goes first.
   if (draft.recipients.length >= BULK) await services.yieldBulk();
-  const prepared = await endpoint.prepare(services, { account, test: key.mode === "test", draft, dryRun: false });
+  const prepared = await prepareCurrent(endpoint, services, {
+    account,
+    test: key.mode === "test",
+    draft,
+    dryRun: false,
+  });
   refuseSingle(prepared);
   const noted = notedPolicies(prepared);
   if (noted !== "") call.setHeader("heliograph-would-refuse", noted);
@@ -111,6 +116,24 @@ export async function acceptThrough<D extends Draft>(
   });
   if (replayed) call.setHeader("idempotent-replayed", "true");
   return { text: answer };
+}
+
+const MISSING_RECORD: ReadonlySet<ProblemCode> = new Set(["SENDER_NOT_REGISTERED", "TEMPLATE_NOT_FOUND"]);
+
+/** Read-your-writes across nodes: a record that another node has just created is read before a send is refused without it. */
+async function prepareCurrent<D extends Draft>(
+  { prepare }: ChannelEndpoint<D>,
+  services: Services,
+  request: Request<D>,
+): Promise<Prepared<D>> {
+  try {
+    return await prepare(services, request);
+  } catch (error) {
+    const isMissing = error instanceof Problem && MISSING_RECORD.has(error.code);
+    if (!isMissing) throw error;
+    await services.catalog.refreshShared();
+    return prepare(services, request);
+  }
 }
 
 const IDEMPOTENCY_KEY_MAX = 255;
