@@ -287,9 +287,10 @@ const STORAGE = {
   databasePooler: setting({
     name: "DATABASE_POOLER",
     default: "none",
-    meaning: "The pooler in front of PostgreSQL: `transaction` for PgBouncer or another pooler in transaction mode.",
-    check: "one of none, transaction",
-    read: oneOf("none", "transaction"),
+    meaning:
+      "The pooler in front of PostgreSQL: `transaction` for PgBouncer or another pooler in transaction mode, `transaction-prepared` for one that also keeps named statements.",
+    check: "one of none, transaction, transaction-prepared",
+    read: oneOf("none", "transaction", "transaction-prepared"),
   }),
   startWaitSeconds: setting({
     name: "START_WAIT_SECONDS",

@@ -26,6 +26,15 @@ interface Options {
 
 const STOP_TIMEOUT_MS = 60_000;
 
+/** The first release with named statements in transaction mode is 1.21. */
+export function keepsNamedStatements(): boolean {
+  const programme = inPath("pgbouncer");
+  if (programme === undefined) return false;
+  const [, minor = "0"] =
+    /^PgBouncer 1\.(\d+)/.exec(execFileSync(programme, ["--version"], { encoding: "utf8" })) ?? [];
+  return Number(minor) >= 21;
+}
+
 /** Starts PgBouncer from Debian's package on a free port with a generated configuration. */
 export async function startPgBouncer({
   clusterUrl,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { migrate } from "../../src/store/postgres/migrate.ts";
 import { openPostgresStore } from "../../src/store/postgres/postgres-store.ts";
 import { callbackStoreSuite } from "../store/callback-store.suite.ts";
 import { storeSuite } from "../store/store.suite.ts";
@@ -6,11 +7,13 @@ import { migratedDatabase, type FreshDatabase } from "../support/databases.ts";
 import { openPostgresThrough } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTestServer, type Envelope, type TestServer } from "../support/test-server.ts";
-import { startPgBouncer, type PgBouncer } from "../support/pgbouncer.ts";
+import { keepsNamedStatements, startPgBouncer, type PgBouncer } from "../support/pgbouncer.ts";
 import { verifyStoreSuite } from "../store/verify-store.suite.ts";
 
 /** Fewer servers than a node has connections, so that each statement may run on another one. */
 const SERVERS = 4;
+const KEEPS = keepsNamedStatements();
+const MODES = KEEPS ? (["transaction", "transaction-prepared"] as const) : (["transaction"] as const);
 
 describe("a start behind PgBouncer", () => {
   let database: FreshDatabase;
@@ -35,6 +38,29 @@ describe("a start behind PgBouncer", () => {
     }
   });
 
+  it.each([
+    ["one server", 1, 0],
+    ["servers of which the last used is taken first", SERVERS, 0],
+    ["servers that are taken in turn", SERVERS, 1],
+  ])(
+    "that keeps no named statements is refused where the settings promise them, with %s",
+    async (_, poolSize, turn) => {
+      const settings = {
+        server_round_robin: turn,
+        min_pool_size: poolSize,
+        ...(KEEPS ? { max_prepared_statements: 0 } : {}),
+      };
+      const pooler = await startPgBouncer({ clusterUrl: database.url, poolMode: "transaction", poolSize, settings });
+      try {
+        await expect(migrate(pooler.through(database.url), { pooler: "transaction-prepared" })).rejects.toThrow(
+          /does not keep named statements.*max_prepared_statements.*HELIOGRAPH_DATABASE_POOLER=transaction/u,
+        );
+      } finally {
+        await pooler.stop();
+      }
+    },
+  );
+
   it("in session mode needs no setting", async () => {
     const pooler = await startPgBouncer({ clusterUrl: database.url, poolMode: "session" });
     const store = await openPostgresStore(pooler.through(database.url));
@@ -44,7 +70,7 @@ describe("a start behind PgBouncer", () => {
   });
 });
 
-describe("PgBouncer in transaction mode", () => {
+describe.each(MODES)("PgBouncer as HELIOGRAPH_DATABASE_POOLER=%s", (mode) => {
   let pooler: PgBouncer;
   beforeAll(async () => {
     pooler = await startPgBouncer({
@@ -59,7 +85,7 @@ describe("PgBouncer in transaction mode", () => {
   describe("before a store", () => {
     let goStraight: () => Promise<void>;
     beforeAll(() => {
-      goStraight = openPostgresThrough({ through: (url) => pooler.through(url), options: { pooler: "transaction" } });
+      goStraight = openPostgresThrough({ through: (url) => pooler.through(url), options: { pooler: mode } });
     });
     afterAll(() => goStraight());
 
@@ -76,7 +102,7 @@ describe("PgBouncer in transaction mode", () => {
       database = await migratedDatabase(inject("postgresUrl"));
       const env = {
         HELIOGRAPH_DATABASE_URL: pooler.through(database.url),
-        HELIOGRAPH_DATABASE_POOLER: "transaction",
+        HELIOGRAPH_DATABASE_POOLER: mode,
         // A busy machine is no reason to refuse a request here.
         HELIOGRAPH_ACCEPT_WAIT_MS: "60000",
         HELIOGRAPH_DATABASE_CONNECT_TIMEOUT_MS: "60000",

@@ -1,7 +1,7 @@
 import type { AppliedMigration } from "../migrations/all.ts";
 import { Client, type QueryConfig } from "pg";
 import { PING } from "../engine.ts";
-import { refuseTransactionPooler } from "./detect-pooler.ts";
+import { checkPooler } from "./detect-pooler.ts";
 import { readConnectFault } from "./faults.ts";
 import type { Pooler } from "./session.ts";
 
@@ -69,7 +69,7 @@ interface ServerRow {
 }
 
 async function readFacts(client: Client, url: string, pooler: Pooler): Promise<PostgresFacts> {
-  const poolerFault = pooler === "none" ? await faultOf(refuseTransactionPooler(client, url)) : null;
+  const poolerFault = await faultOf(checkPooler(client, url, pooler));
   const [server] = await rowsOf<ServerRow>(client, SERVER);
   if (!server) throw new Error("the server gave no answer");
   const migrations = server.has_schema ? await rowsOf<AppliedMigration>(client, APPLIED) : null;

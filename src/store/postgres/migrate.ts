@@ -1,7 +1,7 @@
 import { Client, DatabaseError } from "pg";
 import { MIGRATIONS, pendingMigrations, type AppliedMigration } from "../migrations/all.ts";
 import { POSTGRES, type Migration } from "../migrations/migration.ts";
-import { refuseTransactionPooler } from "./detect-pooler.ts";
+import { checkPooler } from "./detect-pooler.ts";
 import { readConnectFault, readFault } from "./faults.ts";
 import { StorageUnavailable } from "../store.ts";
 import { CONNECT_TIMEOUT_MS } from "./pool.ts";
@@ -61,7 +61,7 @@ export async function connectToWritable(
     client.on("error", () => {});
     try {
       await client.connect();
-      if (pooler === "none") await refuseTransactionPooler(client, url);
+      await checkPooler(client, url, pooler);
       // No statement time-out: a migration may take long, and so may the wait for another node's migration.
       await prepareSession(client, 0, pooler);
       servers.succeeded();

@@ -24,7 +24,7 @@ const INT8 = 20;
 export interface Statement {
   text: string;
   values?: readonly unknown[];
-  /** The server parses and plans a named statement once per connection. Behind a pooler, the name is not sent. */
+  /** The server parses and plans a named statement once per connection. A pooler may not keep it; then the name is not sent. */
   name?: string;
 }
 
@@ -72,6 +72,7 @@ export class ConnectionPool {
   readonly #servers: DatabaseServers;
   readonly #answersWithinMs: number;
   readonly #isPooled: boolean;
+  readonly #sendsNames: boolean;
   readonly #begin: string;
   #ended: Promise<void> | null = null;
   /** Abandoned connections that the server may still hold. */
@@ -91,7 +92,8 @@ export class ConnectionPool {
     const servers = typeof database === "string" ? new DatabaseServers(database) : database;
     this.#servers = servers;
     this.#answersWithinMs = statementTimeoutMs + CANCEL_AFTER_MS;
-    this.#isPooled = pooler === "transaction";
+    this.#isPooled = pooler !== "none";
+    this.#sendsNames = pooler !== "transaction";
     this.#begin = beginText(pooler, statementTimeoutMs);
     // Times and counters exceed 32 bits but fit a double.
     const types = new TypeOverrides();
@@ -213,7 +215,7 @@ export class ConnectionPool {
   }
 
   async #queryOn<R>(client: PoolClient, { name, text, values }: Statement): Promise<Rows<R>> {
-    const answer = client.query({ ...(name && !this.#isPooled ? { name } : {}), text, values: [...(values ?? [])] });
+    const answer = client.query({ ...(name && this.#sendsNames ? { name } : {}), text, values: [...(values ?? [])] });
     const hung = Promise.withResolvers<null>();
     const timer = setTimeout(hung.resolve, this.#answersWithinMs, null);
     try {

@@ -4,9 +4,9 @@ import { ServerTooOld } from "./faults.ts";
 
 /**
  * The pooler between this process and the server. A transaction pooler lends a server for one transaction; a session pooler
- * counts as none.
+ * counts as none. `transaction-prepared` also keeps named statements, as PgBouncer does since 1.21.
  */
-export type Pooler = "none" | "transaction";
+export type Pooler = "none" | "transaction" | "transaction-prepared";
 
 /** As in `server_version_num`. */
 export const VERSION_MIN = 150_000;
