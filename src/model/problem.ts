@@ -321,10 +321,10 @@ export const PROBLEMS = {
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     type: "invalid_request",
-    message: "The body must be application/json.",
+    message: "The body must be JSON in UTF-8: its media type, charset or encoding is another.",
     cause:
       "The `Content-Type` header is missing, names another type or a charset other than utf-8, or `Content-Encoding` is not gzip, deflate or identity.",
-    fix: "Send `Content-Type: application/json`.",
+    fix: "Send `Content-Type: application/json`, and the body plain or compressed with gzip or deflate.",
   },
   NAME_TAKEN: {
     status: 409,
