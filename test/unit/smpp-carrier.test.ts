@@ -252,6 +252,25 @@ describe("an SMPP carrier", () => {
     await strict.close();
   });
 
+  test.each([
+    ["an error of the SMSC names no pause, so the message comes again after the usual pauses of its type", 0x08, {}],
+    ["a full queue pauses the message as it pauses the connection", 0x14, { retryAfterMs: 5000 }],
+  ])("%s", async (_, status, pause) => {
+    const troubled = await listen({
+      host: "127.0.0.1",
+      port: 0,
+      onBind: () => ({
+        kind: "accepted",
+        onRequest: (pdu) => (pdu.command === "submit_sm" ? responseTo(pdu, { status }) : null),
+      }),
+    });
+    const { carrier } = await open({}, { port: troubled.port });
+    const { exchange: _exchange, ...outcome } = await carrier.submit(messageTo("15550100100"));
+    expect(outcome).toEqual({ kind: "busy", ...pause });
+    await carrier.stop();
+    await troubled.close();
+  });
+
   test("a missing response leaves the outcome unknown", async () => {
     const { carrier } = await open({ silentPercent: 100 }, { responseSeconds: 1 });
     expect(await carrier.submit(messageTo("15550100100"))).toMatchObject({ kind: "unknown" });

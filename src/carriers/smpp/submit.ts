@@ -142,7 +142,8 @@ function outcomeOf(session: Session, results: PartResult): Outcome {
     case "taken":
       return { kind: "taken", carrierMessageId: results.id };
     case "busy":
-      return { kind: "busy", retryAfterMs: results.retryAfterMs };
+      // An error of the SMSC concerns this message alone, and SMPP names no time: the pauses of its type apply.
+      return results.cause === "trouble" ? { kind: "busy" } : { kind: "busy", retryAfterMs: results.retryAfterMs };
     case "refused": {
       const { fault, code, description } = results;
       return { kind: "refused", fault, code, description };
