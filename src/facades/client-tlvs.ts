@@ -1,6 +1,3 @@
-import type { SmsDraft } from "../channels/sms/read.ts";
-import type { ChannelEndpoint } from "../http/public/send.ts";
-import { smsEndpoint } from "../http/public/sms.ts";
 import type { Dlt } from "../model/message.ts";
 import { DLT_CONTENT_TAG, DLT_ENTITY_TAG, isPassedTag, messageTlvs, type MessageTlv } from "../model/message-tlv.ts";
 import type { Tlv } from "../smpp/tlv.ts";
@@ -31,13 +28,4 @@ export function readClientTlvs(given: readonly Tlv[]): ClientTlvs | { fault: str
   if ("fault" in passed) return passed;
   const [entityId = null, contentId = null] = ids;
   return { dlt: entityId === null && contentId === null ? null : { entityId, contentId }, tlvs: passed.tlvs };
-}
-
-/** The SMS endpoint, with TLVs that a request has in place of those of a template. */
-export function withTlvs({ dlt, tlvs }: ClientTlvs): ChannelEndpoint<SmsDraft> {
-  if (!dlt && tlvs.length === 0) return smsEndpoint;
-  return {
-    ...smsEndpoint,
-    read: (services, call) => ({ ...smsEndpoint.read(services, call), ...(dlt && { dlt }), tlvs }),
-  };
 }

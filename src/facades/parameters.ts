@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { Problem } from "../model/problem.ts";
 
 /** The parameters of a request, by name. Values are bytes, because each API names their charset in another way. */
@@ -8,6 +9,8 @@ const FIELDS_MAX = 200;
 const SPACE = 0x20;
 const PLUS = 0x2b;
 const PERCENT = 0x25;
+const ESCAPED = /[%+]/;
+const BYTE_ORDER_MARK = 0xef;
 
 /** Reads a query string or a form. The first value of a repeated parameter counts; a malformed escape stays as it is. */
 export function readForm(text: string): Parameters {
@@ -20,7 +23,8 @@ export function readForm(text: string): Parameters {
   for (const pair of pairs) {
     if (pair === "") continue;
     const at = pair.indexOf("=");
-    const name = percentDecode(at < 0 ? pair : pair.slice(0, at)).toString("utf8");
+    const written = at < 0 ? pair : pair.slice(0, at);
+    const name = ESCAPED.test(written) ? percentDecode(written).toString("utf8") : written;
     if (!values.has(name)) values.set(name, percentDecode(at < 0 ? "" : pair.slice(at + 1)));
   }
   return values;
@@ -32,14 +36,16 @@ export function queryOf(url: string): string {
   return at < 0 ? "" : url.slice(at + 1);
 }
 
-function percentDecode(text: string): Buffer {
+/** The octets of a text with percent escapes. */
+export function percentDecode(text: string): Buffer {
+  if (!ESCAPED.test(text)) return Buffer.from(text, "utf8");
   const from = Buffer.from(text, "utf8");
   const to = Buffer.alloc(from.length);
   let length = 0;
   for (let at = 0; at < from.length; at += 1) {
     const byte = from[at] ?? 0;
     const hex = byte === PERCENT ? from.toString("latin1", at + 1, at + 3) : "";
-    if (/^[0-9a-fA-F]{2}$/.test(hex)) {
+    if (hex !== "" && /^[0-9a-fA-F]{2}$/.test(hex)) {
       to[length++] = Number.parseInt(hex, 16);
       at += 2;
     } else to[length++] = byte === PLUS ? SPACE : byte;
@@ -49,6 +55,8 @@ function percentDecode(text: string): Buffer {
 
 /** Text in a charset; null if the charset is unknown or the bytes are not of it. */
 export function decodeText(bytes: Buffer, charset: string): string | null {
+  // Fast path: creating a decoder costs more than decoding a parameter.
+  if (charset === "utf-8" && bytes[0] !== BYTE_ORDER_MARK) return isUtf8(bytes) ? bytes.toString("utf8") : null;
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {

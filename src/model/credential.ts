@@ -1,4 +1,5 @@
 import { derivedId } from "../lib/ids.ts";
+import { memoize } from "../lib/memoize.ts";
 import { randomText } from "../lib/random.ts";
 import { SCOPES, type ApiKey, type KeyMode, type Scope } from "./api-key.ts";
 
@@ -47,8 +48,12 @@ const LETTERS_AND_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const SID_DIGITS = 32;
 
 /** Twilio's name for an account: the same for all its credentials of one mode. */
-export const twilioAccountSid = (accountId: number, mode: KeyMode): string =>
-  `AC${derivedId(`twilio account ${accountId} ${mode}`).replaceAll("-", "")}`;
+export const twilioAccountSid = (accountId: number, mode: KeyMode): string => accountSid(`${accountId} ${mode}`);
+
+const SIDS_MAX = 10_000;
+
+/** Every request needs it several times. */
+const accountSid = memoize(SIDS_MAX, (words) => `AC${derivedId(`twilio account ${words}`).replaceAll("-", "")}`);
 
 /** Username and password as the clients of a kind can send them, each with 90 random bits or more in the password, except for SMPP. */
 export function newLogin(

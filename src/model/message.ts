@@ -3,6 +3,7 @@ import type { ChatContent, ChatMedia } from "./chatapp.ts";
 import type { RcsContent } from "./rcs.ts";
 import type { MessageCallback } from "./callback.ts";
 import type { MessageTlv } from "./message-tlv.ts";
+import type { UserDataEncoding } from "./user-data.ts";
 
 /**
  * A message to one recipient, and its state machine. Carriers repeat, reorder and contradict receipts; the table of legal
@@ -26,9 +27,14 @@ export interface MessageRef {
 }
 
 export interface SmsContent extends WithFallback {
+  /** The text; of a binary message, its octets in hexadecimal. */
   text: string;
-  encoding: "gsm7" | "ucs2";
+  encoding: UserDataEncoding;
   flash: boolean;
+  /** User data header in front of every part, in hexadecimal with its length octet. */
+  udh?: string;
+  /** SMPP's data_coding of a binary message. */
+  dataCoding?: number;
   /** Registration ids of the text with India's operators (DLT), sent with the message. */
   dlt?: Dlt;
   /** Further parameters for carriers that speak SMPP, from the client. */
@@ -86,8 +92,10 @@ export const isSimulatorOnly = ({ test, content }: Pick<Message, "test" | "conte
 export const ERASED: ErasedContent = { text: "", erased: true };
 
 /** The text by which two messages count as duplicates: the message text, or the template name for cards. */
-export const textOf = (content: MessageContent): string =>
-  content.text === "" && isRcs(content) ? content.templateName : content.text;
+export function textOf(content: MessageContent): string {
+  if (content.text === "" && isRcs(content)) return content.templateName;
+  return isSms(content) && content.udh !== undefined ? `${content.udh} ${content.text}` : content.text;
+}
 
 /** The media file above the text; null when there is none. */
 export const mediaOf = (content: MessageContent): ChatMedia | null =>

@@ -16,11 +16,11 @@ export interface CodingSettings {
 export const DEFAULT_CODING: CodingSettings = { alphabet: "gsm7", flashGsm: 0xf0 };
 
 /** Fields of a message that decide its encoding. */
-export type SmppText = Pick<SmsContent, "text" | "encoding" | "flash">;
+export type SmppText = Pick<SmsContent, "text" | "encoding" | "flash" | "udh" | "dataCoding">;
 
 export interface Coding {
   dataCoding: number;
-  alphabet: Alphabet | "ucs2";
+  alphabet: Alphabet | "ucs2" | "binary";
 }
 
 export interface EncodedText {
@@ -29,6 +29,7 @@ export interface EncodedText {
 }
 
 const DEFAULT_ALPHABET = 0x00;
+const OCTETS = 0x04;
 const UCS2 = 0x08;
 const FLASH_UCS2 = 0x18;
 
@@ -38,6 +39,7 @@ const FLASH_UCS2 = 0x18;
  */
 export function codingFor(message: SmppText, settings: CodingSettings): Coding {
   const { alphabet } = settings;
+  if (message.encoding === "binary") return { dataCoding: message.dataCoding ?? OCTETS, alphabet: "binary" };
   if (message.encoding === "gsm7" && hasAll(alphabet, message.text))
     return { dataCoding: defaultCoding(message, settings), alphabet };
   return { dataCoding: message.flash ? FLASH_UCS2 : UCS2, alphabet: "ucs2" };
@@ -60,6 +62,7 @@ function hasAll(alphabet: Alphabet, text: string): boolean {
 
 /** Encodes text that the alphabet can represent. */
 export function encodeText(text: string, alphabet: Coding["alphabet"]): Buffer {
+  if (alphabet === "binary") return Buffer.from(text, "hex");
   if (alphabet === "ucs2") return Buffer.from(text, "utf16le").swap16();
   if (alphabet !== "gsm7") return Buffer.from(text, "latin1");
   const octets = encodeGsm7(text);
@@ -85,6 +88,9 @@ export function decodeText(bytes: Buffer, dataCoding: number, alphabet: Alphabet
   if (form === "binary") return { text: bytes.toString("hex"), binary: true };
   return { text: form === "default" ? decodeDefault(bytes, alphabet) : decodeAs(form, bytes), binary: false };
 }
+
+/** True for a data_coding of octets. */
+export const isBinary = (dataCoding: number): boolean => formOf(dataCoding) === "binary";
 
 export const isUcs2 = (dataCoding: number): boolean => formOf(dataCoding) === "ucs2";
 

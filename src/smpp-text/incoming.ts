@@ -1,3 +1,4 @@
+import { headerElements, type HeaderElement } from "../model/user-data.ts";
 import type { Tlv } from "../smpp/tlv.ts";
 
 /** Common fields of deliver_sm and data_sm; a data_sm has its text in message_payload. */
@@ -12,11 +13,6 @@ export interface Incoming {
 export interface Body {
   bytes: Buffer;
   elements: readonly HeaderElement[];
-}
-
-export interface HeaderElement {
-  id: number;
-  value: Buffer;
 }
 
 const UDHI = 0x40;
@@ -42,7 +38,7 @@ export function bodyOf({ esmClass, shortMessage = NOTHING, tlvs }: Incoming): Bo
   const length = all[0] ?? 0;
   const hasHeader = (esmClass & UDHI) !== 0 || looksNumbered(all);
   if (!hasHeader || length >= all.length) return { bytes: all, elements: NO_ELEMENTS };
-  return { bytes: all.subarray(length + 1), elements: elementsOf(all.subarray(1, length + 1)) };
+  return { bytes: all.subarray(length + 1), elements: headerElements(all.subarray(1, length + 1)) };
 }
 
 /** `05 00 03 RR TT SS` or `06 08 04 RR RR TT SS`, with a plausible total and index. */
@@ -53,15 +49,4 @@ function looksNumbered(octets: Buffer): boolean {
   const total = octets[at] ?? 0;
   const index = octets[at + 1] ?? 0;
   return total >= 2 && index >= 1 && index <= total;
-}
-
-function elementsOf(header: Buffer): HeaderElement[] {
-  const elements: HeaderElement[] = [];
-  for (let at = 0; at + 1 < header.length;) {
-    const end = at + 2 + (header[at + 1] ?? 0);
-    if (end > header.length) break;
-    elements.push({ id: header[at] ?? 0, value: header.subarray(at + 2, end) });
-    at = end;
-  }
-  return elements;
 }

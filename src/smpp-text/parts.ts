@@ -1,6 +1,7 @@
-import { encodeGsm7, septetsOf } from "../lib/gsm7.ts";
+import { encodeGsm7 } from "../lib/gsm7.ts";
+import { cutUnits, isNumberedPart, partHeaderOctets, roomBeside } from "../model/user-data.ts";
 import type { Tlv } from "../smpp/tlv.ts";
-import { codingFor, defaultCoding, encodeText, type Coding, type CodingSettings, type SmppText } from "./coding.ts";
+import { codingFor, defaultCoding, encodeText, type CodingSettings, type SmppText } from "./coding.ts";
 
 /** Encoding of a long text: UDH with an 8-bit or a 16-bit reference, sar_* TLVs, or whole in message_payload. */
 export type LongMessage = "udh8" | "udh16" | "sar" | "payload";
@@ -26,12 +27,12 @@ const SAR_SEGMENT_SEQNUM = 0x020f;
 const MESSAGE_PAYLOAD = 0x0424;
 const PARTS_MAX = 255;
 const PAYLOAD_MAX = 0xffff;
+const SEPTETS_ALONE = 160;
 const NOTHING = Buffer.alloc(0);
 const NO_TLVS: readonly Tlv[] = Object.freeze([]);
 
-// In septets and UTF-16 units. The SMSC converts other default alphabets to GSM, so they are counted in septets.
-const ROOM_ALONE = { gsm7: 160, ucs2: 70 };
-const ROOM = { udh8: { gsm7: 153, ucs2: 67 }, udh16: { gsm7: 152, ucs2: 66 }, sar: { gsm7: 153, ucs2: 67 } };
+/** Octets of the element that numbers a part, with its id and its length. sar_* TLVs leave as much room as `udh8`. */
+const NUMBERING_OCTETS = { udh8: 5, udh16: 6, sar: 5 };
 
 /**
  * Splits a text; null if it exceeds 255 parts, or 65,535 octets as payload. With `udh8` and `sar` the number of parts
@@ -41,82 +42,59 @@ export function partsOf(message: SmppText, settings: PartSettings, nextReference
   const { longMessage, messagingMode } = settings;
   const short = shortOf(message, settings);
   if (short) return [{ esmClass: messagingMode, ...short, tlvs: NO_TLVS }];
-  const coding = codingFor(message, settings);
-  const { dataCoding, alphabet } = coding;
-  const whole = (shortMessage: Buffer, tlvs: readonly Tlv[]): SubmitPart[] => [
-    { esmClass: messagingMode, dataCoding, shortMessage, tlvs },
-  ];
-  if (unitsOf(message.text, coding) <= roomIn(ROOM_ALONE, coding))
-    return whole(encodeText(message.text, alphabet), NO_TLVS);
+  const { text } = message;
+  const { dataCoding, alphabet } = codingFor(message, settings);
+  // The SMSC converts other default alphabets to GSM, so they are counted in septets.
+  const encoding = alphabet === "ucs2" || alphabet === "binary" ? alphabet : "gsm7";
+  const header = Buffer.from(message.udh ?? "", "hex");
+  const esmClass = header.length > 0 ? messagingMode | UDHI : messagingMode;
+  const octetsOf = (piece: string): Buffer => Buffer.concat([header, encodeText(piece, alphabet)]);
+  const [first = "", ...others] = cutUnits(text, encoding, roomBeside(header.length, encoding));
+  if (others.length === 0) return [{ esmClass, dataCoding, shortMessage: octetsOf(first), tlvs: NO_TLVS }];
+  // The sender has split the message itself.
+  if (isNumberedPart(message)) return null;
   if (longMessage === "payload") {
-    const payload = encodeText(message.text, alphabet);
-    return payload.length > PAYLOAD_MAX ? null : whole(NOTHING, [{ tag: MESSAGE_PAYLOAD, value: payload }]);
+    const payload = octetsOf(text);
+    if (payload.length > PAYLOAD_MAX) return null;
+    return [{ esmClass, dataCoding, shortMessage: NOTHING, tlvs: [{ tag: MESSAGE_PAYLOAD, value: payload }] }];
   }
 
-  const texts = cut(message.text, coding, roomIn(ROOM[longMessage], coding));
-  if (texts.length > PARTS_MAX) return null;
+  const room = roomBeside(partHeaderOctets(message, NUMBERING_OCTETS[longMessage]), encoding);
+  const pieces = cutUnits(text, encoding, room);
+  if (pieces.length > PARTS_MAX) return null;
   const reference = nextReference();
-  return texts.map((text, at) => {
-    const bytes = encodeText(text, alphabet);
-    if (longMessage === "sar")
-      return {
-        esmClass: messagingMode,
-        dataCoding,
-        shortMessage: bytes,
-        tlvs: sarTlvs(reference, texts.length, at + 1),
-      };
-    const header = headerOf(longMessage, reference, texts.length, at + 1);
-    return { esmClass: messagingMode | UDHI, dataCoding, shortMessage: Buffer.concat([header, bytes]), tlvs: NO_TLVS };
+  return pieces.map((piece, at) => {
+    if (longMessage === "sar") {
+      const tlvs = sarTlvs(reference, pieces.length, at + 1);
+      return { esmClass, dataCoding, shortMessage: octetsOf(piece), tlvs };
+    }
+    const numbered = headerOf(header, numberingOf(longMessage, reference, pieces.length, at + 1));
+    const shortMessage = Buffer.concat([numbered, encodeText(piece, alphabet)]);
+    return { esmClass: messagingMode | UDHI, dataCoding, shortMessage, tlvs: NO_TLVS };
   });
 }
 
 /** Fast path: most texts are one part in the GSM alphabet, and encoding counts their septets. */
 function shortOf(message: SmppText, settings: CodingSettings): Pick<SubmitPart, "dataCoding" | "shortMessage"> | null {
-  const { text, encoding } = message;
-  if (encoding !== "gsm7" || settings.alphabet !== "gsm7" || text.length > ROOM_ALONE.gsm7) return null;
+  const { text, encoding, udh } = message;
+  if (encoding !== "gsm7" || udh !== undefined || settings.alphabet !== "gsm7" || text.length > SEPTETS_ALONE)
+    return null;
   const shortMessage = encodeGsm7(text);
-  if (shortMessage === null || shortMessage.length > ROOM_ALONE.gsm7) return null;
+  if (shortMessage === null || shortMessage.length > SEPTETS_ALONE) return null;
   return { dataCoding: defaultCoding(message, settings), shortMessage };
 }
 
-const roomIn = (room: Record<"gsm7" | "ucs2", number>, { alphabet }: Coding): number =>
-  room[alphabet === "ucs2" ? "ucs2" : "gsm7"];
-
-function unitsOf(text: string, { alphabet }: Coding): number {
-  if (alphabet === "ucs2") return text.length;
-  let units = 0;
-  for (let i = 0; i < text.length; i++) units += costOf(text.charCodeAt(i));
-  return units;
-}
-
-/** Characters outside GSM in the carrier's own alphabet count as one. */
-const costOf = (codeUnit: number): number => septetsOf(codeUnit) || 1;
-
-// An escape sequence is one string position here, so only surrogate pairs must not be split.
-function cut(text: string, { alphabet }: Coding, room: number): string[] {
-  const texts: string[] = [];
-  let start = 0;
-  let used = 0;
-  for (let i = 0; i < text.length; i++) {
-    const isPair = alphabet === "ucs2" && (text.codePointAt(i) ?? 0) > 0xffff;
-    const cost = alphabet === "ucs2" ? (isPair ? 2 : 1) : costOf(text.charCodeAt(i));
-    if (used + cost > room) {
-      texts.push(text.slice(start, i));
-      start = i;
-      used = 0;
-    }
-    used += cost;
-    if (isPair) i++;
-  }
-  texts.push(text.slice(start));
-  return texts;
-}
-
-function headerOf(form: "udh8" | "udh16", reference: number, total: number, index: number): Buffer {
+function numberingOf(form: "udh8" | "udh16", reference: number, total: number, index: number): Buffer {
   const low = reference & 0xff;
   return form === "udh8"
-    ? Buffer.from([0x05, 0x00, 0x03, low, total, index])
-    : Buffer.from([0x06, 0x08, 0x04, (reference >> 8) & 0xff, low, total, index]);
+    ? Buffer.from([0x00, 0x03, low, total, index])
+    : Buffer.from([0x08, 0x04, (reference >> 8) & 0xff, low, total, index]);
+}
+
+/** A header with the elements of another one, and one more. */
+function headerOf(own: Buffer, element: Buffer): Buffer {
+  const elements = Buffer.concat([own.subarray(1), element]);
+  return Buffer.concat([Buffer.from([elements.length]), elements]);
 }
 
 const sarTlvs = (reference: number, total: number, index: number): Tlv[] => [

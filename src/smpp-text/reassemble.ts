@@ -1,6 +1,7 @@
 import type { Tlv } from "../smpp/tlv.ts";
 import { decodeText, type Alphabet, type Decoded } from "./coding.ts";
-import { bodyOf, numberOf, type HeaderElement, type Incoming } from "./incoming.ts";
+import type { HeaderElement } from "../model/user-data.ts";
+import { bodyOf, numberOf, type Incoming } from "./incoming.ts";
 
 /** One part of a concatenated message; parts with equal sender, receiver, reference and total belong together. */
 export interface IncomingPart {

@@ -197,7 +197,7 @@ describe.each(ENGINES)("Jasmin's APIs on %s", (engine) => {
     ["with an unknown argument", { colour: "red" }, 400, "Argument [colour] is unknown."],
     ["to no number", { to: "abc" }, 400, "Argument [to] has an invalid value: [abc]."],
     ["with an unknown coding", { coding: "11" }, 400, "Argument [coding] has an invalid value: [11]."],
-    ["with binary data", { coding: "4" }, 400, "Argument [coding] has an invalid value: [4], which is not supported."],
+    ["with pictograms", { coding: "9" }, 400, "Argument [coding] has an invalid value: [9], which is not supported."],
     ["with a wrong level", { "dlr-level": "4" }, 400, "Argument [dlr-level] has an invalid value: [4]."],
     ["with a wrong priority", { priority: "7" }, 400, "Argument [priority] has an invalid value: [7]."],
     [

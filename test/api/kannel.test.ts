@@ -108,6 +108,21 @@ describe.each(ENGINES)("Kannel's sendsms on %s", (engine) => {
     expect(await arrived(xml)).toMatchObject({ text: "Fish & chips", flash: true });
   });
 
+  test("udh and 8-bit data are in hexadecimal, or percent escapes, as headers and in XML", async () => {
+    const [headers, xml] = [nextPhone(), nextPhone()];
+    const given = { "x-kannel-username": login.username, "x-kannel-password": login.password };
+    const asHeaders = { ...given, "x-kannel-from": "ACME", "x-kannel-to": headers, "x-kannel-udh": "%02%70%00" };
+    const octets = { "content-type": "application/octet-stream" };
+    expect(await post(Buffer.from([0x00, 0xff]), { ...asHeaders, ...octets })).toEqual(ACCEPTED);
+    const document = `<?xml version="1.0"?><message><submit><da><number>${xml}</number></da><oa><number>ACME</number></oa>
+      <udh>027000</udh><ud>00ff</ud><dcs><coding>1</coding><mclass>1</mclass></dcs>
+      <from><user>${login.username}</user><pass>${login.password}</pass></from></submit></message>`;
+    expect(await post(document, { "content-type": "text/xml" })).toEqual(ACCEPTED);
+    const binary = { encoding: "binary", udh: "027000", text: "00ff", parts: ["00ff"] };
+    expect(await arrived(headers)).toMatchObject({ ...binary, dataCoding: 4 });
+    expect(await arrived(xml)).toMatchObject({ ...binary, dataCoding: 0x15 });
+  });
+
   test("coding 2 takes the text as UTF-16 unless a charset is given, and charset names any other", async () => {
     const query = (to: string, text: string, more: string): string =>
       `${new URLSearchParams({ ...fields(to), text: "" }).toString().replace(/&text=/, "")}&text=${text}${more}`;
@@ -231,8 +246,8 @@ describe.each(ENGINES)("Kannel's sendsms on %s", (engine) => {
     ["with an unknown charset", { charset: "no-such" }, 400, "Charset or body misformed, rejected"],
     ["with a message class that does not exist", { mclass: "9" }, 400, "MClass field misformed, rejected"],
     ["with a coding that does not exist", { coding: "9" }, 400, "Coding field misformed, rejected"],
-    ["with 8-bit data", { coding: "1" }, 400, "Coding field misformed, rejected. 8-bit messages are not supported."],
-    ["with a UDH", { udh: "%06" }, 400, "UDH field misformed, rejected. udh is not supported."],
+    ["with a broken UDH", { udh: "\u0006" }, 400, "UDH field misformed, rejected"],
+    ["with a mwi", { mwi: "1" }, 400, "MWI field misformed, rejected. mwi is not supported."],
     ["with a mask above 31", { "dlr-mask": "99" }, 400, "DLR-Mask field misformed, rejected"],
     ["with a dlr-url that is none", { "dlr-url": "ftp://x" }, 400, "DLR-URL field misformed, rejected"],
     ["with a negative delay", { deferred: "-5" }, 400, "Deferred field misformed, rejected"],

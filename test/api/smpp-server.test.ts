@@ -468,7 +468,7 @@ describe.each(ENGINES)("the SMPP server on %s", (engine) => {
       [{ destination: phone("12") }, STATUS.ESME_RINVDSTADR],
       [{ source: sourceOf("") }, STATUS.ESME_RINVSRCADR],
       [{ shortMessage: Buffer.alloc(0) }, STATUS.ESME_RINVMSGLEN],
-      [{ dataCoding: 4 }, STATUS.ESME_RINVDCS],
+      [{ esmClass: 0x40 }, STATUS.ESME_RINVESMCLASS],
       [{ scheduleDeliveryTime: "991332250000000+" }, STATUS.ESME_RINVSCHED],
       [{ validityPeriod: "200101000000000+" }, STATUS.ESME_RINVEXPIRY],
       [{ esmClass: 0x08 }, STATUS.ESME_RINVESMCLASS],

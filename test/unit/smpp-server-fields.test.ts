@@ -184,9 +184,18 @@ describe("a submit", () => {
     expect(refusal(run)).toBe("ESME_RINVSCHED");
   });
 
-  it("other user data headers than concatenation are refused", () => {
-    const ports = Buffer.from([6, 5, 4, 0x0b, 0x84, 0x23, 0xf0, 0x48]);
-    expect(refusal(() => read({ esmClass: 0x40, shortMessage: ports }))).toBe("ESME_RINVESMCLASS");
+  it("a user data header is kept without its concatenation, and data has its data_coding", () => {
+    const ports = "06050415821583";
+    const octets = (hex: string) => ({ esmClass: 0x40, shortMessage: Buffer.from(hex, "hex") });
+    expect(read(octets(`${ports}48`)).userData).toEqual({ udh: ports, dataCoding: null });
+    expect(read(octets("0b050415821583000307020148")).userData).toEqual({ udh: ports, dataCoding: null });
+    expect(read(octets("05000307020148")).userData).toBeNull();
+    expect(read({ dataCoding: 4 }).userData).toEqual({ udh: "", dataCoding: 4 });
+  });
+
+  it.each(["060504158215", "7f0548", "00"])("a broken user data header %s is refused", (hex) => {
+    const shortMessage = Buffer.from(hex, "hex");
+    expect(refusal(() => read({ esmClass: 0x40, shortMessage }))).toBe("ESME_RINVESMCLASS");
   });
 });
 
@@ -218,7 +227,7 @@ describe("receipts", () => {
   };
 
   it("the text has the form that clients parse, and the TLVs say the same", () => {
-    const receipt = receiptOf(facts, { messageIdForm: "hex", receiptForm: "both" });
+    const receipt = receiptOf(facts, smppAccessOf({}));
     expect(receipt.shortMessage.toString()).toBe(
       "id:0198f3a27c407d1e9a513f0c8e2b6d47 sub:001 dlvrd:000 submit date:2601311200 done date:2601311201 stat:UNDELIV err:027 text:",
     );
@@ -228,14 +237,28 @@ describe("receipts", () => {
   });
 
   it("a client may want the text or the TLVs alone", () => {
-    expect(receiptOf(facts, { messageIdForm: "hex", receiptForm: "text" }).tlvs).toEqual([]);
-    expect(receiptOf(facts, { messageIdForm: "hex", receiptForm: "parameters" }).shortMessage).toHaveLength(0);
+    expect(receiptOf(facts, smppAccessOf({ receiptForm: "text" })).tlvs).toEqual([]);
+    expect(receiptOf(facts, smppAccessOf({ receiptForm: "parameters" })).shortMessage).toHaveLength(0);
+  });
+
+  it("a client may want words, error codes and TLVs of its own", () => {
+    const access = smppAccessOf({
+      receiptWords: { undelivered: "FAILED" },
+      receiptErrors: { "27": "000A", NO_ROUTE: "068" },
+      receiptTlvs: ["message_state"],
+    });
+    const receipt = receiptOf(facts, access);
+    expect(receipt.shortMessage.toString()).toContain(" stat:FAILED err:000A text:");
+    expect(receipt.tlvs).toEqual([tlv("message_state", 5)]);
+    const unrouted = receiptOf({ ...facts, errorCode: "NO_ROUTE" }, { ...access, receiptTlvs: ["network_error_code"] });
+    expect(unrouted.shortMessage.toString()).toContain(" err:068 ");
+    expect(unrouted.tlvs).toEqual([tlv("network_error_code", Buffer.from([0, 0, 68]))]);
   });
 
   it("our own failures have numbers, and other words are 999", () => {
     const errorIn = (errorCode: string): string =>
       /err:(\d+)/.exec(
-        receiptOf({ ...facts, errorCode }, { messageIdForm: "hex", receiptForm: "text" }).shortMessage.toString(),
+        receiptOf({ ...facts, errorCode }, smppAccessOf({ receiptForm: "text" })).shortMessage.toString(),
       )?.[1] ?? "";
     expect(errorIn("NO_ROUTE")).toBe("012");
     expect(errorIn("ESME_RX")).toBe("999");

@@ -64,6 +64,7 @@ export const HINDI: Readonly<Record<string, string>> = {
     "परीक्षण कुंजी केवल सिम्युलेटर से भेजती है, और लाइव डेटा पढ़ या बदल नहीं सकती।",
   "A test sends the saved version.": "परीक्षण सहेजा हुआ संस्करण भेजता है।",
   "A text to one phone.": "एक फ़ोन को टेक्स्ट।",
+  "Add word": "शब्द जोड़ें",
   "API host. If you change it, enter the token again.": "API होस्ट। इसे बदलने पर टोकन फिर दर्ज करें।",
   "API host; each region has its own. If you change it, enter the key again.":
     "API होस्ट; हर क्षेत्र का अपना है। इसे बदलने पर कुंजी फिर दर्ज करें।",
@@ -447,6 +448,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Ends their sessions at once.": "उनके सत्र तुरंत समाप्त करता है।",
   "Enforce everywhere": "हर जगह लागू करें",
   "Enforce on real carriers": "वास्तविक कैरियर पर लागू करें",
+  "ENROUTE for submits that ask for it.": "उन सबमिट के लिए ENROUTE जो इसे माँगते हैं।",
   "Enter a number first.": "पहले नंबर दर्ज करें।",
   "Enter it with the client token as the webhook of your agent in the console of RCS for Business, and press Verify.":
     "इसे client token के साथ RCS for Business कंसोल में अपने एजेंट के वेबहुक के रूप में दर्ज करें और Verify दबाएँ।",
@@ -521,6 +523,7 @@ export const HINDI: Readonly<Record<string, string>> = {
     "उन कैरियर के लिए जो command_status का असामान्य उपयोग करते हैं।",
   "For characters outside the GSM alphabet; 70 characters per segment.":
     "GSM वर्णमाला से बाहर के अक्षरों के लिए; प्रति खंड 70 अक्षर।",
+  "For failures whose value differs from the usual one.": "उन विफलताओं के लिए जिनका मान सामान्य से अलग है।",
   "For messages without a StatusCallback of their own.": "उन संदेशों के लिए जिनका अपना StatusCallback नहीं है।",
   "For your reference.": "आपके संदर्भ के लिए।",
   "Forgot your password? Ask an owner.": "पासवर्ड भूल गए? किसी स्वामी से पूछें।",
@@ -1273,9 +1276,11 @@ export const HINDI: Readonly<Record<string, string>> = {
   "System ID": "System ID",
   "System theme": "सिस्टम की थीम",
   "System type": "System type",
+  "Those that differ from DELIVRD, UNDELIV and so on.": "वे जो DELIVRD, UNDELIV आदि से अलग हैं।",
   TLVs: "TLV",
   "The identity product that makes and checks the codes.": "पहचान उत्पाद, जो कोड बनाता और जाँचता है।",
   "The verification configuration that delivers the codes.": "सत्यापन कॉन्फ़िगरेशन, जो कोड पहुँचाता है।",
+  "TLVs of receipts": "रसीदों के TLV",
   "TLVs only": "केवल TLV",
   Tag: "टैग",
   "Tap a button on the phone to see its webhook delivery here.": "वेबहुक डिलीवरी यहाँ देखने के लिए फ़ोन पर कोई बटन टैप करें।",
@@ -1529,6 +1534,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   Value: "मान",
   "Value {number}": "मान {number}",
   Values: "मान",
+  "Values of err": "err के मान",
   Variable: "चर",
   "Verification in Node.js": "Node.js में जाँच",
   "Verification status": "सत्यापन की स्थिति",
@@ -1596,6 +1602,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Without a plus, such as 91. Leave empty for all numbers.": "प्लस के बिना, जैसे 91। सभी नंबरों के लिए खाली छोड़ें।",
   "Without a plus, such as 91. Leave empty for all numbers. The longest match counts.":
     "प्लस के बिना, जैसे 91। सभी नंबरों के लिए खाली छोड़ें। सबसे लंबा मेल लागू होता है।",
+  "Words of stat": "stat के शब्द",
   "Write a message": "संदेश लिखें",
   "Write a message, preview it on a phone, and send it.": "संदेश लिखें, फ़ोन पर उसका पूर्वावलोकन देखें और भेजें।",
   "Write international numbers with a plus": "अंतरराष्ट्रीय नंबर प्लस के साथ लिखें",

@@ -70,6 +70,13 @@ class HttpCarrier extends HttpCarrierBase {
         code: "NOT_SMS",
         description: "The carrier takes text messages only",
       };
+    if (content.encoding === "binary" || content.udh !== undefined)
+      return {
+        kind: "refused",
+        fault: "carrier",
+        code: "BINARY_UNSUPPORTED",
+        description: "The carrier takes texts only: neither binary messages nor user data headers",
+      };
     const { egress, clock } = this.#deps;
     const request = this.#createRequest(message, content, clock.now());
     let response: HttpExchange | null = null;

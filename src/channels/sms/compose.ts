@@ -2,8 +2,9 @@ import { countOf } from "../../lib/text.ts";
 import type { CatalogRecord } from "../../model/catalog.ts";
 import type { Dlt, SmsContent, SmsLimits } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
+import { isNumberedPart, segmentsOf, type UserDataEncoding } from "../../model/user-data.ts";
 import type { Composed, Composition } from "../draft.ts";
-import { outsideGsm, type SmsDraft } from "./read.ts";
+import { outsideGsm, type DraftUserData, type SmsDraft } from "./read.ts";
 import { firstUcs2Character, segment } from "./segment.ts";
 import { countTokens, placeCodes, STAND_IN_CODE } from "./short-link-tokens.ts";
 import {
@@ -86,17 +87,49 @@ function mismatch(text: string, { template, textMismatch }: Choices): string | n
 
 function composeOne(draft: SmsDraft, choices: Choices, written: string): SmsComposed {
   const { unicode, flash, targets } = draft;
+  if (draft.userData) return composeUserData(draft, draft.userData, choices, written);
   const text = targets === null ? written : withStandIns(written, targets, choices.linkBase);
   refuseOutside(text, unicode);
   const { encoding, segments } = segment(text, unicode === 1);
   refuseTooLong(text, encoding === "ucs2", segments, choices.rules);
-  const dlt = draft.dlt ?? dltOf(choices.template);
   // The tokens stay in the text until each recipient has its codes.
-  const content: SmsContent = { text: written, encoding, flash: flash === 1 };
+  return { content: contentOf(draft, choices, { text: written, encoding, flash: flash === 1 }), segments };
+}
+
+/** A message with a header of its own, or of octets. */
+function composeUserData(
+  draft: SmsDraft,
+  { udh, dataCoding }: DraftUserData,
+  choices: Choices,
+  text: string,
+): SmsComposed {
+  const encoding: UserDataEncoding = dataCoding === null ? segment(text, draft.unicode === 1).encoding : "binary";
+  const data = { text, encoding, ...(udh !== "" && { udh }) };
+  const segments = segmentsOf(data);
+  if (isNumberedPart(data) && segments > 1)
+    throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "udh", message: PART_TOO_LONG }] });
+  if (dataCoding === null) refuseTooLong(text, encoding === "ucs2", segments, choices.rules);
+  else refuseTooManyOctets(text, segments, choices.rules);
+  const base = { ...data, flash: draft.flash === 1, ...(dataCoding !== null && { dataCoding }) };
+  return { content: contentOf(draft, choices, base), segments };
+}
+
+function contentOf(draft: SmsDraft, { template }: Choices, base: SmsContent): SmsContent {
+  const content: SmsContent = base;
+  const dlt = draft.dlt ?? dltOf(template);
   if (dlt) content.dlt = dlt;
   if (draft.tlvs && draft.tlvs.length > 0) content.tlvs = draft.tlvs;
   if (draft.templateId !== null) content.templateName = draft.templateId;
-  return { content, segments };
+  return content;
+}
+
+const PART_TOO_LONG =
+  "The header numbers this message as a part, and it does not fit one segment with its header: shorten the part, or leave the concatenation out and send the whole.";
+
+function refuseTooManyOctets(hex: string, segments: number, { segmentsMax }: SmsLimits): void {
+  if (segments <= segmentsMax) return;
+  const message = `The message has ${countOf(hex.length / 2, "octet")} in ${countOf(segments, "segment")}; at most ${segmentsMax} segments are sent.`;
+  throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "text", message }] });
 }
 
 function withStandIns(text: string, targets: readonly string[], linkBase: string): string {

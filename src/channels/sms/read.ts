@@ -25,10 +25,20 @@ export interface SmsDraft extends Draft {
   dlt?: Dlt;
   /** Further parameters for carriers that speak SMPP. */
   tlvs?: readonly MessageTlv[];
+  /** A header before the text, or a text that is octets in hexadecimal. */
+  userData?: DraftUserData;
   recipients: readonly SmsRecipient[];
   /** As given, for the echo in the answer; absent when the request had none. */
   unicode?: 0 | 1;
   flash?: 0 | 1;
+}
+
+/** Properties of the user data of a message besides the text. */
+export interface DraftUserData {
+  /** In hexadecimal with its length octet; empty for none. */
+  udh: string;
+  /** data_coding of a binary message, whose text is octets in hexadecimal; null for text. */
+  dataCoding: number | null;
 }
 
 interface SmsRecipient extends DraftRecipient {

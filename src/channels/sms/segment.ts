@@ -18,22 +18,6 @@ export function segment(text: string, forceUcs2 = false): Segmentation {
   return (forceUcs2 ? null : segmentAsGsm7(text)) ?? segmentAsUcs2(text);
 }
 
-/** Splits a text into parts, as many as `segment` counts; `encoding` comes from `segment`. */
-export function splitIntoParts(text: string, encoding: Encoding): string[] {
-  const whole = encoding === "gsm7" ? segmentAsGsm7(text) : segmentAsUcs2(text);
-  if (whole === null) throw new RangeError("the text does not fit the GSM-7 alphabet");
-  if (whole.segments === 1) return [text];
-
-  const endOfPart = encoding === "gsm7" ? endOfGsm7Part : endOfUcs2Part;
-  const parts: string[] = [];
-  for (let start = 0; start < text.length;) {
-    const end = endOfPart(text, start);
-    parts.push(text.slice(start, end));
-    start = end;
-  }
-  return parts;
-}
-
 /** The first code point outside GSM-7; null when there is none. */
 export function firstUcs2Character(text: string): string | null {
   for (const character of text) {
@@ -68,16 +52,6 @@ function segmentAsUcs2(text: string): Segmentation {
   let segments = 0;
   for (let start = 0; start < units; start = endOfUcs2Part(text, start)) segments++;
   return { encoding: "ucs2", segments, units };
-}
-
-// An escape and its character are one UTF-16 unit here, so a cut never separates them.
-function endOfGsm7Part(text: string, start: number): number {
-  let septets = 0;
-  for (let i = start; i < text.length; i++) {
-    septets += septetsOf(text.charCodeAt(i));
-    if (septets > UNITS_PER_PART.gsm7) return i;
-  }
-  return text.length;
 }
 
 function endOfUcs2Part(text: string, start: number): number {

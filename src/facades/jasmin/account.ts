@@ -4,6 +4,7 @@ import { smsEndpoint } from "../../http/public/sms.ts";
 import type { Services } from "../../http/route.ts";
 import type { StoredCredential } from "../../model/credential.ts";
 import { Problem } from "../../model/problem.ts";
+import { smsWith } from "../sms-with.ts";
 import { checkArguments, readSend, subjectOf } from "./read-send.ts";
 import { textOf, type Arguments } from "./arguments.ts";
 
@@ -34,9 +35,11 @@ export async function readRate(services: Services, caller: Caller, given: Argume
   checkArguments(given, false, RATE_PATTERNS);
   const { account, key } = caller;
   const withText = given.has("content") || given.has("hex-content") ? given : new Map([...given, ["content", "x"]]);
-  const sender = textOf(given, "from") || "rate";
-  const { body } = readSend(new Map([...withText, ["from", sender]]), subjectOf(caller, services));
-  const draft = smsEndpoint.read(services, { body, caller });
+  // The price does not depend on the sender, and a request need not name one.
+  const senders = services.catalog.of(account.id).named("sender").values();
+  const sender = textOf(given, "from") || [...senders].find(({ origin }) => origin === "authored")?.name || "rate";
+  const send = readSend(new Map([...withText, ["from", sender]]), subjectOf(caller, services));
+  const draft = smsWith(send).read(services, { body: send.body, caller });
   const test = key.mode === "test";
   const prepared = await smsEndpoint.prepare(services, { account, test, draft, dryRun: true });
   const [verdict] = prepared.verdicts;

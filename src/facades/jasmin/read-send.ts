@@ -7,16 +7,16 @@ import type { StoredCredential } from "../../model/credential.ts";
 import { tlvOctets, type Tlv, type TlvForm } from "../../smpp/tlv.ts";
 import { isClientTag, readClientTlvs, type ClientTlvs } from "../client-tlvs.ts";
 import { decodeText } from "../parameters.ts";
+import type { SmsExtras } from "../sms-with.ts";
 import { classSetting } from "../setting-fields.ts";
 import { refused, textOf, type Arguments } from "./arguments.ts";
 import { readScheduledTime } from "./scheduled-time.ts";
 
 /** A send as `/v1/sms` takes it, with what its body cannot say. */
-export interface JasminSend {
+export interface JasminSend extends SmsExtras {
   body: object;
   validForMs: number | undefined;
   callback: MessageCallback | undefined;
-  tlvs: ClientTlvs;
 }
 
 export interface Subject {
@@ -72,6 +72,9 @@ const CHARSETS: Readonly<Record<string, string>> = {
   "14": "euc-kr",
 };
 
+/** Data codings of octets. */
+const BINARY: ReadonlySet<string> = new Set(["2", "4"]);
+
 const URL_MAX = 2000;
 /** Longest argument. The content has a limit of its own. A batch repeats its globals in every entry. */
 const VALUE_MAX = 10_000;
@@ -98,6 +101,7 @@ export function readSend(given: Arguments, subject: Subject): JasminSend {
     validForMs: validity > 0 ? validity * MINUTE_MS : undefined,
     callback: callbackOf(given, subject),
     tlvs: readTlvs(textOf(given, "custom_tlvs")),
+    userData: BINARY.has(coding) ? { udh: "", dataCoding: Number(coding) } : null,
   };
 }
 
@@ -123,6 +127,7 @@ function contentOf(given: Arguments, coding: string): string {
   if (hex === null && content === undefined) throw refused("content or hex-content not present.", "content");
   if (hex !== null && content !== undefined)
     throw refused("content and hex-content cannot be used both in same request.", "content");
+  if (BINARY.has(coding)) return octetsIn(hex, content).toString("hex");
   // JSON has characters, whatever the coding.
   if (typeof content === "string") return content;
   const charset = CHARSETS[coding];
@@ -131,6 +136,14 @@ function contentOf(given: Arguments, coding: string): string {
   const text = decodeText(hex === null ? (content ?? Buffer.alloc(0)) : Buffer.from(hex, "hex"), charset);
   if (text === null) throw refused(`Argument [content] has an invalid value: it is not ${charset}.`, "content");
   return text;
+}
+
+/** The octets of a binary message. Characters of JSON are octets if they are below 256. */
+function octetsIn(hex: string | null, content: Buffer | string | undefined): Buffer {
+  if (hex !== null) return Buffer.from(hex, "hex");
+  if (typeof content !== "string") return Buffer.isBuffer(content) ? content : Buffer.alloc(0);
+  if (LATIN_1.test(content)) return Buffer.from(content, "latin1");
+  throw refused("Argument [content] has an invalid value: a binary message has hex-content.", "content");
 }
 
 function callbackOf(given: Arguments, { accountId, credentialId, to }: Subject): MessageCallback | undefined {

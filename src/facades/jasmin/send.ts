@@ -3,7 +3,7 @@ import type { FacadeCall } from "../../http/facade.ts";
 import { acceptThrough } from "../../http/public/send.ts";
 import type { Services } from "../../http/route.ts";
 import type { StoredCredential } from "../../model/credential.ts";
-import { withTlvs } from "../client-tlvs.ts";
+import { smsWith } from "../sms-with.ts";
 import type { JasminSend } from "./read-send.ts";
 
 export const SEND_RULE = { scope: "sms", testKeys: "sms" } as const;
@@ -14,11 +14,12 @@ export async function acceptSend(
   services: Services,
   { lease, setHeader }: Pick<FacadeCall, "lease" | "setHeader">,
   caller: Credential<StoredCredential>,
-  { body, validForMs, callback, tlvs }: JasminSend,
+  send: JasminSend,
 ): Promise<string> {
+  const { body, validForMs, callback } = send;
   const arrivedAt = services.requestAge.arrival() - lease.waitedMs;
   const { text } = await acceptThrough(
-    withTlvs(tlvs),
+    smsWith(send),
     services,
     { body, caller, lease, setHeader },
     { idempotency: null, arrivedAt, validForMs, callback },

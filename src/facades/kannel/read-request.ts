@@ -1,6 +1,6 @@
 import type { FacadeCall } from "../../http/facade.ts";
 import { Problem } from "../../model/problem.ts";
-import { decodeText, queryOf, readForm, type Parameters } from "../parameters.ts";
+import { decodeText, percentDecode, queryOf, readForm, type Parameters } from "../parameters.ts";
 import { readXmlTexts } from "./xml.ts";
 
 /** Kannel's parameters that a POST gives as headers, by the part of the name after `x-kannel-`. */
@@ -52,6 +52,8 @@ const ELEMENTS: Readonly<Record<string, string>> = {
   "from/pass": "password",
   "from/password": "password",
   "from/account": "account",
+  "from/binfo": "binfo",
+  smsc: "smsc",
   to: "smsc",
 };
 
@@ -108,6 +110,7 @@ function readHeaders(
     const value = headers[`x-kannel-${header}`];
     if (typeof value === "string") values.set(name, Buffer.from(value, "latin1"));
   }
+  hexOrEscaped(values, "udh");
   values.set("text", body);
   if (charset !== undefined) values.set("charset", Buffer.from(charset));
   // Kannel takes a body of bytes as 8-bit data unless a coding is given.
@@ -123,7 +126,17 @@ function readXml(body: Buffer, charset: string): Parameters {
     const found = texts?.get(`message/submit/${element}`);
     if (found && !values.has(name)) values.set(name, Buffer.from(found.join(" ")));
   }
+  hexOrEscaped(values, "udh");
+  const coding = values.get("coding")?.toString("latin1") ?? (values.has("udh") ? "1" : "0");
+  if (coding === "1") hexOrEscaped(values, "text");
   // The document has one charset, whatever the message's coding is.
   values.set("charset", Buffer.from("utf-8"));
   return values;
+}
+
+/** Headers and documents have octets in hexadecimal, or with percent escapes. */
+function hexOrEscaped(values: Map<string, Buffer>, name: string): void {
+  const written = values.get(name)?.toString("latin1").trim();
+  if (written === undefined) return;
+  values.set(name, /^(?:[0-9a-fA-F]{2})+$/.test(written) ? Buffer.from(written, "hex") : percentDecode(written));
 }

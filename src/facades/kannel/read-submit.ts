@@ -1,18 +1,20 @@
+import type { DraftUserData } from "../../channels/sms/read.ts";
 import { derivedId } from "../../lib/ids.ts";
 import type { MessageCallback } from "../../model/callback.ts";
 import type { State } from "../../model/message.ts";
 import { refuseFaults, type Fault } from "../../model/problem.ts";
+import { isWholeHeader } from "../../model/user-data.ts";
 import { tlvOctets, type Tlv, type TlvForm } from "../../smpp/tlv.ts";
 import { readClientTlvs, type ClientTlvs } from "../client-tlvs.ts";
 import { decodeText, readForm, type Parameters } from "../parameters.ts";
+import type { SmsExtras } from "../sms-with.ts";
 import { tagOf, type TlvDefinition } from "./settings.ts";
 
 /** A sendsms request as `/v1/sms` takes it, with what its body cannot say. */
-export interface Submit {
+export interface Submit extends SmsExtras {
   body: object;
   validForMs: number | undefined;
   callback: MessageCallback | undefined;
-  tlvs: ClientTlvs;
 }
 
 interface Subject {
@@ -34,6 +36,13 @@ const RETURNED_MAX = 1000;
 /** Values of `dlr-mask`. */
 export const DLR = { delivered: 1, undelivered: 2, buffered: 4, submitted: 8, rejected: 16 } as const;
 const MASK_MAX = 31;
+/** `coding` of octets. */
+const EIGHT_BIT = 1;
+/** Octets of user data in one SMS. */
+const UDH_MAX = 140;
+const DATA = 0x04;
+const DATA_WITH_CLASS = 0x14;
+const DATA_WITH_CLASS_ALTERNATIVE = 0xf4;
 
 /** Reads a request whose login was right. Faults name the parameter. */
 export function readSubmit(given: Parameters, subject: Subject): Submit {
@@ -55,13 +64,16 @@ export function readSubmit(given: Parameters, subject: Subject): Submit {
     return value;
   };
 
-  const coding = within("coding", 0, 2);
-  if (coding === 1) fault("coding", "8-bit messages are not supported.");
-  for (const name of ["udh", "mwi", "pid"])
+  const udh = given.get("udh") ?? Buffer.alloc(0);
+  if (udh.length > UDH_MAX) fault("udh", "UDH field is too long");
+  else if (udh.length > 0 && !isWholeHeader(udh)) fault("udh");
+  // A header marks data unless a coding is given.
+  const coding = within("coding", 0, 2) ?? (udh.length > 0 ? EIGHT_BIT : null);
+  for (const name of ["mwi", "pid"])
     if ((text(name) ?? "") !== "" && text(name) !== "0") fault(name, `${name} is not supported.`);
   const mclass = within("mclass", 0, 3);
   within("compress", 0, 1);
-  within("alt-dcs", 0, 2);
+  const altDcs = within("alt-dcs", 0, 2);
   within("rpi", 0, 2);
   within("priority", 0, 3);
   const deferred = within("deferred", 0, 43_200);
@@ -76,8 +88,9 @@ export function readSubmit(given: Parameters, subject: Subject): Submit {
   const from = text("from") ?? "";
   if (from === "") fault("sender");
 
+  const octets = given.get("text") ?? Buffer.alloc(0);
   const charset = text("charset") ?? (coding === 2 ? "utf-16be" : "utf-8");
-  const words = decodeText(given.get("text") ?? Buffer.alloc(0), charset);
+  const words = coding === EIGHT_BIT ? octets.toString("hex") : decodeText(octets, charset);
   if (words === null) fault("charset");
   else if (words === "") fault("text", "Missing message text");
   const callback = readCallback(text, within("dlr-mask", 0, MASK_MAX), subject, fault);
@@ -96,7 +109,17 @@ export function readSubmit(given: Parameters, subject: Subject): Submit {
     validForMs: validity !== null && validity > 0 ? validity * MINUTE_MS : undefined,
     callback,
     tlvs,
+    userData: userDataOf(udh, coding === EIGHT_BIT ? dataCodingOf(mclass, altDcs) : null),
   };
+}
+
+const userDataOf = (udh: Buffer, dataCoding: number | null): DraftUserData | null =>
+  udh.length === 0 && dataCoding === null ? null : { udh: udh.toString("hex"), dataCoding };
+
+/** data_coding of 8-bit data: the group without a class, or the group with one that `alt-dcs` chooses. */
+function dataCodingOf(mclass: number | null, altDcs: number | null): number {
+  if (mclass === null) return DATA;
+  return (altDcs === 1 ? DATA_WITH_CLASS_ALTERNATIVE : DATA_WITH_CLASS) | mclass;
 }
 
 function readCallback(

@@ -41,7 +41,7 @@ const MALFORMED: Readonly<Record<string, string>> = {
 };
 
 /** Causes that a caller can act upon, and that have no words in Kannel. */
-const OWN_WORDS = /^(Missing|Empty) /;
+const OWN_WORDS = /^(?:Missing |Empty |UDH field is too long)/;
 
 /** A refusal in Kannel's words, followed by the reason where Kannel's words do not have it. */
 export function failureReply(problem: Problem): FacadeReply {

@@ -1,7 +1,7 @@
 import type { FacadeCall, FacadeReply, FacadeRoute } from "../../http/facade.ts";
 import { acceptThrough } from "../../http/public/send.ts";
 import type { Services } from "../../http/route.ts";
-import { withTlvs } from "../client-tlvs.ts";
+import { smsWith } from "../sms-with.ts";
 import { readRequest } from "./read-request.ts";
 import { readSubmit } from "./read-submit.ts";
 import { settingsOf } from "./settings.ts";
@@ -24,9 +24,9 @@ async function sendSms(services: Services, call: FacadeCall): Promise<FacadeRepl
     definitions,
     now: services.clock.now(),
   });
-  const { body, validForMs, callback, tlvs } = submit;
+  const { body, validForMs, callback } = submit;
   const { text } = await acceptThrough(
-    withTlvs(tlvs),
+    smsWith(submit),
     services,
     { body, caller, lease: call.lease, setHeader: call.setHeader },
     { idempotency: null, arrivedAt, validForMs, callback },

@@ -47,7 +47,7 @@ export async function acceptText(
 ): Promise<string> {
   const { account, test, credentialId, address } = client;
   const now = clock.now();
-  const { recipients, expiresAt, dlt, tlvs } = sms;
+  const { recipients, expiresAt, dlt, tlvs, userData } = sms;
   // The last part of a long text may come after the time at which the text was to be sent.
   const sendAt = sms.sendAt !== null && sms.sendAt > now ? sms.sendAt : null;
   const body = {
@@ -60,7 +60,13 @@ export async function acceptText(
     ...(sendAt !== null && { sendAt }),
   };
   const arrived = { by: "SMPP", from: address };
-  const draft = { ...readSms(body, smsRules, account.settings, now), arrived, ...(dlt && { dlt }), tlvs };
+  const draft = {
+    ...readSms(body, smsRules, account.settings, now),
+    arrived,
+    ...(dlt && { dlt }),
+    ...(userData && { userData }),
+    tlvs,
+  };
   const prepared = await prepareSms(prepareDeps, { account, test, draft, dryRun: false });
   refuseSingle(prepared);
   const { answer } = await accept(acceptDeps, {

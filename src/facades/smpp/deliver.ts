@@ -1,6 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Callback, StateEvent } from "../../model/callback.ts";
 import { parseMessageId } from "../../model/message.ts";
+import type { SmppAccess } from "../../model/smpp-access.ts";
 import type { Address, DeliverSm } from "../../smpp/pdu.ts";
 import { describeStatus, STATUS } from "../../smpp/status.ts";
 import { References } from "../../smpp-text/parts.ts";
@@ -56,11 +57,15 @@ function pdusOf({ happening }: Callback, { client: { access } }: LiveBind, refer
     const { inbound } = happening;
     return inboundPdus(inbound, access, () => references.next(inbound.from));
   }
-  return happening.kind === "state" ? receiptsOf(happening).map((facts) => receiptOf(facts, access)) : [];
+  return happening.kind === "state" ? receiptsOf(happening, access).map((facts) => receiptOf(facts, access)) : [];
 }
 
 /** One receipt for each submit that asked for this state: several if the text came in parts. */
-function receiptsOf({ state, errorCode, at, message }: StateEvent): Parameters<typeof receiptOf>[0][] {
+function receiptsOf(
+  { state, errorCode, at, message }: StateEvent,
+  { intermediateReceipts }: Pick<SmppAccess, "intermediateReceipts">,
+): Parameters<typeof receiptOf>[0][] {
+  if (state === "submitted" && !intermediateReceipts) return [];
   const { callback, messageId, recipient, createdAt } = message;
   const options = callback?.options ?? {};
   const wishes = JSON.parse(String(options["receipts"] ?? "[]")) as ReceiptWish[];

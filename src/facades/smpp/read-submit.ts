@@ -1,10 +1,12 @@
+import type { DraftUserData } from "../../channels/sms/read.ts";
 import { ROUTE_CLASSES, type RouteClass } from "../../model/message.ts";
 import type { SmppAccess } from "../../model/smpp-access.ts";
+import { isConcatenation, isWholeHeader, writeHeader } from "../../model/user-data.ts";
 import type { Address, DataSm, SubmitSm } from "../../smpp/pdu.ts";
 import { STATUS, type StatusName } from "../../smpp/status.ts";
 import { findTlv, TLVS, type Tlv } from "../../smpp/tlv.ts";
 import { decodeText, isUcs2 } from "../../smpp-text/coding.ts";
-import { bodyOf, valueOf, type HeaderElement } from "../../smpp-text/incoming.ts";
+import { bodyOf, valueOf } from "../../smpp-text/incoming.ts";
 import { partOf, type IncomingPart } from "../../smpp-text/reassemble.ts";
 import { readClientTlvs, type ClientTlvs } from "../client-tlvs.ts";
 import { readSmppTime } from "./time.ts";
@@ -32,6 +34,8 @@ export interface Submission extends ClientTlvs {
   routeClass: RouteClass;
   /** The text, or a part of a longer one. */
   body: { kind: "whole"; text: string } | { kind: "part"; part: IncomingPart };
+  /** A header beside that of concatenation, or data; null for text alone. */
+  userData: DraftUserData | null;
   /** True if the client asked for UCS-2. */
   ucs2: boolean;
   flash: boolean;
@@ -59,8 +63,7 @@ const PRIORITY_MAX = 3;
 const SEND_AHEAD_MAX_MS = 30 * 86_400_000;
 /** Parts of one text; more than any text that the server accepts by default. */
 const PARTS_MAX = 255;
-/** Element ids of a concatenation header. */
-const CONCATENATION = new Set([0x00, 0x08]);
+const UDHI = 0x40;
 const SHOW_ON_DISPLAY = 1;
 
 /** Reads the fields of a submit; throws `SubmitRefused` for the first one that is wrong. */
@@ -74,7 +77,7 @@ export function readSubmit(pdu: SubmitPdu, access: SmppAccess, now: number): Sub
   return {
     sender: senderOf(pdu.source, access),
     routeClass: routeClassOf(pdu.serviceType, access),
-    body: readBody(pdu, access),
+    ...readBody(pdu, access),
     ucs2: isUcs2(pdu.dataCoding),
     flash: isFlash(pdu.dataCoding) || findTlv(pdu.tlvs, "dest_addr_subunit") === SHOW_ON_DISPLAY,
     ...times,
@@ -121,23 +124,31 @@ function readTimes(
   return { sendAt, expiresAt };
 }
 
-function readBody(pdu: SubmitPdu, { alphabet }: SmppAccess): Submission["body"] {
+function readBody(pdu: SubmitPdu, { alphabet }: SmppAccess): Pick<Submission, "body" | "userData"> {
   const { shortMessage, tlvs } = pdu;
   if (shortMessage && shortMessage.length > 0 && valueOf(tlvs, TLVS.message_payload.tag))
     refuse("ESME_ROPTPARNOTALLWD", "short_message and message_payload exclude each other");
   const incoming = { esmClass: pdu.esmClass, dataCoding: pdu.dataCoding, tlvs, ...(shortMessage && { shortMessage }) };
   const { bytes, elements } = bodyOf(incoming);
-  if (!elements.every(isConcatenation)) refuse("ESME_RINVESMCLASS", "the user data header is not a concatenation");
+  refuseBrokenHeader(pdu);
   const part = partOf(incoming);
   if (part && part.total > PARTS_MAX) refuse("ESME_RINVMSGLEN", "too many parts");
   const { text, binary } = decodeText(bytes, pdu.dataCoding, alphabet);
-  if (binary) refuse("ESME_RINVDCS", "binary messages are not supported");
-  if (part) return { kind: "part", part: { ...part, bytes: Buffer.from(part.bytes) } };
+  const udh = writeHeader(elements.filter((element) => !isConcatenation(element)));
+  const userData = udh === "" && !binary ? null : { udh, dataCoding: binary ? pdu.dataCoding : null };
+  if (part) return { body: { kind: "part", part: { ...part, bytes: Buffer.from(part.bytes) } }, userData };
   if (text === "") refuse("ESME_RINVMSGLEN", "the message is empty");
-  return { kind: "whole", text };
+  return { body: { kind: "whole", text }, userData };
 }
 
-const isConcatenation = ({ id }: HeaderElement): boolean => CONCATENATION.has(id);
+/** Octets that are marked as a header and are none would be sent as part of the text. */
+function refuseBrokenHeader({ esmClass, shortMessage, tlvs }: SubmitPdu): void {
+  if ((esmClass & UDHI) === 0) return;
+  const all = shortMessage && shortMessage.length > 0 ? shortMessage : valueOf(tlvs, TLVS.message_payload.tag);
+  const header = all?.subarray(0, (all[0] ?? 0) + 1);
+  if (!header || !isWholeHeader(header))
+    refuse("ESME_RINVESMCLASS", "esm_class marks a user data header, and it is broken");
+}
 
 /** Message class 0, in both coding groups that have classes. */
 const isFlash = (dataCoding: number): boolean =>

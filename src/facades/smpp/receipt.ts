@@ -1,7 +1,7 @@
 import type { State } from "../../model/message.ts";
 import type { SmppAccess } from "../../model/smpp-access.ts";
 import { deliverSm, type Address, type DeliverSm } from "../../smpp/pdu.ts";
-import { tlv } from "../../smpp/tlv.ts";
+import { tlv, TLVS } from "../../smpp/tlv.ts";
 import { writeMessageId } from "./message-id.ts";
 import { writeReceiptDate } from "./time.ts";
 
@@ -17,7 +17,7 @@ const INTERMEDIATE = 0x10;
 const NETWORK_UNKNOWN = 0;
 const ERROR_DIGITS = 3;
 
-/** By state: the word in the text and the number in message_state. States that are absent are not reported. */
+/** By state: the usual word in the text and the number in message_state. States that are absent are not reported. */
 const STATES: Readonly<Partial<Record<State, readonly [word: string, number: number]>>> = {
   submitted: ["ENROUTE", 1],
   delivered: ["DELIVRD", 2],
@@ -51,23 +51,31 @@ export interface ReceiptFacts {
 /** Number of a state in message_state; zero for states that are not reported. */
 export const messageStateOf = (state: State): number => STATES[state]?.[1] ?? 1;
 
+export type ReceiptFormat = Pick<
+  SmppAccess,
+  "messageIdForm" | "receiptForm" | "receiptWords" | "receiptErrors" | "receiptTlvs"
+>;
+
 /** Creates a receipt in the form of the client. */
-export function receiptOf(facts: ReceiptFacts, access: Pick<SmppAccess, "messageIdForm" | "receiptForm">): DeliverSm {
+export function receiptOf(facts: ReceiptFacts, access: ReceiptFormat): DeliverSm {
   const { state, errorCode } = facts;
-  const [word, number] = STATES[state] ?? ["UNKNOWN", 7];
+  const [usual, number] = STATES[state] ?? ["UNKNOWN", 7];
+  const word = access.receiptWords[state] ?? usual;
   const id = writeMessageId(facts.id, access.messageIdForm);
   const delivered = state === "delivered" ? "001" : "000";
-  const error = numberOfError(errorCode);
+  const error = errorText(errorCode, access);
   const dates = `submit date:${writeReceiptDate(facts.submittedAt)} done date:${writeReceiptDate(facts.at)}`;
-  const text = `id:${id} sub:001 dlvrd:${delivered} ${dates} stat:${word} err:${String(error).padStart(ERROR_DIGITS, "0")} text:`;
+  const text = `id:${id} sub:001 dlvrd:${delivered} ${dates} stat:${word} err:${error} text:`;
   const tlvs = [tlv("receipted_message_id", id), tlv("message_state", number)];
-  if (error > 0) tlvs.push(tlv("network_error_code", Buffer.from([NETWORK_UNKNOWN, error >> 8, error & 0xff])));
+  const cause = /^[0-9]{1,4}$/.test(error) ? Number(error) : OTHER_ERROR;
+  if (cause > 0) tlvs.push(tlv("network_error_code", Buffer.from([NETWORK_UNKNOWN, cause >> 8, cause & 0xff])));
+  const tags = new Set<number>(access.receiptTlvs.map((name) => TLVS[name].tag));
   return deliverSm({
     source: facts.destination,
     destination: facts.source,
     esmClass: state === "submitted" ? IS_INTERMEDIATE : IS_RECEIPT,
     shortMessage: access.receiptForm === "parameters" ? Buffer.alloc(0) : Buffer.from(text, "latin1"),
-    tlvs: access.receiptForm === "text" ? [] : tlvs,
+    tlvs: access.receiptForm === "text" ? [] : tlvs.filter(({ tag }) => tags.has(tag)),
   });
 }
 
@@ -88,6 +96,11 @@ const OWN_ERRORS: Readonly<Record<string, number>> = {
 
 const OTHER_ERROR = 999;
 const ERROR_MAX = 999;
+
+/** `err` of a receipt: as the client wants it, or three digits. */
+const errorText = (code: string | null, { receiptErrors }: Pick<SmppAccess, "receiptErrors">): string =>
+  (code !== null && Object.hasOwn(receiptErrors, code) ? receiptErrors[code] : undefined) ??
+  String(numberOfError(code)).padStart(ERROR_DIGITS, "0");
 
 /** `err` has three digits: a carrier's number as it is, our own codes by the table above. */
 export function numberOfError(code: string | null): number {

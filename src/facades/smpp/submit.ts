@@ -6,9 +6,10 @@ import { newId } from "../../lib/ids.ts";
 import type { Log } from "../../lib/log.ts";
 import type { StateEvent } from "../../model/callback.ts";
 import { messageIdOf } from "../../model/message.ts";
-import { tooLate } from "../../model/problem.ts";
+import { Problem, tooLate } from "../../model/problem.ts";
 import type { Address, SubmitMultiResp } from "../../smpp/pdu.ts";
 import { STATUS } from "../../smpp/status.ts";
+import { isBinary } from "../../smpp-text/coding.ts";
 import { assemble } from "../../smpp-text/reassemble.ts";
 import type { SubmittedKey, SubmittedPart, SubmittedPartStore, SubmittedText } from "../../store/submitted-parts.ts";
 import { acceptText, callbackOf, type AcceptTextDeps, type ReceiptWish, type SubmittedSms } from "./accept-text.ts";
@@ -183,6 +184,8 @@ export async function completeText(
     }),
     client.access.alphabet,
   );
+  if (new Set(parts.map(({ dataCoding }) => isBinary(dataCoding))).size > 1)
+    throw new Problem("INVALID_REQUEST", { message: "The parts are text and binary." });
   const sms: SubmittedSms = { ...fields, text: whole?.text ?? "", receipts: receiptsOf(text) };
   const requestId = await acceptText(deps, { ...client, account }, sms, { idempotencyKey: parts[0]?.id ?? "" });
   await deps.store.endSubmittedText(text, requestId, deps.clock.now());

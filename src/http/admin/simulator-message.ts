@@ -1,8 +1,8 @@
 import type { Caller } from "../../accounts/caller.ts";
-import { splitIntoParts } from "../../channels/sms/segment.ts";
 import { Type } from "../../lib/schema.ts";
 import { CHANNELS, isRcs, isSms, type MessageContent } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
+import { splitUserData } from "../../model/user-data.ts";
 import { hideCodes, seesMasked } from "../hide-numbers.ts";
 
 /** Phone message for responses: only fields of its channel; codes are masked for viewers. */
@@ -22,8 +22,15 @@ export function phoneMessageView(message: PhoneMessage, caller: Caller): object 
 function shown(content: MessageContent): object {
   const { text } = content;
   if (isSms(content)) {
-    const { encoding, flash } = content;
-    return { text, encoding, flash, parts: splitIntoParts(text, encoding) };
+    const { encoding, flash, udh, dataCoding } = content;
+    return {
+      text,
+      encoding,
+      flash,
+      parts: splitUserData(content),
+      ...(udh !== undefined && { udh }),
+      ...(dataCoding !== undefined && { dataCoding }),
+    };
   }
   if (isRcs(content)) {
     const { kind, templateName, suggestions, cards } = content;
@@ -97,7 +104,11 @@ export const PhoneMessageView = Type.Object(
       description: `${CHANNELS.join(", ")}. It determines which of the following fields are present.`,
     }),
     text: Type.String({ description: "Complete text; empty if cards contain it." }),
-    encoding: Type.Optional(Type.String({ description: "SMS: gsm7 or ucs2." })),
+    encoding: Type.Optional(
+      Type.String({ description: "SMS: gsm7, ucs2, or binary with the octets of text and parts in hexadecimal." }),
+    ),
+    udh: Type.Optional(Type.String({ description: "SMS: user data header of the client, in hexadecimal." })),
+    dataCoding: Type.Optional(Type.Integer({ description: "SMS: data_coding of a binary message." })),
     flash: Type.Optional(Type.Boolean({ description: "SMS: true for a flash message, shown directly on the screen." })),
     parts: Type.Optional(Type.Array(Type.String(), { description: "SMS: text of each segment." })),
     templateName: Type.Optional(

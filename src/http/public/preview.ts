@@ -5,7 +5,6 @@ import { rcsBody } from "../../channels/rcs/body.ts";
 import { withCodes, type SmsComposed } from "../../channels/sms/compose.ts";
 import { smsBody } from "../../channels/sms/body.ts";
 import { readSms, type SmsDraft } from "../../channels/sms/read.ts";
-import { splitIntoParts } from "../../channels/sms/segment.ts";
 import { STAND_IN_CODE } from "../../channels/sms/short-link-tokens.ts";
 import { nullable, Type } from "../../lib/schema.ts";
 import { routesFor } from "../../pipeline/dispatch/choose-route.ts";
@@ -14,6 +13,7 @@ import { notedPolicies, type Prepared } from "../../pipeline/accept/prepare.ts";
 import { prepareSms } from "../../pipeline/accept/prepare-sms.ts";
 import { SIMULATOR } from "../../model/catalog.ts";
 import { DEFAULT_SMS_LIMITS, type SmsContent } from "../../model/message.ts";
+import { splitUserData } from "../../model/user-data.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import { chatEndpoint } from "./chatapp.ts";
 import { rcsEndpoint } from "./rcs.ts";
@@ -33,7 +33,7 @@ async function preview(services: Services, { body, caller }: AuthenticCall): Pro
     encoding: content.encoding,
     characters: content.text.length,
     segmentCount: segments,
-    segments: splitIntoParts(content.text, content.encoding).map((text) => ({ text })),
+    segments: splitUserData(content).map((text) => ({ text })),
     // Replacing characters does not shorten a text that must be sent as Unicode.
     cheaper: draft.unicode === 1 ? null : cheaperText(content.text),
     ...outcome,

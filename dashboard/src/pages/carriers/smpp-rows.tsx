@@ -1,6 +1,6 @@
 import { t } from "../../i18n/t.ts";
 import type { Option, OwnInputProps } from "../../parts/record/field.ts";
-import { RowsInput, type Row, type Rows } from "../../parts/record/rows-input.tsx";
+import { mapOf, RowsInput, type Rows } from "../../parts/record/rows-input.tsx";
 
 const asOptions = (words: readonly string[]): Option[] => words.map((value) => ({ value, label: value }));
 
@@ -73,12 +73,6 @@ const RECEIPT_TLVS: Rows = {
   write: (rows) => rows,
   faultPath: (place, column) => `receiptTlvs[${place}].${column}`,
 };
-
-/** An object whose keys are codes, as rows. */
-const mapOf = (from: string, to: string): Pick<Rows, "read" | "write"> => ({
-  read: (value) => Object.entries((value ?? {}) as Row).map(([key, meaning]) => ({ [from]: key, [to]: meaning })),
-  write: (rows) => Object.fromEntries(rows.map((row) => [row[from]?.trim() ?? "", row[to] ?? ""])),
-});
 
 const STATUS_POLICY: Rows = {
   columns: [

@@ -1,7 +1,10 @@
 import { t } from "../../i18n/t.ts";
 import type { Field, Values } from "../../parts/record/field.ts";
+import { ReceiptErrorsInput, ReceiptWordsInput } from "./smpp-rows.tsx";
 
 const FEATURES = ["inbound", "multi", "query", "cancel", "schedule"] as const;
+
+const RECEIPT_TLVS = ["receipted_message_id", "message_state", "network_error_code"] as const;
 
 /** What a new system id begins with: the defaults of the API. */
 export const SMPP_STARTS: Values = {
@@ -15,6 +18,10 @@ export const SMPP_STARTS: Values = {
   validitySeconds: null,
   messageIdForm: "hex",
   receiptForm: "both",
+  receiptWords: {},
+  receiptErrors: {},
+  receiptTlvs: [...RECEIPT_TLVS],
+  intermediateReceipts: true,
   longMessages: "udh8",
   features: [...FEATURES],
 };
@@ -99,6 +106,39 @@ export const SMPP_FIELDS: readonly Field[] = [
       kind: "choice",
       options: choices({ both: t("Text and TLVs"), text: t("Text only"), parameters: t("TLVs only") }),
     },
+    when: isSmpp,
+    more: true,
+  },
+  {
+    name: "receiptTlvs",
+    label: t("TLVs of receipts"),
+    input: { kind: "several", options: RECEIPT_TLVS.map((value) => ({ value, label: value })) },
+    when: ({ kind, receiptForm }) => kind === "smpp" && receiptForm !== "text",
+    more: true,
+  },
+  {
+    name: "receiptWords",
+    label: t("Words of stat"),
+    hint: t("Those that differ from DELIVRD, UNDELIV and so on."),
+    input: { kind: "own", component: ReceiptWordsInput },
+    secretFree: true,
+    when: isSmpp,
+    more: true,
+  },
+  {
+    name: "receiptErrors",
+    label: t("Values of err"),
+    hint: t("For failures whose value differs from the usual one."),
+    input: { kind: "own", component: ReceiptErrorsInput },
+    secretFree: true,
+    when: isSmpp,
+    more: true,
+  },
+  {
+    name: "intermediateReceipts",
+    label: t("Intermediate receipts"),
+    hint: t("ENROUTE for submits that ask for it."),
+    input: { kind: "switch" },
     when: isSmpp,
     more: true,
   },

@@ -30,6 +30,12 @@ export interface Rows {
 }
 
 /** A list of small things, a row for each. What is half written is kept here, where the shape of the API could not hold it. */
+/** An object whose keys are codes, as rows. */
+export const mapOf = (from: string, to: string): Pick<Rows, "read" | "write"> => ({
+  read: (value) => Object.entries((value ?? {}) as Row).map(([key, meaning]) => ({ [from]: key, [to]: meaning })),
+  write: (rows) => Object.fromEntries(rows.map((row) => [row[from]?.trim() ?? "", row[to] ?? ""])),
+});
+
 export function RowsInput({ label, hint, value, onChange, disabled, faultAt, rows: kind, name }: Props) {
   const [rows, setRows] = useState<readonly Row[]>(() => kind.read(value));
   const change = (next: readonly Row[]): void => {
