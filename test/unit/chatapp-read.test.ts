@@ -311,6 +311,13 @@ describe("the fields of a chat-app request", () => {
         expect(refusedBody(withParams(value))).toMatchObject(invalid("components.body.params[0]"));
     });
 
+    test.each(["", "  ", "a\nb", "a\tb", "a\r", "a     b"])(
+      "a value that the platform refuses is named: %j",
+      (value) => {
+        expect(refusedBody(withParams("a", value))).toMatchObject(invalid("components.body.params[1]"));
+      },
+    );
+
     test("a value stays as it was given", () => {
       const params = [" x ", "a    gap", "a".repeat(1024)];
       expect(readTemplate(withParams(...params)).params).toEqual(params);
