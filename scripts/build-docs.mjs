@@ -13,7 +13,7 @@ const builtDocs = join(root, "dashboard", "dist", "docs");
 const TASKS = [
   ["Set up", ["install", "configuration", "serving", "users", "dashboard"]],
   ["Send and receive", ["sending", "callbacks", "answers", "verify", "timeline", "errors", "simulator"]],
-  ["Connect carriers", ["smpp", "carriers-http", "carriers-whatsapp", "carriers-rbm", "records"]],
+  ["Connect carriers", ["smpp", "carriers-http", "carriers-whatsapp", "carriers-rbm", "carriers-email", "records"]],
   ["Move from another product", ["twilio", "kannel", "jasmin", "smpp-server"]],
   ["Operate", ["monitoring", "backup", "high-availability", "move-to-postgres", "upgrade", "scaling", "sql"]],
   [

@@ -132,7 +132,8 @@ function countTests(report) {
 /** Installs the programs that the tests need and npm cannot install. */
 async function provideProgrammes() {
   const { postgresBinaries } = await import("../test/support/postgres-cluster.ts");
-  const { chromium, debianNetSds, debianNetSmpp, debianTwilio, inPath } = await import("../test/support/programmes.ts");
+  const { chromium, debianNetSds, debianNetSmpp, debianSmtp, debianTwilio, inPath } =
+    await import("../test/support/programmes.ts");
   const programmes = [
     { name: "the PostgreSQL server", aptPackage: "postgresql", find: postgresBinaries },
     { name: "Chromium", aptPackage: "chromium-headless-shell", find: chromium },
@@ -150,6 +151,7 @@ async function provideProgrammes() {
       { name: "Pebble", aptPackage: "pebble", find: () => inPath("pebble") },
       { name: "HAProxy", aptPackage: "haproxy", find: () => inPath("haproxy") },
       { name: "Twilio's Python library", aptPackage: "python3-twilio", find: debianTwilio },
+      { name: "aiosmtpd", aptPackage: "python3-aiosmtpd", find: debianSmtp },
       { name: "Kannel's Perl client", aptPackage: "libnetsds-kannel-perl", find: debianNetSds },
       { name: "Perl's Net::SMPP", aptPackage: "libnet-smpp-perl", find: debianNetSmpp },
     );

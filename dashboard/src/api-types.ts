@@ -1,10 +1,10 @@
-import type { Channel } from "./parts/channel.tsx";
+import type { Channel, SendChannel } from "./parts/channel.tsx";
 
 /** What the API answers, as far as the pages use it; the reference at /docs has all of it. */
 
 export interface Message {
   messageId: string;
-  channel: Channel;
+  channel: SendChannel;
   type: string;
   sender: string;
   recipient: string;
@@ -80,6 +80,9 @@ export interface PhoneMessage {
   channel: Channel;
   text: string;
   receivedAt: number;
+  /** The address of an e-mail. */
+  email?: string;
+  subject?: string;
   encoding?: string;
   flash?: boolean;
   parts?: readonly string[];
@@ -95,7 +98,7 @@ export interface PhoneMessage {
 /** What somebody sent from a phone. */
 export interface Inbound {
   id: string;
-  channel: Channel;
+  channel: SendChannel;
   from: string;
   to: string;
   text: string;

@@ -1,11 +1,14 @@
 import { carrierKey, type CatalogRecord, type RealCarrierContent } from "../model/catalog.ts";
 import type { ChatTemplate, TemplateNews } from "../model/chatapp.ts";
+import { decryptedEmailConnection } from "../model/email-connection.ts";
 import { decryptedHttpConnection } from "../model/http-connection.ts";
 import type { MessageRef } from "../model/message.ts";
 import { decryptedRbmConnection } from "../model/rbm-connection.ts";
 import { decryptedSmppConnection } from "../model/smpp-connection.ts";
 import { decryptedWhatsappConnection } from "../model/whatsapp-connection.ts";
 import type { Carrier, ConnectionTest } from "./carrier.ts";
+import { createEmailCarrier } from "./email/carrier.ts";
+import { testEmailConnection } from "./email/test-connection.ts";
 import { createHttpCarrier } from "./http/carrier.ts";
 import type { LiveSettings } from "./open-carriers.ts";
 import type { PlatformDeps } from "./http-platform.ts";
@@ -64,6 +67,8 @@ export function createConnection(deps: ConnectionDeps, record: CarrierRecord, li
     });
   if (content.adapter === "http")
     return createHttpCarrier({ ...shared, ...decryptedHttpConnection(content.http, deps.decrypt) });
+  if (content.adapter === "email")
+    return createEmailCarrier({ ...shared, ...decryptedEmailConnection(content.email, deps.decrypt) });
   if (content.adapter === "rbm")
     return createRbmCarrier({ ...shared, ...account, ...decryptedRbmConnection(content.rbm, deps.decrypt) });
   return createWhatsappCarrier({
@@ -81,6 +86,8 @@ export async function testConnection(
 ): Promise<ConnectionTest | null> {
   if (content.adapter === "http") return null;
   if (content.adapter === "smpp") return testBind({ ...deps, ...decryptedSmppConnection(content.smpp, deps.decrypt) });
+  if (content.adapter === "email")
+    return testEmailConnection({ ...deps, ...decryptedEmailConnection(content.email, deps.decrypt) });
   if (content.adapter === "rbm")
     return testRbmConnection({ ...deps, ...decryptedRbmConnection(content.rbm, deps.decrypt) });
   return testWhatsappConnection({ ...deps, ...decryptedWhatsappConnection(content.whatsapp, deps.decrypt) });

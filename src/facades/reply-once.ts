@@ -2,7 +2,7 @@ import { refuseMissingScope } from "../http/auth/authenticate.ts";
 import { acceptThrough, onceByKey, type ChannelEndpoint } from "../http/public/send.ts";
 import type { Services } from "../http/route.ts";
 import type { StoredCredential } from "../model/credential.ts";
-import type { Channel } from "../model/message.ts";
+import type { SendChannel } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { AccountCatalog } from "../records/catalog.ts";
 
@@ -15,7 +15,7 @@ export interface Reply {
 
 /** A message as the channel's operation of `/v1` takes it. */
 interface ReplyRequest {
-  channel: Channel;
+  channel: SendChannel;
   endpoint: ChannelEndpoint;
   body: object;
 }

@@ -1,6 +1,6 @@
 import type { InboundMessage } from "./inbound.ts";
 import type { AgentClass } from "./link.ts";
-import { CHANNELS, messageIdOf, parseMessageId, type Channel, type MessageRef, type State } from "./message.ts";
+import { SEND_CHANNELS, messageIdOf, parseMessageId, type Channel, type MessageRef, type State } from "./message.ts";
 import type { Verification } from "./verification.ts";
 
 /** Message statuses that callbacks report. */
@@ -108,8 +108,11 @@ export const WEBHOOK_EVENTS = [
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 /** Subjects of webhooks. A verification may use several channels, so it is a subject of its own. */
-export const WEBHOOK_CHANNELS = [...CHANNELS, "verify"] as const;
+export const WEBHOOK_CHANNELS = [...SEND_CHANNELS, "verify"] as const;
 export type WebhookChannel = (typeof WEBHOOK_CHANNELS)[number];
+
+/** Subjects of events. No webhook subscribes to e-mails: their verifications report how they end. */
+export type EventChannel = Channel | "verify";
 
 /** The events of each subject. The status of an SMS goes to delivery reports instead. */
 export const CHANNEL_EVENTS: Readonly<Record<WebhookChannel, readonly WebhookEvent[]>> = {

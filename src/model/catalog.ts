@@ -3,6 +3,7 @@ import type { ChatTemplate } from "./chatapp.ts";
 import type { Channel, RouteClass } from "./message.ts";
 import type { Chaos } from "./phone.ts";
 import type { RcsTemplate } from "./rcs.ts";
+import type { EmailConnectionSettings } from "./email-connection.ts";
 import type { HttpConnectionSettings } from "./http-connection.ts";
 import type { RbmConnectionSettings } from "./rbm-connection.ts";
 import type { SmppConnectionSettings } from "./smpp-connection.ts";
@@ -89,6 +90,7 @@ export interface ConnectionsByAdapter {
   whatsapp: WhatsappConnectionSettings;
   rbm: RbmConnectionSettings;
   http: HttpConnectionSettings;
+  email: EmailConnectionSettings;
 }
 
 export type RealAdapter = keyof ConnectionsByAdapter;

@@ -1,5 +1,3 @@
-import type { VerifyConfigContent } from "./verify-config.ts";
-
 const LOCALE_MAX = 35;
 const LOCALE = /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8})*$/i;
 
@@ -7,17 +5,26 @@ const LOCALE = /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8})*$/i;
 export const readLocale = (written: string): string | null =>
   written.length <= LOCALE_MAX && LOCALE.test(written) ? written.replaceAll("_", "-").toLowerCase() : null;
 
-/** The text in a user's language: that of `pt-BR`, otherwise of `pt`, otherwise the configuration's own. */
+/** A text and its language tag; null for the text that has none. */
+export interface LocalisedText {
+  text: string;
+  language: string | null;
+}
+
+/** The text in a user's language: that of `pt-BR`, otherwise of `pt`, otherwise the one without a language. */
 export function textFor(
-  { text, texts = {} }: Pick<VerifyConfigContent, "text" | "texts">,
+  text: string,
+  texts: Readonly<Record<string, string>> | undefined,
   locale: string | null,
-): string {
-  if (locale === null) return text;
-  const byLocale = new Map(Object.entries(texts).map(([tag, each]) => [readLocale(tag), each]));
+): LocalisedText {
+  const own = { text, language: null };
+  if (locale === null) return own;
+  const byLocale = new Map(Object.entries(texts ?? {}).map(([tag, each]) => [readLocale(tag), each]));
   const parts = locale.split("-");
   for (let length = parts.length; length > 0; length -= 1) {
-    const found = byLocale.get(parts.slice(0, length).join("-"));
-    if (found !== undefined) return found;
+    const language = parts.slice(0, length).join("-");
+    const found = byLocale.get(language);
+    if (found !== undefined) return { text: found, language };
   }
-  return text;
+  return own;
 }

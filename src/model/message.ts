@@ -10,7 +10,12 @@ import type { UserDataEncoding } from "./user-data.ts";
  * transitions decides all of these cases.
  */
 
-export const CHANNELS = ["sms", "rcs", "chatapp"] as const;
+/** Channels with an endpoint of their own, and with answers of recipients. */
+export const SEND_CHANNELS = ["sms", "rcs", "chatapp"] as const;
+export type SendChannel = (typeof SEND_CHANNELS)[number];
+
+/** E-mail carries one-time passwords only. */
+export const CHANNELS = [...SEND_CHANNELS, "email"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 export const ROUTE_CLASSES = ["OTP", "TRANS", "PROMO"] as const;
@@ -57,6 +62,17 @@ export interface Dlt {
   entityId: string | null;
 }
 
+/** An e-mail. Its message has the phone number that the code is for as its recipient. */
+export interface EmailContent {
+  /** The address. */
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  /** Language tag; null if unknown. */
+  language: string | null;
+}
+
 /** Content after the retention of texts. */
 export interface ErasedContent {
   text: "";
@@ -72,13 +88,16 @@ export interface EncryptedContent {
 }
 
 /** The content of a message, by channel; every channel has `text`. */
-export type MessageContent = SmsContent | ChatContent | RcsContent | EncryptedContent | ErasedContent;
+export type MessageContent = SmsContent | ChatContent | RcsContent | EmailContent | EncryptedContent | ErasedContent;
 
 /** True for SMS content. Stored content does not name its channel. */
 export const isSms = (content: MessageContent): content is SmsContent => "encoding" in content;
 
 /** True for RCS content. */
 export const isRcs = (content: MessageContent): content is RcsContent => "botId" in content;
+
+/** True for the content of an e-mail. */
+export const isEmail = (content: MessageContent): content is EmailContent => "subject" in content;
 
 export const isErased = (content: MessageContent): content is ErasedContent => "erased" in content;
 

@@ -17,6 +17,8 @@ import { allowedAgainAt, DAY_MS, MINUTE_MS, momentAt, type MomentLog, type SendC
 export interface Traffic {
   /** Earlier sends to the number. */
   sends: MomentLog;
+  /** Earlier sends to the e-mail address; null on other channels. */
+  addressSends: MomentLog | null;
   /** The last use of a code at the number; 0 when there was none. */
   verifiedAt: number;
   prefix: PrefixLedger;
@@ -28,6 +30,7 @@ export interface Traffic {
 export type SendLimit =
   | "otp cooldown"
   | "otp sends"
+  | "otp address sends"
   | "otp prefix block"
   | "otp prefix speed"
   | "otp country speed"
@@ -65,6 +68,9 @@ export function decideSend(traffic: Traffic, caps: SendCaps, guard: PumpingGuard
   ];
   const sends = allowedAgainAt(traffic.sends, rates, now);
   if (sends !== null) refusals.push({ limit: "otp sends", until: sends });
+  const cooldownRate = { max: 1, withinMs: caps.cooldownSeconds * 1000 };
+  const address = traffic.addressSends && allowedAgainAt(traffic.addressSends, [cooldownRate, ...rates], now);
+  if (address) refusals.push({ limit: "otp address sends", until: address });
   if (!guard) return { refusals, newBlock: null };
 
   const { refusal, newBlock } = isKnown(traffic) ? PASSES : decidePrefix(traffic.prefix, guard, now);

@@ -1,3 +1,4 @@
+import { readAddress } from "../email/address.ts";
 import { isUuid } from "../lib/ids.ts";
 import { Type } from "../lib/schema.ts";
 import { isPlainText } from "../lib/text.ts";
@@ -12,6 +13,8 @@ export const CUSTOM_CODE = /^[0-9A-Za-z]{4,10}$/;
 const CODE_RULE = "Give code as a string of 4 to 10 letters and digits; leave it out and one is generated.";
 const SOURCE_RULE = "source is a name of 1 to 40 small letters, digits and dashes, such as better-auth.";
 const LOCALE_RULE = "locale is a language tag such as hi or pt-BR.";
+const EMAIL_MAX = 254;
+const EMAIL_RULE = "email is one e-mail address without a name, such as ada@example.com.";
 const MODE_RULE = 'mode is "deliver", for a code that your own product checks, or left out.';
 
 export const configIdRule = (parameter: string): string =>
@@ -44,6 +47,16 @@ export const generateBody = Type.Object(
       error: TO_REQUIRED,
       check: (value) => (value.trim() === "" ? TO_REQUIRED : null),
     }),
+    email: Type.Optional(
+      Type.String({
+        format: "email",
+        maxLength: EMAIL_MAX,
+        description:
+          "E-mail address of the same user, for configurations with the channel `email`. Without it that channel is skipped. A code that went by e-mail proves the address rather than the number.",
+        error: EMAIL_RULE,
+        check: (value) => (readAddress(value.trim()) === null ? EMAIL_RULE : null),
+      }),
+    ),
     code: Type.Optional(
       Type.String({
         pattern: CUSTOM_CODE.source,

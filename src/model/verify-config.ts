@@ -7,9 +7,9 @@ export type CodeAlphabet = (typeof ALPHABETS)[number];
 /** An OTP delivery channel. */
 export interface VerifyChannel {
   channel: Channel;
-  /** The sender, the bot or the business number. */
+  /** The sender, the bot, the business number, or the address on e-mail. */
   from: string;
-  /** Takes the code, or the code and the minutes it is valid; null, on SMS alone, sends the configuration's own text. */
+  /** Takes the code, or the code and the minutes it is valid; null, on SMS and e-mail, sends the configuration's own text. */
   template: string | null;
   /** The next channel is used when no delivery comes within this time. */
   waitSeconds: number;
@@ -19,10 +19,14 @@ export interface VerifyChannel {
 export interface VerifyConfigContent extends SendCaps, FailureCaps {
   /** In the order they are tried. */
   channels: readonly VerifyChannel[];
-  /** The text of an SMS without a template; `{code}` and `{minutes}` are filled in. */
+  /** The text of an e-mail, and of an SMS without a template; `{code}` and `{minutes}` are filled in. */
   text: string;
   /** The same in other languages, by language tag. Absent in records of an earlier version. */
   texts?: Readonly<Record<string, string>> | undefined;
+  /** The subject of an e-mail, with the same placeholders. Absent in records of an earlier version. */
+  subject?: string | undefined;
+  /** The subject in other languages, by language tag. */
+  subjects?: Readonly<Record<string, string>> | undefined;
   length: number;
   alphabet: CodeAlphabet;
   lifeSeconds: number;
@@ -43,6 +47,8 @@ export const DEFAULT_VERIFY_CONFIG: VerifyConfigContent = {
   channels: [{ channel: "sms", from: "HELIOG", template: null, waitSeconds: 30 }],
   text: "{code} is your verification code. It is valid for {minutes} minutes.",
   texts: {},
+  subject: "Your verification code",
+  subjects: {},
   length: 6,
   alphabet: "digits",
   lifeSeconds: 300,

@@ -1,5 +1,7 @@
+import { mailboxKey } from "../email/address.ts";
 import type { SmsDraft } from "../channels/sms/read.ts";
 import { routesFor } from "../pipeline/dispatch/choose-route.ts";
+import { prepareEmail } from "../pipeline/accept/prepare-email.ts";
 import { prepareChat } from "../pipeline/accept/prepare-chat.ts";
 import { prepareRcs } from "../pipeline/accept/prepare-rcs.ts";
 import { prepareSms } from "../pipeline/accept/prepare-sms.ts";
@@ -8,7 +10,8 @@ import type { EncryptedTexts } from "../pipeline/accept/encrypted-text.ts";
 import type { Account } from "../model/account.ts";
 import type { VerifyChannel, VerifyConfigContent } from "../model/verify-config.ts";
 import { composedFor, type SoleRecipient } from "../channels/draft.ts";
-import { minutesOf, renderOtp } from "./render.ts";
+import type { OtpDigest } from "./code.ts";
+import { minutesOf, renderOtp, renderOtpEmail } from "./render.ts";
 
 /** The recipient of a code and its configuration. */
 export interface OtpDelivery {
@@ -19,6 +22,8 @@ export interface OtpDelivery {
   fixed: boolean;
   number: string;
   written: string | null;
+  /** The user's address; null without one. */
+  email: string | null;
   /** The user's language; null for the configuration's text. */
   locale: string | null;
   config: VerifyConfigContent;
@@ -81,6 +86,13 @@ function prepareOn(
     } as const;
     return prepareChat(preparing, { ...request, draft });
   }
+  if (channel.channel === "email") {
+    const { email: address } = delivery;
+    if (address === null) throw new Error("an e-mail needs an address");
+    const rendered = renderOtpEmail(config, code, locale);
+    const draft = { ...common, ...rendered, channel: "email", recipients, address, emphasis: code } as const;
+    return prepareEmail(preparing, { ...request, draft });
+  }
   const custom =
     channel.template === null
       ? null
@@ -101,12 +113,32 @@ function prepareOn(
 const valuesFor = (variables: number | undefined, { lifeSeconds }: VerifyConfigContent, code: string): string[] =>
   variables === 2 ? [code, minutesOf(lifeSeconds)] : [code];
 
+/** The channels of a configuration that can reach the user: e-mail needs an address. */
+export const usableChannels = (
+  { channels }: Pick<VerifyConfigContent, "channels">,
+  email: string | null,
+): readonly VerifyChannel[] => channels.filter(({ channel }) => channel !== "email" || email !== null);
+
+/**
+ * The key of an address in the limits, without the address: no code is sent too often to one address under many numbers. Null
+ * on other channels. In hexadecimal, because a digest ignores dashes.
+ */
+export const addressKey = (
+  digestOf: OtpDigest,
+  accountId: number,
+  { channel }: Pick<VerifyChannel, "channel">,
+  email: string | null,
+): string | null =>
+  channel === "email" && email !== null
+    ? `@${digestOf(accountId, "e-mail address", Buffer.from(mailboxKey(email)).toString("hex"))}`
+    : null;
+
 /**
  * True if the limits against cost and abuse apply: the account wants them everywhere, or a channel of the configuration may
  * leave the simulator. A channel without a route counts as real, because it may get one before it is used.
  */
 export function areLimitsBinding(
-  { account, test, number, config }: Omit<OtpDelivery, "written" | "fixed" | "locale">,
+  { account, test, number, config }: Omit<OtpDelivery, "written" | "fixed" | "locale" | "email">,
   catalog: Prepared["subject"]["catalog"],
 ): boolean {
   if (account.settings.limits === "everywhere") return true;

@@ -15,7 +15,7 @@ import { verifyRuleFor } from "../model/verify-rule.ts";
 import { countryOf } from "../pipeline/policy/country.ts";
 import type { Admission } from "../store/verifications.ts";
 import type { Metrics } from "../metrics.ts";
-import { areLimitsBinding, prepareOtp, type OtpDeliveryDeps } from "./deliver.ts";
+import { addressKey, areLimitsBinding, prepareOtp, usableChannels, type OtpDeliveryDeps } from "./deliver.ts";
 import { secondsUntil } from "./check.ts";
 import { newOtp, type OtpDigest } from "./code.ts";
 import type { EncryptedOtpPlan } from "./plan.ts";
@@ -49,8 +49,19 @@ export class ChannelNotConfigured extends Error {
   override name = "ChannelNotConfigured";
 }
 
-const channelsOf = ({ channels }: VerifyConfigContent, asked: Channel | undefined): readonly VerifyChannel[] =>
-  asked === undefined ? channels : channels.filter(({ channel }) => channel === asked).slice(0, 1);
+/** The channels to try in order: one, if the request asks for it. E-mail is left out without an address. */
+function channelsOf(
+  config: VerifyConfigContent,
+  { channel: asked, draft: { email } }: GenerateRequest,
+): readonly VerifyChannel[] {
+  const usable = usableChannels(config, email);
+  if (usable.length === 0) throw EMAIL_REQUIRED;
+  return asked === undefined ? usable : usable.filter(({ channel }) => channel === asked).slice(0, 1);
+}
+
+const EMAIL_REQUIRED = new Problem("INVALID_REQUEST", {
+  faults: [{ parameter: "email", message: "The configuration sends e-mails only: give email, the user's address." }],
+});
 
 interface Generated {
   answer: string;
@@ -73,12 +84,12 @@ export async function generateOtp(deps: GenerateOtpDeps, request: GenerateReques
   if (rule?.action === "block") throw RECIPIENT_BLOCKED;
   const fixed = config.testNumbers.find(({ number }) => number === draft.number);
   const code = draft.code ?? fixed?.code ?? newOtp(config.length, config.alphabet);
-  const [first, ...later] = channelsOf(config, request.channel);
+  const [first, ...later] = channelsOf(config, request);
   if (!first) throw new ChannelNotConfigured();
-  const { number, written, locale } = draft;
+  const { number, written, email, locale } = draft;
   const prepared = await prepareOtp(
     deps,
-    { account, test: request.test, fixed: fixed !== undefined, number, written, locale, config },
+    { account, test: request.test, fixed: fixed !== undefined, number, written, email, locale, config },
     first,
     code,
   );
@@ -86,7 +97,7 @@ export async function generateOtp(deps: GenerateOtpDeps, request: GenerateReques
   const asked = { account, test: request.test, number, config };
   const bound = areLimitsBinding(asked, deps.preparing.catalog.of(account.id));
   const lifeMs = config.lifeSeconds * 1000;
-  const plan: EncryptedOtpPlan = { code, locale, ways: later, requestIds: [] };
+  const plan: EncryptedOtpPlan = { code, locale, ...(email !== null && { email }), ways: later, requestIds: [] };
   try {
     const {
       answer,
@@ -110,6 +121,7 @@ export async function generateOtp(deps: GenerateOtpDeps, request: GenerateReques
         bound,
         caps: fixed ? fixedCaps(config) : config,
         fixed: fixed !== undefined,
+        address: fixed ? null : addressKey(deps.digestOf, account.id, first, email),
         source: draft.source && { ...draft.source, unreported: request.unreported ?? false },
         guard: fixed || rule?.action === "allow" ? null : account.settings.otpGuard,
         next:
@@ -183,6 +195,7 @@ function refuseCountry(allowed: readonly string[] | null, country: string): void
 const REASONS: Record<SendLimit, string> = {
   "otp cooldown": "A code was sent to this number a moment ago.",
   "otp sends": "This number has been sent as many codes as it may be for now.",
+  "otp address sends": "This e-mail address has been sent as many codes as it may be for now.",
   "otp prefix block": "Codes to numbers like this one are not sent for now: too few of them were ever used.",
   "otp prefix speed": "Too many codes to numbers like this one are not used yet.",
   "otp country speed": "Too many codes to this country are not used yet.",

@@ -8,7 +8,7 @@ import type { Verification } from "../model/verification.ts";
 import type { VerifyChannel, VerifyConfigContent } from "../model/verify-config.ts";
 import type { MessageStore, StoredMessage } from "../store/store.ts";
 import type { DueVerification, NewVerification } from "../store/verifications.ts";
-import { areLimitsBinding, prepareOtp } from "./deliver.ts";
+import { addressKey, areLimitsBinding, prepareOtp } from "./deliver.ts";
 import type { GenerateOtpDeps } from "./generate.ts";
 import type { EncryptedOtpPlan } from "./plan.ts";
 
@@ -40,7 +40,8 @@ export async function tryNextChannel(
   if (plan === null || !config) return DONE;
   const { clock, log } = deps;
   const now = clock.now();
-  const { code, locale = null, ways, requestIds } = JSON.parse(deps.encryption.decrypt(plan)) as EncryptedOtpPlan;
+  const stored = JSON.parse(deps.encryption.decrypt(plan)) as EncryptedOtpPlan;
+  const { code, locale = null, email = null, ways, requestIds } = stored;
   const [channel, ...rest] = ways;
   if (!channel) return DONE;
   const sent = await messagesOf(deps, account, [verification.id, ...requestIds]);
@@ -50,7 +51,7 @@ export async function tryNextChannel(
     return {
       at,
       plan: deps.encryption.encrypt(
-        JSON.stringify({ code, locale, ways: rest, requestIds: ids } satisfies EncryptedOtpPlan),
+        JSON.stringify({ ...stored, ways: rest, requestIds: ids } satisfies EncryptedOtpPlan),
       ),
     };
   };
@@ -62,7 +63,7 @@ export async function tryNextChannel(
   try {
     const requestId = await sendByChannel(
       deps,
-      { account, config, verification, code, locale, left: ways.length },
+      { account, config, verification, code, email, locale, left: ways.length },
       channel,
     );
     return { later: laterWith([...requestIds, requestId], now + channel.waitSeconds * 1000), requestId };
@@ -114,6 +115,7 @@ interface Hop {
   config: VerifyConfigContent;
   verification: Verification;
   code: string;
+  email: string | null;
   locale: string | null;
   /** Channels left, including this one. */
   left: number;
@@ -121,7 +123,7 @@ interface Hop {
 
 /** Sends the code exactly once: the idempotency key makes a node that takes over after a crash get the same answer. */
 async function sendByChannel(deps: NextChannelDeps, hop: Hop, channel: VerifyChannel): Promise<string> {
-  const { account, config, verification, code, locale, left } = hop;
+  const { account, config, verification, code, email, locale, left } = hop;
   const { id, number, mode, expiresAt } = verification;
   const leftMs = expiresAt - deps.clock.now();
   const delivery = {
@@ -131,6 +133,7 @@ async function sendByChannel(deps: NextChannelDeps, hop: Hop, channel: VerifyCha
     fixed: verification.test && mode === "live",
     number,
     written: null,
+    email,
     locale,
     config: { ...config, lifeSeconds: leftMs / 1000 },
   };
@@ -140,13 +143,17 @@ async function sendByChannel(deps: NextChannelDeps, hop: Hop, channel: VerifyCha
     idempotency: { path: "next channel", key: `${id}/${left}`, body: null },
     answer: (requestId) => requestId,
     validForMs: leftMs,
-    verification: () => continuing(deps, hop),
+    verification: () => continuing(deps, hop, channel),
   });
   return answer;
 }
 
 /** A further message of a verification: without cooldown, but within the daily limit and the pumping guard. */
-function continuing({ preparing }: NextChannelDeps, { account, config, verification }: Hop): NewVerification {
+function continuing(
+  { preparing, digestOf }: NextChannelDeps,
+  { account, config, verification, email }: Hop,
+  channel: VerifyChannel,
+): NewVerification {
   const { mode, number, country, digest, checksMax, expiresAt } = verification;
   const { sendsPerDay, failuresPerHour, failuresPerDay } = config;
   const fixed = config.testNumbers.some((each) => each.number === number);
@@ -163,6 +170,7 @@ function continuing({ preparing }: NextChannelDeps, { account, config, verificat
     bound: areLimitsBinding(asked, preparing.catalog.of(account.id)),
     caps: { cooldownSeconds: 0, sendsPer10Minutes: sendsPerDay, sendsPerDay },
     fixed,
+    address: fixed ? null : addressKey(digestOf, account.id, channel, email),
     guard: fixed ? null : account.settings.otpGuard,
     next: null,
     continues: true,

@@ -5,6 +5,8 @@ export interface EncryptedOtpPlan {
   code: string;
   /** Absent in plans of an earlier version. */
   locale?: string | null;
+  /** Absent without an address. */
+  email?: string;
   /** The remaining channels of the configuration at the time the code was generated. */
   ways: readonly VerifyChannel[];
   /** The requests that sent the code after the first one. */

@@ -1,5 +1,6 @@
 import { bodyChecker, hasNoFaults, type CheckedBody } from "../channels/check-body.ts";
 import { numberOf, isInternational, printable, type NumberSettings } from "../channels/parse-number.ts";
+import { readAddress } from "../email/address.ts";
 import type { Infer } from "../lib/schema.ts";
 import { Problem, type Fault } from "../model/problem.ts";
 import { configIdRule, generateBody, outcomeBody, validateBody } from "../model/verify-bodies.ts";
@@ -13,6 +14,8 @@ export interface GenerateDraft {
   number: string;
   /** As the caller wrote it, where that differs from the number; otherwise null. */
   written: string | null;
+  /** For the channel `email`; null without one. */
+  email: string | null;
   /** A code that the caller chose; null where one is generated. */
   code: string | null;
   /** The user's language; null for the configuration's text. */
@@ -41,6 +44,7 @@ export function readGenerate(given: unknown, numbers: NumberSettings): GenerateD
     configId: fields.configId ?? fields["config-id"] ?? "",
     number,
     written: isInternational(fields.to, number) ? null : printable(fields.to),
+    email: fields.email === undefined ? null : readAddress(fields.email.trim()),
     code: fields.code ?? null,
     locale: fields.locale === undefined ? null : readLocale(fields.locale),
     source:

@@ -189,6 +189,7 @@ const AS_MESSAGE: Record<Channel, string> = {
   sms: "a text message",
   rcs: "an RCS message",
   chatapp: "a chat-app message",
+  email: "an e-mail",
 };
 
 function turnFor({ at, reason: why, becomes }: Failover): CustomerEvent | null {

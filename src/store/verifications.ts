@@ -37,6 +37,8 @@ export interface NewVerification extends FailureCaps {
   caps: SendCaps;
   /** The fixed code of a test number. The simulator delivers it; wrong attempts at it count even where limits do not bind. */
   fixed: boolean;
+  /** The key of the e-mail address that the code goes to, whose sends are limited like a number's; null on other channels. */
+  address?: string | null;
   /** Pumping protection; where limits do not bind, prefixes accumulate no debt. */
   guard: PumpingGuard | null;
   /** The encrypted plan for the next channel, with its time; null when there is none. */

@@ -8,11 +8,11 @@ import {
   type Callback,
   type CustomerEvent,
   type StatusWord,
-  type WebhookChannel,
+  type EventChannel,
 } from "../model/callback.ts";
 import { carrierKey } from "../model/catalog.ts";
 import type { InboundMessage } from "../model/inbound.ts";
-import { CHANNELS, customerStatus, type Channel, type State } from "../model/message.ts";
+import { SEND_CHANNELS, customerStatus, type Channel, type State } from "../model/message.ts";
 import { targetState, type CallbackPlan, type CallbackTarget, type Transition } from "../store/transition.ts";
 
 export interface FanOutDeps {
@@ -72,7 +72,7 @@ function eventsOf(records: AccountCatalog, accountId: number, to: State): readon
 }
 
 function findEvents(records: AccountCatalog, accountId: number, to: State): Subscribers[] {
-  const found = CHANNELS.flatMap((channel): Subscribers[] => {
+  const found = SEND_CHANNELS.flatMap((channel): Subscribers[] => {
     const status = statusWord(channel, to);
     if (status === null) return [];
     const subscribers = (kind: CallbackTarget["kind"], word: StatusWord | null): Subscribers =>
@@ -102,7 +102,7 @@ function statusWord(channel: Channel, to: State): StatusWord | null {
 }
 
 /** True if an endpoint subscribes to this kind of event on a channel. */
-function subscribes({ kind, content }: EndpointRecord, channel: WebhookChannel, what: CustomerEvent["kind"]): boolean {
+function subscribes({ kind, content }: EndpointRecord, channel: EventChannel, what: CustomerEvent["kind"]): boolean {
   if (kind === "dlrConfig") return channel === "sms" && what === "status";
   return content.channel === channel && content.events.includes(eventOf({ kind: what }));
 }
@@ -112,7 +112,7 @@ const cachedSubscribers = new WeakMap<readonly EndpointRecord[], Map<string, rea
 
 function subscribersOf(
   { endpoints }: Pick<AccountCatalog, "endpoints">,
-  channel: WebhookChannel,
+  channel: EventChannel,
   what: CustomerEvent["kind"],
 ): readonly EndpointRecord[] {
   const known = cachedSubscribers.get(endpoints) ?? new Map<string, readonly EndpointRecord[]>();
@@ -132,7 +132,7 @@ function carrierOf({ kind, content }: EndpointRecord, accountId: number): string
 export const isSubscribed = (
   catalog: Catalog,
   accountId: number,
-  channel: WebhookChannel,
+  channel: EventChannel,
   what: CustomerEvent["kind"],
 ): boolean => subscribersOf(catalog.of(accountId), channel, what).length > 0;
 
@@ -141,7 +141,7 @@ export function callbacksFor(
   { catalog }: Pick<FanOutDeps, "catalog">,
   accountId: number,
   eventId: string,
-  channel: WebhookChannel,
+  channel: EventChannel,
   happening: CustomerEvent,
 ): Callback[] {
   return subscribersOf(catalog.of(accountId), channel, happening.kind)

@@ -3,7 +3,7 @@ import type { Inbound } from "../../src/carriers/carrier.ts";
 import { idOf, newId } from "../../src/lib/ids.ts";
 import { receive } from "../../src/pipeline/inbound/receive.ts";
 import type { InboundContent, InboundMessage } from "../../src/model/inbound.ts";
-import { CHANNELS, type Channel } from "../../src/model/message.ts";
+import { SEND_CHANNELS, type SendChannel } from "../../src/model/message.ts";
 import { openTenants, type Tenants } from "../fuzz/tenants.ts";
 import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
@@ -13,7 +13,7 @@ import { TestPipeline } from "../support/test-pipeline.ts";
 
 interface Sent {
   id: string;
-  channel: Channel;
+  channel: SendChannel;
   from: string;
   to: string;
   text: string;
@@ -28,7 +28,7 @@ interface Failed {
   error: ErrorBody;
 }
 
-const SENDERS: Record<Channel, string> = { sms: "HELIOG", rcs: "shop-bot", chatapp: "+15550100199" };
+const SENDERS: Record<SendChannel, string> = { sms: "HELIOG", rcs: "shop-bot", chatapp: "+15550100199" };
 const RICH = ["rcs", "chatapp"] as const;
 const FILE = {
   fileName: "door.jpg",
@@ -52,7 +52,7 @@ describe.each(ENGINES)("replies of users on %s", (engine) => {
 
   /** A phone that no other test has used. */
   const someone = (): string => `1202556${String((last += 1)).padStart(4, "0")}`;
-  const bodyFor = (channel: Channel, to: string): [string, object] => {
+  const bodyFor = (channel: SendChannel, to: string): [string, object] => {
     if (channel === "sms") return ["/v1/sms", { sender: SENDERS.sms, to, text: "Hello", type: "TRANS" }];
     if (channel === "rcs")
       return ["/v1/rcs", { botId: SENDERS.rcs, number: `+${to}`, templateName: "shop", type: "TRANS" }];
@@ -60,7 +60,7 @@ describe.each(ENGINES)("replies of users on %s", (engine) => {
     return ["/v1/chatapp", { from: SENDERS.chatapp, to, type: "template", templateName: "parcel", components }];
   };
   /** Sends a message and waits until it lies on its phone. */
-  async function deliver(channel: Channel, to: string): Promise<string> {
+  async function deliver(channel: SendChannel, to: string): Promise<string> {
     const [path, body] = bodyFor(channel, to);
     const sent = await server.request<Envelope>("POST", path, body);
     expect(sent.status).toBe(200);
@@ -87,9 +87,9 @@ describe.each(ENGINES)("replies of users on %s", (engine) => {
       { ...NOTHING, location: { latitude: -33.8568, longitude: 151.2153 } },
     ],
   };
-  const WAYS: [string, Channel][] = [
-    ...CHANNELS.map((channel): [string, Channel] => ["reply", channel]),
-    ...RICH.flatMap((channel): [string, Channel][] => [
+  const WAYS: [string, SendChannel][] = [
+    ...SEND_CHANNELS.map((channel): [string, SendChannel] => ["reply", channel]),
+    ...RICH.flatMap((channel): [string, SendChannel][] => [
       ["file", channel],
       ["location", channel],
     ]),
@@ -162,7 +162,7 @@ describe.each(ENGINES)("replies of users on %s", (engine) => {
     expect((await fault(from, "tap", { card: 3 })).slice(0, 3)).toEqual([404, "RECORD_NOT_FOUND", "card"]);
   });
 
-  test.each(CHANNELS)("a stop word on %s ends promotions, and a start word resumes them", async (channel) => {
+  test.each(SEND_CHANNELS)("a stop word on %s ends promotions, and a start word resumes them", async (channel) => {
     const from = someone();
     await deliver(channel, from);
     await act(from, "reply", { text: "please stop by tomorrow" });
@@ -339,10 +339,10 @@ describe.each(ENGINES)("replies of users on %s", (engine) => {
 
   test("a list is filtered by channel, phone, sender and time, and paged by cursor", async () => {
     const [ada, bob] = [someone(), someone()];
-    for (const channel of CHANNELS) await deliver(channel, ada);
+    for (const channel of SEND_CHANNELS) await deliver(channel, ada);
     await deliver("chatapp", bob);
     const sent: Sent[] = [];
-    for (const channel of CHANNELS) sent.push((await act(ada, "reply", { channel, text: channel })).body);
+    for (const channel of SEND_CHANNELS) sent.push((await act(ada, "reply", { channel, text: channel })).body);
     sent.push((await act(bob, "reply", { text: "Bob" })).body);
     const [sms, rcs, chat, bobs] = sent as [Sent, Sent, Sent, Sent];
     expect(await list(`from=${ada}`)).toEqual([chat, rcs, sms]);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { outcomeOf } from "../../src/carriers/simulator/scripted-outcome.ts";
 import { SimulatorCarrier } from "../../src/carriers/simulator/carrier.ts";
 import { createLog } from "../../src/lib/log.ts";
-import { CHANNELS, type Channel, type Message } from "../../src/model/message.ts";
+import { SEND_CHANNELS, type SendChannel, type Message } from "../../src/model/message.ts";
 import { CALM } from "../../src/model/phone.ts";
 import type { RcsContent } from "../../src/model/rcs.ts";
 import type { Receipt } from "../../src/model/receipt.ts";
@@ -63,14 +63,14 @@ async function openNetwork(engine: EngineName): Promise<Network> {
   };
 }
 
-const FORMS: Record<Channel, Partial<Message>> = {
+const FORMS: Record<SendChannel, Partial<Message>> = {
   sms: {},
   rcs: { channel: "rcs", sender: "bot", content: RICH },
   chatapp: { channel: "chatapp", sender: "+15550100199", content: { kind: "text", text: "Hello" } },
 };
 
 describe.each(ENGINES)("the carrier contract of the simulator on %s", (engine) => {
-  describe.each(CHANNELS)("for %s", (channel) => {
+  describe.each(SEND_CHANNELS)("for %s", (channel) => {
     carrierSuite(async () => {
       const { carrier, clock, close } = await openNetwork(engine);
       const to = (recipient: string): Message => messageTo(clock, recipient, FORMS[channel]);
@@ -146,7 +146,7 @@ describe.each(ENGINES)("the simulated network on %s", (engine) => {
 });
 
 describe("scripted outcomes", () => {
-  const fate = (number: string, attempts = 0, channel: Channel = "sms") =>
+  const fate = (number: string, attempts = 0, channel: SendChannel = "sms") =>
     outcomeOf({ recipient: number, channel, attempts }, CALM, () => 0.5);
   const states = (number: string): string[] => fate(number).reports.map((report) => report.state);
 

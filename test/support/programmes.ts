@@ -22,6 +22,12 @@ export function debianTwilio(): string | undefined {
   return existsSync(folder) ? folder : undefined;
 }
 
+/** Folder of Debian's package of the mail server aiosmtpd. */
+export function debianSmtp(): string | undefined {
+  const folder = "/usr/lib/python3/dist-packages/aiosmtpd";
+  return existsSync(folder) ? folder : undefined;
+}
+
 /** Debian's package of Kannel's client for Perl. */
 export function debianNetSds(): string | undefined {
   const file = "/usr/share/perl5/NetSDS/Kannel.pm";

@@ -5,7 +5,7 @@ import { readAddress, writeAddress } from "../../src/facades/twilio/addresses.ts
 import { readForm } from "../../src/facades/twilio/form.ts";
 import { signatureOf } from "../../src/facades/twilio/signature.ts";
 import { readTwiml } from "../../src/facades/twilio/twiml.ts";
-import { CHANNELS } from "../../src/model/message.ts";
+import { SEND_CHANNELS } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import { idInSid, messageInSid, messageSidOf, sidOf } from "../../src/model/twilio-sid.ts";
 
@@ -38,7 +38,7 @@ describe("Twilio's forms", () => {
   });
 
   test("an address keeps its channel and its name", () => {
-    for (const channel of CHANNELS)
+    for (const channel of SEND_CHANNELS)
       expect(readAddress(writeAddress(channel, "15550100100"))).toEqual({ channel, name: "+15550100100" });
     expect(readAddress("WhatsApp:+15550100100")).toEqual({ channel: "chatapp", name: "+15550100100" });
     expect(writeAddress("sms", "12345")).toBe("12345");

@@ -21,7 +21,7 @@ import {
   type WebhookEvent,
 } from "../../src/model/callback.ts";
 import type { InboundContent, InboundMessage } from "../../src/model/inbound.ts";
-import { CHANNELS, type Channel } from "../../src/model/message.ts";
+import { SEND_CHANNELS, type SendChannel } from "../../src/model/message.ts";
 import { checkHeaderPair, checkHeaderPairs, PLACEHOLDERS, readPlaceholder } from "../../src/model/placeholder.ts";
 import type { Fault } from "../../src/model/problem.ts";
 import { suggestionResponse } from "../../src/model/rcs.ts";
@@ -42,9 +42,9 @@ const BUSINESS = "+15550100199";
 
 const RCS_WORDS = ["sent", "delivered", "read", "failed"] as const;
 
-const OUR_SIDE: Record<Channel, string> = { sms: "HELIOG", rcs: "heliograph-bot", chatapp: BUSINESS };
+const OUR_SIDE: Record<SendChannel, string> = { sms: "HELIOG", rcs: "heliograph-bot", chatapp: BUSINESS };
 
-const facts = (channel: Channel): MessageSnapshot => ({
+const facts = (channel: SendChannel): MessageSnapshot => ({
   messageId: MESSAGE_ID,
   channel,
   recipient: "15550100100",
@@ -54,7 +54,7 @@ const facts = (channel: Channel): MessageSnapshot => ({
   session: false,
 });
 
-const status = (channel: Channel, word: StatusWord, rest: Partial<StatusEvent> = {}): CustomerEvent => ({
+const status = (channel: SendChannel, word: StatusWord, rest: Partial<StatusEvent> = {}): CustomerEvent => ({
   kind: "status",
   status: word,
   at: AT,
@@ -65,7 +65,7 @@ const status = (channel: Channel, word: StatusWord, rest: Partial<StatusEvent> =
   ...rest,
 });
 
-const inbound = (channel: Channel, content: InboundContent, rest: Partial<InboundMessage> = {}): CustomerEvent => ({
+const inbound = (channel: SendChannel, content: InboundContent, rest: Partial<InboundMessage> = {}): CustomerEvent => ({
   kind: "inbound",
   at: AT,
   inbound: {
@@ -172,8 +172,8 @@ describe("RCS webhooks", () => {
   });
 
   test("a webhook receives events of its own channel only", () => {
-    for (const channel of CHANNELS)
-      for (const other of CHANNELS) {
+    for (const channel of SEND_CHANNELS)
+      for (const other of SEND_CHANNELS) {
         const push = eventRequest(webhook(channel), inbound(other, text("Hello")), EVENT_ID);
         expect(push !== null).toBe(channel === other);
       }

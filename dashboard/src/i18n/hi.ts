@@ -28,6 +28,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "3 days": "3 दिन",
   "30 days": "30 दिन",
   "48 hours": "48 घंटे",
+  "587 with STARTTLS, 465 with TLS.": "STARTTLS के साथ 587, TLS के साथ 465।",
   "7 days": "7 दिन",
   "90 days": "90 दिन",
   "99890 or UZ": "99890 या UZ",
@@ -232,6 +233,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   Campaign: "अभियान",
   "Campaign cannot be loaded": "अभियान लोड नहीं हो सका",
   Campaigns: "अभियान",
+  "Can you read this?": "क्या आप यह पढ़ सकते हैं?",
   Cancel: "रद्द करें",
   "Cancel campaign": "अभियान रद्द करें",
   "Cancel message": "संदेश रद्द करें",
@@ -313,6 +315,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Code {number}": "कोड {number}",
   Codes: "कोड",
   "Codes are sent there at once, and earlier sends no longer count.": "वहाँ तुरंत कोड भेजे जाते हैं, और पहले भेजे गए नहीं गिने जाते।",
+  "Codes by e-mail over a mail server.": "मेल सर्वर से ई-मेल द्वारा कोड।",
   "Codes by time to verify": "सत्यापन समय के अनुसार कोड",
   "Codes of a test hook always go to the simulator.": "परीक्षण हुक के कोड हमेशा सिम्युलेटर को जाते हैं।",
   "Codes per number in ten minutes": "दस मिनट में प्रति नंबर कोड",
@@ -321,6 +324,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Codes to these numbers are sent again at once, unless an automatic block or another rule stops them.":
     "इन नंबरों को तुरंत फिर कोड भेजे जाते हैं, जब तक कोई स्वचालित ब्लॉक या दूसरा नियम न रोके।",
   Compose: "लिखें",
+  "Concurrent e-mails": "एक साथ ई-मेल",
   "Concurrent requests": "एक साथ अनुरोध",
   Configuration: "कॉन्फ़िगरेशन",
   Configurations: "कॉन्फ़िगरेशन",
@@ -330,6 +334,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Connection succeeded": "कनेक्शन सफल",
   "Connections to mobile networks, and the routes that choose one for each message. Without a carrier of your own, all messages go to the simulator.":
     "मोबाइल नेटवर्क के कनेक्शन, और हर संदेश के लिए कनेक्शन चुनने वाले रूट। अपने कैरियर के बिना सभी संदेश सिम्युलेटर को जाते हैं।",
+  "Connects, verifies the certificate and logs in, using the saved settings. No e-mail is sent.":
+    "सहेजी गई सेटिंग से कनेक्ट करता है, सर्टिफ़िकेट जाँचता है और लॉग इन करता है। कोई ई-मेल नहीं भेजा जाता।",
   "Consecutive blocks": "लगातार ब्लॉक",
   Constant: "स्थिर मान",
   "Constants that are not secret, used as {{value:name}}.":
@@ -423,7 +429,9 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Duplicate filter": "डुप्लिकेट फ़िल्टर",
   Duration: "अवधि",
   "E-mail": "ई-मेल",
+  "E-mail (SMTP)": "ई-मेल (SMTP)",
   "E-mail or key name": "ई-मेल या कुंजी का नाम",
+  "E-mail subject": "ई-मेल का विषय",
   "Each code works once in place of an authenticator code. You won't be able to see them again.":
     "हर कोड ऑथेंटिकेटर कोड के स्थान पर एक बार काम करता है। आप इन्हें फिर नहीं देख पाएँगे।",
   "Each header is sent with its value filled in, and the report has exactly these fields. Without headers, the report has the eight default fields.":
@@ -436,6 +444,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Earlier events are reported last.": "पहले के इवेंट बाद में बताए जाते हैं।",
   "Eleven characters with which Android finds your app (SMS Retriever).":
     "ग्यारह अक्षर जिनसे Android आपका ऐप पहचानता है (SMS Retriever)।",
+  Encryption: "एन्क्रिप्शन",
   End: "समाप्ति",
   "End Point": "End Point",
   "End session": "सत्र समाप्त करें",
@@ -482,6 +491,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Everything since then that has not been delivered is sent at once with the same ids: failed deliveries, and those that wait for their next attempt.":
     "तब से जो कुछ डिलीवर नहीं हुआ वह उन्हीं ID के साथ तुरंत भेजा जाता है: विफल डिलीवरी, और वे जो अगले प्रयास की प्रतीक्षा में हैं।",
   Example: "उदाहरण",
+  "Example <login@example.com>": "Example <login@example.com>",
   "Existing key": "मौजूदा कुंजी",
   Expired: "समाप्त",
   Expires: "समाप्ति",
@@ -525,6 +535,7 @@ export const HINDI: Readonly<Record<string, string>> = {
     "GSM वर्णमाला से बाहर के अक्षरों के लिए; प्रति खंड 70 अक्षर।",
   "For failures whose value differs from the usual one.": "उन विफलताओं के लिए जिनका मान सामान्य से अलग है।",
   "For messages without a StatusCallback of their own.": "उन संदेशों के लिए जिनका अपना StatusCallback नहीं है।",
+  "For one e-mail.": "एक ई-मेल के लिए।",
   "For your reference.": "आपके संदर्भ के लिए।",
   "Forgot your password? Ask an owner.": "पासवर्ड भूल गए? किसी स्वामी से पूछें।",
   Form: "फ़ॉर्म",
@@ -649,6 +660,7 @@ export const HINDI: Readonly<Record<string, string>> = {
     "सिम्युलेटर के अनुरोध से सीखा गया। संपादित करने के लिए सहेजें।",
   "Learned; text unknown": "सीखा गया; टेक्स्ट अज्ञात",
   "Leave empty for all types.": "सभी प्रकारों के लिए खाली छोड़ें।",
+  "Leave empty if the server requires no login.": "यदि सर्वर लॉगिन नहीं माँगता तो खाली छोड़ें।",
   Ledger: "खाता-बही",
   Length: "लंबाई",
   Lenient: "उदार",
@@ -680,6 +692,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Lower number = tried first; the next follows if it fails. The sample route to the simulator has 1000.":
     "छोटी संख्या = पहले आज़माया जाता है; विफल होने पर अगला। सिम्युलेटर का नमूना रूट 1000 है।",
   "Magic numbers": "जादुई नंबर",
+  "Mail server that relays your e-mails.": "मेल सर्वर जो आपके ई-मेल आगे भेजता है।",
   Main: "मुख्य",
   "Manual adjustment": "मैनुअल समायोजन",
   "Mark as read": "पढ़ा हुआ चिह्नित करें",
@@ -695,6 +708,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Maximum messages": "अधिकतम संदेश",
   "Maximum seconds per message type; never beyond the message's validity.":
     "संदेश के प्रकार के अनुसार अधिकतम सेकंड; संदेश की वैधता से अधिक कभी नहीं।",
+  "May contain {code} and {minutes}.": "{code} और {minutes} हो सकते हैं।",
   Meaning: "अर्थ",
   "Meaning of command_status": "command_status का अर्थ",
   "Meaning of other responses": "अन्य उत्तरों का अर्थ",
@@ -816,6 +830,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   Nodes: "नोड",
   None: "कोई नहीं",
   "None yet": "अभी कोई नहीं",
+  "None, for a relay of your own network": "कोई नहीं, अपने नेटवर्क के रिले के लिए",
   "Not accepted": "स्वीकार नहीं हुआ",
   "Not all clicks are shown.": "सभी क्लिक नहीं दिखाए गए।",
   "Not delivered": "डिलीवर नहीं हुआ",
@@ -1091,6 +1106,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   Run: "चलाएँ",
   Running: "चल रहा है",
   "Secret of the product": "उत्पाद का सीक्रेट",
+  "Send a test e-mail": "टेस्ट ई-मेल भेजें",
+  "Sent to this server only, after TLS.": "केवल इसी सर्वर को, TLS के बाद भेजा जाता है।",
   "SMPP clients": "SMPP क्लाइंट",
   "SMPP receipts do not contain one.": "SMPP रसीदों में समय क्षेत्र नहीं होता।",
   "SMS fallback": "SMS विकल्प",
@@ -1098,8 +1115,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "SMS over an SMPP bind.": "SMPP बाइंड पर SMS।",
   "SMS pumping protection": "SMS पंपिंग से सुरक्षा",
   "SMS templates": "SMS टेम्पलेट",
-  "SMS text without a template. Must contain {code}; may contain {minutes}.":
-    "टेम्पलेट के बिना SMS का टेक्स्ट। {code} होना चाहिए; {minutes} हो सकता है।",
   "SMS webhook": "SMS वेबहुक",
   "Safety limits": "सुरक्षा सीमाएँ",
   "Same as the text": "टेक्स्ट के समान",
@@ -1257,6 +1272,7 @@ export const HINDI: Readonly<Record<string, string>> = {
     "एन्क्रिप्ट करके रखा जाता है; कभी नहीं दिखाया जाता। मौजूदा मान रखने के लिए खाली छोड़ें।",
   Strict: "सख़्त",
   "Strict rejects invalid numbers.": "सख़्त मोड अमान्य नंबर अस्वीकार करता है।",
+  Subject: "विषय",
   "Submission time": "सबमिट करने का समय",
   "Submit parameters (TLV)": "सबमिट पैरामीटर (TLV)",
   Submitted: "सबमिट किया गया",
@@ -1277,6 +1293,11 @@ export const HINDI: Readonly<Record<string, string>> = {
   "System theme": "सिस्टम की थीम",
   "System type": "System type",
   "Those that differ from DELIVRD, UNDELIV and so on.": "वे जो DELIVRD, UNDELIV आदि से अलग हैं।",
+  "Test e-mail": "टेस्ट ई-मेल",
+  "Text of SMS without a template and of e-mails. Must contain {code}; may contain {minutes}.":
+    "बिना टेम्पलेट वाले SMS और ई-मेल का टेक्स्ट। {code} होना ज़रूरी है; {minutes} हो सकता है।",
+  "The address really gets it. It does not appear in Messages.": "यह वास्तव में उस पते पर पहुँचता है। यह संदेशों में नहीं दिखता।",
+  Timeout: "समय-सीमा",
   TLVs: "TLV",
   "The identity product that makes and checks the codes.": "पहचान उत्पाद, जो कोड बनाता और जाँचता है।",
   "The verification configuration that delivers the codes.": "सत्यापन कॉन्फ़िगरेशन, जो कोड पहुँचाता है।",
@@ -1444,6 +1465,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "To (inclusive)": "तक (सहित)",
   "To check that the provider accepts messages, send a test message.":
     "प्रदाता संदेश स्वीकार करता है या नहीं, यह जाँचने के लिए परीक्षण संदेश भेजें।",
+  "To {address}": "{address} को",
   "To {recipient}": "{recipient} को",
   "Token URL": "टोकन URL",
   "Token prefix": "टोकन उपसर्ग",

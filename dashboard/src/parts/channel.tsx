@@ -1,14 +1,29 @@
 import { Badge } from "@mantine/core";
-import { IconBrandHipchat, IconMessage, IconMessages, type Icon } from "@tabler/icons-react";
+import { IconBrandHipchat, IconMail, IconMessage, IconMessages, type Icon } from "@tabler/icons-react";
 import { t } from "../i18n/t.ts";
 
-export type Channel = "sms" | "rcs" | "chatapp";
+/** Channels with an endpoint of their own. */
+export type SendChannel = "sms" | "rcs" | "chatapp";
+/** E-mail carries codes only. */
+export type Channel = SendChannel | "email";
+
+interface Named<C extends Channel> {
+  value: C;
+  label: string;
+  icon: Icon;
+  color: string;
+}
 
 /** What people call the channels; the order in which they are always listed. */
-export const CHANNELS: readonly { value: Channel; label: string; icon: Icon; color: string }[] = [
+export const SEND_CHANNELS: readonly Named<SendChannel>[] = [
   { value: "sms", label: "SMS", icon: IconMessage, color: "sun" },
   { value: "rcs", label: "RCS", icon: IconMessages, color: "violet" },
   { value: "chatapp", label: t("Chat app"), icon: IconBrandHipchat, color: "green" },
+];
+
+export const CHANNELS: readonly Named<Channel>[] = [
+  ...SEND_CHANNELS,
+  { value: "email", label: t("E-mail"), icon: IconMail, color: "blue" },
 ];
 
 export const channelName = (channel: string): string =>

@@ -1,9 +1,9 @@
 import { t } from "../i18n/t.ts";
-import type { Channel } from "./channel.tsx";
+import type { SendChannel } from "./channel.tsx";
 
 /** Who a message is from, by its channel: what people call it, where the API has it, and its field in a request. */
 export const ORIGINS = {
   sms: { label: t("Sender"), path: "/api/senders", field: "sender" },
   rcs: { label: t("Bot"), path: "/api/bots", field: "botId" },
   chatapp: { label: t("Business number"), path: "/api/numbers", field: "from" },
-} as const satisfies Record<Channel, { label: string; path: string; field: string }>;
+} as const satisfies Record<SendChannel, { label: string; path: string; field: string }>;

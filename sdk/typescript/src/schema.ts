@@ -438,7 +438,7 @@ export interface ListMessagesQuery {
   /** Only messages of this status. */
   status?: "Pending" | "Delivered" | "Failed" | undefined;
   /** Only messages of this channel. */
-  channel?: "sms" | "rcs" | "chatapp" | undefined;
+  channel?: "sms" | "rcs" | "chatapp" | "email" | undefined;
   /** Only messages of this route type. */
   type?: "OTP" | "TRANS" | "PROMO" | undefined;
   /** Only messages to this phone number. */
@@ -468,7 +468,7 @@ export interface ListMessagesQuery {
 export interface Message {
   /** As in the send response: `<id>:<n>`. */
   messageId: string;
-  /** sms, rcs, chatapp; an RCS message that went on as a text is sms. */
+  /** sms, rcs, chatapp, email; an RCS message that went on as a text is sms. */
   channel: string;
   /** Route type: TRANS, PROMO or OTP. */
   type: string;
@@ -608,7 +608,7 @@ export interface MessageRequest {
 export interface MessageWithTimeline {
   /** As in the send response: `<id>:<n>`. */
   messageId: string;
-  /** sms, rcs, chatapp; an RCS message that went on as a text is sms. */
+  /** sms, rcs, chatapp, email; an RCS message that went on as a text is sms. */
   channel: string;
   /** Route type: TRANS, PROMO or OTP. */
   type: string;
@@ -1201,6 +1201,8 @@ export interface VerifyRequest {
   "config-id"?: string | undefined;
   /** Phone number: country code first, 7 to 15 digits, plus optional. */
   to: string;
+  /** E-mail address of the same user, for configurations with the channel `email`. Without it that channel is skipped. A code that went by e-mail proves the address rather than the number. */
+  email?: string | undefined;
   /** A code of your own: 4 to 10 letters and digits. Needs the scope `verify:custom`. */
   code?: string | undefined;
   /** `deliver` for a `code` that your own product checks: report what became of it to `POST /v1/verify/{verifyId}/outcome`. */

@@ -86,6 +86,8 @@ function carrierTarget(content: RealCarrierContent, usedBy: string): NetworkTarg
   if (content.adapter === "http") return targetOf(content.http.baseUrl, usedBy);
   if (content.adapter === "whatsapp") return targetOf(content.whatsapp.baseUrl, usedBy);
   if (content.adapter === "rbm") return targetOf(content.rbm.baseUrl, usedBy);
+  if (content.adapter === "email")
+    return { hostname: content.email.host, port: content.email.port, secure: false, usedBy };
   // A carrier may have a certificate authority of its own, so the handshake is left to its connection test.
   return { hostname: content.smpp.host, port: content.smpp.port, secure: false, usedBy };
 }

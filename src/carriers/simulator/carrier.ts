@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import { maskAddress } from "../../email/address.ts";
 import { createBatcher, type Batcher } from "../../lib/batcher.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { DelayQueue } from "../../lib/delay-queue.ts";
@@ -8,6 +9,7 @@ import type { Log } from "../../lib/log.ts";
 import { SIMULATOR } from "../../model/catalog.ts";
 import type { InboundMessage } from "../../model/inbound.ts";
 import {
+  isEmail,
   isSms,
   messageIdOf,
   parseMessageId,
@@ -22,7 +24,12 @@ import { isAway } from "../../store/store.ts";
 import type { Carrier, Inbound, OnInbound, OnReceipt, Outcome } from "../carrier.ts";
 import { outcomeOf, readReceiptAfter, type ScriptedReceipt } from "./scripted-outcome.ts";
 
-const CHANNEL_NAMES: Record<Channel, string> = { sms: "SMS", rcs: "RCS", chatapp: "the chat app" };
+const CHANNEL_NAMES: Record<Channel, string> = {
+  sms: "SMS",
+  rcs: "RCS",
+  chatapp: "the chat app",
+  email: "e-mail",
+};
 
 /** Receipts overdue by this time were lost with their process. */
 const OVERDUE_MS = 5000;
@@ -249,7 +256,9 @@ function onTheAir(content: MessageContent): MessageContent {
 
 /** Summary of the content for the timeline. */
 const formOf = ({ channel, content, segments }: Message): string =>
-  isSms(content) ? `coding=${content.encoding} parts=${segments}` : `channel=${channel}`;
+  isSms(content)
+    ? `coding=${content.encoding} parts=${segments}`
+    : `channel=${channel}${isEmail(content) ? ` email=${maskAddress(content.to)}` : ""}`;
 
 const batchOf = (write: (batch: readonly PhoneMessage[]) => Promise<void>): Batcher<PhoneMessage, void> =>
   createBatcher<PhoneMessage, void>({

@@ -79,7 +79,9 @@ const SCRIPTS: Record<string, Script> = {
   "9009": {
     meaning: "on SMS only, not on RCS or the chat app",
     outcome: (delayMs, { channel }) =>
-      channel === "sms" ? { submit: "taken", reports: [delivered(delayMs)] } : { submit: "not there", reports: [] },
+      channel === "sms" || channel === "email"
+        ? { submit: "taken", reports: [delivered(delayMs)] }
+        : { submit: "not there", reports: [] },
   },
 };
 
@@ -89,6 +91,8 @@ export const scriptOf = (number: string): string | null => SCRIPTS[number.slice(
 /** Scripted by number, otherwise drawn from the account's fault injection settings. `random` returns values in [0, 1). */
 export function outcomeOf(message: ScriptedMessage, chaos: Chaos, random: () => number): ScriptedOutcome {
   const { submit, reports } = networkOutcome(message, chaos, random);
+  // A mail server reports nothing after its reply.
+  if (message.channel === "email") return { submit, reports: [] };
   return { submit, reports: message.channel === "sms" ? reports : reports.flatMap(withReadReceipt) };
 }
 

@@ -1,5 +1,5 @@
 import { Type } from "../../lib/schema.ts";
-import { CHANNELS, DEFAULT_SMS_LIMITS } from "../../model/message.ts";
+import { SEND_CHANNELS, DEFAULT_SMS_LIMITS } from "../../model/message.ts";
 import { campaignName } from "../campaign-name.ts";
 import { chatBody } from "../chatapp/body.ts";
 import { rcsBody } from "../rcs/body.ts";
@@ -10,8 +10,8 @@ const MOVE_ON_MIN_SECONDS = 10;
 const MOVE_ON_MAX_SECONDS = 86_400;
 const MOVE_ON_SECONDS = 60;
 
-const WAYS_RULE = `ways is an array of 1 to ${CHANNELS.length} objects, each with a channel of its own (${CHANNELS.join(", ")}) and the content for it.`;
-const CHANNEL_RULE = `channel is one of ${CHANNELS.join(", ")}.`;
+const WAYS_RULE = `ways is an array of 1 to ${SEND_CHANNELS.length} objects, each with a channel of its own (${SEND_CHANNELS.join(", ")}) and the content for it.`;
+const CHANNEL_RULE = `channel is one of ${SEND_CHANNELS.join(", ")}.`;
 const TO_RULE = "Give the recipient's number as a string.";
 
 const to = Type.String({
@@ -58,7 +58,7 @@ export const wayBodies = {
 const way = Type.Union([wayBodies.rcs, wayBodies.chatapp, wayBodies.sms]);
 
 const common = { to, type, moveOnAfterSeconds, campaignName, sendAt };
-const listOptions = { minItems: 1, maxItems: CHANNELS.length, error: WAYS_RULE } as const;
+const listOptions = { minItems: 1, maxItems: SEND_CHANNELS.length, error: WAYS_RULE } as const;
 
 /** The fields that all ways share, and the channels of the ways. */
 export const waysEnvelope = Type.Object({

@@ -1,12 +1,12 @@
-import type { Channel } from "../../model/message.ts";
+import type { Channel, SendChannel } from "../../model/message.ts";
 
 /** One end of a message: the channel and the number, sender or bot on it. */
 export interface Address {
-  channel: Channel;
+  channel: SendChannel;
   name: string;
 }
 
-const PREFIXES: Readonly<Record<string, Channel>> = { "whatsapp:": "chatapp", "rcs:": "rcs" };
+const PREFIXES: Readonly<Record<string, SendChannel>> = { "whatsapp:": "chatapp", "rcs:": "rcs" };
 
 /** Reads `+15550100100`, `HELIOG`, `whatsapp:+15550100100` or `rcs:shop`. */
 export function readAddress(written: string): Address {

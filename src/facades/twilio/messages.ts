@@ -136,6 +136,6 @@ async function findSent({ store }: Services, call: FacadeCall): Promise<StoredMe
   const { account, key } = callerWith("read", call);
   const message = ref && (await store.findMessage({ accountId: account.id, ...ref }));
   if (message?.test !== (key.mode === "test")) throw notFound(call);
-  callerWith(message.channel, call);
+  callerWith(message.channel === "email" ? "verify" : message.channel, call);
   return message;
 }

@@ -5,7 +5,7 @@ import { smsEndpoint } from "../../http/public/sms.ts";
 import { isObject } from "../../lib/json.ts";
 import type { MessageCallback } from "../../model/callback.ts";
 import type { StoredCredential } from "../../model/credential.ts";
-import type { Channel } from "../../model/message.ts";
+import type { SendChannel } from "../../model/message.ts";
 import type { AccountCatalog } from "../../records/catalog.ts";
 import type { FormFields } from "./form.ts";
 import { httpCallback, readCallbackUrl } from "../http-callback.ts";
@@ -17,7 +17,7 @@ import { idInSid } from "../../model/twilio-sid.ts";
 
 /** A Message request as the pipeline takes it. */
 export interface MessageRequest {
-  channel: Channel;
+  channel: SendChannel;
   /** In the form of the channel's operation of `/v1`. */
   body: Readonly<Record<string, unknown>>;
   callback: MessageCallback | undefined;
@@ -25,7 +25,7 @@ export interface MessageRequest {
   messagingServiceSid: string | null;
 }
 
-export const ENDPOINTS: Readonly<Record<Channel, ChannelEndpoint>> = {
+export const ENDPOINTS: Readonly<Record<SendChannel, ChannelEndpoint>> = {
   sms: smsEndpoint,
   rcs: rcsEndpoint,
   chatapp: chatEndpoint,
@@ -76,7 +76,7 @@ interface Content {
 const KINDS = { sms: "template", rcs: "rcsTemplate", chatapp: "chatTemplate" } as const;
 
 /** ContentSid is the SID of a stored template, or its name. */
-function readContent(field: Field, channel: Channel, catalog: AccountCatalog): Content | null {
+function readContent(field: Field, channel: SendChannel, catalog: AccountCatalog): Content | null {
   const sid = field("ContentSid");
   if (!sid) return null;
   const id = idInSid("HX", sid);
@@ -117,7 +117,7 @@ interface Parts {
   catalog: AccountCatalog;
 }
 
-const BODIES: Readonly<Record<Channel, (parts: Parts, type: string) => Record<string, unknown>>> = {
+const BODIES: Readonly<Record<SendChannel, (parts: Parts, type: string) => Record<string, unknown>>> = {
   sms: smsBody,
   rcs: rcsBody,
   chatapp: chatBody,

@@ -3,7 +3,7 @@ import type { Verification, VerificationState } from "../../model/verification.t
 import { sidOf } from "../../model/twilio-sid.ts";
 
 /** The channels of Verify that have one of ours. */
-export type VerifyChannelName = "sms" | "whatsapp" | "rcs";
+export type VerifyChannelName = "sms" | "whatsapp" | "rcs" | "email";
 
 const STATUSES: Readonly<Record<VerificationState, string>> = {
   pending: "pending",

@@ -27,7 +27,12 @@ import {
   type VerifyChannelName,
 } from "./verification-resource.ts";
 
-const CHANNELS: Readonly<Record<VerifyChannelName, Channel>> = { sms: "sms", whatsapp: "chatapp", rcs: "rcs" };
+/** A code goes to a phone number here, so e-mail is only a later channel of the configuration. */
+const CHANNELS: Readonly<Record<Exclude<VerifyChannelName, "email">, Channel>> = {
+  sms: "sms",
+  whatsapp: "chatapp",
+  rcs: "rcs",
+};
 
 /** A request to one verification service. */
 interface ServiceCall {
@@ -63,7 +68,7 @@ const invalid = (parameter: string): TwilioProblem => new TwilioProblem(60200, `
 export async function startVerification(services: Services, call: FacadeCall): Promise<FacadeReply> {
   const { caller, config, fields } = open(services, call);
   const field = (name: string): string | undefined => fields.get(name)?.[0];
-  const name = (field("Channel") ?? "").toLowerCase() as VerifyChannelName;
+  const name = (field("Channel") ?? "").toLowerCase() as keyof typeof CHANNELS;
   const channel = CHANNELS[name];
   if (!Object.hasOwn(CHANNELS, name)) throw invalid("Channel: it is one of sms, whatsapp and rcs.");
   const code = field("CustomCode");
@@ -213,7 +218,12 @@ async function resourceOf(
   });
 }
 
-const NAMES: Readonly<Record<Channel, VerifyChannelName>> = { sms: "sms", chatapp: "whatsapp", rcs: "rcs" };
+const NAMES: Readonly<Record<Channel, VerifyChannelName>> = {
+  sms: "sms",
+  chatapp: "whatsapp",
+  rcs: "rcs",
+  email: "email",
+};
 
 /** The channel of the first message, whose request has the verification's id. */
 async function channelOf({ store }: Services, { accountId, id }: Verification): Promise<VerifyChannelName> {

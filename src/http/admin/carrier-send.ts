@@ -1,12 +1,14 @@
+import type { Carrier, Outcome } from "../../carriers/carrier.ts";
 import { connectionType } from "../../records/types/connections.ts";
 import { carriers } from "../../records/record-types.ts";
+import { readTestEmail, testEmailBody } from "../../channels/email/test-email.ts";
 import { chatBody } from "../../channels/chatapp/body.ts";
 import { rcsBody } from "../../channels/rcs/body.ts";
 import { smsBody } from "../../channels/sms/body.ts";
 import { nullable, Type, type Schema } from "../../lib/schema.ts";
-import { tryCarrier } from "../../pipeline/dispatch/try-carrier.ts";
+import { tryCarrier, tryEmail } from "../../pipeline/dispatch/try-carrier.ts";
 import type { CarrierContent } from "../../model/catalog.ts";
-import { DEFAULT_SMS_LIMITS, type Channel, type SmsLimits } from "../../model/message.ts";
+import { DEFAULT_SMS_LIMITS, type SendChannel, type SmsLimits } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import { chatEndpoint } from "../public/chatapp.ts";
@@ -15,7 +17,7 @@ import type { ChannelEndpoint } from "../public/send.ts";
 import { smsEndpoint } from "../public/sms.ts";
 import { EXAMPLE_ID, find } from "./records.ts";
 
-const ENDPOINTS: Record<Channel, ChannelEndpoint> = { sms: smsEndpoint, chatapp: chatEndpoint, rcs: rcsEndpoint };
+const ENDPOINTS: Record<SendChannel, ChannelEndpoint> = { sms: smsEndpoint, chatapp: chatEndpoint, rcs: rcsEndpoint };
 
 async function send(services: Services, call: AuthenticCall): Promise<object> {
   const record = await find(carriers, services, call);
@@ -25,12 +27,13 @@ async function send(services: Services, call: AuthenticCall): Promise<object> {
     throw new Problem("INVALID_REQUEST", {
       message: "Only a connection to a real carrier can be tested this way. For the simulator, use the send endpoints.",
     });
-  const { account } = call.caller;
-  const endpoint = ENDPOINTS[connectionType(adapter).channels[0] ?? "sms"];
-  const draft = endpoint.read(services, call);
-  const prepared = await endpoint.prepare(services, { account, test: false, draft, dryRun: true, isTrial: true });
+  const channel = connectionType(adapter).channels[0] ?? "sms";
+  const submit =
+    channel === "email"
+      ? submitEmail(services, call, carrier)
+      : await submitBy(ENDPOINTS[channel], services, call, carrier);
   const began = services.clock.monotonic();
-  const outcome = await tryCarrier(services.clock, prepared, carrier);
+  const outcome = await submit();
   return {
     outcome: outcome.kind,
     carrierMessageId: outcome.kind === "taken" ? outcome.carrierMessageId : null,
@@ -41,10 +44,30 @@ async function send(services: Services, call: AuthenticCall): Promise<object> {
   };
 }
 
+type Submit = () => Promise<Outcome>;
+
+function submitEmail({ clock }: Services, { body, caller }: AuthenticCall, carrier: Carrier): Submit {
+  const email = readTestEmail(body);
+  return () => tryEmail(clock, caller.account.id, email, carrier);
+}
+
+async function submitBy(
+  endpoint: ChannelEndpoint,
+  services: Services,
+  call: AuthenticCall,
+  carrier: Carrier,
+): Promise<Submit> {
+  const { account } = call.caller;
+  const draft = endpoint.read(services, call);
+  const prepared = await endpoint.prepare(services, { account, test: false, draft, dryRun: true, isTrial: true });
+  return () => tryCarrier(services.clock, prepared, carrier);
+}
+
 /** Sends one message directly through a connection, for testing its settings. */
 const anySend = (limits: SmsLimits): Schema =>
-  Type.Union([smsBody(limits), chatBody(limits), rcsBody(limits)], {
-    description: "Same as the body of `POST /v1/sms`, `/v1/chatapp` or `/v1/rcs`, according to the carrier's channel.",
+  Type.Union([smsBody(limits), chatBody(limits), rcsBody(limits), testEmailBody], {
+    description:
+      "Same as the body of `POST /v1/sms`, `/v1/chatapp` or `/v1/rcs`, according to the carrier's channel. For e-mail an object with `from`, `to`, `subject` and `text`.",
   });
 
 export const sendThroughCarrier: KeyedRoute = {

@@ -4,7 +4,7 @@ import { isWebAddress } from "../../channels/rcs/fixed-text.ts";
 import { isPlainText, isShowable } from "../../lib/text.ts";
 import { PATTERN_RULE, Type, type Schema } from "../../lib/schema.ts";
 import type { InboundContent, UserFile } from "../../model/inbound.ts";
-import { CHANNELS, parseMessageId, type Channel } from "../../model/message.ts";
+import { SEND_CHANNELS, parseMessageId, type Channel } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import { Problem, refuseFaults } from "../../model/problem.ts";
 import { phoneParameter } from "../parameters.ts";
@@ -33,7 +33,7 @@ async function send(
 
 async function postReply(services: Services, call: WithBody<AuthenticCall, typeof ReplyBody>): Promise<object> {
   const { text, ...addressed } = call.body;
-  return send(services, call, await conversationOf(services, call, addressed, CHANNELS), { kind: "text", text });
+  return send(services, call, await conversationOf(services, call, addressed, SEND_CHANNELS), { kind: "text", text });
 }
 
 async function postTap(services: Services, call: WithBody<AuthenticCall, typeof TapBody>): Promise<object> {
@@ -194,7 +194,7 @@ const sent = { ...inboundExample, suggestionResponse: null };
 const answering = (example: object) => ({ response: InboundView, responseExample: example });
 
 const ReplyBody = Type.Object({
-  ...addressedTo(CHANNELS),
+  ...addressedTo(SEND_CHANNELS),
   text: Type.String({
     minLength: 1,
     maxLength: TEXT_MAX,
@@ -216,7 +216,7 @@ export const replyFromPhone = keyedRoute({
     },
   }),
   ...answering({ ...sent, channel: "sms", to: "HELIOG", text: "STOP" }),
-  bodyFaults: ({ right }, services, call) => conversationFaults(services, call, right, CHANNELS),
+  bodyFaults: ({ right }, services, call) => conversationFaults(services, call, right, SEND_CHANNELS),
   handle: postReply,
 });
 

@@ -1,6 +1,7 @@
 import type { Caller } from "../../accounts/caller.ts";
+import { maskAddress } from "../../email/address.ts";
 import { Type } from "../../lib/schema.ts";
-import { CHANNELS, isRcs, isSms, type MessageContent } from "../../model/message.ts";
+import { CHANNELS, isEmail, isRcs, isSms, type MessageContent } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import { splitUserData } from "../../model/user-data.ts";
 import { hideCodes, seesMasked } from "../hide-numbers.ts";
@@ -14,12 +15,12 @@ export function phoneMessageView(message: PhoneMessage, caller: Caller): object 
     to: number,
     sender,
     channel,
-    ...(seesMasked(caller) ? (hideCodes(shown(content)) as object) : shown(content)),
+    ...(seesMasked(caller) ? (hideCodes(shown(content, maskAddress)) as object) : shown(content, String)),
     receivedAt,
   };
 }
 
-function shown(content: MessageContent): object {
+function shown(content: MessageContent, showAddress: (address: string) => string): object {
   const { text } = content;
   if (isSms(content)) {
     const { encoding, flash, udh, dataCoding } = content;
@@ -35,6 +36,10 @@ function shown(content: MessageContent): object {
   if (isRcs(content)) {
     const { kind, templateName, suggestions, cards } = content;
     return { kind, templateName, text, suggestions, cards };
+  }
+  if (isEmail(content)) {
+    const { to, subject, html } = content;
+    return { email: showAddress(to), subject, text, html };
   }
   if (!("templateName" in content)) return { text };
   const { templateName, language, header, footer, buttons } = content;
@@ -103,6 +108,9 @@ export const PhoneMessageView = Type.Object(
     channel: Type.String({
       description: `${CHANNELS.join(", ")}. It determines which of the following fields are present.`,
     }),
+    email: Type.Optional(Type.String({ description: "E-mail: the address. Masked for viewers." })),
+    subject: Type.Optional(Type.String({ description: "E-mail: the subject." })),
+    html: Type.Optional(Type.String({ description: "E-mail: the HTML beside the text." })),
     text: Type.String({ description: "Complete text; empty if cards contain it." }),
     encoding: Type.Optional(
       Type.String({ description: "SMS: gsm7, ucs2, or binary with the octets of text and parts in hexadecimal." }),

@@ -7,7 +7,7 @@ import {
   type WebhookChannel,
 } from "../../model/callback.ts";
 import type { InboundContent } from "../../model/inbound.ts";
-import type { Channel } from "../../model/message.ts";
+import type { SendChannel } from "../../model/message.ts";
 import { eventBody } from "../../webhooks/payloads/event.ts";
 import { placeholderValues } from "../../webhooks/payloads/placeholders.ts";
 import { deliveryReportRequest } from "../../webhooks/payloads/delivery-report.ts";
@@ -16,9 +16,9 @@ const REQUEST_ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
 export const EVENT_ID = "0198f3a2-7c60-7a1e-8a51-3f0c8e2b6d47";
 const AT = 1767225600250;
 const PHONE = "15550100100";
-const OUR_SIDE: Readonly<Record<Channel, string>> = { sms: "HELIOG", rcs: "heliograph", chatapp: "+15550100199" };
+const OUR_SIDE: Readonly<Record<SendChannel, string>> = { sms: "HELIOG", rcs: "heliograph", chatapp: "+15550100199" };
 
-const factsOf = (channel: Channel): MessageSnapshot => ({
+const factsOf = (channel: SendChannel): MessageSnapshot => ({
   messageId: `${REQUEST_ID}:1`,
   channel,
   recipient: PHONE,
@@ -28,7 +28,7 @@ const factsOf = (channel: Channel): MessageSnapshot => ({
   session: false,
 });
 
-const statusOf = (channel: Channel, status: StatusWord): StatusEvent => ({
+const statusOf = (channel: SendChannel, status: StatusWord): StatusEvent => ({
   kind: "status",
   status,
   at: AT,
@@ -42,7 +42,7 @@ const statusOf = (channel: Channel, status: StatusWord): StatusEvent => ({
 const exampleOf = (channel: WebhookChannel, happening: CustomerEvent): object =>
   eventBody(happening, channel, EVENT_ID) ?? {};
 
-const answered = (channel: Channel, content: InboundContent): object =>
+const answered = (channel: SendChannel, content: InboundContent): object =>
   exampleOf(channel, {
     kind: "inbound",
     at: AT,
@@ -81,7 +81,7 @@ export const smsReportExamples = (): Record<string, object> => ({
   "with every field": smsReport(),
 });
 
-export const statusExamples = (channel: Channel): Record<string, object> => ({
+export const statusExamples = (channel: SendChannel): Record<string, object> => ({
   delivered: exampleOf(channel, statusOf(channel, "delivered")),
   read: exampleOf(channel, statusOf(channel, "read")),
 });
@@ -117,7 +117,7 @@ export const VERIFICATION_EXAMPLES = {
 };
 
 /** Examples of inbound messages of a channel. */
-export function answerExamples(channel: Channel): Record<string, object> {
+export function answerExamples(channel: SendChannel): Record<string, object> {
   const written = { text: answered(channel, { kind: "text", text: "Thank you" }) };
   if (channel === "sms") return written;
   const tapped = (type: "REPLY" | "ACTION" | "DIALER", plainText: string, data: string): object =>

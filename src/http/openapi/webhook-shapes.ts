@@ -1,5 +1,5 @@
 import { Type, type Fields, type ObjectSchema, type Schema } from "../../lib/schema.ts";
-import { CUSTOMER_STATUSES, type Channel } from "../../model/message.ts";
+import { CUSTOMER_STATUSES, type SendChannel } from "../../model/message.ts";
 import { VERIFICATION_STATES } from "../../model/verification.ts";
 
 const text = (description: string): Schema => Type.String({ description });
@@ -26,7 +26,7 @@ export const SMS_REPORT_FIELDS = {
 export const SmsDeliveryReport = Type.Partial(Type.Object(SMS_REPORT_FIELDS), { title: "SmsDeliveryReport" });
 
 /** The account's side of an event, under the field names of each channel. */
-const OUR_SIDE: Readonly<Record<Channel, Fields>> = {
+const OUR_SIDE: Readonly<Record<SendChannel, Fields>> = {
   sms: { sender: text("Sender of the message, or recipient of the reply.") },
   rcs: { botId: text("Bot that sent or received the message.") },
   chatapp: {
@@ -35,9 +35,9 @@ const OUR_SIDE: Readonly<Record<Channel, Fields>> = {
   },
 };
 
-const NAMES: Readonly<Record<Channel, string>> = { sms: "Sms", rcs: "Rcs", chatapp: "Chat" };
+const NAMES: Readonly<Record<SendChannel, string>> = { sms: "Sms", rcs: "Rcs", chatapp: "Chat" };
 
-function eventShape(channel: Channel, event: string, fields: Fields): ObjectSchema {
+function eventShape(channel: SendChannel, event: string, fields: Fields): ObjectSchema {
   const words = event.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return Type.Object(
     {
@@ -51,7 +51,7 @@ function eventShape(channel: Channel, event: string, fields: Fields): ObjectSche
   );
 }
 
-export const userMessageShape = (channel: Channel): ObjectSchema =>
+export const userMessageShape = (channel: SendChannel): ObjectSchema =>
   eventShape(channel, "user_message", {
     messageId: text("Message that it replies to; if unknown, an ID of the same form."),
     userPhoneNumber: text("Phone number of the user, with plus."),
@@ -59,7 +59,7 @@ export const userMessageShape = (channel: Channel): ObjectSchema =>
     message: Content,
   });
 
-export const messageStatusShape = (channel: Channel): ObjectSchema =>
+export const messageStatusShape = (channel: SendChannel): ObjectSchema =>
   eventShape(channel, "message_status", {
     statuses: Type.Object(
       {

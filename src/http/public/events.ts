@@ -1,6 +1,6 @@
 import { Type } from "../../lib/schema.ts";
 import { messageIdIn } from "../../model/callback.ts";
-import { CHANNELS } from "../../model/message.ts";
+import { SEND_CHANNELS } from "../../model/message.ts";
 import { refuseFaults, type Fault } from "../../model/problem.ts";
 import type { StoredEvent } from "../../store/callbacks.ts";
 import { eventJson } from "../../webhooks/payloads/event-json.ts";
@@ -50,7 +50,7 @@ function readPosition(query: AuthenticCall["query"], now: number, faults: Fault[
 const EventView = Type.Object(
   {
     eventId: Type.String({ description: "The `webhook-id` under which it is pushed." }),
-    channel: Type.String({ description: `${CHANNELS.join(", ")}.` }),
+    channel: Type.String({ description: `${SEND_CHANNELS.join(", ")}.` }),
     event: Type.String({
       description: "delivery_report, message_status, message_sent, user_message, link_click or verification_status.",
     }),

@@ -1,7 +1,7 @@
 import { isUuid } from "../../lib/ids.ts";
 import { Type } from "../../lib/schema.ts";
 import type { InboundContent, InboundMessage } from "../../model/inbound.ts";
-import { CHANNELS, messageIdOf } from "../../model/message.ts";
+import { SEND_CHANNELS, messageIdOf } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, refuseFaults, type Fault } from "../../model/problem.ts";
 import type { InboundFilter } from "../../store/inbound.ts";
@@ -31,9 +31,9 @@ async function getList({ store }: Services, { query, caller }: AuthenticCall): P
 }
 
 function readFilter(query: AuthenticCall["query"], faults: Fault[]): InboundFilter {
-  const channel = CHANNELS.find((known) => known === query.channel?.toLowerCase());
+  const channel = SEND_CHANNELS.find((known) => known === query.channel?.toLowerCase());
   if (query.channel !== undefined && !channel)
-    faults.push({ parameter: "channel", message: `channel is one of ${CHANNELS.join(", ")}.` });
+    faults.push({ parameter: "channel", message: `channel is one of ${SEND_CHANNELS.join(", ")}.` });
   const from = query.from === undefined ? undefined : readNumber(query.from.trim());
   if (from === null) faults.push({ parameter: "from", message: "from is an international phone number." });
   // An unencoded plus arrives as a space.
@@ -106,7 +106,7 @@ const Location = Type.Object({
 export const InboundView = Type.Object(
   {
     id: Type.String({ description: "Names what was sent." }),
-    channel: Type.String({ description: `${CHANNELS.join(", ")}.` }),
+    channel: Type.String({ description: `${SEND_CHANNELS.join(", ")}.` }),
     from: Type.String({ description: "The user's phone, without plus." }),
     to: Type.String({ description: "The sender, the bot or the business number that it was sent to." }),
     text: Type.String({ description: "What the user wrote; empty when it is one of the following." }),
@@ -155,7 +155,7 @@ export const listInbound: KeyedRoute = {
   description:
     "Texts, taps, files and places from every channel, newest first. A filtered page may be short and still have a `nextCursor`; continue until it is null.",
   query: {
-    channel: choiceParameter(CHANNELS, "Only what came on this channel."),
+    channel: choiceParameter(SEND_CHANNELS, "Only what came on this channel."),
     from: phoneParameter("The user's phone number."),
     to: textParameter("The sender, the bot or the business number that it was sent to.", inboundExample.to),
     since: timeParameter("Received at this time or later: epoch milliseconds or ISO 8601."),

@@ -2,6 +2,7 @@ import type { Carrier, Outcome } from "../../carriers/carrier.ts";
 import { composedFor } from "../../channels/draft.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/ids.ts";
+import type { Message } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import { refuseSingle, type Prepared } from "../accept/prepare.ts";
 
@@ -19,20 +20,52 @@ export async function tryCarrier(clock: Clock, prepared: Prepared, carrier: Carr
       message: "A try is one message to one recipient, at once and without short links.",
     });
   refuseSingle(prepared);
-  if (!carrier.isUp()) return { kind: "down", description: "The line is not up at the moment" };
+  const { channel, routeClass, sender, campaignName } = draft;
+  const { number } = recipient;
+  const composed = composedFor(prepared, 0);
+  return submitOnce(clock, carrier, {
+    ...composed,
+    accountId: account.id,
+    channel,
+    routeClass,
+    sender,
+    campaignName,
+    recipient: number,
+  });
+}
+
+/** The same for an e-mail, whose recipient is an address. */
+export const tryEmail = (
+  clock: Clock,
+  accountId: number,
+  { sender, content }: Pick<Message, "sender" | "content">,
+  carrier: Carrier,
+): Promise<Outcome> =>
+  submitOnce(clock, carrier, {
+    content,
+    segments: 1,
+    accountId,
+    channel: "email",
+    routeClass: "TRANS",
+    sender,
+    recipient: "",
+    campaignName: null,
+  });
+
+type Tried = Pick<
+  Message,
+  "content" | "segments" | "accountId" | "channel" | "routeClass" | "sender" | "recipient" | "campaignName"
+>;
+
+function submitOnce(clock: Clock, carrier: Carrier, tried: Tried): Promise<Outcome> {
+  if (!carrier.isUp()) return Promise.resolve({ kind: "down", description: "The line is not up at the moment" });
   const now = clock.now();
   return carrier.submit({
-    ...composedFor(prepared, 0),
-    accountId: account.id,
+    ...tried,
     requestId: newId(now),
     n: 1,
-    channel: draft.channel,
-    routeClass: draft.routeClass,
     test: false,
-    sender: draft.sender,
-    recipient: recipient.number,
     credits: 0,
-    campaignName: draft.campaignName,
     tried: [],
     carrier: carrier.name,
     state: "submitting",

@@ -23,6 +23,7 @@ const byAdapter = <T>(make: (adapter: RealAdapter) => T): Record<RealAdapter, T>
   whatsapp: make("whatsapp"),
   rbm: make("rbm"),
   http: make("http"),
+  email: make("email"),
 });
 
 const NO_LINES = byAdapter(() => null);
@@ -31,7 +32,7 @@ const carrierFields = {
   adapter: Type.Default(
     oneOf(
       ["simulator", ...ADAPTERS],
-      "Protocol adapter: simulator (default); smpp or http for text messages; whatsapp for the chat app; rbm for RCS.",
+      "Protocol adapter: simulator (default); smpp or http for text messages; whatsapp for the chat app; rbm for RCS; email for e-mail.",
     ),
     "simulator",
   ),

@@ -3,6 +3,7 @@ import type { RealAdapter, ConnectionsByAdapter } from "../../model/catalog.ts";
 import type { Channel } from "../../model/message.ts";
 import type { Fault } from "../../model/problem.ts";
 import type { SecretFactory } from "../record-type.ts";
+import { emailConnection } from "./email-connection.ts";
 import { httpConnection } from "./http-connection.ts";
 import { rbmConnection } from "./rbm-connection.ts";
 import { smppConnection } from "./smpp-connection.ts";
@@ -30,6 +31,7 @@ const CONNECTION_TYPES: { readonly [A in RealAdapter]: ConnectionType<Connection
   whatsapp: whatsappConnection,
   rbm: rbmConnection,
   http: httpConnection,
+  email: emailConnection,
 };
 
 export const ADAPTERS = Object.keys(CONNECTION_TYPES) as readonly RealAdapter[];

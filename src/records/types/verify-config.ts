@@ -1,5 +1,6 @@
 import { sidOf } from "../../model/twilio-sid.ts";
 import { nullable, Type, type Typed } from "../../lib/schema.ts";
+import { readMailbox } from "../../email/address.ts";
 import { isPlainText, isShowable } from "../../lib/text.ts";
 import { CHANNELS } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
@@ -13,6 +14,7 @@ import { countries, oneOf } from "./shared-fields.ts";
 
 const TEXT_MAX = 1000;
 const TEXTS_MAX = 50;
+const SUBJECT_MAX = 200;
 const LOCALE_TAG = /^[a-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}$/;
 const CODE_MIN = 4;
 const CODE_MAX = 10;
@@ -20,6 +22,16 @@ const APP_HASH = /^[A-Za-z0-9+/]{11}$/;
 const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
 const FIXED_CODE = /^[0-9A-Z]{4,10}$/;
 const DEFAULTS = DEFAULT_VERIFY_CONFIG;
+
+/** The subject is a header of the e-mail: a line end would start another one. */
+const SUBJECT_RULE = "A subject must be one line of plain text.";
+
+function tagsFault(field: string, map: Readonly<Record<string, string>>): string | null {
+  const tags = Object.keys(map);
+  return tags.length <= TEXTS_MAX && tags.every((tag) => LOCALE_TAG.test(tag))
+    ? null
+    : `${field} has at most ${TEXTS_MAX} texts, each named by a language tag such as hi or pt-BR.`;
+}
 
 const upTo = (maximum: number, description: string): Typed<number> =>
   Type.Integer({ minimum: 1, maximum, description });
@@ -29,7 +41,7 @@ const channel = Type.Object({
   from: Type.String({
     minLength: 1,
     maxLength: NAME_MAX,
-    description: "Sender ID, bot, or business number with plus.",
+    description: "Sender ID, bot, business number with plus, or e-mail address such as `Example <login@example.com>`.",
   }),
   template: Type.Default(
     nullable(
@@ -38,7 +50,7 @@ const channel = Type.Object({
         maxLength: 512,
         check: (name) => (isPlainText(name) ? null : "template must be the name of a template."),
       }),
-      "Template with variables for the code, or for the code and its validity in minutes. On SMS it defaults to null, which sends `text`; other channels require one.",
+      "Template with variables for the code, or for the code and its validity in minutes. On SMS it defaults to null, which sends `text`. RCS and the chat app require one, e-mail has none.",
     ),
     null,
   ),
@@ -80,7 +92,7 @@ export const verifyConfig = defineRecord({
         minLength: 1,
         maxLength: TEXT_MAX,
         description:
-          "Text of an SMS without template. Must contain `{code}`; `{minutes}` is optional (`{minutes} minutes` becomes `1 minute` for one).",
+          "Text of an e-mail, and of an SMS without template. Must contain `{code}`; `{minutes}` is optional (`{minutes} minutes` becomes `1 minute` for one).",
         check: (text) =>
           isShowable(text) && text.includes("{code}")
             ? null
@@ -101,10 +113,30 @@ export const verifyConfig = defineRecord({
         {
           description:
             "The text in other languages, by language tag such as hi or pt-BR. A request with `locale` pt-BR gets that of pt-BR, otherwise of pt, otherwise `text`. At most 50.",
-          check: (texts) =>
-            Object.keys(texts).length <= TEXTS_MAX && Object.keys(texts).every((tag) => LOCALE_TAG.test(tag))
-              ? null
-              : `texts has at most ${TEXTS_MAX} texts, each named by a language tag such as hi or pt-BR.`,
+          check: (texts) => tagsFault("texts", texts),
+        },
+      ),
+      {},
+    ),
+    subject: Type.Default(
+      Type.String({
+        minLength: 1,
+        maxLength: SUBJECT_MAX,
+        description: `Subject of an e-mail; \`{code}\` and \`{minutes}\` are optional. Defaults to ${DEFAULTS.subject}.`,
+        check: (subject) => (isPlainText(subject) ? null : SUBJECT_RULE),
+      }),
+      DEFAULTS.subject ?? "",
+    ),
+    subjects: Type.Default(
+      Type.Record(
+        Type.String({
+          minLength: 1,
+          maxLength: SUBJECT_MAX,
+          check: (subject) => (isPlainText(subject) ? null : SUBJECT_RULE),
+        }),
+        {
+          description: "The subject in other languages, by language tag, chosen like `texts`. At most 50.",
+          check: (subjects) => tagsFault("subjects", subjects),
         },
       ),
       {},
@@ -215,7 +247,17 @@ function readChannel(
         : `from must be plain text of 1 to ${max} characters.`;
     faults.push({ parameter: `channels[${index}].from`, message });
   }
-  if (template === null && by !== "sms")
+  if (by === "email") checkEmail(from ?? written, template, index, faults);
+  else if (template === null && by !== "sms")
     faults.push({ parameter: `channels[${index}].template`, message: `template is required on ${by}.` });
   return { channel: by, from: from ?? written, template, waitSeconds };
+}
+
+function checkEmail(from: string, template: string | null, index: number, faults: Fault[]): void {
+  const fault = (field: string, message: string): void =>
+    void faults.push({ parameter: `channels[${index}].${field}`, message });
+  if (readMailbox(from) === null)
+    fault("from", "On e-mail, from must be an address such as login@example.com or Example <login@example.com>.");
+  if (template !== null)
+    fault("template", "E-mail has no templates: omit template; the subject is subject and the text is text.");
 }

@@ -6,7 +6,7 @@ import type { Admission } from "../verifications.ts";
 import { lockTraffic, type LockedTraffic } from "./lock-traffic.ts";
 import type { Query } from "./pool.ts";
 import { codeRows, type CodeRows } from "./put-codes.ts";
-import { numberKey, numberOf, type WithCode } from "./verify-numbers.ts";
+import { addressKey, numberKey, numberOf, type WithCode } from "./verify-numbers.ts";
 
 interface Admitted {
   admissions: readonly Admission[];
@@ -34,6 +34,7 @@ function decide(item: WithCode, { numbers, prefixes, tallies }: LockedTraffic): 
   const { caps, guard, country, bound } = verification;
   const row = numbers.get(numberKey(item));
   if (!row) return OPEN;
+  const addressRow = numbers.get(addressKey(item) ?? "");
   const log = bound ? "sends" : "noted_sends";
   const book = bookOf(verification);
   const owed = owedUnder(verification);
@@ -41,6 +42,7 @@ function decide(item: WithCode, { numbers, prefixes, tallies }: LockedTraffic): 
   const ledger = prefixes.ledgerOf(accountId, prefix);
   const traffic = {
     sends: row[log],
+    addressSends: addressRow?.[log] ?? null,
     verifiedAt: row.verified_at,
     prefix: ledger,
     country: tallies.at(accountId, `country ${book}`, country),
@@ -52,6 +54,7 @@ function decide(item: WithCode, { numbers, prefixes, tallies }: LockedTraffic): 
     return { refused: refusals, noted: [], blocked: newBlock && { prefix, ...newBlock } };
   }
   row[log] = addMoment(row[log], now);
+  if (addressRow) addressRow[log] = addMoment(addressRow[log], now);
   if (guard) tallies.remember(item);
   if (owed) prefixes.set(accountId, prefix, ledgerAfterSend(ledger, owed, now));
   return { refused: [], noted: refusals, blocked: null };

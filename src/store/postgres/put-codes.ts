@@ -4,7 +4,7 @@ import { bookOf, firstDueAt, owedUnder, takePlace } from "../verification-rows.t
 import { columns } from "./columns.ts";
 import type { LockedTraffic } from "./lock-traffic.ts";
 import { rowKey } from "./row-key.ts";
-import { numberKey, numberOf, type NumberRow, type Numbers, type WithCode } from "./verify-numbers.ts";
+import { addressKey, numberKey, numberOf, type NumberRow, type Numbers, type WithCode } from "./verify-numbers.ts";
 import { countedSends, type TallyRow } from "./verify-tallies.ts";
 
 /** All rows that a batch of codes changes besides its messages. */
@@ -145,7 +145,7 @@ export function codeRows(admitted: readonly WithCode[], { numbers, prefixes }: L
     admitted.filter(({ verification }) => !verification.continues),
     numbers,
   );
-  const touched = new Set(admitted.map(numberKey));
+  const touched = new Set(admitted.flatMap((item) => [numberKey(item), addressKey(item)]));
   return {
     codes,
     numbers: [...numbers].flatMap(([key, row]) => (touched.has(key) ? [row] : [])),

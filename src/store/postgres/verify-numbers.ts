@@ -25,21 +25,29 @@ export const numberOf = ({ recipients }: Acceptance): string => recipients[0]?.n
 export const numberKey = (item: WithCode): string =>
   rowKey(item.message.accountId, item.verification.mode, numberOf(item));
 
+/** The row of the e-mail address that a code goes to, which is limited like a number; null on other channels. */
+export const addressKey = ({ message, verification: { mode, address = null } }: WithCode): string | null =>
+  address === null ? null : rowKey(message.accountId, mode, address);
+
 /** The numbers of a batch as rows without sends, which is true for most of them. */
 export function newNumbers(batch: readonly WithCode[]): Numbers {
   const rows: Numbers = new Map();
-  for (const item of batch) {
-    const { accountId, createdAt } = item.message;
-    rows.set(numberKey(item), {
-      account_id: accountId,
-      mode: item.verification.mode,
-      number: numberOf(item),
+  const add = ({ message, verification }: WithCode, key: string, number: string): void =>
+    void rows.set(key, {
+      account_id: message.accountId,
+      mode: verification.mode,
+      number,
       sends: "",
       noted_sends: "",
       latest: "{}",
-      touched_at: createdAt,
+      touched_at: message.createdAt,
       verified_at: 0,
     });
+  for (const item of batch) {
+    const { address = null } = item.verification;
+    const byAddress = addressKey(item);
+    add(item, numberKey(item), numberOf(item));
+    if (address !== null && byAddress !== null) add(item, byAddress, address);
   }
   return rows;
 }

@@ -102,6 +102,7 @@ export function createAdmit(db: DatabaseSync): {
     { accountId, number, createdAt: now }: Sent,
     verification: NewVerification,
     sends: string,
+    addressSends: string | null,
     verifiedAt: number,
   ): Admission {
     const { caps, guard, bound, country } = verification;
@@ -111,6 +112,7 @@ export function createAdmit(db: DatabaseSync): {
     const counted = { accountId, book: bookOf(verification), country, at: now };
     const traffic = {
       sends,
+      addressSends,
       verifiedAt,
       prefix: ledger,
       country: guard ? tallies.country(counted) : [],
@@ -128,11 +130,14 @@ export function createAdmit(db: DatabaseSync): {
   function admit(sent: Sent, packed: PackedCode): Admission {
     const { accountId, requestId, number, createdAt, test } = sent;
     const verification = unpackCode(packed);
-    const { mode, config, country, bound, fixed, next, followed, continues } = verification;
+    const { mode, config, country, bound, fixed, next, followed, continues, address } = verification;
     const log = bound ? logs.bound : logs.noted;
     const known = log.find.get(accountId, mode, number) as unknown as Known | undefined;
     const [sends = "", latestBefore = "{}", verifiedAt = 0] = known ?? [];
-    const admission = judge(sent, verification, sends, verifiedAt);
+    const knownAddress =
+      address === null ? undefined : (log.find.get(accountId, mode, address) as unknown as Known | undefined);
+    const addressSends = address === null ? null : (knownAddress?.[0] ?? "");
+    const admission = judge(sent, verification, sends, addressSends, verifiedAt);
     if (admission.refused.length > 0) return admission;
     const { before, latest } = continues
       ? { before: null, latest: latestBefore }
@@ -140,6 +145,15 @@ export function createAdmit(db: DatabaseSync): {
     if (before !== null) supersede.run(createdAt, createdAt, createdAt, accountId, before);
     // There is only one writer, so a row that was missing a moment ago can be inserted without another check.
     (known ? log.update : log.insert).run(momentText(createdAt), latest, createdAt, accountId, mode, number);
+    if (address !== null)
+      (knownAddress ? log.update : log.insert).run(
+        momentText(createdAt),
+        knownAddress?.[1] ?? "{}",
+        createdAt,
+        accountId,
+        mode,
+        address,
+      );
     const book = bookOf(verification);
     if (book !== "") tallies.add({ accountId, book, country, at: createdAt }, 1, 0);
     if (continues) return admission;

@@ -121,6 +121,7 @@ export type PackedCode = readonly [
   continues: boolean,
   followed: boolean,
   source: Required<NewVerification>["source"],
+  address: string | null,
 ];
 
 type PackedGuard = readonly [
@@ -150,6 +151,7 @@ const packCode = (code: NewVerification): PackedCode => [
   code.continues ?? false,
   code.followed ?? false,
   code.source ?? null,
+  code.address ?? null,
 ];
 
 const packGuard = (guard: PumpingGuard): PackedGuard => [
@@ -171,12 +173,12 @@ const unpackGuard = ([prefixUnused, countryPerHour, sendsPerDay, conversionPerce
 // prettier-ignore
 export const unpackCode = ([
   mode, config, country, digest, checksMax, failuresPerHour, failuresPerDay, expiresAt, bound, fixed,
-  cooldownSeconds, sendsPer10Minutes, sendsPerDay, guard, next, continues, followed, source,
+  cooldownSeconds, sendsPer10Minutes, sendsPerDay, guard, next, continues, followed, source, address,
 ]: PackedCode): Required<NewVerification> => ({
   mode, config, country, digest, checksMax, failuresPerHour, failuresPerDay, expiresAt, bound, fixed,
   caps: { cooldownSeconds, sendsPer10Minutes, sendsPerDay },
   guard: guard && unpackGuard(guard),
-  next, continues, followed, source,
+  next, continues, followed, source, address,
 });
 
 const ownOf = ({ content, segments, dueAt, timeline: trail }: NewRecipient): Own => [

@@ -1,4 +1,4 @@
-import { eventOf, type Callback, type CustomerEvent, type WebhookChannel } from "../../model/callback.ts";
+import { eventOf, type Callback, type CustomerEvent, type EventChannel } from "../../model/callback.ts";
 import { channelOf, eventBody } from "./event.ts";
 import { placeholderValues } from "./placeholders.ts";
 import { writeJson } from "../post-json.ts";
@@ -7,7 +7,7 @@ import { reportFacts, type DeliverDeps } from "../deliver.ts";
 /** An event, independent of endpoint and format. */
 export interface EventJson {
   eventId: string;
-  channel: WebhookChannel;
+  channel: EventChannel;
   event: string;
   /** Epoch milliseconds. */
   at: number;

@@ -4,7 +4,7 @@ import {
   type CustomerEvent,
   type WebhookRequest,
   type VerificationEvent,
-  type WebhookChannel,
+  type EventChannel,
   type WebhookContent,
 } from "../../model/callback.ts";
 import type { InboundContent, InboundMessage, UserFile } from "../../model/inbound.ts";
@@ -26,7 +26,7 @@ export function eventRequest(
 }
 
 /** The channel whose webhooks receive an event. */
-export function channelOf(happening: CustomerEvent): WebhookChannel {
+export function channelOf(happening: CustomerEvent): EventChannel {
   if (happening.kind === "inbound") return happening.inbound.channel;
   if (happening.kind === "verification") return "verify";
   // Only text messages have short links.
@@ -34,7 +34,7 @@ export function channelOf(happening: CustomerEvent): WebhookChannel {
 }
 
 /** The body for a webhook of a channel, regardless of its subscriptions; null if there is no payload. */
-export function eventBody(happening: CustomerEvent, channel: WebhookChannel, eventId: string): object | null {
+export function eventBody(happening: CustomerEvent, channel: EventChannel, eventId: string): object | null {
   if (happening.kind === "inbound") return userMessage(happening.inbound);
   if (happening.kind === "verification") return verificationStatus(happening);
   const { at, message } = happening;
@@ -63,7 +63,7 @@ export function eventBody(happening: CustomerEvent, channel: WebhookChannel, eve
  * The account's side (sender, bot, number), named as in requests of the channel. Chat-app events also have `botId`, so that one
  * receiver can read RCS and chat-app events.
  */
-function ourSide(channel: WebhookChannel, name: string): object {
+function ourSide(channel: EventChannel, name: string): object {
   if (channel === "rcs") return { botId: name };
   return channel === "chatapp" ? { botId: name, from: name } : { sender: name };
 }

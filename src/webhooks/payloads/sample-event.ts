@@ -10,9 +10,9 @@ import {
   type WebhookEvent,
 } from "../../model/callback.ts";
 import { SIMULATOR } from "../../model/catalog.ts";
-import { messageIdOf, type Channel } from "../../model/message.ts";
+import { messageIdOf, type SendChannel } from "../../model/message.ts";
 
-const OUR_SIDE: Readonly<Record<Channel, string>> = { sms: "HELIOG", rcs: "heliograph", chatapp: "+15550100199" };
+const OUR_SIDE: Readonly<Record<SendChannel, string>> = { sms: "HELIOG", rcs: "heliograph", chatapp: "+15550100199" };
 const RECIPIENT = "15550100100";
 
 /** A sample callback for testing an endpoint; its message does not exist. */
@@ -64,7 +64,7 @@ const verified = (at: number): CustomerEvent => ({
   verification: { id: newId(at), config: "default", number: RECIPIENT, state: "verified", checks: 1, test: false },
 });
 
-const delivered = (channel: Channel, at: number, gateway: string): CustomerEvent => ({
+const delivered = (channel: SendChannel, at: number, gateway: string): CustomerEvent => ({
   kind: "status",
   status: "delivered",
   at,
@@ -74,7 +74,7 @@ const delivered = (channel: Channel, at: number, gateway: string): CustomerEvent
   description: "Delivered to the phone",
 });
 
-const factsOf = (channel: Channel, at: number): MessageSnapshot => ({
+const factsOf = (channel: SendChannel, at: number): MessageSnapshot => ({
   messageId: messageIdOf({ requestId: newId(at), n: 1 }),
   channel,
   recipient: RECIPIENT,

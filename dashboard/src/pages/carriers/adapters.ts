@@ -2,6 +2,7 @@ import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
 import type { Field, Parts, Values } from "../../parts/record/field.ts";
 import { ChaosInput } from "./chaos-input.tsx";
+import { EMAIL_PARTS } from "./email-fields.ts";
 import { httpFault } from "./http-faults.ts";
 import { HTTP_PARTS, setHttp } from "./http-fields.ts";
 import { lineInput, type LineHabits } from "./line-input.tsx";
@@ -120,6 +121,23 @@ export const ADAPTERS: readonly Adapter[] = [
       callback: t(
         "Enter it with the client token as the webhook of your agent in the console of RCS for Business, and press Verify.",
       ),
+      hasBinds: false,
+      hasTemplates: false,
+    },
+  },
+  {
+    value: "email",
+    label: t("E-mail (SMTP)"),
+    about: t("Codes by e-mail over a mail server."),
+    ...lineOf("email", EMAIL_PARTS),
+    line: {
+      channel: "email",
+      trial: {
+        button: t("Try it"),
+        about: t("Connects, verifies the certificate and logs in, using the saved settings. No e-mail is sent."),
+        yes: t("Connection succeeded"),
+      },
+      callback: null,
       hasBinds: false,
       hasTemplates: false,
     },

@@ -13,6 +13,7 @@ import { BringTemplates } from "./bring-templates.tsx";
 import { CallbackAddress } from "./callback-address.tsx";
 import { useCarrierState, type Bind, type Carrier, type CarrierState } from "./carrier.ts";
 import { LineTrial } from "./line-trial.tsx";
+import { TestEmail } from "./test-email.tsx";
 import { TestMessage } from "./test-message.tsx";
 
 /** How a line does, in a word: refused is somebody's to mend, down mends itself. */
@@ -62,7 +63,11 @@ export function CarrierHealth({ carrier, line }: { carrier: Carrier; line: RealL
           {t("To check that the provider accepts messages, send a test message.")}
         </Text>
       )}
-      <TestMessage carrier={carrier} channel={line.channel} />
+      {line.channel === "email" ? (
+        <TestEmail carrier={carrier} />
+      ) : (
+        <TestMessage carrier={carrier} channel={line.channel} />
+      )}
       {line.hasTemplates && <BringTemplates carrier={carrier} />}
       {line.hasBinds && <Binds binds={data.binds} />}
       <Table>

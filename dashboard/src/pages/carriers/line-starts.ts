@@ -21,3 +21,14 @@ export const RBM_STARTS = {
   connections: 50,
   responseSeconds: 30,
 };
+
+/** What a new line to a mail server begins with, as the server has it too. */
+export const EMAIL_STARTS = {
+  port: 587,
+  security: "starttls",
+  username: null,
+  ca: null,
+  servername: null,
+  connections: 10,
+  timeoutSeconds: 30,
+};

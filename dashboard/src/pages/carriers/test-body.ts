@@ -1,6 +1,6 @@
 import type { Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
-import type { Channel } from "../../parts/channel.tsx";
+import type { SendChannel } from "../../parts/channel.tsx";
 import { ORIGINS } from "../../parts/origins.ts";
 import { requestOf } from "../compose/body.ts";
 import { draftOf, kindFor } from "../templates/sendable.ts";
@@ -36,7 +36,11 @@ export function headerOf(template: Template): { label: string; usual: string } |
 }
 
 /** The body of a send on the channel, as `POST /v1` takes it. */
-export function bodyOf(channel: Channel, written: Written, template: Template | undefined): Record<string, unknown> {
+export function bodyOf(
+  channel: SendChannel,
+  written: Written,
+  template: Template | undefined,
+): Record<string, unknown> {
   const { from, to, text, params, header } = written;
   if (!template) return { [ORIGINS[channel].field]: from, to, text, type: "TRANS" };
   const draft = { ...draftOf(template, params), to, [ORIGINS[channel].field]: from };

@@ -17,7 +17,7 @@ import { useState } from "react";
 import { usePages } from "../../api.ts";
 import type { Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
-import type { Channel } from "../../parts/channel.tsx";
+import type { SendChannel } from "../../parts/channel.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton, useWhyNot } from "../../parts/guarded.tsx";
@@ -28,7 +28,7 @@ import { useSendOnce } from "../../parts/use-send-once.ts";
 import { CARRIERS, type Carrier } from "./carrier.ts";
 import { bodyOf, headerOf, NOTHING_WRITTEN, type Written } from "./test-body.ts";
 
-interface Try {
+export interface Try {
   outcome: "taken" | "busy" | "refused" | "down" | "unknown";
   carrierMessageId: string | null;
   code: string | null;
@@ -46,7 +46,7 @@ const OUTCOMES = {
 } as const;
 
 /** A button and a small form that send one message straight through a line, and show what its carrier said. */
-export function TestMessage({ carrier, channel }: { carrier: Carrier; channel: Channel }) {
+export function TestMessage({ carrier, channel }: { carrier: Carrier; channel: SendChannel }) {
   const [opened, { toggle }] = useDisclosure(false);
   return (
     <div>
@@ -63,7 +63,7 @@ export function TestMessage({ carrier, channel }: { carrier: Carrier; channel: C
   );
 }
 
-function TestForm({ carrier, channel }: { carrier: Carrier; channel: Channel }) {
+function TestForm({ carrier, channel }: { carrier: Carrier; channel: SendChannel }) {
   const { label, path } = ORIGINS[channel];
   const names = useNames(path);
   const { rows: templates } = usePages<Template>(
@@ -183,7 +183,8 @@ function TemplateFields({ templates, template, written, change }: TemplateProps)
   );
 }
 
-function Outcome({ tried }: { tried: Try }) {
+/** What became of a test, with the exchange in the carrier's own terms. */
+export function Outcome({ tried }: { tried: Try }) {
   const { outcome, carrierMessageId, code, description, exchange, ms } = tried;
   const { words, color, icon: Icon } = OUTCOMES[outcome];
   const facts = [

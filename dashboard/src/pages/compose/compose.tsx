@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { get, type Page } from "../../api.ts";
 import type { Sent, Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
-import { CHANNELS } from "../../parts/channel.tsx";
+import { SEND_CHANNELS } from "../../parts/channel.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
@@ -72,7 +72,7 @@ function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }
             <Stack gap="lg">
               <SegmentedControl
                 aria-label={t("Channel")}
-                data={CHANNELS.map(({ value, label }) => ({ value, label }))}
+                data={SEND_CHANNELS.map(({ value, label }) => ({ value, label }))}
                 value={kind.channel}
                 onChange={(channel) => choose(KINDS.find((each) => each.channel === channel)?.id ?? FIRST_KIND.id)}
                 fullWidth

@@ -1,6 +1,6 @@
 import type { ChatTemplate, RcsTemplate, Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
-import type { Channel } from "../../parts/channel.tsx";
+import type { SendChannel } from "../../parts/channel.tsx";
 
 /** Everything that any kind of message asks for; each kind uses some of it. */
 export interface Draft {
@@ -53,7 +53,7 @@ export const exampleOf = (kind: Kind): Draft => ({
 
 export interface Kind {
   id: string;
-  channel: Channel;
+  channel: SendChannel;
   label: string;
   /** One sentence on what it is for. */
   about: string;

@@ -1,6 +1,6 @@
 import { Badge, Group, Text } from "@mantine/core";
 import { t } from "../../i18n/t.ts";
-import type { Channel } from "../../parts/channel.tsx";
+import type { SendChannel } from "../../parts/channel.tsx";
 import type { RecordKind } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
 import { EVENT_NAMES, type Webhook } from "./endpoint.ts";
@@ -15,7 +15,7 @@ interface Told {
 }
 
 /** Codes are told of like a channel, whichever one brings them. */
-type ToldChannel = Channel | "verify";
+type ToldChannel = SendChannel | "verify";
 
 const TOLD: Readonly<Record<ToldChannel, Told>> = {
   rcs: {

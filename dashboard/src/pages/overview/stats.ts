@@ -83,7 +83,14 @@ export function pointsOf({ from, to, step, series }: Stats, measure: Measure) {
   return Array.from({ length: Math.round((to - from) / STEP_MS[step]) }, (_, index) => {
     const at = from + index * STEP_MS[step];
     const of = (channel: Channel): number => counts.get(`${at} ${channel}`) ?? 0;
-    return { at, name: FORMATS[step].format(at), sms: of("sms"), rcs: of("rcs"), chatapp: of("chatapp") };
+    return {
+      at,
+      name: FORMATS[step].format(at),
+      sms: of("sms"),
+      rcs: of("rcs"),
+      chatapp: of("chatapp"),
+      email: of("email"),
+    };
   });
 }
 

@@ -60,7 +60,7 @@ export function OpenPhone({ number }: { number: string }) {
                 </ActionIcon>
               )
             }
-            foot={mayWrite && <AnswerBar thread={thread} busy={busy} run={run} />}
+            foot={mayWrite && thread.channel !== "email" && <AnswerBar thread={thread} busy={busy} run={run} />}
           >
             <Conversation
               thread={thread}

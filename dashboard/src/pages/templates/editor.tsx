@@ -6,7 +6,7 @@ import { Link, useLocation, useParams } from "wouter";
 import { get, patch, post, remove } from "../../api.ts";
 import type { Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
-import type { Channel } from "../../parts/channel.tsx";
+import type { SendChannel } from "../../parts/channel.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
@@ -28,7 +28,7 @@ import { TestSend } from "./test-send.tsx";
 
 const PATH = "/api/templates";
 
-function Editor({ channel }: { channel: Channel }) {
+function Editor({ channel }: { channel: SendChannel }) {
   const { id } = useParams<{ id: string }>();
   const { title } = TEMPLATE_KINDS[channel];
   const { data, error, refetch } = useQuery({
@@ -50,7 +50,7 @@ function Editor({ channel }: { channel: Channel }) {
 }
 
 /** The editor at the left, and at the right the phone that shows what it makes. */
-function Desk({ channel, before }: { channel: Channel; before: Template | undefined }) {
+function Desk({ channel, before }: { channel: SendChannel; before: Template | undefined }) {
   const { fields, starts, place, title } = TEMPLATE_KINDS[channel];
   const client = useQueryClient();
   const [, navigate] = useLocation();

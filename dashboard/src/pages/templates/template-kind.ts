@@ -1,6 +1,6 @@
 import type { Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
-import type { Channel } from "../../parts/channel.tsx";
+import type { SendChannel } from "../../parts/channel.tsx";
 import type { Field, Option, Values } from "../../parts/record/field.ts";
 import { ButtonsInput, CardsInput, HeaderInput, SuggestionsInput } from "./list-inputs.tsx";
 import { BodyInput, SmsTextInput } from "./variable-text.tsx";
@@ -45,7 +45,7 @@ const name = (hint: string, placeholder: string): Field => ({
 
 const hasText = ({ kind }: Values): boolean => kind === "text" || kind === "rich";
 
-export const TEMPLATE_KINDS: Readonly<Record<Channel, TemplateKind>> = {
+export const TEMPLATE_KINDS: Readonly<Record<SendChannel, TemplateKind>> = {
   sms: {
     title: t("SMS templates"),
     lead: t("Texts with variables, which requests name by templateId."),

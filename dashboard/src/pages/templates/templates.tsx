@@ -4,7 +4,7 @@ import { Link, useLocation } from "wouter";
 import { usePages } from "../../api.ts";
 import type { Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
-import type { Channel } from "../../parts/channel.tsx";
+import type { SendChannel } from "../../parts/channel.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -58,7 +58,7 @@ const columnsFor = (place: string): Column<Template>[] => [
   },
 ];
 
-const EXAMPLES: Readonly<Record<Channel, Record<string, unknown>>> = {
+const EXAMPLES: Readonly<Record<SendChannel, Record<string, unknown>>> = {
   sms: { name: "welcome", text: "Hello {#var#}, welcome!" },
   rcs: { channel: "rcs", name: "welcome", kind: "text", text: "Hello {{1}}, welcome!" },
   chatapp: { channel: "chatapp", name: "welcome", body: "Hello {{1}}, welcome!" },
@@ -66,7 +66,7 @@ const EXAMPLES: Readonly<Record<Channel, Record<string, unknown>>> = {
 
 const PAGE_ROWS = 200;
 
-function Templates({ channel }: { channel: Channel }) {
+function Templates({ channel }: { channel: SendChannel }) {
   const { title, lead, place } = TEMPLATE_KINDS[channel];
   const [, navigate] = useLocation();
   const [{ q }, change] = useUrlState(["q"]);

@@ -44,7 +44,7 @@ export function ChannelsInput({ label, hint, value, onChange, disabled, faultAt 
                 <TextInput
                   label={t("From")}
                   size="xs"
-                  placeholder={t("Sender, bot or number")}
+                  placeholder={each.channel === "email" ? t("Example <login@example.com>") : t("Sender, bot or number")}
                   value={each.from}
                   onChange={({ currentTarget }) => replace(index, { from: currentTarget.value })}
                   error={faultAt(`channels[${index}].from`)}
@@ -53,7 +53,7 @@ export function ChannelsInput({ label, hint, value, onChange, disabled, faultAt 
                 <TextInput
                   label={t("Template")}
                   size="xs"
-                  placeholder={each.channel === "sms" ? t("Text below") : ""}
+                  placeholder={each.channel === "sms" || each.channel === "email" ? t("Text below") : ""}
                   value={each.template ?? ""}
                   onChange={({ currentTarget }) => replace(index, { template: currentTarget.value || null })}
                   error={faultAt(`channels[${index}].template`)}

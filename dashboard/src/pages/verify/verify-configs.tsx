@@ -25,6 +25,7 @@ const KIND: RecordKind<VerifyConfig> = {
     name: "",
     channels: [{ channel: "sms", from: "HELIOG" }],
     text: "{code} is your verification code. It is valid for {minutes} minutes.",
+    subject: "Your verification code",
     length: 6,
     alphabet: "digits",
     lifeSeconds: 300,
@@ -57,9 +58,16 @@ const KIND: RecordKind<VerifyConfig> = {
     {
       name: "text",
       label: t("Text"),
-      hint: t("SMS text without a template. Must contain {code}; may contain {minutes}."),
+      hint: t("Text of SMS without a template and of e-mails. Must contain {code}; may contain {minutes}."),
       input: { kind: "long", rows: 2 },
       required: true,
+    },
+    {
+      name: "subject",
+      label: t("E-mail subject"),
+      hint: t("May contain {code} and {minutes}."),
+      input: { kind: "text" },
+      more: true,
     },
     { name: "length", label: t("Code length"), input: { kind: "number", min: 4, max: 10 } },
     {

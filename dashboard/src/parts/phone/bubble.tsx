@@ -76,7 +76,19 @@ function Content({ message, onTap }: Pick<Props, "message" | "onTap">) {
     );
   return (
     <>
-      <div className={classes.bubble}>{text}</div>
+      <div className={classes.bubble}>
+        {message.subject !== undefined && (
+          <Text fw={650} size="sm">
+            {message.subject}
+          </Text>
+        )}
+        {text}
+        {message.email !== undefined && (
+          <Text size="xs" c="dimmed">
+            {t("To {address}", { address: message.email })}
+          </Text>
+        )}
+      </div>
       <OtpChip text={text} />
       {suggestions.length > 0 && (
         <div className={classes.chips}>
