@@ -180,7 +180,11 @@ interface Paged<T> {
 }
 
 /** A listing, page by page, by the cursor that each page gives for the next. */
-export function usePages<T>(path: string, query: Query = {}, options: { enabled?: boolean } = {}): Paged<T> {
+export function usePages<T>(
+  path: string,
+  query: Query = {},
+  options: { enabled?: boolean; refreshMs?: number } = {},
+): Paged<T> {
   const result = useInfiniteQuery({
     queryKey: [path, query],
     queryFn: ({ pageParam, signal }) => get<Page<T>>(path, { ...query, cursor: pageParam }, signal),
@@ -188,6 +192,7 @@ export function usePages<T>(path: string, query: Query = {}, options: { enabled?
     getNextPageParam: (last) => last.nextCursor,
     placeholderData: keepPreviousData,
     enabled: options.enabled ?? true,
+    refetchInterval: options.refreshMs ?? false,
   });
   const rows = result.data?.pages.flatMap((page) => page.data) ?? [];
   return {

@@ -27,6 +27,7 @@ import {
   IconRoute,
   IconSettings,
   IconShieldCheck,
+  IconSparkles,
   IconSpeakerphone,
   IconTool,
   IconUserCircle,
@@ -204,6 +205,12 @@ export const NAV: readonly NavSection[] = [
             keywords: "webhook attempts resend recover",
           },
         ],
+      },
+      {
+        label: t("Agent sends"),
+        icon: IconSparkles,
+        path: "/developers/agent-sends",
+        keywords: "ai assistant mcp approval approve waiting",
       },
       {
         label: t("Request log"),

@@ -50,6 +50,7 @@ export const PAGES: readonly PageEntry[] = [
   page("/developers/smpp-clients", () => import("./pages/smpp-binds/smpp-binds.tsx")),
   page("/developers/identity-products", () => import("./pages/identity-hooks/identity-hooks.tsx")),
   page("/developers/credentials", () => import("./pages/credentials/credentials.tsx")),
+  page("/developers/agent-sends", () => import("./pages/agent-sends/agent-sends.tsx")),
   page("/developers/requests", () => import("./pages/requests/requests.tsx")),
   page("/developers/webhooks", () => import("./pages/endpoints/all-endpoints.tsx")),
   page("/operations/callbacks", () => import("./pages/callbacks/callbacks.tsx")),

@@ -86,6 +86,11 @@ export class Keyring {
     return this.#keys.find(secret, this.#deps.clock.now());
   }
 
+  /** The credential of a valid key by its id, for work that was begun with the key. */
+  findKey(id: string): Credential | null {
+    return this.#keys.findById(id, this.#deps.clock.now());
+  }
+
   /** The same for a username and password of the API of another product. */
   findLogin(kind: StoredKind, username: string, password: string): Credential<StoredCredential> | null {
     return this.#credentials.find(loginSecret(kind, username, password), this.#deps.clock.now());

@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import type { AgentLimits } from "../model/agent.ts";
 import { keyHint, newKeySecret, type ApiKey, type KeyMode, type Scope } from "../model/api-key.ts";
 import { Problem } from "../model/problem.ts";
 import type { RecordStore } from "../store/records.ts";
@@ -11,13 +12,19 @@ export interface KeyDeps {
   clock: Clock;
 }
 
-/** The settings of a key that users choose. */
+/** The settings of a key or a credential that users choose. */
 export interface KeyChoices {
   name: string;
   scopes: readonly Scope[];
   allowedIps: readonly string[];
   requestsPerSecond: number | null;
   expiresAt: number | null;
+}
+
+/** The settings of an API key that users choose. */
+export interface ApiKeyChoices extends KeyChoices {
+  /** Null, and also if it is missing, is an ordinary key. */
+  agent?: AgentLimits | null;
 }
 
 /** A new key with its secret, which is shown once. */
@@ -31,7 +38,7 @@ export function generateKey(
   { keyring, clock }: Pick<KeyDeps, "keyring" | "clock">,
   accountId: number,
   mode: KeyMode,
-  choices: KeyChoices,
+  { agent = null, ...choices }: ApiKeyChoices,
   secret: string = newKeySecret(mode),
 ): NewKey {
   const now = clock.now();
@@ -45,12 +52,18 @@ export function generateKey(
     createdAt: now,
     revokedAt: null,
     lastUsedAt: null,
+    agent,
     ...choices,
   };
   return { key, secret };
 }
 
-export async function createKey(deps: KeyDeps, accountId: number, mode: KeyMode, choices: KeyChoices): Promise<NewKey> {
+export async function createKey(
+  deps: KeyDeps,
+  accountId: number,
+  mode: KeyMode,
+  choices: ApiKeyChoices,
+): Promise<NewKey> {
   const created = generateKey(deps, accountId, mode, choices);
   await deps.store.insertKey(created.key);
   await deps.keyring.refresh();
@@ -67,7 +80,7 @@ export async function changeKey(
   deps: KeyDeps,
   accountId: number,
   id: string,
-  change: Partial<KeyChoices>,
+  change: Partial<ApiKeyChoices>,
 ): Promise<ApiKey> {
   findKey(deps, accountId, id);
   await deps.store.updateKey(accountId, id, change);
@@ -88,8 +101,9 @@ export async function rotateKey(deps: KeyDeps, accountId: number, id: string, ov
   const old = findKey(deps, accountId, id);
   if (old.revokedAt !== null)
     throw new Problem("RECORD_NOT_FOUND", { message: "The key is revoked: create a new one with POST /api/keys." });
-  const { name, scopes, allowedIps, requestsPerSecond, expiresAt } = old;
-  const created = generateKey(deps, accountId, old.mode, { name, scopes, allowedIps, requestsPerSecond, expiresAt });
+  const { name, scopes, allowedIps, requestsPerSecond, expiresAt, agent } = old;
+  const choices = { name, scopes, allowedIps, requestsPerSecond, expiresAt, agent };
+  const created = generateKey(deps, accountId, old.mode, choices);
   await deps.store.insertKey(created.key);
   const end = deps.clock.now() + overlapMs;
   await deps.store.updateKey(accountId, id, { expiresAt: Math.min(old.expiresAt ?? end, end) });

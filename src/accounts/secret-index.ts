@@ -6,7 +6,7 @@ import type { ApiKey } from "../model/api-key.ts";
 import type { Caller } from "./caller.ts";
 
 /** The properties that API keys and credentials share. */
-export type SecretHolder = Omit<ApiKey, "hint">;
+export type SecretHolder = Omit<ApiKey, "hint" | "agent">;
 
 /** A valid key or credential with everything that each request checks. */
 export interface Credential<K extends SecretHolder = ApiKey> extends Caller {

@@ -4,6 +4,7 @@ import { PhoneFeeds } from "../carriers/simulator/phone-feeds.ts";
 import type { IntegrityWatch } from "../cluster/watch-integrity.ts";
 import { startEventLoopLag } from "../cluster/event-loop-lag.ts";
 import { BadSetting } from "../config.ts";
+import { AgentCalls } from "../http/agents/agent-calls.ts";
 import { BodyBudget } from "../http/body-budget.ts";
 import { ConnectionLimits } from "../http/connection-limits.ts";
 import { EventStreams } from "../http/event-stream.ts";
@@ -14,6 +15,7 @@ import type { Services } from "../http/route.ts";
 import { changedSettings, settingsFaults } from "../facades/credential-settings.ts";
 import { IDENTITY_FACADES } from "../facades/identity/facade.ts";
 import { createServer } from "../http/server.ts";
+import { addMcp } from "../mcp/endpoint.ts";
 import { createFacades } from "./facades.ts";
 import { countDescriptors, readDescriptorLimit } from "../lib/descriptors.ts";
 import { MinuteCounter } from "../lib/minute-counter.ts";
@@ -189,6 +191,7 @@ export function createAppServer(deps: ListenDeps, certificate: OwnCertificate | 
     proxies: config.proxyProtocol,
     certificate,
     facades: [...createFacades(config.facades), ...IDENTITY_FACADES],
+    mcp: addMcp,
     onBroken: overrides.onBroken,
   });
   return { server, state, links, monitoring };
@@ -356,6 +359,7 @@ function createServices(deps: ListenDeps, state: ServerState, monitoring: Monito
     metrics,
     live: cluster.live,
     streams: monitoring.streams,
+    agentCalls: new AgentCalls(),
     requestLog: new RequestLog(clock),
     system: monitoring.system,
     connections: monitoring.connections,

@@ -230,6 +230,12 @@ export const COMMANDS = {
     meaning: "revokes an API key",
     load: async () => (await import("./remote/manage.ts")).revokeKey,
   },
+  mcp: {
+    usage: "mcp",
+    options: ["profile", "url", "key"],
+    meaning: "lets an AI assistant on this machine use a server: speaks the Model Context Protocol on stdin and stdout",
+    load: async () => (await import("./remote/mcp.ts")).mcp,
+  },
   bench: {
     usage: "bench [--messages 1000] [--concurrency 32]",
     options: [...SERVER, "messages", "concurrency"],

@@ -31,6 +31,7 @@ import type { DeliverDeps } from "../webhooks/deliver.ts";
 import type { WebhookDispatcher } from "../webhooks/dispatcher.ts";
 import type { Live } from "../stats/live.ts";
 import type { Metrics } from "../metrics.ts";
+import type { AgentCalls } from "./agents/agent-calls.ts";
 import type { SystemState } from "./admin/system.ts";
 import type { BodyFaults, CheckedFields } from "./check-body.ts";
 import type { EventStreams } from "./event-stream.ts";
@@ -82,6 +83,7 @@ export interface Services {
   live: Live;
   streams: EventStreams;
   requestLog: RequestLog;
+  agentCalls: AgentCalls;
   system(): SystemState;
   proxyWarning: ProxyWarning;
   connections: ConnectionLimits;

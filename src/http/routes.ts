@@ -2,6 +2,7 @@ import { CODE_PATTERN } from "../links/code.ts";
 import type { Role } from "../model/account.ts";
 import type { Scope } from "../model/api-key.ts";
 import { getAccount, patchAccount } from "./admin/account.ts";
+import { agentSendRoutes } from "./admin/agent-sends.ts";
 import { auditSummaries, listAudit } from "./admin/audit.ts";
 import { botRoutes } from "./admin/bots.ts";
 import { getCallback, listCallbacks, resendCallback } from "./admin/callbacks.ts";
@@ -134,6 +135,9 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["PATCH",  "/api/keys/:id",                               "manage",  "owner",  patchKey],
   ["DELETE", "/api/keys/:id",                               "manage",  "owner",  deleteKey],
   ["POST",   "/api/keys/:id/rotate",                        "manage",  "owner",  rotateKeyRoute],
+  ["GET",    "/api/agent-sends",                            "manage",  "viewer", agentSendRoutes],
+  ["POST",   "/api/agent-sends/:id/approve",                "-",       "member", agentSendRoutes],
+  ["POST",   "/api/agent-sends/:id/decline",                "-",       "member", agentSendRoutes],
   ["GET",    "/api/requests",                               "manage",  "viewer", listRequests],
   ["GET",    "/api/credentials",                            "manage",  "viewer", credentialRoutes],
   ["POST",   "/api/credentials",                            "manage",  "owner",  credentialRoutes],

@@ -15,7 +15,8 @@ import { queryAs, type QueryCaller } from "../store/query-caller.ts";
 import { ClientLeft } from "../store/reporting-queue.ts";
 import { authenticateSession } from "./auth/admit-session.ts";
 import { auditEntryOf } from "./auth/audit-entry.ts";
-import { authenticate, authenticateAgain, type AuthenticateDeps } from "./auth/authenticate.ts";
+import { AGENT_HEADER, callerOfAgent } from "./agents/agent-calls.ts";
+import { authenticate, authenticateAgain, refuseForbidden, type AuthenticateDeps } from "./auth/authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
 import { forwardedAddress } from "./client-address.ts";
 import {
@@ -74,6 +75,8 @@ interface Options {
   proxies: readonly string[] | null;
   /** The certificate for TLS and HTTP/2; null for plain HTTP. */
   certificate: CertificateSource | null;
+  /** Adds the endpoint of agents, which uses the other routes. */
+  mcp?: (app: FastifyInstance, services: Services, admission: AuthenticateDeps) => void;
   /** APIs of other products. */
   facades?: readonly Facade[];
   /** Called when the connection thread has crashed. */
@@ -197,6 +200,10 @@ export function createServer(services: Services, options: Options): FastifyInsta
     if (options.answersRequests)
       for (const facade of options.facades ?? []) addFacade(raw, services, admission, facade);
   });
+  if (options.answersRequests) {
+    services.agentCalls.connect(app);
+    options.mcp?.(app, services, admission);
+  }
   app.setNotFoundHandler((request, reply) => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain"));
   app.setErrorHandler((error, request, reply) => fail(request, reply, error, familyOf(request)));
   return app;
@@ -390,6 +397,13 @@ async function authenticateRequest(
 ): Promise<void> {
   const { method, headers } = request;
   const address = clientAddressOf(request);
+  const agent = services.agentCalls.find(headers[AGENT_HEADER]);
+  if (agent && !isPersonal(route)) {
+    const caller = callerOfAgent(agent);
+    setIdentified(request, caller);
+    refuseForbidden(agent.credential, address, route);
+    return setCaller(request, caller, () => caller);
+  }
   // An API key takes precedence over a cookie: only a program can have sent it.
   const token = headers.apikey === undefined ? readSessionToken(headers.cookie) : null;
   if (token === null && !isPersonal(route)) {

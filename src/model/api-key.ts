@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { randomText } from "../lib/random.ts";
+import type { AgentLimits } from "./agent.ts";
 
 /** `verify:custom` delivers codes that the caller chose. */
 export const SCOPES = ["sms", "rcs", "chatapp", "verify", "verify:custom", "read", "manage"] as const;
@@ -30,6 +31,8 @@ export interface ApiKey {
   expiresAt: number | null;
   revokedAt: number | null;
   lastUsedAt: number | null;
+  /** Limits of a key that an agent uses; null of an ordinary key. */
+  agent: AgentLimits | null;
 }
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,6 +1,6 @@
-/** The actor: a person, a program with its key, or a failed login. */
+/** The actor: a person, a program with its key, an agent with its key, or a failed login. */
 export interface Actor {
-  kind: "user" | "key" | "nobody";
+  kind: "user" | "key" | "agent" | "nobody";
   id: string | null;
   /** The person's e-mail address, or the key's name. */
   name: string | null;

@@ -14,7 +14,7 @@ export const CREDENTIAL_FORMS = ["account", "key"] as const;
 export type CredentialForm = (typeof CREDENTIAL_FORMS)[number];
 
 /** A stored username and password for the API of another product, with the limits of an API key. */
-export interface StoredCredential extends Omit<ApiKey, "hint"> {
+export interface StoredCredential extends Omit<ApiKey, "hint" | "agent"> {
   kind: StoredKind;
   username: string;
   /** The encrypted password, where it also signs callbacks; null for the other kinds. */

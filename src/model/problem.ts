@@ -178,6 +178,14 @@ export const PROBLEMS = {
     cause: "The operator has suspended the account that this key belongs to.",
     fix: "Contact the operator of this server.",
   },
+  AGENT_LIMIT: {
+    status: 403,
+    type: "permission",
+    message: "The limits of this agent's key do not allow this.",
+    cause:
+      "The recipient is not in the key's list, or its messages of one hour or credits of one day would be exceeded.",
+    fix: "The message names the limit. An owner can change the limits of the key under API keys.",
+  },
   SENDER_NOT_REGISTERED: {
     status: 403,
     type: "permission",
@@ -332,6 +340,13 @@ export const PROBLEMS = {
     message: "A record of this name already exists.",
     cause: "Names are unique among records of one type.",
     fix: "Use another name, or update the existing record.",
+  },
+  AGENT_SEND_OVER: {
+    status: 409,
+    type: "conflict",
+    message: "This send of an agent has already ended.",
+    cause: "It was sent, approved or declined before, or its time is over.",
+    fix: "Call `preview` again for a new token.",
   },
   TOTP_ALREADY_ON: {
     status: 409,

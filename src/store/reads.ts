@@ -122,6 +122,10 @@ export const READS = {
   findInvitation:         "pipeline",
   listUsers:              "reporting",
   listAudit:              "reporting",
+  countAgentUse:          "pipeline",
+  findAgentSend:          "pipeline",
+  findAgentSendByToken:   "pipeline",
+  listAgentSends:         "pipeline",
 
   sumStats:               "reporting",
   listStats:              "reporting",

@@ -1,5 +1,6 @@
 import { sql, type CompiledQuery, type Kysely } from "kysely";
 import { DEFAULT_SETTINGS, type Account, type AccountSettings } from "../model/account.ts";
+import { DEFAULT_AGENT_LIMITS, type AgentLimits } from "../model/agent.ts";
 import type { ApiKey, KeyMode, Scope } from "../model/api-key.ts";
 import type { CatalogRecord } from "../model/catalog.ts";
 import { EmailTaken, newUser, type NewUser } from "../model/user.ts";
@@ -31,7 +32,9 @@ export interface RecordStore {
   updateKey(
     accountId: number,
     id: string,
-    change: Partial<Pick<ApiKey, "name" | "scopes" | "allowedIps" | "requestsPerSecond" | "expiresAt" | "revokedAt">>,
+    change: Partial<
+      Pick<ApiKey, "name" | "scopes" | "allowedIps" | "requestsPerSecond" | "expiresAt" | "revokedAt" | "agent">
+    >,
   ): Promise<boolean>;
   touchKeys(used: readonly Pick<ApiKey, "accountId" | "id" | "lastUsedAt">[]): Promise<void>;
   /** A service-wide value; null when it is not set. */
@@ -162,12 +165,10 @@ export function createRecords({ db, atomically, mergeJson }: Engine): RecordStor
         .where("id", "=", id)
         .executeTakeFirst();
       if (!row) return false;
-      if (Object.keys(columnsOfKey(change)).length === 0) return true;
-      const update = db
-        .updateTable("api_keys")
-        .set(columnsOfKey(change))
-        .where("account_id", "=", accountId)
-        .where("id", "=", id);
+      const { agent } = change;
+      const columns = { ...columnsOfKey(change), ...(agent === undefined ? {} : { agent: writeAgent(agent) }) };
+      if (Object.keys(columns).length === 0) return true;
+      const update = db.updateTable("api_keys").set(columns).where("account_id", "=", accountId).where("id", "=", id);
       await atomically([update.compile(), bump()]);
       return true;
     },
@@ -240,8 +241,11 @@ function keyOf(row: KeyRow): ApiKey {
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    agent: row.agent === null ? null : { ...DEFAULT_AGENT_LIMITS, ...(JSON.parse(row.agent) as Partial<AgentLimits>) },
   };
 }
+
+const writeAgent = (agent: AgentLimits | null): string | null => (agent === null ? null : JSON.stringify(agent));
 
 const rowOfKey = (key: Omit<ApiKey, "accountId">): Omit<KeyRow, "account_id"> => ({
   id: key.id,
@@ -250,13 +254,14 @@ const rowOfKey = (key: Omit<ApiKey, "accountId">): Omit<KeyRow, "account_id"> =>
   hint: key.hint,
   created_at: key.createdAt,
   last_used_at: key.lastUsedAt,
+  agent: writeAgent(key.agent),
   ...columnsOfKey(key),
 });
 
 type KeyColumns = Pick<KeyRow, "name" | "scopes" | "allowed_ips" | "requests_per_second" | "expires_at" | "revoked_at">;
 
 /** The columns that keys and credentials have in common. */
-export function columnsOfKey(key: Omit<ApiKey, "accountId" | "hint">): KeyColumns;
+export function columnsOfKey(key: Omit<ApiKey, "accountId" | "hint" | "agent">): KeyColumns;
 export function columnsOfKey(change: Partial<ApiKey>): Partial<KeyColumns>;
 export function columnsOfKey(change: Partial<ApiKey>): Partial<KeyColumns> {
   return {

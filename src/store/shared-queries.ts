@@ -1,3 +1,4 @@
+import { createAgentSends } from "./agent-sends.ts";
 import { createAudit } from "./audit.ts";
 import { createAwaited } from "./awaited-receipts.ts";
 import { createCallbacks } from "./callbacks.ts";
@@ -50,6 +51,7 @@ export const createSharedQueries = (engine: Engine, budget: ReportingBudget | nu
   ...createVerifications(engine, budget),
   ...createVerifyGuard(engine),
   ...createUsers(engine),
+  ...createAgentSends(engine),
   ...createAudit(engine, budget),
   ...createStatsQueries(engine),
   ...createHold(engine),

@@ -9,6 +9,7 @@ import type {
   State,
 } from "../model/message.ts";
 import type { Receipt } from "../model/receipt.ts";
+import type { AgentSendStore } from "./agent-sends.ts";
 import type { AuditStore } from "./audit.ts";
 import type { AwaitedStore } from "./awaited-receipts.ts";
 import type { CallbackStore } from "./callbacks.ts";
@@ -69,6 +70,7 @@ export interface Store
     CallbackStore,
     VerifyStore,
     UserStore,
+    AgentSendStore,
     AuditStore,
     StatsStore,
     IdFormatStore,

@@ -36,6 +36,31 @@ export interface Tables {
     expires_at: number | null;
     revoked_at: number | null;
     last_used_at: number | null;
+    /** Limits as JSON; null of an ordinary key. */
+    agent: string | null;
+  };
+  /** Sends that agents have prepared. */
+  agent_sends: {
+    account_id: number;
+    id: string;
+    key_id: string;
+    digest: string;
+    operation: string;
+    body: string | null;
+    recipients: number;
+    credits: number;
+    state: string;
+    /** Random; tells a claim from another one of the same moment. */
+    claim: string | null;
+    reason: string | null;
+    result: string | null;
+    address: string;
+    created_at: number;
+    expires_at: number;
+    /** When it began to count towards the limits of its key. */
+    counted_at: number | null;
+    decided_by: string | null;
+    decided_at: number | null;
   };
   /** Usernames and passwords for the APIs of other products. */
   credentials: {

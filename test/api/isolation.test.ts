@@ -49,6 +49,7 @@ interface Loot {
   credentialId: string;
   hookId: string;
   bindId: string;
+  agentSendId: string;
   idempotencyKey: string;
   linkCode: string;
   linkTargetId: string;
@@ -258,6 +259,13 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "GET /api/credentials": () => [{ path: "/api/credentials?accountId=1", expected: 200 }],
   "POST /api/credentials": () => [
     { path: "/api/credentials", body: { kind: "kannel", name: "Mine", accountId: 1 }, expected: 201 },
+  ],
+  "GET /api/agent-sends": () => [{ path: "/api/agent-sends?accountId=1", expected: 200 }],
+  "POST /api/agent-sends/:id/approve": ({ agentSendId }) => [
+    { path: `/api/agent-sends/${agentSendId}/approve`, body: {}, expected: 403 },
+  ],
+  "POST /api/agent-sends/:id/decline": ({ agentSendId }) => [
+    { path: `/api/agent-sends/${agentSendId}/decline`, body: {}, expected: 403 },
   ],
   "GET /api/identity-hooks": () => [{ path: "/api/identity-hooks?accountId=1", expected: 200 }],
   "POST /api/identity-hooks": () => [
@@ -577,6 +585,25 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
         test: false,
       },
     ]);
+    const agentSendId = newId(Date.now());
+    await tenants.server.app.store.addAgentSend({
+      accountId: 1,
+      id: agentSendId,
+      keyId: keys.body.data[0]?.id ?? "",
+      digest: "digest",
+      operation: "sms",
+      body: null,
+      recipients: 1,
+      credits: 1,
+      state: "waiting",
+      reason: null,
+      result: null,
+      address: "127.0.0.1",
+      createdAt: Date.now(),
+      expiresAt: Date.now() + 3_600_000,
+      decidedBy: null,
+      decidedAt: null,
+    });
     loot = {
       messageId,
       scheduledId: scheduled.body.data[0]?.messageId ?? "",
@@ -585,6 +612,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       credentialId: credential.body.id,
       hookId: hook.body.id,
       bindId: bind.id,
+      agentSendId,
       idempotencyKey: "order-1",
       linkCode: codes[0]?.[0] ?? "",
       linkTargetId: `${requestId}:1`,
@@ -723,6 +751,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
           expect(shown).not.toContain(loot.credentialId);
           expect(shown).not.toContain(loot.hookId);
           expect(shown).not.toContain(loot.bindId);
+          expect(shown).not.toContain(loot.agentSendId);
           expect(shown).not.toContain(VICTIM_NUMBER);
           expect(shown).not.toContain(VICTIM_TARGET);
           expect(shown).not.toContain(VICTIM_EMAIL);

@@ -128,6 +128,7 @@ describe("the keyring", () => {
       expiresAt: null,
       revokedAt: null,
       lastUsedAt: null,
+      agent: null,
     };
     const slow = Promise.withResolvers<ApiKey[]>();
     const readings = [slow.promise, Promise.resolve([{ ...key, revokedAt: 1 }])];

@@ -20,6 +20,7 @@ import { faultFinder } from "../support/api-document.ts";
 import { codeAcceptance } from "../support/codes.ts";
 import { eventually } from "../support/eventually.ts";
 import { callOf, FAKE_DEFAULTS, openFakeWhatsapp, signedCall, type FakeWhatsapp } from "../support/fake-whatsapp.ts";
+import { agentAt } from "../support/mcp-client.ts";
 import { startTestServer, type TestServer } from "../support/test-server.ts";
 import { insertLinks } from "../support/links.ts";
 import { insertBind } from "../support/stored-bind.ts";
@@ -404,6 +405,16 @@ const RECORDS: Record<string, object> = {
 };
 let made = 0;
 
+/** A send of an agent that waits for approval. */
+async function waitingSend(name: string): Promise<string> {
+  const key = { name, scopes: ["sms"], agent: { needsApproval: true } };
+  const agent = await agentAt(server.url, (await server.request<{ key: string }>("POST", "/api/keys", key)).body.key);
+  const { token } = await agent.call("preview", { sender: "HELIOG", to: "15550100100", text: name });
+  await agent.call("send", { token });
+  const { body } = await server.request<{ data: { id: string }[] }>("GET", "/api/agent-sends?state=waiting");
+  return body.data[0]?.id ?? "";
+}
+
 /** The id of something that is there and that no other call has touched. */
 async function realId(kind: string): Promise<string> {
   made += 1;
@@ -418,6 +429,7 @@ async function realId(kind: string): Promise<string> {
     });
     return body.id;
   }
+  if (kind === "agent-sends") return waitingSend(name);
   if (kind === "smpp-binds") return (await insertBind(server, newId(Date.now()))).id;
   if (kind === "campaigns") {
     await server.send({ campaignName: name });

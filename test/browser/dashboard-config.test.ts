@@ -821,6 +821,7 @@ const PAGES: readonly { path: string | (() => string); heading: string }[] = [
   { path: "/developers/credentials?open=new", heading: "Credentials" },
   { path: "/developers/identity-products?open=new", heading: "Identity products" },
   { path: "/developers/smpp-clients", heading: "SMPP clients" },
+  { path: "/developers/agent-sends", heading: "Agent sends" },
   { path: "/account/keys?open=new", heading: "API keys" },
   { path: "/account/users", heading: "Users" },
   { path: "/account/audit", heading: "Audit log" },

@@ -1433,6 +1433,7 @@ const newKey = (name: string): Omit<ApiKey, "accountId"> => ({
   expiresAt: null,
   revokedAt: null,
   lastUsedAt: null,
+  agent: null,
 });
 
 const newAccount = (name: string): NewAccount => ({

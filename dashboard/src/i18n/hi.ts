@@ -45,6 +45,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "A name to recognize the key by.": "कुंजी पहचानने के लिए नाम।",
   "A path such as error.code, or null.": "पथ जैसे error.code, या null।",
   "A path such as message.id, or null.": "पथ जैसे message.id, या null।",
+  "A person approves each send": "हर प्रेषण को एक व्यक्ति स्वीकृत करता है",
   "A public URL that responds with 2xx within 15 seconds.": "सार्वजनिक URL जो 15 सेकंड में 2xx से उत्तर दे।",
   "A real carrier would reject this: {policy}": "वास्तविक कैरियर इसे अस्वीकार करेगा: {policy}",
   "A real phone gets it, and the carrier charges for it. It uses no route, costs no credits and does not appear in Messages.":
@@ -66,6 +67,9 @@ export const HINDI: Readonly<Record<string, string>> = {
   "A test sends the saved version.": "परीक्षण सहेजा हुआ संस्करण भेजता है।",
   "A text to one phone.": "एक फ़ोन को टेक्स्ट।",
   "Add word": "शब्द जोड़ें",
+  agent: "एजेंट",
+  "Agent sends": "एजेंट के प्रेषण",
+  "Allowed recipients": "अनुमत प्राप्तकर्ता",
   "API host. If you change it, enter the token again.": "API होस्ट। इसे बदलने पर टोकन फिर दर्ज करें।",
   "API host; each region has its own. If you change it, enter the key again.":
     "API होस्ट; हर क्षेत्र का अपना है। इसे बदलने पर कुंजी फिर दर्ज करें।",
@@ -172,6 +176,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   Apply: "लागू करें",
   "Apply file": "फ़ाइल लागू करें",
   "Apply the file?": "फ़ाइल लागू करें?",
+  Approve: "स्वीकृत करें",
+  "Approve and send": "स्वीकृत करें और भेजें",
   Approved: "स्वीकृत",
   Arrived: "पहुँचा",
   As: "रूप",
@@ -193,6 +199,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Balance, ledger and prices per segment.": "शेष, खाता-बही और प्रति खंड मूल्य।",
   "Base URL": "मूल URL",
   "Basic authentication": "बेसिक प्रमाणीकरण",
+  "Being sent": "भेजा जा रहा है",
   "Bind succeeded": "बाइंड सफल",
   "Bind type": "बाइंड का प्रकार",
   Binds: "बाइंड",
@@ -341,6 +348,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Constants that are not secret, used as {{value:name}}.":
     "स्थिर मान जो सीक्रेट नहीं हैं, {{value:name}} के रूप में उपयोग होते हैं।",
   Contacts: "संपर्क",
+  Content: "सामग्री",
   "Content of receipts": "रसीदों की सामग्री",
   "Content template ID of this text in your DLT registration.": "आपके DLT पंजीकरण में इस टेक्स्ट का content template ID।",
   "Conversation with {title}": "{title} के साथ बातचीत",
@@ -369,8 +377,12 @@ export const HINDI: Readonly<Record<string, string>> = {
   Credentials: "क्रेडेंशियल",
   Credits: "क्रेडिट",
   "Credits charged": "लगे क्रेडिट",
+  "Credits per day": "प्रतिदिन क्रेडिट",
   "Credits per segment": "प्रति खंड क्रेडिट",
   "Current password": "वर्तमान पासवर्ड",
+  Decline: "अस्वीकार करें",
+  "Decline this message?": "यह संदेश अस्वीकार करें?",
+  Declined: "अस्वीकृत",
   "Digits of the code": "कोड के अंक",
   "DLR Push Configuration": "DLR Push Configuration",
   "DLT entity ID (India)": "DLT entity ID (भारत)",
@@ -527,6 +539,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Focus the filter of the page": "पेज के फ़िल्टर पर जाएँ",
   Footer: "फ़ुटर",
   For: "के लिए",
+  "For an AI assistant": "AI सहायक के लिए",
   "For app-store reviewers and tests: these numbers always get the same code, only through the simulator. Edit them in their configuration.":
     "ऐप-स्टोर समीक्षकों और परीक्षणों के लिए: इन नंबरों को हमेशा वही कोड मिलता है, केवल सिम्युलेटर से। इन्हें इनके कॉन्फ़िगरेशन में बदलें।",
   "For carriers that use a command_status in an unusual way.":
@@ -621,6 +634,9 @@ export const HINDI: Readonly<Record<string, string>> = {
   "It gets promotions again. Do this only if its owner asked for it.":
     "इसे फिर प्रचार मिलेंगे। केवल तब करें जब इसके मालिक ने कहा हो।",
   "It gets promotions.": "इसे प्रचार मिलते हैं।",
+  "It goes to {recipients} recipients and costs {credits} credits.":
+    "यह {recipients} प्राप्तकर्ताओं को जाएगा और {credits} क्रेडिट लगेंगे।",
+  "It is not sent, and the assistant is told so when it asks.": "यह नहीं भेजा जाएगा, और सहायक के पूछने पर उसे बताया जाएगा।",
   "It waits until its endpoint is enabled again.": "यह एंडपॉइंट के फिर चालू होने तक प्रतीक्षा करता है।",
   "It will not be sent, and its credits are released.": "यह नहीं भेजा जाएगा और इसके क्रेडिट मुक्त होंगे।",
   "Its messages take the next matching route, or are rejected.": "इसके संदेश अगला मेल खाता रूट लेते हैं, या अस्वीकार होते हैं।",
@@ -732,6 +748,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Messages by channel: {measure}": "चैनल के अनुसार संदेश: {measure}",
   "Messages from phones go there.": "फ़ोन से आने वाले संदेश वहाँ जाते हैं।",
   "Messages of a test credential always go to the simulator.": "परीक्षण क्रेडेंशियल के संदेश हमेशा सिम्युलेटर को जाते हैं।",
+  "Messages per hour": "प्रति घंटा संदेश",
   "Messages per reply": "प्रति उत्तर संदेश",
   "Messages per page": "प्रति पेज संदेश",
   "Messages per second": "संदेश प्रति सेकंड",
@@ -763,6 +780,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Next attempt": "अगला प्रयास",
   "Next attempt at": "अगला प्रयास:",
   "Next steps": "अगले कदम",
+  "No agent has sent anything. Create a key for an AI assistant under API keys.":
+    "किसी एजेंट ने कुछ नहीं भेजा है। API कुंजियों में AI सहायक के लिए कुंजी बनाएँ।",
   "No API keys yet. Programs need a key to send.": "अभी कोई API कुंजी नहीं। भेजने के लिए प्रोग्राम को कुंजी चाहिए।",
   "No identity product delivers its codes here.": "कोई पहचान उत्पाद यहाँ से अपने कोड नहीं पहुँचाता।",
   "No PDU in the last minute.": "पिछले मिनट में कोई PDU नहीं।",
@@ -858,6 +877,10 @@ export const HINDI: Readonly<Record<string, string>> = {
     "नंबर जिन्हें आपके प्रचार नहीं मिलते। STOP उत्तर देने पर नंबर अपने आप जुड़ता है। TRANS और OTP संदेश फिर भी पहुँचते हैं।",
   "Numbers without a plus are read in this country's national format.":
     "बिना प्लस वाले नंबर इस देश के राष्ट्रीय प्रारूप में पढ़े जाते हैं।",
+  "Numbers, or beginnings of numbers such as 4915*. Leave empty for any.":
+    "नंबर, या नंबरों की शुरुआत जैसे 4915*। सभी के लिए खाली छोड़ें।",
+  "Otherwise the assistant reads only the last four digits, and no codes.":
+    "अन्यथा सहायक केवल अंतिम चार अंक पढ़ता है, और कोई कोड नहीं।",
   "OTP conversion": "OTP रूपांतरण",
   "Of its text messages: the product's API does not name one.": "इसके टेक्स्ट संदेशों का: उत्पाद का API इसे नहीं बताता।",
   "Of requests that name a Messaging Service and no From.": "उन अनुरोधों का जिनमें Messaging Service है और From नहीं।",
@@ -1108,6 +1131,11 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Secret of the product": "उत्पाद का सीक्रेट",
   "Send a test e-mail": "टेस्ट ई-मेल भेजें",
   "Sent to this server only, after TLS.": "केवल इसी सर्वर को, TLS के बाद भेजा जाता है।",
+  "Send this message?": "यह संदेश भेजें?",
+  "Sends wait under Agent sends until somebody approves them.":
+    "प्रेषण तब तक “एजेंट के प्रेषण” में रुके रहते हैं जब तक कोई उन्हें स्वीकृत न करे।",
+  "Show phone numbers": "फ़ोन नंबर दिखाएँ",
+  Size: "आकार",
   "SMPP clients": "SMPP क्लाइंट",
   "SMPP receipts do not contain one.": "SMPP रसीदों में समय क्षेत्र नहीं होता।",
   "SMS fallback": "SMS विकल्प",
@@ -1298,6 +1326,7 @@ export const HINDI: Readonly<Record<string, string>> = {
     "बिना टेम्पलेट वाले SMS और ई-मेल का टेक्स्ट। {code} होना ज़रूरी है; {minutes} हो सकता है।",
   "The address really gets it. It does not appear in Messages.": "यह वास्तव में उस पते पर पहुँचता है। यह संदेशों में नहीं दिखता।",
   Timeout: "समय-सीमा",
+  "The key works only at /mcp, within the limits below.": "कुंजी केवल /mcp पर, नीचे दी गई सीमाओं में काम करती है।",
   TLVs: "TLV",
   "The identity product that makes and checks the codes.": "पहचान उत्पाद, जो कोड बनाता और जाँचता है।",
   "The verification configuration that delivers the codes.": "सत्यापन कॉन्फ़िगरेशन, जो कोड पहुँचाता है।",
@@ -1583,6 +1612,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Virtual phone {number}": "वर्चुअल फ़ोन {number}",
   "Virtual phones": "वर्चुअल फ़ोन",
   Waiting: "प्रतीक्षा में",
+  "Waiting for approval": "स्वीकृति की प्रतीक्षा में",
   "Waiting for your first message": "आपके पहले संदेश की प्रतीक्षा",
   Waits: "प्रतीक्षा",
   Webhook: "Webhook",
@@ -1592,6 +1622,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   Weight: "भार",
   "Welcome to Heliograph": "Heliograph में आपका स्वागत है",
   What: "क्या",
+  "What AI assistants sent through this account, and what they want to send. A message that waits is sent only after you approve it.":
+    "AI सहायकों ने इस खाते से क्या भेजा, और वे क्या भेजना चाहते हैं। रुका हुआ संदेश आपकी स्वीकृति के बाद ही भेजा जाता है।",
   "What happens": "क्या होता है",
   "What the simulator does with names it does not know.": "सिम्युलेटर अज्ञात नामों के साथ क्या करता है।",
   When: "कब",
@@ -1824,6 +1856,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "{person} clicks by people, {value} by bots": "लोगों के {person} क्लिक, बॉट के {value}",
   "{preview} to show a preview": "पूर्वावलोकन दिखाने के लिए {preview}",
   "{recipientsClicked} of {recipients}": "{recipients} में से {recipientsClicked}",
+  "{recipients} recipients, {credits} credits": "{recipients} प्राप्तकर्ता, {credits} क्रेडिट",
   "{recipient} would fail: {failure}": "{recipient} विफल होगा: {failure}",
   "{refused} are not phone numbers and were skipped:": "{refused} फ़ोन नंबर नहीं हैं और छोड़ दिए गए:",
   "{resent} deliveries are queued again.": "{resent} डिलीवरी फिर कतार में हैं।",

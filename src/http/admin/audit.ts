@@ -47,8 +47,9 @@ const Entry = Type.Object(
     at: Type.Integer({ description: "Time of the action, in epoch milliseconds." }),
     actor: Type.Object(
       {
-        kind: Type.Union([Type.Literal("user"), Type.Literal("key"), Type.Literal("nobody")], {
-          description: "user: a person. key: an API key. nobody: a failed login, whose person is unknown.",
+        kind: Type.Union([Type.Literal("user"), Type.Literal("key"), Type.Literal("agent"), Type.Literal("nobody")], {
+          description:
+            "user: a person. key: an API key. agent: an API key at `/mcp`. nobody: a failed login, whose person is unknown.",
         }),
         id: nullable(Type.String(), "ID of the user or the key."),
         name: nullable(Type.String(), "Email address of the user or name of the key at that time."),
@@ -102,7 +103,7 @@ export const listAudit = (summaryOf: SummaryOf): KeyedRoute => ({
   group: "Users",
   summary: "List audit log entries",
   description:
-    "Lists every change made through `/api` by users and keys, every successful and failed login, and messages sent by users, newest first. Secrets, message texts and full phone numbers are never recorded. Entries are kept for 400 days by default (a server setting). A filtered page may be short and still have a `nextCursor`.",
+    "Lists every change made through `/api` by users and keys, every successful and failed login, messages sent by users, and every tool that agents call, newest first. Secrets, message texts and full phone numbers are never recorded. Entries are kept for 400 days by default (a server setting). A filtered page may be short and still have a `nextCursor`.",
   query: {
     who: textParameter("ID, email address or name of a user or key.", "ann@example.com"),
     what: { meaning: "Resource type, such as keys, or action, such as `login failed`.", example: "keys" },

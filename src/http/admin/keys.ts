@@ -4,15 +4,17 @@ import {
   findKey,
   revokeKey,
   rotateKey,
-  type KeyChoices,
+  type ApiKeyChoices,
   type NewKey,
 } from "../../accounts/keys.ts";
 import { refuseWiderKey } from "../../accounts/key-limits.ts";
 import { Type, type Infer } from "../../lib/schema.ts";
 import { pickFields } from "../../lib/shape.ts";
+import { DEFAULT_AGENT_LIMITS } from "../../model/agent.ts";
 import type { ApiKey, KeyMode } from "../../model/api-key.ts";
-import type { Fault } from "../../model/problem.ts";
+import { Problem, type Fault } from "../../model/problem.ts";
 import { keyedRoute, type KeyedRoute, type Services } from "../route.ts";
+import { agentField } from "./agent-limits.ts";
 import { expiryFaults, KEY_CHOICES, nullableTime, refuseBeyond } from "./key-choices.ts";
 
 const HOUR_MS = 3_600_000;
@@ -32,9 +34,22 @@ function keyFaults({ scopes, expiresAt }: KeyBody, services: Services, mode: Key
 
 /** Properties of a key, without the key itself. */
 function keyView(key: ApiKey): object {
-  const { id, name, mode, hint, scopes, allowedIps, requestsPerSecond, createdAt, expiresAt, revokedAt, lastUsedAt } =
-    key;
-  return { id, name, mode, hint, scopes, allowedIps, requestsPerSecond, createdAt, expiresAt, revokedAt, lastUsedAt };
+  const { id, name, mode, hint, scopes, allowedIps, requestsPerSecond, agent } = key;
+  const { createdAt, expiresAt, revokedAt, lastUsedAt } = key;
+  return {
+    id,
+    name,
+    mode,
+    hint,
+    scopes,
+    allowedIps,
+    requestsPerSecond,
+    agent,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedAt,
+  };
 }
 
 const mintedView = ({ key, secret }: NewKey): object => ({ ...keyView(key), key: secret });
@@ -51,9 +66,11 @@ const CreateBody = Type.Object({
   allowedIps: Type.Default(KEY_CHOICES.allowedIps, []),
   requestsPerSecond: Type.Default(KEY_CHOICES.requestsPerSecond, null),
   expiresAt: Type.Default(KEY_CHOICES.expiresAt, null),
+  agent: Type.Default(agentField, null),
 });
 
-const ChangeBody = Type.Partial(Type.Object(KEY_CHOICES));
+const CHANGES = { ...KEY_CHOICES, agent: agentField };
+const ChangeBody = Type.Partial(Type.Object(CHANGES));
 
 const RotateBody = Type.Object({
   overlapHours: Type.Default(
@@ -75,6 +92,7 @@ const KeyView = Type.Object(
     scopes: KEY_CHOICES.scopes,
     allowedIps: KEY_CHOICES.allowedIps,
     requestsPerSecond: KEY_CHOICES.requestsPerSecond,
+    agent: agentField,
     createdAt: Type.Integer({ description: "Epoch milliseconds." }),
     expiresAt: KEY_CHOICES.expiresAt,
     revokedAt: nullableTime("Time of revocation; null if not revoked."),
@@ -96,6 +114,7 @@ const example = {
   scopes: ["sms", "read"],
   allowedIps: ["203.0.113.0/24"],
   requestsPerSecond: null,
+  agent: null,
   createdAt: 1767225600000,
   expiresAt: null,
   revokedAt: null,
@@ -149,14 +168,22 @@ export const postKey = keyedRoute({
   description:
     "Returns the new key, shown only once: only its digest is stored. A key can grant only scopes that it has itself, and cannot create a key that expires later or is allowed from more addresses. A test key cannot have the scope `manage`.",
   body: CreateBody,
-  requestExamples: { pipeline: { name: "Shop", scopes: ["sms", "read"], allowedIps: ["203.0.113.0/24"] } },
+  requestExamples: {
+    pipeline: { name: "Shop", scopes: ["sms", "read"], allowedIps: ["203.0.113.0/24"] },
+    agent: {
+      name: "Assistant",
+      scopes: ["sms", "read"],
+      agent: { recipients: ["1555*"], messagesPerHour: 20, creditsPerDay: 100, needsApproval: true },
+    },
+  },
   response: MintedView,
   responseExample: mintedExample,
   bodyFaults: ({ right, wrong }, services, { caller }) =>
     keyFaults(right, services, wrong.has("mode") ? null : (right.mode ?? caller.key.mode)),
   handle: async (services, { body, caller, reply }) => {
-    const { mode = caller.key.mode, name, scopes, allowedIps, requestsPerSecond, expiresAt } = body;
-    const chosen: KeyChoices = { name, scopes, allowedIps, requestsPerSecond, expiresAt };
+    const { mode = caller.key.mode, name, scopes, allowedIps, requestsPerSecond, expiresAt, agent } = body;
+    const limits = agent && { ...DEFAULT_AGENT_LIMITS, ...agent };
+    const chosen: ApiKeyChoices = { name, scopes, allowedIps, requestsPerSecond, expiresAt, agent: limits };
     refuseBeyond(caller, scopes);
     refuseWiderKey(caller, null, chosen);
     const minted = await createKey(services, caller.account.id, mode, chosen);
@@ -173,7 +200,7 @@ export const patchKey = keyedRoute({
   path: "/api/keys/:id",
   summary: "Update an API key",
   description:
-    "Changes only the fields in the request. A request made with a key can only narrow expiry and addresses; a logged-in owner can also widen them. Takes effect at once on this node and within five seconds on all others.",
+    "Changes only the fields in the request. A request made with a key can only narrow expiry and addresses and cannot change `agent`; a logged-in owner can. Takes effect at once on this node and within five seconds on all others.",
   body: ChangeBody,
   requestExamples: { "lower rate limit": { requestsPerSecond: 10 } },
   response: KeyView,
@@ -184,7 +211,11 @@ export const patchKey = keyedRoute({
     const { body, caller, params } = call;
     const before = findKey(services, caller.account.id, params.id ?? "");
     const { id } = before;
-    const change = pickFields(KEY_CHOICES, body);
+    const { agent, ...others } = pickFields(CHANGES, body);
+    const limits = agent && { ...DEFAULT_AGENT_LIMITS, ...before.agent, ...agent };
+    const change: Partial<ApiKeyChoices> = { ...others, ...(limits === undefined ? {} : { agent: limits }) };
+    if (change.agent !== undefined && !caller.session)
+      throw new Problem("INSUFFICIENT_SCOPE", { message: "Only an owner who is logged in can change agent." });
     refuseBeyond(caller, change.scopes ?? []);
     // Changing name or rate limit grants nothing, so it is allowed even for a key with more scopes than the caller.
     if (change.expiresAt !== undefined || change.allowedIps !== undefined)

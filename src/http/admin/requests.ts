@@ -45,7 +45,7 @@ async function getRequests({ store, requestLog, system }: Services, { query, cal
 /** Requests of other users are for owners, as in the audit log. */
 function isVisible(caller: AuthenticCall["caller"], { actor, test }: LoggedRequest): boolean {
   if (seesTestsOnly(caller) && !test) return false;
-  return actor.kind === "key" || caller.role === "owner" || actor.id === caller.actor.id;
+  return actor.kind !== "user" || caller.role === "owner" || actor.id === caller.actor.id;
 }
 
 /** A test key sees no ids, because a refused request may have asked for a live one. */
@@ -71,7 +71,7 @@ const Entry = Type.Object(
     at: Type.Integer({ description: "Time of the response, in epoch milliseconds." }),
     actor: Type.Object(
       {
-        kind: Type.Union([Type.Literal("key"), Type.Literal("user")], {
+        kind: Type.Union([Type.Literal("key"), Type.Literal("agent"), Type.Literal("user")], {
           description: "key: an API key or a credential. user: a person in the dashboard.",
         }),
         id: nullable(Type.String(), "ID of the key, the credential or the user."),

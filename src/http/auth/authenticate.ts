@@ -48,6 +48,7 @@ export async function authenticate(
     findCaller(admission, headers),
   );
   request.onIdentified(credential);
+  refuseAgentKey(credential);
   return admitFound(admission, credential, address, rule, setHeader);
 }
 
@@ -110,7 +111,7 @@ export function admitFound<K extends SecretHolder>(
       retryAfterSeconds: MinuteCounter.secondsLeft(now),
     });
   }
-  checkPermissions(credential, address, rule);
+  refuseForbidden(credential, address, rule);
   const { bucket } = credential;
   if (bucket) {
     const taken = bucket.take(now);
@@ -130,11 +131,19 @@ export function authenticateAgain(
 ): Credential {
   const credential = findCaller({ keyring }, request.headers);
   if (!credential) throw new Problem("UNAUTHORIZED");
-  checkPermissions(credential, request.address, rule);
+  refuseAgentKey(credential);
+  refuseForbidden(credential, request.address, rule);
   return credential;
 }
 
-function checkPermissions(
+/** The limits of an agent's key are checked at `/mcp`, so another way to send would be a way around them. */
+function refuseAgentKey(credential: Credential | null): void {
+  if (credential && credential.key.agent !== null)
+    throw new Problem("INSUFFICIENT_SCOPE", { message: "This key is for agents: it is valid at /mcp only." });
+}
+
+/** Throws if the rules of the route, the account or the key do not allow the request. */
+export function refuseForbidden(
   { key, account, networks }: Credential<SecretHolder>,
   address: string,
   rule: LoginRule,

@@ -41,6 +41,7 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   Credits: "Balance and ledger of a metered account.",
   Statistics: "Counts and latencies over time, and live message events.",
   "Short links": "Shortened URLs in texts, and their clicks.",
+  Agents: "What AI assistants sent by `/mcp`, and what waits for a person's approval.",
   "API keys": "API keys: scopes, allowed networks, rate limit, expiry, and their last requests.",
   "Identity products": "Hooks by which identity products such as Supabase or Okta deliver the codes that they make.",
   Credentials: "Usernames and passwords for the APIs of other products that Heliograph understands.",

@@ -32,6 +32,7 @@ import { invitations } from "./0036-invitations.ts";
 import { smppServer } from "./0036-smpp-server.ts";
 import { repeatedParts } from "./0037-repeated-parts.ts";
 import { verifySources } from "./0041-verify-sources.ts";
+import { agents } from "./0042-agents.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order of application. A released migration never changes; a schema change is a new entry. */
@@ -71,6 +72,7 @@ export const MIGRATIONS: readonly Migration[] = [
   smppServer,
   repeatedParts,
   verifySources,
+  agents,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */

@@ -18,7 +18,7 @@ const FILTERS = ["who", "what", "from", "until"] as const;
 interface Entry {
   id: string;
   at: number;
-  actor: { kind: "user" | "key" | "nobody"; id: string | null; name: string | null };
+  actor: { kind: "user" | "key" | "agent" | "nobody"; id: string | null; name: string | null };
   action: string;
   /** The action in words. */
   summary: string;
@@ -29,6 +29,8 @@ interface Entry {
   address: string;
 }
 
+const KIND_WORDS = { key: t("key"), agent: t("agent"), nobody: t("failed sign-in") } as const;
+
 const COLUMNS: readonly Column<Entry>[] = [
   { title: t("Time"), render: ({ at }) => <TimeText at={at} size="sm" /> },
   {
@@ -36,7 +38,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     render: ({ actor }) => (
       <Group gap={6} wrap="nowrap">
         <Text size="sm">{actor.name ?? t("Unknown user")}</Text>
-        {actor.kind !== "user" && <Badge color="gray">{actor.kind === "key" ? t("key") : t("failed sign-in")}</Badge>}
+        {actor.kind !== "user" && <Badge color="gray">{KIND_WORDS[actor.kind]}</Badge>}
       </Group>
     ),
   },

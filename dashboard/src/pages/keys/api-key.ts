@@ -1,5 +1,6 @@
 import { t } from "../../i18n/t.ts";
 import type { Field, Values } from "../../parts/record/field.ts";
+import { AgentInput } from "./agent-input.tsx";
 import { MomentInput } from "../../parts/record/moment-input.tsx";
 
 export const KEYS = "/api/keys";
@@ -12,6 +13,7 @@ export interface ApiKey {
   scopes: readonly string[];
   allowedIps: readonly string[];
   requestsPerSecond: number | null;
+  agent: object | null;
   createdAt: number;
   expiresAt: number | null;
   revokedAt: number | null;
@@ -35,6 +37,7 @@ export const STARTS: Values = {
   allowedIps: [],
   requestsPerSecond: null,
   expiresAt: null,
+  agent: null,
 };
 
 /** What a test key can be given: the configuration is live. */
@@ -105,6 +108,13 @@ export const FIELDS: readonly Field[] = [
     input: { kind: "several", options: TEST_SCOPES },
     required: true,
     when: ({ mode }) => mode === "test",
+  },
+  {
+    name: "agent",
+    label: t("For an AI assistant"),
+    hint: t("The key works only at /mcp, within the limits below."),
+    input: { kind: "own", component: AgentInput },
+    secretFree: true,
   },
   ...LIMIT_FIELDS,
 ];

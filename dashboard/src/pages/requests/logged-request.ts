@@ -3,7 +3,7 @@ export interface LoggedRequest {
   id: string;
   node: number;
   at: number;
-  actor: { kind: "key" | "user"; id: string | null; name: string | null };
+  actor: { kind: "key" | "agent" | "user"; id: string | null; name: string | null };
   test: boolean;
   method: string;
   path: string;
