@@ -72,7 +72,7 @@ const Entry = Type.Object(
     actor: Type.Object(
       {
         kind: Type.Union([Type.Literal("key"), Type.Literal("agent"), Type.Literal("user")], {
-          description: "key: an API key or a credential. user: a person in the dashboard.",
+          description: "key: an API key or a credential. agent: an API key at `/mcp`. user: a person in the dashboard.",
         }),
         id: nullable(Type.String(), "ID of the key, the credential or the user."),
         name: nullable(Type.String(), "Name of the key, or email address of the user."),
