@@ -100,6 +100,7 @@ export const isReportedState = (state: State): boolean => REPORTED_STATES.has(st
 /** Events that a webhook can subscribe to. */
 export const WEBHOOK_EVENTS = [
   "user_message",
+  "delivery_report",
   "message_status",
   "message_sent",
   "link_click",
@@ -114,9 +115,9 @@ export type WebhookChannel = (typeof WEBHOOK_CHANNELS)[number];
 /** Subjects of events. No webhook subscribes to e-mails: their verifications report how they end. */
 export type EventChannel = Channel | "verify";
 
-/** The events of each subject. The status of an SMS goes to delivery reports instead. */
+/** The events of each subject. The status of an SMS is the delivery report, which says more than a status. */
 export const CHANNEL_EVENTS: Readonly<Record<WebhookChannel, readonly WebhookEvent[]>> = {
-  sms: ["user_message", "link_click"],
+  sms: ["user_message", "delivery_report", "link_click"],
   rcs: ["user_message", "message_status"],
   chatapp: ["user_message", "message_status", "message_sent"],
   verify: ["verification_status"],
@@ -131,20 +132,40 @@ const EVENT_OF: Readonly<Record<CustomerEvent["kind"], WebhookEvent>> = {
   verification: "verification_status",
 };
 
-/** The webhook event of a stored event; each kind has exactly one. */
-export const eventOf = ({ kind }: Pick<CustomerEvent, "kind">): WebhookEvent => EVENT_OF[kind];
+/** The webhook event of a kind of event on a channel. */
+export const eventOf = (kind: CustomerEvent["kind"], channel: EventChannel): WebhookEvent =>
+  kind === "status" && channel === "sms" ? "delivery_report" : EVENT_OF[kind];
 
-/** A webhook: the URL for callbacks of a channel. */
+/** A webhook: the URL for callbacks of one or more channels. */
 export interface WebhookContent {
+  /** The first of its channels. */
   channel: WebhookChannel;
+  /** Absent in records of earlier releases, which have one channel. */
+  channels?: readonly WebhookChannel[];
   method: "POST";
   url: string;
   events: readonly WebhookEvent[];
+  constantHeaders?: readonly ConstantHeader[];
   enabled: boolean;
   /** The reason of an automatic switch-off; null when it is on or a person switched it off. */
   disabledReason: string | null;
   /** Encrypted. The first signs; the others sign as well until they expire. */
   secrets: readonly EndpointSecret[];
+}
+
+export const channelsOf = ({
+  channel,
+  channels,
+}: Pick<WebhookContent, "channel" | "channels">): readonly WebhookChannel[] => channels ?? [channel];
+
+/** True if a webhook follows this event on this channel. */
+export const follows = (webhook: WebhookContent, event: WebhookEvent, channel: EventChannel): boolean =>
+  webhook.events.includes(event) && channelsOf(webhook).some((one) => one === channel);
+
+/** A header that every request to an endpoint has, such as Authorization. Its value is encrypted. */
+export interface ConstantHeader {
+  name: string;
+  sealed: string;
 }
 
 /** The provider value for all carriers. */
@@ -157,6 +178,9 @@ export interface DlrConfigContent {
   method: "GET" | "POST";
   url: string;
   headers: readonly HeaderPair[];
+  /** The fields of the report; null when `headers` choose them. Absent in records of earlier releases. */
+  fields?: readonly ReportField[] | null;
+  constantHeaders?: readonly ConstantHeader[];
   enabled: boolean;
   disabledReason: string | null;
   secrets: readonly EndpointSecret[];
@@ -165,6 +189,13 @@ export interface DlrConfigContent {
 export interface HeaderPair {
   key: string;
   /** One of the placeholders, such as `{{messageId}}`. */
+  value: string;
+}
+
+/** A field of a delivery report under a name of the customer's own. */
+export interface ReportField {
+  name: string;
+  /** A placeholder, or a constant text. */
   value: string;
 }
 

@@ -51,14 +51,15 @@ export function checkHeaderPairs(pairs: readonly HeaderPair[], faults: Fault[], 
 
 /** All faults of one header pair. */
 export function checkHeaderPair({ key, value }: HeaderPair, faults: Fault[], path: string): void {
-  const keyFault = keyFaultOf(key);
+  const keyFault = headerNameFault(key);
   if (keyFault !== null) faults.push({ parameter: `${path}.key`, message: keyFault });
   if (readPlaceholder(value) !== null) return;
   const known = PLACEHOLDERS.map((name) => `{{${name}}}`).join(", ");
   faults.push({ parameter: `${path}.value`, message: `value is exactly one of ${known}.` });
 }
 
-function keyFaultOf(key: string): string | null {
+/** The fault of the name of a header that a customer chose; null if it may be sent. */
+export function headerNameFault(key: string): string | null {
   if (!TOKEN.test(key) || key.length > KEY_MAX)
     return `key is the name of an HTTP header: 1 to ${KEY_MAX} letters, digits and dashes, like X-Message-Id.`;
   const name = key.toLowerCase();

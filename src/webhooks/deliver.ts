@@ -12,6 +12,7 @@ import {
 import { HELD, type CallbackRef, type Settlement } from "../store/callbacks.ts";
 import { writeAttempt } from "./attempt-log.ts";
 import type { FacadeDelivery } from "./facade-delivery.ts";
+import { withConstantHeaders } from "./constant-headers.ts";
 import { eventRequest } from "./payloads/event.ts";
 import type { ReportFacts } from "./payloads/placeholders.ts";
 import type { WebhookTransport, DeliveryResult } from "./transport/transport.ts";
@@ -60,7 +61,8 @@ export async function deliver(deps: DeliverDeps, callback: Callback): Promise<De
     const reason = endpoint ? "its endpoint no longer asks for such events" : "its endpoint is gone";
     return { result: null, endpoint: null, settlement: drop(deps, callback, reason) };
   }
-  const result = await deps.transport.sendWebhook(request, signingOf(deps, endpoint, callback));
+  const whole = withConstantHeaders(request, endpoint.content, deps.seal);
+  const result = await deps.transport.sendWebhook(whole, signingOf(deps, endpoint, callback));
   return { result, endpoint, settlement: settlementOf(deps, callback, result) };
 }
 
@@ -85,7 +87,8 @@ const isDisabled = ({ catalog }: Pick<DeliverDeps, "catalog">, { accountId, endp
 /** The signed request for an endpoint; null if it does not subscribe. */
 export function requestFor(deps: DeliverDeps, endpoint: EndpointRecord, callback: Callback): WebhookRequest | null {
   const request = unsignedFor(deps, endpoint, callback);
-  return request && signed(request, signingOf(deps, endpoint, callback));
+  if (!request) return null;
+  return signed(withConstantHeaders(request, endpoint.content, deps.seal), signingOf(deps, endpoint, callback));
 }
 
 /** The request without a signature, for samples. */
@@ -95,9 +98,10 @@ export function unsignedFor(
   callback: Callback,
 ): WebhookRequest | null {
   const { accountId, eventId, happening } = callback;
+  const facts = reportFacts(deps, accountId, happening);
   return kind === "dlrConfig"
-    ? deliveryReportRequest(content, happening, reportFacts(deps, accountId, happening))
-    : eventRequest(content, happening, eventId);
+    ? deliveryReportRequest(content, happening, facts)
+    : eventRequest(content, happening, eventId, facts);
 }
 
 function signingOf({ clock, seal }: DeliverDeps, { content }: EndpointRecord, { eventId }: Callback): Signing {

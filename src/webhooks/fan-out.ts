@@ -2,8 +2,10 @@ import type { AccountCatalog, Catalog, EndpointRecord } from "../records/catalog
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import {
+  channelsOf,
   EVERY_PROVIDER,
   eventOf,
+  follows,
   isReportedState,
   type Callback,
   type CustomerEvent,
@@ -82,8 +84,8 @@ function findEvents(records: AccountCatalog, accountId: number, to: State): Subs
         carrier: carrierOf(endpoint, accountId),
         kind,
         status: word,
-        // SMS delivery reports are sent for final statuses only.
-        endOnly: endpoint.kind === "dlrConfig",
+        // SMS delivery reports are sent for final statuses only. A webhook of several channels may have had other events.
+        endOnly: endpoint.kind === "dlrConfig" || (channel === "sms" && channelsOf(endpoint.content).length === 1),
       }));
     // On the chat app, `message_sent` comes before the status.
     const isSent = status === "sent" && channel === "chatapp";
@@ -104,7 +106,7 @@ function statusWord(channel: Channel, to: State): StatusWord | null {
 /** True if an endpoint subscribes to this kind of event on a channel. */
 function subscribes({ kind, content }: EndpointRecord, channel: EventChannel, what: CustomerEvent["kind"]): boolean {
   if (kind === "dlrConfig") return channel === "sms" && what === "status";
-  return content.channel === channel && content.events.includes(eventOf({ kind: what }));
+  return follows(content, eventOf(what, channel), channel);
 }
 
 /** Cache per version of an account's endpoints: every transition asks, and an account may have thousands. */

@@ -175,6 +175,7 @@ describe("the OpenAPI document", () => {
       "POST rcsMessageStatus",
       "POST rcsUserMessage",
       "POST smsDeliveryReport",
+      "POST smsDeliveryReportEvent",
       "POST smsLinkClick",
       "POST smsUserMessage",
       "POST verifyVerificationStatus",

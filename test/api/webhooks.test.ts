@@ -162,7 +162,8 @@ describe.each(ENGINES)("webhooks and delivery reports on %s", (engine) => {
           id: expect.stringMatching(/^[0-9a-f-]{36}$/),
           name: "secretive",
           ...body,
-          ...(kind === "dlr-configs" && { headers: [] }),
+          ...(kind === "dlr-configs" ? { headers: [], fields: null } : { channels: ["rcs"] }),
+          constantHeaders: [],
           method: "POST",
           url: `${sink.url}/hook`,
           enabled: true,
@@ -284,7 +285,7 @@ describe.each(ENGINES)("webhooks and delivery reports on %s", (engine) => {
         ),
       ).toEqual(refused("channel", "url", "events[0]"));
       expect(refusal(await server.request("POST", "/api/webhooks", {}))).toEqual(
-        refused("name", "channel", "url", "events"),
+        refused("name", "url", "events", "channel"),
       );
       const put = { name: "x", url: sink.url, channel: "rcs", events: ["user_message"], method: "PUT" };
       expect(refusal(await server.request("POST", "/api/webhooks", put))).toEqual(refused("method"));
@@ -808,13 +809,26 @@ describe.each(ENGINES)("webhooks and delivery reports on %s", (engine) => {
           {
             name: "kept",
             channel: "rcs",
+            channels: ["rcs"],
             method: "POST",
             url: `${sink.url}/hook`,
             events: ["user_message", "message_status"],
+            constantHeaders: [],
             enabled: true,
           },
         ],
-        [{ name: "as well", provider: "ALL", method: "GET", url: `${sink.url}/hook`, headers, enabled: true }],
+        [
+          {
+            name: "as well",
+            provider: "ALL",
+            method: "GET",
+            url: `${sink.url}/hook`,
+            headers,
+            fields: null,
+            constantHeaders: [],
+            enabled: true,
+          },
+        ],
       ]);
       const moved = { ...setUp["webhooks"]?.[0], url: `${sink.url}/moved` };
       const added = { name: "new", url: sink.url };

@@ -26,7 +26,7 @@ import { checkHeaderPair, checkHeaderPairs, PLACEHOLDERS, readPlaceholder } from
 import type { Fault } from "../../src/model/problem.ts";
 import { suggestionResponse } from "../../src/model/rcs.ts";
 import { VERIFICATION_STATES } from "../../src/model/verification.ts";
-import { eventRequest } from "../../src/webhooks/payloads/event.ts";
+import { channelOf, eventRequest as requestWith } from "../../src/webhooks/payloads/event.ts";
 import { placeholderValues } from "../../src/webhooks/payloads/placeholders.ts";
 import { writeFields } from "../../src/webhooks/post-json.ts";
 import { deliveryReportRequest, headerValue, queryValue } from "../../src/webhooks/payloads/delivery-report.ts";
@@ -114,6 +114,8 @@ const config = (rest: Partial<DlrConfigContent> = {}): DlrConfigContent => ({
 });
 
 const REPORT_FACTS = { operatorCircle: () => "Airtel, Punjab", zone: "Asia/Kolkata" };
+const eventRequest = (content: WebhookContent, happening: CustomerEvent, eventId: string): WebhookRequest | null =>
+  requestWith(content, happening, eventId, REPORT_FACTS);
 const pair = (key: string, value: string): HeaderPair => ({ key, value });
 const pairsOf = (...names: string[]): HeaderPair[] => names.map((name) => pair(`X-${name}`, `{{${name}}}`));
 
@@ -382,8 +384,18 @@ describe("SMS webhooks", () => {
       });
   });
 
-  test("the status of a text message goes to delivery reports and not to webhooks", () => {
-    for (const word of STATUS_WORDS) expect(eventRequest(webhook("sms"), status("sms", word), EVENT_ID)).toBeNull();
+  test("the status of a text message goes to webhooks as a delivery report, once it is final or unknown", () => {
+    const sentFor = STATUS_WORDS.filter((word) => eventRequest(webhook("sms"), status("sms", word), EVENT_ID));
+    expect(sentFor).toEqual(["delivered", "failed", "unknown"]);
+    const report = { ...placeholderValues(status("sms", "delivered") as StatusEvent, REPORT_FACTS) };
+    expect(told("sms", status("sms", "delivered"))).toEqual({
+      sender: "HELIOG",
+      channel: "sms",
+      event: "delivery_report",
+      ...report,
+      timestamp: AT,
+      userPhoneNumber: "+15550100100",
+    });
   });
 });
 
@@ -404,7 +416,9 @@ describe("every event", () => {
   ] as const;
 
   test("event kinds and event names correspond one to one", () => {
-    const events = [...happenings, inbound("sms", text("Hi"))].map(eventOf);
+    const events = [...happenings, status("sms", "delivered"), inbound("sms", text("Hi"))].map((happening) =>
+      eventOf(happening.kind, channelOf(happening)),
+    );
     expect(events.toSorted()).toEqual(WEBHOOK_EVENTS.toSorted());
   });
 

@@ -113,8 +113,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Add configuration": "कॉन्फ़िगरेशन जोड़ें",
   "Add credits": "क्रेडिट जोड़ें",
   "Add delivery report": "डिलीवरी रिपोर्ट जोड़ें",
-  "Add delivery reports": "डिलीवरी रिपोर्ट जोड़ें",
-  "Add endpoint": "एंडपॉइंट जोड़ें",
   "Add number": "नंबर जोड़ें",
   "Add one to {name}": "{name} में एक जोड़ें",
   "Add parameter": "पैरामीटर जोड़ें",
@@ -281,7 +279,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Chat app": "चैट ऐप",
   "Chat app templates": "चैट ऐप टेम्पलेट",
   "Chat app webhook": "चैट ऐप वेबहुक",
-  "Chat-app messages and status": "चैट-ऐप संदेश और स्थिति",
   "Chat-app messages over the WhatsApp Cloud API.": "WhatsApp Cloud API पर चैट-ऐप संदेश।",
   "Check RCS capability first": "पहले RCS क्षमता जाँचें",
   "Check code": "कोड जाँचें",
@@ -417,7 +414,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Delivery report": "डिलीवरी रिपोर्ट",
   "Delivery report fields": "डिलीवरी रिपोर्ट के फ़ील्ड",
   "Delivery reports and retention": "डिलीवरी रिपोर्ट और डेटा अवधि",
-  "Delivery reports of SMS": "SMS की डिलीवरी रिपोर्ट",
   "Delivery time": "डिलीवरी का समय",
   Description: "विवरण",
   Details: "विवरण",
@@ -446,8 +442,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "E-mail subject": "ई-मेल का विषय",
   "Each code works once in place of an authenticator code. You won't be able to see them again.":
     "हर कोड ऑथेंटिकेटर कोड के स्थान पर एक बार काम करता है। आप इन्हें फिर नहीं देख पाएँगे।",
-  "Each header is sent with its value filled in, and the report has exactly these fields. Without headers, the report has the eight default fields.":
-    "हर हेडर अपने मान के साथ भेजा जाता है, और रिपोर्ट में ठीक यही फ़ील्ड होते हैं। हेडर के बिना रिपोर्ट में आठ डिफ़ॉल्ट फ़ील्ड होते हैं।",
   "Each recipient gets a unique link, and clicks are counted. Use {SORT} where the short link should go.":
     "हर प्राप्तकर्ता को अलग लिंक मिलता है और क्लिक गिने जाते हैं। जहाँ छोटा लिंक चाहिए वहाँ {SORT} लिखें।",
   "Each request brings its own file. Requests with another media type are rejected.":
@@ -615,7 +609,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Inbound URL": "आने वाले संदेशों का URL",
   "Inbound method": "आने वाले संदेशों की विधि",
   "Inbound numbers": "आने वाले संदेशों के नंबर",
-  "Incoming SMS and link clicks": "आने वाले SMS और लिंक क्लिक",
   "Incoming message fields": "आने वाले संदेश के फ़ील्ड",
   "Incoming messages": "आने वाले संदेश",
   "India by west": "West से भारत",
@@ -1009,7 +1002,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Queued on this node": "इस नोड की कतार में",
   "Quiet hours for promotions": "प्रचार संदेशों के लिए शांत घंटे",
   "RCS for Business": "RCS for Business",
-  "RCS messages and status": "RCS संदेश और स्थिति",
   "RCS messages over Google's platform.": "Google के प्लेटफ़ॉर्म पर RCS संदेश।",
   "RCS templates": "RCS टेम्पलेट",
   "Rate limit": "दर सीमा",
@@ -1026,7 +1018,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   Receipts: "रसीदें",
   "Receipts and texts": "रसीदें और टेक्स्ट",
   Received: "प्राप्त",
-  Receives: "क्या पाता है",
   Recipient: "प्राप्तकर्ता",
   Recipients: "प्राप्तकर्ता",
   "Recipients on the simulator get nothing on a real phone.": "सिम्युलेटर वाले प्राप्तकर्ताओं को वास्तविक फ़ोन पर कुछ नहीं मिलता।",
@@ -1674,8 +1665,6 @@ export const HINDI: Readonly<Record<string, string>> = {
     "सभी चैनलों के इवेंट पाने वाले आपके एंडपॉइंट, और उनकी डिलीवरी का हाल।",
   "Your endpoints that receive incoming RCS messages and RCS message status.":
     "आपके एंडपॉइंट जो आने वाले RCS संदेश और RCS संदेशों की स्थिति पाते हैं।",
-  "Your endpoints that receive incoming SMS and short-link clicks. Delivery reports have their own page.":
-    "आपके एंडपॉइंट जो आने वाले SMS और छोटे लिंक के क्लिक पाते हैं। डिलीवरी रिपोर्ट का अपना पेज है।",
   "Your endpoints that receive incoming chat-app messages and chat-app message status.":
     "आपके एंडपॉइंट जो आने वाले चैट-ऐप संदेश और उनकी स्थिति पाते हैं।",
   "Your endpoints that receive verification status: sent, verified, expired or failed. The code itself is never included.":
@@ -1876,4 +1865,18 @@ export const HINDI: Readonly<Record<string, string>> = {
   "{where} It must be reachable from the internet over HTTPS.": "{where} यह इंटरनेट से HTTPS पर उपलब्ध होना चाहिए।",
   "{words}, after {duration}": "{words}, {duration} बाद",
   "{zone} (yours)": "{zone} (आपका)",
+  "Add header": "हेडर जोड़ें",
+  "Constant headers": "स्थायी हेडर",
+  "Sent with every request, such as Authorization. Values are stored encrypted and never displayed; an empty value keeps the stored one.":
+    "हर अनुरोध के साथ भेजे जाते हैं, जैसे Authorization. मान एन्क्रिप्ट करके रखे जाते हैं और कभी नहीं दिखाए जाते; खाली मान पुराने को बनाए रखता है.",
+  "Each header is sent with its value filled in. Without custom fields, the report has exactly these fields; without headers, the eight default ones.":
+    "हर हेडर अपने मान के साथ भेजा जाता है. अपने फ़ील्ड न होने पर रिपोर्ट में ठीक यही फ़ील्ड होते हैं; हेडर न होने पर आठ डिफ़ॉल्ट फ़ील्ड.",
+  "Delivery reports": "डिलीवरी रिपोर्ट",
+  Field: "फ़ील्ड",
+  "Add field": "फ़ील्ड जोड़ें",
+  "Custom fields": "अपने फ़ील्ड",
+  "Fields of the report under your own names. Without custom fields, the headers above choose the fields of the report.":
+    "रिपोर्ट के फ़ील्ड आपके दिए नामों से. अपने फ़ील्ड न होने पर ऊपर के हेडर रिपोर्ट के फ़ील्ड तय करते हैं.",
+  "Your endpoints that receive incoming SMS, delivery reports and short-link clicks. Reports with your own fields have their own page.":
+    "आपके एंडपॉइंट जिन्हें आने वाले SMS, डिलीवरी रिपोर्ट और छोटे लिंक के क्लिक मिलते हैं. अपने फ़ील्ड वाली रिपोर्ट का अलग पेज है.",
 };

@@ -896,6 +896,43 @@ export interface SmsDeliveryReport {
   operatorCircle?: string | undefined;
 }
 
+export interface SmsDeliveryReportEvent {
+  /** Sender of the message, or recipient of the reply. */
+  sender: string;
+  /** Channel of the event. */
+  channel: "sms";
+  /** Event type. */
+  event: "delivery_report";
+  /** Message ID as in the send response. */
+  messageId: string;
+  /** The recipient's number. */
+  mobileNumber: string;
+  /** Sender ID of the message. */
+  senderName: string;
+  /** Error code of the carrier or of Heliograph; empty if there is none. */
+  errCode: string;
+  /** Delivery status. Pending means that no receipt arrived within the message's validity. */
+  status: "Pending" | "Delivered" | "Failed";
+  /** Time of submission: epoch milliseconds as a string. */
+  createdAt: string;
+  /** Time of delivery: YYYY-MM-DD HH:mm:ss in the account's time zone; empty if not delivered. */
+  deliveredDate: string;
+  /** Status in words, or the reason of a failure. */
+  statusDescription: string;
+  /** Credits charged. */
+  messageCredit: string;
+  /** Carrier of the message. */
+  gatewayName: string;
+  /** Operator and service circle of the recipient, if known; the carrier's data takes precedence. */
+  operatorCircle: string;
+  /** Channel that delivered it, if it is not SMS. */
+  deliveryChannel?: string | undefined;
+  /** Phone number of the recipient, with plus. */
+  userPhoneNumber: string;
+  /** Epoch milliseconds. */
+  timestamp: number;
+}
+
 export interface SmsLinkClick {
   /** Sender of the message, or recipient of the reply. */
   sender: string;

@@ -6,6 +6,7 @@ import type {
   RcsMessageStatus,
   RcsUserMessage,
   SmsDeliveryReport,
+  SmsDeliveryReportEvent,
   SmsLinkClick,
   SmsUserMessage,
   VerifyVerificationStatus,
@@ -14,6 +15,7 @@ import type {
 /** An event of a webhook: branch on `event`, then on `channel`. */
 export type WebhookEvent =
   | SmsUserMessage
+  | SmsDeliveryReportEvent
   | SmsLinkClick
   | RcsMessageStatus
   | RcsUserMessage

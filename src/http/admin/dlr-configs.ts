@@ -12,7 +12,7 @@ export const dlrConfigDocs: RecordDocs = {
   type: dlrConfigs,
   group: "Delivery reports",
   about:
-    "URLs that receive delivery reports of text messages, by POST or GET. Their `headers` choose the fields. Secrets are shown only once.",
+    "URLs that receive delivery reports of text messages, by POST or GET. `headers` or `fields` choose the fields. Secrets are shown only once.",
   definitions: [
     {
       definition: dlrConfig,
@@ -40,6 +40,16 @@ export const dlrConfigDocs: RecordDocs = {
       method: "POST",
       url: "https://shop.example/reports",
       headers,
+    },
+    "own field names and a header": {
+      name: "Own names",
+      url: "https://shop.example/reports",
+      fields: [
+        { name: "id", value: "{{messageId}}" },
+        { name: "state", value: "{{status}}" },
+        { name: "source", value: "heliograph" },
+      ],
+      constantHeaders: [{ name: "Authorization", value: "Bearer 3f9a17c2" }],
     },
     "by GET, one carrier": {
       name: "By GET",

@@ -3,6 +3,7 @@ import { nullable, Type } from "../../lib/schema.ts";
 import { WEBHOOK_EVENTS, type Callback, type WebhookRequest, type WebhookEvent } from "../../model/callback.ts";
 import { refuseFaults, type Fault } from "../../model/problem.ts";
 import { sampleFor } from "../../webhooks/payloads/sample-event.ts";
+import { maskConstantHeaders } from "../../webhooks/constant-headers.ts";
 import { requestFor } from "../../webhooks/deliver.ts";
 import { choiceParameter } from "../parameters.ts";
 import { keyedRoute, type AuthenticCall, type KeyedRoute, type Services } from "../route.ts";
@@ -51,7 +52,7 @@ export function trialRoutes(
       }),
       response: PreviewView,
       responseExample: sentExample(hasEvents),
-      handle: async (services, call) => prepare(docs, services, call, call.query.event as WebhookEvent | undefined),
+      handle: (services, call) => previewTrial(docs, services, call, call.query.event as WebhookEvent | undefined),
     },
   ];
 }
@@ -62,11 +63,22 @@ async function sendTrial(
   call: AuthenticCall,
   event: WebhookEvent | undefined,
 ): Promise<object> {
-  const trial = await prepare(docs, services, call, event);
-  const result = await services.deliverDeps.transport.sendWebhook(trial.request);
+  const { eventId, endpoint, request } = await prepare(docs, services, call, event);
+  const result = await services.deliverDeps.transport.sendWebhook(request);
   const { kind, status, ms, excerpt } = result;
   const reason = result.kind === "failed" ? result.reason : null;
-  return { ...trial, response: { delivered: kind === "delivered", status, ms, excerpt, reason } };
+  const response = { delivered: kind === "delivered", status, ms, excerpt, reason };
+  return { eventId, request: requestView(endpoint, request), response };
+}
+
+async function previewTrial(
+  docs: RecordDocs,
+  services: Services,
+  call: AuthenticCall,
+  event: WebhookEvent | undefined,
+): Promise<object> {
+  const { eventId, endpoint, request } = await prepare(docs, services, call, event);
+  return { eventId, request: requestView(endpoint, request) };
 }
 
 interface Trial {
@@ -79,12 +91,12 @@ async function prepare(
   services: Services,
   call: AuthenticCall,
   event: WebhookEvent | undefined,
-): Promise<Trial> {
+): Promise<Trial & { endpoint: EndpointRecord }> {
   const endpoint = await findEndpoint(docs, services, call);
   const sample = sampleFor(endpoint, readEvent(endpoint, event), services.clock.now());
   const request = requestFor(services.deliverDeps, endpoint, sample);
   if (!request) throw new Error("an endpoint does not want to know what it asks for");
-  return { eventId: sample.eventId, request: requestView(request) };
+  return { eventId: sample.eventId, endpoint, request };
 }
 
 function readEvent({ content }: EndpointRecord, asked: WebhookEvent | undefined): WebhookEvent | null {
@@ -101,15 +113,13 @@ function readEvent({ content }: EndpointRecord, asked: WebhookEvent | undefined)
 /** Builds the request for an event as it would be sent now; null if the endpoint does not subscribe to it. */
 export function requestNow(services: Services, endpoint: EndpointRecord, callback: Callback): WebhookRequest | null {
   const request = requestFor(services.deliverDeps, endpoint, callback);
-  return request && requestView(request);
+  return request && requestView(endpoint, request);
 }
 
-const requestView = ({ method, url, headers, body }: WebhookRequest): WebhookRequest => ({
-  method,
-  url,
-  headers,
-  body,
-});
+function requestView({ content }: EndpointRecord, request: WebhookRequest): WebhookRequest {
+  const { method, url, headers, body } = maskConstantHeaders(request, content);
+  return { method, url, headers, body };
+}
 
 const TestBody = Type.Object({
   event: Type.Optional(
@@ -127,7 +137,7 @@ export const requestFields = Type.Object(
     url: Type.String({ description: "Complete URL with query." }),
     headers: Type.Record(Type.String(), {
       description:
-        "Headers including webhook-id, webhook-timestamp and webhook-signature. The signature is masked for viewers.",
+        "Headers including webhook-id, webhook-timestamp and webhook-signature. Values of constant headers are masked, and the signature for viewers.",
     }),
     body: nullable(Type.String(), "Exact body; null for GET."),
   },

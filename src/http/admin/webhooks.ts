@@ -1,4 +1,7 @@
 import { webhook } from "../../records/types/webhook.ts";
+import { oneOf } from "../../records/types/shared-fields.ts";
+import { Type } from "../../lib/schema.ts";
+import { WEBHOOK_CHANNELS } from "../../model/callback.ts";
 import { webhooks } from "../../records/record-types.ts";
 import { endpointRoutes, endpointView } from "./endpoints.ts";
 import type { RecordDocs } from "./record-shapes.ts";
@@ -7,12 +10,18 @@ export const webhookDocs: RecordDocs = {
   type: webhooks,
   group: "Webhooks",
   about:
-    "URLs that receive the events of a channel: inbound messages, status of RCS and chat-app messages, clicks on short links, verifications. Secrets are shown only once.",
+    "URLs that receive the events of a channel: inbound messages, status of RCS and chat-app messages, clicks on short links, delivery reports of text messages, verifications. One webhook may follow several channels. Secrets are shown only once.",
   definitions: [
     {
       definition: webhook,
       title: "Webhook",
-      responseFields: endpointView,
+      responseFields: {
+        channel: oneOf(WEBHOOK_CHANNELS, "The first of its channels."),
+        channels: Type.Array(oneOf(WEBHOOK_CHANNELS, "Channel of the events; verify for one-time passwords."), {
+          description: "Channels of the events.",
+        }),
+        ...endpointView,
+      },
       example: {
         name: "RCS events",
         content: {
@@ -28,6 +37,13 @@ export const webhookDocs: RecordDocs = {
     },
   ],
   createExamples: {
+    "all channels, with a header": {
+      name: "Everything",
+      url: "https://shop.example/events",
+      channels: ["sms", "rcs", "chatapp", "verify"],
+      events: ["delivery_report", "message_status", "user_message", "link_click", "verification_status"],
+      constantHeaders: [{ name: "Authorization", value: "Bearer 3f9a17c2" }],
+    },
     "all RCS events": {
       channel: "rcs",
       name: "RCS events",

@@ -40,10 +40,10 @@ export class SendRequestHandler implements FastPathResponse {
     this.#startedAt = deps.services.clock.monotonic();
   }
 
-  /** Finds the caller in memory. False for an unknown key, which the other path looks up in the store. */
+  /** Finds the caller in memory. False for a key that the other path looks up in the store, or refuses as an agent's. */
   identify(): boolean {
     this.#caller = findCaller(this.#deps.admission, this.#head.headers);
-    return this.#caller !== null;
+    return this.#caller !== null && this.#caller.key.agent === null;
   }
 
   /** Authenticates before the body is read. False if the request is refused, with the response ready. */

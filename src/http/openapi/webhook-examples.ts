@@ -8,7 +8,7 @@ import {
 } from "../../model/callback.ts";
 import type { InboundContent } from "../../model/inbound.ts";
 import type { SendChannel } from "../../model/message.ts";
-import { eventBody } from "../../webhooks/payloads/event.ts";
+import { eventBody, reportBody } from "../../webhooks/payloads/event.ts";
 import { placeholderValues } from "../../webhooks/payloads/placeholders.ts";
 import { deliveryReportRequest } from "../../webhooks/payloads/delivery-report.ts";
 
@@ -80,6 +80,11 @@ export const smsReportExamples = (): Record<string, object> => ({
   failed: usual("failed"),
   "with every field": smsReport(),
 });
+
+export const REPORT_EVENT_EXAMPLES = {
+  delivered: reportBody(report("delivered"), "sms", FACTS) ?? {},
+  failed: reportBody(report("failed"), "sms", FACTS) ?? {},
+};
 
 export const statusExamples = (channel: SendChannel): Record<string, object> => ({
   delivered: exampleOf(channel, statusOf(channel, "delivered")),

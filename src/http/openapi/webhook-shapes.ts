@@ -88,6 +88,17 @@ export const ChatMessageSent = eventShape("chatapp", "message_sent", {
   timestamp: millis,
 });
 
+/** Its usual title is that of the report in the form of a configuration. */
+export const SmsDeliveryReportEvent: Schema = {
+  ...eventShape("sms", "delivery_report", {
+    ...SMS_REPORT_FIELDS,
+    deliveryChannel: Type.Optional(text("Channel that delivered it, if it is not SMS.")),
+    userPhoneNumber: text("Phone number of the recipient, with plus."),
+    timestamp: millis,
+  }),
+  title: "SmsDeliveryReportEvent",
+};
+
 export const SmsLinkClick = eventShape("sms", "link_click", {
   link: Type.Object(
     { code: text("Code of the recipient's link."), url: text("Target URL.") },

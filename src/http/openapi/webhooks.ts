@@ -5,6 +5,7 @@ import {
   answerExamples,
   CLICK_EXAMPLES,
   EVENT_ID,
+  REPORT_EVENT_EXAMPLES,
   SENT_EXAMPLES,
   smsReport,
   smsReportExamples,
@@ -16,6 +17,7 @@ import {
   messageStatusShape,
   SMS_REPORT_FIELDS,
   SmsDeliveryReport,
+  SmsDeliveryReportEvent,
   SmsLinkClick,
   VerifyVerificationStatus,
   userMessageShape,
@@ -27,7 +29,7 @@ export const CALLBACKS = "Callbacks";
 /** Describes the callbacks as `webhooks` of the document. */
 export function describeWebhooks(schemas: SharedSchemas): Record<string, PathItem> {
   const report =
-    "A text message was delivered, failed, or its outcome is unknown. Without headers in its configuration the report has the eight default fields; with headers, exactly the fields of their placeholders.";
+    "A text message was delivered, failed, or its outcome is unknown. Without headers in its configuration the report has the eight default fields; with headers, exactly the fields of their placeholders; with `fields`, exactly those.";
   const told = smsReport();
   const byGet = Object.entries(SMS_REPORT_FIELDS).map(([name, schema]) =>
     queryField(name, schema, told[name], schemas),
@@ -60,6 +62,15 @@ export function describeWebhooks(schemas: SharedSchemas): Record<string, PathIte
         byGet,
       ),
     },
+    smsDeliveryReportEvent: post(
+      "SmsDeliveryReportEvent",
+      [
+        "SMS delivery report as an event",
+        "A text message was delivered, failed, or its outcome is unknown, as webhooks with the event `delivery_report` receive it.",
+      ],
+      SmsDeliveryReportEvent,
+      REPORT_EVENT_EXAMPLES,
+    ),
     smsUserMessage: post(
       "SmsUserMessage",
       ["SMS user message", "A user wrote to a sender."],

@@ -5,7 +5,9 @@ import { checkHeaderPairs, PAIRS_MAX, PLACEHOLDERS } from "../../model/placehold
 import type { Fault } from "../../model/problem.ts";
 import type { AccountCatalog } from "../catalog.ts";
 import { defineRecord, plainName } from "../record-type.ts";
-import { completeEndpoint, enabled, NEW_ENDPOINT, showEndpoint, url } from "./endpoint.ts";
+import { constantHeaders, readConstantHeaders } from "./constant-headers.ts";
+import { completeEndpoint, enabled, hiddenInEndpoint, NEW_ENDPOINT, showEndpoint, url } from "./endpoint.ts";
+import { checkReportFields, reportFields } from "./report-fields.ts";
 import { oneOf } from "./shared-fields.ts";
 
 const placeholders = PLACEHOLDERS.map((name) => `\`{{${name}}}\``).join(", ");
@@ -34,22 +36,36 @@ export const dlrConfig = defineRecord({
         {
           maxItems: PAIRS_MAX,
           description:
-            "Headers to send, with placeholders. They also choose the fields of the report: exactly those whose placeholders appear here. Without headers the report has the eight default fields.",
+            "Headers to send, with placeholders. Without `fields`, they also choose the fields of the report: exactly those whose placeholders appear here. Without both, the report has the eight default fields.",
         },
       ),
       [],
     ),
+    fields: reportFields,
+    constantHeaders,
     enabled,
   },
-  read: ({ fields, named, catalog, faults }) => {
+  dependsOn: { constantHeaders: ["url", "headers"] },
+  read: ({ fields, named, stored, catalog, faults }) => {
     const { provider, method } = fields;
     if (named.has("provider")) checkProvider(provider, catalog, faults);
     checkHeaderPairs(fields.headers, faults, "headers");
     const headers = fields.headers.map(({ key, value }) => ({ key, value }));
-    return { provider, method, url: fields.url, headers, enabled: fields.enabled, ...NEW_ENDPOINT };
+    const chosen = fields.fields ?? null;
+    if (chosen) checkReportFields(chosen, faults);
+    const newHeaders = readConstantHeaders({
+      given: fields.constantHeaders ?? [],
+      url: fields.url,
+      stored: stored?.content ?? null,
+      others: headers.map(({ key }) => key),
+      faults,
+    });
+    const content = { provider, method, url: fields.url, headers, fields: chosen, enabled: fields.enabled };
+    return { ...content, ...NEW_ENDPOINT, newHeaders };
   },
   complete: completeEndpoint,
   show: showEndpoint,
+  hidden: hiddenInEndpoint,
 });
 
 function checkProvider(provider: string, catalog: AccountCatalog, faults: Fault[]): void {

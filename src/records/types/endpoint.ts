@@ -1,6 +1,7 @@
 import { Type } from "../../lib/schema.ts";
 import type { DlrConfigContent, WebhookContent } from "../../model/callback.ts";
 import type { SecretFactory } from "../record-type.ts";
+import { completeConstantHeaders, type WithNewHeaders } from "./constant-headers.ts";
 
 const URL_MAX = 2000;
 const SCHEMES = new Set(["http:", "https:"]);
@@ -28,24 +29,36 @@ function urlFault(written: string): string | null {
 }
 
 /**
- * Generates the secret of a new endpoint, keeps that of an existing one, and clears the disabled reason when it is
- * enabled.
+ * Generates the secret of a new endpoint, keeps that of an existing one, encrypts new header values, and clears the disabled
+ * reason when it is enabled.
  */
-export const completeEndpoint = <C extends WebhookContent | DlrConfigContent>(
-  content: C,
+export function completeEndpoint<C extends WebhookContent | DlrConfigContent>(
+  read: C & WithNewHeaders,
   before: C | null,
   secretFactory: SecretFactory,
-): C => ({
-  ...content,
-  disabledReason: content.enabled ? null : (before?.disabledReason ?? null),
-  secrets: before?.secrets ?? [{ sealed: secretFactory.generate(), until: null }],
-});
-
-/** Everything except secrets, which are shown once. */
-export function showEndpoint({ secrets, ...shown }: WebhookContent | DlrConfigContent): object {
-  const ends = secrets.flatMap(({ until }) => until ?? []);
-  return { ...shown, oldSecretUntil: ends.length === 0 ? null : Math.max(...ends) };
+): C {
+  const { newHeaders = [], ...content } = read;
+  return {
+    ...(content as unknown as C),
+    constantHeaders: completeConstantHeaders(newHeaders, before, secretFactory),
+    disabledReason: content.enabled ? null : (before?.disabledReason ?? null),
+    secrets: before?.secrets ?? [{ sealed: secretFactory.generate(), until: null }],
+  };
 }
+
+/** Everything except secrets: the signing secret is shown once, and values of headers never. */
+export function showEndpoint({ secrets, constantHeaders = [], ...shown }: WebhookContent | DlrConfigContent): object {
+  const ends = secrets.flatMap(({ until }) => until ?? []);
+  return {
+    ...shown,
+    constantHeaders: constantHeaders.map(({ name }) => ({ name, value: null })),
+    oldSecretUntil: ends.length === 0 ? null : Math.max(...ends),
+  };
+}
+
+/** Secret content, compared to find changes. The signing secret has operations of its own. */
+export const hiddenInEndpoint = ({ constantHeaders = [] }: WebhookContent | DlrConfigContent): unknown =>
+  constantHeaders.map(({ sealed }) => sealed);
 
 /** Content of a new record before it is completed. */
 export const NEW_ENDPOINT = { disabledReason: null, secrets: [] } as const;

@@ -76,6 +76,10 @@ export const storeCallbacks = (targets: string): string => `
     ) as earlier
     -- A second route may submit the message again: its sent callback is stored once.
     where earlier.is_repeated is not true
+      -- An endpoint that follows both the channel of the request and that of the fallback gets the event once, for the former.
+      and (moved.asked_channel is null or target.channel is null or target.channel = moved.asked_channel or not exists (
+        select 1 from (select * from ${targets}) as other where other.step_place = target.step_place
+          and other.endpoint_id = target.endpoint_id and other.kind = target.kind and other.channel = moved.asked_channel))
   ),
   stored as (
     insert into callbacks (account_id, event_id, endpoint_id, kind, status, request_id, n, at, error_code, description,

@@ -117,6 +117,7 @@ export function createStoreCallbacks(db: DatabaseSync): StoreCallbacks {
               ? asked
               : null;
       if (!aimed || !base || (carrier !== null && carrier !== facts.carrier)) continue;
+      if (base !== asked && isAlsoAsked(planned, targets, asked?.channel)) continue;
       const { target } = aimed;
       const reported = aimed.facts.callback ? { ...base, ...aimed.facts } : base;
       const { isRepeated, waitsUntil, follows, lastSeq } =
@@ -141,6 +142,19 @@ export function createStoreCallbacks(db: DatabaseSync): StoreCallbacks {
     return { isWhole, owned: () => own.map(({ row, facts: known, follows }) => newCallbackOf(row, known, follows)) };
   };
 }
+
+/** True if the endpoint also follows the requested channel: it gets the event once, for that channel. */
+const isAlsoAsked = (
+  planned: CallbackTarget,
+  targets: readonly CallbackTarget[],
+  asked: Channel | undefined,
+): boolean =>
+  asked !== undefined &&
+  planned.endpointId !== null &&
+  targets.some(
+    ({ endpointId, kind, channel }) =>
+      endpointId === planned.endpointId && kind === planned.kind && channel === asked && channel !== planned.channel,
+  );
 
 const readOwn = ({ callback }: Facts): MessageCallback | undefined =>
   typeof callback === "string" ? (JSON.parse(callback) as MessageCallback) : (callback ?? undefined);

@@ -3,10 +3,9 @@ import {
   type DlrConfigContent,
   type CustomerEvent,
   type WebhookRequest,
-  type StatusWord,
 } from "../../model/callback.ts";
 import { readPlaceholder, type Placeholder } from "../../model/placeholder.ts";
-import { placeholderValue, type ReportFacts } from "./placeholders.ts";
+import { isReported, placeholderValue, type ReportFacts } from "./placeholders.ts";
 import { post, writeFields } from "../post-json.ts";
 
 /** Most servers refuse a URL over 8 KB, or URL and headers over 16 KB. */
@@ -21,11 +20,6 @@ const USUAL: readonly Placeholder[] = [
   "messageId", "mobileNumber", "senderName", "errCode", "status", "createdAt", "deliveredDate", "statusDescription",
 ]; // prettier-ignore
 
-/**
- * Statuses that a delivery report is sent for. `sent` is not one: the customer sees Pending since acceptance.
- */
-const REPORTED: ReadonlySet<StatusWord> = new Set(["delivered", "failed", "unknown"]);
-
 /** The delivery report request of an SMS in the format of a configuration; null for other events. */
 export function deliveryReportRequest(
   config: DlrConfigContent,
@@ -33,23 +27,29 @@ export function deliveryReportRequest(
   facts: ReportFacts,
 ): WebhookRequest | null {
   if (happening.kind !== "status" || happening.message.channel !== "sms") return null;
-  if (!REPORTED.has(happening.status)) return null;
+  if (!isReported(happening.status)) return null;
   if (config.provider !== EVERY_PROVIDER && config.provider !== happening.gateway) return null;
 
-  const { pairs, fields } = formOf(config);
-  const values = fields.map((field) => placeholderValue(field, happening, facts));
+  const { placeholders, pairs, names, sources } = formOf(config);
+  const values = placeholders.map((placeholder) => placeholderValue(placeholder, happening, facts));
   const valueAt = (place: number): string => values[place] ?? "";
   const headers = Object.fromEntries(pairs.map(({ key, place }) => [key, headerValue(valueAt(place))]));
-  if (config.method === "POST") return post(config.url, writeFields(fields, values), headers);
-  const query = fields.map((field, place) => `${field}=${queryValue(valueAt(place))}`).join("&");
+  const report = sources.map((source) => (typeof source === "number" ? valueAt(source) : source));
+  if (config.method === "POST") return post(config.url, writeFields(names, report), headers);
+  const query = names.map((name, place) => `${name}=${queryValue(report[place] ?? "")}`).join("&");
   return { method: "GET", url: withQuery(config.url, query), headers, body: null };
 }
 
 /** Compiled form of a configuration. */
 interface Form {
-  /** Header names with the index of their value. */
+  /** The placeholders that headers or fields use. */
+  placeholders: readonly Placeholder[];
+  /** Header names with the index of their placeholder. */
   pairs: readonly { key: string; place: number }[];
-  fields: readonly Placeholder[];
+  /** Names of the fields. */
+  names: readonly string[];
+  /** For each field the index of its placeholder, or its constant text. */
+  sources: readonly (number | string)[];
 }
 
 /** Compiled once per configuration, because every report needs it. */
@@ -62,8 +62,20 @@ function formOf(config: DlrConfigContent): Form {
     const placeholder = readPlaceholder(value);
     return placeholder === null ? [] : [{ key, placeholder }];
   });
-  const fields = pairs.length === 0 ? USUAL : [...new Set(pairs.map(({ placeholder }) => placeholder))];
-  const form = { pairs: pairs.map(({ key, placeholder }) => ({ key, place: fields.indexOf(placeholder) })), fields };
+  const inHeaders = [...new Set(pairs.map(({ placeholder }) => placeholder))];
+  const byHeaders = (pairs.length === 0 ? USUAL : inHeaders).map((name) => ({ name, value: `{{${name}}}` }));
+  const fields = (config.fields ?? byHeaders).map(({ name, value }) => ({
+    name,
+    placeholder: readPlaceholder(value),
+    value,
+  }));
+  const placeholders = [...new Set([...inHeaders, ...fields.flatMap(({ placeholder }) => placeholder ?? [])])];
+  const form = {
+    placeholders,
+    pairs: pairs.map(({ key, placeholder }) => ({ key, place: placeholders.indexOf(placeholder) })),
+    names: fields.map(({ name }) => name),
+    sources: fields.map(({ placeholder, value }) => (placeholder === null ? value : placeholders.indexOf(placeholder))),
+  };
   forms.set(config, form);
   return form;
 }

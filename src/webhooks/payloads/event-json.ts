@@ -31,5 +31,4 @@ export function eventJson(
 }
 
 /** The public name of a callback's event. */
-export const eventName = (happening: CustomerEvent): string =>
-  happening.kind === "status" && happening.message.channel === "sms" ? "delivery_report" : eventOf(happening);
+export const eventName = (happening: CustomerEvent): string => eventOf(happening.kind, channelOf(happening));

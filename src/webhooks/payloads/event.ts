@@ -1,6 +1,6 @@
 import {
-  CHANNEL_EVENTS,
   eventOf,
+  follows,
   type CustomerEvent,
   type WebhookRequest,
   type VerificationEvent,
@@ -10,19 +10,36 @@ import {
 import type { InboundContent, InboundMessage, UserFile } from "../../model/inbound.ts";
 import { messageIdOf } from "../../model/message.ts";
 import { postJson } from "../post-json.ts";
+import { isReported, placeholderValues, type ReportFacts } from "./placeholders.ts";
 
 /** The request for a webhook; null if it does not subscribe to the event, or the event has no payload. */
 export function eventRequest(
   webhook: WebhookContent,
   happening: CustomerEvent,
   eventId: string,
+  facts: ReportFacts,
 ): WebhookRequest | null {
-  const { channel } = webhook;
-  const event = eventOf(happening);
-  if (channelOf(happening) !== channel || !CHANNEL_EVENTS[channel].includes(event)) return null;
-  if (!webhook.events.includes(event)) return null;
-  const body = eventBody(happening, channel, eventId);
+  const channel = channelOf(happening);
+  const event = eventOf(happening.kind, channel);
+  if (!follows(webhook, event, channel)) return null;
+  const body =
+    event === "delivery_report" ? reportBody(happening, channel, facts) : eventBody(happening, channel, eventId);
   return body && postJson(webhook.url, body);
+}
+
+/** A delivery report as an event: what all events of messages have, and every field of a report. */
+export function reportBody(happening: CustomerEvent, channel: EventChannel, facts: ReportFacts): object | null {
+  if (happening.kind !== "status" || !isReported(happening.status)) return null;
+  const { at, message } = happening;
+  return {
+    ...ourSide(channel, message.sender),
+    channel,
+    event: "delivery_report",
+    ...placeholderValues(happening, facts),
+    ...(message.via === undefined ? {} : { deliveryChannel: message.via }),
+    timestamp: at,
+    userPhoneNumber: `+${message.recipient}`,
+  };
 }
 
 /** The channel whose webhooks receive an event. */
@@ -39,7 +56,7 @@ export function eventBody(happening: CustomerEvent, channel: EventChannel, event
   if (happening.kind === "verification") return verificationStatus(happening);
   const { at, message } = happening;
   const { messageId, recipient, sender } = message;
-  const about = { ...ourSide(channel, sender), channel, event: eventOf(happening) };
+  const about = { ...ourSide(channel, sender), channel, event: eventOf(happening.kind, channel) };
   const then = { timestamp: at, userPhoneNumber: `+${recipient}` };
   if (happening.kind === "click") {
     const { url, code, agent } = happening;

@@ -19,6 +19,11 @@ const SHOWN: Readonly<Record<StatusWord, CustomerStatus>> = {
   failed: "Failed",
 };
 
+/** Statuses that a delivery report is sent for. `sent` is not one: the customer sees Pending since acceptance. */
+const REPORTED: ReadonlySet<StatusWord> = new Set(["delivered", "failed", "unknown"]);
+
+export const isReported = (status: StatusWord): boolean => REPORTED.has(status);
+
 /** Values of all placeholders; a missing one is empty. */
 export const placeholderValues = (happening: StatusEvent, facts: ReportFacts): Record<Placeholder, string> =>
   Object.fromEntries(

@@ -1,6 +1,8 @@
 import type { EndpointRecord } from "../../records/catalog.ts";
 import { newId } from "../../lib/ids.ts";
 import {
+  CHANNEL_EVENTS,
+  channelsOf,
   EVERY_PROVIDER,
   type Callback,
   type CustomerEvent,
@@ -23,8 +25,9 @@ export function sampleFor(endpoint: EndpointRecord, event: WebhookEvent | null, 
     const gateway = content.provider === EVERY_PROVIDER ? SIMULATOR : content.provider;
     return { ...common, happening: delivered("sms", now, gateway) };
   }
-  const { channel } = content;
-  return { ...common, happening: happeningOf(channel, event ?? firstEvent(content), accountId, now) };
+  const wanted = event ?? firstEvent(content);
+  const channel = channelsOf(content).find((each) => CHANNEL_EVENTS[each].includes(wanted)) ?? content.channel;
+  return { ...common, happening: happeningOf(channel, wanted, accountId, now) };
 }
 
 const firstEvent = ({ events }: WebhookContent): WebhookEvent => events[0] ?? "user_message";
@@ -34,6 +37,7 @@ function happeningOf(channel: WebhookChannel, event: WebhookEvent, accountId: nu
   const message = factsOf(channel, at);
   switch (event) {
     case "message_status":
+    case "delivery_report":
       return delivered(channel, at, SIMULATOR);
     case "message_sent":
       return { kind: "sent", at, message };

@@ -1,8 +1,8 @@
-import { Anchor, Badge, Button, Group, Menu, Text } from "@mantine/core";
+import { Anchor, Badge, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { IconChevronDown, IconWebhook } from "@tabler/icons-react";
+import { IconPlus, IconWebhook } from "@tabler/icons-react";
 import { lazy, Suspense } from "react";
-import { Link, useLocation } from "wouter";
+import { Link } from "wouter";
 import { get, type Page } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
@@ -10,95 +10,65 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
+import { RecordDrawer } from "../../parts/record/record-drawer.tsx";
+import { useNames } from "../../parts/record/use-names.ts";
 import { UrlTabs } from "../../parts/url-tabs.tsx";
-import { EventCatalogue } from "./event-catalogue.tsx";
+import { useUrlState } from "../../url-state.ts";
+import { DLR_PATH, dlrKind } from "./dlr-kind.tsx";
 import type { DlrConfig, EndpointPath, Webhook } from "./endpoint.ts";
+import { EventCatalogue } from "./event-catalogue.tsx";
 import { HealthBadge } from "./health-panel.tsx";
+import { useEndpointParts } from "./use-endpoint-parts.tsx";
+import { subjectName, WEBHOOK_PATH, webhookKind } from "./webhook-kind.tsx";
 
 const DeliveryCharts = lazy(() => import("./delivery-charts.tsx"));
-
-/** The page on which each kind of endpoint is added and changed. */
-const PLACES = [
-  {
-    channel: "sms-reports",
-    label: t("Delivery reports of SMS"),
-    path: "/message-app/utility-manager/dlr-push-configuration",
-  },
-  { channel: "sms", label: t("Incoming SMS and link clicks"), path: "/message-app/utility-manager/webhook" },
-  { channel: "rcs", label: t("RCS messages and status"), path: "/rcs/utility/webhook" },
-  { channel: "chatapp", label: t("Chat-app messages and status"), path: "/chat-app/utility/webhook" },
-  { channel: "verify", label: t("Verification status"), path: "/verify?tab=webhook" },
-] as const;
-
-type Place = (typeof PLACES)[number];
 
 interface Row {
   id: string;
   name: string;
   url: string;
-  place: Place;
+  channels: readonly string[];
   events: readonly string[];
   api: EndpointPath;
   endpoint: Webhook | DlrConfig;
 }
 
 const LIST = { limit: 200 } as const;
+/** In the address of the page, besides ids. */
+const NEW = { webhook: "new", report: "new-report" } as const;
 
-/** Where an endpoint opens, on the page of its kind. */
-const opened = ({ path }: Place, id: string): string => `${path}${path.includes("?") ? "&" : "?"}open=${id}`;
+const rowOf = (endpoint: Webhook | DlrConfig): Row => {
+  const { id, name, url } = endpoint;
+  return "events" in endpoint
+    ? { id, name, url, channels: endpoint.channels, events: endpoint.events, api: WEBHOOK_PATH, endpoint }
+    : { id, name, url, channels: ["sms"], events: ["delivery_report"], api: DLR_PATH, endpoint };
+};
 
-const placeOf = (channel: string): Place => PLACES.find((place) => place.channel === channel) ?? PLACES[0];
+/** One kind of endpoint, under the key by which a saved form has it read again. */
+const useList = <T,>(path: EndpointPath) =>
+  useQuery({ queryKey: [path, "all"], queryFn: ({ signal }) => get<Page<T>>(path, LIST, signal) });
 
-async function readAll(signal: AbortSignal): Promise<Row[]> {
-  const [reports, webhooks] = await Promise.all([
-    get<Page<DlrConfig>>("/api/dlr-configs", LIST, signal),
-    get<Page<Webhook>>("/api/webhooks", LIST, signal),
-  ]);
-  return [
-    ...reports.data.map((endpoint) => ({
-      id: endpoint.id,
-      name: endpoint.name,
-      url: endpoint.url,
-      place: placeOf("sms-reports"),
-      events: ["delivery_report"],
-      api: "/api/dlr-configs" as const,
-      endpoint,
-    })),
-    ...webhooks.data.map((endpoint) => ({
-      id: endpoint.id,
-      name: endpoint.name,
-      url: endpoint.url,
-      place: placeOf(endpoint.channel),
-      events: endpoint.events,
-      api: "/api/webhooks" as const,
-      endpoint,
-    })),
-  ];
-}
+const badges = (words: readonly string[]) => (
+  <Group gap={4}>
+    {words.map((word) => (
+      <Badge key={word} color="gray">
+        {word}
+      </Badge>
+    ))}
+  </Group>
+);
 
-const COLUMNS: readonly Column<Row>[] = [
+const columnsWith = (open: (id: string) => void): readonly Column<Row>[] => [
   {
     title: t("Name"),
-    render: ({ id, name, place }) => (
-      <Anchor component={Link} href={opened(place, id)} size="sm">
+    render: ({ id, name }) => (
+      <Anchor component="button" type="button" size="sm" ta="left" onClick={() => open(id)}>
         {name}
       </Anchor>
     ),
   },
-  { title: t("Receives"), render: ({ place }) => <Text size="sm">{place.label}</Text> },
-  {
-    title: t("Events"),
-    wide: true,
-    render: ({ events }) => (
-      <Group gap={4}>
-        {events.map((event) => (
-          <Badge key={event} color="gray">
-            {event}
-          </Badge>
-        ))}
-      </Group>
-    ),
-  },
+  { title: t("Channels"), render: ({ channels }) => badges(channels.map(subjectName)) },
+  { title: t("Events"), wide: true, render: ({ events }) => badges(events) },
   {
     title: t("Endpoint URL"),
     wide: true,
@@ -127,7 +97,7 @@ export default function AllEndpoints() {
         title={t("All webhooks")}
         lead={t("Your endpoints that receive events, of every channel, and how their deliveries do.")}
       >
-        <AddMenu />
+        <AddButtons />
       </PageHeader>
       <UrlTabs
         label={t("Webhooks")}
@@ -140,48 +110,50 @@ export default function AllEndpoints() {
   );
 }
 
-function AddMenu() {
-  const [, navigate] = useLocation();
+function AddButtons() {
+  const [, change] = useUrlState(["open"]);
   return (
-    <Menu position="bottom-end" withinPortal={false}>
-      <Menu.Target>
-        <GuardedButton rightSection={<IconChevronDown size={16} aria-hidden />}>{t("Add endpoint")}</GuardedButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {PLACES.map((place) => (
-          <Menu.Item key={place.channel} onClick={() => navigate(opened(place, "new"))}>
-            {place.label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <Group gap="sm">
+      <GuardedButton variant="default" onClick={() => change({ open: NEW.report })}>
+        {t("Add delivery report")}
+      </GuardedButton>
+      <GuardedButton leftSection={<IconPlus size={17} aria-hidden />} onClick={() => change({ open: NEW.webhook })}>
+        {t("Add Webhook")}
+      </GuardedButton>
+    </Group>
   );
 }
 
 function Endpoints() {
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: ["/api/webhooks", "/api/dlr-configs", "all"],
-    queryFn: ({ signal }) => readAll(signal),
-  });
-  const rows = data ?? [];
+  const [{ open }, change] = useUrlState(["open"]);
+  const reports = useList<DlrConfig>(DLR_PATH);
+  const webhooks = useList<Webhook>(WEBHOOK_PATH);
+  const rows = [...(reports.data?.data ?? []), ...(webhooks.data?.data ?? [])].map(rowOf);
+  const opened = rows.find(({ id }) => id === open);
+  const show = (id: string | null): void => change({ open: id });
+  const isReport = open === NEW.report || opened?.api === DLR_PATH;
   return (
     <>
       <DataTable
         label={t("Endpoints")}
-        columns={COLUMNS}
+        columns={columnsWith(show)}
         rows={rows}
         rowKey={({ id }) => id}
-        loading={isPending}
-        error={error}
-        retry={() => void refetch()}
+        onRow={({ id }) => show(id)}
+        loading={reports.isPending || webhooks.isPending}
+        error={reports.error ?? webhooks.error}
+        retry={() => {
+          void reports.refetch();
+          void webhooks.refetch();
+        }}
         empty={
           <EmptyState
             icon={IconWebhook}
             sentence={t("No endpoints yet. Add one to receive events in real time.")}
             action={
-              <Button component={Link} href={opened(PLACES[0], "new")} variant="light">
-                {t("Add delivery reports")}
-              </Button>
+              <GuardedButton variant="light" onClick={() => show(NEW.webhook)}>
+                {t("Add Webhook")}
+              </GuardedButton>
             }
           />
         }
@@ -191,6 +163,39 @@ function Endpoints() {
           <DeliveryCharts endpoints={rows} />
         </Suspense>
       )}
+      <WebhookDrawer open={isReport ? "" : open} row={opened?.endpoint as Webhook | undefined} change={show} />
+      <ReportDrawer
+        open={!isReport ? "" : open === NEW.report ? "new" : open}
+        row={opened?.endpoint as DlrConfig | undefined}
+        change={show}
+      />
+    </>
+  );
+}
+
+interface DrawerProps<T> {
+  open: string;
+  row: T | undefined;
+  change: (open: string | null) => void;
+}
+
+function WebhookDrawer(props: DrawerProps<Webhook>) {
+  const { parts, dialog } = useEndpointParts<Webhook>(WEBHOOK_PATH);
+  return (
+    <>
+      <RecordDrawer kind={{ ...webhookKind(), ...parts }} {...props} />
+      {dialog}
+    </>
+  );
+}
+
+function ReportDrawer(props: DrawerProps<DlrConfig>) {
+  const { parts, dialog } = useEndpointParts<DlrConfig>(DLR_PATH);
+  const carriers = useNames("/api/carriers");
+  return (
+    <>
+      <RecordDrawer kind={{ ...dlrKind(carriers), ...parts }} {...props} />
+      {dialog}
     </>
   );
 }

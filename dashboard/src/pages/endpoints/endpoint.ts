@@ -5,6 +5,7 @@ export interface Webhook {
   id: string;
   name: string;
   channel: string;
+  channels: readonly string[];
   method: string;
   url: string;
   events: readonly string[];
@@ -14,13 +15,20 @@ export interface Webhook {
   origin: string;
 }
 
-export interface DlrConfig extends Omit<Webhook, "channel" | "events"> {
+export interface DlrConfig extends Omit<Webhook, "channel" | "channels" | "events"> {
   provider: string;
   headers: readonly HeaderPair[];
+  fields: readonly ReportField[] | null;
 }
 
 export interface HeaderPair {
   key: string;
+  value: string;
+}
+
+export interface ReportField {
+  name: string;
+  /** A placeholder, or a constant text. */
   value: string;
 }
 
@@ -55,8 +63,23 @@ export type EndpointPath = "/api/webhooks" | "/api/dlr-configs";
 /** What the events of webhooks are called for people. */
 export const EVENT_NAMES: Readonly<Record<string, string>> = {
   user_message: t("Incoming messages"),
+  delivery_report: t("Delivery reports"),
   message_status: t("Message status"),
   message_sent: t("Sent messages"),
   link_click: t("Short-link clicks"),
   verification_status: t("Verification status"),
 };
+
+/** The subjects of webhooks, in the order of the forms, with the events of each. */
+const CHANNEL_EVENTS: Readonly<Record<string, readonly string[]>> = {
+  sms: ["user_message", "delivery_report", "link_click"],
+  rcs: ["user_message", "message_status"],
+  chatapp: ["user_message", "message_status", "message_sent"],
+  verify: ["verification_status"],
+};
+
+export const ALL_CHANNELS = Object.keys(CHANNEL_EVENTS);
+
+/** The events of these channels, each once. */
+export const eventsOf = (channels: readonly string[]): string[] =>
+  Object.keys(EVENT_NAMES).filter((event) => channels.some((channel) => CHANNEL_EVENTS[channel]?.includes(event)));

@@ -2,23 +2,21 @@ import { Accordion, Badge, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
-import { channelName } from "../../parts/channel.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { EVENT_NAMES } from "./endpoint.ts";
+import { subjectName } from "./webhook-kind.tsx";
 
 const PATH = "/api/event-types";
 
 interface EventType {
   channel: string;
   event: string;
+  /** The kind of endpoint that receives it. */
+  endpoints: string;
   example: unknown;
 }
-
-const nameOf = (event: string): string => EVENT_NAMES[event] ?? t("Delivery report");
-
-const ofChannel = (channel: string): string => (channel === "verify" ? t("Verify") : channelName(channel));
 
 /** Every event that endpoints can receive, with a sample as this server sends it. */
 export function EventCatalogue() {
@@ -30,15 +28,16 @@ export function EventCatalogue() {
   if (!data) return <PageLoading />;
   return (
     <Accordion variant="separated" order={2}>
-      {data.data.map(({ channel, event, example }) => (
-        <Accordion.Item key={`${channel} ${event}`} value={`${channel}-${event}`}>
+      {data.data.map(({ channel, event, endpoints, example }) => (
+        <Accordion.Item key={`${endpoints} ${channel} ${event}`} value={`${endpoints}-${channel}-${event}`}>
           <Accordion.Control>
             <Group gap="sm">
               <Text fw={600} size="sm">
-                {nameOf(event)}
+                {EVENT_NAMES[event] ?? event}
               </Text>
               <Badge color="gray">{event}</Badge>
-              <Badge>{ofChannel(channel)}</Badge>
+              <Badge>{subjectName(channel)}</Badge>
+              {endpoints === "dlr-configs" && <Badge color="gray">{t("DLR Push Configuration")}</Badge>}
             </Group>
           </Accordion.Control>
           <Accordion.Panel>

@@ -1,4 +1,6 @@
 import { t } from "../../i18n/t.ts";
+import type { HeaderPair, ReportField } from "./endpoint.ts";
+
 /** What a delivery report can tell, with a header that suits it and a value as it might be. */
 export const PLACEHOLDERS: readonly { name: string; about: string; header: string; sample: string }[] = [
   {
@@ -46,10 +48,18 @@ interface Sample {
 
 /** The request that a configuration would bring while it is still being written; the server's own preview is signed besides. */
 export function sampleRequest(values: Readonly<Record<string, unknown>>): Sample {
-  const pairs = (values.headers as readonly { key: string; value: string }[]).filter(({ key }) => key !== "");
-  const headers = Object.fromEntries(pairs.map(({ key, value }) => [key, sampleOf(nameIn(value))]));
+  const pairs = (values.headers as readonly HeaderPair[]).filter(({ key }) => key !== "");
+  const constant = (values.constantHeaders as readonly { name: string }[]).filter(({ name }) => name !== "");
+  const headers = {
+    ...Object.fromEntries(constant.map(({ name }) => [name, "***"])),
+    ...Object.fromEntries(pairs.map(({ key, value }) => [key, sampleOf(nameIn(value))])),
+  };
   const names = pairs.length === 0 ? USUAL : [...new Set(pairs.map(({ value }) => nameIn(value)))];
-  const report = names.map((name) => [name, sampleOf(name)] as const);
+  const byHeaders = names.map((name) => ({ name, value: `{{${name}}}` }));
+  const fields = (values.fields as readonly ReportField[] | null) ?? byHeaders;
+  const report = fields.map(
+    ({ name, value }) => [name, value.startsWith("{{") ? sampleOf(nameIn(value)) : value] as const,
+  );
   const url = (values.url as string) || "https://…";
   if (values.method === "GET") {
     const query = report.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");

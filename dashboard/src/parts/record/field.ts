@@ -58,7 +58,7 @@ export interface Field {
   input: Input;
   required?: boolean;
   /** What a choice of this field sets in others. */
-  implies?: (value: unknown) => Values;
+  implies?: (value: unknown, values: Values) => Values;
   /** Chosen once, when the record is made. */
   fixed?: boolean;
   /** Only asked for while this holds; else the record has `absent` in its place. */
@@ -138,6 +138,7 @@ export function withKept(fields: readonly Field[], record: Values, kept: Values)
 function hidden(value: unknown): unknown {
   if (typeof value === "string") return value === "" ? "" : "…";
   if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(hidden);
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hidden(each)]));
 }
 

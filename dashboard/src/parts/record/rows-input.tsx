@@ -3,6 +3,7 @@ import { IconPlus, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { t } from "../../i18n/t.ts";
 import type { Option, OwnInputProps } from "./field.ts";
+import { SecretInput } from "./secret-input.tsx";
 
 export type Row = Readonly<Record<string, string>>;
 
@@ -10,6 +11,8 @@ interface Column {
   name: string;
   label: string;
   placeholder?: string;
+  /** Never shown: what is typed is hidden. */
+  secret?: true;
   /** Left out for free words. */
   options?: readonly Option[];
   /** Only asked for in rows in which this holds. */
@@ -115,13 +118,22 @@ interface CellProps {
   onChange: (value: string) => void;
 }
 
-function Cell({ column: { label, options, placeholder }, place, value, error, onChange }: CellProps) {
+function Cell({ column: { label, options, placeholder, secret }, place, value, error, onChange }: CellProps) {
   const common = {
     label,
     error,
     flex: "1 1 150px",
     "aria-label": t("{label}, row {number}", { label, number: place + 1 }),
   };
+  if (secret)
+    return (
+      <SecretInput
+        {...common}
+        placeholder={placeholder ?? ""}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+    );
   return options ? (
     <Select
       {...common}

@@ -57,7 +57,7 @@ export function useRecordForm({ fields, starts, before, draft = "" }: Input): Re
   return {
     values,
     set(name, value) {
-      const implied = fields.find((field) => field.name === name)?.implies?.(value) ?? {};
+      const implied = fields.find((field) => field.name === name)?.implies?.(value, values) ?? {};
       const next = { ...values, ...implied, [name]: value };
       setValues(next);
       setTouched(true);
