@@ -9,7 +9,7 @@ const NOTICE =
  * Characters that models read and people do not see: tags, direction marks and other format characters. The two joiners of
  * Indian scripts and emoji stay.
  */
-const INVISIBLE = /(?![\u200c\u200d\t\n\r])[\p{Cf}\p{Cc}\u{e0000}-\u{e0fff}]/gu;
+const INVISIBLE = /(?!\u200c|\u200d|[\t\n\r])[\p{Cf}\p{Cc}\u{e0000}-\u{e0fff}]/gu;
 
 const visible = (text: string): string =>
   text.replaceAll(INVISIBLE, (found) => `[U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase()}]`);

@@ -160,7 +160,8 @@ export const channelsOf = ({
 
 /** True if a webhook follows this event on this channel. */
 export const follows = (webhook: WebhookContent, event: WebhookEvent, channel: EventChannel): boolean =>
-  webhook.events.includes(event) && channelsOf(webhook).some((one) => one === channel);
+  webhook.events.includes(event) &&
+  channelsOf(webhook).some((one) => one === channel && CHANNEL_EVENTS[one].includes(event));
 
 /** A header that every request to an endpoint has, such as Authorization. Its value is encrypted. */
 export interface ConstantHeader {

@@ -12,7 +12,7 @@ interface EndpointBody {
 interface EventBody {
   channel: string;
   event: string;
-  /** Of a delivery report. */
+  /** Fields of a delivery report. */
   status?: string;
   statuses?: { status: string };
 }

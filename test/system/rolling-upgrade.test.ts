@@ -10,10 +10,10 @@ import { canTestWith } from "../support/programmes.ts";
 import { startServer, type ServerProcess } from "../support/server-process.ts";
 
 /**
- * The release before this one. There is none yet, so its place has the last commit before migration 0037; after a release, its
+ * The release before this one. There is none yet, so its place has the last commit before migration 0042; after a release, its
  * tag.
  */
-const OLDER = "e62c6b8fcd7dcdf6247c18111033e57ed8cdb0bb";
+const OLDER = "1f06cda0269fc4c2a4ae1f3a823ca8615217c2bf";
 
 const hasHistory = canTestWith(hasCommit(OLDER), "the history of the repository: check out with fetch-depth: 0");
 
