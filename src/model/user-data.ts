@@ -20,8 +20,13 @@ const OCTETS = 140;
 /** The header's length octet, and the concatenation element with a reference of one octet. */
 const LENGTH_OCTET = 1;
 const CONCATENATION_OCTETS = 5;
+const WIDE_CONCATENATION_OCTETS = 6;
+/** An escape sequence or a surrogate pair. */
+const PART_UNITS_MIN = 2;
 /** Ids of a concatenation element: with a reference of one octet, and of two. */
 const CONCATENATION_IDS: ReadonlySet<number> = new Set([0x00, 0x08]);
+/** Ids of the national language tables: for characters after an escape, and for all. */
+const LANGUAGE_IDS: ReadonlySet<number> = new Set([0x24, 0x25]);
 
 /** Room for text beside a header, in septets, UTF-16 units or octets. */
 export function roomBeside(headerOctets: number, encoding: UserDataEncoding): number {
@@ -37,6 +42,10 @@ export function partHeaderOctets(
 ): number {
   return Math.max(LENGTH_OCTET, udh.length / 2) + concatenationOctets;
 }
+
+/** False for a header after which no character fits into a part with a concatenation element. */
+export const hasRoomForParts = (data: Pick<UserData, "udh" | "encoding">): boolean =>
+  roomBeside(partHeaderOctets(data, WIDE_CONCATENATION_OCTETS), data.encoding) >= PART_UNITS_MIN;
 
 /** The number of messages that this takes on the air. */
 export function segmentsOf(data: UserData): number {
@@ -118,6 +127,9 @@ export function isWholeHeader(header: Buffer): boolean {
 
 /** True for an element that numbers the parts of a message. */
 export const isConcatenation = ({ id }: Pick<HeaderElement, "id">): boolean => CONCATENATION_IDS.has(id);
+
+/** True for an element that gives the codes of the default alphabet other characters. */
+export const isLanguageTable = ({ id }: Pick<HeaderElement, "id">): boolean => LANGUAGE_IDS.has(id);
 
 /** True for a message that is itself a part: its sender has split it. */
 export const isNumberedPart = ({ udh = "" }: Pick<UserData, "udh">): boolean =>

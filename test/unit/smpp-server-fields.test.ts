@@ -193,6 +193,13 @@ describe("a submit", () => {
     expect(read({ dataCoding: 4 }).userData).toEqual({ udh: "", dataCoding: 4 });
   });
 
+  it.each(["03240101", "03250103"])("a text with the national language header %s is refused", (header) => {
+    const octets = { esmClass: 0x40, shortMessage: Buffer.from(`${header}1b53`, "hex") };
+    expect(refusal(() => read(octets))).toBe("ESME_RINVESMCLASS");
+    expect(refusal(() => read({ ...octets, dataCoding: 4 }))).toBe("accepted");
+    expect(refusal(() => read({ ...octets, dataCoding: 8 }))).toBe("accepted");
+  });
+
   it.each(["060504158215", "7f0548", "00"])("a broken user data header %s is refused", (hex) => {
     const shortMessage = Buffer.from(hex, "hex");
     expect(refusal(() => read({ esmClass: 0x40, shortMessage }))).toBe("ESME_RINVESMCLASS");

@@ -1,5 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { headerElements, isNumberedPart, isWholeHeader, segmentsOf, splitUserData } from "../../src/model/user-data.ts";
+import { composeSms } from "../../src/channels/sms/compose.ts";
+import { DEFAULT_SETTINGS } from "../../src/model/account.ts";
+import { readSms } from "../../src/channels/sms/read.ts";
+import { DEFAULT_SMS_LIMITS } from "../../src/model/message.ts";
+import {
+  headerElements,
+  isNumberedPart,
+  isWholeHeader,
+  segmentsOf,
+  splitUserData,
+  writeHeader,
+} from "../../src/model/user-data.ts";
 import { assemble, partOf } from "../../src/smpp-text/reassemble.ts";
 import { DEFAULT_CODING, type SmppText } from "../../src/smpp-text/coding.ts";
 import { bodyOf } from "../../src/smpp-text/incoming.ts";
@@ -106,6 +117,37 @@ describe("a binary message over SMPP", () => {
   test("that its sender has numbered is not split again", () => {
     expect(submitted(data(octets(134), NUMBERED))).toHaveLength(1);
     expect(submitted(data(octets(135), NUMBERED))).toBeNull();
+  });
+});
+
+describe("a header that leaves no room for a part", () => {
+  const compose = (udh: string, text: string, dataCoding: number | null) => {
+    const draft = readSms(
+      { sender: "HELIOG", to: "15550100100", text, type: "TRANS" },
+      DEFAULT_SMS_LIMITS,
+      DEFAULT_SETTINGS,
+      0,
+    );
+    const choices = { template: null, textMismatch: "refuse", linkBase: "", rules: DEFAULT_SMS_LIMITS } as const;
+    return composeSms({ ...draft, userData: { udh, dataCoding } }, choices).shared?.segments;
+  };
+  const header = (count: number): string => writeHeader([{ id: 0x70, value: Buffer.alloc(count - 3) }]);
+
+  test.each<[count: number, text: string, dataCoding: number | null]>([
+    [140, "a5", 4],
+    [133, octets(8), 4],
+    [140, "a", null],
+    [131, "ж".repeat(5), null],
+  ])("of %i octets is refused", (count, text, dataCoding) => {
+    const fault = { parameter: "udh", message: expect.stringContaining("leaves no room") as string };
+    expect(() => compose(header(count), text, dataCoding)).toThrow(
+      expect.objectContaining({ code: "MESSAGE_TOO_LONG", faults: [fault] }) as Error,
+    );
+  });
+
+  test("is accepted where one segment holds all", () => {
+    expect(compose(header(133), octets(7), 4)).toBe(1);
+    expect(compose(header(132), octets(10), 4)).toBe(4);
   });
 });
 

@@ -79,7 +79,7 @@ function checkServer(
   const check = "database";
   const detail = `${where}, version ${release}`;
   if (versionNumber < VERSION_MIN) return problem(check, detail, "Upgrade PostgreSQL to version 15 or later.");
-  if (poolerFault !== null) return problem(check, poolerFault, "Do as it says.");
+  if (poolerFault !== null) return problem(check, poolerFault, "Change the setting that the message names.");
   if (isReadOnly)
     return problem(
       check,

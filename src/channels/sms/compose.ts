@@ -2,7 +2,13 @@ import { countOf } from "../../lib/text.ts";
 import type { CatalogRecord } from "../../model/catalog.ts";
 import type { Dlt, SmsContent, SmsLimits } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
-import { isNumberedPart, segmentsOf, type UserDataEncoding } from "../../model/user-data.ts";
+import {
+  hasRoomForParts,
+  isNumberedPart,
+  segmentsOf,
+  type UserData,
+  type UserDataEncoding,
+} from "../../model/user-data.ts";
 import type { Composed, Composition } from "../draft.ts";
 import { outsideGsm, type DraftUserData, type SmsDraft } from "./read.ts";
 import { firstUcs2Character, segment } from "./segment.ts";
@@ -106,8 +112,8 @@ function composeUserData(
   const encoding: UserDataEncoding = dataCoding === null ? segment(text, draft.unicode === 1).encoding : "binary";
   const data = { text, encoding, ...(udh !== "" && { udh }) };
   const segments = segmentsOf(data);
-  if (isNumberedPart(data) && segments > 1)
-    throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "udh", message: PART_TOO_LONG }] });
+  const fault = segments > 1 ? headerFault(data) : null;
+  if (fault !== null) throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "udh", message: fault }] });
   if (dataCoding === null) refuseTooLong(text, encoding === "ucs2", segments, choices.rules);
   else refuseTooManyOctets(text, segments, choices.rules);
   const base = { ...data, flash: draft.flash === 1, ...(dataCoding !== null && { dataCoding }) };
@@ -125,6 +131,15 @@ function contentOf(draft: SmsDraft, { template }: Choices, base: SmsContent): Sm
 
 const PART_TOO_LONG =
   "The header numbers this message as a part, and it does not fit one segment with its header: shorten the part, or leave the concatenation out and send the whole.";
+
+const NO_ROOM =
+  "The message does not fit one segment, and its header leaves no room for a part of it: shorten the header or the text.";
+
+/** The reason why a message with this header cannot be split; null if it can. */
+function headerFault(data: UserData): string | null {
+  if (isNumberedPart(data)) return PART_TOO_LONG;
+  return hasRoomForParts(data) ? null : NO_ROOM;
+}
 
 function refuseTooManyOctets(hex: string, segments: number, { segmentsMax }: SmsLimits): void {
   if (segments <= segmentsMax) return;

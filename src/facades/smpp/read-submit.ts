@@ -1,7 +1,7 @@
 import type { DraftUserData } from "../../channels/sms/read.ts";
 import { ROUTE_CLASSES, type RouteClass } from "../../model/message.ts";
 import type { SmppAccess } from "../../model/smpp-access.ts";
-import { isConcatenation, isWholeHeader, writeHeader } from "../../model/user-data.ts";
+import { isConcatenation, isLanguageTable, isWholeHeader, writeHeader } from "../../model/user-data.ts";
 import type { Address, DataSm, SubmitSm } from "../../smpp/pdu.ts";
 import { STATUS, type StatusName } from "../../smpp/status.ts";
 import { findTlv, TLVS, type Tlv } from "../../smpp/tlv.ts";
@@ -134,6 +134,9 @@ function readBody(pdu: SubmitPdu, { alphabet }: SmppAccess): Pick<Submission, "b
   const part = partOf(incoming);
   if (part && part.total > PARTS_MAX) refuse("ESME_RINVMSGLEN", "too many parts");
   const { text, binary } = decodeText(bytes, pdu.dataCoding, alphabet);
+  // The text would be read by the default alphabet, and escape sequences of the language would be lost.
+  if (!binary && !isUcs2(pdu.dataCoding) && elements.some(isLanguageTable))
+    refuse("ESME_RINVESMCLASS", "national language tables are not supported");
   const udh = writeHeader(elements.filter((element) => !isConcatenation(element)));
   const userData = udh === "" && !binary ? null : { udh, dataCoding: binary ? pdu.dataCoding : null };
   if (part) return { body: { kind: "part", part: { ...part, bytes: Buffer.from(part.bytes) } }, userData };
