@@ -9,7 +9,7 @@ import { readSmppTime, writeReceiptDate, writeSmppTime } from "../../src/facades
 import { smppAccessOf } from "../../src/model/smpp-access.ts";
 import { submitSm } from "../../src/smpp/pdu.ts";
 import { describeStatus, STATUS } from "../../src/smpp/status.ts";
-import { findTlv, tlv } from "../../src/smpp/tlv.ts";
+import { findTlv, tlv, TLVS } from "../../src/smpp/tlv.ts";
 
 const NOON = Date.UTC(2026, 0, 31, 12);
 const DAY_MS = 86_400_000;
@@ -260,6 +260,11 @@ describe("receipts", () => {
     const unrouted = receiptOf({ ...facts, errorCode: "NO_ROUTE" }, { ...access, receiptTlvs: ["network_error_code"] });
     expect(unrouted.shortMessage.toString()).toContain(" err:068 ");
     expect(unrouted.tlvs).toEqual([tlv("network_error_code", Buffer.from([0, 0, 68]))]);
+  });
+
+  it("a receipt without text always has the id and the state", () => {
+    const receipt = receiptOf(facts, smppAccessOf({ receiptForm: "parameters", receiptTlvs: [] }));
+    expect(receipt.tlvs.map(({ tag }) => tag)).toEqual([TLVS.receipted_message_id.tag, TLVS.message_state.tag]);
   });
 
   it("our own failures have numbers, and other words are 999", () => {

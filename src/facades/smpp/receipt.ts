@@ -17,6 +17,8 @@ const INTERMEDIATE = 0x10;
 const NETWORK_UNKNOWN = 0;
 const ERROR_DIGITS = 3;
 
+const REQUIRED_TLVS = ["receipted_message_id", "message_state"] as const;
+
 /** By state: the usual word in the text and the number in message_state. States that are absent are not reported. */
 const STATES: Readonly<Partial<Record<State, readonly [word: string, number: number]>>> = {
   submitted: ["ENROUTE", 1],
@@ -69,7 +71,9 @@ export function receiptOf(facts: ReceiptFacts, access: ReceiptFormat): DeliverSm
   const tlvs = [tlv("receipted_message_id", id), tlv("message_state", number)];
   const cause = /^[0-9]{1,4}$/.test(error) ? Number(error) : OTHER_ERROR;
   if (cause > 0) tlvs.push(tlv("network_error_code", Buffer.from([NETWORK_UNKNOWN, cause >> 8, cause & 0xff])));
-  const tags = new Set<number>(access.receiptTlvs.map((name) => TLVS[name].tag));
+  // Without text, the id and the state would be nowhere.
+  const required = access.receiptForm === "parameters" ? REQUIRED_TLVS : [];
+  const tags = new Set<number>([...access.receiptTlvs, ...required].map((name) => TLVS[name].tag));
   return deliverSm({
     source: facts.destination,
     destination: facts.source,
