@@ -13,10 +13,16 @@ let clock: MovedClock;
 let audited: AuditEntry[];
 let credential: Credential<StoredCredential>;
 let authenticator: BindAuthenticator;
+let reads: number;
+/** The password in the store; memory has it after a read. */
+let stored: string;
+let known: string;
 
 beforeEach(() => {
   clock = new MovedClock();
   audited = [];
+  reads = 0;
+  stored = known = PASSWORD;
   credential = {
     key: { id: "c1", username: "smppone", mode: "live", scopes: ["sms"], settings: {} },
     account: { id: 1, suspended: false },
@@ -28,7 +34,11 @@ beforeEach(() => {
     store: { writeAudit: async (entry) => void audited.push(entry), listAudit: async () => ({ rows: [], next: null }) },
     keyring: {
       findSystemId: (systemId) => (systemId === "smppone" ? credential : null),
-      findLogin: (_, systemId, password) => (systemId === "smppone" && password === PASSWORD ? credential : null),
+      findLogin: (_, systemId, password) => (systemId === "smppone" && password === known ? credential : null),
+      refreshShared: async () => {
+        reads += 1;
+        known = stored;
+      },
     },
   });
 });
@@ -40,6 +50,28 @@ const statusOf = (result: ReturnType<typeof bind>): number => ("status" in resul
 const guess = (systemId = "smppone"): void => {
   for (let n = 0; n < 50; n += 1) bind(`198.51.100.${n}`, "wrong", systemId);
 };
+
+const bindFresh = (address: string, password = PASSWORD) =>
+  authenticator.authenticateFresh({ systemId: "smppone", password }, { address, secure: false });
+
+test("a password that another node has just stored binds", async () => {
+  stored = "new";
+  expect(statusOf(await bindFresh("198.51.100.7", "new"))).toBe(0);
+  expect(statusOf(await bindFresh("198.51.100.7", "wrong"))).toBe(STATUS.ESME_RINVPASWD);
+});
+
+test("a bind that is refused unseen reads no store, with a wrong password and with the right one", async () => {
+  for (let tries = 0; tries < 20; tries += 1) bind("198.51.100.7", "wrong");
+  for (const password of ["wrong", PASSWORD])
+    expect(statusOf(await bindFresh("198.51.100.7", password))).toBe(STATUS.ESME_RBINDFAIL);
+  expect(reads).toBe(0);
+});
+
+test("binds at once get no more guesses than binds in turn", async () => {
+  const guesses = [...Array.from({ length: 20 }, () => "wrong"), PASSWORD];
+  const results = await Promise.all(guesses.map((password) => bindFresh("198.51.100.7", password)));
+  expect(results.map(statusOf).at(-1)).toBe(STATUS.ESME_RBINDFAIL);
+});
 
 test("an address with too many failed binds is refused unseen, until the next minute", () => {
   for (let tries = 0; tries < 20; tries += 1) expect(statusOf(bind("198.51.100.7", "wrong"))).toBe(0x0e);

@@ -12,7 +12,7 @@ import { BindLimits, type BindAttempt } from "./bind-limits.ts";
 import type { SmppClient } from "./client.ts";
 
 export interface AuthenticateBindDeps extends AuditDeps {
-  keyring: Pick<Keyring, "findLogin" | "findSystemId">;
+  keyring: Pick<Keyring, "findLogin" | "findSystemId" | "refreshShared">;
   clock: Clock;
 }
 
@@ -33,6 +33,20 @@ export class BindAuthenticator {
     this.#deps = deps;
   }
 
+  /**
+   * The same, and again once the store is read: another node may have just created the credential. A failed bind counts before
+   * the wait, so that binds at once get no more guesses. One that is refused unseen causes no read, whose time would tell a wrong
+   * password from the right one (timing attack).
+   */
+  async authenticateFresh(bind: Pick<Bind, "systemId" | "password">, peer: BindPeer): Promise<Authenticated> {
+    const { keyring } = this.#deps;
+    const known = this.authenticate(bind, peer);
+    if (!("status" in known) || known.status !== STATUS.ESME_RINVPASWD) return known;
+    await keyring.refreshShared();
+    return keyring.findLogin("smpp", bind.systemId, bind.password) ? this.authenticate(bind, peer) : known;
+  }
+
+  /** Authenticates by the credentials in memory. */
   authenticate({ systemId, password }: Pick<Bind, "systemId" | "password">, peer: BindPeer): Authenticated {
     const { keyring, clock } = this.#deps;
     const now = clock.now();

@@ -106,15 +106,13 @@ export class SmppFacade {
   }
 
   async #onBind(bind: Bind, peer: BindPeer): Promise<BindDecision> {
-    const { log, keyring } = this.#deps;
+    const { log } = this.#deps;
     const refuse = (status: number, reason: string): BindDecision => {
       log.warn({ systemId: bind.systemId, address: unmapped(peer.address), reason }, "smpp bind refused");
       return { kind: "refused", status };
     };
     if (this.#isStopping) return refuse(STATUS.ESME_RSYSERR, "the node stops");
-    // Another node may have just created the credential.
-    if (!keyring.findLogin("smpp", bind.systemId, bind.password)) await keyring.refreshShared();
-    const found = this.#authenticator.authenticate(bind, peer);
+    const found = await this.#authenticator.authenticateFresh(bind, peer);
     if ("status" in found) return refuse(found.status, found.reason);
     const stored = await this.#register(bind, found.client, peer);
     if (!stored) return refuse(STATUS.ESME_RBINDFAIL, "too many binds");
