@@ -4,6 +4,7 @@ import type { MessageCallback } from "../../model/callback.ts";
 import { STATES, type RouteClass, type SmsLimits } from "../../model/message.ts";
 import { accept, type AcceptDeps } from "../../pipeline/accept/accept.ts";
 import { refuseSingle, type PrepareDeps } from "../../pipeline/accept/prepare.ts";
+import { prepareCurrent } from "../../pipeline/accept/prepare-current.ts";
 import { prepareSms } from "../../pipeline/accept/prepare-sms.ts";
 import type { Address } from "../../smpp/pdu.ts";
 import type { SmppClient } from "./client.ts";
@@ -67,7 +68,8 @@ export async function acceptText(
     ...(userData && { userData }),
     tlvs,
   };
-  const prepared = await prepareSms(prepareDeps, { account, test, draft, dryRun: false });
+  const request = { account, test, draft, dryRun: false };
+  const prepared = await prepareCurrent(prepareDeps, () => prepareSms(prepareDeps, request));
   refuseSingle(prepared);
   const { answer } = await accept(acceptDeps, {
     prepared,

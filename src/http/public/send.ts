@@ -2,6 +2,7 @@ import type { Draft } from "../../channels/draft.ts";
 import { Type } from "../../lib/schema.ts";
 import { accept, earlierAnswer, type SendRequest } from "../../pipeline/accept/accept.ts";
 import { notedPolicies, refuseSingle, type Prepared, type Request } from "../../pipeline/accept/prepare.ts";
+import { prepareCurrent } from "../../pipeline/accept/prepare-current.ts";
 import { BULK } from "../../model/message.ts";
 import { Problem, type ProblemCode } from "../../model/problem.ts";
 import { OVERLOADED } from "../errors.ts";
@@ -100,12 +101,8 @@ export async function acceptThrough<D extends Draft>(
   if (hasRoom !== true) await hasRoom;
   // Yields to the event loop, so that a one-time password that arrived meanwhile goes first.
   if (draft.recipients.length >= BULK) await services.yieldBulk();
-  const prepared = await prepareCurrent(endpoint, services, {
-    account,
-    test: key.mode === "test",
-    draft,
-    dryRun: false,
-  });
+  const request = { account, test: key.mode === "test", draft, dryRun: false };
+  const prepared = await prepareCurrent(services, () => endpoint.prepare(services, request));
   refuseSingle(prepared);
   const noted = notedPolicies(prepared);
   if (noted !== "") call.setHeader("heliograph-would-refuse", noted);
@@ -116,24 +113,6 @@ export async function acceptThrough<D extends Draft>(
   });
   if (replayed) call.setHeader("idempotent-replayed", "true");
   return { text: answer };
-}
-
-const MISSING_RECORD: ReadonlySet<ProblemCode> = new Set(["SENDER_NOT_REGISTERED", "TEMPLATE_NOT_FOUND"]);
-
-/** Read-your-writes across nodes: a record that another node has just created is read before a send is refused without it. */
-async function prepareCurrent<D extends Draft>(
-  { prepare }: ChannelEndpoint<D>,
-  services: Services,
-  request: Request<D>,
-): Promise<Prepared<D>> {
-  try {
-    return await prepare(services, request);
-  } catch (error) {
-    const isMissing = error instanceof Problem && MISSING_RECORD.has(error.code);
-    if (!isMissing) throw error;
-    await services.catalog.refreshShared();
-    return prepare(services, request);
-  }
 }
 
 const IDEMPOTENCY_KEY_MAX = 255;
