@@ -9,7 +9,7 @@ afterAll(() => dashboard?.close());
 
 const SIDE_BAR = `Home, Get started, Messages, Compose, Campaigns, Contacts, Verify, Templates,
 Channels, Message app, SMS, RCS, Chat app, Carriers and routes,
-Developers, API keys, Webhooks, Request log, Other APIs, Test tools, Docs,
+Developers, API keys, Webhooks, Agent sends, Request log, Other APIs, Test tools, Docs,
 Settings, Account settings, Users and access, Credits, Set-up file, System`;
 const SECTIONS = `Credits, Numbers and countries, Templates and senders, Limits and fraud protection, Opt-outs,
 Delivery reports and retention`;

@@ -627,8 +627,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "It gets promotions again. Do this only if its owner asked for it.":
     "इसे फिर प्रचार मिलेंगे। केवल तब करें जब इसके मालिक ने कहा हो।",
   "It gets promotions.": "इसे प्रचार मिलते हैं।",
-  "It goes to {recipients} recipients and costs {credits} credits.":
-    "यह {recipients} प्राप्तकर्ताओं को जाएगा और {credits} क्रेडिट लगेंगे।",
   "It is not sent, and the assistant is told so when it asks.": "यह नहीं भेजा जाएगा, और सहायक के पूछने पर उसे बताया जाएगा।",
   "It waits until its endpoint is enabled again.": "यह एंडपॉइंट के फिर चालू होने तक प्रतीक्षा करता है।",
   "It will not be sent, and its credits are released.": "यह नहीं भेजा जाएगा और इसके क्रेडिट मुक्त होंगे।",
@@ -1020,6 +1018,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   Received: "प्राप्त",
   Recipient: "प्राप्तकर्ता",
   Recipients: "प्राप्तकर्ता",
+  "Recipients: {recipients}, credits: {credits}": "प्राप्तकर्ता: {recipients}, क्रेडिट: {credits}",
   "Recipients on the simulator get nothing on a real phone.": "सिम्युलेटर वाले प्राप्तकर्ताओं को वास्तविक फ़ोन पर कुछ नहीं मिलता।",
   "Recipients that are invalid or refused are stored as failed messages and cost nothing. Go back to remove them.":
     "अमान्य या अस्वीकृत प्राप्तकर्ता विफल संदेशों के रूप में सहेजे जाते हैं और उनका कोई शुल्क नहीं लगता। उन्हें हटाने के लिए वापस जाएँ।",
@@ -1845,7 +1844,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "{person} clicks by people, {value} by bots": "लोगों के {person} क्लिक, बॉट के {value}",
   "{preview} to show a preview": "पूर्वावलोकन दिखाने के लिए {preview}",
   "{recipientsClicked} of {recipients}": "{recipients} में से {recipientsClicked}",
-  "{recipients} recipients, {credits} credits": "{recipients} प्राप्तकर्ता, {credits} क्रेडिट",
   "{recipient} would fail: {failure}": "{recipient} विफल होगा: {failure}",
   "{refused} are not phone numbers and were skipped:": "{refused} फ़ोन नंबर नहीं हैं और छोड़ दिए गए:",
   "{resent} deliveries are queued again.": "{resent} डिलीवरी फिर कतार में हैं।",

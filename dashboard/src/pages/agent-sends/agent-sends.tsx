@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, Stack, Text } from "@mantine/core";
+import { Anchor, Badge, Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link } from "wouter";
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<AgentSend>[] = [
     title: t("Size"),
     wide: true,
     render: ({ recipients, credits }) => (
-      <Text size="sm">{t("{recipients} recipients, {credits} credits", { recipients, credits })}</Text>
+      <Text size="sm">{t("Recipients: {recipients}, credits: {credits}", { recipients, credits })}</Text>
     ),
   },
   { title: t("State"), render: (send) => <State send={send} /> },
@@ -93,13 +93,13 @@ function Decision({ send: { id, recipients, credits } }: { send: AgentSend }) {
     await client.invalidateQueries({ queryKey: [AGENT_SENDS] });
   };
   return (
-    <Group gap="xs" wrap="nowrap">
+    <Stack gap="xs" align="start">
       <GuardedConfirm
         may="write"
         size="compact-sm"
         variant="filled"
         question={t("Send this message?")}
-        consequence={t("It goes to {recipients} recipients and costs {credits} credits.", { recipients, credits })}
+        consequence={t("Recipients: {recipients}, credits: {credits}", { recipients, credits })}
         yes={t("Approve and send")}
         run={() => decide("approve")}
       >
@@ -117,6 +117,6 @@ function Decision({ send: { id, recipients, credits } }: { send: AgentSend }) {
       >
         {t("Decline")}
       </GuardedConfirm>
-    </Group>
+    </Stack>
   );
 }
