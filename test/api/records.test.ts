@@ -42,7 +42,7 @@ const KINDS: [kind: string, body: object, shown: object, change: object][] = [
   [
     "carriers",
     { messagesPerSecond: 5 },
-    { adapter: "simulator", chaos: null, smpp: null, whatsapp: null, rbm: null, http: null },
+    { adapter: "simulator", chaos: null, smpp: null, whatsapp: null, rbm: null, http: null, email: null },
     { messagesPerSecond: null },
   ],
   [
@@ -381,6 +381,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
         whatsapp: null,
         rbm: null,
         http: null,
+        email: null,
         origin: "built-in",
         createdAt: null,
         updatedAt: null,

@@ -174,7 +174,7 @@ function isFieldPath(parameter: string, sent: unknown, fields: readonly string[]
   for (const part of parts) {
     // Several recipients may be one comma-separated string.
     const list = typeof value === "string" ? value.split(",") : value;
-    if (/^\d+$/.test(part) && !(Array.isArray(list) && Number(part) < list.length)) return false;
+    if (/^\d+$/.test(part) && !Object.hasOwn(list ?? {}, part)) return false;
     value = (list as Record<string, unknown> | null | undefined)?.[part];
   }
   return true;

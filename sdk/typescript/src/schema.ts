@@ -3,6 +3,8 @@
 /** Codes of this version of the server. */
 export type ErrorCode =
   | "ACCOUNT_SUSPENDED"
+  | "AGENT_LIMIT"
+  | "AGENT_SEND_OVER"
   | "BODY_TOO_LARGE"
   | "BOT_NOT_FOUND"
   | "CAMPAIGN_CANCELLED"
