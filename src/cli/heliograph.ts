@@ -37,13 +37,22 @@ function exitCodeOf(error: unknown): number {
   return error instanceof BadSetting || isBadOption(error) ? 2 : 1;
 }
 
+/** Other names that people try first. */
+const SYNONYMS: Readonly<Record<string, keyof typeof COMMANDS>> = {
+  accounts: "account list",
+  "accounts list": "account list",
+  "accounts add": "account add",
+  keys: "keys list",
+};
+
 /** The command that the first two words name, or the first one where that is a command with arguments. */
 function findCommand(words: readonly string[]) {
   if (words.length === 0) return { command: COMMANDS.start, args: [] };
   for (const length of [2, 1]) {
-    const name = words.slice(0, length).join(" ");
+    const given = words.slice(0, length).join(" ");
+    const name = Object.hasOwn(SYNONYMS, given) ? SYNONYMS[given] : given;
     const args = words.slice(length);
-    if (!Object.hasOwn(COMMANDS, name)) continue;
+    if (name === undefined || !Object.hasOwn(COMMANDS, name)) continue;
     const command = COMMANDS[name as keyof typeof COMMANDS];
     // `listen http://…` has no such argument: it is refused with the usage rather than ignored.
     if (length === 2 || args.length === 0 || takesArguments(command)) return { command, args };

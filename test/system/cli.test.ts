@@ -44,6 +44,16 @@ describe("a command that does not exist", () => {
   });
 
   test.each([
+    ["accounts", "account list"],
+    ["accounts list", "account list"],
+    ["accounts add", "account add"],
+    ["keys", "keys list"],
+  ])("%s is another name of %s", async (words, command) => {
+    const { code, stdout } = await heliograph(...words.split(" "), "--help");
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`\n  ${command}`)]);
+  });
+
+  test.each([
     ["acount add", "account add"],
     ["account", "account add"],
     ["account create", "account add"],
