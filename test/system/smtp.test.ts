@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { composeEmail, type Email } from "../../src/email/compose.ts";
 import { sendEmail, testSmtpServer, type SmtpResult, type SmtpServer } from "../../src/email/smtp.ts";
+import { eventually } from "../support/eventually.ts";
 import { canTestWith, debianSmtp } from "../support/programmes.ts";
 import { startSmtpServer, type SmtpTestServer } from "../support/smtp-server.ts";
 
@@ -14,6 +15,13 @@ const EMAIL: Email = {
   language: "en",
   at: 1_767_225_600_000,
 };
+
+/** The server reports an e-mail beside its reply to the client. */
+const arrived = ({ received }: SmtpTestServer): Promise<unknown> =>
+  eventually(
+    () => received.length,
+    (count) => count > 0,
+  );
 
 const loopback = { addressOf: () => Promise.resolve("127.0.0.1") };
 
@@ -39,6 +47,7 @@ describe.runIf(canTestWith(debianSmtp(), "python3-aiosmtpd"))("e-mail by SMTP, w
 
   test("an e-mail is sent after STARTTLS and the login", async () => {
     expect(await send()).toEqual({ kind: "accepted", reply: "250 2.0.0 queued as 4711 for ada@example.com" });
+    await arrived(server);
     const [email] = server.received.splice(0);
     expect(email).toMatchObject({ from: "login@example.com", to: ["ada@example.com"], tls: true, login: true });
     expect(email?.data).toContain("Message-ID: <0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47.1@example.com>");
@@ -58,6 +67,7 @@ describe.runIf(canTestWith(debianSmtp(), "python3-aiosmtpd"))("e-mail by SMTP, w
       expect(result).toMatchObject({ kind: "rejected" });
       expect(plain.received).toEqual([]);
       expect(await send({ port: plain.port, security: "none", login: null })).toMatchObject({ kind: "accepted" });
+      await arrived(plain);
       expect(plain.received).toMatchObject([{ tls: false }]);
     } finally {
       await plain.close();
@@ -70,6 +80,7 @@ describe.runIf(canTestWith(debianSmtp(), "python3-aiosmtpd"))("e-mail by SMTP, w
       const known = { port: secure.port, security: "tls", login: null } as const;
       expect(await send({ ...known, ca: secure.ca })).toMatchObject({ kind: "accepted" });
       expect(await send(known)).toMatchObject({ kind: "unreachable" });
+      await arrived(secure);
       expect(secure.received).toMatchObject([{ tls: true }]);
     } finally {
       await secure.close();

@@ -53,7 +53,9 @@ export function RecordDrawer<T extends RecordRow>({ kind, open, row, change }: P
 
 function NewRecord<T extends RecordRow>({ kind, change }: Pick<Props<T>, "kind" | "change">) {
   const client = useQueryClient();
-  const form = useRecordForm({ fields: kind.fields, starts: kind.starts, draft: `${kind.path} new` });
+  // Pages with other presets for the same records keep other drafts.
+  const draft = `${kind.path} new ${JSON.stringify(kind.starts)}`;
+  const form = useRecordForm({ fields: kind.fields, starts: kind.starts, draft });
   return (
     <Stack gap="xl">
       <RecordForm
