@@ -797,7 +797,7 @@ describe("on a server of its own,", () => {
     const route = { fastPath: true, method: "POST", path: "/v1/sms", family: "send", scope: "sms" };
     const credentialOf = (secret: string) =>
       ({
-        key: { scopes: ["sms"] },
+        key: { scopes: ["sms"], agent: null },
         actor: { name: secret },
         account: {},
         networks: null,
