@@ -1122,7 +1122,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Send a test e-mail": "टेस्ट ई-मेल भेजें",
   "Sent to this server only, after TLS.": "केवल इसी सर्वर को, TLS के बाद भेजा जाता है।",
   "Send this message?": "यह संदेश भेजें?",
-  "Sends wait under Agent sends until somebody approves them.":
+  "Sends wait under Agent sends until a person approves them.":
     "प्रेषण तब तक “एजेंट के प्रेषण” में रुके रहते हैं जब तक कोई उन्हें स्वीकृत न करे।",
   "Show phone numbers": "फ़ोन नंबर दिखाएँ",
   Size: "आकार",

@@ -2,7 +2,7 @@ import { t } from "../../i18n/t.ts";
 
 export const AGENT_SENDS = "/api/agent-sends";
 
-/** What an agent sent or wants to send. */
+/** A send that an agent has prepared. */
 export interface AgentSend {
   id: string;
   keyName: string | null;

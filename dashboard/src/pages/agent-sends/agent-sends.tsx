@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<AgentSend>[] = [
   { title: t("Actions"), render: (send) => send.state === "waiting" && <Decision send={send} /> },
 ];
 
-/** What agents sent, and what waits for a person's approval. */
+/** Lists the sends of agents; a person approves or declines those that wait. */
 export default function AgentSends() {
   const [filters, change] = useUrlState(["state"] as const);
   const { state } = filters;

@@ -3,7 +3,7 @@ import type { Parts } from "../../parts/record/field.ts";
 import { advanced, choice, number, secret } from "./line-fields.ts";
 import { EMAIL_STARTS } from "./line-starts.ts";
 
-/** What a line to a mail server is asked for: its address and a login, and what hardly anybody changes below. */
+/** Fields of a connection to a mail server: address and login first, rarely changed settings below. */
 export const EMAIL_PARTS: Parts = {
   starts: EMAIL_STARTS,
   fields: [

@@ -22,7 +22,7 @@ export const RBM_STARTS = {
   responseSeconds: 30,
 };
 
-/** What a new line to a mail server begins with, as the server has it too. */
+/** Defaults of a new connection to a mail server, the same as on the server. */
 export const EMAIL_STARTS = {
   port: 587,
   security: "starttls",

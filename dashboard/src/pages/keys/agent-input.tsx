@@ -38,7 +38,7 @@ export function AgentInput({ label, hint, value, onChange, disabled, faultAt }: 
         <>
           <Switch
             label={t("A person approves each send")}
-            description={t("Sends wait under Agent sends until somebody approves them.")}
+            description={t("Sends wait under Agent sends until a person approves them.")}
             checked={limits.needsApproval}
             disabled={disabled}
             onChange={({ currentTarget }) => change({ needsApproval: currentTarget.checked })}
