@@ -135,7 +135,7 @@ describe.each(ENGINES)("inbound messages on %s", (engine) => {
       expect((await sink.until(2)).map(({ path }) => path)).toEqual(["/stock?r=4711", "/default"]);
     });
 
-    test("without a default service, messages with other words go nowhere", async () => {
+    test("without a default service, a message with an unknown keyword calls no service", async () => {
       const { id } = await login("kannel", { services: [{ keyword: "stock", getUrl: `${sink.url}/stock` }] });
       await write(nextPhone(), "15550160904", "Hello");
       await write(nextPhone(), "15550160904", "stock");

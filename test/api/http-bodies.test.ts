@@ -249,7 +249,7 @@ describe.each(PATHS)("the memory of bodies on %s", (_path, fastPath) => {
       body: sendBody(),
     });
 
-  test("a large send without room gets 503 with Retry-After after the configured time; a small one is accepted", async () => {
+  test("a large send over the body budget gets 503 with Retry-After after the configured time; a small one is accepted", async () => {
     const holding = await Promise.all([1, 2, 3].map(() => beginSend(MIB - 1)));
     await eventually(heldBytes, (bytes) => bytes >= 3 * MIB);
     const refused = large();
@@ -266,7 +266,7 @@ describe.each(PATHS)("the memory of bodies on %s", (_path, fastPath) => {
     await eventually(heldBytes, (bytes) => bytes < 10_000);
   });
 
-  test("a client that does not send its body takes no room from others", async () => {
+  test("a client that does not send its body uses no share of the body budget", async () => {
     await Promise.all([1, 2, 3].map(() => beginSend(10)));
     await eventually(heldBytes, (bytes) => bytes >= 3 * MIB);
     let done = false;
@@ -288,7 +288,7 @@ describe.each(PATHS)("the memory of bodies on %s", (_path, fastPath) => {
       (ended) => ended,
     );
 
-  test("a chunked body counts as it arrives and is refused where the room ends", async () => {
+  test("a chunked body counts as it arrives and is refused where it exceeds the budget", async () => {
     const holding = await Promise.all([1, 2, 3].map(() => beginSend(MIB - 1)));
     await eventually(heldBytes, (bytes) => bytes >= 3 * MIB);
     const { hostname, port } = new URL(server.url);

@@ -81,7 +81,7 @@ describe.each(ENGINES)("Kannel's sendsms on %s", (engine) => {
     expect(other?.messageId.split(":")[0]).toBe(one?.messageId.split(":")[0]);
   });
 
-  test("a request without a body gives its room back with its answer", async () => {
+  test("a request without a body releases its share of the body budget with its response", async () => {
     const heldBytes = async (): Promise<number> => {
       const metrics = await (await fetch(`${server.url}/metrics`)).text();
       return Number(/^heliograph_http_body_bytes (\S+)/m.exec(metrics)?.[1]);

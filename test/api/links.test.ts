@@ -290,7 +290,7 @@ describe("following a short link", () => {
     expect(await counted("recorded")).toBe(1);
   });
 
-  test("a full click log is logged once, with the number of dropped clicks when it has room again", async () => {
+  test("a full click log is logged once, with the number of dropped clicks when it accepts clicks again", async () => {
     const { follow, writes, lines, counted } = scripted();
     for (let sent = 0; sent < 20_003; sent += 1) await follow.follow(CODE, PHONE, "GET");
     expect(await counted("dropped")).toBe(3);

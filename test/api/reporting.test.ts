@@ -97,7 +97,7 @@ describe.each(ENGINES)("reporting queries on %s", (engine) => {
     expect(await list(held)).toBe(200);
   });
 
-  test("get 503 QUERY_TIMED_OUT after the time limit, and make room for others", async () => {
+  test("get 503 QUERY_TIMED_OUT after the time limit, and free their place for others", async () => {
     const held = await open({ env: { HELIOGRAPH_REPORTING_TIMEOUT_SECONDS: "1" } });
     await held.hold();
     const slow = await held.request<{ error: ErrorBody }>("GET", HELD_LIST);

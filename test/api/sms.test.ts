@@ -388,7 +388,7 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
       }
     });
 
-    test("a listing is newest first and walks by cursor through every message exactly once", async () => {
+    test("a listing is newest first and returns every message exactly once by cursor", async () => {
       const sent: string[] = [];
       for (let i = 0; i < 3; i += 1) {
         const { body } = await server.send({

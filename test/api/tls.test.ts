@@ -214,7 +214,7 @@ describe.each([
 describe("a server with a certificate", () => {
   const pair = issueCertificates();
 
-  test("tells a client of HTTP/2 to leave when it drains", async () => {
+  test("sends GOAWAY to HTTP/2 clients while draining", async () => {
     const env = { ...(await tlsEnv(pair)), HELIOGRAPH_DRAIN_SECONDS: "600" };
     const server = await startTestServer("sqlite", { env });
     const client = new Http2Client(server.url, pair.ca);

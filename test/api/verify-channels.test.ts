@@ -170,7 +170,7 @@ describe.each(ENGINES)("the channels of a verification on %s", (engine) => {
       expect((await server.request("DELETE", `/api/${path}`)).status).toBe(200);
   });
 
-  test("a node that takes over after a crash does not send the code again", async () => {
+  test("after a crash the next owner does not send the code again", async () => {
     const to = "15550749004";
     const id = await send(to);
     const [due] = await server.rows<{ plan: string; next_at: number }>(

@@ -105,14 +105,14 @@ describe.each(ENGINES)("codes that no product reports on, on %s", (engine) => {
     expect(await ledgerOf(number)).toEqual({ owed: -4, verified: 1 });
   });
 
-  test("a code by the API with mode deliver is not judged: its product can report", async () => {
+  test("a code sent by the API in mode deliver is never counted as unreported: its product can report it", async () => {
     const number = freshPrefix()(1);
     await server.request("POST", "/v1/verify", { configId: "default", to: number, code: "739204", mode: "deliver" });
     await server.travel(10 * MINUTE_MS);
     expect((await ledgerOf(number)).owed).toBe(1);
   });
 
-  test("a code with several channels is judged after the last of them", async () => {
+  test("a code with several channels is counted as unreported only after the last channel", async () => {
     const channels = [
       { channel: "sms", from: "HELIOG", waitSeconds: 20 },
       { channel: "sms", from: "HELIOG" },

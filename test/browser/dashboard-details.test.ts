@@ -143,7 +143,7 @@ test("the search finds webhooks, keys and actions", async () => {
   });
 });
 
-test("the audit log names operations in words", async () => {
+test("the audit log shows a name for each operation", async () => {
   await dashboard.server.asOwner("POST", "/api/keys", { name: "Audited", scopes: ["read"] });
   await dashboard.visit("/account/audit", async ({ page, errors }) => {
     await page.getByText("Create an API key").first().waitFor();

@@ -108,7 +108,7 @@ test("a new connection begins with the server's defaults, and each preset asks f
 });
 
 describe("a carrier over WhatsApp", () => {
-  test("is added by the form, tried, brings its templates, and takes a message of a number with an id of its own", async () => {
+  test("is added by the form, tested, loads its templates, and sends a message from a number with its own id", async () => {
     await makeOrigin("/chat-app/numbers", { Number: "+15550783881", "Phone number ID": "2002" });
     expect(await recordOf("/api/numbers?name=%2B15550783881")).toMatchObject({ phoneNumberId: "2002" });
     await dashboard.visit(

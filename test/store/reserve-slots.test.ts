@@ -140,7 +140,7 @@ describe.each(ENGINES)("direct dispatch on %s", (engine) => {
     }
   });
 
-  test("without room at carrier and queues no slot is reserved: the node that claims the message sends it", () => {
+  test("with carrier and queues full no slot is reserved: the node that claims the message sends it", () => {
     const to = Array.from({ length: 100 }, (_, index) => `3361234${index}`);
     expect(placesOf(requestOf({ to }))).not.toBeNull();
     pipeline.carrier.up = false;

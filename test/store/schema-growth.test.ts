@@ -39,7 +39,7 @@ async function growToTheEnd(): Promise<void> {
   await execute("vacuum messages");
 }
 
-test("on PostgreSQL new messages are stored together, not one on each old page with room", async () => {
+test("on PostgreSQL new messages are stored together, not one on each old page with free space", async () => {
   await store.accept([acceptance({ to: Array.from({ length: 600 }, (_, index) => `33600000${index}`) })]);
   await growToTheEnd();
   for (let sent = 0; sent < 20; sent += 1) await store.accept([acceptance({ createdAt: NOON + sent })]);

@@ -1235,7 +1235,7 @@ export function storeSuite(engine: EngineName, { allCases = true } = {}): void {
       expect((await store.listMessages(1, { routeClass: "PROMO" }, null, 10)).rows).toHaveLength(5);
     });
 
-    it("listing walks through all rows in pages, newest first, each once", async () => {
+    it("listing returns all rows in pages, newest first, each once", async () => {
       const request = fc.record({ size: fc.integer({ min: 1, max: 4 }), hour: fc.integer({ min: 0, max: 3 }) });
       let accountId = 100;
       await fc.assert(

@@ -129,7 +129,7 @@ describe.each(ENGINES)("migrating on %s", (engine) => {
     expect(emails.toSorted()).toEqual(["Twin@example.com", "owner@example.com", "twin@example.com"]);
   });
 
-  it("keeps the receipts that wait when it makes room for those of other phones", async () => {
+  it("keeps the waiting receipts when it widens the table for those of other phones", async () => {
     await ground.migrate(MIGRATIONS.filter(({ name }) => name < "0012"));
     for (const [id, phone] of [
       ["A1", "'33612345678'"],

@@ -128,7 +128,7 @@ describe("admission control", () => {
     expect(entered).toEqual(["one", "password"]);
   });
 
-  test("overload is judged per message class: promotions in the writer do not delay one-time passwords", () => {
+  test("overload is decided per message class: promotions in the writer do not delay one-time passwords", () => {
     admission = open({ queues, backpressure: (routeClass) => (routeClass === "OTP" ? AT_EASE : BEHIND) });
     fill("OTP");
     fill("PROMO");
@@ -137,7 +137,7 @@ describe("admission control", () => {
     expect(entered).toEqual(["password"]);
   });
 
-  test("promotions are never dispatched directly, and are accepted while their queue has room", () => {
+  test("promotions are never dispatched directly, and are accepted while their queue is not full", () => {
     for (const name of ["one", "two", "three"]) void enter(name, "PROMO", 1);
     expect(entered).toEqual(["one", "two", "three"]);
   });
@@ -209,13 +209,13 @@ describe("admission control", () => {
     expect(entered).toEqual(["password", "waiting", "coming"]);
   });
 
-  test("a request larger than its queue does not wait for room", () => {
+  test("a request larger than its queue is not delayed", () => {
     fill();
     void enter("bulk", "PROMO", CAPACITY + 1);
     expect(entered).toEqual(["bulk"]);
   });
 
-  test("a bulk waits until earlier bulks are stored, not for room in its queue", () => {
+  test("a bulk waits until earlier bulks are stored, not for its queue", () => {
     queues = new PriorityQueues(BULK);
     admission = new AdmissionController(
       {

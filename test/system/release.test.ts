@@ -70,7 +70,7 @@ describe.runIf(canBuild)("a release", () => {
     expect(String(await read("NOTES.md"))).toMatch(/^## 0\.1\.0\n\nThe first release\.\n/);
   });
 
-  test("fails, and writes nothing, if the image cannot be built and nobody asked to leave it out", async () => {
+  test("fails, and writes nothing, if the image cannot be built and is not left out by an option", async () => {
     vi.stubEnv("PATH", folder);
     await expect(makeRelease(join(folder, "third"), BUILD)).rejects.toThrow("add --without-image");
     expect(await readdir(folder)).not.toContain("third");

@@ -87,7 +87,7 @@ describe.runIf(canTestWith(debianSmtp(), "python3-aiosmtpd"))("e-mail by SMTP, w
     }
   });
 
-  test("a wrong password is told from a refused e-mail", async () => {
+  test("a wrong password and a refused e-mail have different errors", async () => {
     const wrong = { login: { user: "heliograph", password: "guess" } };
     expect(await send(wrong)).toMatchObject({ kind: "rejected", code: 535, isPermanent: true });
     expect(await testSmtpServer(loopback, settings(wrong))).toMatchObject({ kind: "rejected", code: 535 });

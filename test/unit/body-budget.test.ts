@@ -86,7 +86,7 @@ describe("the memory of request bodies", () => {
     expect([budget.heldBytes, budget.waiting]).toEqual([0, 0]);
   });
 
-  test("a body that finds no room is refused after the configured time, and not before", async () => {
+  test("a body over the budget is refused after the configured time, and not before", async () => {
     const { clock, budget } = open(16 * MIB);
     const holders = Array.from({ length: 3 }, () => budget.lease());
     for (const lease of holders) {
@@ -128,7 +128,7 @@ describe("the memory of request bodies", () => {
     expect(lease.waitedMs).toBe(1000);
   });
 
-  test("a client that announces a body and does not send it keeps no room (Slowloris)", async () => {
+  test("a client that announces a body and does not send it holds no share of the budget (Slowloris)", async () => {
     const { clock, budget } = open(16 * MIB);
     const slow = Array.from({ length: 3 }, () => budget.lease());
     for (const lease of slow) {
@@ -144,7 +144,7 @@ describe("the memory of request bodies", () => {
     expect(slow[0]?.body.length).toBe(100_001);
   });
 
-  test("a small body finds room while large ones wait", async () => {
+  test("a small body is admitted while large ones wait", async () => {
     const { budget } = open(16 * MIB);
     expect(budget.lease().handle(MIB, true)).toBe(true);
     const second = watch(budget.lease().handle(MIB, true));
@@ -204,7 +204,7 @@ describe("the memory of request bodies", () => {
     },
   );
 
-  test("a large body leaves the share of small ones, also if it is chunked or takes its room again", async () => {
+  test("a large body never uses the share of small ones, also if it is chunked or admitted again", async () => {
     const { clock, budget } = open(16 * MIB);
     const slow = budget.lease();
     expect(slow.expect(3 * MIB)).toBeNull();

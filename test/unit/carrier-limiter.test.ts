@@ -24,7 +24,7 @@ function open(line: Partial<Line>, nodes = 1) {
   return { clock, carrierLimiter, opened: let_through, line: now, carrier, message };
 }
 
-describe("a gate", () => {
+describe("the limiter of a carrier", () => {
   test("lets as many through as the carrier has places, and the next one the moment a place is free", () => {
     const { carrierLimiter, opened, carrier, message } = open({ capacity: 2 });
     const admitted = [1, 2, 3, 4].map(() => carrierLimiter.acquire(carrier(), message()));

@@ -392,7 +392,7 @@ describe("the fields of a chat-app request", () => {
       });
     });
 
-    test("a link is kept as whoever fetches it will read it", () => {
+    test("a link is stored normalised, as HTTP clients read it", () => {
       expect(readTemplate(withLink("image", "https://CDN.example/my\n photo.jpg?a=b&c=%20")).header).toEqual({
         type: "image",
         link: "https://cdn.example/my%20photo.jpg?a=b&c=%20",
@@ -441,7 +441,7 @@ describe("the fields of a chat-app request", () => {
       expect(readTemplate(withLink("image", "https://cdn.example.pdf")).header).toMatchObject({ type: "image" });
     });
 
-    test("it is judged only when the request is right in everything else", () => {
+    test("it is checked only when every other field is valid", () => {
       const body = { ...withLink("image", file("a.gif")), from: "15550100199" };
       expect(refusedBody(body)).toMatchObject(invalid("from"));
     });
@@ -466,7 +466,7 @@ const learned = (changes: Partial<ChatTemplate> = {}) => ({ ...authored(changes)
 
 const textOf = (content: ChatContent): string => content.text;
 
-describe("a request against somebody's own template", () => {
+describe("a request for an account's own template", () => {
   test("the body is filled in, and language, footer and buttons come with it", () => {
     expect(composeChat(read(withBody), authored())).toEqual({
       kind: "template",
@@ -556,7 +556,7 @@ describe("a request against somebody's own template", () => {
   });
 });
 
-describe("a request whose template nobody made", () => {
+describe("a request with an unknown template", () => {
   test("it is shown as its name with the values", () => {
     expect(composeChat(read(withBody), null)).toEqual({
       kind: "template",
@@ -576,7 +576,7 @@ describe("a request whose template nobody made", () => {
     expect(composeChat(read(withBody), before)).toEqual(composeChat(read(withBody), null));
   });
 
-  test("the kind of header and the number of values are learned, and nothing of what they hold", () => {
+  test("the learned template has the kind of header and the number of values, and no value", () => {
     const shape = { language: "en", category: "utility", status: "approved", body: null, footer: null, buttons: [] };
     expect(shapeOfChat(readTemplate(ordinary))).toEqual({ ...shape, header: null, variables: 0 });
     expect(shapeOfChat(readTemplate(withHeader({ type: "text", text: "Your order" })))).toEqual({

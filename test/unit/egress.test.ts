@@ -118,7 +118,7 @@ describe("egress rules", () => {
     expect(new EgressRules({ allow: ["0.0.0.0/0", "::/0"], loopback: true }).isOpen(ip)).toBe(false);
   });
 
-  test("an IPv4 address is judged the same in every IPv6 form", () => {
+  test("an IPv4 address gets the same decision in every IPv6 form", () => {
     fc.assert(
       fc.property(fc.ipV4(), (ip) => {
         const [a = 0, b = 0, c = 0, d = 0] = ip.split(".").map(Number);
@@ -132,7 +132,7 @@ describe("egress rules", () => {
     );
   });
 
-  test("an IPv6 address is judged the same in every spelling", () => {
+  test("an IPv6 address gets the same decision in every notation", () => {
     fc.assert(
       fc.property(fc.ipV6(), (ip) => {
         expect(rules.isOpen(ip)).toBe(rules.isOpen(hostOf(`[${ip}]`)));
@@ -333,7 +333,7 @@ describe("the guarded client", () => {
     expect([reached, tried]).toEqual([[], []]);
   });
 
-  test("a misleading URL is judged by its real host", async () => {
+  test("a misleading URL is checked by its real host", async () => {
     const egress = wayOutWith({}, answering("127.0.0.1"));
     const at = `127.0.0.1:${port}`;
     const urls = [

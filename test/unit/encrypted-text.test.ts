@@ -6,7 +6,7 @@ import type { SmsContent } from "../../src/model/message.ts";
 const seal = createEncryption(Buffer.alloc(32, 7));
 const WORDS: SmsContent = { text: "482913 is your code.", encoding: "gsm7", flash: false };
 
-test("words that are sealed and sent by the same process are not opened for it, the first time", () => {
+test("a text that this process encrypted is not decrypted for its first use", () => {
   let opened = 0;
   const words = createEncryptedTexts({ ...seal, decrypt: (sealed) => (opened++, seal.decrypt(sealed)) });
   const sealed = words.encrypt(WORDS);
@@ -15,13 +15,13 @@ test("words that are sealed and sent by the same process are not opened for it, 
   expect([words.decrypt(sealed), opened]).toEqual([WORDS, 1]);
 });
 
-test("words that others have sealed are opened, as after a restart, unless they were changed", () => {
+test("a text encrypted by another process, or before a restart, is decrypted unless it was changed", () => {
   const words = createEncryptedTexts(seal);
   const sealed = words.encrypt(WORDS);
   expect(createEncryptedTexts(seal).decrypt({ ...words.encrypt(WORDS) })).toEqual(WORDS);
   expect(() => words.decrypt({ ...sealed, sealed: sealed.sealed.slice(0, -2) })).toThrow("cannot be decrypted");
 });
 
-test("words that never were sealed are as they are", () => {
+test("a text that was never encrypted is returned unchanged", () => {
   expect(createEncryptedTexts(seal).decrypt(WORDS)).toBe(WORDS);
 });

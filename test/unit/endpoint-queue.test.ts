@@ -405,7 +405,7 @@ describe("bounds", () => {
     expect(queue.size).toBe(400);
   });
 
-  test("all endpoints together stay within the limit, and the first leave room for the last", () => {
+  test("all endpoints together stay within the limit, and each gets a share", () => {
     const { queue, offerAll } = queueUnderTest({ jobsMax: 400 });
     const held = Array.from({ length: 30 }, (_, n) => offerAll(jobsOf(`e${n}`, 200)));
     expect(queue.size).toBeLessThanOrEqual(400);

@@ -18,7 +18,7 @@ test("flows are served in turn, each in order of arrival", () => {
   expect(takeAll(queue)).toEqual(["a1", "b1", "c1", "a2", "c2", "a3", "a4"]);
 });
 
-test("a full queue takes room from the flow with the most items", () => {
+test("a full queue drops from the flow with the most items", () => {
   const queue = new FairQueue<string>();
   for (const item of ["b1", "a1", "a2", "a3"]) queue.push(item[0] ?? "", item);
   expect([queue.isShort("a"), queue.isShort("b"), queue.isShort("new")]).toEqual([false, true, true]);

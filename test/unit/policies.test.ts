@@ -459,7 +459,7 @@ describe("the flood filter", () => {
   });
 });
 
-describe("opt-out words", () => {
+describe("opt-out keywords", () => {
   const read = (text: string): "stop" | "start" | null => readOptOutKeyword(text, OPT_OUT_WORDS);
 
   test.each([
@@ -515,7 +515,7 @@ describe("opt-out words", () => {
     expect(read(text)).toBeNull();
   });
 
-  test("words of any language are understood however they are capitalised and accented", () => {
+  test("keywords of any language match in any capitalisation and with any accents", () => {
     const words: OptOutWords = { stop: ["ARRÊT", "iptal", "रोकें", "СТОП", "توقف"], start: ["DÉBUT", "başla"] };
     const leaving = ["arret", "Arrêt!", "İPTAL", "IPTAL", "ıptal", "रोकें।", "стоп", "توقف؟"];
     expect(leaving.filter((text) => readOptOutKeyword(text, words) !== "stop")).toEqual([]);

@@ -256,7 +256,7 @@ describe("lanes", () => {
     expect(place).toBeGreaterThan(0);
   });
 
-  test("a lane takes no more than its bound, and a full lane leaves the others their room", () => {
+  test("a lane holds no more than its bound, and a full lane does not limit the others", () => {
     const lanes = new PriorityQueues(3);
     expect(lanes.reserve("PROMO", 3)).toBe(true);
     expect(lanes.reserve("PROMO", 1)).toBe(false);

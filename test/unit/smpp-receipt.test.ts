@@ -430,7 +430,7 @@ describe("the done date", () => {
     expect(read(pdu("id:77 stat:DELIVRD"))?.at).toBe(NOW);
   });
 
-  test("words after the last field are not part of the date", () => {
+  test("text after the last field is not part of the date", () => {
     const receipt = read(pdu("id:77 stat:DELIVRD done date:2401151230 by gate 45"));
     expect(receipt?.at).toBe(Date.UTC(2024, 0, 15, 12, 30));
   });

@@ -248,7 +248,7 @@ describe("receipts", () => {
     expect(receiptOf(facts, smppAccessOf({ receiptForm: "parameters" })).shortMessage).toHaveLength(0);
   });
 
-  it("a client may want words, error codes and TLVs of its own", () => {
+  it("a client can have its own status texts, error codes and TLVs", () => {
     const access = smppAccessOf({
       receiptWords: { undelivered: "FAILED" },
       receiptErrors: { "27": "000A", NO_ROUTE: "068" },
@@ -267,7 +267,7 @@ describe("receipts", () => {
     expect(receipt.tlvs.map(({ tag }) => tag)).toEqual([TLVS.receipted_message_id.tag, TLVS.message_state.tag]);
   });
 
-  it("our own failures have numbers, and other words are 999", () => {
+  it("our own failures have numbers, and unknown error codes become 999", () => {
     const errorIn = (errorCode: string): string =>
       /err:(\d+)/.exec(
         receiptOf({ ...facts, errorCode }, smppAccessOf({ receiptForm: "text" })).shortMessage.toString(),

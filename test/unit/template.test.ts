@@ -212,7 +212,7 @@ describe("matching a text", () => {
     );
   });
 
-  test("a repeated value of several words is found among many words", () => {
+  test("a repeated value of several words is found in a long text", () => {
     const written = `{{1}} ${Array.from({ length: 20 }, (_, i) => `{{${i + 2}}}`).join(" ")} {{1}}`;
     const words = Array.from({ length: 150 }, (_, i) => `w${i % 7}`).join(" ");
     const rendered = `Ann Mary Lee ${words} Ann Mary Lee`;

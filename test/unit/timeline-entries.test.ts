@@ -56,12 +56,12 @@ const RARE: readonly TimelineEntry[] = [
   { at, step: "changed", what: "paused" },
 ];
 
-describe("the trail in a message's row", () => {
+describe("the timeline of a message's row", () => {
   test.each([...ORDINARY, ...RARE])("an entry reads back equal: %j", (entry) => {
     expect(decodeTimeline(encodeTimeline(entry))).toEqual([entry]);
   });
 
-  test("keeps its order, and whatever is in its words", () => {
+  test("keeps its order and any text of its entries", () => {
     const odd = { ...attempt, route: 'say "no"\n\\ [1] → ☎', carrier: " " };
     const entries = [...RARE, odd, ...ORDINARY, odd];
     expect(decodeTimeline(encodeTimeline(...entries))).toEqual(entries);

@@ -9,7 +9,7 @@ describe("a code that no product reports on", () => {
     expect(paysForItself({ state, delivered: false })).toBe(false);
   });
 
-  test("is judged after three minutes, or when it expires", () => {
+  test("counts as unreported after three minutes, or when it expires", () => {
     const createdAt = 1_000_000;
     expect(judgedAt({ createdAt, expiresAt: createdAt + 10 * MINUTE_MS })).toBe(createdAt + 3 * MINUTE_MS);
     expect(judgedAt({ createdAt, expiresAt: createdAt + MINUTE_MS })).toBe(createdAt + MINUTE_MS);

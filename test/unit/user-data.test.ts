@@ -64,7 +64,7 @@ describe("a header", () => {
     },
   );
 
-  test("that numbers a part is told from others", () => {
+  test("of a numbered part is recognised", () => {
     expect(isNumberedPart({ udh: NUMBERED })).toBe(true);
     expect(isNumberedPart({ udh: "060804002a0201" })).toBe(true);
     expect(isNumberedPart({ udh: PORTS })).toBe(false);
@@ -120,7 +120,7 @@ describe("a binary message over SMPP", () => {
   });
 });
 
-describe("a header that leaves no room for a part", () => {
+describe("a header that fills the whole part", () => {
   const compose = (udh: string, text: string, dataCoding: number | null) => {
     const draft = readSms(
       { sender: "HELIOG", to: "15550100100", text, type: "TRANS" },
