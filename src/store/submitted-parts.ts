@@ -103,6 +103,13 @@ export function createSubmittedParts({ db, atomically }: Engine): SubmittedPartS
           .where(isOf(key))
           .where(hasOther)
           .compile(),
+        // Locks the first copy of a repeated part, so that its text ends either before the insert sees it or after the commit.
+        db
+          .updateTable("submitted_parts")
+          .set({ part: part.index })
+          .where(isOf(key))
+          .where("part", "=", part.index)
+          .compile(),
         db
           .insertInto("submitted_parts")
           .values({

@@ -94,7 +94,12 @@ describe.each(ENGINES)("the callback of a message on %s", (engine) => {
     expect(await store.findMessage(plain)).not.toHaveProperty("callback");
     await opened.execute("update messages set state = 'accepted', owner = 0");
     const claimed = await store.claim({ node: NODE, from: UNOWNED, routeClass: "TRANS", dueBy: NOON + 9, limit: 9 });
-    expect(claimed.map(({ callback }) => callback?.url)).toEqual([OWN.url, OWN.url, undefined]);
+    const urls = new Map(claimed.map(({ requestId, n, callback }) => [`${requestId}:${n}`, callback?.url]));
+    expect(Object.fromEntries(urls)).toEqual({
+      [`${ref.requestId}:1`]: OWN.url,
+      [`${ref.requestId}:2`]: OWN.url,
+      [`${plain.requestId}:1`]: undefined,
+    });
   });
 
   describe.each([

@@ -92,7 +92,20 @@ describe.each(ENGINES)("the SMPP server in the store on %s", (engine) => {
       expect((await keep({ ...second, id: newId(NOON + 90) }, NOON + 90)).part.repeats).toBe(second.id);
     });
 
-    it("a part repeated while its text is completed gets its first id", async () => {
+    it("a part repeated while another transaction ends its text repeats the ended part", async () => {
+      const [first, last] = [part(1, "a"), part(2, "b")];
+      await keep(first);
+      await keep(last);
+      await opened.execute("begin");
+      await opened.execute(`update submitted_parts
+        set reference = reference || ' ended', octets = '', done_at = ${NOON}, request_id = '${newId(NOON)}'`);
+      const kept = keep({ ...last, id: newId(NOON + 1) });
+      await opened.untilBlocked();
+      await opened.execute("commit");
+      expect((await kept).part.repeats).toBe(last.id);
+    });
+
+    it("parts repeated while their text is completed get their first ids", async () => {
       for (let round = 0; round < 20; round += 1) {
         const texts = { ...key, reference: `race ${round}` };
         const keepOf = (index: number) =>
