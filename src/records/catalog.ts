@@ -85,7 +85,9 @@ export class AccountCatalog {
   };
   readonly #byId = new Map<string, CatalogRecord>();
   #routes: readonly CatalogRecord<"route">[] | null = null;
-  readonly #liveRoutes = new Map<string, readonly CatalogRecord<"route">[]>();
+  /** Routes of live messages that await a real carrier, and of those that do not. */
+  readonly #realRoutes = new Map<Channel, readonly CatalogRecord<"route">[]>();
+  readonly #anyRoutes = new Map<Channel, readonly CatalogRecord<"route">[]>();
   #realChannels: ReadonlySet<Channel> | null = null;
   #prices: readonly CatalogRecord<"price">[] | null = null;
   #endpoints: readonly EndpointRecord[] | null = null;
@@ -124,7 +126,8 @@ export class AccountCatalog {
     ofKind.set(record.name, record);
     this.#byId.set(idKey(record), record);
     this.#routes = null;
-    this.#liveRoutes.clear();
+    this.#realRoutes.clear();
+    this.#anyRoutes.clear();
     this.#realChannels = null;
     this.#prices = null;
     this.#endpoints = null;
@@ -158,15 +161,15 @@ export class AccountCatalog {
    * its routes are used only if the message does not wait for a real one, or with `simulateLive`.
    */
   liveRoutes(channel: Channel, awaitsReal = this.realChannels.has(channel)): readonly CatalogRecord<"route">[] {
-    const key = awaitsReal ? channel : `${channel} simulated`;
-    let routes = this.#liveRoutes.get(key);
+    const cached = awaitsReal ? this.#realRoutes : this.#anyRoutes;
+    let routes = cached.get(channel);
     if (!routes) {
       routes = this.routes.filter(
         ({ content }) =>
           (content.channel === null || content.channel === channel) &&
           (!awaitsReal || content.simulateLive === true || !this.isSimulated(content.carrier)),
       );
-      this.#liveRoutes.set(key, routes);
+      cached.set(channel, routes);
     }
     return routes;
   }
