@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { hash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -73,12 +72,6 @@ describe("the npm package", () => {
     expect(components.filter(({ hashes }) => hashes?.[0]?.content.length !== 128)).toEqual([]);
     const licences = await read("LICENCES");
     expect(components.filter(({ name, version }) => !licences.includes(`\n${name} ${version} (`))).toEqual([]);
-  });
-
-  test("is the same, byte by byte, when it is built again", async () => {
-    await buildPackage(join(folder, "elsewhere/again"), BUILD);
-    const again = packPackage(join(folder, "elsewhere/again"), join(folder, "packed-again"));
-    expect(hash("sha256", await readFile(again))).toBe(hash("sha256", await readFile(tarball)));
   });
 
   test("prints its version and commit", async () => {
