@@ -16,7 +16,13 @@ import { ClientLeft } from "../store/reporting-queue.ts";
 import { authenticateSession } from "./auth/admit-session.ts";
 import { auditEntryOf } from "./auth/audit-entry.ts";
 import { AGENT_HEADER, callerOfAgent } from "./agents/agent-calls.ts";
-import { authenticate, authenticateAgain, refuseForbidden, type AuthenticateDeps } from "./auth/authenticate.ts";
+import {
+  authenticate,
+  authenticateAgain,
+  isGuessing,
+  refuseForbidden,
+  type AuthenticateDeps,
+} from "./auth/authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
 import { forwardedAddress } from "./client-address.ts";
 import {
@@ -345,7 +351,8 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, deps: 
     onRequest: isOpen(route)
       ? async (request) => route.before?.(services, request.params as Record<string, string>)
       : async (request, reply) => {
-          if ("readsKeyring" in route) await services.keyring.refreshShared();
+          if ("readsKeyring" in route && !isGuessing(admission, clientAddressOf(request)))
+            await services.keyring.refreshShared();
           await authenticateRequest(services, admission, route, request, reply);
         },
     handler: async (request, reply) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { bind } from "../../src/smpp/client.ts";
 import { migratedDatabase } from "../support/databases.ts";
 import { ENGINES, hasPostgres } from "../support/engines.ts";
@@ -91,6 +91,19 @@ describe.runIf(hasPostgres)("a second node", () => {
     const { text: _, ...send } = { ...SMS, sender: "FRESH1", templateId: "fresh", custom: ["noon"] };
     expect((await askTwo("POST", "/v1/sms", send)).status).toBe(200);
     expect((await two.send({ sender: "NEVER" }, { apikey: one.key })).status).toBe(403);
+  });
+
+  // Last, because the other tests need an address that has not guessed.
+  test("an address that guesses keys causes no reads of the store, on the lists of keys and credentials too", async () => {
+    const revision = vi.spyOn(two.app.store, "revision");
+    const guess = (path: string) => askTwo("GET", path, undefined, `hg_live_${"g".repeat(40)}`);
+    for (let guesses = 0; guesses < 20; guesses += 1) expect((await guess("/v1/messages")).status).not.toBe(200);
+    expect(revision).toHaveBeenCalled();
+    revision.mockClear();
+    for (const path of ["/v1/messages", "/api/keys", "/api/credentials", "/api/account"])
+      expect((await guess(path)).status).toBe(429);
+    expect(revision).not.toHaveBeenCalled();
+    revision.mockRestore();
   });
 });
 

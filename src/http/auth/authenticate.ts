@@ -57,16 +57,20 @@ export async function authenticate(
  * guesses (brute force) causes no further reads.
  */
 export async function findFresh<T>(
-  { badKeys, clock, readAgain }: Omit<AuthenticateDeps, "keyring">,
+  admission: Omit<AuthenticateDeps, "keyring">,
   address: string,
   isGiven: boolean,
   find: () => T | null,
 ): Promise<T | null> {
   const found = find();
-  if (found || !isGiven || badKeys.peek(rateLimitKey(address), clock.now()) >= BAD_KEYS_PER_MINUTE) return found;
-  await readAgain();
+  if (found || !isGiven || isGuessing(admission, address)) return found;
+  await admission.readAgain();
   return find();
 }
+
+/** True for an address that has used up its invalid keys of this minute. */
+export const isGuessing = ({ badKeys, clock }: Pick<AuthenticateDeps, "badKeys" | "clock">, address: string): boolean =>
+  badKeys.peek(rateLimitKey(address), clock.now()) >= BAD_KEYS_PER_MINUTE;
 
 /** A request to the API of another product. */
 export interface LoginRequest {
