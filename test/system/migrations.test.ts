@@ -19,6 +19,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { StorageUnavailable } from "../../src/store/store.ts";
 import { freshDatabase } from "../support/databases.ts";
 import { ENGINES } from "../support/engines.ts";
+import { eventually } from "../support/eventually.ts";
 
 interface Ground {
   where: string;
@@ -173,6 +174,30 @@ describe("starting on postgres", () => {
     const stores = await Promise.all(Array.from({ length: 6 }, () => ground.open()));
     await Promise.all(stores.map((store) => store.close()));
     expect(await ground.names("select name from migrations")).toEqual(MIGRATIONS.map(({ name }) => name));
+    await ground.discard();
+  });
+
+  it("lets others read a table on while a migration of it waits for a long transaction, and tries again later", async () => {
+    const ground = await postgresGround();
+    await ground.migrate([first]);
+    const dump = new Client({ connectionString: ground.where });
+    await dump.connect();
+    await dump.query("begin");
+    await dump.query("select * from first");
+    const wider: Migration = { name: "0002-wider", statements: () => ["alter table first add column more text"] };
+    const refusal = ground.migrate([first, wider]).catch((error: unknown) => error);
+    await eventually(
+      () => ground.names("select 'there' as name from pg_locks where not granted and relation = 'first'::regclass"),
+      ({ length }) => length > 0,
+    );
+    expect(await ground.names("select 'there' as name from first")).toEqual([]);
+    const error = (await refusal) as Error;
+    expect(error).toBeInstanceOf(StorageUnavailable);
+    expect(error.message).toContain("migration 0002-wider waits for another transaction");
+    await dump.query("commit");
+    await dump.end();
+    await ground.migrate([first, wider]);
+    expect(await ground.names("select more as name from first")).toEqual([]);
     await ground.discard();
   });
 

@@ -30,6 +30,11 @@ export const isReadOnly = (error: unknown): boolean =>
 
 const CANCELLED = "57014";
 
+const LOCK_TIMEOUT = "55P03";
+
+/** The statement has waited for a lock as long as it may. */
+export const isLockTimeout = (error: unknown): boolean => stateOf(error) === LOCK_TIMEOUT;
+
 /** The server cancelled the statement, after its time limit or on request. */
 export const isCancelled = (error: unknown): boolean =>
   error instanceof StorageUnavailable && stateOf(error.cause) === CANCELLED;

@@ -2,13 +2,20 @@ import { Client, DatabaseError } from "pg";
 import { MIGRATIONS, pendingMigrations, type AppliedMigration } from "../migrations/all.ts";
 import { POSTGRES, type Migration } from "../migrations/migration.ts";
 import { checkPooler } from "./detect-pooler.ts";
-import { readConnectFault, readFault } from "./faults.ts";
+import { isLockTimeout, readConnectFault, readFault } from "./faults.ts";
 import { StorageUnavailable } from "../store.ts";
 import { CONNECT_TIMEOUT_MS } from "./pool.ts";
 import { DatabaseServers } from "./servers.ts";
 import { beginText, prepareSession, type Pooler } from "./session.ts";
 
 const TRIES_MAX = 10;
+
+/**
+ * Time that a statement of a migration waits for its lock. A change of a table waits for the transactions that read it, such as
+ * a dump, and all later statements on the table wait behind the change: without a limit, older nodes would stop serving. The
+ * start tries again. After `deadlock_timeout`, one second, PostgreSQL cancels an autovacuum that is in the way.
+ */
+const LOCK_TIMEOUT_MS = 2000;
 
 export interface MigrateOptions {
   connectTimeoutMs?: number;
@@ -89,12 +96,12 @@ async function migrateOnce(
   try {
     await client.query("select 1 from migration_turn for update");
     // A migration reads whole tables. Without sequential scans, filling the click counts of a million links took hours.
-    await client.query("set local enable_seqscan = on");
+    await client.query(`set local enable_seqscan = on; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     const { rows } = await client.query<AppliedMigration>('select name, works_with as "worksWith" from migrations');
     const [next] = pendingMigrations(rows, known);
     if (next) {
       if (next.stopsNodes) await refuseBesideNodes(client, nodeSilentMs);
-      for (const statement of next.statements(POSTGRES)) await client.query(statement);
+      for (const statement of next.statements(POSTGRES)) await apply(client, next.name, statement);
       await client.query("insert into migrations (name, works_with) values ($1, $2)", [
         next.name,
         next.worksWith ?? null,
@@ -106,6 +113,18 @@ async function migrateOnce(
     // If the connection is lost, the server has rolled back. The first failure is the one to report.
     await client.query("rollback").catch(() => {});
     throw error;
+  }
+}
+
+async function apply(client: Client, migration: string, statement: string): Promise<void> {
+  try {
+    await client.query(statement);
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    throw new StorageUnavailable(
+      `migration ${migration} waits for another transaction, such as a dump, which uses a table that it changes`,
+      { cause: error },
+    );
   }
 }
 
