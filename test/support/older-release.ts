@@ -6,6 +6,12 @@ import { promisify } from "node:util";
 const ROOT = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
+/**
+ * The release before this one. There is none yet, so its place has the last commit before migration 0042; after a release, its
+ * tag.
+ */
+export const OLDER = "1f06cda0269fc4c2a4ae1f3a823ca8615217c2bf";
+
 /** True if this copy of the repository has a commit. */
 export function hasCommit(commit: string): boolean {
   try {
@@ -19,12 +25,7 @@ export function hasCommit(commit: string): boolean {
 /** Bundles the server of a commit with the scripts of that commit, as its release did; returns the script that starts it. */
 export async function bundleCommit(commit: string, folder: string): Promise<string> {
   const source = join(folder, "source");
-  await mkdir(source, { recursive: true });
-  const options = { cwd: ROOT, maxBuffer: 1e8, encoding: "buffer" } as const;
-  const { stdout: archive } = await run("git", ["archive", commit, "src", "scripts", "package.json"], options);
-  execFileSync("tar", ["-x", "-C", source], { input: archive });
-  await requireSameLibraries(source);
-  await symlink(join(ROOT, "node_modules"), join(source, "node_modules"));
+  await extractCommit(commit, source, ["src", "scripts", "package.json"]);
   const { stdout: date } = await run("git", ["log", "-1", "--format=%cI", commit], { cwd: ROOT });
   const build = { version: await versionOf(source), commit, builtAt: new Date(date.trim()).toISOString() };
   const lib = join(folder, "lib");
@@ -32,6 +33,16 @@ export async function bundleCommit(commit: string, folder: string): Promise<stri
     await bundle(${JSON.stringify(lib)}, ${JSON.stringify(build)});`;
   await run(process.execPath, ["--input-type=module", "--eval", script]);
   return join(lib, "cli.mjs");
+}
+
+/** Writes the given paths of a commit into a folder, where they run with the packages of this checkout. */
+export async function extractCommit(commit: string, folder: string, paths: readonly string[]): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const options = { cwd: ROOT, maxBuffer: 1e8, encoding: "buffer" } as const;
+  const { stdout: archive } = await run("git", ["archive", commit, ...paths], options);
+  execFileSync("tar", ["-x", "-C", folder], { input: archive });
+  await requireSameLibraries(folder);
+  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
 }
 
 interface Manifest {

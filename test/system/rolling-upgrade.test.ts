@@ -3,24 +3,22 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { freshDatabase, type FreshDatabase } from "../support/databases.ts";
-import { hasPostgres } from "../support/engines.ts";
+import { ENGINES, hasPostgres } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
-import { bundleCommit, hasCommit } from "../support/older-release.ts";
+import { bundleCommit, hasCommit, OLDER } from "../support/older-release.ts";
 import { canTestWith } from "../support/programmes.ts";
+import { copyPostgresRows, copySqliteRows, type RowCopy } from "../support/row-copy.ts";
 import { startServer, type ServerProcess } from "../support/server-process.ts";
-
-/**
- * The release before this one. There is none yet, so its place has the last commit before migration 0042; after a release, its
- * tag.
- */
-const OLDER = "1f06cda0269fc4c2a4ae1f3a823ca8615217c2bf";
+import { openSink, type Sink } from "../support/sink.ts";
 
 const hasHistory = canTestWith(hasCommit(OLDER), "the history of the repository: check out with fetch-depth: 0");
 
+const CALLBACKS = 10;
 const MASTER_KEY = "the master key of both releases";
 
 /** The fields of any answer that this test reads. */
 interface Body {
+  id: string;
   data: string | Message[];
   otp?: string;
 }
@@ -35,7 +33,21 @@ interface Message {
   state: string;
 }
 
+async function request(node: ServerProcess, path: string, body?: object, method?: string): Promise<Answer> {
+  const response = await fetch(node.baseUrl + path, {
+    method: method ?? (body ? "POST" : "GET"),
+    headers: { apikey: node.apiKey, "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Body };
+}
+
 const messagesOf = ({ body }: Answer): Message[] => (Array.isArray(body.data) ? body.data : []);
+
+let bundling: Promise<string> | null = null;
+/** The older server, bundled once for this file. */
+const olderEntry = (): Promise<string> =>
+  (bundling ??= mkdtemp(join(inject("scratchFolder"), "older-")).then((folder) => bundleCommit(OLDER, folder)));
 
 describe.runIf(hasPostgres && hasHistory)("an upgrade node by node on PostgreSQL", () => {
   let older: ServerProcess;
@@ -44,7 +56,7 @@ describe.runIf(hasPostgres && hasHistory)("an upgrade node by node on PostgreSQL
   let olderSchema: string[];
   const sent: string[] = [];
   beforeAll(async () => {
-    const entry = await bundleCommit(OLDER, await mkdtemp(join(inject("scratchFolder"), "older-")));
+    const entry = await olderEntry();
     database = await freshDatabase(inject("postgresUrl"));
     const env = { HELIOGRAPH_DATABASE_URL: database.url, HELIOGRAPH_MASTER_KEY: MASTER_KEY };
     older = await startServer({ env, entry });
@@ -58,15 +70,6 @@ describe.runIf(hasPostgres && hasHistory)("an upgrade node by node on PostgreSQL
     await older.cleanup();
     await database.drop();
   });
-
-  async function request(node: ServerProcess, path: string, body?: object): Promise<Answer> {
-    const response = await fetch(node.baseUrl + path, {
-      method: body ? "POST" : "GET",
-      headers: { apikey: older.apiKey, "content-type": "application/json" },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: (await response.json()) as Body };
-  }
 
   async function send(node: ServerProcess): Promise<void> {
     const body = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS", campaignName: "rolling" };
@@ -152,5 +155,84 @@ describe.runIf(hasPostgres && hasHistory)("an upgrade node by node on PostgreSQL
     await send(newer);
     await allDelivered(older);
     await allDelivered(newer);
+  });
+});
+
+describe.runIf(hasHistory).each(ENGINES)("an upgrade on %s", (engine) => {
+  let older: ServerProcess;
+  let newer: ServerProcess | undefined;
+  let database: FreshDatabase | null;
+  let sink: Sink;
+  let dataDir: string;
+  let copy: RowCopy | undefined;
+  beforeAll(async () => {
+    database = engine === "postgres" ? await freshDatabase(inject("postgresUrl")) : null;
+    dataDir = await mkdtemp(join(inject("scratchFolder"), "upgrade-"));
+    sink = await openSink();
+    older = await startServer({ dataDir, env: env(), entry: await olderEntry() });
+  });
+  afterAll(async () => {
+    await newer?.cleanup();
+    await older.cleanup();
+    await sink.close();
+    await copy?.close();
+    await database?.drop();
+  });
+
+  const env = (): Record<string, string> => ({
+    HELIOGRAPH_MASTER_KEY: MASTER_KEY,
+    ...(database && { HELIOGRAPH_DATABASE_URL: database.url }),
+  });
+
+  const numbers = (from: number, count: number): string[] =>
+    Array.from({ length: count }, (_, index) => String(from + index));
+
+  const send = async (to: string | string[], more: object = {}): Promise<void> => {
+    const body = { sender: "HELIOG", to, text: "Hello", type: "TRANS", campaignName: "upgrade", ...more };
+    expect((await request(older, "/v1/sms", body)).status).toBe(200);
+  };
+
+  const allSent = (): Promise<Answer> =>
+    eventually(
+      () => request(older, "/v1/messages?status=Pending&limit=100"),
+      (answer) => messagesOf(answer).every(({ state }) => state === "scheduled"),
+    );
+
+  const eventsOfSink = (): Set<unknown> => new Set(sink.received.map(({ headers }) => headers["webhook-id"]));
+
+  test("keeps every row, and delivers the callbacks that the older release could not", async () => {
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    await request(older, "/api/optouts", { numbers: ["15550100999"] });
+    await send(numbers(15_556_000_000, 1000));
+    await send(numbers(15_556_100_000, 1000), {
+      text: "Track your parcel: {SORT}",
+      shortenUrlData: { shortenUrl: true, targetUrl: ["https://shop.example/track/4711"] },
+    });
+    await send(numbers(15_556_200_000, 20), { sendAt: inAnHour });
+    expect((await request(older, "/v1/verify", { configId: "default", to: "15550100301" })).status).toBe(200);
+    await allSent();
+    sink.respondWith((_request, response) => response.writeHead(500).end());
+    const { body } = await request(older, "/api/dlr-configs", { name: "reports", url: sink.url });
+    await send(numbers(15_556_300_000, CALLBACKS));
+    const waiting = await eventually(eventsOfSink, ({ size }) => size === CALLBACKS);
+    await allSent();
+    // A disabled endpoint keeps its callbacks.
+    await request(older, `/api/dlr-configs/${body.id}`, { enabled: false }, "PATCH");
+    if (engine === "sqlite") await older.kill("SIGTERM");
+    copy = await (database ? copyPostgresRows(database.url) : copySqliteRows(join(dataDir, "heliograph.db")));
+
+    newer = await startServer({ dataDir, env: { ...env(), HELIOGRAPH_API_KEY: older.apiKey } });
+    if (engine === "postgres") await older.kill("SIGTERM");
+    const tables = await copy.compare();
+    expect(tables.filter(({ missing, changed }) => missing + changed > 0)).toEqual([]);
+    const rowsOf = (name: string): number => tables.find(({ table }) => table === name)?.rows ?? 0;
+    expect(rowsOf("messages")).toBeGreaterThan(2000);
+    for (const name of ["submissions", "links", "callbacks", "optouts", "verifications", "migrations"])
+      expect([name, rowsOf(name) > 0]).toEqual([name, true]);
+
+    sink.received.length = 0;
+    sink.respondWith((_request, response) => response.writeHead(200).end("{}"));
+    await request(newer, `/api/dlr-configs/${body.id}`, { enabled: true }, "PATCH");
+    expect(await eventually(eventsOfSink, ({ size }) => size >= CALLBACKS)).toEqual(waiting);
   });
 });
