@@ -60,6 +60,7 @@ const BENCHES: readonly Bench[] = [
   { name: "growth", quick: ["--quick"], onEngines: true },
   { name: "start", quick: ["--rounds", "1"] },
   { name: "backup", quick: ["--before", "1000", "--seconds", "1"] },
+  { name: "upgrade", quick: ["--quick"], onEngines: true },
   { name: "streams", quick: ["--seconds", "2", "--streams", "200"] },
   { name: "overload", quick: [], isLong: true },
   { name: "soak", quick: [], isLong: true },
