@@ -140,16 +140,21 @@ async function refuseBesideNodes(client: Client, nodeSilentMs: number): Promise<
   throw new StorageUnavailable(`the schema changes only while no node runs: stop node ${nodes} of the older release`);
 }
 
+/** Even `add column if not exists` waits for all transactions that read the table, so it runs only where the column is missing. */
+const HAS_WORKS_WITH =
+  "select 1 from pg_attribute where attrelid = to_regclass('migrations') and attname = 'works_with'";
+const WORKS_WITH = "alter table migrations add column if not exists works_with text";
+
 const GROUND = [
   "create table if not exists migrations (name text primary key)",
-  "alter table migrations add column if not exists works_with text",
   "create table if not exists migration_turn (one integer primary key)",
   "insert into migration_turn (one) values (1) on conflict do nothing",
 ];
 
 /** Retries, because two nodes that create the same table at once collide in PostgreSQL's catalog despite `if not exists`. */
 async function layGround(client: Client): Promise<void> {
-  for (const statement of GROUND) {
+  const { rows } = await client.query(HAS_WORKS_WITH);
+  for (const statement of rows.length > 0 ? GROUND : [...GROUND, WORKS_WITH]) {
     for (let tries = 1; ; tries += 1) {
       try {
         await client.query(statement);
