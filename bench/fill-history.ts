@@ -1,4 +1,4 @@
-import { GRAINS } from "../src/model/stats.ts";
+import { GRAINS, MINUTES_KEPT_MS } from "../src/model/stats.ts";
 import { idOf, type BareStore } from "./bare-store.ts";
 import { fillSearch } from "./fill-search.ts";
 import { LANE, messageFields, phonesOf, RARE, RECIPIENTS, SPAN_MS, TEMPLATE, type Chunk } from "./message-fields.ts";
@@ -21,6 +21,12 @@ const OTHER_SENDERS = 10;
 const CAMPAIGNS = 50;
 /** Whole segments of the search index. */
 const CHUNK = 61 * 4096;
+
+/** Carriers and countries with statistics of their own. */
+const GROUPS = [
+  ...Array.from({ length: 5 }, (_, place) => ["carrier", `carrier-${place}`]),
+  ...Array.from({ length: 30 }, (_, place) => ["country", `C${place}`]),
+].map(([dimension, name]) => `select '${dimension}' as dimension, '${name}' as name`);
 
 const TEXT = "Your order 4711 is on its way and will be with you tomorrow.";
 const CONTENT = `'{"text":"${TEXT}","encoding":"gsm7","flash":false}'`;
@@ -63,7 +69,7 @@ export async function fillHistory(
     );
   }
   await fillRecords(store, sizes);
-  await fillStats(store);
+  await fillStats(store, sizes.rows);
 
   // Sorting all keys once is faster than inserting each of them in the order of another index.
   const indexes: { name: string; definition: string }[] = [];
@@ -156,7 +162,9 @@ async function fillRecords(
     'learned', '{"status":"running","pausedAt":null,"pausedMs":0}', ${now}, ${now} from ${store.numbers(0, campaigns)}`);
 }
 
-async function fillStats(store: BareStore): Promise<void> {
+async function fillStats(store: BareStore, rows: number): Promise<void> {
+  // A small store is filled for a test.
+  const groups = GROUPS.slice(0, rows < 1_000_000 ? 2 : undefined);
   const counted = [
     ["accepted", ""],
     ["submitted", ""],
@@ -171,9 +179,14 @@ async function fillStats(store: BareStore): Promise<void> {
   ].map(([what, code]) => `select '${what}' as what, '${code}' as code`);
   for (const grain of Object.values(GRAINS)) {
     const last = Math.floor(Date.now() / grain) * grain;
+    const steps = Math.floor((grain === GRAINS.minute ? MINUTES_KEPT_MS : SPAN_MS) / grain);
+    await store.run(`insert into figure_groups (account_id, dimension, grain, at, name, what, channel, code, count)
+      select 1, dimension, ${grain}, ${last} - i * ${grain}, name, what, 'sms', '', 100
+      from (select i from ${store.numbers(1, steps)}) as stretches, (${groups.join(" union all ")}) as groups,
+        (${["accepted", "submitted", "delivered"].map((what) => `select '${what}' as what`).join(" union all ")}) as kinds`);
     await store.run(`insert into figures (account_id, grain, at, what, channel, route_class, code, count)
       select 1, ${grain}, ${last} - i * ${grain}, what, 'sms', 'PROMO', code, 100
-      from (select i from ${store.numbers(1, Math.floor(SPAN_MS / grain))}) as stretches, (${counted.join(" union all ")}) as kinds`);
+      from (select i from ${store.numbers(1, steps)}) as stretches, (${counted.join(" union all ")}) as kinds`);
   }
 }
 

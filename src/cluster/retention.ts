@@ -2,13 +2,15 @@ import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Account } from "../model/account.ts";
 import { NO_ACCOUNT } from "../model/audit.ts";
+import { MINUTES_KEPT_MS } from "../model/stats.ts";
 import type { Cursor } from "../store/key-range.ts";
 import type { RecordStore } from "../store/records.ts";
 import type { Cutoff, Expiring, RetentionStore, Sweep } from "../store/retention.ts";
 import { isAway, type Store } from "../store/store.ts";
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** The pause after a complete pass, or after a failure. */
 const PAUSE_MS = 10 * MINUTE_MS;
 const IDEMPOTENCY_KEY_LIFE_MS = DAY_MS;
@@ -118,6 +120,7 @@ function stepsFor(deps: RetentionDeps, { id: accountId, settings }: Account, swe
   // Counts are not read beyond their windows.
   const prefixes = { accountId, before: now - 30 * DAY_MS };
   const numbers = { accountId, before: now - 2 * DAY_MS, alsoBefore: Math.max(messages.before, prefixes.before) };
+  const minutes = { accountId, before: now - MINUTES_KEPT_MS - HOUR_MS };
   const sessions = { accountId, before: now - sessionLimits.idleMs, alsoBefore: now - sessionLimits.lifeMs };
   return [
     // Before the texts: those of deleted messages need not be erased.
@@ -139,6 +142,10 @@ function stepsFor(deps: RetentionDeps, { id: accountId, settings }: Account, swe
     sweep("verifyPrefixes", prefixes),
     sweep("sessions", sessions),
     sweep("stats", messages),
+    sweep("statsMinutes", minutes),
+    sweep("groupStats", messages),
+    sweep("groupStatsMinutes", minutes),
+    sweep("codeTexts", messages),
     sweep("audit", { accountId, before: now - auditMs }),
   ];
 }

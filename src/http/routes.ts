@@ -42,6 +42,7 @@ import { getChaos, listPhoneMessages, listPhones, putChaos, waitForMessage } fro
 import { simulatorEvents } from "./admin/simulator-events.ts";
 import { latestOtp } from "./admin/simulator-otp.ts";
 import { smppBindRoutes } from "./admin/smpp-binds.ts";
+import { statsBreakdownRoute } from "./admin/stats-breakdown.ts";
 import { statsRoute } from "./admin/stats.ts";
 import { systemRoute } from "./admin/system.ts";
 import { templateRoutes } from "./admin/templates.ts";
@@ -127,6 +128,7 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["POST",   "/api/users/:id/invite",                       "manage",  "owner",  userRoutes],
   ["DELETE", "/api/users/:id",                              "manage",  "owner",  userRoutes],
   ["GET",    "/api/stats",                                  "read",    "viewer", statsRoute],
+  ["GET",    "/api/stats/breakdown",                        "read",    "viewer", statsBreakdownRoute],
   ["GET",    "/api/live",                                   "read",    "viewer", liveRoute],
   ["GET",    "/api/audit",                                  "manage",  "owner",  listAudit(auditSummaries(namedOperations))],
   ["GET",    "/api/keys",                                   "manage",  "viewer", listKeys],

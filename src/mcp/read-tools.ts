@@ -121,16 +121,20 @@ const templates = tool({
 const stats = tool({
   name: "stats",
   title: "Statistics",
-  description: "Counts of messages by time, channel and outcome, latencies and error codes. Live keys only.",
+  description:
+    "Counts of messages by time, channel and outcome, latencies and error codes; with `by`, counts and error codes of each carrier or country. Live keys only.",
   input: Type.Object({
+    by: Type.Optional(Type.String({ maxLength: 10, description: "carrier or country." })),
     from: Moment("Start, ISO 8601; 24 hours before the end unless given."),
     to: Moment("End; now unless given."),
-    step: Type.Optional(Type.String({ maxLength: 10, description: "10m, hour or day." })),
+    step: Type.Optional(Type.String({ maxLength: 10, description: "minute, 10m, hour or day." })),
   }),
   annotations: READS,
   scopes: ["read"],
   testScopes: [],
-  run: async (services, agent, query) => ({ value: await read(services, agent, "/api/stats", query) }),
+  run: async (services, agent, query) => ({
+    value: await read(services, agent, query.by === undefined ? "/api/stats" : "/api/stats/breakdown", query),
+  }),
 });
 
 const simulatorPhones = tool({

@@ -4,8 +4,22 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** Bucket sizes of statistics. Each event is counted once per size, so that a year is read from as few rows as a day. */
-export const GRAINS = { "10m": 10 * MINUTE_MS, hour: HOUR_MS, day: 24 * HOUR_MS } as const;
+export const GRAINS = { minute: MINUTE_MS, "10m": 10 * MINUTE_MS, hour: HOUR_MS, day: 24 * HOUR_MS } as const;
 export type Grain = keyof typeof GRAINS;
+
+/** Retention of the buckets of one minute; the others are kept as long as messages. */
+export const MINUTES_KEPT_MS = 24 * HOUR_MS;
+
+/** Dimensions by which messages are counted separately. */
+export const DIMENSIONS = ["carrier", "country"] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** The messages of one carrier, or to one country. */
+export interface StatsGroup {
+  dimension: Dimension;
+  /** A carrier's name, empty for failures before any carrier had the message; or an ISO country code, or `unknown`. */
+  name: string;
+}
 
 /** The states whose entry is counted. */
 const COUNTED_STATES = ["delivered", "read", "undelivered", "expired", "rejected", "cancelled", "unknown"] as const;
@@ -39,10 +53,10 @@ export const isCounted = (state: State): state is (typeof COUNTED_STATES)[number
 /** The overflow code, which limits the number of distinct codes per day. */
 export const OTHER_CODES = "other";
 
-/** An increment of a counter of ten minutes. */
+/** An increment of a counter of one minute. */
 export interface StatsRow {
   accountId: number;
-  /** The start of the ten minutes. */
+  /** The start of the minute. */
   at: number;
   /** Empty for events without a message. */
   channel: Channel | "";
@@ -51,6 +65,17 @@ export interface StatsRow {
   /** The failure code or latency bucket; otherwise empty. */
   code: string;
   count: number;
+  /** Absent for the counter of all messages. */
+  group?: StatsGroup;
+}
+
+/** A carrier's text for one of its error codes. */
+export interface CodeText {
+  accountId: number;
+  /** The carrier's name. */
+  carrier: string;
+  code: string;
+  text: string;
 }
 
 /** Upper bounds of the latency buckets, growing by about half; the last bucket has none. */

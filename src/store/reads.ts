@@ -129,6 +129,9 @@ export const READS = {
 
   sumStats:               "reporting",
   listStats:              "reporting",
+  sumGroups:              "reporting",
+  listGroups:             "reporting",
+  listCodeTexts:          "reporting",
 
   listUnreported:         "pipeline",
   phoneMessagesSince:     "pipeline",

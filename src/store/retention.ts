@@ -2,7 +2,7 @@ import { sql, type CompiledQuery, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import { ERASED, WAITING_STATES } from "../model/message.ts";
 import { bucketOf, dayOf } from "../model/pumping.ts";
-import { GRAINS } from "../model/stats.ts";
+import { DIMENSIONS, GRAINS, type Grain } from "../model/stats.ts";
 import { HELD } from "./callbacks.ts";
 import type { Engine } from "./engine.ts";
 import { isWithin, nextRange, START, type Cursor, type KeyRange } from "./key-range.ts";
@@ -122,6 +122,21 @@ interface Picked {
 const isOfAccount = ({ accountId }: Cutoff): RawBuilder<boolean> =>
   accountId === null ? sql`account_id is null` : sql`account_id = ${accountId}`;
 
+const GRAIN_NAMES = Object.keys(GRAINS) as readonly Grain[];
+
+/** Statistics of some grains from before a time: one range of the key for each grain, and dimension if there are any. */
+const figuresOf =
+  (grains: readonly Grain[], dimensions?: readonly string[]) =>
+  (cutoff: Cutoff): RawBuilder<boolean> =>
+    sql`${isOfAccount(cutoff)} ${dimensions ? sql`and dimension in (${literals(dimensions)})` : sql``}
+      and grain in (${literals(grains.map((grain) => GRAINS[grain]))}) and at < ${cutoff.before}`;
+
+const literals = (values: readonly (string | number)[]): RawBuilder<unknown> =>
+  sql.join(values.map((each) => sql.lit(each)));
+
+const FIGURE_KEY = ["account_id", "grain", "at", "what", "channel", "route_class", "code"];
+const GROUP_KEY = ["account_id", "dimension", "grain", "at", "name", "what", "channel", "code"];
+
 /** Tables in another order: deleted by key, in the order of an index of their age, or in any where they are small. */
 const PICKS = {
   idempotencyKeys: {
@@ -155,12 +170,14 @@ const PICKS = {
     isOver: (cutoff) =>
       sql`${isOfAccount(cutoff)} and (seen_at < ${cutoff.before} or created_at < ${cutoff.alsoBefore ?? 0})`,
   },
-  stats: {
-    table: "figures",
-    key: ["account_id", "grain", "at", "what", "channel", "route_class", "code"],
-    isOver: (cutoff) =>
-      sql`${isOfAccount(cutoff)} and grain in (${sql.join(Object.values(GRAINS).map((grain) => sql.lit(grain)))})
-        and at < ${cutoff.before}`,
+  stats: { table: "figures", key: FIGURE_KEY, isOver: figuresOf(GRAIN_NAMES) },
+  statsMinutes: { table: "figures", key: FIGURE_KEY, isOver: figuresOf(["minute"]) },
+  groupStats: { table: "figure_groups", key: GROUP_KEY, isOver: figuresOf(GRAIN_NAMES, DIMENSIONS) },
+  groupStatsMinutes: { table: "figure_groups", key: GROUP_KEY, isOver: figuresOf(["minute"], DIMENSIONS) },
+  codeTexts: {
+    table: "code_texts",
+    key: ["account_id", "carrier", "code"],
+    isOver: (cutoff) => sql`${isOfAccount(cutoff)} and at < ${cutoff.before}`,
   },
   // `before` is of the last send, `alsoBefore` of the last code that was used.
   verifyNumbers: {

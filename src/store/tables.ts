@@ -294,6 +294,8 @@ export interface Tables {
   search_changes: { account_id: number; from_id: string; to_id: string; noted_at: number };
   /** Statistics. */
   figures: FigureRow;
+  figure_groups: FigureGroupRow;
+  code_texts: { account_id: number; carrier: string; code: string; text: string; at: number };
   /** `fresh` is 1 if the last write was no repeat. */
   figure_writers: { writer: string; sequence: number; fresh: number; at: number };
 }
@@ -523,6 +525,12 @@ export interface FigureRow {
   route_class: string;
   code: string;
   count: number;
+}
+
+/** Statistics of one carrier or country. */
+export interface FigureGroupRow extends Omit<FigureRow, "route_class"> {
+  dimension: string;
+  name: string;
 }
 
 export interface LedgerRow {

@@ -425,6 +425,10 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: "/api/stats?accountId=1", expected: 200 },
     { path: "/api/stats?from=0&step=day&to=86400000", expected: 200 },
   ],
+  "GET /api/stats/breakdown": () => [
+    { path: "/api/stats/breakdown?by=carrier&accountId=1", expected: 200 },
+    { path: "/api/stats/breakdown?by=country&from=0&step=day&to=86400000", expected: 200 },
+  ],
   "GET /api/live": () => [
     { path: "/api/live?after=00000000-0000-7000-8000-000000000000", expected: 200 },
     { path: "/api/live", headers: { "last-event-id": "00000000-0000-7000-8000-000000000000" }, expected: 200 },

@@ -205,6 +205,7 @@ describe.each(ENGINES)("roles on %s", (engine) => {
     if (path.startsWith("/api/optouts/")) return path.replace(":number", NUMBERS.optedOut);
     if (path.includes(":number")) return path.replace(":number", NUMBERS.recipient);
     if (path.endsWith("/wait")) return `${path}?to=${NUMBERS.recipient}&timeout=0`;
+    if (path.endsWith("/stats/breakdown")) return `${path}?by=carrier`;
     if (path.endsWith("/otp/latest")) return `${path}?to=${NUMBERS.verified}`;
     return path.includes(":id") ? path.replace(":id", await firstOf(listOf, "id")) : path;
   }

@@ -2,7 +2,15 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createLog } from "../../src/lib/log.ts";
 import { newId } from "../../src/lib/ids.ts";
-import { GRAINS, latencyClass, LATENCY_BOUNDS_MS, percentile, type StatsRow } from "../../src/model/stats.ts";
+import {
+  GRAINS,
+  latencyClass,
+  LATENCY_BOUNDS_MS,
+  percentile,
+  type CodeText,
+  type Dimension,
+  type StatsRow,
+} from "../../src/model/stats.ts";
 import type { StatsBatchId } from "../../src/store/stats.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { StorageUnavailable } from "../../src/store/store.ts";
@@ -42,6 +50,19 @@ interface StatsBody {
   callbacks: { delivered: number; failedAttempts: number; success: number | null };
 }
 
+interface Breakdown {
+  groups: {
+    name: string | null;
+    accepted: number | null;
+    sent: number;
+    delivered: number;
+    failed: number;
+    deliveryRate: number | null;
+    failures: { code: string | null; description: string | null; count: number }[];
+  }[];
+  series: { at: number; name: string | null; sent: number }[];
+}
+
 describe("latency classes", () => {
   test("a latency belongs to the first class whose bound it does not exceed", () => {
     expect([0, 5, 6, 10].map(latencyClass)).toEqual([0, 0, 1, 1]);
@@ -65,21 +86,38 @@ describe("counters of a node", () => {
   let written: (readonly StatsRow[])[];
   let writings: StatsBatchId[];
   let away: boolean;
+  let codeTexts: CodeText[];
   let figures: Stats;
   beforeEach(() => {
     clock = new MovedClock(NOON);
     written = [];
+    codeTexts = [];
     writings = [];
     away = false;
-    const addStats = async (batch: readonly StatsRow[], writing: StatsBatchId): Promise<void> => {
+    const addStats = async (
+      batch: readonly StatsRow[],
+      writing: StatsBatchId,
+      texts: readonly CodeText[] = [],
+    ): Promise<void> => {
       writings.push(writing);
       if (away) throw new StorageUnavailable("away");
       written.push(batch);
+      codeTexts.push(...texts);
     };
     figures = new Stats({ store: { addStats }, clock, log: createLog("silent") });
   });
 
-  const counts = () => written.flat().map(({ what, code, count }) => [what, code, count]);
+  /** The counts of all messages. */
+  const counts = () =>
+    written.flatMap((rows) =>
+      rows.filter(({ group }) => !group).map(({ what, code, count }) => [what, code, count] as const),
+    );
+  const groupCounts = (dimension: Dimension) =>
+    written.flatMap((rows) =>
+      rows.flatMap(({ group, what, code, count }) =>
+        group?.dimension === dimension ? [[group.name, what, code, count]] : [],
+      ),
+    );
   const sms = { channel: "sms", routeClass: "TRANS", recipient: "33612345678" } as const;
 
   test("a request counts its recipients, and refused ones by reason", async () => {
@@ -116,6 +154,71 @@ describe("counters of a node", () => {
     figures.onMoved(transitionTo({ ...ref, to: "undelivered", errorCode }), { ...sms, taken: false });
     await figures.flush();
     expect(written[0]?.[0]?.code).toBe(`a?b${"c".repeat(61)}`);
+  });
+
+  test("messages count in the country of their number, and unusable numbers as unknown", async () => {
+    const item = acceptance({ to: ["33612345678", "919812345678", "33612345679", "nonsense"] });
+    const [first, ...rest] = item.recipients;
+    if (!first) throw new Error("no recipient");
+    figures.onAccepted({ ...item, recipients: [{ ...first, failure: "NO_ROUTE" }, ...rest] });
+    await figures.flush();
+    expect(groupCounts("country")).toEqual([
+      ["FR", "accepted", "", 2],
+      ["IN", "accepted", "", 1],
+      ["unknown", "accepted", "", 1],
+      ["FR", "rejected", "NO_ROUTE", 1],
+    ]);
+    // No carrier had it.
+    expect(groupCounts("carrier")).toEqual([["", "rejected", "NO_ROUTE", 1]]);
+  });
+
+  test("after a failover each carrier counts its submit, the country counts one, and the last carrier the end", async () => {
+    const ref = { accountId: 1, requestId: newId(NOON), n: 1, owner: 0, at: NOON };
+    figures.onMoved(transitionTo({ ...ref, to: "submitted", carrier: "1/north" }), { ...sms, taken: true });
+    figures.onMoved(transitionTo({ ...ref, to: "submitted", carrier: "1/south" }), { ...sms, taken: false });
+    figures.onMoved(transitionTo({ ...ref, to: "delivered", carrier: "1/south" }), { ...sms, taken: false });
+    await figures.flush();
+    expect(groupCounts("carrier")).toEqual([
+      ["north", "submitted", "", 1],
+      ["south", "submitted", "", 1],
+      ["south", "delivered", "", 1],
+    ]);
+    expect(groupCounts("country")).toEqual([
+      ["FR", "submitted", "", 1],
+      ["FR", "delivered", "", 1],
+    ]);
+  });
+
+  test("a submit ack that a report overtook counts once for its carrier", async () => {
+    const ref = { accountId: 1, requestId: newId(NOON), n: 1, owner: 0, at: NOON, carrier: "1/north" };
+    figures.onMoved(transitionTo({ ...ref, to: "enroute" }), { ...sms, taken: true });
+    figures.onMoved(transitionTo({ ...ref, to: "submitted" }), { ...sms, taken: false });
+    await figures.flush();
+    expect(groupCounts("carrier")).toEqual([["north", "submitted", "", 1]]);
+  });
+
+  test("a carrier's text for a code is kept once a day, without digits that may be a number", async () => {
+    const fail = (fields: { errorCode: string; description: string; carriedBy?: string }): void =>
+      figures.onMoved(
+        transitionTo({ accountId: 1, requestId: newId(NOON), n: 1, owner: 0, at: NOON, to: "undelivered", ...fields }),
+        { ...sms, taken: false },
+      );
+    const carriedBy = "1/north";
+    fail({ errorCode: "001", description: "33612345678 is absent\u0000", carriedBy });
+    fail({ errorCode: "001", description: "another text", carriedBy });
+    fail({ errorCode: "001", description: "of south", carriedBy: "1/south" });
+    // A code of this service has a meaning of its own, and a text without a carrier is not a carrier's.
+    fail({ errorCode: "NO_ROUTE", description: "no route", carriedBy });
+    fail({ errorCode: "9", description: "of no carrier" });
+    await figures.flush();
+    expect(codeTexts.map(({ carrier, code, text }) => [carrier, code, text])).toEqual([
+      ["north", "001", "… is absent?"],
+      ["south", "001", "of south"],
+    ]);
+    clock.advance(GRAINS.day);
+    fail({ errorCode: "001", description: "a new text", carriedBy });
+    await figures.flush();
+    expect(codeTexts.at(-1)?.text).toBe("a new text");
   });
 
   test("an unacknowledged write is repeated unchanged under its number before later counts", async () => {
@@ -220,6 +323,73 @@ describe.each(ENGINES)("statistics on %s", (engine) => {
     expect(year).toMatchObject({ step: "day", comparable: false, totals: { accepted: { count: 4, change: null } } });
   });
 
+  test("an account's messages are counted by carrier and by country, like the statistics of all", async () => {
+    const read = async (by: Dimension): Promise<Breakdown> =>
+      (await server.request<Breakdown>("GET", `/api/stats/breakdown?by=${by}`)).body;
+    const of = (groups: Breakdown["groups"], name: string | null) => groups.find((group) => group.name === name);
+    const carriers = await eventually(
+      () => read("carrier"),
+      ({ groups }) => of(groups, "simulator")?.delivered === 3,
+    );
+    expect(of(carriers.groups, "simulator")).toMatchObject({ accepted: null, sent: 3, failed: 0, deliveryRate: 1 });
+    expect(of(carriers.groups, null)).toMatchObject({
+      sent: 0,
+      failed: 1,
+      deliveryRate: null,
+      failures: [{ code: "INVALID_RECIPIENT", count: 1 }],
+    });
+    expect(carriers.series.filter(({ name }) => name === "simulator")).not.toEqual([]);
+    const countries = await read("country");
+    expect(of(countries.groups, "US")).toMatchObject({ accepted: 3, sent: 3, delivered: 3, failed: 0 });
+    expect(of(countries.groups, "unknown")).toMatchObject({ accepted: 1, sent: 0, failed: 1 });
+    const all = await stats();
+    for (const { groups } of [carriers, countries])
+      for (const measure of ["sent", "delivered", "failed"] as const)
+        expect(groups.reduce((sum, group) => sum + group[measure], 0)).toBe(all.totals[measure].count);
+  });
+
+  test("a channel without messages has no groups", async () => {
+    const { body } = await server.request<Breakdown>("GET", "/api/stats/breakdown?by=country&channel=rcs");
+    expect(body).toMatchObject({ groups: [], series: [] });
+  });
+
+  test("the last hour is counted by minutes, which go back one day", async () => {
+    const hour = await stats(`?from=${Date.now() - GRAINS.hour}`);
+    expect(hour).toMatchObject({ step: "minute", comparable: true, totals: { accepted: { count: 4 } } });
+    expect(
+      await stats(`?from=${Date.now() - 3 * GRAINS.day}&to=${Date.now() - 3 * GRAINS.day + GRAINS.hour}`),
+    ).toMatchObject({ step: "10m" });
+  });
+
+  test("the text of a carrier's code is shown with it, for its carrier and in all", async () => {
+    const to = "15550109003";
+    const { body } = await server.send({ to });
+    await server.settled(body.data[0]?.messageId ?? "");
+    const { failures } = await eventually(
+      () => stats(),
+      (now) => now.failures.length === 2,
+    );
+    const carrierCode = failures.find(({ code }) => code !== "INVALID_RECIPIENT");
+    expect(carrierCode?.description).toMatch(/[a-z]/i);
+    const { body: carriers } = await server.request<Breakdown>("GET", "/api/stats/breakdown?by=carrier");
+    expect(carriers.groups.find(({ name }) => name === "simulator")?.failures).toEqual([carrierCode]);
+  });
+
+  test("an invalid breakdown is refused with the field and the fix", async () => {
+    for (const [query, parameter] of [
+      ["", "by"],
+      ["?by=operator", "by"],
+      ["?by=carrier&channel=fax", "channel"],
+      [
+        `?by=carrier&step=minute&from=${Date.now() - 2 * GRAINS.day}&to=${Date.now() - 2 * GRAINS.day + 600_000}`,
+        "step",
+      ],
+    ]) {
+      const { status, body } = await server.request<{ error: ErrorBody }>("GET", `/api/stats/breakdown${query}`);
+      expect([query, status, body.error.parameter]).toEqual([query, 400, parameter]);
+    }
+  });
+
   test("an invalid span is refused with the field and the fix", async () => {
     for (const [query, parameter] of [
       ["?from=5&to=5", "from"],
@@ -289,6 +459,14 @@ describe("statistics on sqlite", () => {
 
   test("a query reads the key range of its span, and nothing else", () => {
     const where = "where account_id = 1 and grain = 2 and at >= 3 and at < 4";
+    const ofGroups = "from figure_groups where account_id = 1 and dimension = 'x' and grain = 2 and at >= 3 and at < 4";
+    for (const sql of [
+      `select name, what, code, sum(count) ${ofGroups} group by name, what, code`,
+      `select at, name, what, sum(count) ${ofGroups} and name in (select value from json_each('["a"]')) group by at, name, what`,
+    ])
+      expect(String(sqlite.prepare(`explain query plan ${sql}`).all()[0]?.detail)).toBe(
+        "SEARCH figure_groups USING PRIMARY KEY (account_id=? AND dimension=? AND grain=? AND at>? AND at<?)",
+      );
     for (const sql of [
       `select what, channel, code, sum(count) from figures ${where} group by what, channel, code`,
       `select at, what, channel, sum(count) from figures ${where} and what in (select value from json_each('["read"]')) group by at, what, channel`,

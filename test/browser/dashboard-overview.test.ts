@@ -82,8 +82,47 @@ describe("the overview", () => {
     await dashboard.visit("/overview", async ({ page, errors: complaints }) => {
       await page.getByText("7 days", { exact: true }).click();
       await page.waitForURL(/span=week/);
-      await page.getByText("Last 7 days compared with the previous 7 days.").waitFor();
+      await page.getByText("Last 7 days, compared with the same length of time before.").waitFor();
       expect(await page.locator('[data-figure="Delivered"]').innerText()).toMatch(/[5-9]/);
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  test("shows the last hour by minutes, and the time from one moment to another", async () => {
+    await dashboard.visit("/overview", async ({ page, errors: complaints }) => {
+      const delivered = page.locator('[data-figure="Delivered"]');
+      await page.getByText("1 hour", { exact: true }).click();
+      await page.waitForURL(/span=hour/);
+      await page.getByText("Last hour, compared with the same length of time before.").waitFor();
+      await delivered.filter({ hasText: /[5-9]/ }).waitFor();
+      await page.getByText("From – to", { exact: true }).click();
+      const [from, to] = [page.getByRole("textbox", { name: /^From / }), page.getByRole("textbox", { name: /^To / })];
+      // The day before the usual one, in which nothing was sent.
+      await from.fill("2026-01-01T10:00");
+      await to.fill("2026-01-01T12:00");
+      await delivered.filter({ hasText: /^Delivered\s*0/ }).waitFor();
+      expect(page.url()).toContain("to=2026-01-01T12%3A00");
+      await to.fill("2026-01-01T09:00");
+      await page.getByRole("alert").filter({ hasText: "From must be before To." }).waitFor();
+      expect(await faultsInAllVariants(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    });
+  });
+
+  test("shows carriers and countries with delivery rates and the words of their failures", async () => {
+    const { body } = await dashboard.server.send({ to: "15550109001" });
+    await dashboard.server.settled(body.data[0]?.messageId ?? "");
+    await dashboard.visit("/overview", async ({ page, errors: complaints }) => {
+      await page.getByText("Carrier", { exact: true }).click();
+      await page.waitForURL(/by=carrier/);
+      const carrier = page.locator('[data-group="simulator"]');
+      await carrier.filter({ hasText: /[a-z ]{8}/ }).waitFor();
+      expect(await carrier.innerText()).toMatch(/simulator\s+\d+\s+\d+\s+[\d.]+ %/);
+      expect(await page.locator('[data-group=""]').innerText()).toContain("No carrier");
+      expect(await faultsInAllVariants(page)).toEqual([]);
+      await page.getByText("Country", { exact: true }).click();
+      await page.locator('[data-group="US"]').filter({ hasText: "United States" }).waitFor();
+      expect(await faultsOf(page)).toEqual([]);
       expect(complaints).toEqual([]);
     });
   });

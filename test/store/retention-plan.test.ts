@@ -71,6 +71,7 @@ const GROWING: Record<string, string> = {
   idempotency: "created_at|key",
   parked_receipts: "parked_at|account_id|id",
   figures: "at",
+  figure_groups: "at",
 };
 
 interface PlanNode {
@@ -132,6 +133,9 @@ describe.each(ENGINES)("retention on %s", (engine) => {
       idempotencyKeys: [],
       unmatchedReceipts: [],
       stats: [],
+      statsMinutes: [],
+      groupStats: [],
+      groupStatsMinutes: [],
     };
     for (const [kind, after] of Object.entries(afters)) {
       await retention.deleteExpired(kind as Expiring, cutoff, [], 100);

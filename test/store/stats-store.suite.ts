@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { GRAINS, type StatsRow } from "../../src/model/stats.ts";
+import { GRAINS, type StatsGroup, type StatsRow } from "../../src/model/stats.ts";
 import type { StatsBatchId } from "../../src/store/stats.ts";
 import type { MessageRef } from "../../src/model/message.ts";
 import { UNOWNED, type Store } from "../../src/store/store.ts";
@@ -115,12 +115,119 @@ export function figureStoreSuite(engine: EngineName): void {
     it("statistics are deleted oldest first, a bounded number at once", async () => {
       const old = Array.from({ length: 5 }, (_, index) => figure({ at: NOON - (index + 3) * DAY_MS }));
       await store.addStats([...old, figure(), figure({ accountId: 2, at: NOON - 9 * DAY_MS })], writing());
-      expect(await deleteExpired(store, "stats", { accountId: 1, before: MIDNIGHT }, 4)).toEqual([4, 4, 4, 3]);
+      expect(await deleteExpired(store, "stats", { accountId: 1, before: MIDNIGHT }, 4)).toEqual([4, 4, 4, 4, 4, 0]);
       for (const grain of ["10m", "hour", "day"] as const) {
         const span = { from: 0, to: TODAY.to, grain };
         expect(await store.listStats(1, span, ["accepted"])).toMatchObject([{ count: 1 }]);
         expect(await store.listStats(2, span, ["accepted"])).toHaveLength(1);
       }
+    });
+  });
+
+  describe("statistics by carrier and by country", () => {
+    const north: StatsGroup = { dimension: "carrier", name: "north" };
+    const india: StatsGroup = { dimension: "country", name: "IN" };
+    const inGroup = (group: StatsGroup, more: Partial<StatsRow> = {}): StatsRow =>
+      figure({ group, routeClass: "", ...more });
+
+    it("groups add up in spans of every length, apart from the counts of all and from other dimensions", async () => {
+      const later = NOON + GRAINS["10m"];
+      const rows = [
+        figure({ what: "submitted", count: 9 }),
+        inGroup(north, { what: "submitted", count: 2 }),
+        inGroup(north, { what: "submitted", at: later }),
+        inGroup(north, { what: "undelivered", code: "001" }),
+        inGroup({ ...north, name: "south" }, { what: "submitted", channel: "rcs" }),
+        inGroup(india, { what: "submitted", count: 7 }),
+      ];
+      await store.addStats(rows, writing());
+      await store.addStats([inGroup(north, { what: "submitted", accountId: 2, count: 50 })], writing());
+      for (const grain of ["minute", "10m", "hour", "day"] as const) {
+        const span = { ...TODAY, grain };
+        const sums = await store.sumGroups(1, span, { dimension: "carrier" });
+        expect(sums).toHaveLength(3);
+        expect(sums).toEqual(
+          expect.arrayContaining([
+            { name: "north", what: "submitted", code: "", count: 3 },
+            { name: "north", what: "undelivered", code: "001", count: 1 },
+            { name: "south", what: "submitted", code: "", count: 1 },
+          ]),
+        );
+        const submitted = (await store.sumStats(1, span)).filter(({ what }) => what === "submitted");
+        expect(submitted).toMatchObject([{ count: 9 }]);
+      }
+      const span = { ...TODAY, grain: "10m" } as const;
+      expect(await store.sumGroups(1, span, { dimension: "country" })).toMatchObject([{ name: "IN", count: 7 }]);
+      expect(await store.sumGroups(1, span, { dimension: "carrier", channel: "rcs" })).toMatchObject([
+        { name: "south", count: 1 },
+      ]);
+      const chosen = { dimension: "carrier", names: ["north"], what: ["submitted"] } as const;
+      expect(await store.listGroups(1, span, chosen)).toEqual([
+        { at: NOON, name: "north", what: "submitted", count: 2 },
+        { at: later, name: "north", what: "submitted", count: 1 },
+      ]);
+    });
+
+    it("a repeated batch counts a group once", async () => {
+      const again = writing();
+      await store.addStats([inGroup(north)], again);
+      await store.addStats([inGroup(north)], again);
+      const sums = await store.sumGroups(1, { ...TODAY, grain: "day" }, { dimension: "carrier" });
+      expect(sums).toMatchObject([{ count: 1 }]);
+    });
+
+    it("no count of a group is lost when many write at the same time, in any order", async () => {
+      const batch = Array.from({ length: 20 }, (_, index) => inGroup({ ...north, name: `line-${index}` }));
+      await Promise.all(
+        Array.from({ length: 10 }, (_, turn) =>
+          store.addStats(turn % 2 === 0 ? batch : batch.toReversed(), {
+            writer: `node ${turn}`,
+            sequence: 1,
+            at: NOON,
+          }),
+        ),
+      );
+      const sums = await store.sumGroups(1, { ...TODAY, grain: "hour" }, { dimension: "carrier" });
+      expect(sums.map(({ count }) => count)).toEqual(batch.map(() => 10));
+    });
+
+    it("the latest text of a code replaces the one before, separately per carrier and account", async () => {
+      const text = { accountId: 1, carrier: "north", code: "001", text: "absent" };
+      await store.addStats([figure()], writing(), [text, { ...text, carrier: "south", text: "unknown" }]);
+      await store.addStats([figure()], writing(), [
+        { ...text, text: "switched off" },
+        { ...text, accountId: 2 },
+      ]);
+      expect(await store.listCodeTexts(1)).toEqual([
+        { carrier: "north", code: "001", text: "switched off" },
+        { carrier: "south", code: "001", text: "unknown" },
+      ]);
+    });
+
+    it("counts of minutes are deleted apart from those of longer steps", async () => {
+      await store.addStats([figure(), inGroup(north)], writing());
+      const before = NOON + 1;
+      await deleteExpired(store, "statsMinutes", { accountId: 1, before }, 10);
+      await deleteExpired(store, "groupStatsMinutes", { accountId: 1, before }, 10);
+      for (const [grain, kept] of [
+        ["minute", 0],
+        ["10m", 1],
+        ["day", 1],
+      ] as const) {
+        const span = { ...TODAY, grain };
+        expect(await store.sumStats(1, span)).toHaveLength(kept);
+        expect(await store.sumGroups(1, span, { dimension: "carrier" })).toHaveLength(kept);
+      }
+      await deleteExpired(store, "groupStats", { accountId: 1, before }, 10);
+      expect(await store.sumGroups(1, { ...TODAY, grain: "10m" }, { dimension: "carrier" })).toEqual([]);
+    });
+
+    it("texts of codes are deleted when their carrier has not used them for as long as messages are kept", async () => {
+      const text = { accountId: 1, carrier: "north", code: "001", text: "absent" };
+      await store.addStats([figure()], { ...writing(), at: NOON - DAY_MS }, [text]);
+      await store.addStats([figure()], writing(), [{ ...text, code: "002" }]);
+      await deleteExpired(store, "codeTexts", { accountId: 1, before: MIDNIGHT }, 10);
+      expect(await store.listCodeTexts(1)).toMatchObject([{ code: "002" }]);
     });
   });
 

@@ -13,19 +13,20 @@ import {
 } from "@mantine/core";
 import { lazy, Suspense, useState, type ReactNode } from "react";
 import { Link } from "wouter";
-import { ownUrl } from "../../base.ts";
 import { t } from "../../i18n/t.ts";
 import { BarList } from "../../parts/bar-list.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
+import { FailureReason } from "../../parts/failure-reason.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
+import { TimeRangeInput, useTimeRange, type TimeRange } from "../../parts/time-range.tsx";
 import { duration } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
-import { useCarrierWords } from "./carrier-words.ts";
-import { isQuiet, SPANS, useStats, type Measure, type Stats } from "./stats.ts";
+import { BreakdownPanel } from "./breakdown-panel.tsx";
+import { isQuiet, useStats, type Measure, type Stats } from "./stats.ts";
 import { Ticker } from "./ticker.tsx";
 import { Totals } from "./totals.tsx";
 
@@ -34,25 +35,19 @@ const LatencyChart = lazy(() => import("./latency-chart.tsx"));
 
 /** How it goes, from counts that the server keeps as messages move. */
 export default function Overview() {
-  const [{ span }, change] = useUrlState(["span"]);
-  const chosen = SPANS.find(({ value }) => value === span) ?? SPANS[0];
-  const { data, error, refetch } = useStats(chosen.ms);
+  const range = useTimeRange("day");
+  const { data, error, refetch } = useStats(range);
   return (
     <>
       <PageHeader
         title={t("Home")}
-        lead={t("Last {label} compared with the previous {label}.", { label: chosen.label })}
+        lead={t("{range}, compared with the same length of time before.", { range: range.name })}
       >
-        <SegmentedControl
-          aria-label={t("Time range")}
-          data={SPANS.map(({ value, label }) => ({ value, label }))}
-          value={chosen.value}
-          onChange={(value) => change({ span: value === SPANS[0].value ? null : value })}
-        />
+        <TimeRangeInput range={range} />
       </PageHeader>
       {error && <ErrorState error={error} retry={() => void refetch()} title={t("Statistics cannot be loaded")} />}
       {!data && !error && <PageLoading />}
-      {data && (isQuiet(data) ? <Quiet /> : <Figures stats={data} />)}
+      {data && (isQuiet(data) && range.span === range.usual ? <Quiet /> : <Figures stats={data} range={range} />)}
     </>
   );
 }
@@ -74,10 +69,10 @@ const Quiet = () => (
   </Stack>
 );
 
-const Figures = ({ stats }: { stats: Stats }) => (
+const Figures = ({ stats, range }: { stats: Stats; range: TimeRange }) => (
   <Stack gap="lg">
     <Totals totals={stats.totals} comparable={stats.comparable} />
-    <OverTime stats={stats} />
+    <OverTime stats={stats} range={range} />
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 6 }}>
         <Funnel stats={stats} />
@@ -121,23 +116,44 @@ const MEASURES: readonly { value: Measure; label: string }[] = [
   { value: "failed", label: t("Failed") },
 ];
 
-function OverTime({ stats }: { stats: Stats }) {
+const SPLITS = [
+  { value: "channel", label: t("Channel") },
+  { value: "carrier", label: t("Carrier") },
+  { value: "country", label: t("Country") },
+] as const;
+
+function OverTime({ stats, range }: { stats: Stats; range: TimeRange }) {
   const [measure, setMeasure] = useState<Measure>("sent");
+  const [{ by }, change] = useUrlState(["by"]);
+  const split = SPLITS.find(({ value }) => value === by)?.value ?? "channel";
   return (
     <Section
-      title={t("Messages by channel")}
+      title={t("Messages over time")}
       choice={
-        <SegmentedControl
-          size="xs"
-          aria-label={t("Measure")}
-          data={[...MEASURES]}
-          value={measure}
-          onChange={setMeasure}
-        />
+        <Group gap="sm">
+          <SegmentedControl
+            size="xs"
+            aria-label={t("Split by")}
+            data={[...SPLITS]}
+            value={split}
+            onChange={(value) => change({ by: value === "channel" ? null : value })}
+          />
+          <SegmentedControl
+            size="xs"
+            aria-label={t("Measure")}
+            data={[...MEASURES]}
+            value={measure}
+            onChange={setMeasure}
+          />
+        </Group>
       }
     >
       <Suspense fallback={<Skeleton h={240} />}>
-        <ChannelsChart stats={stats} measure={measure} />
+        {split === "channel" ? (
+          <ChannelsChart stats={stats} measure={measure} />
+        ) : (
+          <BreakdownPanel range={range} by={split} measure={measure} />
+        )}
       </Suspense>
     </Section>
   );
@@ -201,7 +217,6 @@ function HowLong({ latency }: Pick<Stats, "latency">) {
 
 function Failures({ failures }: Pick<Stats, "failures">) {
   const all = failures.reduce((sum, { count }) => sum + count, 0);
-  const words = useCarrierWords(failures.some(({ code, description }) => code !== null && description === null));
   return (
     <Section
       title={t("Failure reasons")}
@@ -218,10 +233,10 @@ function Failures({ failures }: Pick<Stats, "failures">) {
       ) : (
         <BarList
           of={all}
-          bars={failures.map(({ code, description, count }) => ({
-            name: code ?? t("No code"),
-            label: <Reason code={code} description={description} word={words.get(code ?? "")} />,
-            count,
+          bars={failures.map((failure) => ({
+            name: failure.code ?? t("No code"),
+            label: <FailureReason {...failure} />,
+            count: failure.count,
             color: "red",
           }))}
         />
@@ -229,30 +244,6 @@ function Failures({ failures }: Pick<Stats, "failures">) {
     </Section>
   );
 }
-
-/** A code of this service has a page of its own; a carrier's has not. */
-const Reason = ({
-  code,
-  description,
-  word,
-}: Pick<Stats["failures"][number], "code" | "description"> & { word: string | undefined }) => (
-  <>
-    {code !== null && description !== null ? (
-      <Anchor href={ownUrl(`/docs/errors/${code}`)} target="_blank" size="sm">
-        {code}
-      </Anchor>
-    ) : (
-      <Anchor component={Link} href="/messages?status=Failed" size="sm">
-        {code ?? t("No code")}
-      </Anchor>
-    )}
-    {(description ?? word) !== undefined && (
-      <Text size="xs" c="dimmed">
-        {description ?? word}
-      </Text>
-    )}
-  </>
-);
 
 const percent = (share: number | null): string => (share === null ? "–" : `${Math.round(share * 1000) / 10} %`);
 const before = (share: number | null): string =>

@@ -1,22 +1,13 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { get } from "../../api.ts";
 import { locale } from "../../i18n/language.ts";
-import { t } from "../../i18n/t.ts";
-import type { Channel } from "../../parts/channel.tsx";
+import { CHANNELS, type Channel } from "../../parts/channel.tsx";
+import type { Failure } from "../../parts/failure-reason.tsx";
+import type { TimeRange } from "../../parts/time-range.tsx";
 
 const REFRESH_MS = 10_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
-/** The spans that can be looked at. */
-export const SPANS = [
-  { value: "day", label: t("24 hours"), ms: DAY_MS },
-  { value: "week", label: t("7 days"), ms: 7 * DAY_MS },
-  { value: "month", label: t("30 days"), ms: 30 * DAY_MS },
-  { value: "quarter", label: t("90 days"), ms: 90 * DAY_MS },
-] as const;
-
-const STEP_MS = { "10m": HOUR_MS / 6, hour: HOUR_MS, day: DAY_MS };
+const MINUTE_MS = 60_000;
+const STEP_MS = { minute: MINUTE_MS, "10m": 10 * MINUTE_MS, hour: 60 * MINUTE_MS, day: 1440 * MINUTE_MS };
 
 export interface Compared {
   count: number;
@@ -48,7 +39,7 @@ export interface Stats {
   totals: Record<Measure, Compared>;
   series: Point[];
   funnel: ({ channel: Channel | null } & Record<"accepted" | "sent" | "delivered" | "read", number>)[];
-  failures: { code: string | null; description: string | null; count: number }[];
+  failures: Failure[];
   latency: { sent: Latency; delivered: Latency };
   otp: { sent: number; verified: number; refused: number; conversion: number | null; conversionBefore: number | null };
   callbacks: {
@@ -61,39 +52,74 @@ export interface Stats {
   };
 }
 
-/** How it goes, asked again every ten seconds. */
-export function useStats(spanMs: number) {
+export type Dimension = "carrier" | "country";
+
+export interface Group {
+  /** Null for messages that failed before any carrier had them. */
+  name: string | null;
+  sent: number;
+  delivered: number;
+  failed: number;
+  deliveryRate: number | null;
+  failures: Failure[];
+}
+
+/** What `GET /api/stats/breakdown` answers. */
+export interface Breakdown extends Pick<Stats, "from" | "to" | "step"> {
+  groups: Group[];
+  series: ({ at: number; name: string | null } & Record<Measure, number>)[];
+}
+
+/** Counts of a time range, asked again every ten seconds. */
+function useCounts<T>(path: string, range: TimeRange, more: Record<string, string> = {}) {
   return useQuery({
-    queryKey: ["/api/stats", spanMs],
-    queryFn: ({ signal }) => get<Stats>("/api/stats", { from: Date.now() - spanMs }, signal),
+    queryKey: [path, range.key, more],
+    queryFn: ({ signal }) => get<T>(path, { ...range.query(), ...more }, signal),
+    enabled: range.query() !== null,
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
 }
 
+export const useStats = (range: TimeRange) => useCounts<Stats>("/api/stats", range);
+
+export const useBreakdown = (range: TimeRange, by: Dimension) =>
+  useCounts<Breakdown>("/api/stats/breakdown", range, { by });
+
 const FORMATS = {
+  minute: new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" }),
   "10m": new Intl.DateTimeFormat(locale, { weekday: "short", hour: "2-digit", minute: "2-digit" }),
   hour: new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", hour: "2-digit" }),
   day: new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" }),
 };
 
-/** Every stretch of the span with what each channel has in it, also those in which nothing happened. */
-export function pointsOf({ from, to, step, series }: Stats, measure: Measure) {
-  const counts = new Map(series.map((point) => [`${point.at} ${point.channel}`, point[measure]]));
+type Counts = Pick<Stats, "from" | "to" | "step">;
+
+/** Every step of the range with the counts of each series, also steps without events. */
+function pointsOf({ from, to, step }: Counts, keys: readonly string[], countAt: (at: number, key: string) => number) {
   return Array.from({ length: Math.round((to - from) / STEP_MS[step]) }, (_, index) => {
     const at = from + index * STEP_MS[step];
-    const of = (channel: Channel): number => counts.get(`${at} ${channel}`) ?? 0;
-    return {
-      at,
-      name: FORMATS[step].format(at),
-      sms: of("sms"),
-      rcs: of("rcs"),
-      chatapp: of("chatapp"),
-      email: of("email"),
-    };
+    return { at, name: FORMATS[step].format(at), ...Object.fromEntries(keys.map((key) => [key, countAt(at, key)])) };
   });
 }
 
-/** Whether nothing at all has happened, in the span or before it. */
+export function channelPoints(stats: Stats, measure: Measure) {
+  const counts = new Map(stats.series.map((point) => [`${point.at} ${point.channel}`, point[measure]]));
+  const channels = CHANNELS.map(({ value }) => value);
+  return pointsOf(stats, channels, (at, channel) => counts.get(`${at} ${channel}`) ?? 0);
+}
+
+/** Names may hold dots, which the chart would take for a path: a key is the place of its group. */
+export const groupKey = (place: number): string => `group${place}`;
+
+export function groupPoints(breakdown: Breakdown, groups: readonly Group[], measure: Measure) {
+  const keys = new Map(groups.map(({ name }, place) => [name, groupKey(place)]));
+  const counts = new Map(
+    breakdown.series.map((point) => [`${point.at} ${keys.get(point.name) ?? ""}`, point[measure]]),
+  );
+  return pointsOf(breakdown, [...keys.values()], (at, key) => counts.get(`${at} ${key}`) ?? 0);
+}
+
+/** True if there were no events, in the range or before it. */
 export const isQuiet = ({ totals }: Stats): boolean =>
   Object.values(totals).every(({ count, before }) => count === 0 && before === 0);

@@ -1,22 +1,16 @@
-import { Anchor, Group, Paper, Progress, SegmentedControl, Stack, Table, Text, Title } from "@mantine/core";
+import { Anchor, Group, Paper, Progress, Stack, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { get } from "../../api.ts";
 import { formatNumber } from "../../i18n/format.ts";
-import { locale } from "../../i18n/language.ts";
 import { t } from "../../i18n/t.ts";
 import { channelName } from "../../parts/channel.tsx";
+import { countryName } from "../../parts/country-name.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
-import { useUrlState } from "../../url-state.ts";
+import { TimeRangeInput, useTimeRange } from "../../parts/time-range.tsx";
 
 const PATH = "/api/verify-funnel";
-const DAY_MS = 86_400_000;
-const SPANS = [
-  { value: "day", label: t("24 hours"), ms: DAY_MS },
-  { value: "week", label: t("7 days"), ms: 7 * DAY_MS },
-  { value: "month", label: t("30 days"), ms: 30 * DAY_MS },
-] as const;
 
 interface Counts {
   sent: number;
@@ -43,19 +37,15 @@ const STAGES = [
   { value: "verified", label: t("Verified") },
 ] as const;
 
-const COUNTRIES = new Intl.DisplayNames(locale, { type: "region", fallback: "code" });
-
-const countryName = (code: string): string => (/^[A-Z]{2}$/.test(code) ? (COUNTRIES.of(code) ?? code) : t("Unknown"));
-
 const percentOf = (part: number, all: number): string => (all === 0 ? "–" : `${Math.round((part / all) * 100)} %`);
 
 /** How far codes come: sent, delivered, entered, verified; by country and channel. */
 export function VerifyFunnel() {
-  const [{ span }, change] = useUrlState(["span"]);
-  const chosen = SPANS.find(({ value }) => value === span) ?? SPANS[1];
+  const range = useTimeRange("week");
   const { data, error, refetch } = useQuery({
-    queryKey: [PATH, chosen.value],
-    queryFn: ({ signal }) => get<Funnel>(PATH, { from: Date.now() - chosen.ms }, signal),
+    queryKey: [PATH, range.key],
+    queryFn: ({ signal }) => get<Funnel>(PATH, { ...range.query() }, signal),
+    enabled: range.query() !== null,
   });
   return (
     <Stack gap="lg">
@@ -63,12 +53,7 @@ export function VerifyFunnel() {
         <Title order={2} size="h4">
           {t("Delivery funnel")}
         </Title>
-        <SegmentedControl
-          aria-label={t("Time range")}
-          data={SPANS.map(({ value, label }) => ({ value, label }))}
-          value={chosen.value}
-          onChange={(value) => change({ span: value === SPANS[1].value ? null : value })}
-        />
+        <TimeRangeInput range={range} />
       </Group>
       {error && <ErrorState error={error} retry={() => void refetch()} title={t("The funnel cannot be read")} />}
       {!data && !error && <PageLoading />}

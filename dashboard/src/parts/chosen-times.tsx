@@ -1,0 +1,14 @@
+import { Group } from "@mantine/core";
+import { t } from "../i18n/t.ts";
+import { TimeInput } from "./time-input.tsx";
+import type { TimeRange } from "./time-range.tsx";
+
+/** The begin and the end of a time range of one's own. */
+export default function ChosenTimes({ from, to, change }: Pick<TimeRange, "from" | "to" | "change">) {
+  return (
+    <Group gap="sm">
+      <TimeInput label={t("From")} value={from} onChange={(value) => change({ from: value })} />
+      <TimeInput label={t("To")} value={to} onChange={(value) => change({ to: value })} />
+    </Group>
+  );
+}
