@@ -73,6 +73,9 @@ function createKeyFile(file: string): void {
 export const deriveKey = (masterKey: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", masterKey, "heliograph", purpose, 32));
 
+/** Peppers the digests of keys and passwords. */
+export const pepperOf = (masterKey: Buffer): Buffer => deriveKey(masterKey, "api keys");
+
 const DECRYPTED_MAX = 10_000;
 
 /** Encrypts the secrets of webhooks and carriers. Each is decrypted once, not for every delivery. */

@@ -1,4 +1,4 @@
-import { checkMasterKey, deriveKey, encryptEndpointSecrets, loadMasterKey } from "../accounts/master-key.ts";
+import { checkMasterKey, deriveKey, encryptEndpointSecrets, loadMasterKey, pepperOf } from "../accounts/master-key.ts";
 import { createUserSecrets } from "../accounts/user-secrets.ts";
 import type { PartSecrets } from "../facades/smpp/submit.ts";
 import { createEncryption, type Encryption } from "../lib/encryption.ts";
@@ -29,7 +29,7 @@ export async function loadSecrets({ config }: AppBase, { store }: AppStorage): P
   const masterKey = await loadMasterKey(store, config.masterKey, config.dataDir);
   await checkMasterKey(store, masterKey);
   return {
-    apiKeyPepper: deriveKey(masterKey, "api keys"),
+    apiKeyPepper: pepperOf(masterKey),
     endpointSecrets: encryptEndpointSecrets(masterKey),
     otpTexts: createEncryption(deriveKey(masterKey, "texts of one-time passwords")),
     otpDigest: createOtpDigest(deriveKey(masterKey, "one-time passwords")),

@@ -284,9 +284,11 @@ async function planConfig(
   words: readonly string[],
   options: { account?: string | undefined },
   terminal: Terminal,
+  profiles: string,
+  env: NodeJS.ProcessEnv,
 ): Promise<string> {
   const { applyConfig } = await import("./config-apply.ts");
-  return applyConfig(config, words, { ...options, "dry-run": true }, terminal);
+  return applyConfig(config, words, { ...options, "dry-run": true }, terminal, profiles, env);
 }
 
 async function printCompletion(_config: Config, [shell = ""]: readonly string[]): Promise<string> {

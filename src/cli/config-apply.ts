@@ -1,14 +1,18 @@
 import { readFile } from "node:fs/promises";
-import { checkMasterKey, loadMasterKey, encryptEndpointSecrets } from "../accounts/master-key.ts";
+import { dirname } from "node:path";
+import { checkMasterKey, loadMasterKey, encryptEndpointSecrets, pepperOf } from "../accounts/master-key.ts";
 import { openStore } from "../app/storage.ts";
 import { applyConfigFile } from "../records/apply-config.ts";
-import { changesNothing, type ConfigPlan, type FieldChange, type NamedRecord } from "../records/plan-config.ts";
+import type { FieldChange } from "../records/field-changes.ts";
+import { changesNothing, type ConfigPlan, type NamedRecord } from "../records/plan-config.ts";
 import { BadSetting, type Config } from "../config.ts";
 import { systemClock } from "../lib/clock.ts";
 import { countOf } from "../lib/text.ts";
+import { keyDigest } from "../model/api-key.ts";
 import { createSecretFactory } from "../webhooks/secrets.ts";
 import { DEFAULT_ACCOUNT, noSuchAccount } from "./account-option.ts";
 import { NotConfirmed } from "./not-confirmed.ts";
+import { resolveReferences } from "./secret-references.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface ApplyOptions {
@@ -23,20 +27,23 @@ export async function applyConfig(
   [path]: readonly string[],
   { account = DEFAULT_ACCOUNT, "dry-run": dryRun = false, yes = false }: ApplyOptions,
   terminal: Terminal,
+  _profiles: string,
+  env: NodeJS.ProcessEnv,
 ): Promise<string> {
   if (path === undefined) throw new BadSetting("name the file: config apply FILE");
-  const file = await readConfigFile(path);
+  const file = await resolveReferences(await readConfigFile(path), { env, folder: dirname(path) });
   const store = await openStore(config, systemClock);
   try {
     const masterKey = await loadMasterKey(store, config.masterKey, config.dataDir);
     await checkMasterKey(store, masterKey);
     const secrets = createSecretFactory(encryptEndpointSecrets(masterKey));
+    const digestOf = (secret: string): string => keyDigest(pepperOf(masterKey), secret);
     const agree = (plan: ConfigPlan): boolean | Promise<boolean> => {
       terminal.say(describePlan(plan));
       return !dryRun && (yes || changesNothing(plan) || terminal.confirm("Apply this?"));
     };
     const isMeant = ({ name }: { name: string }): boolean => name === account;
-    const changed = await applyConfigFile({ store, clock: systemClock, secrets }, isMeant, file, agree);
+    const changed = await applyConfigFile({ store, clock: systemClock, secrets, digestOf }, isMeant, file, agree);
     if (!changed) throw noSuchAccount(account);
     if (changed.applied) return changesNothing(changed.plan) ? "" : "Applied.";
     if (dryRun) return "Nothing was changed: this was a dry run.";

@@ -10,7 +10,10 @@ import { unknownNames, toFileFields, type SecretFactory, type RecordDefinition }
 import { completeRecord, definitionOf, readRecord, type RecordType } from "./read-record.ts";
 import { authoredRecords, type CurrentConfig } from "./config-file.ts";
 import { pickSettings, settingsFaults, settingsShape, type Settings } from "./settings.ts";
+import { differences, hiddenChange, type FieldChange } from "./field-changes.ts";
+import { planSystemIds, type SystemIdChange, type SystemIdDeps, type SystemIdPlan } from "./plan-system-ids.ts";
 import { RECORD_TYPES } from "./record-types.ts";
+import { SYSTEM_IDS } from "./types/system-id.ts";
 
 /** Changes that a configuration file would make, for display. */
 export interface ConfigPlan {
@@ -29,12 +32,6 @@ export interface NamedRecord {
   name: string;
 }
 
-export interface FieldChange {
-  field: string;
-  from: unknown;
-  to: unknown;
-}
-
 /** Bounds the comparison, which blocks the event loop. */
 export const PART_MAX = 5000;
 
@@ -47,14 +44,16 @@ type ConfigFile = Readonly<Record<string, unknown>>;
 export function planConfig(
   current: CurrentConfig,
   file: unknown,
-  { now, secrets }: PlanDeps,
-): { plan: ConfigPlan; change: SetUpChange } {
+  deps: PlanDeps,
+): { plan: ConfigPlan; change: SetUpChange; systemIds: readonly SystemIdChange[] } {
+  const { now, secrets } = deps;
   const given = objectOf(file);
   const faults = unknownParts(given);
   const settings = readPart("settings", faults, () => changedSettings(current, given["settings"]));
   const types = RECORD_TYPES.filter(({ plural }) => given[plural] !== undefined);
   const catalog = uncoveredRecords(current, types);
   const wanted = types.flatMap((type) => readType({ type, given, current, catalog, now, secrets }, faults));
+  const systemIds = readSystemIds(given, current, deps, faults);
   refuseFaults(faults);
 
   const isWanted = ({ kind, name }: CatalogRecord): boolean => catalog.named(kind).get(name)?.origin === "authored";
@@ -73,20 +72,26 @@ export function planConfig(
   const accountId = current.account.id;
   const put = [...made, ...changed].map(({ record }) => record);
   const remove = deleted.map(({ record: { kind, name } }) => ({ kind, name }));
+  const written = [...systemIds.made, ...systemIds.changed, ...systemIds.removed];
   return {
     plan: {
       settings: settings?.changes ?? [],
-      made: made.map(named),
-      changed: changed.map((entry) => ({ ...named(entry), fields: entry.fields })),
-      removed: deleted.map(named),
-      same: same.map(named),
+      made: [...made.map(named), ...systemIds.made.map(namedSystemId)],
+      changed: [
+        ...changed.map((entry) => ({ ...named(entry), fields: entry.fields })),
+        ...systemIds.changed.map((entry) => ({ ...namedSystemId(entry), fields: entry.fields })),
+      ],
+      removed: [...deleted.map(named), ...systemIds.removed.map(namedSystemId)],
+      same: [...same.map(named), ...systemIds.same.map(namedSystemId)],
     },
+    systemIds: written,
     change: {
       accountId,
       from: current.from,
       put: [...put, ...current.catalog.formerChannels({ accountId, put, remove }, now)],
       remove,
       settings: settings?.change ?? {},
+      credentials: written.map(({ after }) => after),
     },
   };
 }
@@ -112,6 +117,8 @@ const named = ({ type, definition: { channel }, record: { name } }: PlannedRecor
   name,
 });
 
+const namedSystemId = ({ after: { username } }: SystemIdChange): NamedRecord => ({ part: SYSTEM_IDS, name: username });
+
 function objectOf(file: unknown): ConfigFile {
   if (typeof file === "object" && file !== null && !Array.isArray(file)) return file as ConfigFile;
   throw new Problem("INVALID_REQUEST", {
@@ -121,7 +128,7 @@ function objectOf(file: unknown): ConfigFile {
 
 /** Refuses unknown parts: a typo would otherwise be ignored. */
 function unknownParts(given: ConfigFile): Fault[] {
-  const parts = ["settings", ...RECORD_TYPES.map(({ plural }) => plural)];
+  const parts = ["settings", ...RECORD_TYPES.map(({ plural }) => plural), SYSTEM_IDS];
   const message = `Unknown part: a configuration has ${parts.join(", ")}.`;
   return unknownNames(given, (name) => parts.includes(name)).map((parameter) => ({ parameter, message }));
 }
@@ -168,13 +175,12 @@ function uncoveredRecords(current: CurrentConfig, types: readonly RecordType[]):
   return catalog;
 }
 
-interface PlanDeps {
-  now: number;
+interface PlanDeps extends SystemIdDeps {
   /** Generates the secrets of new endpoints. */
   secrets: SecretFactory;
 }
 
-interface TypeReading extends PlanDeps {
+interface TypeReading extends Pick<PlanDeps, "now" | "secrets"> {
   type: RecordType;
   given: ConfigFile;
   current: CurrentConfig;
@@ -182,13 +188,27 @@ interface TypeReading extends PlanDeps {
   catalog: AccountCatalog;
 }
 
+/** The records of one part of the file. */
+function listIn(given: ConfigFile, part: string, faults: Fault[]): readonly unknown[] {
+  const list: unknown = given[part];
+  if (Array.isArray(list) && list.length <= PART_MAX) return list;
+  const message = `${part} must be an array of at most ${PART_MAX} records; omit it to leave them unchanged.`;
+  faults.push({ parameter: part, message });
+  return [];
+}
+
+function readSystemIds(
+  given: ConfigFile,
+  { account, systemIds }: CurrentConfig,
+  deps: SystemIdDeps,
+  faults: Fault[],
+): SystemIdPlan {
+  if (given[SYSTEM_IDS] === undefined) return { made: [], changed: [], removed: [], same: [] };
+  return planSystemIds({ accountId: account.id, ...systemIds }, listIn(given, SYSTEM_IDS, faults), deps, faults);
+}
+
 function readType({ type, given, current, catalog, now, secrets }: TypeReading, faults: Fault[]): WantedRecord[] {
-  const list = given[type.plural];
-  if (!Array.isArray(list) || list.length > PART_MAX) {
-    const message = `${type.plural} must be an array of at most ${PART_MAX} records; omit it to leave them unchanged.`;
-    faults.push({ parameter: type.plural, message });
-    return [];
-  }
+  const list = listIn(given, type.plural, faults);
   const pathsByName = new Map<string, string>();
   return list.flatMap((each: unknown, index) => {
     const path = `${type.plural}[${index}]`;
@@ -230,13 +250,5 @@ function changedFields({ definition, record, known }: WantedRecord): FieldChange
   if (!known) return [];
   const shown = differences(toFileFields(definition, known.content), toFileFields(definition, record.content));
   const isSame = isDeepStrictEqual(definition.hidden?.(known.content), definition.hidden?.(record.content));
-  return isSame ? shown : [...shown, { field: "secrets", from: HIDDEN, to: HIDDEN }];
+  return isSame ? shown : [...shown, hiddenChange("secrets")];
 }
-
-/** Placeholder for secrets. */
-const HIDDEN = "***";
-
-const differences = (from: ConfigFile, to: ConfigFile): FieldChange[] =>
-  Object.keys(to)
-    .filter((field) => !isDeepStrictEqual(from[field], to[field]))
-    .map((field) => ({ field, from: from[field], to: to[field] }));

@@ -1,7 +1,9 @@
 import { sql, type CompiledQuery } from "kysely";
 import type { AccountSettings } from "../model/account.ts";
 import type { CatalogContents, CatalogKind, CatalogRecord, Origin } from "../model/catalog.ts";
+import type { StoredCredential } from "../model/credential.ts";
 import { releaseHeld } from "./callbacks.ts";
+import { rowOf as rowOfCredential, type CredentialRow } from "./credential-rows.ts";
 import type { Engine } from "./engine.ts";
 import { isAway } from "./store.ts";
 import type { Tables } from "./tables.ts";
@@ -38,6 +40,8 @@ export interface SetUpChange {
   /** Removes authored records only. */
   remove: readonly Pick<CatalogRecord, "kind" | "name">[];
   settings: Partial<AccountSettings>;
+  /** Inserted, or replaces the credential of the same id. */
+  credentials?: readonly StoredCredential[];
 }
 
 type Row = Tables["catalog"];
@@ -182,11 +186,13 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
       await atomically([...learned, bump()]);
     },
 
-    async changeSetUp({ accountId, from, put, remove, settings }) {
+    async changeSetUp({ accountId, from, put, remove, settings, credentials = [] }) {
       const statements: CompiledQuery[] = [];
-      if (Object.keys(settings).length > 0)
+      const hasSettings = Object.keys(settings).length > 0;
+      if (hasSettings || credentials.length > 0) statements.push(...bumpFrom("records", from.records));
+      if (credentials.length > 0) statements.push(putCredentials(credentials));
+      if (hasSettings)
         statements.push(
-          ...bumpFrom("records", from.records),
           db
             .updateTable("accounts")
             .set({ settings: mergeJson("settings", JSON.stringify(settings)) })
@@ -234,6 +240,69 @@ export function createCatalogQueries({ db, atomically, mergeJson, isAmong, rowsO
         )
         .compile(),
     );
+  }
+
+  /** A credential keeps its username, its mode and its times. */
+  function putCredentials(credentials: readonly StoredCredential[]): CompiledQuery {
+    const rows = rowsOf<CredentialRow>(
+      {
+        account_id: "integer",
+        id: "uuid",
+        kind: "text",
+        username: "text",
+        digest: "text",
+        sealed: "text",
+        name: "text",
+        mode: "text",
+        scopes: "text",
+        allowed_ips: "text",
+        requests_per_second: "integer",
+        settings: "text",
+        created_at: "bigint",
+        expires_at: "bigint",
+        revoked_at: "bigint",
+        last_used_at: "bigint",
+      },
+      credentials.map(rowOfCredential),
+    );
+    return db
+      .insertInto("credentials")
+      .columns([
+        "account_id",
+        "id",
+        "kind",
+        "username",
+        "digest",
+        "sealed",
+        "name",
+        "mode",
+        "scopes",
+        "allowed_ips",
+        "requests_per_second",
+        "settings",
+        "created_at",
+        "expires_at",
+        "revoked_at",
+        "last_used_at",
+      ]) // prettier-ignore
+      .expression(
+        db
+          .selectFrom(rows.as("batch"))
+          .selectAll()
+          .where(sql<boolean>`true`),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(["account_id", "id"]).doUpdateSet((row) => ({
+          digest: row.ref("excluded.digest"),
+          name: row.ref("excluded.name"),
+          scopes: row.ref("excluded.scopes"),
+          allowed_ips: row.ref("excluded.allowed_ips"),
+          settings: row.ref("excluded.settings"),
+          expires_at: row.ref("excluded.expires_at"),
+          revoked_at: row.ref("excluded.revoked_at"),
+        })),
+      )
+      .compile();
   }
 
   /** One statement for any number of records, so that thousands of them do not block the next write. */

@@ -1,8 +1,8 @@
-import type { KeyMode, Scope } from "../model/api-key.ts";
-import type { StoredCredential, StoredKind } from "../model/credential.ts";
+import type { StoredCredential } from "../model/credential.ts";
+import { credentialOf, rowOf } from "./credential-rows.ts";
 import type { Engine } from "./engine.ts";
-import { bumpRevision, columnsOfKey } from "./records.ts";
-import type { Tables } from "./tables.ts";
+import { columnsOfKey } from "./key-columns.ts";
+import { bumpRevision } from "./records.ts";
 
 /** Credentials for the APIs of other products. They are cached in memory like API keys. */
 export interface CredentialStore {
@@ -23,8 +23,6 @@ export type CredentialChange = Partial<
 
 /** A new secret: the digest by which it is unique, and the secret itself, encrypted. */
 type StoredSecret = Pick<StoredCredential, "digest" | "sealed">;
-
-type CredentialRow = Tables["credentials"];
 
 /** Credential queries for both engines. Every change bumps the revision that other nodes watch. */
 export function createCredentials({ db, atomically }: Engine): CredentialStore {
@@ -73,36 +71,3 @@ export function createCredentials({ db, atomically }: Engine): CredentialStore {
       ),
   };
 }
-
-const credentialOf = (row: CredentialRow): StoredCredential => ({
-  accountId: row.account_id,
-  id: row.id,
-  kind: row.kind as StoredKind,
-  username: row.username,
-  digest: row.digest,
-  sealed: row.sealed,
-  name: row.name,
-  mode: row.mode as KeyMode,
-  scopes: JSON.parse(row.scopes) as Scope[],
-  allowedIps: JSON.parse(row.allowed_ips) as string[],
-  requestsPerSecond: row.requests_per_second,
-  settings: JSON.parse(row.settings) as StoredCredential["settings"],
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  revokedAt: row.revoked_at,
-  lastUsedAt: row.last_used_at,
-});
-
-const rowOf = (credential: StoredCredential): CredentialRow => ({
-  account_id: credential.accountId,
-  id: credential.id,
-  kind: credential.kind,
-  username: credential.username,
-  digest: credential.digest,
-  sealed: credential.sealed,
-  mode: credential.mode,
-  settings: JSON.stringify(credential.settings),
-  created_at: credential.createdAt,
-  last_used_at: credential.lastUsedAt,
-  ...columnsOfKey(credential),
-});

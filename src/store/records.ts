@@ -6,6 +6,7 @@ import type { CatalogRecord } from "../model/catalog.ts";
 import { EmailTaken, newUser, type NewUser } from "../model/user.ts";
 import { rowOf } from "./catalog.ts";
 import type { Engine } from "./engine.ts";
+import { columnsOfKey } from "./key-columns.ts";
 import type { Tables } from "./tables.ts";
 import { rowOf as rowOfUser } from "./users.ts";
 
@@ -257,19 +258,3 @@ const rowOfKey = (key: Omit<ApiKey, "accountId">): Omit<KeyRow, "account_id"> =>
   agent: writeAgent(key.agent),
   ...columnsOfKey(key),
 });
-
-type KeyColumns = Pick<KeyRow, "name" | "scopes" | "allowed_ips" | "requests_per_second" | "expires_at" | "revoked_at">;
-
-/** The columns that keys and credentials have in common. */
-export function columnsOfKey(key: Omit<ApiKey, "accountId" | "hint" | "agent">): KeyColumns;
-export function columnsOfKey(change: Partial<ApiKey>): Partial<KeyColumns>;
-export function columnsOfKey(change: Partial<ApiKey>): Partial<KeyColumns> {
-  return {
-    ...(change.name === undefined ? {} : { name: change.name }),
-    ...(change.scopes === undefined ? {} : { scopes: JSON.stringify(change.scopes) }),
-    ...(change.allowedIps === undefined ? {} : { allowed_ips: JSON.stringify(change.allowedIps) }),
-    ...(change.requestsPerSecond === undefined ? {} : { requests_per_second: change.requestsPerSecond }),
-    ...(change.expiresAt === undefined ? {} : { expires_at: change.expiresAt }),
-    ...(change.revokedAt === undefined ? {} : { revoked_at: change.revokedAt }),
-  };
-}

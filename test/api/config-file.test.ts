@@ -35,6 +35,7 @@ const PARTS = [
   "dlr-configs",
   "verify-configs",
   "verify-rules",
+  "system-ids",
 ];
 const NOTHING = Object.fromEntries(PARTS.map((part) => [part, []]));
 const { chaos: _chaos, ...SETTINGS } = DEFAULT_SETTINGS;
@@ -163,6 +164,7 @@ const RICH = {
       testNumbers: [{ number: "15550100100", code: "12345678" }],
     },
   ],
+  "system-ids": [],
 };
 
 /** Seals nothing. */
@@ -589,7 +591,12 @@ describe.each(ENGINES)("a configuration change in the store on %s", (engine) => 
   });
 
   test("a configuration change is planned and confirmed again if a concurrent change affects it, and only then", async () => {
-    const deps = { store: open.store, clock: systemClock, secrets: { ...PLAIN, generate: () => "sealed" } };
+    const deps = {
+      store: open.store,
+      clock: systemClock,
+      secrets: { ...PLAIN, generate: () => "sealed" },
+      digestOf: String,
+    };
     const isMeant = ({ name }: { name: string }): boolean => name === "default";
     const plans: ConfigPlan[] = [];
     const catalogNow = async (): Promise<number> => (await revisions()).catalog;

@@ -407,6 +407,78 @@ describe.each(ENGINES)("the SMPP server on %s", (engine) => {
     expect(await server.message(`${uuidOf(messageId)}:1`)).toMatchObject({ test: true });
   });
 
+  describe("options of a system id for its receipts", () => {
+    const failing = "15550109001";
+    const finalStates = new Set(["DELIVRD", "UNDELIV", "FAILED", "DELETED"]);
+    /** The receipts of a submit, up to the final one. */
+    async function receiptsOf(client: Client, fields: Partial<SubmitSm>): Promise<DeliverSm[]> {
+      const { messageId } = await client.submit(fields);
+      const own = () => client.received.filter((pdu) => idIn(pdu) === messageId);
+      return eventually(own, (receipts) => receipts.some((pdu) => finalStates.has(statOf(pdu))));
+    }
+    const errOf = (pdu: DeliverSm | undefined): string => /err:(\S*)/.exec(pdu ? textOf(pdu) : "")?.[1] ?? "";
+
+    it("intermediateReceipts: ENROUTE comes before the final receipt, if the submit asks for it", async () => {
+      const client = await connect();
+      const asked = await receiptsOf(client, { registeredDelivery: 0x11 });
+      expect(asked.map(statOf)).toEqual(["ENROUTE", "DELIVRD"]);
+      expect(asked.map(({ esmClass }) => esmClass)).toEqual([0x20, 0x04]);
+      expect(asked.map(({ tlvs }) => findTlv(tlvs, "message_state"))).toEqual([1, 2]);
+      const unasked = await receiptsOf(client, { registeredDelivery: 1 });
+      expect(unasked.map(statOf)).toEqual(["DELIVRD"]);
+    });
+
+    it("intermediateReceipts: false sends final receipts only, also to submits that ask for ENROUTE", async () => {
+      const client = await connect(await create({ intermediateReceipts: false }));
+      // Receipts of one message come in order, so an ENROUTE would be before the final one.
+      expect((await receiptsOf(client, { registeredDelivery: 0x11 })).map(statOf)).toEqual(["DELIVRD"]);
+    });
+
+    it("receiptWords replace the word of their state only, and not its number", async () => {
+      const client = await connect(await create({ receiptWords: { undelivered: "FAILED" } }));
+      const [failed] = await receiptsOf(client, { destination: phone(failing) });
+      expect(failed && [statOf(failed), findTlv(failed.tlvs, "message_state")]).toEqual(["FAILED", 5]);
+      expect((await receiptsOf(client, {})).map(statOf)).toEqual(["DELIVRD"]);
+    });
+
+    it("receiptErrors replace the carrier's code and ours in err, and other codes stay", async () => {
+      const client = await connect(await create({ receiptErrors: { "001": "0AB", CANCELLED: "070" } }));
+      const [failed] = await receiptsOf(client, { destination: phone(failing) });
+      expect(errOf(failed)).toBe("0AB");
+      const [delivered] = await receiptsOf(client, {});
+      expect(errOf(delivered)).toBe("000");
+
+      const { messageId } = await client.submit({ scheduleDeliveryTime: "000000010000000R" });
+      const { source, destination } = { ...submitSm(ordinary()) };
+      const cancel = { command: "cancel_sm", serviceType: "", messageId, source, destination, tlvs: [] } as const;
+      expect(await client.session.request(cancel)).toMatchObject({ kind: "answer", pdu: { status: STATUS.ESME_ROK } });
+      const [cancelled] = await eventually(
+        () => client.received.filter((pdu) => idIn(pdu) === messageId),
+        (receipts) => receipts.length > 0,
+      );
+      expect(errOf(cancelled)).toBe("070");
+      expect(cancelled && findTlv(cancelled.tlvs, "network_error_code")).toEqual(Buffer.from([0, 0, 70]));
+
+      const usual = await connect();
+      expect((await receiptsOf(usual, { destination: phone(failing) })).map(errOf)).toEqual(["001"]);
+    });
+
+    it("a changed option applies to the receipts of an open bind", async () => {
+      const created = await create();
+      const client = await connect(created);
+      await server.request("PATCH", `/api/credentials/${created.id}`, { receiptWords: { delivered: "DONE" } });
+      const sendAgain = async (): Promise<string> => {
+        const { messageId } = await client.submit({ destination: phone("15550100219") });
+        const stats = await eventually(
+          () => client.received.filter((pdu) => idIn(pdu) === messageId).map(statOf),
+          ({ length }) => length > 0,
+        );
+        return stats[0] ?? "";
+      };
+      expect(await eventually(sendAgain, (stat) => stat !== "DELIVRD")).toBe("DONE");
+    });
+  });
+
   it("a revoked credential loses its binds and cannot bind again", async () => {
     const one = await create();
     const client = await connect(one);

@@ -37,7 +37,7 @@ export interface Tenants {
 export async function openTenants(
   engine: EngineName,
   clock: Clock = systemClock,
-  { connectionThread = false } = {},
+  { connectionThread = false, env = {} }: { connectionThread?: boolean; env?: Record<string, string> } = {},
 ): Promise<Tenants> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-tenants-"));
   const database = engine === "postgres" ? await migratedDatabase(inject("postgresUrl")) : null;
@@ -49,6 +49,7 @@ export async function openTenants(
       HELIOGRAPH_MASTER_KEY: MASTER_KEY,
       HELIOGRAPH_TRUST_PROXY: "true",
       ...(database ? { HELIOGRAPH_DATABASE_URL: database.url } : {}),
+      ...env,
     },
   });
   const raw = database ? await openRawPostgres(database.url) : openRawSqlite(join(dataDir, "heliograph.db"));

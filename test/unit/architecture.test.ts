@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/facades/": ["src/build-info.ts", "src/accounts/audit.ts", "src/accounts/keyring.ts", "src/accounts/secret-index.ts", "src/channels/", "src/cluster/membership.ts", "src/http/auth/authenticate.ts", "src/http/decode-body.ts", "src/http/errors.ts", "src/http/facade.ts", "src/http/public/", "src/http/read-json.ts", "src/http/route.ts", "src/lib/", "src/metrics.ts", "src/model/", "src/otp/", "src/pipeline/", "src/pipeline/accept/prepare.ts", "src/pipeline/cancel.ts", "src/records/catalog.ts", "src/smpp-text/", "src/smpp/", "src/store/callbacks.ts", "src/store/query-caller.ts", "src/store/smpp-binds.ts", "src/store/stats.ts", "src/store/store.ts", "src/store/submitted-parts.ts", "src/webhooks/facade-delivery.ts", "src/webhooks/sign.ts", "src/webhooks/transport/transport.ts"],
   "src/mcp/": ["src/accounts/", "src/build-info.ts", "src/http/", "src/lib/", "src/model/"],
   "src/accounts/": ["src/lib/", "src/model/", "src/records/sample-data.ts", "src/store/audit.ts", "src/store/credentials.ts", "src/store/records.ts", "src/store/users.ts"],
-  "src/records/": ["src/channels/", "src/email/", "src/lib/", "src/model/", "src/store/catalog.ts", "src/store/records.ts"],
+  "src/records/": ["src/channels/", "src/email/", "src/lib/", "src/model/", "src/store/catalog.ts", "src/store/credentials.ts", "src/store/records.ts"],
   "src/acme/": ["src/lib/", "src/store/records.ts"],
   "src/egress/": ["src/http-client/", "src/lib/"],
   "src/http-client/": ["src/lib/"],

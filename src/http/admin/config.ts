@@ -1,5 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
+import { refuseWiderKey } from "../../accounts/key-limits.ts";
 import { applyConfigFile } from "../../records/apply-config.ts";
 import { PART_MAX } from "../../records/plan-config.ts";
+import type { SystemIdChange } from "../../records/plan-system-ids.ts";
+import { SYSTEM_IDS, systemIdShape, toFileSystemId } from "../../records/types/system-id.ts";
 import { toFileRecord } from "../../records/record-type.ts";
 import { readCurrentConfig, configFileOf } from "../../records/config-file.ts";
 import { pickSettings, settingsShape } from "../../records/settings.ts";
@@ -12,6 +16,7 @@ import type { AuthenticCall, KeyedRoute } from "../route.ts";
 import { botDocs } from "./bots.ts";
 import { carrierDocs } from "./carriers.ts";
 import { dlrConfigDocs } from "./dlr-configs.ts";
+import { refuseBeyond } from "./key-choices.ts";
 import { numberDocs } from "./numbers.ts";
 import { priceDocs } from "./prices.ts";
 import { newRecordSchema, type RecordDocs } from "./record-shapes.ts";
@@ -52,6 +57,13 @@ const SetUp = Type.Object(
           description: `All authored ${docs.type.plural}. Those missing from the list are deleted. Omit the list to leave all unchanged.`,
         }),
       ),
+    ),
+    [SYSTEM_IDS]: Type.Optional(
+      Type.Array(systemIdShape, {
+        maxItems: PART_MAX,
+        description:
+          "All system ids of the SMPP server. Those missing from the list are revoked, and their binds end. Omit the list to leave all unchanged.",
+      }),
     ),
   },
   { title: "SetUp" },
@@ -94,6 +106,17 @@ const example = {
   ...mapParts(({ definitions }) =>
     definitions.map(({ definition, example: { name, content } }) => toFileRecord(definition, { name, content })),
   ),
+  [SYSTEM_IDS]: [
+    toFileSystemId({
+      username: "reseller1",
+      name: "Reseller",
+      mode: "live",
+      scopes: ["sms", "read"],
+      allowedIps: ["203.0.113.0/24"],
+      expiresAt: null,
+      settings: { maxBinds: 2 },
+    }),
+  ],
 };
 
 const common = {
@@ -109,7 +132,7 @@ export const getConfig: KeyedRoute = {
   method: "GET",
   summary: "Export the configuration",
   description:
-    "Returns the account's settings and all its authored records except campaigns, without IDs, timestamps and secrets, in a stable order. The result can be kept in a repository and applied with `PUT /api/config`.",
+    "Returns the account's settings, all its authored records except campaigns, and its SMPP system ids, without IDs, timestamps and secrets, in a stable order. The result can be kept in a repository and applied with `PUT /api/config`.",
   response: SetUp,
   responseExample: example,
   handle: async ({ store }, { caller }) => {
@@ -125,7 +148,7 @@ export const putConfig: KeyedRoute = {
   summary: "Apply a configuration",
   description:
     "Applies the file to the account in one transaction and returns the changes. Parts missing from the file stay unchanged; `[]` deletes all authored records of a part; learned records are never deleted. " +
-    "Each record is validated as at its own endpoint. Webhooks and dlr-configs keep their secrets; new ones get a generated secret, which `rotate-secret` replaces by one you can see. Takes effect at once on this node and within five seconds on all others.",
+    "Each record is validated as at its own endpoint. Webhooks and dlr-configs keep their secrets; new ones get a generated secret, which `rotate-secret` replaces by one you can see. System ids keep their password; a new one needs one in the file. A key cannot give them scopes, an expiry or addresses that it does not have itself. Takes effect at once on this node and within five seconds on all others.",
   query: {
     dryRun: {
       meaning: "`true` returns the changes without applying them. Defaults to `false`.",
@@ -140,6 +163,9 @@ export const putConfig: KeyedRoute = {
     "a sender and a template": {
       senders: [{ name: "HELIOG" }],
       templates: [{ channel: "sms", name: "welcome", text: "Welcome, {#var#}!" }],
+    },
+    "a system id": {
+      [SYSTEM_IDS]: [{ systemId: "reseller1", password: "Xk29vQ7m", maxBinds: 2, allowedIps: ["203.0.113.0/24"] }],
     },
     "a setting": { settings: { defaultRegion: "IN" } },
   },
@@ -162,10 +188,16 @@ export const putConfig: KeyedRoute = {
   handle: async ({ store, clock, catalog, keyring, deliverDeps }, { body, query, caller }) => {
     const dryRun = readDryRun(query);
     const changed = await applyConfigFile(
-      { store, clock, secrets: createSecretFactory(deliverDeps.seal) },
+      {
+        store,
+        clock,
+        secrets: createSecretFactory(deliverDeps.seal),
+        digestOf: (secret) => keyring.digestOf(secret),
+      },
       ({ id }) => id === caller.account.id,
       body,
-      ({ settings }) => {
+      ({ settings }, systemIds) => {
+        refuseWiderSystemIds(caller, systemIds);
         refuseCreditSetting(caller, settings.find(({ field }) => field === "credits")?.to);
         return !dryRun;
       },
@@ -175,6 +207,16 @@ export const putConfig: KeyedRoute = {
     return { applied, ...plan };
   },
 };
+
+/** The limits of a key hold for a file as at `/api/credentials`. */
+function refuseWiderSystemIds(caller: AuthenticCall["caller"], changes: readonly SystemIdChange[]): void {
+  for (const { before, after } of changes) {
+    const isChanged = (field: "scopes" | "expiresAt" | "allowedIps"): boolean =>
+      !before || !isDeepStrictEqual(before[field], after[field]);
+    if (isChanged("scopes")) refuseBeyond(caller, after.scopes);
+    if (isChanged("expiresAt") || isChanged("allowedIps")) refuseWiderKey(caller, before, after);
+  }
+}
 
 /** Accepts only true and false: a mistyped dry run must not apply the file. */
 function readDryRun({ dryRun = "false" }: AuthenticCall["query"]): boolean {

@@ -15,9 +15,10 @@ import {
   SCOPES_OF_KIND,
   type StoredCredential,
 } from "../../model/credential.ts";
+import { KEY_CHOICES, nullableTime } from "../../model/key-choices.ts";
 import { keyedRoute, type KeyedRoute, type Services } from "../route.ts";
 import { SMPP_FIELDS, smppFieldFaults, smppSettingsIn, smppView } from "./smpp-access-fields.ts";
-import { expiryFaults, KEY_CHOICES, nullableTime, refuseBeyond } from "./key-choices.ts";
+import { expiryFaults, refuseBeyond } from "./key-choices.ts";
 
 const depsOf = ({ store, keyring, clock, deliverDeps }: Services): CredentialDeps => ({
   store,

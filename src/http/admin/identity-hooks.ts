@@ -12,10 +12,11 @@ import {
   IDENTITY_PRODUCTS,
   type IdentityProduct,
 } from "../../model/identity-hook.ts";
+import { KEY_CHOICES, nullableTime } from "../../model/key-choices.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { isSecret, newSecret } from "../../webhooks/sign.ts";
 import { keyedRoute, type KeyedRoute, type Services } from "../route.ts";
-import { expiryFaults, KEY_CHOICES, nullableTime, refuseBeyond } from "./key-choices.ts";
+import { expiryFaults, refuseBeyond } from "./key-choices.ts";
 
 const depsOf = ({ store, keyring, clock, deliverDeps }: Services): CredentialDeps => ({
   store,

@@ -12,10 +12,11 @@ import { Type, type Infer } from "../../lib/schema.ts";
 import { pickFields } from "../../lib/shape.ts";
 import { DEFAULT_AGENT_LIMITS } from "../../model/agent.ts";
 import type { ApiKey, KeyMode } from "../../model/api-key.ts";
+import { KEY_CHOICES, nullableTime } from "../../model/key-choices.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { keyedRoute, type KeyedRoute, type Services } from "../route.ts";
 import { agentField } from "./agent-limits.ts";
-import { expiryFaults, KEY_CHOICES, nullableTime, refuseBeyond } from "./key-choices.ts";
+import { expiryFaults, refuseBeyond } from "./key-choices.ts";
 
 const HOUR_MS = 3_600_000;
 
