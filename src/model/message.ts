@@ -40,6 +40,10 @@ export interface SmsContent extends WithFallback {
   udh?: string;
   /** SMPP's data_coding of a binary message. */
   dataCoding?: number;
+  /** Message waiting indication: 0 to 3 switch on voice mail, fax, e-mail and other; 4 to 7 switch the same off. */
+  waiting?: number;
+  /** SMPP's protocol_id; absent for the ordinary 0. */
+  protocolId?: number;
   /** Registration ids of the text with India's operators (DLT), sent with the message. */
   dlt?: Dlt;
   /** Further parameters for carriers that speak SMPP, from the client. */
@@ -113,8 +117,14 @@ export const ERASED: ErasedContent = { text: "", erased: true };
 /** The text by which two messages count as duplicates: the message text, or the template name for cards. */
 export function textOf(content: MessageContent): string {
   if (content.text === "" && isRcs(content)) return content.templateName;
-  return isSms(content) && content.udh !== undefined ? `${content.udh} ${content.text}` : content.text;
+  return isSms(content) && needsSmpp(content)
+    ? [content.udh, content.waiting, content.protocolId, content.text].join(" ")
+    : content.text;
 }
+
+/** True for a text that only carriers that speak SMPP can send as it is meant, and for octets. */
+export const needsSmpp = ({ encoding, udh, waiting, protocolId }: SmsContent): boolean =>
+  encoding === "binary" || udh !== undefined || waiting !== undefined || protocolId !== undefined;
 
 /** The media file above the text; null when there is none. */
 export const mediaOf = (content: MessageContent): ChatMedia | null =>

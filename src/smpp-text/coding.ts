@@ -16,7 +16,7 @@ export interface CodingSettings {
 export const DEFAULT_CODING: CodingSettings = { alphabet: "gsm7", flashGsm: 0xf0 };
 
 /** Fields of a message that decide its encoding. */
-export type SmppText = Pick<SmsContent, "text" | "encoding" | "flash" | "udh" | "dataCoding">;
+export type SmppText = Pick<SmsContent, "text" | "encoding" | "flash" | "udh" | "dataCoding" | "waiting">;
 
 export interface Coding {
   dataCoding: number;
@@ -32,6 +32,11 @@ const DEFAULT_ALPHABET = 0x00;
 const OCTETS = 0x04;
 const UCS2 = 0x08;
 const FLASH_UCS2 = 0x18;
+/** Message waiting groups of GSM 03.38: the phone drops the text, or keeps it in either alphabet. */
+const WAITING_DISCARD = 0xc0;
+const WAITING_STORE = 0xd0;
+const WAITING_STORE_UCS2 = 0xe0;
+const WAITING_ACTIVE = 0x08;
 
 /**
  * Chooses the encoding. Text outside the default alphabet is sent as UCS-2, which may need more parts than were charged but
@@ -42,14 +47,25 @@ export function codingFor(message: SmppText, settings: CodingSettings): Coding {
   if (message.encoding === "binary") return { dataCoding: message.dataCoding ?? OCTETS, alphabet: "binary" };
   if (message.encoding === "gsm7" && hasAll(alphabet, message.text))
     return { dataCoding: defaultCoding(message, settings), alphabet };
+  if (message.waiting !== undefined)
+    return { dataCoding: WAITING_STORE_UCS2 | waitingBits(message.waiting), alphabet: "ucs2" };
   return { dataCoding: message.flash ? FLASH_UCS2 : UCS2, alphabet: "ucs2" };
 }
 
-/** data_coding of text in the default alphabet. */
-export const defaultCoding = (
-  { flash }: Pick<SmppText, "flash">,
+/** data_coding of text in the default alphabet. A text that switches an indication off is dropped by the phone. */
+export function defaultCoding(
+  { flash, waiting }: Pick<SmppText, "flash" | "waiting">,
   { flashGsm }: Pick<CodingSettings, "flashGsm">,
-): number => (flash ? flashGsm : DEFAULT_ALPHABET);
+): number {
+  if (waiting === undefined) return flash ? flashGsm : DEFAULT_ALPHABET;
+  return (waiting < KINDS_WAITING ? WAITING_STORE : WAITING_DISCARD) | waitingBits(waiting);
+}
+
+/** Voice mail, fax, e-mail and other, each switched on or off. */
+const KINDS_WAITING = 4;
+
+const waitingBits = (waiting: number): number =>
+  (waiting % KINDS_WAITING) | (waiting < KINDS_WAITING ? WAITING_ACTIVE : 0);
 
 function hasAll(alphabet: Alphabet, text: string): boolean {
   const last = alphabet === "ascii" ? 0x7f : 0xff;

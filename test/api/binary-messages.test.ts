@@ -6,6 +6,7 @@ import { Smsc } from "../../src/smsc/smsc.ts";
 import { createLogin, type Login } from "../support/credential.ts";
 import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
+import { KANNEL_GOLDENS } from "../support/kannel-goldens.ts";
 import { phone, senderOf, SmppTestClients } from "../support/smpp-client.ts";
 import { startTestServer, type MessageBody, type TestServer } from "../support/test-server.ts";
 
@@ -93,6 +94,59 @@ describe.each(ENGINES)("a binary message on %s", (engine) => {
     expect(submit?.shortMessage.toString("hex")).toBe(`${PORTS}4869`);
   });
 
+  test.each(KANNEL_GOLDENS)(
+    "a sendsms request goes to the carrier as Kannel 1.4.5 sends it: $query",
+    async ({ query, dataCoding, octets, protocolId = 0, ours = { dataCoding, octets } }) => {
+      const to = nextPhone();
+      expect(await sendKannel(to, query)).toBe(ACCEPTED);
+      const [submit] = await submitsTo(to, 1);
+      expect([submit?.dataCoding, submit?.shortMessage.toString("hex"), submit?.protocolId]).toEqual([
+        ours.dataCoding,
+        ours.octets,
+        protocolId,
+      ]);
+    },
+  );
+
+  test.each([
+    ["a text cut within a character loses it", "text=ab%E2%82", "ab"],
+    ["other octets that are not of the charset become question marks", "text=%80a%FFb%C3%28", "?a?b?("],
+    ["the same with a charset by name", "text=a%FFb%C3&charset=utf-8", "a?b"],
+    ["and in UTF-16", "text=%00a%DE%00%00b%D8%3D&coding=2", "a?b"],
+  ])("%s, because Kannel accepts it too", async (_, query, text) => {
+    const to = nextPhone();
+    expect(await sendKannel(to, query)).toBe(ACCEPTED);
+    expect(await messageTo(to)).toMatchObject({ text });
+  });
+
+  test("Kannel's pid goes to the carrier as protocol_id, in every part, beside text and data", async () => {
+    const [text, data, ordinary] = [nextPhone(), nextPhone(), nextPhone()];
+    expect(await sendKannel(text, `text=${"x".repeat(200)}&pid=65&mwi=1`)).toBe(ACCEPTED);
+    expect(await sendKannel(data, `text=%01&coding=1&pid=127&udh=${escaped(PORTS)}`)).toBe(ACCEPTED);
+    expect(await sendKannel(ordinary, "text=hi&pid=0")).toBe(ACCEPTED);
+    const parts = await submitsTo(text, 2);
+    expect(parts.map(({ protocolId, dataCoding }) => [protocolId, dataCoding])).toEqual([[65, 0xd9], [65, 0xd9]]); // prettier-ignore
+    expect((await submitsTo(data, 1))[0]).toMatchObject({ protocolId: 127, dataCoding: 0x04, esmClass: 0x40 });
+    expect((await submitsTo(ordinary, 1))[0]).toMatchObject({ protocolId: 0, dataCoding: 0 });
+  });
+
+  test.each([
+    ["text=hi&mwi=8", "400 MWI field misformed, rejected"],
+    ["text=hi&mwi=-2", "400 MWI field misformed, rejected"],
+    ["text=hi&pid=256", "400 PID field misformed, rejected"],
+    ["text=hi&pid=-2", "400 PID field misformed, rejected"],
+    ["text=%01&coding=1&mwi=0", "400 MWI field misformed, rejected. mwi needs a text: coding 0 or 2."],
+    ["text=hi&mwi=x&pid=x", ACCEPTED],
+    ["text=hi&mwi=-1&pid=-1&coding=-1&mclass=-1&priority=-1", ACCEPTED],
+  ])(
+    "a wrong mwi or pid is refused in Kannel's words, and one that is no number is ignored: %s",
+    async (query, answer) => {
+      const to = nextPhone();
+      expect(await sendKannel(to, query)).toBe(answer);
+      expect((await messageTo(to)) !== undefined).toBe(answer === ACCEPTED);
+    },
+  );
+
   test("parts that the client numbers itself go one by one", async () => {
     const to = nextPhone();
     for (const part of ["01", "02"])
@@ -146,7 +200,7 @@ describe.each(ENGINES)("a binary message on %s", (engine) => {
     expect(await submit(whole, "7f0504158215")).toMatchObject({ status: STATUS.ESME_RINVESMCLASS });
   });
 
-  test("a carrier without binary messages refuses, with the reason", async () => {
+  test("a carrier by HTTP refuses what it cannot send as it is meant, with the reason, and the next route takes it", async () => {
     const http = {
       preset: "kannel",
       baseUrl: "http://127.0.0.1:1",
@@ -156,14 +210,15 @@ describe.each(ENGINES)("a binary message on %s", (engine) => {
     await server.request("POST", "/api/carriers", { name: "texts", adapter: "http", http });
     const route = { name: "texts only", channel: "sms", carrier: "texts", priority: 0, prefixes: [BINARY_NUMBER] };
     const { body } = await server.request<{ id: string }>("POST", "/api/routes", route);
-    const to = `${BINARY_NUMBER}9999`;
-    expect(await sendKannel(to, "text=%01&coding=1")).toBe(ACCEPTED);
-    const [submit] = await submitsTo(to, 1);
-    // The next route took it.
-    expect(submit?.shortMessage.toString("hex")).toBe("01");
-    const message = await messageTo(to);
-    const { body: detail } = await server.request<object>("GET", `/api/messages/${message?.messageId ?? ""}`);
-    expect(JSON.stringify(detail)).toContain("neither binary messages nor user data headers");
+    for (const [index, query] of ["text=%01&coding=1", "text=a&mwi=0", "text=a&pid=64"].entries()) {
+      const to = `${BINARY_NUMBER}999${index}`;
+      expect(await sendKannel(to, query)).toBe(ACCEPTED);
+      const [submit] = await submitsTo(to, 1);
+      expect(submit?.shortMessage.length).toBe(1);
+      const message = await messageTo(to);
+      const { body: detail } = await server.request<object>("GET", `/api/messages/${message?.messageId ?? ""}`);
+      expect(JSON.stringify(detail)).toContain("the carrier takes plain texts only");
+    }
     await server.request("DELETE", `/api/routes/${body.id}`);
   });
 

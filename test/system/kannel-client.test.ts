@@ -131,7 +131,7 @@ describe.each(ENGINES)("a real Kannel as client of sendsms on %s", (engine) => {
       await run("sh", ["-c", script], { cwd: folder, env });
       const theirs = [kannel.baseUrl, KANNEL_USER.username, KANNEL_USER.password];
       const { stdout } = await run("sh", ["compare.sh", ...theirs], { cwd: folder });
-      expect(stdout.trim().split("\n")).toHaveLength(10);
+      expect(stdout.trim().split("\n")).toHaveLength(13);
       expect(await readFile(join(folder, "heliograph.txt"), "utf8")).toBe(stdout);
     } finally {
       await rm(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import { memoize } from "../../lib/memoize.ts";
 import { createYield } from "../../lib/async.ts";
-import { isSms, messageIdOf, type Message } from "../../model/message.ts";
+import { isSms, messageIdOf, needsSmpp, type Message } from "../../model/message.ts";
 import type { HttpSecrets, HttpSettings } from "../../model/http-connection.ts";
 import type { Carrier, OnReceipt, MaySend, Outcome } from "../carrier.ts";
 import { HttpCarrierBase } from "../http-carrier-base.ts";
@@ -70,12 +70,13 @@ class HttpCarrier extends HttpCarrierBase {
         code: "NOT_SMS",
         description: "The carrier takes text messages only",
       };
-    if (content.encoding === "binary" || content.udh !== undefined)
+    if (needsSmpp(content))
       return {
         kind: "refused",
         fault: "carrier",
         code: "BINARY_UNSUPPORTED",
-        description: "The carrier takes texts only: neither binary messages nor user data headers",
+        description:
+          "The carrier takes plain texts only: no binary messages, user data headers, message waiting indications or protocol ids",
       };
     const { egress, clock } = this.#deps;
     const request = this.#createRequest(message, content, clock.now());

@@ -42,6 +42,7 @@ export function submitPdusOf(
     serviceType: settings.serviceType,
     source,
     destination: recipientAddress(recipient, settings.addresses),
+    ...(content.protocolId !== undefined && { protocolId: content.protocolId }),
     priorityFlag: settings.priorities[routeClass],
     validityPeriod: settings.validity ? relativeValidity(expiresAt - now) : "",
     registeredDelivery: registeredDelivery({

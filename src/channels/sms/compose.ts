@@ -102,10 +102,10 @@ function composeOne(draft: SmsDraft, choices: Choices, written: string): SmsComp
   return { content: contentOf(draft, choices, { text: written, encoding, flash: flash === 1 }), segments };
 }
 
-/** A message with a header of its own, or of octets. */
+/** A message with a header or fields of its own, or of octets. */
 function composeUserData(
   draft: SmsDraft,
-  { udh, dataCoding }: DraftUserData,
+  { udh, dataCoding, waiting, protocolId }: DraftUserData,
   choices: Choices,
   text: string,
 ): SmsComposed {
@@ -116,7 +116,13 @@ function composeUserData(
   if (fault !== null) throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: "udh", message: fault }] });
   if (dataCoding === null) refuseTooLong(text, encoding === "ucs2", segments, choices.rules);
   else refuseTooManyOctets(text, segments, choices.rules);
-  const base = { ...data, flash: draft.flash === 1, ...(dataCoding !== null && { dataCoding }) };
+  const base = {
+    ...data,
+    flash: draft.flash === 1,
+    ...(dataCoding !== null && { dataCoding }),
+    ...(waiting !== undefined && { waiting }),
+    ...(protocolId !== undefined && { protocolId }),
+  };
   return { content: contentOf(draft, choices, base), segments };
 }
 

@@ -39,6 +39,10 @@ export interface DraftUserData {
   udh: string;
   /** data_coding of a binary message, whose text is octets in hexadecimal; null for text. */
   dataCoding: number | null;
+  /** Message waiting indication, 0 to 7. */
+  waiting?: number;
+  /** protocol_id, 1 to 255. */
+  protocolId?: number;
 }
 
 interface SmsRecipient extends DraftRecipient {

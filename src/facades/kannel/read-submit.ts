@@ -8,6 +8,7 @@ import { tlvOctets, type Tlv, type TlvForm } from "../../smpp/tlv.ts";
 import { readClientTlvs, type ClientTlvs } from "../client-tlvs.ts";
 import { decodeText, readForm, type Parameters } from "../parameters.ts";
 import type { SmsExtras } from "../sms-with.ts";
+import { decodeSmsText } from "./charset.ts";
 import { tagOf, type TlvDefinition } from "./settings.ts";
 
 /** A sendsms request as `/v1/sms` takes it, with what its body cannot say. */
@@ -53,10 +54,10 @@ export function readSubmit(given: Parameters, subject: Subject): Submit {
     const bytes = given.get(name);
     return bytes === undefined ? null : decodeText(bytes, "utf-8");
   };
-  /** Kannel takes what is no number as not given. */
+  /** Kannel takes what is no number as not given, and -1 too. */
   const number = (name: string): number | null => {
     const value = text(name)?.trim();
-    return value !== undefined && /^-?\d{1,9}$/.test(value) ? Number(value) : null;
+    return value !== undefined && /^-?\d{1,9}$/.test(value) && value !== "-1" ? Number(value) : null;
   };
   const within = (name: string, least: number, most: number): number | null => {
     const value = number(name);
@@ -69,8 +70,9 @@ export function readSubmit(given: Parameters, subject: Subject): Submit {
   else if (udh.length > 0 && !isWholeHeader(udh)) fault("udh");
   // A header marks data unless a coding is given.
   const coding = within("coding", 0, 2) ?? (udh.length > 0 ? EIGHT_BIT : null);
-  for (const name of ["mwi", "pid"])
-    if ((text(name) ?? "") !== "" && text(name) !== "0") fault(name, `${name} is not supported.`);
+  const mwi = within("mwi", 0, 7);
+  if (mwi !== null && coding === EIGHT_BIT) fault("mwi", "mwi needs a text: coding 0 or 2.");
+  const pid = within("pid", 0, 255);
   const mclass = within("mclass", 0, 3);
   within("compress", 0, 1);
   const altDcs = within("alt-dcs", 0, 2);
@@ -89,8 +91,8 @@ export function readSubmit(given: Parameters, subject: Subject): Submit {
   if (from === "") fault("sender");
 
   const octets = given.get("text") ?? Buffer.alloc(0);
-  const charset = text("charset") ?? (coding === 2 ? "utf-16be" : "utf-8");
-  const words = coding === EIGHT_BIT ? octets.toString("hex") : decodeText(octets, charset);
+  const charset = text("charset") || (coding === 2 ? "utf-16be" : "utf-8");
+  const words = coding === EIGHT_BIT ? octets.toString("hex") : decodeSmsText(octets, charset);
   if (words === null) fault("charset");
   else if (words === "") fault("text", "Missing message text");
   const callback = readCallback(text, within("dlr-mask", 0, MASK_MAX), subject, fault);
@@ -103,18 +105,26 @@ export function readSubmit(given: Parameters, subject: Subject): Submit {
       to: (to ?? "").trim().split(/\s+/),
       text: words,
       ...(coding === 2 && { unicode: 1 }),
-      ...(mclass === 0 && { flash: 1 }),
+      // A message waiting indication has no class.
+      ...(mclass === 0 && mwi === null && { flash: 1 }),
       ...(deferred !== null && deferred > 0 && { sendAt: subject.now + deferred * MINUTE_MS }),
     },
     validForMs: validity !== null && validity > 0 ? validity * MINUTE_MS : undefined,
     callback,
     tlvs,
-    userData: userDataOf(udh, coding === EIGHT_BIT ? dataCodingOf(mclass, altDcs) : null),
+    userData: userDataOf(udh, coding === EIGHT_BIT ? dataCodingOf(mclass, altDcs) : null, { mwi, pid }),
   };
 }
 
-const userDataOf = (udh: Buffer, dataCoding: number | null): DraftUserData | null =>
-  udh.length === 0 && dataCoding === null ? null : { udh: udh.toString("hex"), dataCoding };
+function userDataOf(
+  udh: Buffer,
+  dataCoding: number | null,
+  { mwi, pid }: { mwi: number | null; pid: number | null },
+): DraftUserData | null {
+  const fields = { ...(mwi !== null && { waiting: mwi }), ...(pid !== null && pid > 0 && { protocolId: pid }) };
+  if (udh.length === 0 && dataCoding === null && Object.keys(fields).length === 0) return null;
+  return { udh: udh.toString("hex"), dataCoding, ...fields };
+}
 
 /** data_coding of 8-bit data: the group without a class, or the group with one that `alt-dcs` chooses. */
 function dataCodingOf(mclass: number | null, altDcs: number | null): number {
