@@ -12,7 +12,10 @@ const builtDocs = join(root, "dashboard", "dist", "docs");
 /** The guides by task, in reading order. A guide that is missing here comes last. */
 const TASKS = [
   ["Set up", ["install", "configuration", "serving", "users", "dashboard"]],
-  ["Send and receive", ["sending", "callbacks", "answers", "verify", "timeline", "errors", "simulator", "mcp"]],
+  [
+    "Send and receive",
+    ["sending", "campaigns", "callbacks", "answers", "verify", "timeline", "errors", "simulator", "mcp"],
+  ],
   ["Connect carriers", ["smpp", "carriers-http", "carriers-whatsapp", "carriers-rbm", "carriers-email", "records"]],
   ["Move from another product", ["twilio", "kannel", "jasmin", "smpp-server"]],
   ["Operate", ["monitoring", "backup", "high-availability", "move-to-postgres", "upgrade", "scaling", "sql"]],

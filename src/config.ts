@@ -636,6 +636,30 @@ const MESSAGES = {
   }),
 };
 
+const CAMPAIGNS = {
+  audienceMaxMb: setting({
+    name: "AUDIENCE_MAX_MB",
+    default: "256",
+    meaning: "Largest file of an audience in megabytes.",
+    check: "a whole number from 1 to 2000",
+    read: whole(1, 2000),
+  }),
+  audienceRowsMax: setting({
+    name: "AUDIENCE_ROWS_MAX",
+    default: "2000000",
+    meaning: "Maximum rows of an audience. A file with more fails its check.",
+    check: "a whole number from 1 to 20000000",
+    read: whole(1, 20_000_000),
+  }),
+  audiencesMax: setting({
+    name: "AUDIENCES_MAX",
+    default: "1000",
+    meaning: "Maximum audiences of one account.",
+    check: "a whole number from 1 to 100000",
+    read: whole(1, 100_000),
+  }),
+};
+
 const TUNING = {
   laneCapacity: setting({
     name: "LANE_CAPACITY",
@@ -732,6 +756,7 @@ const TOPICS = {
   "First start": FIRST_START,
   Security: SECURITY,
   Messages: MESSAGES,
+  Campaigns: CAMPAIGNS,
   "SMPP server": SMPP_SERVER,
   Tuning: TUNING,
 };
@@ -744,6 +769,7 @@ const SETTINGS = {
   ...FIRST_START,
   ...SECURITY,
   ...MESSAGES,
+  ...CAMPAIGNS,
   ...SMPP_SERVER,
   ...TUNING,
 };

@@ -73,6 +73,12 @@ export const NAV: readonly NavSection[] = [
         label: t("Contacts"),
         icon: IconUsersGroup,
         children: [
+          {
+            label: t("Audiences"),
+            icon: IconUsersGroup,
+            path: "/audiences",
+            keywords: "upload csv file recipients list import",
+          },
           { label: t("Opt-outs"), icon: IconBan, path: "/operations/opt-outs", keywords: "stop unsubscribe block" },
         ],
       },

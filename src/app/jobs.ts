@@ -1,3 +1,4 @@
+import { createAudienceJob } from "../campaigns/check-audience.ts";
 import type { BackupSchedule } from "../backup/schedule.ts";
 import { listJobs, startJobs, type SendingJobs } from "../cluster/jobs.ts";
 import type { IntegrityWatch } from "../cluster/watch-integrity.ts";
@@ -62,6 +63,12 @@ export function startAppJobs(deps: StartAppJobsDeps): AppJobs {
     auditMs: config.auditDays * DAY_MS,
     stats,
     searchChanges: deps.pipeline.searchChanges,
+    checkAudiences: createAudienceJob({
+      store: deps.storage.store,
+      accountOf: deps.records.accountOf,
+      clock,
+      rowsMax: config.audienceRowsMax,
+    }),
     webhooks: deps.webhooks.dispatcher,
     smpp: deps.smpp,
     backups: deps.backups,

@@ -51,6 +51,7 @@ interface ListJobsDeps extends RetentionDeps, Omit<IndexMessagesDeps, "store" | 
   catalog: { refresh(): Promise<void>; saveLearned(): Promise<void> };
   /** Null on a node without the role callbacks. */
   webhooks: { claim(): Promise<void>; recover(): Promise<void> } | null;
+  checkAudiences(): Promise<number | undefined>;
   /** Null on a node without the role dispatch. */
   sending: SendingJobs | null;
   /** Null on a node that listens for no SMPP clients. */
@@ -111,6 +112,7 @@ function commonJobs(deps: ListJobsDeps): Job[] {
           { name: "idempotency-key-expiry", pauseMs: 1000, run: runExpiry(deps) },
           { name: "retention", pauseMs: 100, run: runRetention(deps) },
         ]),
+    { name: "audience-check", pauseMs: 500, run: () => deps.checkAudiences() },
     { name: "search-index", pauseMs: 100, run: indexMessages(deps) },
   ];
 }

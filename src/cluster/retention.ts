@@ -146,6 +146,11 @@ function stepsFor(deps: RetentionDeps, { id: accountId, settings }: Account, swe
     sweep("groupStats", messages),
     sweep("groupStatsMinutes", minutes),
     sweep("codeTexts", messages),
+    // By the age of the audience, whose id begins with its time.
+    sweep("audienceRecipients", messages),
+    sweep("audienceFaults", messages),
+    sweep("audienceParts", messages),
+    sweep("audiences", messages),
     sweep("audit", { accountId, before: now - auditMs }),
   ];
 }

@@ -61,6 +61,7 @@ import { actionOf } from "./auth/audit-entry.ts";
 import { isPersonal, roleOf, type Route } from "./route.ts";
 import { carrierCallbackRoutes } from "./carrier-callbacks.ts";
 import { shortLinkRoutes } from "./short-link.ts";
+import { audienceRoutes } from "./public/audiences.ts";
 import { cancelMessages } from "./public/cancel.ts";
 import { sendChat } from "./public/chatapp.ts";
 import { listEvents } from "./public/events.ts";
@@ -108,6 +109,15 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["GET",    "/v1/inbound",                                 "read",    "viewer", listInbound],
   ["GET",    "/v1/inbound/:id",                             "read",    "viewer", getInbound],
   ["GET",    "/v1/events",                                  "read",    "viewer", listEvents],
+  ["POST",   "/v1/audiences",                               "sms",     "member", audienceRoutes],
+  ["GET",    "/v1/audiences",                               "read",    "viewer", audienceRoutes],
+  ["GET",    "/v1/audiences/:id",                           "read",    "viewer", audienceRoutes],
+  ["PATCH",  "/v1/audiences/:id",                           "sms",     "member", audienceRoutes],
+  ["DELETE", "/v1/audiences/:id",                           "sms",     "member", audienceRoutes],
+  ["POST",   "/v1/audiences/:id/parts",                     "sms",     "member", audienceRoutes],
+  ["GET",    "/v1/audiences/:id/faults",                    "read",    "viewer", audienceRoutes],
+  ["GET",    "/v1/audiences/:id/recipients",                "read",    "viewer", audienceRoutes],
+  ["DELETE", "/v1/audience-numbers/:number",                "manage",  "member", audienceRoutes],
   ["GET",    "/api/messages",                               "manage",  "viewer", listOperatorMessages],
   ["GET",    "/api/messages/:messageId",                    "manage",  "viewer", getOperatorMessage],
   ["POST",   "/api/session",                                "-",       "public", logInRoute],

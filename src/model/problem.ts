@@ -383,6 +383,28 @@ export const PROBLEMS = {
     cause: "A cancelled campaign is final; its waiting messages were cancelled with it.",
     fix: "Use another `campaignName`.",
   },
+  UPLOAD_OFFSET_MISMATCH: {
+    status: 409,
+    type: "conflict",
+    message: "The part does not continue the upload.",
+    cause:
+      "The `offset` of the part is not the number of bytes received so far, or the part goes beyond the `size` of the file.",
+    fix: "Read the audience: upload the file from its `received` on.",
+  },
+  AUDIENCE_FILE_GONE: {
+    status: 409,
+    type: "conflict",
+    message: "The file of the audience is no longer stored.",
+    cause: "A file is kept for 24 hours after its check, and removed when a number is erased.",
+    fix: "Create a new audience with this mapping, and upload the file again.",
+  },
+  TOO_MANY_AUDIENCES: {
+    status: 409,
+    type: "limit",
+    message: "The account has as many audiences as it may have.",
+    cause: "The number of audiences has reached `HELIOGRAPH_AUDIENCES_MAX`.",
+    fix: "Delete audiences that are no longer needed.",
+  },
   NOT_RESENDABLE: {
     status: 409,
     type: "conflict",

@@ -127,6 +127,14 @@ export const READS = {
   findAgentSendByToken:   "pipeline",
   listAgentSends:         "pipeline",
 
+  countAudiences:         "pipeline",
+  findAudience:           "pipeline",
+  listAudiences:          "pipeline",
+  listAudienceRecipients: "pipeline",
+  listAudienceFaults:     "pipeline",
+  findAudienceBytes:      "pipeline",
+  countUncheckedAudiences: "pipeline",
+
   sumStats:               "reporting",
   listStats:              "reporting",
   sumGroups:              "reporting",

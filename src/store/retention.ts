@@ -111,6 +111,10 @@ const RANGES = {
     isOver: () => sql`not exists (select 1 from links
       where links.account_id = link_targets.account_id and links.request_id = link_targets.request_id ${EACH})`,
   },
+  audienceRecipients: { table: "audience_recipients", key: ["audience_id", "line"] },
+  audienceFaults: { table: "audience_faults", key: ["audience_id", "line"] },
+  audienceParts: { table: "audience_parts", key: ["audience_id", "at"] },
+  audiences: { table: "audiences", key: ["id"] },
 } as const satisfies Record<string, Ranged>;
 
 interface Picked {

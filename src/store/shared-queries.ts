@@ -1,4 +1,5 @@
 import { createAgentSends } from "./agent-sends.ts";
+import { createAudiences } from "./audiences.ts";
 import { createAudit } from "./audit.ts";
 import { createAwaited } from "./awaited-receipts.ts";
 import { createCallbacks } from "./callbacks.ts";
@@ -52,6 +53,7 @@ export const createSharedQueries = (engine: Engine, budget: ReportingBudget | nu
   ...createVerifyGuard(engine),
   ...createUsers(engine),
   ...createAgentSends(engine),
+  ...createAudiences(engine),
   ...createAudit(engine, budget),
   ...createStatsQueries(engine),
   ...createHold(engine),

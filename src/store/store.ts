@@ -10,6 +10,7 @@ import type {
 } from "../model/message.ts";
 import type { Receipt } from "../model/receipt.ts";
 import type { AgentSendStore } from "./agent-sends.ts";
+import type { AudienceStore } from "./audiences.ts";
 import type { AuditStore } from "./audit.ts";
 import type { AwaitedStore } from "./awaited-receipts.ts";
 import type { CallbackStore } from "./callbacks.ts";
@@ -71,6 +72,7 @@ export interface Store
     VerifyStore,
     UserStore,
     AgentSendStore,
+    AudienceStore,
     AuditStore,
     StatsStore,
     IdFormatStore,

@@ -62,6 +62,26 @@ export interface Tables {
     decided_by: string | null;
     decided_at: number | null;
   };
+  /** Lists of recipients that are uploaded as a file. */
+  audiences: AudienceRow;
+  /** An uploaded file in parts; `content` is in base64. */
+  audience_parts: { account_id: number; audience_id: string; at: number; bytes: number; content: string };
+  /** `content` has the values of the variables, as a JSON array. */
+  audience_recipients: {
+    account_id: number;
+    audience_id: string;
+    line: number;
+    number: string;
+    content: string;
+    opted_out: number;
+  };
+  audience_faults: {
+    account_id: number;
+    audience_id: string;
+    line: number;
+    column_name: string | null;
+    code: string;
+  };
   /** Usernames and passwords for the APIs of other products. */
   credentials: {
     account_id: number;
@@ -314,6 +334,34 @@ export interface UserRow {
   totp_secret: Generated<string | null>;
   totp_next: Generated<string | null>;
   totp_step: Generated<number | null>;
+}
+
+export interface AudienceRow {
+  account_id: number;
+  id: string;
+  test: number;
+  name: string;
+  /** An `AudienceState`, or `deleting`. */
+  state: string;
+  size: number;
+  received: number;
+  /** Offset up to which the file is checked; -1 while the rows of an earlier check are removed. */
+  checked: number;
+  /** Rows up to there, with the header and empty ones. */
+  lines: number;
+  mapping: string | null;
+  layout: string | null;
+  row_count: number;
+  recipients: number;
+  faults: number;
+  opted_out: number;
+  failure: string | null;
+  created_at: number;
+  ended_at: number | null;
+  has_file: number;
+  /** Random text of the process that works on it. */
+  claim: string | null;
+  claimed_until: number;
 }
 
 interface CampaignCountRow {

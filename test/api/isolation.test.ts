@@ -50,6 +50,7 @@ interface Loot {
   hookId: string;
   bindId: string;
   agentSendId: string;
+  audienceId: string;
   idempotencyKey: string;
   linkCode: string;
   linkTargetId: string;
@@ -214,6 +215,26 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/v1/inbound?cursor=${inboundId.replace(/^./, "f")}`, expected: 200 },
   ],
   "GET /v1/inbound/:id": ({ inboundId }) => [{ path: `/v1/inbound/${inboundId}`, expected: 404 }],
+  "POST /v1/audiences": ({ audienceId }) => [
+    { path: "/v1/audiences", body: { name: "Mine", size: 9, id: audienceId, accountId: 1 }, expected: 201 },
+  ],
+  "GET /v1/audiences": ({ audienceId }) => [
+    { path: "/v1/audiences?accountId=1", expected: 200 },
+    { path: `/v1/audiences?cursor=${audienceId.replace(/^./, "f")}&state=ready`, expected: 200 },
+  ],
+  "GET /v1/audiences/:id": ({ audienceId }) => [{ path: `/v1/audiences/${audienceId}`, expected: 404 }],
+  "PATCH /v1/audiences/:id": ({ audienceId }) => [
+    { path: `/v1/audiences/${audienceId}`, body: { name: "Taken", mapping: { number: "1" } }, expected: 404 },
+  ],
+  "DELETE /v1/audiences/:id": ({ audienceId }) => [{ path: `/v1/audiences/${audienceId}`, expected: 404 }],
+  "POST /v1/audiences/:id/parts": ({ audienceId }) => [
+    { path: `/v1/audiences/${audienceId}/parts`, body: { offset: 0, text: "a", accountId: 1 }, expected: 404 },
+  ],
+  "GET /v1/audiences/:id/faults": ({ audienceId }) => [{ path: `/v1/audiences/${audienceId}/faults`, expected: 404 }],
+  "GET /v1/audiences/:id/recipients": ({ audienceId }) => [
+    { path: `/v1/audiences/${audienceId}/recipients?cursor=0`, expected: 404 },
+  ],
+  "DELETE /v1/audience-numbers/:number": () => [{ path: `/v1/audience-numbers/${VICTIM_NUMBER}`, expected: 200 }],
   "GET /api/messages": ({ messageId }) => [
     { path: "/api/messages?accountId=1", expected: 200 },
     { path: `/api/messages?recipient=${VICTIM_NUMBER}`, expected: 200 },
@@ -468,6 +489,10 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
   "POST /v1/verify/:verifyId/outcome": "verify:custom",
   "GET /v1/verify/:verifyId": "verify",
   "POST /v1/messages/:messageId/cancel": "sms",
+  "POST /v1/audiences": "sms",
+  "PATCH /v1/audiences/:id": "sms",
+  "DELETE /v1/audiences/:id": "sms",
+  "POST /v1/audiences/:id/parts": "sms",
   ...Object.fromEntries(
     [
       "GET /v1/messages",
@@ -475,6 +500,10 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
       "GET /v1/inbound",
       "GET /v1/inbound/:id",
       "GET /v1/events",
+      "GET /v1/audiences",
+      "GET /v1/audiences/:id",
+      "GET /v1/audiences/:id/faults",
+      "GET /v1/audiences/:id/recipients",
       "GET /api/messages",
       "GET /api/messages/:messageId",
       "GET /api/live",
@@ -608,6 +637,17 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       decidedBy: null,
       decidedAt: null,
     });
+    const file = `phone,note\n${VICTIM_NUMBER},${VICTIM_TEXT}\n`;
+    const audience = await server.request<{ id: string }>("POST", "/v1/audiences", {
+      name: VICTIM_TEXT,
+      size: file.length,
+    });
+    const audienceId = audience.body.id;
+    await server.request("POST", `/v1/audiences/${audienceId}/parts`, { offset: 0, text: file });
+    await eventually(
+      () => server.request<{ state: string }>("GET", `/v1/audiences/${audienceId}`),
+      ({ body }) => body.state === "ready",
+    );
     loot = {
       messageId,
       scheduledId: scheduled.body.data[0]?.messageId ?? "",
@@ -617,6 +657,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       hookId: hook.body.id,
       bindId: bind.id,
       agentSendId,
+      audienceId,
       idempotencyKey: "order-1",
       linkCode: codes[0]?.[0] ?? "",
       linkTargetId: `${requestId}:1`,
@@ -679,6 +720,10 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       "api_keys",
       "credentials",
       "smpp_binds",
+      "audiences",
+      "audience_parts",
+      "audience_recipients",
+      "audience_faults",
       "phones",
       "phone_messages",
       "idempotency",
@@ -714,6 +759,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
   async function liveBelongings(): Promise<string> {
     const tables = {
       messages: "test = 0",
+      audiences: "test = 0",
+      audience_recipients: "audience_id in (select id from audiences where test = 0)",
       inbound: "test = 0",
       phone_messages: "test = 0",
       verifications: "mode = 'live'",
@@ -756,6 +803,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
           expect(shown).not.toContain(loot.hookId);
           expect(shown).not.toContain(loot.bindId);
           expect(shown).not.toContain(loot.agentSendId);
+          expect(shown).not.toContain(loot.audienceId);
           expect(shown).not.toContain(VICTIM_NUMBER);
           expect(shown).not.toContain(VICTIM_TARGET);
           expect(shown).not.toContain(VICTIM_EMAIL);

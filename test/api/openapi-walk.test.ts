@@ -436,6 +436,10 @@ async function realId(kind: string): Promise<string> {
     const { body } = await server.request<{ data: { id: string; name: string }[] }>("GET", "/api/campaigns");
     return body.data.find((campaign) => campaign.name === name)?.id ?? "";
   }
+  if (kind === "audiences") {
+    const audience = { name, size: 4_194_304 };
+    return (await server.request<{ id: string }>("POST", "/v1/audiences", audience)).body.id;
+  }
   if (kind === "users") {
     const { body } = await server.request<{ id: string }>("POST", "/api/users", {
       email: `${name}@a.example`,

@@ -75,6 +75,8 @@ const SHOWING_NUMBERS = [
   "GET /v1/inbound",
   "GET /v1/inbound/:id",
   "GET /v1/events",
+  "GET /v1/audiences",
+  "GET /v1/audiences/:id/recipients",
   "GET /api/messages",
   "GET /api/messages/:messageId",
   "GET /api/campaigns",
@@ -184,6 +186,17 @@ describe.each(ENGINES)("roles on %s", (engine) => {
     await server.request("POST", `/api/simulator/phones/${recipient}/reply`, { to: "HELIOG", text: TEXT });
     const code = await server.request<{ data: string }>("POST", "/v1/verify", { configId: "signup", to: verified });
     await server.settled(`${code.body.data}:1`);
+    const file = `phone,note\n${recipient},${TEXT}\n`;
+    const audience = await server.request<{ id: string }>("POST", "/v1/audiences", {
+      name: `of ${recipient}`,
+      size: file.length,
+    });
+    const audiencePath = `/v1/audiences/${audience.body.id}`;
+    await server.request("POST", `${audiencePath}/parts`, { offset: 0, text: file });
+    await eventually(
+      () => server.request<{ state: string }>("GET", audiencePath),
+      ({ body }) => body.state === "ready",
+    );
     const told = () => server.request<{ data: { state: string }[] }>("GET", "/api/callbacks?state=delivered");
     await eventually(told, ({ body }) => body.data.length >= 2);
     await insertLinks(tenants.execute, { targets: [`https://shop.example/${recipient}`] });

@@ -48,6 +48,7 @@ export async function openTenants(
       HELIOGRAPH_DATA_DIR: dataDir,
       HELIOGRAPH_MASTER_KEY: MASTER_KEY,
       HELIOGRAPH_TRUST_PROXY: "true",
+      ...env,
       ...(database ? { HELIOGRAPH_DATABASE_URL: database.url } : {}),
       ...env,
     },

@@ -5,6 +5,7 @@ export type ErrorCode =
   | "ACCOUNT_SUSPENDED"
   | "AGENT_LIMIT"
   | "AGENT_SEND_OVER"
+  | "AUDIENCE_FILE_GONE"
   | "BODY_TOO_LARGE"
   | "BOT_NOT_FOUND"
   | "CAMPAIGN_CANCELLED"
@@ -62,6 +63,7 @@ export type ErrorCode =
   | "TEMPLATE_NOT_FOUND"
   | "TEST_KEY_NOT_ALLOWED"
   | "TEXT_TEMPLATE_MISMATCH"
+  | "TOO_MANY_AUDIENCES"
   | "TOO_MANY_RECIPIENTS"
   | "TOO_MANY_STREAMS"
   | "TOTP_ALREADY_ON"
@@ -70,7 +72,67 @@ export type ErrorCode =
   | "UNAUTHORIZED"
   | "UNSUPPORTED_MEDIA_TYPE"
   | "UNSUPPORTED_TYPE"
+  | "UPLOAD_OFFSET_MISMATCH"
   | "VERIFICATION_NOT_FOUND";
+
+export interface Audience {
+  /** Audience ID. */
+  id: string;
+  /** Its name. */
+  name: string;
+  /** True if it was created with a test key. */
+  test: boolean;
+  /** uploading: parts are missing. checking: rows are read. ready: it can be sent to. failed: `failure` has the reason. */
+  state: "uploading" | "checking" | "ready" | "failed";
+  /** Bytes of the file. */
+  size: number;
+  /** Bytes that were uploaded: the offset of the next part. */
+  received: number;
+  /** Bytes that were checked. */
+  checked: number;
+  /** Columns of the file; null until its first row is read. */
+  columns: string[] | null;
+  /** The columns that are used; null until they are recognised. */
+  mapping: {
+    /** Column of the phone number. */
+    number: string;
+    /** Variables by name, each with its column. */
+    variables: {
+      [name: string]: string;
+    };
+  } | null;
+  /** Rows that were checked, without the header and empty rows. */
+  rows: number;
+  /** Distinct numbers. */
+  recipients: number;
+  /** Rows with a fault. */
+  faults: number;
+  /** Rows whose number an earlier row has; they are left out. */
+  duplicates: number;
+  /** Recipients that are on the opt-out list. They get no PROMO messages. */
+  optedOut: number;
+  /** Why the file cannot be used; null otherwise. */
+  failure: {
+    /** Reason. */
+    code:
+      | "EMPTY"
+      | "SPREADSHEET"
+      | "NOT_UTF8"
+      | "NO_NUMBER_COLUMN"
+      | "UNKNOWN_COLUMN"
+      | "TOO_MANY_COLUMNS"
+      | "TOO_MANY_ROWS"
+      | "UNENDED_QUOTE";
+    /** Reason and fix. */
+    message: string;
+  } | null;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** End of the check; null before. */
+  endedAt: number | null;
+  /** Until when the columns can be mapped again; null before the check has ended and once the file is removed. */
+  fileUntil: number | null;
+}
 
 export interface CancelResponse {
   /** Messages that will not be sent. */

@@ -28,6 +28,7 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   "Callback log": "Callbacks with their attempts, and resending.",
   [CALLBACKS]:
     "Requests that the service sends to your URLs, configured as webhooks and delivery reports. Each is signed with the endpoint's secret. A callback without a 2xx response within 15 seconds is retried nine times over three days. Callbacks about one message arrive in order.",
+  Audiences: "Recipients of a campaign, uploaded as a CSV file and checked row by row.",
   Campaigns: "Messages under one name, counted, paused, resumed and cancelled together.",
   Templates: "Stored messages with placeholders. Names are unique per channel.",
   Bots: "Senders of RCS messages.",

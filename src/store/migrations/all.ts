@@ -34,6 +34,7 @@ import { repeatedParts } from "./0037-repeated-parts.ts";
 import { verifySources } from "./0041-verify-sources.ts";
 import { agents } from "./0042-agents.ts";
 import { figureGroups } from "./0043-figure-groups.ts";
+import { audiences } from "./0043-audiences.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order of application. A released migration never changes; a schema change is a new entry. */
@@ -75,6 +76,7 @@ export const MIGRATIONS: readonly Migration[] = [
   verifySources,
   agents,
   figureGroups,
+  audiences,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */
