@@ -39,7 +39,7 @@ export interface StatsPoint {
 }
 
 /** Which groups to read: those of one dimension, and of one channel if it is given. */
-export interface GroupFilter {
+interface GroupFilter {
   dimension: Dimension;
   channel?: Channel;
 }

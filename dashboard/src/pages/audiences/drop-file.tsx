@@ -32,7 +32,7 @@ export function DropFile({ onDone }: { onDone: (audience: Audience) => void }) {
       component="section"
       aria-label={t("Upload a file")}
       withBorder
-      bg={isOver ? "var(--mantine-primary-color-light)" : undefined}
+      {...(isOver && { bg: "var(--mantine-primary-color-light)" })}
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);
