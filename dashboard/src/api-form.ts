@@ -4,13 +4,13 @@ import { ApiError } from "./api.ts";
 
 interface ApiForm<V extends Record<string, unknown>> {
   form: UseFormReturnType<V>;
-  /** Sends what `run` sends; faults of fields go beside them, everything else into `error`. */
+  /** Calls `run` with the values. Field errors appear beside their fields; any other error is in `error`. */
   submit: (run: (values: V) => Promise<unknown>) => (event?: React.FormEvent<HTMLFormElement>) => void;
   error: Error | null;
   busy: boolean;
 }
 
-/** A form whose faults the server tells: it knows the rules, so they are written down once. */
+/** A form that the server validates, so the rules exist in one place only. */
 export function useApiForm<V extends Record<string, unknown>>(input: UseFormInput<V>): ApiForm<V> {
   const form = useForm<V>(input);
   const [error, setError] = useState<Error | null>(null);

@@ -1,6 +1,6 @@
 import type { Channel, SendChannel } from "./parts/channel.tsx";
 
-/** What the API answers, as far as the pages use it; the reference at /docs has all of it. */
+/** Response types of the API, with only the fields that the pages use. The full reference is at /docs. */
 
 export interface Message {
   messageId: string;
@@ -71,7 +71,7 @@ export interface ChatHeader {
   link?: string | null;
 }
 
-/** A message as it lies on a simulated phone, or as it would. */
+/** A message on a simulated phone, or the preview of one. */
 export interface PhoneMessage {
   id: string;
   messageId: string;
@@ -80,7 +80,7 @@ export interface PhoneMessage {
   channel: Channel;
   text: string;
   receivedAt: number;
-  /** The address of an e-mail. */
+  /** Subject and body of an e-mail. */
   email?: string;
   subject?: string;
   encoding?: string;
@@ -95,7 +95,7 @@ export interface PhoneMessage {
   buttons?: readonly ChatButton[];
 }
 
-/** What somebody sent from a phone. */
+/** A message that a phone's owner sent. */
 export interface Inbound {
   id: string;
   channel: SendChannel;
@@ -146,7 +146,7 @@ export interface CallbackDetail extends Callback {
   attempts: readonly Attempt[];
 }
 
-/** What would become of a send, on any channel. */
+/** Preview of a send on any channel: segments, price and policy decisions. */
 export interface SendPreview {
   credits: number;
   balance: number | null;

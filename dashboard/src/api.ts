@@ -14,13 +14,13 @@ interface ErrorBody {
   };
 }
 
-/** A failure as the server tells it: what is wrong, where to read on, and what support asks for. */
+/** An error response: the problem, its reference page, and the request id for support. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
-  /** One line per field that is wrong. */
+  /** One line per invalid field. */
   readonly details: readonly { parameter: string; message: string }[];
 
   constructor(status: number, body: ErrorBody) {
@@ -31,13 +31,13 @@ export class ApiError extends Error {
     this.details = body.error?.details ?? [];
   }
 
-  /** The page that explains the code; this server serves it itself. */
+  /** The reference page of the error code, served by this server. */
   get reference(): string {
     return ownUrl(`/docs/errors/${this.code}`);
   }
 }
 
-/** The server could not be reached at all. */
+/** The server could not be reached. */
 class Unreachable extends ApiError {
   constructor() {
     super(0, {
@@ -46,7 +46,7 @@ class Unreachable extends ApiError {
   }
 }
 
-/** The answer to a change never came: the server may have made it. */
+/** A change got no response, so the server may have executed it. */
 export class NoAnswer extends ApiError {
   constructor(path: string) {
     super(0, {
@@ -64,13 +64,13 @@ export class NoAnswer extends ApiError {
 let csrfToken = "";
 let onSignedOut = (): void => {};
 
-/** Every unsafe request carries the token of the session, which no other site can know. */
+/** CSRF protection: every unsafe request carries the token of the session, which other sites cannot read. */
 export const setCsrfToken = (token: string): void => void (csrfToken = token);
 
-/** What happens when the server says that the session is over. */
+/** Sets the callback for a session that has ended. */
 export const whenSignedOut = (run: () => void): void => void (onSignedOut = run);
 
-/** Says that the session is over, where the server said so elsewhere than in an answer. */
+/** Reports the end of a session that was noticed outside of `api`, such as by the event stream. */
 export const signedOut = (): void => onSignedOut();
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -79,18 +79,18 @@ interface Options {
   body?: unknown;
   query?: Query;
   signal?: AbortSignal;
-  /** Sends with this key in the place of the session, as a program would. */
+  /** Sends with this API key in place of the session, as a program would. */
   apiKey?: string;
-  /** Makes a repeated send get the answer of the first one. */
+  /** A repeated send with the same key gets the response of the first one. */
   idempotencyKey?: string;
 }
 
 const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Filters as they stand in an address; what is empty is left out. */
+/** Query parameters. Empty values are left out. */
 export type Query = Readonly<Record<string, string | number | undefined | null>>;
 
-/** One request to this server, with the session's cookie; throws an `ApiError` for everything but a success. */
+/** Sends one request with the session cookie. Throws an `ApiError` unless the response is a success. */
 export async function api<T>(method: Method, path: string, options: Options = {}): Promise<T> {
   const { body, query, signal, apiKey, idempotencyKey } = options;
   const response = await fetch(ownUrl(path) + queryText(query), {
@@ -112,13 +112,13 @@ export async function api<T>(method: Method, path: string, options: Options = {}
   });
   const answer = await readJson(response);
   if (response.ok) return answer as T;
-  // A proxy in between gave up waiting.
+  // Only a proxy answers without an error body: it timed out, or the server is down.
   const isCut = GATEWAY_ERRORS.has(response.status) && (answer as ErrorBody).error === undefined;
   if (isCut) {
     noteLost();
     throw method === "GET" ? new Unreachable() : new NoAnswer(path);
   }
-  // Asking who is signed in, and signing in, tell of it themselves.
+  // The session query and the login form handle their own 401.
   const isAsking = path === "/api/session" && (method === "GET" || method === "POST");
   if (response.status === 401 && !isAsking) onSignedOut();
   throw new ApiError(response.status, answer as ErrorBody);
@@ -131,7 +131,7 @@ export const put = <T>(path: string, body: unknown): Promise<T> => api("PUT", pa
 export const patch = <T>(path: string, body: unknown): Promise<T> => api("PATCH", path, { body });
 export const remove = <T>(path: string): Promise<T> => api("DELETE", path);
 
-/** Removes what a list shows. The list is read again also where that failed: what it shows may have gone since it was read. */
+/** Deletes a record and reads its list again, also after a failure: another user may have deleted the record first. */
 export async function removeListed(path: string, readAgain: () => Promise<unknown>): Promise<void> {
   try {
     await remove(path);
@@ -146,7 +146,7 @@ function queryText(query: Query = {}): string {
   return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
 }
 
-/** A proxy in between may answer with a page of its own. */
+/** A proxy may answer with a page of its own, which is not JSON. */
 async function readJson(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
@@ -156,13 +156,13 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** One page of a listing. */
+/** One page of a list. */
 export interface Page<T> {
   data: T[];
   nextCursor: string | null;
 }
 
-/** All that a table needs to know of a listing: to be handed to a `DataTable` as it is. */
+/** The state of a list, in the form that `DataTable` takes. */
 interface TableState<T> {
   rows: T[];
   loading: boolean;
@@ -179,7 +179,7 @@ interface Paged<T> {
   query: UseInfiniteQueryResult<{ pages: Page<T>[] }>;
 }
 
-/** A listing, page by page, by the cursor that each page gives for the next. */
+/** Reads a list page by page with the cursor of the page before. */
 export function usePages<T>(
   path: string,
   query: Query = {},

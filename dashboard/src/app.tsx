@@ -21,14 +21,14 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
-      // What the server refused it would refuse again; only a server that is away is asked again.
+      // The server would refuse a refused request again, so only connection failures are retried.
       retry: (count, error) =>
         count < RETRIES && !(error instanceof ApiError && error.status > 0 && error.status < 500),
     },
   },
 });
 
-/** Everything: the look, the cache of answers, and behind the login the shell with its pages. */
+/** The root component: theme, query cache, login, and the shell with the pages. */
 export const App = () => (
   <MantineProvider
     theme={theme}
@@ -50,7 +50,7 @@ export const App = () => (
 function Gate() {
   const { session, error, retry } = useSessionQuery();
   const [path] = useLocation();
-  // What failed or grew old while the server was away is read again.
+  // Data that failed or became stale during an outage is read again.
   useEffect(() => whenFound(() => void client.invalidateQueries()), []);
   if (error)
     return (

@@ -3,7 +3,7 @@ import { IconPlugConnectedX } from "@tabler/icons-react";
 import { t } from "./i18n/t.ts";
 import { useLost, useWatchedConnection } from "./connection.ts";
 
-/** Says in the header that the server cannot be reached. */
+/** Shows in the header that the server cannot be reached. */
 export function ConnectionBadge() {
   useWatchedConnection();
   const lost = useLost();

@@ -1,9 +1,9 @@
 import { useEffect, useSyncExternalStore } from "react";
 import { ownUrl } from "./base.ts";
 
-/** How soon a lost server is asked again. */
+/** Interval of the health checks while the server is unreachable. */
 const PROBE_MS = 2000;
-/** A page that asks nothing by itself notices a lost server this late. */
+/** Interval of the health checks otherwise, so a page without requests notices an outage too. */
 const WATCH_MS = 10_000;
 
 let lost = false;
@@ -16,13 +16,13 @@ function setLost(next: boolean): void {
   for (const listener of listeners) listener();
 }
 
-/** Notes that a request or the stream got no answer, and asks the server until it answers again. */
+/** Records that a request or the stream got no response, and polls the server until it answers. */
 export function noteLost(): void {
   setLost(true);
   void probe();
 }
 
-/** Asks the health check, which needs no session and therefore keeps none alive. */
+/** Calls the health check. It needs no session, so polling does not keep one alive. */
 async function isReachable(): Promise<boolean> {
   try {
     const { ok } = await fetch(ownUrl("/healthz"), { cache: "no-store", credentials: "omit" });
@@ -48,15 +48,15 @@ function subscribe(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Whether the server cannot be reached. */
+/** True while the server cannot be reached. */
 export const useLost = (): boolean => useSyncExternalStore(subscribe, () => lost);
 
-/** Runs when the server answers again. */
+/** Runs the callback when the server answers again. */
 export function whenFound(run: () => void): () => void {
   return subscribe(() => !lost && run());
 }
 
-/** Looks every now and then whether the server is there, while the page is visible. */
+/** Checks the connection regularly while the page is visible. */
 export function useWatchedConnection(): void {
   useEffect(() => {
     const look = (): void => {

@@ -1,7 +1,7 @@
-/** The beginning of the keys under which unsaved work is in the session storage. */
+/** Prefix of the session-storage keys of unsaved drafts. */
 export const DRAFTS = "heliograph-draft ";
 
-/** Who signs out leaves nothing behind. */
+/** Deletes all drafts at sign-out. */
 export function forgetDrafts(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(DRAFTS)) sessionStorage.removeItem(key);
 }

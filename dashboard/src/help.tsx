@@ -9,7 +9,7 @@ const KEYS: readonly { keys: readonly string[]; does: string }[] = [
   { keys: ["Esc"], does: t("Close the open dialog") },
 ];
 
-/** The keys that work everywhere, and where to read on. */
+/** The global keyboard shortcuts and links to the documentation. */
 export default function Help({ onClose }: { onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title={t("Keyboard shortcuts and help")} size="md">

@@ -8,7 +8,6 @@ export function changeLanguage(code: Language): void {
   location.reload();
 }
 
-/** The languages of the dashboard, each under its own name. */
 export const LanguageSwitch = () => (
   <Menu position="bottom-end" withinPortal={false}>
     <Menu.Target>

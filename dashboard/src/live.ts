@@ -4,23 +4,23 @@ import { listen } from "./stream.ts";
 
 interface Stream {
   path: string;
-  /** It tells whole numbers, which viewers do not see, so that they hear nothing of it. */
+  /** The events contain full phone numbers. Viewers may not see those, so they do not subscribe. */
   membersOnly?: true;
 }
 
 const PHONES: Stream = { path: "/api/simulator/events", membersOnly: true };
 const MESSAGES: Stream = { path: "/api/live" };
 
-/** Where the server tells what happens, as it happens. A page hears one of these, so that no more than one is open. */
+/** The event stream of each event. A page uses a single stream, so only one connection is open. */
 const STREAM_OF = {
   message: PHONES,
   moved: MESSAGES,
   more: MESSAGES,
-  /** The stream of messages has begun, or has begun again. */
+  /** Sent whenever the stream of messages opens or reopens. */
   open: MESSAGES,
 } as const satisfies Record<string, Stream>;
 
-/** That a message was accepted, or has come into another state. */
+/** A message was accepted or changed its state. */
 export interface Moved {
   messageId: string;
   channel: string;
@@ -31,7 +31,7 @@ export interface Moved {
 
 type Event = keyof typeof STREAM_OF;
 
-/** Hears one kind of event for as long as a page is open. All pages share one stream. */
+/** Subscribes to one kind of event while the component is mounted. All subscribers share one stream. */
 export function useLive<T>(event: Event, hear: (data: T) => void): void {
   const latest = useRef(hear);
   const stream: Stream = STREAM_OF[event];

@@ -3,6 +3,6 @@ import { setCatalogue } from "./i18n/t.ts";
 
 document.documentElement.lang = language;
 
-// The catalogue comes first, so that constants of modules are translated, too. English needs none.
+// Loaded before the application, so that module constants are translated too. English needs no catalogue.
 if (language === "hi") setCatalogue((await import("./i18n/hi.ts")).HINDI);
 await import("./mount.tsx");

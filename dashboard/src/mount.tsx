@@ -4,7 +4,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { styleNonce } from "./base.ts";
 
-// The package that locks the page behind a dialogue looks for the nonce of its style element here.
+// Mantine's scroll lock reads the nonce of its style element from this global.
 Object.assign(globalThis, { __webpack_nonce__: styleNonce() });
 
 const root = document.querySelector("#root");

@@ -42,24 +42,24 @@ import { t } from "./i18n/t.ts";
 export interface NavEntry {
   label: string;
   icon: Icon;
-  /** Where it leads; a heading that opens has `children` in its place. */
+  /** Path of the page. A heading that opens has `children` instead. */
   path?: string;
   children?: readonly NavEntry[];
-  /** A second line, where the name alone does not say it. */
+  /** A second line that explains the label. */
   note?: string;
-  /** Further words by which the palette finds it. */
+  /** Further search terms for the command palette. */
   keywords?: string;
-  /** Served by this server outside of the application. */
+  /** Served by this server, but not part of the single-page application. */
   isOutside?: true;
 }
 
 interface NavSection {
-  /** Null for the jobs of every day, which need no heading. */
+  /** Null for the everyday pages, which need no heading. */
   title: string | null;
   entries: readonly NavEntry[];
 }
 
-/** The side bar, by job. The words under "Message app" and "RCS" are those of the API's documentation: keep them. */
+/** The side bar, by task. The names under "Message app" and "RCS" are those of the API documentation: keep them. */
 export const NAV: readonly NavSection[] = [
   {
     title: null,
@@ -293,7 +293,7 @@ export const NAV: readonly NavSection[] = [
   },
 ];
 
-/** The login of the signed-in user, in the menu at the top right. */
+/** The pages of the signed-in user, in the menu at the top right. */
 export const ACCOUNT_NAV: readonly NavEntry[] = [
   {
     label: t("My account"),
@@ -307,13 +307,13 @@ interface Destination {
   path: string;
   label: string;
   icon: Icon;
-  /** The headings above it, such as "RCS → Utility". */
+  /** The headings above the entry, such as "RCS → Utility". */
   trail: string;
   keywords: string;
   isOutside: boolean;
 }
 
-/** Every place that can be gone to, with the headings above it. */
+/** Every page entry with its headings. */
 export function destinations(entries: readonly NavEntry[], above: readonly string[] = []): Destination[] {
   return entries.flatMap(({ label, icon, path, children, isOutside = false, keywords = "" }) => [
     ...(path === undefined ? [] : [{ path, label, icon, trail: above.join(" → "), keywords, isOutside }]),
@@ -321,5 +321,5 @@ export function destinations(entries: readonly NavEntry[], above: readonly strin
   ]);
 }
 
-/** Every entry of the side bar and of the menu of the user. */
+/** Every entry of the side bar and of the user menu. */
 export const ENTRIES: readonly NavEntry[] = [...NAV.flatMap(({ entries }) => entries), ...ACCOUNT_NAV];

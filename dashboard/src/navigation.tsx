@@ -8,7 +8,6 @@ import classes from "./navigation.module.css";
 const leadsTo = (entry: NavEntry, path: string): boolean =>
   destinations([entry]).some((each) => path === each.path || path.startsWith(`${each.path}/`));
 
-/** The side bar. */
 export function Navigation() {
   const [path] = useLocation();
   return (

@@ -1,7 +1,7 @@
-/** A random UUID for one request or record. `crypto.randomUUID` exists only on pages over HTTPS. */
+/** A random UUID (version 4). `crypto.randomUUID` exists only on pages over HTTPS. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  // Version 4 and its variant.
+  // Version 4, variant 10.
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,7 +1,7 @@
 import { lazy, type ComponentType } from "react";
 
 interface PageEntry {
-  /** As wouter matches it: `/messages/:messageId`. */
+  /** Route pattern of wouter, such as `/messages/:messageId`. */
   path: string;
   page: ComponentType;
 }
@@ -10,7 +10,7 @@ type Loaded = Promise<{ default: ComponentType }>;
 
 const page = (path: string, load: () => Loaded): PageEntry => ({ path, page: lazy(load) });
 
-/** A page that shares its file with others like it. */
+/** A page that is a named export of a module with several pages. */
 const named = (path: string, load: () => Promise<ComponentType>): PageEntry =>
   page(path, async () => ({ default: await load() }));
 
@@ -19,7 +19,7 @@ const templateEditor = () => import("./pages/templates/editor.tsx");
 const origins = () => import("./pages/origins/origins.tsx");
 const webhooks = () => import("./pages/endpoints/webhooks.tsx");
 
-/** Every page, each in a chunk of its own. */
+/** Every page, each in its own chunk. */
 export const PAGES: readonly PageEntry[] = [
   page("/", () => import("./pages/home.tsx")),
   page("/start", () => import("./pages/start/start.tsx")),

@@ -5,7 +5,7 @@ type Catalogue = Readonly<Record<string, string>>;
 
 let catalogue: Catalogue = {};
 
-/** The texts of a language by their English; set before any module that shows a text is loaded. */
+/** Sets the translations by English text. Must run before any module that shows text is loaded. */
 export const setCatalogue = (texts: Catalogue): void => void (catalogue = texts);
 
 /**

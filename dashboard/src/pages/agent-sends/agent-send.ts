@@ -2,7 +2,7 @@ import { t } from "../../i18n/t.ts";
 
 export const AGENT_SENDS = "/api/agent-sends";
 
-/** A send that an agent has prepared. */
+/** A send that an AI agent has prepared. */
 export interface AgentSend {
   id: string;
   keyName: string | null;

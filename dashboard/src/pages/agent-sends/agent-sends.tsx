@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<AgentSend>[] = [
   { title: t("Actions"), render: (send) => send.state === "waiting" && <Decision send={send} /> },
 ];
 
-/** Lists the sends of agents; a person approves or declines those that wait. */
+/** Lists the sends of AI agents. A person approves or declines those that are pending. */
 export default function AgentSends() {
   const [filters, change] = useUrlState(["state"] as const);
   const { state } = filters;

@@ -20,7 +20,7 @@ interface Entry {
   at: number;
   actor: { kind: "user" | "key" | "agent" | "nobody"; id: string | null; name: string | null };
   action: string;
-  /** The action in words. */
+  /** The action as a sentence. */
   summary: string;
   kind: string;
   recordId: string | null;
@@ -76,7 +76,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   { title: t("From"), wide: true, render: ({ address }) => <Text size="sm">{address}</Text> },
 ];
 
-/** Who changed what, and when. */
+/** The audit log. */
 export default function Audit() {
   return (
     <OwnersOnly title={t("Audit log")}>

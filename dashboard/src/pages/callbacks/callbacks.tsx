@@ -56,7 +56,7 @@ const columnsWith = (open: (id: string) => void): Column<Callback>[] => [
   { title: t("Next attempt"), wide: true, render: ({ nextTryAt }) => <TimeText at={nextTryAt} size="sm" /> },
 ];
 
-/** What your servers were told, or are to be told, with every try and what they answered. */
+/** Webhook deliveries with every attempt and its response. */
 export default function Callbacks() {
   const [filters, change] = useUrlState(FILTERS);
   const [{ open }, changeOpen] = useUrlState(["open"]);

@@ -16,11 +16,11 @@ const DAY_MS = 86_400_000;
 
 interface Props {
   endpoints: readonly KnownEndpoint[];
-  /** The endpoint that the list is filtered by. */
+  /** The endpoint of the list's filter; empty for all. */
   chosen: string;
 }
 
-/** After an outage of yours: everything at once that has not arrived since then. */
+/** Queues every undelivered callback again, for the time after an outage of the receiver. */
 export function RecoverButton({ endpoints, chosen }: Props) {
   const client = useQueryClient();
   const [opened, { open, close }] = useDisclosure(false);
@@ -29,7 +29,7 @@ export function RecoverButton({ endpoints, chosen }: Props) {
   const { run, start, stop, clear } = useRun();
 
   async function recover(): Promise<void> {
-    // What is switched off is told nothing; who asks for it by name is told so by the server.
+    // "All endpoints" skips disabled ones. For a disabled endpoint chosen by name, the server explains the refusal.
     const wanted = endpoints.filter(({ id, enabled }) => (endpointId === null ? enabled : id === endpointId));
     await start(async (tell, signal) => {
       let resent = 0;

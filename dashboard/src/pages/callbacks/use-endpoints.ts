@@ -11,7 +11,7 @@ export interface KnownEndpoint {
 const PATHS = ["/api/webhooks", "/api/dlr-configs"];
 const MAX = 200;
 
-/** Every address that is told anything, whatever it is told. */
+/** All endpoints: webhooks and delivery-report configurations. */
 export function useEndpoints(): KnownEndpoint[] {
   const { data = [] } = useQuery({
     queryKey: ["endpoints"],

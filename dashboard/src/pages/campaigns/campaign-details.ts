@@ -11,11 +11,11 @@ const LINK_PAGES = 5;
 interface Failures {
   reasons: { code: string | null; words: string; count: number }[];
   lookedAt: number;
-  /** Whether more have failed than were looked at. */
+  /** True if there are more failed messages than the `lookedAt` newest. */
   more: boolean;
 }
 
-/** Why the newest of the failed messages failed, the most frequent reason first. */
+/** Failure reasons of the newest failed messages, most frequent first. */
 export function useFailures({ name, counts }: Campaign) {
   const failed = counts.Failed ?? 0;
   return useQuery({
@@ -40,7 +40,7 @@ export function useFailures({ name, counts }: Campaign) {
   });
 }
 
-/** The links in a campaign's newest messages: they carry the id of the request that both came with. */
+/** The links in the newest messages of a campaign. A link and its message share the request id. */
 export function useClicks({ name, createdAt }: Campaign) {
   return useQuery({
     queryKey: ["campaign clicks", name],

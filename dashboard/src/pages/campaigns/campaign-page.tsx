@@ -20,13 +20,13 @@ import { useClicks, useFailures } from "./campaign-details.ts";
 
 const REFRESH_MS = 5000;
 
-/** One campaign: how far its messages are, why some failed, who clicked, and the brakes. */
+/** One campaign: delivery funnel, failure reasons, clicks, and the buttons to pause or cancel it. */
 export default function CampaignPage() {
   const { id } = useParams<{ id: string }>();
   const { data, error, refetch } = useQuery({
     queryKey: [CAMPAIGNS, id],
     queryFn: ({ signal }) => get<Campaign>(`${CAMPAIGNS}/${id}`, {}, signal),
-    // Nothing moves any more once nothing is pending.
+    // A campaign without pending messages no longer changes.
     refetchInterval: ({ state }) => ((state.data?.counts.Pending ?? 0) > 0 ? REFRESH_MS : false),
   });
   if (error)
@@ -171,7 +171,7 @@ function Clicks({ campaign }: { campaign: Campaign }) {
   );
 }
 
-/** Pausing holds what no carrier has yet; cancelling ends it for good. */
+/** The buttons that pause, resume or cancel. They affect only messages that no carrier has yet. */
 function Brakes({ campaign }: { campaign: Campaign }) {
   const { id, name, status } = campaign;
   const client = useQueryClient();

@@ -1,5 +1,5 @@
 import { t } from "../../i18n/t.ts";
-/** What the API answers about everything that was sent under one name. */
+/** A campaign as the API returns it: all messages that were sent under one name. */
 export interface Campaign {
   id: string;
   name: string;
@@ -17,7 +17,7 @@ export const totalOf = ({ counts }: Campaign): number => Object.values(counts).r
 const stateSum = ({ states }: Campaign, ...names: readonly string[]): number =>
   names.reduce((sum, name) => sum + (states[name] ?? 0), 0);
 
-/** From accepted to read, each with all that came after it. */
+/** Delivery funnel from accepted to read. Each count includes the counts of all later steps. */
 export function funnelOf(campaign: Campaign): { name: string; count: number; color: string }[] {
   const read = stateSum(campaign, "read");
   const delivered = read + stateSum(campaign, "delivered");

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Campaign>[] = [
   { title: t("Started"), wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
 ];
 
-/** Delivered, pending and failed as one bar, with the same in words below it. */
+/** Delivered, pending and failed messages as a stacked bar, with the counts as text. */
 function Outcome({ campaign }: { campaign: Campaign }) {
   const total = Math.max(1, totalOf(campaign));
   const { Delivered = 0, Pending = 0, Failed = 0 } = campaign.counts;
@@ -50,7 +50,7 @@ function Outcome({ campaign }: { campaign: Campaign }) {
   );
 }
 
-/** Everything that was sent under one name, with what became of it. */
+/** All campaigns with their outcomes. */
 export default function Campaigns() {
   const [, navigate] = useLocation();
   const [{ q }, change] = useUrlState(["q"]);

@@ -10,23 +10,23 @@ import { RBM_PARTS } from "./rbm-fields.ts";
 import { SMPP_PARTS } from "./smpp-fields.ts";
 import { WHATSAPP_PARTS } from "./whatsapp-fields.ts";
 
-/** What a line speaks, and what it asks for besides a name and a speed. */
+/** A carrier protocol and the settings of its connection. */
 export interface Adapter {
   value: string;
   label: string;
   about: string;
   fields: readonly Field[];
   starts: Values;
-  /** What there is to see and to try of a line with somebody at its other end; null where there is nobody. */
+  /** Status and tests of the connection; null for the simulator. */
   line: RealLine | null;
 }
 
-/** What a line to a real carrier can show. */
+/** Status and tests that a connection to a real carrier offers. */
 export interface RealLine {
   channel: Channel;
-  /** How it is asked whether it knows us, without sending anything; null where only a message shows it. */
+  /** Connection test that sends no message; null if the protocol has none. */
   trial: { button: string; about: string; yes: string } | null;
-  /** Where its callback address is to be entered; null where nobody calls back. */
+  /** The place at the provider for our callback URL; null if the protocol has no callbacks. */
   callback: string | null;
   hasBinds: boolean;
   hasTemplates: boolean;
@@ -37,7 +37,7 @@ const lineOf = (name: string, parts: Parts, habits?: LineHabits): Pick<Adapter, 
   fields: [{ name, label: t("Connection"), input: { kind: "own", component: lineInput(name, parts, habits) }, parts }],
 });
 
-/** Every adapter. One that is added here has its form, its health and its place in the list. */
+/** Every adapter. An entry here adds the form, the health panel and the option in the list. */
 export const ADAPTERS: readonly Adapter[] = [
   {
     value: "simulator",

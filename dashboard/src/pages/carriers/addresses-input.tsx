@@ -17,7 +17,7 @@ const KINDS: readonly (readonly [Kinds, string])[] = [
   ["recipient", t("Recipient")],
 ];
 
-/** How senders and recipients are marked for the carrier: type of number and numbering plan of each kind. */
+/** Type of number (TON) and numbering plan (NPI) of senders and recipients. */
 export function AddressesInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const addresses = value as Addresses;
   const part = (kind: Kinds, name: keyof Kind, what: string, max: number) => (

@@ -4,7 +4,7 @@ import type { OwnInputProps } from "../../parts/record/field.ts";
 
 type Authentication = Readonly<Record<"header" | "scheme", string>>;
 
-/** The header that the token goes in, and what stands before it there. */
+/** The header of the token and the prefix before the token. */
 export function AuthenticationInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const authentication = value as Authentication;
   const common = (name: keyof Authentication) => ({

@@ -13,7 +13,7 @@ interface Pulled {
   unread: readonly { name: string; language: string; reason: string }[];
 }
 
-/** A button that brings a platform's templates now, and says what became of them. */
+/** A button that syncs the platform's templates now and shows the result. */
 export function BringTemplates({ carrier }: { carrier: Carrier }) {
   const client = useQueryClient();
   const pull = useMutation({

@@ -2,7 +2,7 @@ import { TextInput } from "@mantine/core";
 import { t } from "../../i18n/t.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 
-/** Where a platform calls back, ready to be taken there. */
+/** The callback URL of a carrier connection, to be copied to the provider's console. */
 export const CallbackAddress = ({ url, where }: { url: string; where: string }) => (
   <TextInput
     label={t("Callback URL")}

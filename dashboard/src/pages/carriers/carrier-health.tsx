@@ -16,14 +16,14 @@ import { LineTrial } from "./line-trial.tsx";
 import { TestEmail } from "./test-email.tsx";
 import { TestMessage } from "./test-message.tsx";
 
-/** How a line does, in a word: refused is somebody's to mend, down mends itself. */
+/** Connection state. "Refused" needs a fix by the operator; "down" is retried automatically. */
 function wordFor({ up, pausedUntil, binds }: CarrierState): string {
   if (up) return pausedUntil === null ? "up" : "paused";
   if (binds.some(({ state }) => state === "refused")) return "refused";
   return binds.some(({ state }) => state === "connecting") ? "connecting" : "down";
 }
 
-/** How a line does, where anybody knows. */
+/** Connection state of a carrier. Simulated carriers have one only while they are set to be down. */
 export function CarrierBadge({ carrier }: { carrier: Carrier }) {
   const { data } = useCarrierState(carrier);
   if (data) return <StatusBadge status={wordFor(data)} />;
@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Bind>[] = [
   { title: t("In flight"), align: "right", render: ({ inFlight }) => formatNumber(inFlight) },
 ];
 
-/** How a line does and what the carrier said no to, where it is called back, and what can be tried on it. */
+/** Binds, recent refusals, callback URL and connection tests of a carrier. */
 export function CarrierHealth({ carrier, line }: { carrier: Carrier; line: RealLine }) {
   const { data, error, refetch } = useCarrierState(carrier);
   if (error) return <ErrorState error={error} retry={() => void refetch()} />;

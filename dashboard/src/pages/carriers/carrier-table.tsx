@@ -71,5 +71,5 @@ const KIND: RecordKind<Carrier> = {
   },
 };
 
-/** The lines to networks. */
+/** The table of carrier connections. */
 export const CarrierTable = () => <RecordTable kind={KIND} />;

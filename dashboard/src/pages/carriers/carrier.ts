@@ -4,7 +4,7 @@ import type { Chaos } from "../../parts/chaos-knobs.ts";
 import type { RecordRow } from "../../parts/record/record-kind.ts";
 import { adapterOf } from "./adapters.ts";
 
-/** Where the API has the lines. */
+/** API path of the carrier connections. */
 export const CARRIERS = "/api/carriers";
 
 export interface Carrier extends RecordRow {
@@ -22,7 +22,7 @@ export interface Bind {
   inFlight: number;
 }
 
-/** What a line tells of itself, as it is on the node that answers. */
+/** Live state of a connection, as reported by the node that answers. */
 export interface CarrierState {
   up: boolean;
   node: number;

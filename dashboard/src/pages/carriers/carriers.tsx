@@ -5,7 +5,7 @@ import { CarrierTable } from "./carrier-table.tsx";
 import { Receipts } from "./receipts.tsx";
 import { RouteTable } from "./route-table.tsx";
 
-/** The lines to networks, and which messages take which. */
+/** Carrier connections and the routes to them. */
 export default function Carriers() {
   return (
     <>

@@ -5,14 +5,14 @@ import { t } from "../../i18n/t.ts";
 import { CALM, KNOBS, type Chaos } from "../../parts/chaos-knobs.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 
-/** How one simulated line misbehaves; null is as the account's simulator does. */
+/** Chaos settings of one simulated carrier; null uses those of the account's simulator. */
 export function ChaosInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const chaos = value as Chaos | null;
   const { data } = useQuery({
     queryKey: ["chaos"],
     queryFn: ({ signal }) => get<Chaos>("/api/simulator/chaos", {}, signal),
   });
-  // A server that does not know a knob does not tell its value.
+  // Older servers lack some of these settings and omit them.
   const known = (name: string): boolean => data !== undefined && name in data;
   const calm = Object.fromEntries(Object.entries(CALM).filter(([name]) => known(name)));
   return (

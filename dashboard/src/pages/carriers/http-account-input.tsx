@@ -19,7 +19,7 @@ const mapRows = (word: string): Rows => ({
 });
 const VALUES = mapRows("value");
 
-/** Who we are to the provider: what its preset asks for, or values of one's own by name. */
+/** Account values for the provider: the fields of its preset, or any named values without a preset. */
 export function HttpValuesInput(props: OwnInputProps) {
   const { value, onChange, disabled, faultAt, values: line } = props;
   const preset = presetOf(line["preset"]);
@@ -45,11 +45,11 @@ export function HttpValuesInput(props: OwnInputProps) {
   );
 }
 
-/** The secret by which calls show that they come from the provider. */
+/** Name of the secret that authenticates the provider's callbacks. */
 const CALLBACK = "callback";
 const KEPT_BESIDE = new Set([CALLBACK, "callbackBefore"]);
 
-/** What nobody is shown: what the preset asks for, or what a request of one's own names, and the key of our address. */
+/** Secrets of the preset, secrets that the request template names, and the callback key. All are write-only. */
 export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: line }: OwnInputProps) {
   const given = (value ?? {}) as Given;
   const kept = new Set((line["secretNames"] as readonly string[] | undefined) ?? []);
@@ -91,16 +91,16 @@ export function HttpSecretsInput({ value, onChange, disabled, faultAt, values: l
   );
 }
 
-/** What is empty is not given. */
+/** The values with one of them changed. Empty values are removed. */
 const withOne = (given: Given, name: string, value: string): Given =>
   Object.fromEntries(Object.entries({ ...given, [name]: value }).filter(([, each]) => each !== ""));
 
-/** The values or secrets that a request names, wherever it does. */
+/** Names of the values or secrets that the request template uses. */
 function namesIn(line: Values, kind: "value" | "secret"): string[] {
   const written = JSON.stringify([line["path"], line["headers"], line["basicAuth"], line["body"]]);
   return [...written.matchAll(new RegExp(`\\{\\{${kind}:(\\w+)\\}\\}`, "g"))].map(([, name = ""]) => name);
 }
 
-/** What is asked for by a name that somebody made up. */
+/** Labels for names without a label of their own. */
 const wordsFor = (word: string, names: readonly string[]): Given =>
   Object.fromEntries(names.map((name) => [name, `${word} ${name}`]));

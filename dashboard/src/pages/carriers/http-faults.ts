@@ -3,13 +3,13 @@ import { presetOf } from "./http-presets.ts";
 
 type FaultAt = OwnInputProps["faultAt"];
 
-/** Where a placeholder can stand; the server says there that nobody gave what it stands for. */
+/** Fields with placeholders. The server reports a missing value at the field that uses it. */
 const TEMPLATES = ["path", "body", "basicAuth.*", "headers.*"];
 const GIVEN = /^(?:values|secrets)\.(\w+)$/;
 
 const names = (fault: string, name: string): boolean => new RegExp(`\\b${name}\\b`).test(fault);
 
-/** What is wrong at a path: what a preset asks for and nobody gave is said where it is asked for, not where it would stand. */
+/** The error for a path. A missing value of a preset is shown at its input, not at the template that uses it. */
 export function httpFault(line: Values, path: string, faultAt: FaultAt): string | undefined {
   const fault = faultAt(path);
   const name = GIVEN.exec(path)?.[1];

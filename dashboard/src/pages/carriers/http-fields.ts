@@ -9,7 +9,7 @@ import { jsonInput, templateInput } from "./template-inputs.tsx";
 const template = (name: string, label: string, hint: string): Field => own(name, label, hint, templateInput(name));
 const json = (name: string, label: string, hint: string): Field => own(name, label, hint, jsonInput(name));
 
-/** One field for each address that is usual, because it stands there until another is written. */
+/** One field per preset, because each preset has its own default URL as the placeholder. */
 const baseUrls: readonly Field[] = [null, ...HTTP_PRESETS].map((preset) => ({
   name: "baseUrl",
   label: t("Base URL"),
@@ -24,7 +24,7 @@ const baseUrls: readonly Field[] = [null, ...HTTP_PRESETS].map((preset) => ({
   when: (line) => presetOf(line["preset"]) === (preset ?? undefined),
 }));
 
-/** What a line over HTTP is asked for: the account first, and below the whole request for providers that nobody knows yet. */
+/** Settings of an HTTP connection: the account first, the full request template under "Advanced". */
 export const HTTP_PARTS: Parts = {
   starts: { preset: HTTP_PRESETS[0]?.value, timeoutSeconds: 15, requestsMax: 10 },
   fields: [
@@ -81,6 +81,6 @@ export const HTTP_PARTS: Parts = {
   ],
 };
 
-/** Another provider begins anew, as it does with the server: what is left of the last one would be a request that nobody knows. */
+/** A change of the preset resets the form, as on the server: the old request template does not fit another provider. */
 export const setHttp = (line: Values, name: string, next: unknown): Values =>
   name === "preset" ? { ...HTTP_PARTS.starts, preset: next } : { ...line, [name]: next };

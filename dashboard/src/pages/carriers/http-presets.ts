@@ -1,15 +1,15 @@
 import { t } from "../../i18n/t.ts";
-/** What one provider asks for, by the names that the server's preset has for it. */
+/** The values and secrets of one provider, named as in the server's preset. */
 interface HttpPreset {
   value: string;
   label: string;
-  /** Null where everybody has one of their own. */
+  /** Null if every customer has a URL of their own. */
   baseUrl: string | null;
   values: Readonly<Record<string, string>>;
   secrets: Readonly<Record<string, string>>;
 }
 
-/** The providers that are known, each with what has to be given of an account there. */
+/** Providers with a preset, and the account fields of each. */
 export const HTTP_PRESETS: readonly HttpPreset[] = [
   {
     value: "kannel",

@@ -4,7 +4,7 @@ import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import { SecretInput } from "../../parts/record/secret-input.tsx";
 
-/** The key file of a service account, pasted or chosen, and never shown; empty is left out, so that the one there is stays. */
+/** The key file of a service account, pasted or chosen, never shown. Empty keeps the stored one. */
 export function KeyFileInput({ label, hint = "", value, onChange, disabled, faultAt, values }: OwnInputProps) {
   const { clientEmail } = values;
   const kept =
@@ -16,7 +16,7 @@ export function KeyFileInput({ label, hint = "", value, onChange, disabled, faul
       <SecretInput
         label={label}
         description={hint + kept}
-        // A line of JSON is worth the same as many, and only a single line can be hidden.
+        // Only single-line inputs can be masked. JSON stays valid without its line breaks.
         value={typeof value === "string" ? value : ""}
         onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
         error={faultAt("serviceAccount")}

@@ -6,13 +6,13 @@ const LANES = ["OTP", "TRANS", "PROMO"] as const;
 type Lanes = Readonly<Record<(typeof LANES)[number], number>>;
 
 interface Limits {
-  /** Of the field, for what is wrong with it. */
+  /** Name of the field, to find its errors. */
   name: string;
   min: number;
   max: number;
 }
 
-/** An input for a number by the type of a message. */
+/** An input with one number per message class. */
 export const lanesInput = ({ name, min, max }: Limits): ComponentType<OwnInputProps> =>
   function LanesInput({ label, hint, value, onChange, disabled, faultAt }) {
     const numbers = value as Lanes;

@@ -2,7 +2,7 @@ import type { ComponentType } from "react";
 import { t } from "../../i18n/t.ts";
 import { ADVANCED, type Field, type OwnInputProps } from "../../parts/record/field.ts";
 
-/** One of a few words. */
+/** A field with fixed options. */
 export const choice = (
   name: string,
   label: string,
@@ -15,7 +15,7 @@ export const choice = (
   input: { kind: "choice", options: options.map(([value, word]) => ({ value, label: word })) },
 });
 
-/** A whole number between two others. */
+/** A whole number within limits. */
 export const number = (
   name: string,
   label: string,
@@ -37,7 +37,7 @@ export const flag = (name: string, label: string, hint: string): Field => ({
   input: { kind: "switch" },
 });
 
-/** What the server never shows: an empty field leaves it as it is. */
+/** A write-only secret. Empty keeps the stored one. */
 export const secret = (name: string, label: string, hint: string): Field => ({
   name,
   label,
@@ -46,7 +46,7 @@ export const secret = (name: string, label: string, hint: string): Field => ({
   input: { kind: "text", type: "password", empty: "omit" },
 });
 
-/** A field with an input of its own. */
+/** A field with a custom input component. */
 export const own = (name: string, label: string, hint: string, component: ComponentType<OwnInputProps>): Field => ({
   name,
   label,
@@ -54,5 +54,5 @@ export const own = (name: string, label: string, hint: string, component: Compon
   input: { kind: "own", component },
 });
 
-/** Below "Advanced": what few lines need. */
+/** Moves a field under "Advanced". */
 export const advanced = (field: Field): Field => ({ ...field, more: ADVANCED });

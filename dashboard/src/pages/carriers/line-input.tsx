@@ -3,7 +3,7 @@ import type { ComponentType } from "react";
 import { partsOf, type OwnInputProps, type Parts, type Values } from "../../parts/record/field.ts";
 import { FieldList } from "../../parts/record/field-list.tsx";
 
-/** What a kind of line does otherwise than to set the one field, and to show a fault where the server says it is. */
+/** Overrides of an adapter: how a field changes the others, and at which field an error appears. */
 export interface LineHabits {
   set: (line: Values, name: string, next: unknown) => Values;
   faultAt: (line: Values, path: string, told: OwnInputProps["faultAt"]) => string | undefined;
@@ -14,7 +14,7 @@ const USUAL: LineHabits = {
   faultAt: (_line, path, told) => told(path),
 };
 
-/** An input for all fields of a line, whose faults the server tells below `adapter`. */
+/** An input for all connection settings of an adapter. The server reports their errors below `adapter`. */
 export const lineInput = (adapter: string, parts: Parts, habits = USUAL): ComponentType<OwnInputProps> =>
   function LineInput({ label, value, onChange, disabled, faultAt }) {
     const line = partsOf(parts, value);

@@ -1,4 +1,4 @@
-/** What a new line to WhatsApp begins with, as the server has it too. */
+/** Defaults of a new WhatsApp connection, the same as on the server. */
 export const WHATSAPP_STARTS = {
   phoneNumberId: null,
   businessAccountId: null,
@@ -10,7 +10,7 @@ export const WHATSAPP_STARTS = {
   responseSeconds: 30,
 };
 
-/** What a new line to RCS for Business begins with, as the server has it too. */
+/** Defaults of a new RCS for Business connection, the same as on the server. */
 export const RBM_STARTS = {
   baseUrl: "https://rcsbusinessmessaging.googleapis.com",
   tokenUrl: null,

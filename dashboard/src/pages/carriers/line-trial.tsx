@@ -24,7 +24,7 @@ interface Props {
   words: NonNullable<RealLine["trial"]>;
 }
 
-/** A button that asks a carrier once whether it would have us, and says what happened. */
+/** A button that tests the connection to a carrier once and shows the result. */
 export function LineTrial({ carrier, words }: Props) {
   const trial = useMutation({ mutationFn: () => post<Trial>(`${CARRIERS}/${carrier.id ?? ""}/test`) });
   return (

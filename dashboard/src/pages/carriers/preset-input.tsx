@@ -9,7 +9,7 @@ const OPTIONS = [
   { value: OTHER, label: t("Another provider") },
 ];
 
-/** Whose request it is; null is one that is written below "Advanced". */
+/** The provider preset. Null means that the request is written under "Advanced". */
 export const PresetInput = ({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) => (
   <Select
     label={label}

@@ -9,7 +9,7 @@ interface Hours {
 
 const USUAL: Hours = { from: "21:00", to: "10:00" };
 
-/** When promotions wait, or null for never. */
+/** Quiet hours, during which promotions wait; null for none. */
 export function QuietHoursInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const hours = value as Hours | null;
   const time = (name: "from" | "to", word: string) => (

@@ -7,7 +7,7 @@ import { RBM_STARTS } from "./line-starts.ts";
 
 const TTL_MAX_SECONDS = 2_592_000;
 
-/** What a line to RCS for Business is asked for: a key and a word, and what hardly anybody changes below. */
+/** Settings of an RCS for Business connection: key file and callback token first, rarely changed settings below. */
 export const RBM_PARTS: Parts = {
   starts: RBM_STARTS,
   fields: [

@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Receipt>[] = [
   { title: t("Actions"), render: (receipt) => <Actions receipt={receipt} /> },
 ];
 
-/** Receipts of which nobody knows which message they are about, and what can be done about them. */
+/** Unmatched delivery receipts, with the actions to match or delete them. */
 export function Receipts() {
   const [{ carrier }, change] = useUrlState(["carrier"]);
   const { table, rows, query } = usePages<Receipt>(PATH, { carrier });
@@ -112,7 +112,7 @@ interface Replayed {
   nextCursor: string | null;
 }
 
-/** The server looks at so many in a request; this goes on until all were looked at. */
+/** Retries all unmatched receipts, page by page, because one request covers a limited number. */
 function MatchAll({ carrier, isEmpty }: { carrier: string; isEmpty: boolean }) {
   const client = useQueryClient();
   const { run, start, stop } = useRun();

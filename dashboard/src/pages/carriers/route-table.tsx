@@ -25,7 +25,7 @@ interface Route extends RecordRow {
 
 const TYPES = ["OTP", "TRANS", "PROMO"].map((value) => ({ value, label: value }));
 
-/** Every record of a kind, for who has to choose one. */
+/** Upper limit of a list that fills a select input. */
 const LIST = { limit: 200 } as const;
 const USUAL_PRIORITY = 100;
 
@@ -33,7 +33,7 @@ const USUAL_PRIORITY = 100;
 const channelOf = (carriers: readonly Carrier[], name: unknown): Route["channel"] =>
   adapterOf(carriers.find((carrier) => carrier.name === name)?.adapter ?? "")?.line?.channel ?? null;
 
-/** Before every route to a simulated carrier that takes all messages, so that a new one shares its messages with none. */
+/** A priority ahead of every catch-all route to a simulated carrier, so that the new route gets its messages first. */
 function priorityBefore(routes: readonly Route[], carriers: readonly Carrier[]): number {
   const catchAlls = routes.filter(
     ({ channel, routeClasses, prefixes, senders, carrier }) =>
@@ -75,7 +75,7 @@ const kindWith = (carriers: readonly Carrier[], routes: readonly Route[]): Recor
       label: t("Carrier"),
       input: { kind: "choice", options: carriers.map(({ name }) => ({ value: name, label: name })) },
       required: true,
-      // A real carrier serves one channel.
+      // A real carrier serves a single channel.
       implies: (name) => ({ channel: channelOf(carriers, name) }),
     },
     {
@@ -196,13 +196,13 @@ const kindWith = (carriers: readonly Carrier[], routes: readonly Route[]): Recor
   removal: t("Its messages take the next matching route, or are rejected."),
 });
 
-/** A real carrier, where there is one: nobody adds a route to send more to the simulator. */
+/** Default carrier of a new route: a real one if there is one. */
 function firstOf(carriers: readonly Carrier[]): Pick<Route, "carrier" | "channel"> {
   const carrier = carriers.find(({ name }) => channelOf(carriers, name) !== null)?.name ?? "simulator";
   return { carrier, channel: channelOf(carriers, carrier) };
 }
 
-/** Which messages take which line. */
+/** Routes: the carrier for each kind of message. */
 export function RouteTable() {
   const { data: carriers } = useQuery({
     queryKey: [CARRIERS, "all"],

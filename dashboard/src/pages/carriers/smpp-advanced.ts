@@ -5,7 +5,7 @@ import { lanesInput } from "./lanes-input.tsx";
 import { advanced, own } from "./line-fields.ts";
 import { ErrorTextsInput, ReceiptTlvsInput, StatusPolicyInput, TlvsInput } from "./smpp-rows.tsx";
 
-/** What most carriers take, as the server has it too. */
+/** Defaults that suit most carriers, the same as on the server. */
 export const SMPP_ADVANCED_STARTS: Values = {
   addresses: {
     alphanumeric: { ton: 5, npi: 0 },
@@ -22,7 +22,7 @@ export const SMPP_ADVANCED_STARTS: Values = {
   errorTexts: {},
 };
 
-/** What few lines need, and only with the carrier's manual at hand. */
+/** Settings that few carriers require, as stated in their manual. */
 export const SMPP_ADVANCED: readonly Field[] = [
   own(
     "addresses",

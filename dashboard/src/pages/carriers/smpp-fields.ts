@@ -4,7 +4,7 @@ import { choice, flag, number } from "./line-fields.ts";
 import { SMPP_ADVANCED, SMPP_ADVANCED_STARTS } from "./smpp-advanced.ts";
 import { TlsInput } from "./tls-input.tsx";
 
-/** Mostly empty, because few carriers ask for it. */
+/** A text field that is empty for most carriers. */
 const word = (name: string, label: string, hint: string): Field => ({
   name,
   label,
@@ -13,7 +13,7 @@ const word = (name: string, label: string, hint: string): Field => ({
 });
 const further = (field: Field): Field => ({ ...field, more: true });
 
-/** How receipts spell ids, as the API names it. */
+/** Message-id formats of receipts, as the API names them. */
 const ID_FORMS = [
   "lower case",
   "upper case",
@@ -37,7 +37,7 @@ const ID_FORMS = [
   "leading zeros, 20 digits",
 ];
 
-/** What a line over SMPP is asked for, with what most carriers take. What stands here is all that the form sends. */
+/** Settings of an SMPP connection, with common defaults. The form sends only the fields listed here. */
 export const SMPP_PARTS: Parts = {
   starts: {
     host: "",
@@ -79,7 +79,7 @@ export const SMPP_PARTS: Parts = {
       name: "port",
       label: t("Port"),
       hint: t("Usually 2775 (3550 with TLS)."),
-      // Nobody writes a port with a comma.
+      // Ports are written without a thousands separator.
       input: { kind: "number", min: 1, max: 65_535, grouped: false },
       required: true,
     },

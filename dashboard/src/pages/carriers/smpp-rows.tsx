@@ -4,7 +4,7 @@ import { mapOf, RowsInput, type Rows } from "../../parts/record/rows-input.tsx";
 
 const asOptions = (words: readonly string[]): Option[] => words.map((value) => ({ value, label: value }));
 
-/** Carriers write tags in hex, and so do we. */
+/** TLV tags in hexadecimal, as in carriers' manuals. */
 const hex = (tag: number | string): string =>
   typeof tag === "number" ? `0x${tag.toString(16).toUpperCase().padStart(4, "0")}` : tag;
 

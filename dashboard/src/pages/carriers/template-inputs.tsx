@@ -16,7 +16,7 @@ const PLACEHOLDER = t("Preset or default value");
 const faultIn = (faultAt: OwnInputProps["faultAt"], name: string): string | undefined =>
   faultAt(name) ?? faultAt(`${name}.*`);
 
-/** An input for a template; one that nobody has touched is left out, an empty one is sent as it is. */
+/** An input for a request template. Untouched, it is left out; an empty text is sent. */
 export const templateInput = (name: string): ComponentType<OwnInputProps> =>
   function TemplateInput({ label, hint, value, onChange, disabled, faultAt }) {
     return (
@@ -33,14 +33,14 @@ export const templateInput = (name: string): ComponentType<OwnInputProps> =>
     );
   };
 
-/** An input for what only JSON can hold. What is no JSON is sent as the text it is, and the server says what it thinks of it. */
+/** An input for JSON. Invalid JSON is sent as text, and the server reports the error. */
 export const jsonInput = (name: string): ComponentType<OwnInputProps> =>
   function JsonInput(props) {
-    // What was written for one preset is nothing to the next.
+    // The key resets the input when the preset changes.
     return <JsonText key={String(props.values["preset"])} {...props} name={name} />;
   };
 
-/** What is half written is kept here, where the shape of the API could not hold it. */
+/** Keeps the text as typed: incomplete JSON has no value in the record. */
 function JsonText({ label, hint, value, onChange, disabled, faultAt, name }: OwnInputProps & { name: string }) {
   const [text, setText] = useState(value === undefined ? "" : JSON.stringify(value, null, 2));
   return (
@@ -65,7 +65,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It may be half written, or a path, which needs no quotes.
+    // Incomplete JSON, or a path, which needs no quotes.
     return text;
   }
 }

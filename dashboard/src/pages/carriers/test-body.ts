@@ -5,15 +5,15 @@ import { ORIGINS } from "../../parts/origins.ts";
 import { requestOf } from "../compose/body.ts";
 import { draftOf, kindFor } from "../templates/sendable.ts";
 
-/** What somebody has written to try a line. */
+/** Inputs of the test message form. */
 export interface Written {
   from: string;
   to: string;
   text: string;
-  /** Its name; empty for the first. */
+  /** Template name; empty for the first template. */
   template: string;
   params: readonly string[];
-  /** The text or the address of the header; empty for the usual one. */
+  /** Text or URL of the header; empty for the default. */
   header: string;
 }
 
@@ -26,7 +26,7 @@ export const NOTHING_WRITTEN: Written = {
   header: "",
 };
 
-/** What the header of a template is asked for; null where it has none. */
+/** Label and default of the template's header input; null if the template has no header. */
 export function headerOf(template: Template): { label: string; usual: string } | null {
   if (template.channel !== "chatapp" || !template.header) return null;
   const { headerText, link } = draftOf(template, []);
@@ -35,7 +35,7 @@ export function headerOf(template: Template): { label: string; usual: string } |
     : { label: t("URL of the {type}", { type: template.header.type }), usual: link };
 }
 
-/** The body of a send on the channel, as `POST /v1` takes it. */
+/** The request body for the channel's `POST /v1` endpoint. */
 export function bodyOf(
   channel: SendChannel,
   written: Written,

@@ -11,7 +11,7 @@ import { Outcome, type Try } from "./test-message.tsx";
 
 const NOTHING_WRITTEN = { from: "", to: "", subject: t("Test"), text: t("Can you read this?") };
 
-/** A button and a small form that send one e-mail straight through a line, and show the reply of its server. */
+/** Sends one test e-mail directly through a connection and shows the mail server's reply. */
 export function TestEmail({ carrier }: { carrier: Carrier }) {
   const [opened, { toggle }] = useDisclosure(false);
   return (

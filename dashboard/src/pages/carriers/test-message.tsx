@@ -45,7 +45,7 @@ const OUTCOMES = {
   down: { words: t("Not accepted"), color: "red", icon: IconX },
 } as const;
 
-/** A button and a small form that send one message straight through a line, and show what its carrier said. */
+/** Sends one test message directly through a connection and shows the carrier's response. */
 export function TestMessage({ carrier, channel }: { carrier: Carrier; channel: SendChannel }) {
   const [opened, { toggle }] = useDisclosure(false);
   return (
@@ -108,7 +108,7 @@ function TestForm({ carrier, channel }: { carrier: Carrier; channel: SendChannel
           <Autocomplete
             label={label}
             data={names}
-            // The first is there from the beginning, and must not hide the others.
+            // The preselected text must not filter the other options out.
             filter={({ options }) => options}
             value={from}
             onChange={(next) => change({ from: next })}
@@ -183,7 +183,7 @@ function TemplateFields({ templates, template, written, change }: TemplateProps)
   );
 }
 
-/** What became of a test, with the exchange in the carrier's own terms. */
+/** Result of a test message, with the protocol exchange. */
 export function Outcome({ tried }: { tried: Try }) {
   const { outcome, carrierMessageId, code, description, exchange, ms } = tried;
   const { words, color, icon: Icon } = OUTCOMES[outcome];

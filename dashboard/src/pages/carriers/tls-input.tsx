@@ -10,7 +10,7 @@ interface Tls {
 
 const USUAL: Tls = { ca: null, servername: null, cert: null };
 
-/** Whether a line is encrypted, and which certificates count; null speaks in the clear. */
+/** TLS settings with the trusted certificates; null for an unencrypted connection. */
 export function TlsInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const tls = value as Tls | null;
   const common = (name: keyof Tls) => ({

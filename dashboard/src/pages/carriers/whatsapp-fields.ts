@@ -4,7 +4,7 @@ import { AuthenticationInput } from "./authentication-input.tsx";
 import { advanced, flag, number, own, secret } from "./line-fields.ts";
 import { WHATSAPP_STARTS } from "./line-starts.ts";
 
-/** What a line to WhatsApp is asked for: what everybody has to look up first, and what only other sellers need below. */
+/** Settings of a WhatsApp connection: required ones first, those of other Cloud API resellers below. */
 export const WHATSAPP_PARTS: Parts = {
   starts: WHATSAPP_STARTS,
   fields: [
