@@ -37,14 +37,16 @@ interface Group {
 
 const LANGUAGE_CODES = Object.keys(LANGUAGES) as Language[];
 
-/** Ctrl-K: every page by its name, and on the server messages, campaigns and templates. */
+/**
+ * Command palette (Ctrl-K): finds pages by name, and messages, campaigns, templates, endpoints and keys on the server.
+ */
 export default function Palette({ calls, openHelp }: { calls: number; openHelp: () => void }) {
   const [, navigate] = useLocation();
   const { signOut } = useSignIn();
   const { setColorScheme } = useMantineColorScheme();
   const [query, setQuery] = useState("");
   const { found, searching, error } = useServerSearch(query);
-  // Each call opens it, the first one included, for which it was fetched.
+  // Opens on every call. The first call also loaded this module.
   useEffect(() => spotlight.open(), [calls]);
   const pages: SpotlightActionData[] = destinations(ENTRIES).map(
     ({ path, label, icon: Icon, trail, keywords, isOutside }) => ({
@@ -86,7 +88,7 @@ export default function Palette({ calls, openHelp }: { calls: number; openHelp: 
     })),
   ];
   const text = query.trim();
-  // What the server finds comes later, and moves nothing that stands there already.
+  // Server results arrive later, so they come after the pages and do not move them.
   const groups: Group[] = [
     { title: t("Message"), actions: messageOf(text, navigate) },
     { title: t("Pages"), actions: [...pages, ...others].filter((action) => isLike(action, text)) },
@@ -129,7 +131,9 @@ export default function Palette({ calls, openHelp }: { calls: number; openHelp: 
 
 const RESULTS = "search-results";
 
-/** Spotlight selects the first result when the text changes, and so none that the server finds later. */
+/**
+ * Spotlight selects the first result only when the text changes, so Enter opens results that arrived later from here.
+ */
 function openFirst(): void {
   const results = document.getElementById(RESULTS);
   if (results?.querySelector("[data-selected]")) return;
@@ -217,7 +221,7 @@ const groupsOf = (
   },
 ];
 
-/** Where several messages have the same number, the list that has all of them. */
+/** If several messages have the same number, a link to the filtered list. */
 function allOf(messages: Found["messages"], navigate: (path: string) => void): SpotlightActionData[] {
   const [first] = messages;
   if (!first || messages.length < 2 || messages.some(({ recipient }) => recipient !== first.recipient)) return [];
@@ -233,7 +237,7 @@ function allOf(messages: Found["messages"], navigate: (path: string) => void): S
   ];
 }
 
-/** A whole message id is opened without a search. */
+/** Opens a complete message id without a search. */
 const messageOf = (text: string, navigate: (path: string) => void): SpotlightActionData[] =>
   MESSAGE_ID.test(text)
     ? [

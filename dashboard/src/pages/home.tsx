@@ -3,7 +3,7 @@ import { Redirect } from "wouter";
 import { get, type Page } from "../api.ts";
 import { PageLoading } from "../parts/page-loading.tsx";
 
-/** Who has sent nothing yet is shown how; everybody else sees how it goes. */
+/** Opens the quick start until the account has sent a message, and the overview from then on. */
 export default function Home() {
   const { data, isError } = useQuery({
     queryKey: ["any message"],

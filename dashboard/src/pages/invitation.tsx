@@ -9,12 +9,12 @@ import { ErrorState } from "../parts/error-state.tsx";
 import { useSignIn } from "../session.tsx";
 import classes from "./login.module.css";
 
-/** Who was invited chooses a password, and is signed in. */
+/** An invited user chooses a password and is signed in. */
 export default function Invitation() {
   useDocumentTitle(t("Choose a password · Heliograph"));
   const { signIn } = useSignIn();
   const [, navigate] = useLocation();
-  // The part after # stays in the browser; it leaves the address, so that nobody reads it over a shoulder.
+  // Fragments are not sent to servers. The token is removed from the URL so that it cannot be read on the screen.
   const [token] = useState(() => location.hash.slice(1));
   const { form, submit, error, busy } = useApiForm({ initialValues: { password: "" } });
   return (
@@ -25,7 +25,7 @@ export default function Invitation() {
             const { email } = await post<{ email: string }>("/api/invitations/accept", { token, password });
             navigate("/", { replace: true });
             await signIn({ email, password }).catch((problem: unknown) => {
-              // Whoever has a second factor signs in with it.
+              // Users with a second factor continue at the login form.
               if (!(problem instanceof ApiError && problem.code === "TOTP_REQUIRED")) throw problem;
             });
           })}

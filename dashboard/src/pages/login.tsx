@@ -23,7 +23,7 @@ import { ErrorState } from "../parts/error-state.tsx";
 import { sessionHasEnded, useSignIn, wasSignedIn } from "../session.tsx";
 import classes from "./login.module.css";
 
-/** The way in: address, password, and the code of the authenticator where somebody has set one up. */
+/** Login form: e-mail address, password, and the authenticator code of users with a second factor. */
 export default function Login() {
   useDocumentTitle(t("Sign in · Heliograph"));
   const { signIn } = useSignIn();
@@ -47,7 +47,7 @@ export default function Login() {
       setBusy(false);
       const asksForTotp = problem instanceof ApiError && problem.code === "TOTP_REQUIRED";
       if (asksForTotp) setWithTotp(true);
-      // Being asked for the code for the first time is the next step and no failure.
+      // The first request for the authenticator code is the next step of the form, not an error.
       setError(asksForTotp && !withTotp ? null : (problem as Error));
     }
   }
@@ -119,7 +119,7 @@ export default function Login() {
   );
 }
 
-/** Wrong words are the reader's to correct; every other failure has its code and request id. */
+/** Users can fix wrong credentials themselves; any other failure shows its code and request id. */
 const Failure = ({ error }: { error: Error }) =>
   error instanceof ApiError && TYPOS.has(error.code) ? (
     <Alert color="red" title={t("Sign-in failed")} role="alert">

@@ -6,7 +6,7 @@ import { PasswordForm } from "../parts/password-form.tsx";
 import { SESSION, type Session } from "../session.tsx";
 import classes from "./login.module.css";
 
-/** Who got a password from somebody else chooses one of their own before anything else. */
+/** Users with a temporary password must choose their own first. */
 export default function NewPassword({ session }: { session: Session }) {
   useDocumentTitle(t("Choose a password · Heliograph"));
   const client = useQueryClient();

@@ -5,7 +5,7 @@ interface Request {
   body: Record<string, unknown>;
 }
 
-/** The request that a draft stands for: what "Send" sends, and what the command says. */
+/** The request of a draft: its path and body, both for "Send" and for the curl command. */
 export function requestOf(kind: Kind, draft: Draft): Request {
   const { campaignName, sendAt } = draft;
   const common = {
@@ -17,7 +17,7 @@ export function requestOf(kind: Kind, draft: Draft): Request {
   return { path: "/v1/chatapp", body: { ...chatBody(kind, draft), ...common } };
 }
 
-/** Numbers, however they are set apart. */
+/** The numbers of an input, separated by spaces, commas or semicolons. */
 export const numbersIn = (written: string): string[] => written.split(/[\s,;]+/).filter((number) => number !== "");
 
 function smsBody(kind: Kind, draft: Draft): Record<string, unknown> {
@@ -35,7 +35,7 @@ function smsBody(kind: Kind, draft: Draft): Record<string, unknown> {
   };
 }
 
-/** RCS wants the plus that people leave out. */
+/** The RCS endpoint requires the plus, which users often leave out. */
 const withPlus = (number: string): string => (/^\d/.test(number) ? `+${number}` : number);
 
 function rcsBody(kind: Kind, draft: Draft): Record<string, unknown> {

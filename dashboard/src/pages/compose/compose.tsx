@@ -32,7 +32,7 @@ const [FIRST_KIND] = KINDS as [Kind, ...Kind[]];
 
 const kindOf = (id: string): Kind => KINDS.find((kind) => kind.id === id) ?? FIRST_KIND;
 
-/** Any kind of message: written here, seen on a phone before it is sent, and as a command. */
+/** Composer for every kind of message, with a phone preview and the request as a curl command. */
 export default function Compose() {
   const [{ kind: chosen }, changeUrl] = useUrlState(["kind"]);
   const kind = kindOf(chosen);

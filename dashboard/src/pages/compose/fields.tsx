@@ -15,7 +15,7 @@ interface Props {
   template: Template | undefined;
 }
 
-/** What a kind of message asks for. */
+/** The input fields of a kind of message. */
 export function Fields({ kind, draft, change, templates, template }: Props) {
   const text = (name: "to" | "headerText" | "link" | "targetUrl" | "campaignName" | "fallbackText", label: string) => ({
     label,
@@ -27,7 +27,7 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Originator kind={kind} draft={draft} change={change} />
         {!kind.many && (
-          // Not a one-line input, which joins pasted lines into one number.
+          // A one-line input would join pasted lines into one number.
           <Textarea {...text("to", t("To"))} placeholder={t("One or more numbers")} autosize minRows={1} maxRows={6} />
         )}
         {kind.channel !== "chatapp" && (

@@ -2,7 +2,7 @@ import type { ChatTemplate, RcsTemplate, Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import type { SendChannel } from "../../parts/channel.tsx";
 
-/** Everything that any kind of message asks for; each kind uses some of it. */
+/** The fields of all kinds of message. Each kind uses some of them. */
 export interface Draft {
   sender: string;
   to: string;
@@ -17,9 +17,9 @@ export interface Draft {
   fileUrls: readonly string[];
   targetUrl: string;
   campaignName: string;
-  /** As the browser's own field writes it; empty means at once. */
+  /** In the format of `datetime-local`; empty sends at once. */
   sendAt: string;
-  /** The text that goes out when an RCS message does not arrive; empty means none. */
+  /** SMS text for an RCS message that does not arrive; empty for none. */
   fallbackText: string;
 }
 
@@ -41,7 +41,7 @@ export const EMPTY: Draft = {
   fallbackText: "",
 };
 
-/** The sample records of a new account, to try a kind out. */
+/** A draft with sample values, which refer to the sample records of a new account. */
 export const exampleOf = (kind: Kind): Draft => ({
   ...EMPTY,
   sender: "HELIOG",
@@ -55,23 +55,23 @@ export interface Kind {
   id: string;
   channel: SendChannel;
   label: string;
-  /** One sentence on what it is for. */
+  /** The purpose of this kind in one sentence. */
   about: string;
-  /** The text is written here and not by a template. */
+  /** The user writes the text here; otherwise a template has it. */
   writesText?: true;
-  /** Several recipients, one on a line. */
+  /** Takes several recipients, one per line. */
   many?: true;
-  /** The route type that the kind stands for. */
+  /** Message class of the kind; without it the user chooses. */
   fixedType?: string;
-  /** Which templates are of this kind. */
+  /** True for the templates that suit this kind. */
   takes?: (template: Template) => boolean;
   headerType?: "text" | "image" | "video" | "document";
-  /** Brings images of its own, one per card. */
+  /** Each card has an image URL of its own. */
   ownImages?: true;
   shortLink?: true;
-  /** Goes into the body as it stands. */
+  /** Further fields of the request body. */
   flags?: Readonly<Record<string, number>>;
-  /** Sample values, which the draft gets on request. */
+  /** Sample values, filled in on request. */
   example: Partial<Draft>;
 }
 

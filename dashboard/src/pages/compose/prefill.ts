@@ -4,19 +4,19 @@ interface Prefilled {
   composed: { kind: string; draft: Draft };
 }
 
-/** The composer with a draft in it. Texts and numbers are in the browser's history entry, not in the address. */
+/** Path and history state that open the composer with a draft. Texts and numbers stay out of the URL. */
 export const prefill = (kind: string, draft: Draft): { path: string; state: Prefilled } => ({
   path: `/composer?kind=${kind}`,
   state: { composed: { kind, draft } },
 });
 
-/** The draft that another page has prepared for a kind of message. */
+/** The draft that another page has passed to the composer. */
 export function prefilled(kind: string): Draft | null {
   const state = history.state as Partial<Prefilled> | null;
   return state?.composed?.kind === kind ? state.composed.draft : null;
 }
 
-/** A prepared draft is taken once: after a reload, what was typed since is there. */
+/** Removes the draft from the history state, so that a reload does not replace the user's later input. */
 export const forgetPrefilled = (): void => {
   if ((history.state as Partial<Prefilled> | null)?.composed) history.replaceState(null, "");
 };

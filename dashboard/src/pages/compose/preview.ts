@@ -3,7 +3,7 @@ import { t } from "../../i18n/t.ts";
 import { numbersIn } from "./body.ts";
 import type { Draft, Kind } from "./kinds.ts";
 
-/** A template with its values in their places: `{#var#}` in order, `{{1}}` by number. */
+/** A template's text with its values: `{#var#}` in order, `{{1}}` by number. */
 function filledIn(pattern: string, values: readonly string[]): string {
   let next = 0;
   return pattern.replaceAll(/\{#var#\}|\{\{(\d+)\}\}/g, (place, number?: string) => {
@@ -12,7 +12,7 @@ function filledIn(pattern: string, values: readonly string[]): string {
   });
 }
 
-/** The message as a phone would show it. What a link leads to is not looked at. */
+/** The message as a phone shows it, without fetching its links. */
 export function previewOf(kind: Kind, draft: Draft, template: Template | undefined, now: number): PhoneMessage {
   const base = {
     id: "preview",

@@ -9,12 +9,12 @@ import { ErrorState } from "../../parts/error-state.tsx";
 import { dayTime, ownZone } from "../../parts/time-text.tsx";
 
 interface Props {
-  /** Where the draft is sent; its preview is below. */
+  /** Path of the send; `<path>/preview` is its preview. */
   path: string;
   body: Record<string, unknown>;
-  /** How many numbers were entered, with those that occur twice. */
+  /** Numbers as entered, including duplicates. */
   typed: number;
-  /** As the browser's own field writes it; empty means at once. */
+  /** In the format of `datetime-local`; empty sends at once. */
   sendAt: string;
   send: () => void;
   close: () => void;
@@ -22,7 +22,7 @@ interface Props {
 
 type Review = SendPreview & Partial<Pick<SmsPreview, "segmentCount">>;
 
-/** Before a message goes to more than one person: to how many, for how much, by whom and when. */
+/** Confirmation of a send to several recipients: their number, the price, the sender and the time. */
 export function ReviewSend({ path, body, typed, sendAt, send, close }: Props) {
   const { data, error, isFetching } = useQuery({
     queryKey: [`${path} review`, body],

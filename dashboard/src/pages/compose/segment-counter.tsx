@@ -9,11 +9,11 @@ const TYPING_MS = 300;
 
 interface Props {
   body: Record<string, unknown>;
-  /** Takes the cheaper spelling over, where the text is written here. */
+  /** Replaces the text by a cheaper encoding of it. Absent for texts of templates. */
   onText?: ((text: string) => void) | undefined;
 }
 
-/** What the server would make of a text: segments, price, and what it would refuse. */
+/** The server's preview of a text: segments, price and refusals. */
 export function SegmentCounter({ body, onText }: Props) {
   const [settled] = useDebouncedValue(JSON.stringify(body), TYPING_MS);
   const { data, error } = useQuery({

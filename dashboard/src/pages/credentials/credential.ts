@@ -6,13 +6,13 @@ import { LIMIT_FIELDS, type ApiKey } from "../keys/api-key.ts";
 
 export const CREDENTIALS = "/api/credentials";
 
-/** A username for the API of another product. */
+/** A username for an API that is compatible with another product. */
 export interface Credential extends Omit<ApiKey, "hint"> {
   kind: string;
   username: string;
 }
 
-/** The products by their own names. */
+/** The products under their own names. */
 export const PRODUCTS: Readonly<Record<string, string>> = {
   twilio: "Twilio",
   kannel: "Kannel",
@@ -65,7 +65,7 @@ export const FIELDS: readonly Field[] = [
   ...SMPP_FIELDS,
   ...PRODUCT_FIELDS,
   ...LIMIT_FIELDS.map((field) =>
-    // A system id has messages per second in its place.
+    // SMPP system ids have messages per second instead.
     field.name === "requestsPerSecond" ? { ...field, when: ({ kind }: Values) => kind !== "smpp" } : field,
   ),
 ];

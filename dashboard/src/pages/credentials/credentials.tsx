@@ -69,7 +69,7 @@ function Revoke({ credential: { id, name }, close }: { credential: Credential; c
   );
 }
 
-/** The product's own words for a login. */
+/** The product's own terms for username and password. */
 function wordsFor({ kind, username }: Credential): { username: string; password: string } {
   if (kind === "smpp") return { username: t("System ID"), password: t("the password") };
   if (kind !== "twilio") return { username: t("Username"), password: t("the password") };
@@ -78,7 +78,7 @@ function wordsFor({ kind, username }: Credential): { username: string; password:
     : { username: t("AccountSid"), password: t("the AuthToken") };
 }
 
-/** Usernames and passwords for the APIs of other products. A password is shown once. */
+/** Credentials for the APIs of other products. A password is shown once. */
 export default function Credentials() {
   const [created, setCreated] = useState<(Credential & { password: string }) | null>(null);
   return (

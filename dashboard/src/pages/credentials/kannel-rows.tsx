@@ -2,7 +2,7 @@ import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import { RowsInput, type Rows } from "../../parts/record/rows-input.tsx";
 
-/** A whole number as one; other words as they are, for which the server says what is wrong. */
+/** The number in a text; another text stays as it is, and the server reports the error. */
 const numberIn = (written: string): number | string =>
   /^\d{1,9}$/.test(written.trim()) ? Number(written.trim()) : written;
 

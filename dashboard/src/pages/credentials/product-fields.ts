@@ -91,7 +91,7 @@ const SCOPE_NAMES: Readonly<Record<string, string>> = {
   read: t("read messages"),
 };
 
-/** The permissions that each product has use for. */
+/** The permissions that are meaningful for each product. */
 const SCOPES: Readonly<Record<string, readonly string[]>> = {
   twilio: Object.keys(SCOPE_NAMES),
   kannel: ["sms", "read"],
@@ -101,7 +101,7 @@ const SCOPES: Readonly<Record<string, readonly string[]>> = {
 
 export const scopesOf = (kind: unknown): readonly string[] => SCOPES[String(kind)] ?? [];
 
-/** Twilio has two kinds of logins. Which one it was shows in the username. */
+/** Twilio has two kinds of logins; the username shows the kind. */
 const FORM: Field = {
   name: "form",
   label: t("Login"),
@@ -117,7 +117,7 @@ const FORM: Field = {
   when: ({ kind, username }) => kind === "twilio" && username === undefined,
 };
 
-/** Fields that differ between products: the login, the settings and the permissions. */
+/** Fields that depend on the product: login, settings and permissions. */
 export const PRODUCT_FIELDS: readonly Field[] = [
   FORM,
   ...Object.entries(SETTINGS).map(([kind, parts]): Field => ({

@@ -6,7 +6,7 @@ const FEATURES = ["inbound", "multi", "query", "cancel", "schedule"] as const;
 
 const RECEIPT_TLVS = ["receipted_message_id", "message_state", "network_error_code"] as const;
 
-/** What a new system id begins with: the defaults of the API. */
+/** Settings of a new system id, the same as the defaults of the API. */
 export const SMPP_STARTS: Values = {
   window: 100,
   maxBinds: 4,
@@ -31,7 +31,7 @@ const choices = (values: Readonly<Record<string, string>>) =>
 
 const isSmpp = ({ kind }: Values): boolean => kind === "smpp";
 
-/** The settings of an SMPP client; other products have none of them. */
+/** Settings of an SMPP client. Other products have none of them. */
 export const SMPP_FIELDS: readonly Field[] = [
   {
     name: "maxBinds",

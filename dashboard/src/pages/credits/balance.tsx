@@ -65,7 +65,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   { title: t("Held"), align: "right", wide: true, render: ({ held }) => signed(held) },
 ];
 
-/** The balance, and every change of it. */
+/** The balance and its history. */
 export function Balance() {
   const { data, error } = useQuery({
     queryKey: [CREDITS],

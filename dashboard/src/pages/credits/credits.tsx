@@ -4,7 +4,7 @@ import { UrlTabs } from "../../parts/url-tabs.tsx";
 import { Balance } from "./balance.tsx";
 import { Prices } from "./prices.tsx";
 
-/** What messages cost, and what there is to spend. */
+/** Balance and prices of the account. */
 export default function Credits() {
   return (
     <>

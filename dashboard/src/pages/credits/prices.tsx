@@ -50,5 +50,5 @@ const KIND: RecordKind<Price> = {
   removal: t("The next shorter prefix applies from now on, or one credit per segment."),
 };
 
-/** What a segment costs, by type and by the first digits of the number. */
+/** Prices per segment, by message class and number prefix. */
 export const Prices = () => <RecordTable kind={KIND} />;

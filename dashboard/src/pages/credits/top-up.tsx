@@ -24,7 +24,7 @@ const FIELDS: readonly Field[] = [
   { name: "note", label: t("Reason"), input: { kind: "text", placeholder: t("Invoice 17"), empty: "omit" } },
 ];
 
-/** Adds credits, or takes some away. */
+/** A form that adds or removes credits. */
 export function TopUp() {
   const [opened, { open, close }] = useDisclosure(false);
   return (
@@ -41,7 +41,7 @@ export function TopUp() {
 
 function TopUpForm({ close }: { close: () => void }) {
   const client = useQueryClient();
-  // The same for every try, so that what is sent twice counts once.
+  // The idempotency key of the top-up: retries reuse it, so credits are added once.
   const [id] = useState(() => newKey());
   const form = useRecordForm({ fields: FIELDS, starts: { amount: 1000, note: "" } });
   return (

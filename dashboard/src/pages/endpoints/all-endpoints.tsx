@@ -34,7 +34,7 @@ interface Row {
 }
 
 const LIST = { limit: 200 } as const;
-/** In the address of the page, besides ids. */
+/** Values of the `open` URL parameter for new endpoints; others are ids. */
 const NEW = { webhook: "new", report: "new-report" } as const;
 
 const rowOf = (endpoint: Webhook | DlrConfig): Row => {
@@ -44,7 +44,7 @@ const rowOf = (endpoint: Webhook | DlrConfig): Row => {
     : { id, name, url, channels: ["sms"], events: ["delivery_report"], api: DLR_PATH, endpoint };
 };
 
-/** One kind of endpoint, under the key by which a saved form has it read again. */
+/** One kind of endpoint. Saving a form invalidates the list through its key. */
 const useList = <T,>(path: EndpointPath) =>
   useQuery({ queryKey: [path, "all"], queryFn: ({ signal }) => get<Page<T>>(path, LIST, signal) });
 
@@ -89,7 +89,7 @@ const columnsWith = (open: (id: string) => void): readonly Column<Row>[] => [
   },
 ];
 
-/** Every endpoint of the account, whatever it receives, with how its deliveries do. */
+/** Every endpoint of the account with its delivery health. */
 export default function AllEndpoints() {
   return (
     <>

@@ -18,7 +18,7 @@ const ROWS: Rows = {
 
 const ConstantHeadersInput = (props: OwnInputProps) => <RowsInput {...props} name={NAME} rows={ROWS} />;
 
-/** Headers that every request to an endpoint has. Their values are written and never read. */
+/** Constant headers of an endpoint. Their values are write-only. */
 export const CONSTANT_HEADERS: Field = {
   name: NAME,
   label: t("Constant headers"),

@@ -11,7 +11,7 @@ import { figuresOf, latencyGroups, outcomesOverTime } from "./delivery-figures.t
 
 const LATEST = 200;
 
-/** Success and response time of one endpoint, of its latest deliveries. */
+/** Success rate and response time of the latest deliveries to one endpoint. */
 export default function DeliveryCharts({ endpoints }: { endpoints: readonly { id: string; name: string }[] }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const endpointId = chosen ?? endpoints[0]?.id ?? "";

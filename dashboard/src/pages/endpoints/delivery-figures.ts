@@ -2,13 +2,13 @@ import type { Callback } from "../../api-types.ts";
 import { locale } from "../../i18n/language.ts";
 import { t } from "../../i18n/t.ts";
 
-/** A delivery that waits without a failed attempt has no outcome yet. */
+/** A pending delivery without a failed attempt has no outcome yet. */
 const isSettled = ({ state, lastAttempt }: Callback): boolean =>
   state !== "waiting" || (lastAttempt?.reason ?? null) !== null;
 
 const isDelivered = ({ state }: Callback): boolean => state === "delivered";
 
-/** The last response time of each callback that got one, shortest first. */
+/** The latest response time of each callback that has one, shortest first. */
 const timesOf = (callbacks: readonly Callback[]): number[] =>
   callbacks.flatMap(({ lastAttempt }) => (lastAttempt ? [lastAttempt.ms] : [])).toSorted((a, b) => a - b);
 
@@ -21,7 +21,7 @@ export function figuresOf(callbacks: readonly Callback[]): {
   const delivered = settled.filter(isDelivered).length;
   const times = timesOf(callbacks);
   return {
-    // Rounded down: 100 % means that nothing failed.
+    // Rounded down, so that 100 % means no failure.
     successPercent: settled.length === 0 ? null : Math.floor((delivered / settled.length) * 100),
     failed: settled.length - delivered,
     medianMs: times[Math.floor(times.length / 2)] ?? null,
@@ -31,7 +31,7 @@ export function figuresOf(callbacks: readonly Callback[]): {
 const STEPS = 12;
 const clock = new Intl.DateTimeFormat(locale, { dateStyle: "short", timeStyle: "short" });
 
-/** Deliveries in equal steps of time, the oldest first. */
+/** Deliveries in equal time steps, oldest first. */
 export function outcomesOverTime(
   callbacks: readonly Callback[],
 ): { name: string; delivered: number; failed: number }[] {
@@ -49,7 +49,7 @@ export function outcomesOverTime(
 
 const EDGES_MS = [50, 100, 250, 500, 1000, 5000];
 
-/** Response times in groups that people think in. */
+/** Response times in buckets with round limits. */
 export function latencyGroups(callbacks: readonly Callback[]): { name: string; count: number }[] {
   const times = timesOf(callbacks);
   const groups = EDGES_MS.map((edge, index) => ({

@@ -5,7 +5,7 @@ import { DLR_PATH, dlrKind } from "./dlr-kind.tsx";
 import type { DlrConfig } from "./endpoint.ts";
 import { useEndpointParts } from "./use-endpoint-parts.tsx";
 
-/** Where the delivery reports of text messages go. */
+/** The endpoints for delivery reports of text messages. */
 export default function DlrConfigs() {
   const { parts, dialog } = useEndpointParts<DlrConfig>(DLR_PATH);
   const carriers = useNames("/api/carriers");

@@ -9,7 +9,7 @@ import { REPORT_FIELDS } from "./report-fields-input.tsx";
 
 export const DLR_PATH = "/api/dlr-configs" as const;
 
-/** Delivery reports of text messages, for all carriers or one of these. */
+/** Delivery reports of text messages, from all carriers or the given ones. */
 export const dlrKind = (carriers: readonly string[]): Omit<RecordKind<DlrConfig>, "panels" | "onMade"> => ({
   path: DLR_PATH,
   one: "configuration",

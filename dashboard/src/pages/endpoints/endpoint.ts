@@ -1,5 +1,5 @@
 import { t } from "../../i18n/t.ts";
-/** What the API answers about addresses that are told what happens. */
+/** Response types of webhooks and delivery-report configurations. */
 
 export interface Webhook {
   id: string;
@@ -57,10 +57,10 @@ export interface EndpointHealth {
   node: { inFlight: number; allowed: number; waiting: number; breaker: string; openForMs: number } | null;
 }
 
-/** Where the API has both kinds of endpoint. */
+/** API path of a kind of endpoint. */
 export type EndpointPath = "/api/webhooks" | "/api/dlr-configs";
 
-/** What the events of webhooks are called for people. */
+/** Names of the webhook events. */
 export const EVENT_NAMES: Readonly<Record<string, string>> = {
   user_message: t("Incoming messages"),
   delivery_report: t("Delivery reports"),
@@ -70,7 +70,7 @@ export const EVENT_NAMES: Readonly<Record<string, string>> = {
   verification_status: t("Verification status"),
 };
 
-/** The subjects of webhooks, in the order of the forms, with the events of each. */
+/** The subjects of webhooks in the order of the forms, with the events of each. */
 const CHANNEL_EVENTS: Readonly<Record<string, readonly string[]>> = {
   sms: ["user_message", "delivery_report", "link_click"],
   rcs: ["user_message", "message_status"],
@@ -80,6 +80,6 @@ const CHANNEL_EVENTS: Readonly<Record<string, readonly string[]>> = {
 
 export const ALL_CHANNELS = Object.keys(CHANNEL_EVENTS);
 
-/** The events of these channels, each once. */
+/** The events of the given channels, without duplicates. */
 export const eventsOf = (channels: readonly string[]): string[] =>
   Object.keys(EVENT_NAMES).filter((event) => channels.some((channel) => CHANNEL_EVENTS[channel]?.includes(event)));

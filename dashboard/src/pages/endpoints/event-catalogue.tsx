@@ -13,7 +13,7 @@ const PATH = "/api/event-types";
 interface EventType {
   channel: string;
   event: string;
-  /** The kind of endpoint that receives it. */
+  /** The kind of endpoint that receives the event. */
   endpoints: string;
   example: unknown;
 }

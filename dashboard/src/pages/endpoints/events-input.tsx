@@ -2,7 +2,7 @@ import { Checkbox, Group } from "@mantine/core";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import { EVENT_NAMES, eventsOf } from "./endpoint.ts";
 
-/** The events that the chosen channels have. */
+/** A choice among the events of the chosen channels. */
 export function EventsInput({ label, hint, value, onChange, disabled, faultAt, values }: OwnInputProps) {
   const offered = eventsOf(values.channels as readonly string[]);
   return (

@@ -9,7 +9,7 @@ import { PLACEHOLDERS, sampleRequest } from "./placeholders.ts";
 const PAIRS_MAX = 20;
 const braced = (name: string): string => `{{${name}}}`;
 
-/** Pairs of a header and a placeholder, with all placeholders to pick from and the request that follows from them. */
+/** Pairs of header and placeholder, a list of all placeholders, and a preview of the request. */
 export function HeadersInput({ label, hint, value, onChange, disabled, faultAt, values }: OwnInputProps) {
   const pairs = value as readonly HeaderPair[];
   const replace = (index: number, changes: Partial<HeaderPair>): void =>

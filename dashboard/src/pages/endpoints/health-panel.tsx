@@ -33,7 +33,7 @@ const BREAKERS: Readonly<Record<string, string>> = {
   probing: t("half-open (testing with a few requests)"),
 };
 
-/** How an endpoint does, in a word. */
+/** The state of an endpoint as a badge. */
 export function HealthBadge({ path, endpoint }: Props) {
   const { data } = useHealth({ path, endpoint });
   if (!endpoint.enabled) return <StatusBadge status="disabled" />;
@@ -42,7 +42,7 @@ export function HealthBadge({ path, endpoint }: Props) {
   return data.lastSuccessAt === null ? <StatusBadge status="enabled" /> : <StatusBadge status="healthy" />;
 }
 
-/** Whether what an endpoint is told arrives, and the switch that keeps it from being told anything. */
+/** Delivery health of an endpoint, with the button that disables it. */
 export function HealthPanel({ path, endpoint }: Props) {
   const client = useQueryClient();
   const { data, error, refetch } = useHealth({ path, endpoint });

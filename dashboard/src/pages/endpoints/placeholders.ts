@@ -1,7 +1,7 @@
 import { t } from "../../i18n/t.ts";
 import type { HeaderPair, ReportField } from "./endpoint.ts";
 
-/** What a delivery report can tell, with a header that suits it and a value as it might be. */
+/** The fields of a delivery report, each with a suggested header and a sample value. */
 export const PLACEHOLDERS: readonly { name: string; about: string; header: string; sample: string }[] = [
   {
     name: "messageId",
@@ -31,7 +31,7 @@ export const PLACEHOLDERS: readonly { name: string; about: string; header: strin
   },
 ];
 
-/** What a report has when no header chooses. */
+/** Fields of a report whose configuration chooses none. */
 const USUAL = [
   "messageId", "mobileNumber", "senderName", "errCode", "status", "createdAt", "deliveredDate", "statusDescription",
 ]; // prettier-ignore
@@ -46,7 +46,7 @@ interface Sample {
   body: string | null;
 }
 
-/** The request that a configuration would bring while it is still being written; the server's own preview is signed besides. */
+/** Preview of the request of an unsaved configuration. Unlike the server's preview it has no signature. */
 export function sampleRequest(values: Readonly<Record<string, unknown>>): Sample {
   const pairs = (values.headers as readonly HeaderPair[]).filter(({ key }) => key !== "");
   const constant = (values.constantHeaders as readonly { name: string }[]).filter(({ name }) => name !== "");

@@ -37,7 +37,7 @@ const ROWS: Rows = {
 
 const ReportFieldsInput = (props: OwnInputProps) => <RowsInput {...props} name={NAME} rows={ROWS} />;
 
-/** The fields of a report under names of one's own, apart from its headers. */
+/** Fields of a report's body under custom names, independent of its headers. */
 export const REPORT_FIELDS: Field = {
   name: NAME,
   label: t("Custom fields"),

@@ -18,7 +18,7 @@ interface Props {
   onSecret: (secret: string) => void;
 }
 
-/** The secret that requests are signed with: it cannot be read back, so whoever lost it makes another. */
+/** The signing secret. It cannot be read back, so a lost one is rotated. */
 export function SecretPanel({ path, endpoint, onSecret }: Props) {
   const client = useQueryClient();
   const [hours, setHours] = useState<number>(OVERLAP_HOURS);

@@ -17,7 +17,7 @@ interface Props {
   endpoint: Endpoint;
 }
 
-/** What an endpoint would be told, and a button that tells it now. */
+/** Preview of the request to an endpoint, and a button that sends it now. */
 export function TryPanel({ path, endpoint }: Props) {
   const events = "events" in endpoint ? endpoint.events : [];
   const [event, setEvent] = useState(events[0] ?? null);

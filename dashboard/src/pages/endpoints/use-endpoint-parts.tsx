@@ -10,11 +10,11 @@ import { TryPanel } from "./try-panel.tsx";
 
 interface EndpointParts<T extends Endpoint> {
   parts: Pick<RecordKind<T>, "panels" | "onMade">;
-  /** Stands once on the page, and shows a new secret when there is one. */
+  /** Dialogue that shows a new secret. Rendered once per page. */
   dialog: ReactNode;
 }
 
-/** What webhooks and delivery reports have in common: trying them out, their health, and secrets that are shown once. */
+/** Panels that webhooks and delivery reports share: test request, health, and secrets that are shown once. */
 export function useEndpointParts<T extends Endpoint>(path: EndpointPath): EndpointParts<T> {
   const [secret, setSecret] = useState<string | null>(null);
   return {

@@ -7,10 +7,10 @@ import { ALL_CHANNELS, eventsOf, type Webhook } from "./endpoint.ts";
 import { EventsInput } from "./events-input.tsx";
 import { HealthBadge } from "./health-panel.tsx";
 
-/** What a webhook is about: a channel, or codes, whichever channel brings them. */
+/** Name of a webhook's subject: a channel, or verifications on any channel. */
 export const subjectName = (subject: string): string => (subject === "verify" ? t("Verify") : channelName(subject));
 
-/** The events after a choice of channels: those that were chosen and still exist, and all of a new channel. */
+/** The events after a change of channels: chosen events that still exist, and all events of a new channel. */
 function eventsAfter(channels: readonly string[], before: readonly string[], chosen: readonly string[]): string[] {
   const added = eventsOf(channels.filter((channel) => !before.includes(channel)));
   return eventsOf(channels).filter((event) => chosen.includes(event) || added.includes(event));
@@ -18,7 +18,7 @@ function eventsAfter(channels: readonly string[], before: readonly string[], cho
 
 export const WEBHOOK_PATH = "/api/webhooks";
 
-/** Webhooks of one channel; without one, of any. A new one follows all of their events. */
+/** Webhooks of one channel, or of all channels without one. A new webhook has all events selected. */
 export function webhookKind(channel?: string): Omit<RecordKind<Webhook>, "panels" | "onMade"> {
   const channels = channel === undefined ? ALL_CHANNELS : [channel];
   const events = eventsOf(channels);

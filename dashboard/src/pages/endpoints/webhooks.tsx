@@ -7,12 +7,12 @@ import { useEndpointParts } from "./use-endpoint-parts.tsx";
 import { WEBHOOK_PATH, webhookKind } from "./webhook-kind.tsx";
 
 interface Told {
-  /** Left out where it is one part of a page. */
+  /** Absent if the section is part of a larger page. */
   title?: string;
   lead: string;
 }
 
-/** Codes are told of like a channel, whichever one brings them. */
+/** Verifications are a subject of webhooks like a channel, independent of the channel that delivers the code. */
 type ToldChannel = SendChannel | "verify";
 
 const TOLD: Readonly<Record<ToldChannel, Told>> = {

@@ -2,7 +2,7 @@ import { Select } from "@mantine/core";
 import { useNames } from "../../parts/record/use-names.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 
-/** One of the verification configurations. */
+/** A choice among the verification configurations. */
 export function ConfigInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const names = useNames("/api/verify-configs");
   const chosen = typeof value === "string" ? value : "";

@@ -5,14 +5,14 @@ import { ConfigInput } from "./config-input.tsx";
 
 export const HOOKS = "/api/identity-hooks";
 
-/** A hook that an identity product calls with its codes. */
+/** A hook that an identity product calls to deliver its codes. */
 export interface IdentityHook extends Omit<ApiKey, "hint" | "scopes"> {
   product: string;
   configId: string;
   url: string;
 }
 
-/** The products by their own names. */
+/** The products under their own names. */
 export const PRODUCTS: Readonly<Record<string, string>> = {
   supabase: "Supabase",
   zitadel: "Zitadel",
@@ -35,7 +35,7 @@ export const STARTS: Values = {
   expiresAt: null,
 };
 
-/** Products whose calls may have the code only inside a text. */
+/** Products that may send the code only as part of a text. */
 const WITH_TEXTS = new Set(["zitadel", "authentik", "kratos", "fusionauth"]);
 
 export const FIELDS: readonly Field[] = [
@@ -92,7 +92,7 @@ export const FIELDS: readonly Field[] = [
   ...LIMIT_FIELDS,
 ];
 
-/** A setting of the product, in its own words, and the value to copy into it. */
+/** A setting of the product under its own name, with the value to copy. */
 export interface ProductSetting {
   setting: string;
   value: string;

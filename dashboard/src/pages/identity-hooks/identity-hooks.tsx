@@ -73,7 +73,7 @@ function Revoke({ hook: { id, name }, close }: { hook: IdentityHook; close: () =
   );
 }
 
-/** Hooks by which identity products deliver the codes that they make. A secret is shown once. */
+/** Hooks through which identity products deliver their own codes. A secret is shown once. */
 export default function IdentityHooks() {
   const [created, setCreated] = useState<NewHook | null>(null);
   return (
@@ -92,7 +92,7 @@ export default function IdentityHooks() {
   );
 }
 
-/** The settings to copy into the product. */
+/** The settings to copy into the product's configuration. */
 function Settings({ product, settings }: { product: string; settings: readonly ProductSetting[] }) {
   return (
     <>

@@ -20,7 +20,7 @@ const STARTS: AgentLimits = {
 
 const PLACES = Array.from({ length: 50 }, (_, at) => `agent.recipients[${at}]`);
 
-/** Limits of a key for an AI assistant; null for an ordinary key. */
+/** Limits of a key for an AI agent; null for an ordinary key. */
 export function AgentInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const limits = value as AgentLimits | null;
   const change = (part: Partial<AgentLimits>): void => onChange({ ...(limits ?? STARTS), ...part });

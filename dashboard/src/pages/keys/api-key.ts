@@ -20,7 +20,7 @@ export interface ApiKey {
   lastUsedAt: number | null;
 }
 
-/** Whether a key opens anything, in a word. */
+/** The state of a key, and its colour. */
 export function stateOf({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">): {
   status: string;
   word: string;
@@ -40,7 +40,7 @@ export const STARTS: Values = {
   agent: null,
 };
 
-/** What a test key can be given: the configuration is live. */
+/** Scopes that a test key may have. Test keys cannot change the configuration, which is live. */
 const TEST_SCOPES = [
   { value: "sms", label: t("send SMS") },
   { value: "rcs", label: t("send RCS") },
@@ -50,7 +50,7 @@ const TEST_SCOPES = [
   { value: "read", label: t("read messages") },
 ] as const;
 
-/** The limits that keys and credentials have in common. */
+/** Limits that API keys and credentials share. */
 export const LIMIT_FIELDS: readonly Field[] = [
   {
     name: "allowedIps",

@@ -10,7 +10,7 @@ interface Props {
   close: () => void;
 }
 
-/** A new key for the same program, or an end to it. */
+/** Buttons that rotate or revoke a key. */
 export function KeyActions({ apiKey: { id, name }, onSecret, close }: Props) {
   const client = useQueryClient();
   async function done(): Promise<void> {

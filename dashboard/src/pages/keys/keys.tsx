@@ -42,7 +42,7 @@ const actionsWith = (onSecret: (secret: string) => void) =>
     return key.revokedAt === null && <KeyActions apiKey={key} onSecret={onSecret} close={close} />;
   };
 
-/** The keys by which programs send. A key is shown once, when it is made. */
+/** API keys. A key is shown once, when it is created. */
 export default function Keys() {
   const [secret, setSecret] = useState<string | null>(null);
   const kind: RecordKind<ApiKey> = {

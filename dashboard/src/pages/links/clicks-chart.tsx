@@ -9,7 +9,7 @@ const SHORT = {
   day: new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" }),
 };
 
-/** Every hour or day of the span, also those without a click. */
+/** Clicks per hour or day, including buckets without clicks. */
 export default function ClicksChart({ detail: { from, to, bucket, buckets } }: { detail: ShortLinkDetail }) {
   const step = STEP_MS[bucket];
   const known = new Map(buckets.map(({ at, clicks }) => [at, clicks]));

@@ -13,7 +13,7 @@ import { LINKS, type ShortLinkDetail } from "./short-link.ts";
 
 const ClicksChart = lazy(() => import("./clicks-chart.tsx"));
 
-/** Who followed a link, by hours or by days. */
+/** Clicks of one link, by hour or by day. */
 export function LinkDetail({ id }: { id: string }) {
   const [bucket, setBucket] = useState("day");
   const { data, error, refetch } = useQuery({

@@ -46,7 +46,7 @@ const columnsWith = (open: (id: string) => void): Column<ShortLink>[] => [
   { title: t("Sent"), wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
 ];
 
-/** Addresses that were shortened in messages, and who followed them. */
+/** Short links in messages, with their clicks. */
 export default function ShortLinks() {
   const [{ open }, change] = useUrlState(["open"]);
   const { table } = usePages<ShortLink>(LINKS);

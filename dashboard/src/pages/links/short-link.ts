@@ -1,4 +1,4 @@
-/** What the API answers about shortened addresses. */
+/** Response types of short links. */
 
 interface Clicks {
   person: number;

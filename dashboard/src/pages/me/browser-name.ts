@@ -1,6 +1,6 @@
 import { t } from "../../i18n/t.ts";
 
-/** Browsers whose header also names others come first: Edge says Chrome, and Chrome says Safari. */
+/** The order matters: Edge's User-Agent also names Chrome, and Chrome's also names Safari. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/Edg(?:e|A|iOS)?\//, "Edge"],
   [/OPR\//, "Opera"],
@@ -18,7 +18,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/Linux|X11/, "Linux"],
 ];
 
-/** What people call the browser of a User-Agent header. */
+/** The product name of the browser with this User-Agent. */
 export function browserName(agent: string): string {
   const browser = BROWSERS.find(([form]) => form.test(agent))?.[1];
   const system = SYSTEMS.find(([form]) => form.test(agent))?.[1];

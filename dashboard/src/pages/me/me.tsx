@@ -7,7 +7,7 @@ import { useSession, roleName } from "../../session.tsx";
 import { SecondFactor } from "./second-factor.tsx";
 import { Sessions } from "./sessions.tsx";
 
-/** What belongs to whoever is signed in: the password and the second factor. */
+/** The signed-in user's password, second factor and sessions. */
 export default function Me() {
   const { user, account } = useSession();
   return (

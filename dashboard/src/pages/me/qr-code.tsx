@@ -1,10 +1,10 @@
 import encodeQR from "qr";
 import classes from "./qr-code.module.css";
 
-/** Light modules around the code, which a camera needs to find it. */
+/** Width of the quiet zone in modules. Cameras need it to find the code. */
 const QUIET = 2;
 
-/** A text as a QR code, drawn in this page: no other host learns the secret in it. */
+/** A QR code, drawn in the browser so that its secret reaches no other host. */
 export default function QrCode({ text, label }: { text: string; label: string }) {
   const rows = encodeQR(text, "raw", { border: QUIET, ecc: "medium" });
   const path = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join("");

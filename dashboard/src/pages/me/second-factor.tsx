@@ -33,7 +33,7 @@ interface Begun {
   otpauthUrl: string;
 }
 
-/** A code from an authenticator app besides the password: switched on with a first code, off with the password and a code. */
+/** Authenticator app (TOTP). A code enables it; the password and a code disable it. */
 export function SecondFactor() {
   const { user } = useSession();
   const [recovery, setRecovery] = useState<readonly string[] | null>(null);
@@ -96,7 +96,7 @@ function SwitchOn({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   );
 }
 
-/** Who only found the browser open must not tie the account to an app of their own. */
+/** Asks for the password, so that an unattended browser is not enough to add another person's app. */
 function Begin({ onBegun }: { onBegun: (begun: Begun) => void }) {
   const { form, submit, error, busy } = useApiForm({ initialValues: { password: "" } });
   return (

@@ -19,7 +19,7 @@ interface OpenSession {
   current: boolean;
 }
 
-/** Where the user is signed in, each to be signed out from here. */
+/** The user's sessions, each with a button to sign it out. */
 export function Sessions() {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery({

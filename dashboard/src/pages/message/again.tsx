@@ -9,7 +9,7 @@ import { EMPTY, KINDS, type Draft } from "../compose/kinds.ts";
 import { prefill } from "../compose/prefill.ts";
 import { kindFor } from "../templates/sendable.ts";
 
-/** Opens the composer with the same message, to the same recipient or to another. Nothing is sent here. */
+/** Opens the composer with the same content, for the same or another recipient. Sends nothing. */
 export function Again({ message }: { message: Message }) {
   const [, navigate] = useLocation();
   const [busy, setBusy] = useState(false);
@@ -21,7 +21,7 @@ export function Again({ message }: { message: Message }) {
     navigate(path, { state });
   }
 
-  // A text that is not stored cannot be sent again.
+  // An erased text cannot be sent again.
   if (message.erased) return null;
   return (
     <>
@@ -52,7 +52,7 @@ function draftOf({ channel, sender, text, type, templateName, campaignName }: Me
   return { ...common, ...from, templateName: templateName ?? "" };
 }
 
-/** The kind of a template's message is that of the template. A template that is gone leaves the first kind of its channel. */
+/** The kind of the message's template. If the template is gone, the first kind of the channel. */
 async function kindOf({ channel, type, templateName }: Message): Promise<string> {
   if (channel === "sms") return type === "OTP" ? "sms-otp" : "sms-single";
   const { data } = await get<Page<Template>>("/api/templates", { channel, limit: 200 });

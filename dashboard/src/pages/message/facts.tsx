@@ -6,10 +6,10 @@ import { ownUrl } from "../../base.ts";
 import { t } from "../../i18n/t.ts";
 import { duration, TimeText } from "../../parts/time-text.tsx";
 
-/** A code in capitals is ours and has a page; any other is the carrier's. */
+/** Our error codes are in capitals and have a reference page; carriers' codes have none. */
 const isOurs = (code: string): boolean => /^[A-Z_]{3,}$/.test(code);
 
-/** The message in a few lines. */
+/** The properties of a message as a table. */
 export function Facts({ message }: { message: Message }) {
   const { type, createdAt, submittedAt, doneAt, dueAt, carrier, attempts, segments, credits } = message;
   const { campaignName, templateName, errCode, statusDescription, test, channel } = message;

@@ -8,7 +8,7 @@ import { CallbackList } from "../../parts/callback-list.tsx";
 
 const LOOK_EVERY_MS = 3000;
 
-/** What your own server was told of this message. */
+/** The webhook deliveries of a message. */
 export function MessageCallbacks({ messageId }: { messageId: string }) {
   const { data } = useQuery({
     queryKey: ["/api/callbacks", { messageId }],

@@ -20,17 +20,17 @@ import { Rendered } from "./rendered.tsx";
 import { Segments } from "./segments.tsx";
 import { WhyTimeline } from "./why-timeline.tsx";
 
-/** Below the fold, so its code is loaded after the page. */
+/** Below the fold, so it loads after the page. */
 const MessageCallbacks = lazy(async () => ({ default: (await import("./message-callbacks.tsx")).MessageCallbacks }));
 
 export type Explained = Message & { timeline: TimelineStep[] };
 
-/** While a message is on its way it is looked at again. */
+/** Polling interval until the message reaches a final state. */
 const LOOK_EVERY_MS = 1000;
-/** After its end there may still come a reading, a click, an answer or a callback. */
+/** Polling interval afterwards: reads, clicks, replies and callbacks may follow. */
 const LOOK_AFTERWARDS_MS = 5000;
 
-/** One message: what it is, where it is, and why. */
+/** Message inspector: content, properties, timeline and webhook deliveries of one message. */
 export default function MessageInspector() {
   const { messageId } = useParams<{ messageId: string }>();
   const client = useQueryClient();

@@ -9,10 +9,10 @@ import { Flash } from "../../parts/phone/flash.tsx";
 import { useMay } from "../../session.tsx";
 import classes from "./rendered.module.css";
 
-/** The message as a phone shows it: what lies on the simulated phone, else the words alone. */
+/** The message as the simulated phone shows it; without one, its text. */
 export function Rendered({ message }: { message: Message }) {
   const { messageId, recipient } = message;
-  // A viewer sees the number in part and cannot ask by it.
+  // Viewers get masked numbers, so they cannot query the simulated phone.
   const mayAsk = useMay("write");
   const { data } = useQuery({
     enabled: mayAsk,

@@ -5,7 +5,7 @@ import type { Message, SmsPreview } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import { SegmentList } from "../../parts/segment-list.tsx";
 
-/** How a text was cut for the air. */
+/** The SMS segments of a text. */
 export function Segments({ message }: { message: Message }) {
   const { sender, recipient, text, type, messageId } = message;
   const { data } = useQuery({

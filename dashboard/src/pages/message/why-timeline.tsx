@@ -30,7 +30,7 @@ interface Look {
   icon: Icon;
 }
 
-/** The steps as people call them. */
+/** Name and icon of each step. */
 const LOOKS: Readonly<Record<string, Look>> = {
   accepted: { title: t("Accepted"), icon: IconInbox },
   arrived: { title: t("Arrived"), icon: IconTransferIn },
@@ -52,7 +52,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
 
 const COLORS = { ok: "sun", warning: "yellow", failed: "red" } as const;
 
-/** Every step with the time since the one before it, and the reason. */
+/** The timeline: each step with its reason and the time since the step before. */
 export function WhyTimeline({ steps }: { steps: readonly TimelineStep[] }) {
   return (
     <Timeline bulletSize={28} lineWidth={2} active={steps.length - 1} data-timeline>

@@ -8,9 +8,9 @@ const COLUMNS = [
 
 const TIMES = new Set<string>(["createdAt", "submittedAt", "doneAt"]);
 
-/** The first line of a file with messages. */
+/** Header line of the CSV file. */
 export const MESSAGE_COLUMNS: readonly string[] = COLUMNS;
 
-/** A message as a line of it. */
+/** One message as a CSV line. */
 export const messageLine = (message: Message): string =>
   csvLine(COLUMNS.map((name) => (TIMES.has(name) ? isoOf(message[name] as number | null) : message[name])));

@@ -19,7 +19,7 @@ interface Props {
 
 const TYPING_MS = 350;
 
-/** What narrows the list down. All of it stands in the address. */
+/** Filters of the list. They are part of the URL. */
 export function MessageFilters({ filters, change }: Props) {
   const [opened, { toggle }] = useDisclosure(FURTHER.some((name) => filters[name] !== ""));
   const any = FILTER_NAMES.some((name) => filters[name] !== "");
@@ -120,7 +120,7 @@ const Day = ({ label, value, onChange }: FieldProps) => (
   <TimeInput label={label} type="date" value={value} onChange={onChange} w={{ base: "calc(50% - 6px)", xs: 146 }} />
 );
 
-/** A field whose value counts once the typing rests; `/` jumps to the leading one. */
+/** A debounced text filter. `/` focuses the leading one. */
 function Typed({ label, placeholder, value, onChange, leading = false }: FieldProps & { leading?: boolean }) {
   const [typed, setTyped] = useState(value);
   const [known, setKnown] = useState(value);

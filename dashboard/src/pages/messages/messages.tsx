@@ -59,13 +59,13 @@ function excerptOf({ text, erased, templateName }: Message): string {
   return erased ? t("Text not stored") : "–";
 }
 
-/** Every message, newest first. */
+/** All messages, newest first. */
 export default function Messages() {
   const [filters, change] = useUrlState(FILTER_NAMES);
   const [live, setLive] = useState(true);
   const [, navigate] = useLocation();
+  // Memoised by content, because `filters` is a new object in every render.
   const key = JSON.stringify(filters);
-  // The filters are a new object with every render; what they say changes rarely.
   const [size, setSize] = useState(() => localStorage.getItem(STORED_SIZE) ?? PAGE_SIZE);
   const query = useMemo(() => ({ ...queryOf(JSON.parse(key) as typeof filters), limit: size }), [key, size]);
   const { table, rows, query: list } = usePages<Message>("/api/messages", query);

@@ -1,7 +1,7 @@
 import type { Query } from "../../api.ts";
 import type { Filters } from "./filters.tsx";
 
-/** Days on the reader's own calendar, as the moments that the API asks for. */
+/** Converts days of the browser's time zone to the timestamps of the API. */
 const startOf = (day: string): number => new Date(`${day}T00:00:00`).getTime();
 const dayAfter = (day: string): number => {
   const date = new Date(`${day}T00:00:00`);
@@ -9,7 +9,7 @@ const dayAfter = (day: string): number => {
   return date.getTime();
 };
 
-/** With a plus, or with more digits than any national number, it is a whole number. Otherwise it may be the end of one. */
+/** A number with a plus, or with more digits than a national number, is complete. Others match the end of a number. */
 function numberOf(typed: string): Query {
   if (typed === "") return {};
   const digits = typed.replaceAll(/\D/g, "");
@@ -18,7 +18,7 @@ function numberOf(typed: string): Query {
 
 const WHOLE_DIGITS = 11;
 
-/** The filters as the API takes them. */
+/** The filters as query parameters of the API. */
 export const queryOf = ({ recipient, from, to, ...rest }: Filters): Query => ({
   ...rest,
   ...numberOf(recipient),

@@ -4,20 +4,20 @@ import { get, type Page, type Query } from "../../api.ts";
 import type { Message } from "../../api-types.ts";
 import { useLive, type Moved } from "../../live.ts";
 
-/** However much happens, the newest messages are not read more often than this. */
+/** Rate limit for reading the newest messages while events arrive. */
 const LOOK_AT_MOST_EVERY_MS = 1000;
 
 interface Tail {
-  /** Messages that came since the list was read. */
+  /** Messages that are newer than the list. */
   fresh: readonly Message[];
-  /** Shows them. */
+  /** Adds them to the list. */
   show: () => void;
 }
 
 /**
- * Follows what happens: messages in the list take their new state where they stand, and those that are not in it are
- * counted, so that no row jumps from under a finger. What a filter leaves only the server can say, so that the newest
- * messages are read again once something has happened, and not before.
+ * Live tail of the list. State changes are applied to rows in place. New messages are only counted, so that rows do not
+ * move while the user clicks. Only the server can apply the filters, so an event triggers a read of the newest
+ * messages.
  */
 export function useTail(query: Query, rows: readonly Message[], on: boolean): Tail {
   const client = useQueryClient();
@@ -34,7 +34,7 @@ export function useTail(query: Query, rows: readonly Message[], on: boolean): Ta
     look();
   });
   useLive("more", () => on && look());
-  // Between the reading of the list and the beginning of the stream something may have happened.
+  // Events between the read of the list and the start of the stream are lost, so it is read again.
   useLive("open", () => on && look());
   useEffect(() => {
     if (!newest || !on) return;
@@ -43,12 +43,12 @@ export function useTail(query: Query, rows: readonly Message[], on: boolean): Ta
   }, [client, newest, on, query]);
 
   const first = rows[0];
-  // Newer in the order of the list: messages of one request share their time.
+  // Compares ids, because messages of one request share their timestamp.
   const fresh = on && newest ? newest.filter((message) => !first || isBefore(message, first)) : [];
   return { fresh, show: () => void client.resetQueries({ queryKey: ["/api/messages", query] }) };
 }
 
-/** Whether a message stands above another in the list: by request, then by recipient. */
+/** True if a message sorts above another: by request, then by recipient. */
 function isBefore({ messageId: a }: Message, { messageId: b }: Message): boolean {
   const [request = "", n = "0"] = a.split(":");
   const [otherRequest = "", otherN = "0"] = b.split(":");
@@ -62,7 +62,7 @@ function change(client: ReturnType<typeof useQueryClient>, query: Query, changed
   );
 }
 
-/** Runs at once, then rests; what is asked for meanwhile runs once when the rest is over. */
+/** Throttle: runs at once, then at most once per interval. Calls in between cause one run at its end. */
 function useRested(run: () => void): () => void {
   const latest = useRef(run);
   const rest = useRef({ timer: 0, asked: false });

@@ -24,7 +24,7 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-/** Puts one number on the list. */
+/** A form that adds one number. */
 export function AddOptOut({ onDone }: { onDone: () => void }) {
   const [opened, { open, close }] = useDisclosure(false);
   return (

@@ -10,14 +10,14 @@ import { importNumbers, numbersOf } from "./import-numbers.ts";
 
 const SHOWN = 10;
 
-/** A list from elsewhere: pasted or in a file, in whatever form numbers have there. */
+/** Imports opt-outs from pasted text or a file, with numbers in any format. */
 export function ImportButton({ onDone }: { onDone: () => void }) {
   const [opened, { open, close }] = useDisclosure(false);
   const [text, setText] = useState("");
   const [refused, setRefused] = useState<readonly string[]>([]);
   const { run, start, stop, clear } = useRun();
   const numbers = numbersOf(text);
-  /** A list that was imported is not imported again before it changes. */
+  /** The same list is not imported twice. */
   const isOver = run?.state === "running" || run?.state === "done";
   const change = (next: string): void => {
     setText(next);

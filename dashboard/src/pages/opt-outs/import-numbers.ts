@@ -1,10 +1,10 @@
 import { api, ApiError } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
 
-/** At most 1,000 go in one request; fewer let the progress move and a stop come soon. */
+/** The API takes up to 1,000 per request. Smaller batches make progress visible and let the user stop sooner. */
 const AT_ONCE = 500;
 
-/** The first column of every line, without quotes; lines without a digit, such as a heading, are none. */
+/** The first column of every line, without quotes. Lines without a digit, such as a heading, are skipped. */
 export const numbersOf = (text: string): string[] => [
   ...new Set(
     text
@@ -17,11 +17,11 @@ export const numbersOf = (text: string): string[] => [
 interface Needs {
   tell: (sentence: string, percent?: number) => void;
   signal: AbortSignal;
-  /** Told which of them are no phone numbers. */
+  /** Called with all invalid numbers so far. */
   refuse: (numbers: readonly string[]) => void;
 }
 
-/** Puts numbers on the list, some at a time. What is no number is left out and told, so that one of them stops no list. */
+/** Adds numbers in batches. Invalid ones are skipped and reported, so one of them does not stop the import. */
 export async function importNumbers({ tell, signal, refuse }: Needs, numbers: readonly string[]): Promise<string> {
   const refused: string[] = [];
   let done = 0;
@@ -36,7 +36,7 @@ export async function importNumbers({ tell, signal, refuse }: Needs, numbers: re
   return t(done === 1 ? "{done} number is on the list." : "{done} numbers are on the list.", { done });
 }
 
-/** Adds some, and where the server names wrong ones, the others; answers the wrong ones. */
+/** Adds a batch; if the server rejects some numbers, adds the others. Returns the rejected ones. */
 async function addSome(numbers: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
   if (numbers.length === 0) return [];
   try {

@@ -55,7 +55,7 @@ const columnsWith = (take: (number: string) => Promise<unknown>): Column<OptOut>
   },
 ];
 
-/** Numbers that get no promotions. */
+/** Opted-out numbers, which get no promotions. */
 export default function OptOuts() {
   const client = useQueryClient();
   const [filters, change] = useUrlState(["number"]);
@@ -120,7 +120,7 @@ interface FoundProps {
   clear: () => void;
 }
 
-/** One number, asked for by itself: the list can be longer than anybody pages. */
+/** Looks up a single number, because the list may have thousands of pages. */
 function Found({ number, columns, clear }: FoundProps) {
   const { data, error, isPending } = useQuery({
     queryKey: [PATH, "one", number],

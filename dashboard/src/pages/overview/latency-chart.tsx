@@ -3,7 +3,7 @@ import Bars from "../../parts/charts/bars.tsx";
 import { duration } from "../../parts/time-text.tsx";
 import type { Latency } from "./stats.ts";
 
-/** How many messages took how long, from the quickest that there are to the slowest. */
+/** Histogram of latencies, from the fastest to the slowest bucket with messages. */
 export default function LatencyChart({ label, latency: { buckets } }: { label: string; latency: Latency }) {
   const first = buckets.findIndex(({ count }) => count > 0);
   const last = buckets.findLastIndex(({ count }) => count > 0);

@@ -10,7 +10,7 @@ import { TimeText } from "../../parts/time-text.tsx";
 
 const SHOWN = 10;
 
-/** What happens right now, newest first; it stands still when it is told to. */
+/** Live state changes, newest first. The user can pause them. */
 export function Ticker() {
   const [moves, setMoves] = useState<readonly Moved[]>([]);
   const [more, setMore] = useState(0);

@@ -12,7 +12,7 @@ const CARDS: readonly { measure: Measure; label: string }[] = [
   { measure: "read", label: t("Read") },
 ];
 
-/** The four figures that say how it goes, each beside what it was. */
+/** Message counts, each compared with the previous period. */
 export const Totals = ({ totals, comparable }: Pick<Stats, "totals" | "comparable">) => (
   <SimpleGrid cols={{ base: 2, md: 4 }}>
     {CARDS.map(({ measure, label }) => (
@@ -26,7 +26,7 @@ export const Totals = ({ totals, comparable }: Pick<Stats, "totals" | "comparabl
   </SimpleGrid>
 );
 
-/** A change in words with an arrow; whether it is good is for the reader to say. */
+/** A change as an arrow and text. It has no colour, because more is not always better. */
 function Change({ before, change }: Compared) {
   if (change === null) return t("No data for the previous period");
   const Arrow = change === 0 ? IconArrowRight : change > 0 ? IconArrowUpRight : IconArrowDownRight;

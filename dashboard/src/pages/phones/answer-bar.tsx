@@ -8,11 +8,11 @@ import type { Thread } from "./threads.ts";
 interface Props {
   thread: Thread;
   busy: boolean;
-  /** Says whether it worked. */
+  /** Returns true on success. */
   run: (verb: string, body: object) => Promise<boolean>;
 }
 
-/** What the owner writes with: a text, a file, a place; on RCS and the chat app also that a message was read. */
+/** Reply inputs of the phone's owner: text, file and location; on RCS and the chat app also a read receipt. */
 export function AnswerBar({ thread, busy, run }: Props) {
   const [text, setText] = useState("");
   const [fileOpen, file] = useDisclosure(false);

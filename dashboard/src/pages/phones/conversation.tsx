@@ -10,7 +10,7 @@ interface Props {
   onTap?: ((tap: Tap) => void) | undefined;
 }
 
-/** What was said, from the oldest to the newest, which is kept in sight. A flash message covers it until it is put away. */
+/** The messages of a conversation, scrolled to the newest. A flash message covers them until it is closed. */
 export function Conversation({ thread, onTap }: Props) {
   const [putAway, setPutAway] = useState<string | null>(null);
   const end = useRef<HTMLDivElement>(null);

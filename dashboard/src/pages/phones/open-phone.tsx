@@ -16,7 +16,7 @@ import { excerptOf, type Thread } from "./threads.ts";
 import { Told } from "./told.tsx";
 import { usePhone } from "./use-phone.ts";
 
-/** The phone in the hand, and beside it what each touch of it told your server. */
+/** One simulated phone, with the webhook deliveries that its events caused. */
 export function OpenPhone({ number }: { number: string }) {
   const { threads, loading, error, lit, act } = usePhone(number);
   const [{ thread: chosen }, change] = useUrlState(["thread"]);

@@ -6,7 +6,7 @@ import type { Phone } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import { localTime } from "../../parts/time-text.tsx";
 
-/** Which phone is in the hand; any other number can be picked up as well. */
+/** The phones with messages, and an input to open any other number. */
 export function PhoneList({ phones, current }: { phones: readonly Phone[]; current: string }) {
   const [typed, setTyped] = useState("");
   const [, navigate] = useLocation();

@@ -13,7 +13,7 @@ import { useMay } from "../../session.tsx";
 import { OpenPhone } from "./open-phone.tsx";
 import { PhoneList } from "./phone-list.tsx";
 
-/** The phones of the simulator, one of them in the hand. */
+/** The simulated phones. One is open at a time. */
 export default function Phones() {
   const mayWrite = useMay("write");
   const { number } = useParams<{ number?: string }>();

@@ -6,19 +6,19 @@ type Entry =
   | { kind: "in"; at: number; id: string; message: PhoneMessage }
   | { kind: "out"; at: number; id: string; inbound: Inbound };
 
-/** One conversation on a phone: with one sender, bot or business number, on one channel. */
+/** One conversation on a phone: a channel and a sender, bot or business number. */
 export interface Thread {
   key: string;
   channel: Channel;
   sender: string;
-  /** From the oldest to the newest. */
+  /** Oldest first. */
   entries: Entry[];
   last: Entry;
 }
 
 const keyOf = (channel: string, sender: string): string => `${channel} ${sender}`;
 
-/** Everything on a phone, by conversation; the one with the latest news first. */
+/** The messages of a phone by conversation, the most recent conversation first. */
 export function threadsOf(messages: readonly PhoneMessage[], answers: readonly Inbound[]): Thread[] {
   const entries: (Entry & { channel: Channel; sender: string })[] = [
     ...messages.map((message) => ({
@@ -52,7 +52,7 @@ export function threadsOf(messages: readonly PhoneMessage[], answers: readonly I
   return [...threads.values()].toSorted((a, b) => b.last.at - a.last.at);
 }
 
-/** The last thing said, in one line. */
+/** The last message in one line. */
 export function excerptOf({ last }: Thread): string {
   if (last.kind === "in") return last.message.text || last.message.cards?.[0]?.title || t("A message");
   const { text, suggestionResponse, userFile } = last.inbound;

@@ -11,7 +11,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 const LOOK_EVERY_MS = 3000;
 const SHOWN = 15;
 
-/** What your server was told of what happened on this phone: deliveries, readings, and every tap and answer. */
+/** Webhook deliveries about events on this phone: receipts, reads, taps and replies. */
 export function Told({ number }: { number: string }) {
   const { data } = useQuery({
     queryKey: ["/api/callbacks", { phone: number }],

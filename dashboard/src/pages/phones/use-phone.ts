@@ -11,13 +11,13 @@ interface PhoneState {
   threads: Thread[];
   loading: boolean;
   error: Error | null;
-  /** The id of what came last, while the page was open. */
+  /** Id of the latest message that arrived while the page was open. */
   lit: string | undefined;
-  /** Does what the phone's owner would do: `reply`, `tap`, `file`, `location`, `read`. */
+  /** Acts as the phone's owner: `reply`, `tap`, `file`, `location`, `read`. */
   act: (verb: string, body: object) => Promise<void>;
 }
 
-/** What lies on a simulated phone, and what can be done with it. */
+/** Messages of a simulated phone, and the actions of its owner. */
 export function usePhone(number: string): PhoneState {
   const client = useQueryClient();
   const inbox = ["phone", number, "messages"];

@@ -1,4 +1,4 @@
-/** A row of the request log. */
+/** An entry of the request log. */
 export interface LoggedRequest {
   id: string;
   node: number;

@@ -6,7 +6,7 @@ import { CodeBlock } from "../../parts/code-block.tsx";
 import { duration, TimeText } from "../../parts/time-text.tsx";
 import type { LoggedRequest } from "./logged-request.ts";
 
-/** One request of the log. */
+/** One entry of the request log. */
 export function RequestDetail({ request }: { request: LoggedRequest }) {
   const { at, actor, test, query, status, code, requestId, durationMs, node, body } = request;
   return (

@@ -47,7 +47,7 @@ const columnsWith = (open: (id: string) => void): Column<LoggedRequest>[] => [
   { title: t("Duration"), wide: true, align: "right", render: ({ durationMs }) => duration(durationMs) },
 ];
 
-/** The last requests of each key: what a program sent, and what it got. */
+/** Request log: the latest requests of each API key, with their responses. */
 export default function Requests() {
   const [filters, change] = useUrlState(FILTERS);
   const [{ open }, changeOpen] = useUrlState(["open"]);

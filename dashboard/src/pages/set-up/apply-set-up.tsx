@@ -14,7 +14,7 @@ const put = async (text: string, dryRun: boolean): Promise<SetUpPlan> =>
 
 const MONOSPACE = { input: { fontFamily: "var(--mantine-font-family-monospace)" } };
 
-/** A file that is brought: what it would change is shown before anything does. */
+/** Applies a configuration file, after a dry run that shows its changes. */
 export function ApplySetUp({ current }: { current: string | undefined }) {
   const client = useQueryClient();
   const [text, setText] = useState("");
@@ -108,7 +108,7 @@ export function ApplySetUp({ current }: { current: string | undefined }) {
               yes={t("Apply file")}
               run={async () => {
                 setPlan(await put(text, false));
-                // Anything that is on another page may be another now.
+                // The configuration affects every page.
                 await client.invalidateQueries();
               }}
             >

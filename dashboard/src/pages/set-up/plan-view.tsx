@@ -42,7 +42,7 @@ const Changes = ({ fields }: { fields: readonly { field: string; from: unknown; 
   </>
 );
 
-/** What a file would change, or has changed. */
+/** The changes that a configuration file makes or has made. */
 export function PlanView({ plan }: { plan: SetUpPlan }) {
   const { settings, made, changed, removed, same } = plan;
   return (

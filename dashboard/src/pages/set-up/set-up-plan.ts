@@ -1,5 +1,5 @@
 import { t } from "../../i18n/t.ts";
-/** Where the API has the set-up. */
+/** API path of the configuration. */
 export const SET_UP = "/api/config";
 
 interface FieldChange {
@@ -14,7 +14,7 @@ interface PlannedRecord {
   name: string;
 }
 
-/** What applying a file means. */
+/** The changes that applying a file would make. */
 export interface SetUpPlan {
   applied: boolean;
   settings: readonly FieldChange[];
@@ -27,7 +27,7 @@ export interface SetUpPlan {
 export const isNothing = ({ settings, made, changed, removed }: SetUpPlan): boolean =>
   settings.length + made.length + changed.length + removed.length === 0;
 
-/** A file as its text has it; a fault in it says where. */
+/** Parses a configuration file. A syntax error names its position. */
 export function readSetUp(text: string): unknown {
   try {
     return JSON.parse(text);

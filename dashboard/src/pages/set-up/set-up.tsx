@@ -12,7 +12,7 @@ import { saveFile } from "../../parts/save-file.ts";
 import { ApplySetUp } from "./apply-set-up.tsx";
 import { SET_UP } from "./set-up-plan.ts";
 
-/** The whole set-up as one file, to keep beside your program and to bring to another server. */
+/** Exports the whole configuration as one file, for version control or another server, and applies such files. */
 export default function SetUp() {
   const { data, error, refetch } = useQuery({
     queryKey: [SET_UP],

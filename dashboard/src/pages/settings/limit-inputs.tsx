@@ -8,18 +8,18 @@ interface Limit {
   hint?: string;
   max: number;
   suffix?: string;
-  /** Empty means any number. */
+  /** Empty means unlimited. */
   optional?: true;
 }
 
 interface Limits {
   field: string;
-  /** What it begins with when it is switched on. */
+  /** Values after switching the limits on. */
   usual: Readonly<Record<string, number | null>>;
   limits: readonly Limit[];
 }
 
-/** Limits that belong together and are switched on and off together: null is off. */
+/** A group of limits that is switched on and off together; null is off. */
 function LimitsInput({ of, label, hint, value, onChange, disabled, faultAt }: OwnInputProps & { of: Limits }) {
   const set = value as Limits["usual"] | null;
   return (
@@ -104,8 +104,8 @@ const OTP_GUARD: Limits = {
   ],
 };
 
-/** How often the same text may go to the same number. */
+/** Duplicate-text filter: limits of the same text to the same number. */
 export const SameTextInput = (props: OwnInputProps) => <LimitsInput {...props} of={SAME_TEXT} />;
 
-/** What keeps one-time passwords from being pumped. */
+/** Protection against SMS pumping with one-time passwords. */
 export const OtpGuardInput = (props: OwnInputProps) => <LimitsInput {...props} of={OTP_GUARD} />;

@@ -18,7 +18,7 @@ const days = (name: string, label: string, hint: string): Field => ({
   input: { kind: "number", min: 1, max: 3650, suffix: t("days") },
 });
 
-/** Browsers list some zones by old names only, which people no longer look for. */
+/** Zones that some browsers list only under an outdated name. */
 const RENAMED = ["UTC", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Ho_Chi_Minh", "Asia/Yangon", "Europe/Kyiv"];
 const ZONES = [...new Set([...RENAMED, ...Intl.supportedValuesOf("timeZone")])].toSorted();
 
@@ -125,7 +125,7 @@ const SECTIONS: readonly { title: string; fields: readonly Field[] }[] = [
   },
 ];
 
-/** The settings of an account, in sections. */
+/** The account settings in sections. */
 export const SETTINGS: readonly Field[] = SECTIONS.flatMap(({ title, fields }) =>
   fields.map((field) => ({ ...field, section: title })),
 );

@@ -13,7 +13,7 @@ import { SETTINGS } from "./setting-fields.ts";
 
 const PATH = "/api/account";
 
-/** What the whole account obeys. */
+/** Settings of the whole account. */
 export default function Settings() {
   const { data, error, refetch } = useQuery({
     queryKey: [PATH],

@@ -10,7 +10,7 @@ import { ErrorState } from "../../parts/error-state.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { useMay } from "../../session.tsx";
 
-/** How badly the simulated carrier behaves. A change counts for the next message. */
+/** Faults of the simulated carrier. A change takes effect with the next message. */
 export function ChaosForm() {
   const client = useQueryClient();
   const mayWrite = useMay("write");
@@ -26,7 +26,7 @@ export function ChaosForm() {
   });
   if (error) return <ErrorState error={error} title={t("Simulator cannot be loaded")} />;
   if (!data) return <PageLoading />;
-  // A server that does not know a knob does not tell its value.
+  // Older servers lack some of these settings and omit them.
   const knobs = KNOBS.filter(({ name }) => name in data);
   const calm = Object.fromEntries(Object.entries(CALM).filter(([name]) => name in data));
   const isCalm = Object.entries(calm).every(([name, value]) => data[name] === value);
@@ -88,7 +88,7 @@ function ChaosSlider({ knob, value, disabled, save }: SliderProps) {
     <Input.Wrapper label={label} description={hint} labelElement="div">
       <Group gap="md" wrap="nowrap" mt={6}>
         <Slider
-          // A value that the server changed moves the knob as well.
+          // An uncontrolled slider: the key resets it to a value that the server has changed.
           key={value}
           defaultValue={value}
           onChangeEnd={save}

@@ -19,7 +19,7 @@ const FATES: readonly { ending: string; fate: string }[] = [
   { ending: "0100", fate: t("Any other ending: delivered") },
 ];
 
-/** The last four digits decide, so a test can ask for any outcome. */
+/** Magic numbers: the last four digits select the outcome, so tests can choose it. */
 export function MagicNumbers() {
   return (
     <Paper component="section" aria-label={t("Magic numbers")}>

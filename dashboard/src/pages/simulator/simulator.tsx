@@ -4,7 +4,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { ChaosForm } from "./chaos-form.tsx";
 import { MagicNumbers } from "./magic-numbers.tsx";
 
-/** The simulated carrier: how well it behaves, and which numbers meet which fate. */
+/** The simulated carrier: its faults and its magic numbers. */
 export default function Simulator() {
   return (
     <>

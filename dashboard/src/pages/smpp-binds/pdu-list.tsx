@@ -9,7 +9,7 @@ import { BINDS, type SmppPdu } from "./smpp-bind.ts";
 
 const REFRESH_MS = 1000;
 
-/** The PDUs of the last minute, newest first. Texts are left out and numbers masked by the server. */
+/** The PDUs of the last minute, newest first. The server omits texts and masks numbers. */
 export function PduList({ bindId }: { bindId: string }) {
   const path = `${BINDS}/${bindId}/pdus`;
   const { data, error, refetch } = useQuery({

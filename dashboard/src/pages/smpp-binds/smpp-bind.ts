@@ -1,6 +1,6 @@
 export const BINDS = "/api/smpp-binds";
 
-/** A bind of a client to the SMPP server. */
+/** A bind of an ESME to the SMPP server. */
 export interface SmppBind {
   id: string;
   systemId: string;

@@ -14,7 +14,7 @@ import { BINDS, type SmppBind } from "./smpp-bind.ts";
 
 const REFRESH_MS = 2000;
 
-/** The clients that are bound to the SMPP server, on all nodes. */
+/** The binds to the SMPP server on all nodes. */
 export default function SmppBinds() {
   const [watched, setWatched] = useState<SmppBind | null>(null);
   const { data, error, refetch } = useQuery({

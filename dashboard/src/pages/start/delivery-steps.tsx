@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 400;
 
 type Told = Message & { timeline: { at: number; event: string; detail: string }[] };
 
-/** What became of a message so far, step by step, until it has come to its end. */
+/** The timeline of a message, updated until its final state. */
 export function DeliverySteps({ messageId }: { messageId: string }) {
   const { data } = useQuery({
     queryKey: ["delivery", messageId],

@@ -11,17 +11,20 @@ import { useMay } from "../../session.tsx";
 
 interface Props {
   apiKey: string | null;
-  /** A key that was made just now is shown; one that was pasted is known already. */
+  /** A new key is shown; a pasted one is not. */
   isNew: boolean;
   onKey: (key: string, isNew: boolean) => void;
 }
 
 const WISHES = { name: "Get started", mode: "test", scopes: ["sms", "rcs", "chatapp", "verify", "read"] };
 
-/** A pasted key may bring spaces and line breaks along, which no header can hold. */
+/** Pasted keys may contain spaces and line breaks, which are invalid in headers. */
 const NEVER_IN_KEYS = /[^\x21-\x7e]/g;
 
-/** A key to try things with. Keys are stored as digests, so an older one cannot be shown; a new one is made on request. */
+/**
+ * The API key for the quick start. Keys are stored as digests, so only a new one can be shown; it is created on
+ * request.
+ */
 export function KeyStep({ apiKey, isNew, onKey }: Props) {
   const mayOwn = useMay("own");
   const [error, setError] = useState<Error | null>(null);

@@ -19,7 +19,7 @@ import { KeyStep } from "./key-step.tsx";
 const NUMBER = "15550100100";
 const FIRST = { sender: "HELIOG", to: NUMBER, text: "Hello from Heliograph", type: "TRANS" };
 
-/** From nothing to a delivered message: a key, a command, a phone that lights up, a delivery report. */
+/** Quick start: an API key, a curl command, the message on a phone, and its delivery report. */
 export default function Start() {
   const mayWrite = useMay("write");
   const [key, setKey] = useState<string | null>(null);
@@ -34,7 +34,7 @@ export default function Start() {
   useEffect(() => {
     if (messageId !== null) result.current?.scrollIntoView({ block: "nearest" });
   }, [messageId]);
-  // Whoever runs the command in a terminal sees it here just the same.
+  // Also shows messages that were sent from a terminal.
   useLive<PhoneMessage>("message", (message) => {
     if (message.to !== NUMBER || message.channel !== "sms") return;
     setArrived((before) => (before.some(({ id }) => id === message.id) ? before : [...before, message]));

@@ -1,4 +1,4 @@
-/** One line of the figures for Prometheus. */
+/** One sample of a Prometheus metric. */
 export interface Figure {
   name: string;
   labels: Readonly<Record<string, string>>;
@@ -8,7 +8,7 @@ export interface Figure {
 const LINE = /^([a-z_:][\w:]*)(?:\{(.*)\})? ([^ ]+)/i;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
-/** Reads the text format of Prometheus; what is no figure is passed over. */
+/** Parses the Prometheus text format. Other lines are skipped. */
 export function readMetrics(text: string): Figure[] {
   return text.split("\n").flatMap((line) => {
     const [, name, labels = "", value] = LINE.exec(line) ?? [];
@@ -18,7 +18,7 @@ export function readMetrics(text: string): Figure[] {
   });
 }
 
-/** A figure by one of its labels, the largest first. */
+/** Sums of a metric by the values of one label, largest first. */
 export function byLabel(figures: readonly Figure[], name: string, label: string): { name: string; count: number }[] {
   const groups = Map.groupBy(
     figures.filter((figure) => figure.name === name),

@@ -43,7 +43,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
   UNTRUSTED_PROXY: t("Untrusted proxy"),
   DATABASE_DAMAGED: t("Database damaged"),
 };
-/** The banner above every page shows these already. */
+/** Warnings that the banner above every page already shows. */
 const IN_BANNER = "LIVE_SIMULATED";
 
 const PATH = "/api/system";
@@ -59,7 +59,7 @@ const buildOf = ({ commit, builtAt }: System): string =>
     ? t("runs from its source")
     : t("commit {commit} of {date}", { commit: commit.slice(0, 7), date: builtAt?.slice(0, 10) ?? "" });
 
-/** Nodes that are listed live; only the one that answers knows that it has lost touch with the store. */
+/** The table lists live nodes. A node reports only its own connection to the store as lost. */
 const columnsFor = ({ node: own, alive }: System): Column<Node>[] => [
   {
     title: t("Node"),
@@ -78,7 +78,7 @@ const columnsFor = ({ node: own, alive }: System): Column<Node>[] => [
   { title: t("Joined"), wide: true, render: ({ startedAt }) => <TimeText at={startedAt} size="sm" /> },
 ];
 
-/** The nodes, what waits, and whether the one that answers keeps up. */
+/** Nodes, queues, and the load of the answering node. */
 export function SystemState({ refreshMs }: { refreshMs: number }) {
   const { data, error, refetch } = useQuery({
     queryKey: [PATH],

@@ -25,7 +25,7 @@ async function metricsNow(signal: AbortSignal): Promise<Figure[]> {
   return readMetrics(text);
 }
 
-/** Whether the server can work, and how much of it there is to do. */
+/** Health and load of the server. */
 export default function System() {
   const mayLook = useMay("write");
   const metrics = useQuery({
@@ -68,7 +68,7 @@ export default function System() {
   );
 }
 
-/** What this node has counted since it started. */
+/** Counters of this node since its start. */
 const Rankings = ({ figures }: { figures: readonly Figure[] }) => (
   <Grid gap="lg" mt="xl">
     <Ranking
@@ -87,7 +87,7 @@ interface RankingProps {
   bars: readonly { name: string; count: number }[];
 }
 
-/** Counts since the node started; one that has counted nothing is left out. */
+/** Counters since the start of the node, without zeros. */
 function Ranking({ title, bars }: RankingProps) {
   const total = bars.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return null;

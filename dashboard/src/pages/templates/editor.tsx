@@ -45,11 +45,11 @@ function Editor({ channel }: { channel: SendChannel }) {
       </>
     );
   if (!data) return <PageLoading />;
-  // A saved template is a new beginning: what was changed before it is what it says now.
+  // The key resets the form after each save.
   return <Desk key={JSON.stringify(data)} channel={channel} before={data} />;
 }
 
-/** The editor at the left, and at the right the phone that shows what it makes. */
+/** Editor on the left, phone preview on the right. */
 function Desk({ channel, before }: { channel: SendChannel; before: Template | undefined }) {
   const { fields, starts, place, title } = TEMPLATE_KINDS[channel];
   const client = useQueryClient();
@@ -154,7 +154,7 @@ interface SamplesProps {
   change: (params: readonly string[]) => void;
 }
 
-/** What stands for the variables in the preview and in a test. */
+/** Sample values of the variables, for the preview and test sends. */
 function Samples({ count, params, change }: SamplesProps) {
   if (count === 0) return null;
   const values = Array.from({ length: count }, (_, index) => params[index] ?? "");

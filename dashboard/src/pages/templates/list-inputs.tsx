@@ -19,7 +19,7 @@ interface ListProps<T> {
   render: (item: T, change: (item: T) => void, remove: () => void, index: number) => ReactNode;
 }
 
-/** Several of something, one below the other, that can be added to. */
+/** A list of inputs with a button that adds an item. */
 function List<T>({ label, hint, fault, items, max, add, empty, onChange, disabled, render }: ListProps<T>) {
   return (
     <Input.Wrapper label={label} description={hint} error={fault} labelElement="div">
@@ -71,7 +71,7 @@ const BUTTON_TYPES = [
   { value: "call", label: t("Call number") },
 ];
 
-/** What can be tapped below an RCS text. */
+/** The suggestions of an RCS text. */
 export const SuggestionsInput = ({ label, value, onChange, disabled, faultAt }: OwnInputProps) => (
   <List
     label={label}
@@ -118,7 +118,7 @@ export const ButtonsInput = ({ label, value, onChange, disabled, faultAt }: OwnI
 
 const NEW_CARD: Card = { title: "", description: "", fileUrl: "", suggestions: [] };
 
-/** The cards of an RCS template: one, or two to ten side by side. */
+/** The cards of an RCS template: one, or a carousel of two to ten. */
 export function CardsInput({ label, value, values, onChange, disabled, faultAt }: OwnInputProps) {
   const alone = values.kind === "card";
   return (
@@ -195,7 +195,7 @@ const HEADERS = [
   { value: "document", label: t("Document") },
 ];
 
-/** What stands above a chat-app message. The example is for the preview: what is sent comes with each request. */
+/** The header of a chat-app template. The example is for the preview; each send has its own value. */
 export function HeaderInput({ label, value, onChange, disabled, faultAt }: OwnInputProps) {
   const header = value as ChatHeader | null;
   return (

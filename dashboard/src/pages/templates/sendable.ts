@@ -7,7 +7,7 @@ const kindNamed = (id: string): Kind => {
   return found;
 };
 
-/** The kind of message that a template makes, as the composer knows them. */
+/** The composer's kind of message for a template. */
 export function kindFor(template: Template): Kind {
   if (template.channel === "sms") return kindNamed("sms-template-by-id");
   if (template.channel === "rcs") {
@@ -25,7 +25,7 @@ const SAMPLE_FILES: Readonly<Record<string, string>> = {
   document: "https://shop.example/invoice.pdf",
 };
 
-/** A message from a template with sample values, ready to be shown or sent. */
+/** A draft from a template and sample values, for previews and test sends. */
 export function draftOf(template: Template, params: readonly string[]): Draft {
   const header = template.channel === "chatapp" ? template.header : null;
   return {

@@ -3,7 +3,7 @@ import { IconTrash } from "@tabler/icons-react";
 import { t } from "../../i18n/t.ts";
 import type { Option, OwnInputProps } from "../../parts/record/field.ts";
 
-/** A suggestion or a button: its type decides which of the rest it has. */
+/** A suggestion or button. Its type determines its other fields. */
 export type Tappable = { type: string; text: string } & Partial<Record<PartName, string | number>>;
 
 type PartName =
@@ -27,7 +27,7 @@ interface Part {
 
 const DATA: Part = { name: "data", label: t("Postback data"), placeholder: t("Same as the text") };
 
-/** What each type asks for besides its words. */
+/** The fields of each type besides its text. */
 const PARTS: Readonly<Record<string, readonly Part[]>> = {
   reply: [DATA],
   url: [{ name: "url", label: t("URL"), placeholder: "https://shop.example" }],
@@ -56,7 +56,7 @@ interface Props extends Pick<OwnInputProps, "faultAt" | "disabled"> {
   remove: () => void;
 }
 
-/** One thing that can be tapped. */
+/** The inputs of one suggestion or button. */
 export function TapInput({ what, path, item, types, change, remove, faultAt, disabled }: Props) {
   const isButton = !types.some(({ value }) => value === "dial");
   const parts = (PARTS[item.type] ?? []).filter((part) => !(isButton && part === DATA));
@@ -69,7 +69,7 @@ export function TapInput({ what, path, item, types, change, remove, faultAt, dis
             size="xs"
             data={types}
             value={item.type}
-            // What another type asked for does not belong to this one.
+            // Fields of the old type do not belong to the new one.
             onChange={(type) => change({ type: type ?? item.type, text: item.text })}
             allowDeselect={false}
             disabled={disabled}
@@ -113,7 +113,7 @@ export function TapInput({ what, path, item, types, change, remove, faultAt, dis
 
 const shown = (value: string | number | undefined): string => String(value ?? "");
 
-/** What is empty is left out; what is no number is sent as it is, so that the server says so. */
+/** Empty fields are removed. Invalid numbers are sent as typed, so that the server reports them. */
 function withPart(item: Tappable, name: PartName, written: string, isNumber: true | undefined): Tappable {
   const { [name]: _old, ...rest } = item;
   if (written === "") return rest;

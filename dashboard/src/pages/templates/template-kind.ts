@@ -6,11 +6,11 @@ import { ButtonsInput, CardsInput, HeaderInput, SuggestionsInput } from "./list-
 import { BodyInput, SmsTextInput } from "./variable-text.tsx";
 import { variablesIn } from "./variables.ts";
 
-/** Templates of one channel, described: what is asked for and where its pages are. */
+/** Fields and page paths of the templates of one channel. */
 interface TemplateKind {
   title: string;
   lead: string;
-  /** Where its pages are. */
+  /** Path of its pages. */
   place: string;
   fields: readonly Field[];
   starts: Values;
@@ -175,7 +175,7 @@ export const TEMPLATE_KINDS: Readonly<Record<SendChannel, TemplateKind>> = {
   },
 };
 
-/** A template as it is while it is being written. */
+/** The template with the unsaved values of the editor. */
 export function templateOf(values: Values): Template {
   const written = values as unknown as Template;
   const text = written.channel === "chatapp" ? written.body : written.text;

@@ -16,12 +16,12 @@ import { draftOf, kindFor } from "./sendable.ts";
 
 interface Props {
   template: Template;
-  /** Whether the editor holds something that is not saved yet. */
+  /** True if the editor has unsaved changes. */
   changed: boolean;
   params: readonly string[];
 }
 
-/** Sends a saved template with the sample values, to see it arrive. */
+/** Sends the saved template with the sample values. */
 export function TestSend({ template, changed, params }: Props) {
   const { label, path, field } = ORIGINS[template.channel];
   const names = useNames(path);

@@ -7,7 +7,7 @@ import { variablesIn } from "./variables.ts";
 
 type Props = OwnInputProps & { name: string; mark: (text: string) => string };
 
-/** A text with a button that puts the next variable where the cursor is. */
+/** A text input with a button that inserts the next variable at the cursor. */
 function VariableText({ name, mark, label, hint, value, onChange, disabled, faultAt }: Props) {
   const input = useRef<HTMLTextAreaElement>(null);
   const text = typeof value === "string" ? value : "";
@@ -17,7 +17,7 @@ function VariableText({ name, mark, label, hint, value, onChange, disabled, faul
     const end = input.current?.selectionEnd ?? at;
     const variable = mark(text);
     onChange(text.slice(0, at) + variable + text.slice(end));
-    // The cursor goes behind what was put in, once it is there.
+    // The cursor moves behind the inserted variable once it is rendered.
     requestAnimationFrame(() => {
       input.current?.focus();
       input.current?.setSelectionRange(at + variable.length, at + variable.length);
@@ -56,7 +56,7 @@ function VariableText({ name, mark, label, hint, value, onChange, disabled, faul
 
 const byNumber = (text: string): string => `{{${variablesIn(text) + 1}}}`;
 
-/** Texts that use numbers go on with them; all others take values in order. */
+/** A text with numbered variables gets another numbered one; any other text gets `{#var#}`. */
 const forSms = (text: string): string => (text.includes("{{") ? byNumber(text) : "{#var#}");
 
 export const SmsTextInput = (props: OwnInputProps) => <VariableText {...props} name="text" mark={forSms} />;

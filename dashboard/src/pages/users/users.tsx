@@ -83,7 +83,7 @@ const KIND: Omit<RecordKind<User>, "actions" | "onMade"> = {
       label: t("Disabled"),
       hint: t("Ends their sessions at once."),
       input: { kind: "switch" },
-      // There is nobody to keep out before they are there.
+      // New users cannot be disabled yet.
       when: ({ id }) => id !== undefined,
     },
   ],
@@ -112,7 +112,7 @@ const KIND: Omit<RecordKind<User>, "actions" | "onMade"> = {
   removal: t("Their sessions end at once. Their actions stay in the audit log."),
 };
 
-/** Who may log in, and what they may do. */
+/** Users and their roles. */
 export default function Users() {
   return (
     <OwnersOnly title={t("Users")}>
@@ -122,7 +122,7 @@ export default function Users() {
 }
 
 interface ResetNeeds {
-  /** Whoever looks at the page changes their own password elsewhere. */
+  /** Id of the signed-in user, who changes their own password under "My account". */
   self: string;
   onSecret: (password: string) => void;
   onInvited: (invitation: Invitation) => void;
@@ -140,7 +140,7 @@ const resetWith = ({ self, onSecret, onInvited }: ResetNeeds) =>
     );
   };
 
-/** A new link, where the first one has expired or the password is forgotten. */
+/** Creates a new invitation, for a user whose link has expired or who forgot the password. */
 function InviteButton({ user, onInvited, close }: { user: User; close: () => void } & Pick<ResetNeeds, "onInvited">) {
   const [error, setError] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
@@ -202,7 +202,7 @@ function UserTable() {
     <>
       <RecordTable kind={kind} title={t("Users")} lead={t("Users who can sign in, and their roles.")} />
       <SecretDialog
-        // The address of this page is the one that they can reach.
+        // The link uses this page's origin, which the invited user can reach.
         secret={invitation && wholeUrl(`/invitation${new URL(invitation.url).hash}`)}
         title={t("Invitation link")}
         onClose={() => setInvitation(null)}

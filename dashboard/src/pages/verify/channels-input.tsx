@@ -19,7 +19,7 @@ import type { VerifyChannel } from "./verification.ts";
 const CHANNELS_MAX = 5;
 const WAIT_SECONDS = 30;
 
-/** How a code is brought: each channel with who it is from, in the order they are tried. */
+/** The delivery channels of a code in order of use, each with its sender. */
 export function ChannelsInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const channels = value as readonly VerifyChannel[];
   const replace = (index: number, changes: Partial<VerifyChannel>): void =>

@@ -4,7 +4,7 @@ import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import type { TestNumber } from "./verification.ts";
 
-/** Numbers whose code is always the same. */
+/** Test numbers of a configuration, each with a fixed code. */
 export function TestNumbersInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const numbers = value as readonly TestNumber[];
   const replace = (index: number, changes: Partial<TestNumber>): void =>

@@ -14,7 +14,7 @@ interface Row extends TestNumber {
   config: VerifyConfig;
 }
 
-/** Numbers whose code is always the same, over all configurations. They are changed where they stand. */
+/** Test numbers of all configurations. A link leads to the configuration, where they are edited. */
 export function TestNumbers() {
   const { rows, query } = usePages<VerifyConfig>(PATH, { limit: 200 });
   const numbers: Row[] = rows.flatMap((config) => config.testNumbers.map((each) => ({ ...each, config })));

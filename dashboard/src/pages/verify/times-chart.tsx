@@ -2,7 +2,7 @@ import { t } from "../../i18n/t.ts";
 import Bars from "../../parts/charts/bars.tsx";
 import { groupsOf } from "./times.ts";
 
-/** How many codes were used within which time. */
+/** Histogram of the time between sending and verifying a code. */
 export default function TimesChart({ times }: { times: readonly number[] }) {
   return (
     <Bars

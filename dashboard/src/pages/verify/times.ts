@@ -1,7 +1,7 @@
 import { t } from "../../i18n/t.ts";
 import type { Verification } from "./verification.ts";
 
-/** How long those codes took that were used, in milliseconds, shortest first. */
+/** Times from sending to verifying, in milliseconds, shortest first. */
 export const timesToVerify = (verifications: readonly Verification[]): number[] =>
   verifications
     .flatMap(({ state, createdAt, doneAt }) => (state === "verified" && doneAt !== null ? [doneAt - createdAt] : []))
@@ -11,7 +11,7 @@ export const medianOf = (sorted: readonly number[]): number => sorted[Math.floor
 
 const EDGES_SECONDS = [5, 10, 20, 30, 60, 120, 300];
 
-/** The times in groups that people think in. */
+/** The times in buckets with round limits. */
 export function groupsOf(times: readonly number[]): { name: string; count: number }[] {
   const groups = EDGES_SECONDS.map((edge, index) => {
     const from = EDGES_SECONDS[index - 1] ?? 0;

@@ -1,6 +1,6 @@
 import type { RecordRow } from "../../parts/record/record-kind.ts";
 
-/** What the API answers about one-time passwords. */
+/** Response types of one-time passwords. */
 export interface Verification {
   verifyId: string;
   messageId: string;

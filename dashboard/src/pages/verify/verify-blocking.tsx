@@ -3,7 +3,7 @@ import { t } from "../../i18n/t.ts";
 import { VerifyBlocks } from "./verify-blocks.tsx";
 import { VerifyRules } from "./verify-rules.tsx";
 
-/** Where no codes go: what people have decided, and what the protection against pumping has blocked. */
+/** Blocked prefixes: rules set by users, and automatic blocks by the pumping protection. */
 export const VerifyBlocking = () => (
   <Stack gap="xl">
     <section aria-labelledby="by-hand">

@@ -19,7 +19,7 @@ interface Block {
   verified: number;
 }
 
-/** Blocks of numbers that get no codes for now, because too few of them were used: somebody earns with them. */
+/** Number ranges that get no codes for now: a low conversion rate points to SMS pumping. */
 export function VerifyBlocks() {
   const client = useQueryClient();
   const { data, error, isPending, refetch } = useQuery({

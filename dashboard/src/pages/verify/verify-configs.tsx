@@ -138,5 +138,5 @@ const KIND: RecordKind<VerifyConfig> = {
   removal: t("Requests with this name are rejected from now on. Sent codes stay valid."),
 };
 
-/** How codes look, how they are brought, and what keeps them from being misused. */
+/** Verification configurations: code format, delivery channels and abuse protection. */
 export const VerifyConfigs = () => <RecordTable kind={KIND} />;

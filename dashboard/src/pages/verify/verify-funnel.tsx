@@ -39,7 +39,7 @@ const STAGES = [
 
 const percentOf = (part: number, all: number): string => (all === 0 ? "–" : `${Math.round((part / all) * 100)} %`);
 
-/** How far codes come: sent, delivered, entered, verified; by country and channel. */
+/** OTP funnel: sent, delivered, entered, verified; by country and channel. */
 export function VerifyFunnel() {
   const range = useTimeRange("week");
   const { data, error, refetch } = useQuery({

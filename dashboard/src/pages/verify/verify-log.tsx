@@ -60,7 +60,7 @@ const COLUMNS: readonly Column<Verification>[] = [
   },
 ];
 
-/** Every code that was sent, how many were used, and how long that took. */
+/** All verifications, with conversion rate and time to verify. */
 export function VerifyLog() {
   const [filters, change] = useUrlState(FILTERS);
   const { to, state, configId, source, from, until } = filters;
@@ -124,7 +124,7 @@ export function VerifyLog() {
   );
 }
 
-/** Over today and yesterday how many codes were used, and of the latest that were how long it took. */
+/** Conversion rate of today and yesterday, and time to verify of the latest codes. */
 function Figures() {
   const { data } = useQuery({
     queryKey: [PATH, "latest"],

@@ -54,7 +54,7 @@ const kindFor = (name: string): RecordKind<Rule> => ({
   removal: t("Codes to these numbers are sent again at once, unless an automatic block or another rule stops them."),
 });
 
-/** Prefixes and countries that a person has blocked, or exempted from automatic blocks. */
+/** Prefixes and countries that a user has blocked, or exempted from automatic blocks. */
 export function VerifyRules() {
   const [{ name }] = useUrlState(["name"]);
   return <RecordTable kind={kindFor(name)} />;

@@ -12,7 +12,7 @@ import { GuardedButton } from "../../parts/guarded.tsx";
 import { useNames } from "../../parts/record/use-names.ts";
 import { useSendOnce } from "../../parts/use-send-once.ts";
 
-/** Sends a code and checks what was typed, as the API does. */
+/** Sends a code and checks the user's input, as the API does. */
 export function VerifyTrial() {
   const configs = useNames("/api/verify-configs");
   const [configId, setConfigId] = useState<string | null>(null);

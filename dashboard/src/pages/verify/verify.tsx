@@ -9,7 +9,7 @@ import { VerifyLog } from "./verify-log.tsx";
 import { TestNumbers } from "./test-numbers.tsx";
 import { VerifyTrial } from "./verify-trial.tsx";
 
-/** One-time passwords that are made, sent and checked for you. */
+/** Verification: one-time passwords that the server generates, sends and checks. */
 export default function Verify() {
   return (
     <>
