@@ -13,7 +13,7 @@ const LEAST = 3;
 const WHOLE_DIGITS = 11;
 const ENDING_LEAST = 4;
 
-/** What a search has found on the server. */
+/** Results of a search on the server. */
 export interface Found {
   messages: readonly Message[];
   campaigns: readonly { id: string; name: string }[];
@@ -29,7 +29,7 @@ interface NamedEndpoint {
   channel?: string;
 }
 
-/** The filters by which a text can find messages. */
+/** The message filters that a text could match. */
 function filtersFor(text: string, isMasked: boolean): Query[] {
   const id = text.toLowerCase();
   if (MESSAGE_ID.test(id)) return [{ messageId: id }];
@@ -39,14 +39,14 @@ function filtersFor(text: string, isMasked: boolean): Query[] {
     if (digits.length < ENDING_LEAST) return [];
     if (text.startsWith("+") || digits.length >= WHOLE_DIGITS)
       return [{ recipient: digits }, { carrierMessageId: text }];
-    // A viewer sees four digits of each number, and may search by no more than these or by a whole number.
+    // Viewers see the last four digits of a number, so they may search only by these or by the whole number.
     const byEnd = isMasked && digits.length > ENDING_LEAST ? { recipient: digits } : { recipientEnding: digits };
     return isMasked && digits.length > ENDING_LEAST && digits.length < 7 ? [] : [byEnd];
   }
   return [{ campaignName: text }, { carrierMessageId: text }];
 }
 
-/** Every digit of a number, or a name, typed into the header: what the server has of it. */
+/** Debounced server search for a number, an id or a name. */
 export function useServerSearch(typed: string): { found: Found | null; searching: boolean; error: Error | null } {
   const text = typed.trim();
   const [settled] = useDebouncedValue(text, TYPING_MS);

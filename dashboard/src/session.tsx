@@ -16,10 +16,10 @@ export interface Session {
 
 export const SESSION = ["session"];
 
-/** Whether the server saw no session when it sent this page; asking again would only fill the log of the browser. */
+/** True if the server found no session when it sent this page. This saves a request that would only log a 401. */
 const isStranger = (): boolean => document.querySelector<HTMLMetaElement>("meta[name=visitor]")?.content === "stranger";
 
-/** Who is signed in: null for nobody, undefined while that is being asked. */
+/** The current session: null without one, undefined while loading. */
 export function useSessionQuery(): { session: Session | null | undefined; error: Error | null; retry: () => void } {
   const client = useQueryClient();
   const { data, error, refetch } = useQuery({
@@ -49,15 +49,15 @@ export function useSessionQuery(): { session: Session | null | undefined; error:
 
 let hasEnded = false;
 
-/** Whether a session has ended in this page by itself, as by its time or from elsewhere. */
+/** True if the session expired or was ended elsewhere while this page was open. */
 export const sessionHasEnded = (): boolean => hasEnded;
 
 const KNOWN = "heliograph-signed-in";
 
-/** Whether somebody has signed in from this browser, who needs no help with the first start. */
+/** True if a user has signed in from this browser before, so the login page needs no help for the first start. */
 export const wasSignedIn = (): boolean => localStorage.getItem(KNOWN) !== null;
 
-/** Ways in and out; both forget whatever the page knew for somebody else. */
+/** Sign-in and sign-out. Both clear cached data of the previous user. */
 export function useSignIn(): {
   signIn: (given: { email: string; password: string; totp?: string }) => Promise<void>;
   signOut: () => Promise<void>;
@@ -80,7 +80,7 @@ export function useSignIn(): {
       try {
         await api("DELETE", "/api/session");
       } catch (problem) {
-        // A session that is over is what was asked for.
+        // A 401 means that the session has ended already.
         if (!(problem instanceof ApiError && problem.status === 401)) throw problem;
       }
       forgetDrafts();
@@ -91,7 +91,7 @@ export function useSignIn(): {
 
 const ROLES: Readonly<Record<string, string>> = { viewer: t("Viewer"), member: t("Member"), owner: t("Owner") };
 
-/** A role in the reader's language. */
+/** The name of a role. */
 export const roleName = (role: string): string => ROLES[role] ?? role;
 
 const SessionContext = createContext<Session | null>(null);
@@ -100,14 +100,14 @@ export const SessionProvider = ({ session, children }: { session: Session; child
   <SessionContext value={session}>{children}</SessionContext>
 );
 
-/** The session of whoever looks at this page. */
+/** The session of the signed-in user. */
 export function useSession(): Session {
   const session = use(SessionContext);
   if (!session) throw new Error("There is no session outside of the shell.");
   return session;
 }
 
-/** Whether the user may change things: viewers look, members work, owners also decide about keys and users. */
+/** The user's rights: viewers read, members write, owners also manage keys and users. */
 export function useMay(what: "write" | "own"): boolean {
   const { role } = useSession().user;
   return what === "own" ? role === "owner" : role !== "viewer";

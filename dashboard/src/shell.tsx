@@ -21,16 +21,16 @@ import { WarningBanner } from "./warning-banner.tsx";
 const Help = lazy(() => import("./help.tsx"));
 const Palette = lazy(() => import("./palette.tsx"));
 
-/** Puts the cursor into the filter of the page, if it has one. */
+/** Focuses the filter of the page, if it has one. */
 function focusFilter(): void {
   document.querySelector<HTMLInputElement>("[data-filter]")?.focus();
 }
 
-/** What stands around every page: navigation at the left, the bar at the top, and the keys that work everywhere. */
+/** Layout of every page: navigation, header and global keyboard shortcuts. */
 export default function Shell() {
   const [menuOpen, menu] = useDisclosure(false);
   const [helpOpen, help] = useDisclosure(false);
-  // Both are fetched when they are wanted for the first time.
+  // The palette loads with its first call.
   const [paletteCalls, setPaletteCalls] = useState(0);
   const openPalette = (): void => setPaletteCalls((calls) => calls + 1);
   const [path] = useLocation();

@@ -4,14 +4,15 @@ import { noteLost } from "./connection.ts";
 
 type Hear = (data: unknown) => void;
 
-/** How soon to ask again after an answer that was no stream. */
+/** Delay before reconnecting after a response that was no stream. */
 const COME_BACK_MS = 3000;
-/** A stream that nobody hears any more is kept for the next page. */
+/** An unused stream stays open for this long, because the next page may need it. */
 const KEPT_MS = 10_000;
 
 /**
- * One stream for everybody. The browser comes back by itself after a break, with the id of what it heard last, but not
- * after an answer such as 503 from a server that is being restarted: then it is asked again from here, from that id on.
+ * A server-sent event stream that is shared by all subscribers. `EventSource` reconnects after a broken connection,
+ * with the id of the last event. It gives up after an error response, such as 503 during a restart. This class then
+ * reconnects with the last id.
  */
 class Line {
   readonly #path: string;
@@ -30,7 +31,7 @@ class Line {
     return [...this.#hearers.values()].some(({ size }) => size > 0);
   }
 
-  /** Hears an event until the returned function is called. */
+  /** Subscribes to an event. The returned function unsubscribes. */
   hear(event: string, hear: Hear): () => void {
     const known = this.#hearers.get(event);
     const group = (known ?? new Set()).add(hear);
@@ -57,7 +58,7 @@ class Line {
     return source;
   }
 
-  /** Whose session is over is shown the door, and does not knock for ever. */
+  /** Reconnects unless the session has ended. */
   async #comeBack(): Promise<void> {
     if (await isOver()) return signedOut();
     if (this.#closed) return;
@@ -76,11 +77,11 @@ class Line {
 
 const lines = new Map<string, Line>();
 
-/** Hears an event of a stream until the returned function is called. */
+/** Subscribes to an event of a stream. The returned function unsubscribes. */
 export function listen(path: string, event: string, hear: Hear): () => void {
   const line = lines.get(path) ?? new Line(path);
   lines.set(path, line);
-  // Where one is opened, no other is kept that nobody hears.
+  // Unused streams to other paths close at once, to save connections.
   for (const other of lines.keys()) if (other !== path) letGo(other);
   const leave = line.hear(event, hear);
   return () => {
@@ -96,7 +97,7 @@ function letGo(path: string): void {
   lines.delete(path);
 }
 
-/** Ends what is still open for the next page: who signs out follows nothing any more. */
+/** Closes all streams at sign-in and sign-out. */
 export function hangUp(): void {
   for (const line of lines.values()) line.close();
   lines.clear();

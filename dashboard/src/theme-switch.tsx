@@ -8,7 +8,7 @@ export const THEMES: readonly { value: MantineColorScheme; label: string; icon: 
   { value: "auto", label: t("System theme"), icon: IconDeviceDesktop },
 ];
 
-/** Light, dark, or whatever the system shows. */
+/** Colour scheme: light, dark or that of the system. */
 export function ThemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Current = THEMES.find(({ value }) => value === colorScheme)?.icon ?? IconDeviceDesktop;

@@ -9,7 +9,7 @@ import { t } from "./i18n/t.ts";
 
 type Shade = MantineColorsTuple;
 
-/** Every shade from 7 on can carry white text, every one up to 4 black text: 4.5 to 1 or more. */
+/** Contrast of at least 4.5 to 1: shades from 7 on with white text, shades up to 4 with black text. */
 const sun: Shade = ["#fff8eb", "#fdedd0", "#fbdba6", "#f7c574", "#f0b35c", "#e0913a", "#c2610c", "#9a4a00", "#7c3a02", "#5e2c05"]; // prettier-ignore
 const green: Shade = ["#ecfdf5", "#d6f7e6", "#a7f3d0", "#7fdcb4", "#4cc893", "#17a673", "#0b8559", "#13683f", "#0f5434", "#0b3f28"]; // prettier-ignore
 const red: Shade = ["#fef2f1", "#fde3e1", "#fbcbc7", "#f7a8a2", "#f28b82", "#e5534b", "#cf2e26", "#a8201a", "#8a1a15", "#6b1410"]; // prettier-ignore
@@ -25,16 +25,18 @@ const SANS =
   'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif';
 const MONO = 'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
-/** In the dark, what is filled is bright, and the words on it are dark; Mantine would decide that once for both. */
+/**
+ * In the dark scheme, filled elements are bright with dark text. Mantine would use one text colour for both schemes.
+ */
 function filledInBothSchemes(input: Parameters<VariantColorsResolver>[0]): ReturnType<VariantColorsResolver> {
   const resolved = defaultVariantColorsResolver(input);
   return input.variant === "filled" ? { ...resolved, color: "var(--mantine-primary-color-contrast)" } : resolved;
 }
 
-/** Its head would count as a second head of the page. */
+/** A dialogue's `header` element would count as a second banner of the page. */
 const DIALOGUE = { closeButtonProps: { "aria-label": t("Close") }, attributes: { header: { role: "presentation" } } };
 
-/** The look of everything, the same as that of the reference at /docs. Colours other than these are not used. */
+/** The theme, with the colours of the API reference at /docs. Do not use other colours. */
 export const theme = createTheme({
   colors: COLORS,
   primaryColor: "sun",
@@ -56,13 +58,13 @@ export const theme = createTheme({
     Modal: { defaultProps: { centered: true, ...DIALOGUE } },
     Drawer: { defaultProps: DIALOGUE },
     Notification: { defaultProps: { closeButtonProps: { "aria-label": t("Close") } } },
-    // What takes the focus for it is nothing that a menu may hold.
+    // Mantine's focus placeholder is not a permitted child of the `menu` role.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Alert: { defaultProps: { variant: "light" } },
   },
 });
 
-/** Mantine's own choices for faint text and for tinted badges stay below 4.5 to 1; these do not. */
+/** Dimmed text and light badges with a contrast of at least 4.5 to 1, which Mantine's defaults lack. */
 export const cssVariables: CSSVariablesResolver = () => {
   const light: Record<string, string> = {
     "--mantine-color-dimmed": "#625a4f",

@@ -1,6 +1,6 @@
 import { useSearchParams } from "wouter";
 
-/** Values that stand in the address, so that a link shows others the same; what is empty is left out. */
+/** State in the URL, so that links can be shared. Empty values are left out. */
 export function useUrlState<K extends string>(
   names: readonly K[],
 ): [Record<K, string>, (changes: Partial<Record<K, string | null>>) => void] {

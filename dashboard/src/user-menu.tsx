@@ -5,7 +5,7 @@ import { t } from "./i18n/t.ts";
 import { ACCOUNT_NAV } from "./nav.ts";
 import { roleName, useSession, useSignIn } from "./session.tsx";
 
-/** Who is signed in, with what belongs to them: keys, users, the way out. */
+/** Menu of the signed-in user: account pages and sign-out. */
 export function UserMenu() {
   const { user, account } = useSession();
   const { signOut } = useSignIn();

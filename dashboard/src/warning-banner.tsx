@@ -17,8 +17,8 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What the account's people must not overlook, above every page. It is read with each page and after each change of a route,
- * never by a timer: a page that is only left open must not keep its session alive.
+ * Account warnings above every page. They are read on navigation and after changes of routes, never by a timer: polling
+ * would keep the session of an unattended page alive.
  */
 export function WarningBanner() {
   const [path] = useLocation();

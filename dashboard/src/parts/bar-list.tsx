@@ -4,13 +4,13 @@ import { formatNumber } from "../i18n/format.ts";
 
 export interface Bar {
   label: ReactNode;
-  /** The same in words, for who does not see it. */
+  /** Name and count as text, for screen readers. */
   name: string;
   count: number;
   color?: string;
 }
 
-/** Counts beside bars that compare them: a funnel when they follow each other, a ranking when they do not. */
+/** Bars with counts, as a funnel or a ranking. */
 export function BarList({ bars, of }: { bars: readonly Bar[]; of: number }) {
   return (
     <Stack gap="md">

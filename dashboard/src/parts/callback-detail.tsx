@@ -10,7 +10,7 @@ import { GuardedButton } from "./guarded.tsx";
 import { PushRequest } from "./push-request.tsx";
 import { duration, TimeText } from "./time-text.tsx";
 
-/** One callback: the request, what was answered at every try, when the next one is, and a button that sends it again. */
+/** One callback: its request, the response of every attempt, the next attempt, and a button that sends it again. */
 export function CallbackDetail({ id }: { id: string }) {
   const client = useQueryClient();
   const [failed, setFailed] = useState<Error | null>(null);

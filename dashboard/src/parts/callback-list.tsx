@@ -6,7 +6,7 @@ import { CallbackBadge } from "./callback-badge.tsx";
 import { CallbackDetail } from "./callback-detail.tsx";
 import { TimeText } from "./time-text.tsx";
 
-/** Callbacks, each to be opened: what was said to your server, and what it answered. */
+/** A list of callbacks. Each opens to show its request and responses. */
 export function CallbackList({ callbacks }: { callbacks: readonly Callback[] }) {
   const [opened, setOpened] = useState<string | null>(null);
   return (

@@ -2,9 +2,9 @@ import { Badge } from "@mantine/core";
 import { IconBrandHipchat, IconMail, IconMessage, IconMessages, type Icon } from "@tabler/icons-react";
 import { t } from "../i18n/t.ts";
 
-/** Channels with an endpoint of their own. */
+/** Channels with a send endpoint of their own. */
 export type SendChannel = "sms" | "rcs" | "chatapp";
-/** E-mail carries codes only. */
+/** E-mail delivers one-time passwords only. */
 export type Channel = SendChannel | "email";
 
 interface Named<C extends Channel> {
@@ -14,7 +14,7 @@ interface Named<C extends Channel> {
   color: string;
 }
 
-/** What people call the channels; the order in which they are always listed. */
+/** Names of the channels, in the order of every list. */
 export const SEND_CHANNELS: readonly Named<SendChannel>[] = [
   { value: "sms", label: "SMS", icon: IconMessage, color: "sun" },
   { value: "rcs", label: "RCS", icon: IconMessages, color: "violet" },
@@ -33,7 +33,7 @@ export function ChannelBadge({ channel }: { channel: string }) {
   const known = CHANNELS.find(({ value }) => value === channel);
   const Icon = known?.icon ?? IconMessage;
   return (
-    // The colour of SMS is that of warnings, and most rows of a list would have it.
+    // SMS has no colour: its yellow would look like a warning on most rows.
     <Badge
       color={known === undefined || known.value === "sms" ? "gray" : known.color}
       variant="light"

@@ -1,7 +1,7 @@
 import { t } from "../i18n/t.ts";
 import { duration } from "./time-text.tsx";
 
-/** How a simulated line misbehaves. */
+/** Fault settings of a simulated carrier. */
 export type Chaos = Record<string, number | boolean>;
 
 export interface Knob {
@@ -24,7 +24,7 @@ const percent = (name: string, label: string, hint: string, calm = 0): Knob => (
   show: (value) => `${value} %`,
 });
 
-/** Everything that can be made worse, with what it is when all is calm. */
+/** The adjustable fault settings with their defaults. */
 export const KNOBS: readonly Knob[] = [
   percent("deliveredPercent", t("Delivered"), t("The rest is reported as not delivered."), 100),
   percent("readPercent", t("Read"), t("Share of delivered RCS and chat-app messages."), 100),

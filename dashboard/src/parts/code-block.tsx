@@ -5,13 +5,13 @@ import classes from "./code-block.module.css";
 
 interface Props {
   code: string;
-  /** What it is, above it: "The same as curl". */
+  /** Title of the block, such as "The same as curl". */
   heading?: string;
-  /** What is copied where that is not what is shown, such as a key that is shown in part. */
+  /** Text to copy if it differs from the visible one, such as a key that is shown in part. */
   copied?: string;
 }
 
-/** Text for a terminal or a program, with a button that copies it. */
+/** Code with a copy button. */
 export function CodeBlock({ code, heading = t("Code"), copied }: Props) {
   return (
     <figure className={classes.figure}>

@@ -8,16 +8,16 @@ interface Props extends ButtonProps {
   children: ReactNode;
   /** The question, as a heading: "Revoke this key?" */
   question: string;
-  /** What follows from a yes. */
+  /** The consequence of the action. */
   consequence: string;
-  /** The word on the button that does it. */
+  /** Label of the button that confirms. */
   yes: string;
-  /** The word on the button that does not, where "Cancel" would be ambiguous. */
+  /** Label of the button that cancels, if "Cancel" would be ambiguous. */
   no?: string;
   run: () => Promise<unknown>;
 }
 
-/** A button for what cannot be undone: it asks first, and shows what went wrong where that happened. */
+/** A button for an irreversible action. It asks for confirmation and shows errors in the dialogue. */
 export function ConfirmButton({ children, question, consequence, yes, no = t("Cancel"), run, ...button }: Props) {
   const [opened, { open, close }] = useDisclosure(false);
   const [busy, setBusy] = useState(false);

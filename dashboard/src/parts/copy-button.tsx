@@ -4,13 +4,13 @@ import { t } from "../i18n/t.ts";
 
 interface Props {
   value: string;
-  /** What is copied, for who does not see the icon: "Copy the key". */
+  /** Accessible name, such as "Copy the key". */
   label: string;
   /** Shows the label beside the icon. */
   wide?: boolean;
 }
 
-/** Copies a value and says so. */
+/** Copies a value to the clipboard and confirms it. */
 export function CopyButton({ value, label, wide = false }: Props) {
   return (
     <MantineCopy value={value} timeout={1500}>

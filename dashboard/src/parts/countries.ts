@@ -1,13 +1,13 @@
 import { locale } from "../i18n/language.ts";
 import type { Option } from "./record/field.ts";
 
-/** Codes that name no country. */
+/** Region codes of `Intl` that are not countries. */
 const OTHERS = new Set(["EU", "EZ", "UN", "ZZ", "XA", "XB", "QO"]);
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".split("");
 
 const isCountry = (code: string): boolean => !OTHERS.has(code) && new Intl.Locale(`und-${code}`).region === code;
 
-/** Every country of the browser's own tables, by name. */
+/** All countries that `Intl` knows, sorted by name. */
 export function countries(): Option[] {
   const names = new Intl.DisplayNames(locale, { type: "region", fallback: "none" });
   const order = new Intl.Collator(locale);

@@ -1,12 +1,14 @@
-/** A sheet would take what begins with one of these as a formula, and what is written down can be anybody's words. */
+/**
+ * CSV injection: spreadsheets run cells that begin with these characters as formulas, and cells contain users' texts.
+ */
 const FORMULA = /^[=+\-@\t\r]/;
 
 type Cell = string | number | boolean | null;
 
-/** One line of a file for a sheet. */
+/** One CSV line. */
 export const csvLine = (cells: readonly Cell[]): string => `${cells.map(written).join(",")}\r\n`;
 
-/** A moment as every sheet reads it. */
+/** A timestamp in ISO 8601, which every spreadsheet can read. */
 export const isoOf = (at: number | null): string => (at === null ? "" : new Date(at).toISOString());
 
 function written(value: Cell): string {

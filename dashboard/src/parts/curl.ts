@@ -1,19 +1,19 @@
 import { wholeUrl } from "../base.ts";
 
-/** What stands in a command where the reader's own key belongs: a variable, so that a pasted command never shows a key. */
+/** Placeholder for the user's API key, so that a copied command reveals no key. */
 const KEY_VARIABLE = "$HELIOGRAPH_KEY";
 
 interface Request {
   method?: string;
   path: string;
   body?: unknown;
-  /** The key itself, where it was just made and is there to be used. */
+  /** The key itself, if it was just created and the command should use it. */
   apiKey?: string | null;
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The same request as a command for a terminal. */
+/** A request as a curl command. */
 export function curlOf({ method, path, body, apiKey }: Request): string {
   const verb = method ?? (body === undefined ? "GET" : "POST");
   const usual = verb === (body === undefined ? "GET" : "POST");

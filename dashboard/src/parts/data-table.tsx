@@ -7,18 +7,18 @@ import classes from "./data-table.module.css";
 export interface Column<T> {
   title: string;
   render: (row: T) => ReactNode;
-  /** Left out where there is no room for it. */
+  /** Hides the column on narrow screens. */
   wide?: boolean;
   align?: "right";
 }
 
 interface Props<T> {
-  /** What the table holds, for who does not see it: "Messages". */
+  /** Name of the table for screen readers, such as "Messages". */
   label: string;
   columns: readonly Column<T>[];
   rows: readonly T[];
   rowKey: (row: T) => string;
-  /** Makes a row something to click; the same must be reachable by a link in the row. */
+  /** Makes rows clickable. For keyboard users the row must contain a link to the same target. */
   onRow?: (row: T) => void;
   loading?: boolean;
   error?: Error | null;
@@ -31,7 +31,7 @@ interface Props<T> {
 
 const SKELETONS = [1, 2, 3, 4, 5];
 
-/** A listing with its four faces: loading, failed, empty and full; the next page comes on request. */
+/** A table with loading, error and empty states. Further pages load on request. */
 export function DataTable<T>(props: Props<T>) {
   const { label, columns, rows, rowKey, onRow, loading, error, retry, empty, hasMore, more, loadingMore } = props;
   if (error) return <ErrorState error={error} retry={retry} />;

@@ -1,7 +1,7 @@
 import { Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** The head of a drawer, as prominent as that of a page's part. */
+/** Title of a drawer, in the size of a section heading. */
 export const DrawerTitle = ({ children }: { children: ReactNode }) => (
   <Text span fw={650} fz="lg">
     {children}

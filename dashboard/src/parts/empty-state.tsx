@@ -6,15 +6,15 @@ import { CodeBlock } from "./code-block.tsx";
 
 interface Props {
   icon?: Icon;
-  /** One sentence that says what would be here. */
+  /** One sentence about the content that would be here. */
   sentence: string;
-  /** One button that brings the first of them. */
+  /** A button that creates the first item. */
   action?: ReactNode;
-  /** One command that does the same. */
+  /** A curl command that does the same. */
   curl?: string;
 }
 
-/** Nothing here yet: one sentence, one action, one curl. */
+/** Placeholder of an empty list: one sentence, one action, one curl command. */
 export function EmptyState({ icon: Icon = IconInbox, sentence, action, curl }: Props) {
   return (
     <Stack align="center" py="xl" gap="md" data-empty>

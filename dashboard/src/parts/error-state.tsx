@@ -7,14 +7,14 @@ import { t } from "../i18n/t.ts";
 interface Props {
   error: Error;
   retry?: (() => void) | undefined;
-  /** What was being done: "The messages could not be read". */
+  /** The failed action, such as "Messages cannot be loaded". */
   title?: string;
 }
 
-/** No answer came, so nobody knows what the server did. */
+/** Without a response, the result of the request is unknown. */
 const UNKNOWN = t("Unknown: check before sending again");
 
-/** What went wrong: in words, with the code and its page, and the id that support asks for. */
+/** An error: its message, its code with a link to the reference, and the request id for support. */
 export function ErrorState({ error, retry, title = t("Something went wrong") }: Props) {
   const isUnknown = error instanceof NoAnswer;
   const known = error instanceof ApiError ? error : null;

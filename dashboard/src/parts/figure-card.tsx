@@ -4,11 +4,11 @@ import type { ReactNode } from "react";
 interface Props {
   label: string;
   value: ReactNode;
-  /** What it means, below it. */
+  /** Explanation below the value. */
   note?: ReactNode;
 }
 
-/** One figure that matters, large. */
+/** A card with one important figure. */
 export const FigureCard = ({ label, value, note }: Props) => (
   <Paper p="md" data-figure={label}>
     <Text size="sm" c="dimmed">

@@ -15,7 +15,7 @@ interface FieldProps {
   placeholder?: string;
 }
 
-/** A filter whose value counts once the typing rests; `/` jumps to the leading one. */
+/** A debounced text filter. `/` focuses the leading one. */
 export function TypedFilter({
   label,
   value,
@@ -48,7 +48,7 @@ export function TypedFilter({
 
 type Choice = string | { value: string; label: string };
 
-/** A filter with a few values. */
+/** A filter with fixed options. */
 export const ChoiceFilter = ({ label, value, onChange, data }: FieldProps & { data: readonly Choice[] }) => (
   <Select
     label={label}
@@ -62,7 +62,7 @@ export const ChoiceFilter = ({ label, value, onChange, data }: FieldProps & { da
   />
 );
 
-/** A filter that is a day on the reader's own calendar. */
+/** A filter by day in the browser's time zone. */
 export const DayFilter = ({ label, value, onChange }: FieldProps) => (
   <TimeInput label={label} type="date" value={value} onChange={onChange} w={NARROW} />
 );
@@ -73,7 +73,7 @@ interface BarProps<K extends string> {
   children: ReactNode;
 }
 
-/** Filters side by side, with one button that takes all of them away. */
+/** A row of filters with a button that clears them. */
 export function FilterBar<K extends string>({ values, change, children }: BarProps<K>) {
   const given = (Object.keys(values) as K[]).filter((name) => values[name] !== "");
   const none = Object.fromEntries(given.map((name) => [name, null])) as Partial<Record<K, null>>;
@@ -91,7 +91,7 @@ export function FilterBar<K extends string>({ values, change, children }: BarPro
   );
 }
 
-/** The beginning of a day on the reader's own calendar, and the end of another, as the API takes them. */
+/** Start of one day and end of another in the browser's time zone, as query parameters of the API. */
 export function spanOf(from: string, until: string): { from?: number; until?: number } {
   return {
     ...(from === "" ? {} : { from: new Date(`${from}T00:00:00`).getTime() }),
@@ -99,7 +99,7 @@ export function spanOf(from: string, until: string): { from?: number; until?: nu
   };
 }
 
-/** By the calendar and not by 24 hours: where clocks change, days are longer or shorter. */
+/** Not 24 hours later: days with a clock change are longer or shorter. */
 function dayAfter(day: string): number {
   const date = new Date(`${day}T00:00:00`);
   return date.setDate(date.getDate() + 1);

@@ -6,25 +6,25 @@ import { ConfirmButton } from "./confirm-button.tsx";
 
 export type Right = "write" | "own";
 
-/** Why somebody cannot do something, for who wonders. */
+/** Tooltips of actions that the user's role does not permit. */
 const REASONS: Readonly<Record<Right, string>> = {
   write: t("Your role (viewer) is read-only. Members and owners can do this."),
   own: t("Only an owner can do this."),
 };
 
-/** Why whoever looks at this page may not do something; null when they may. */
+/** The reason why the user's role does not permit an action; null if it does. */
 export function useWhyNot(may: Right): string | null {
   return useMay(may) ? null : REASONS[may];
 }
 
 interface Props extends ButtonProps, Omit<ComponentPropsWithoutRef<"button">, keyof ButtonProps> {
-  /** What it takes to press it. */
+  /** The required right. */
   may?: Right;
-  /** Why it cannot be pressed now, for other reasons. */
+  /** Another reason why the button is disabled; null if it is enabled. */
   whyNot?: string | null;
 }
 
-/** A button that says why, where it cannot be pressed; it stays reachable by keyboard, so that everybody can read the reason. */
+/** A button that explains in a tooltip why it is disabled. It stays focusable, so keyboard users get the reason too. */
 export function GuardedButton({ may = "write", whyNot = null, onClick, ...button }: Props) {
   const refused = useWhyNot(may) ?? whyNot;
   if (refused === null) return <Button {...button} onClick={onClick} />;
@@ -37,7 +37,7 @@ export function GuardedButton({ may = "write", whyNot = null, onClick, ...button
 
 type ConfirmProps = Parameters<typeof ConfirmButton>[0] & Pick<Props, "may" | "whyNot">;
 
-/** The same for what asks first. */
+/** `GuardedButton` with a confirmation. */
 export function GuardedConfirm({ may = "write", whyNot = null, ...confirm }: ConfirmProps) {
   const refused = useWhyNot(may) ?? whyNot;
   if (refused === null) return <ConfirmButton {...confirm} />;

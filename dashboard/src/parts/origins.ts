@@ -1,7 +1,7 @@
 import { t } from "../i18n/t.ts";
 import type { SendChannel } from "./channel.tsx";
 
-/** Who a message is from, by its channel: what people call it, where the API has it, and its field in a request. */
+/** The sender of each channel: its name, its API path and its field in a send request. */
 export const ORIGINS = {
   sms: { label: t("Sender"), path: "/api/senders", field: "sender" },
   rcs: { label: t("Bot"), path: "/api/bots", field: "botId" },

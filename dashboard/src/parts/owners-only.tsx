@@ -11,7 +11,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A page that the server shows to owners alone: everybody else is told so, and the server is not asked. */
+/** A page for owners only. Other roles get an explanation and cause no request. */
 export function OwnersOnly({ title, children }: Props) {
   if (useMay("own")) return children;
   return (

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from "react";
 import { t } from "../i18n/t.ts";
 import { ErrorState } from "./error-state.tsx";
 
-/** Keeps the fault of one page from taking the others with it. */
+/** Error boundary: an exception in one page does not affect the others. */
 export class PageFault extends Component<{ children: ReactNode }, { error: Error | null }> {
   override state: { error: Error | null } = { error: null };
 

@@ -4,13 +4,13 @@ import type { ReactNode } from "react";
 
 interface Props {
   title: string;
-  /** One sentence on what the page is for. */
+  /** The purpose of the page in one sentence. */
   lead?: ReactNode;
-  /** Buttons at the right. */
+  /** Buttons on the right. */
   children?: ReactNode;
 }
 
-/** The head of every page: its name, what it is for, and what can be done. It also names the tab of the browser. */
+/** Heading of a page with its purpose and actions. Also sets the document title. */
 export function PageHeader({ title, lead, children }: Props) {
   useDocumentTitle(`${title} · Heliograph`);
   return (

@@ -1,7 +1,7 @@
 import { Skeleton, Stack } from "@mantine/core";
 import { t } from "../i18n/t.ts";
 
-/** What stands where a page will be in a moment. */
+/** Placeholder of a page while it loads. */
 export const PageLoading = () => (
   <Stack aria-busy aria-label={t("Loading")} gap="lg">
     <Skeleton height={34} width={260} />

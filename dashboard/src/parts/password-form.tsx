@@ -6,7 +6,7 @@ import { ErrorState } from "./error-state.tsx";
 
 const TOGGLE = { "aria-label": t("Show password") };
 
-/** Somebody's own password, changed by giving the one before. */
+/** Changes the user's own password. Requires the current one. */
 export function PasswordForm({ onChanged }: { onChanged: () => void }) {
   const { form, submit, error, busy } = useApiForm({ initialValues: { current: "", next: "" } });
   return (

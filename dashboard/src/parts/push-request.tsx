@@ -6,7 +6,7 @@ interface Props {
   request: { method: string; url: string; headers: Readonly<Record<string, string>>; body: string | null };
 }
 
-/** A request to somebody's server, line by line as it is sent. */
+/** An HTTP request to a customer's endpoint, as sent. */
 export const PushRequest = ({ request: { method, url, headers, body } }: Props) => (
   <Stack gap="sm">
     <CodeBlock
@@ -19,7 +19,7 @@ export const PushRequest = ({ request: { method, url, headers, body } }: Props) 
   </Stack>
 );
 
-/** A body as it was sent, indented where it is JSON. */
+/** The body of a request, indented if it is JSON. */
 function readable(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { t } from "../i18n/t.ts";
 
-/** Says that a form begins with unsaved work of an earlier visit. */
+/** Notes that the form was filled from a draft, with a button that discards it. */
 export const RestoredNote = ({ discard }: { discard: () => void }) => (
   <Alert color="blue" data-restored>
     <Group justify="space-between">

@@ -4,15 +4,17 @@ import { t } from "../i18n/t.ts";
 import { SecretOnce } from "./secret-once.tsx";
 
 interface Props {
-  /** Null closes it. */
+  /** Null closes the dialogue. */
   secret: string | null;
   title: string;
   onClose: () => void;
-  /** What it is good for, below it. */
+  /** Usage note below the secret. */
   children?: ReactNode;
 }
 
-/** A secret in a dialogue of its own: it goes away only when somebody says that it is kept, not by a click beside it. */
+/**
+ * Shows a secret once. A click outside does not close the dialogue: the user must confirm that the secret is stored.
+ */
 export function SecretDialog({ secret, title, onClose, children }: Props) {
   return (
     <Modal

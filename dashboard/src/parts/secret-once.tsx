@@ -3,7 +3,7 @@ import { IconKey } from "@tabler/icons-react";
 import { t } from "../i18n/t.ts";
 import { CopyButton } from "./copy-button.tsx";
 
-/** A secret that the server shows this once and never again. */
+/** A secret that cannot be shown again. */
 export function SecretOnce({ title, secret }: { title: string; secret: string }) {
   return (
     <Alert color="green" icon={<IconKey aria-hidden />} title={title}>

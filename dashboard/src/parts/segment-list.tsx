@@ -2,7 +2,7 @@ import { Text } from "@mantine/core";
 import { t } from "../i18n/t.ts";
 import classes from "./segment-list.module.css";
 
-/** The parts of a text, one after the other, each marked where it begins. */
+/** The segments of a text, each with its number. */
 export function SegmentList({ segments }: { segments: readonly { text: string }[] }) {
   return (
     <ol className={classes.list}>

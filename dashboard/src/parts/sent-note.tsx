@@ -7,12 +7,12 @@ import { dayTime, ownZone } from "./time-text.tsx";
 
 interface Props {
   sent: Sent;
-  /** As the browser's own field writes it; empty means at once. */
+  /** In the format of `datetime-local`; empty means sent at once. */
   sendAt?: string;
   campaignName?: string;
 }
 
-/** Says that messages are accepted, when they go out, and where to look for them. */
+/** Confirms accepted messages, with their scheduled time and a link to them. */
 export function SentNote({ sent, sendAt = "", campaignName = "" }: Props) {
   const [first] = sent.data;
   if (!first) return null;

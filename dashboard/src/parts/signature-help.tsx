@@ -14,7 +14,7 @@ export function verify(secret, headers, payload) {
     .some((each) => each.length === ours.length && timingSafeEqual(each, ours));
 }`;
 
-/** How a receiver can tell that a request is ours, for whoever writes one. */
+/** Instructions for verifying the signature of our requests. */
 export const SignatureHelp = ({ order = 3 }: { order?: 2 | 3 }) => (
   <Accordion variant="separated" order={order}>
     <Accordion.Item value="signature">

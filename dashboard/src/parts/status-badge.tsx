@@ -27,7 +27,7 @@ const going = (word: string, icon: Icon = IconClock): Look => ({ word, color: "b
 const careful = (word: string, icon: Icon = IconAlertTriangle): Look => ({ word, color: "yellow", icon });
 const idle = (word: string, icon: Icon = IconCircleDashed): Look => ({ word, color: "gray", icon });
 
-/** Every state that the API tells of anything, as people should read it. A state never shows by its colour alone. */
+/** Name, colour and icon of every state of the API. Colour is never the only distinction. */
 const LOOKS: Readonly<Record<string, Look>> = {
   accepted: going(t("Accepted")),
   scheduled: going(t("Scheduled")),
@@ -68,10 +68,10 @@ const LOOKS: Readonly<Record<string, Look>> = {
   closing: idle(t("Closing")),
 };
 
-/** The word of a state. */
+/** The name of a state. */
 export const statusWord = (status: string): string => LOOKS[status.toLowerCase()]?.word ?? status;
 
-/** A state as an icon and a word; `word` says it in the page's own words. */
+/** A state as icon and name. `word` replaces the name. */
 export function StatusBadge({ status, word }: { status: string; word?: string }) {
   const look = LOOKS[status.toLowerCase()] ?? idle(status, IconHelp);
   return (

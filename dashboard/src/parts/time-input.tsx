@@ -3,13 +3,13 @@ import { useState } from "react";
 import { zoneAt } from "./time-text.tsx";
 
 interface Props extends Pick<TextInputProps, "label" | "description" | "w" | "disabled"> {
-  /** As the browser's own field writes it, on the reader's clock; empty means none. */
+  /** In the format of `datetime-local`, in the browser's time zone; empty for none. */
   value: string;
   onChange: (value: string) => void;
   type?: "datetime-local" | "date";
 }
 
-/** A moment, or a day, with the time zone that it is in. */
+/** An input for a time or a day, with its time zone. */
 export function TimeInput({ label, onChange, type = "datetime-local", ...input }: Props) {
   const [openedAt] = useState(() => Date.now());
   const at = input.value === "" ? openedAt : new Date(type === "date" ? `${input.value}T00:00` : input.value).getTime();

@@ -7,23 +7,23 @@ const clock = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
 
 const zones = new Intl.DateTimeFormat(locale, { timeZoneName: "short" });
 
-/** The reader's time zone at a moment, such as IST; it changes with summer time. */
+/** The browser's time zone at a time, such as IST. It depends on daylight saving. */
 export const zoneAt = (at: number): string =>
   zones.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? "";
 
 const isToday = (at: number): boolean => new Date(at).toDateString() === new Date().toDateString();
 
-/** A moment on the reader's own clock: the time alone today, with the date before. */
+/** Local time; with the date unless it is today. */
 export const localTime = (at: number): string => (isToday(at) ? clock : day).format(at);
 
-/** The time zone of the browser, by name and by its offset: "Europe/Berlin (GMT+1)". */
+/** The browser's time zone by name and offset, such as "Europe/Berlin (GMT+1)". */
 export function ownZone(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts(new Date());
   return `${timeZone} (${parts.find(({ type }) => type === "timeZoneName")?.value ?? "UTC"})`;
 }
 
-/** A moment with its date, also today. */
+/** Local date and time, always with the date. */
 export const dayTime = (at: number): string => day.format(at);
 
 const utcTime = (at: number): string => new Date(at).toISOString().replace("T", " ").replace("Z", " UTC");
@@ -33,7 +33,7 @@ interface Props extends TextProps {
   at: number | null | undefined;
 }
 
-/** A time as the reader's clock shows it, with UTC on hover, on focus and for whoever copies the page. */
+/** A local time. The tooltip and the `datetime` attribute have UTC. */
 export function TimeText({ at, ...text }: Props) {
   if (at === null || at === undefined) return <Text {...text}>–</Text>;
   return (
@@ -48,9 +48,9 @@ export function TimeText({ at, ...text }: Props) {
   );
 }
 
-/** How long something took, as people say it. */
+/** A duration in its largest suitable unit. */
 export function duration(elapsedMs: number): string {
-  // Clocks of nodes differ a little.
+  // Clock skew between nodes can make durations negative.
   const ms = Math.max(0, elapsedMs);
   if (ms < 1000) return t("{number} ms", { number: Math.round(ms) });
   if (ms < 60_000) return t("{number} s", { number: (ms / 1000).toFixed(ms < 10_000 ? 1 : 0) });

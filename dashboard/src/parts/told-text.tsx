@@ -3,7 +3,7 @@ import { TimeText } from "./time-text.tsx";
 
 const MOMENT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
-/** A sentence of the server, with the moments in it as the reader's clock shows them. */
+/** A text of the server, with its ISO timestamps as local times. */
 export const ToldText = ({ text }: { text: string }) =>
   text
     .split(MOMENT)

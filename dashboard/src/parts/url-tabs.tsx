@@ -9,7 +9,7 @@ export interface UrlTab {
   panel: ReactNode;
 }
 
-/** Parts of a page, of which the address says which is open. Filters of one part end with it. */
+/** Tabs whose selection is part of the URL. Selecting another tab clears the filters. */
 export function UrlTabs({ label, tabs }: { label: string; tabs: readonly UrlTab[] }) {
   const [search] = useSearchParams();
   const [path, navigate] = useLocation();

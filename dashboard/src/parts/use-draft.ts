@@ -5,15 +5,15 @@ import { DRAFTS } from "../drafts.ts";
 interface Kept<T> {
   value: T;
   set: (value: T) => void;
-  /** Forgets the stored draft, once it is saved, sent or discarded. */
+  /** Deletes the stored draft after a save, a send or a discard. */
   clear: () => void;
-  /** The draft is one of an earlier visit to the page. */
+  /** True if the value comes from an earlier visit to the page. */
   isRestored: boolean;
 }
 
 /**
- * Keeps unsaved work in this tab's session storage, so that neither a link nor a session that ends throws it away. Secrets
- * are the caller's to leave out. An empty key keeps nothing.
+ * Stores unsaved input in this tab's session storage, so that navigation and expired sessions do not lose it. The
+ * caller leaves secrets out. With an empty key nothing is stored.
  */
 export function useDraft<T>(key: string, starts: T, given?: T | null): Kept<T> {
   const { user } = useSession();
@@ -45,12 +45,14 @@ function write(place: string, value: unknown): void {
   try {
     sessionStorage.setItem(place, JSON.stringify(value));
   } catch {
-    // A draft beyond the storage's quota is not kept; the page itself still has it.
+    // The draft exceeds the storage quota. It remains in memory.
     sessionStorage.removeItem(place);
   }
 }
 
-/** The browser asks before a tab with unsaved work is closed or reloaded. Within the dashboard the draft is kept instead. */
+/**
+ * Makes the browser confirm closing or reloading a tab with unsaved input. Within the dashboard drafts are kept anyway.
+ */
 export function useLeaveGuard(isUnsaved: boolean): void {
   const unsaved = useRef(isUnsaved);
   useEffect(() => {

@@ -3,20 +3,20 @@ import { api } from "../api.ts";
 import { newKey } from "../new-key.ts";
 
 interface SendOnce<T> {
-  /** Sends the draft; a draft that was sent or is being sent is not sent again. */
+  /** Sends the draft. Further calls for the same draft do nothing. */
   send: () => void;
   sent: T | null;
   error: Error | null;
   busy: boolean;
-  /** The draft may be sent once more, under a new key. */
+  /** Permits another send of the same draft, with a new idempotency key. */
   reset: () => void;
 }
 
 interface Options<T> {
   onSent?: (sent: T) => void;
-  /** Whether an answer ends the draft; without it, every answer does. */
+  /** True if the response completes the draft. By default every response does. */
   isFinal?: (sent: T) => boolean;
-  /** A key of the API, in the place of the session. */
+  /** An API key in place of the session. */
   apiKey?: string | null;
 }
 
@@ -27,15 +27,15 @@ interface Outcome<T> {
 }
 
 /**
- * Sends a draft once: with one `Idempotency-Key` until the draft changes. After an answer that never came, the same draft can
- * be sent again, and the server sends nothing twice. A draft is its path and body.
+ * Sends a draft (path and body) once. All attempts share an `Idempotency-Key` until the draft changes, so a retry after
+ * a lost response sends nothing twice.
  */
 export function useSendOnce<T>(path: string, body: unknown, options: Options<T> = {}): SendOnce<T> {
   const { onSent, isFinal, apiKey } = options;
   const id = JSON.stringify([path, body]);
   const [outcome, setOutcome] = useState<Outcome<T> | null>(null);
   const [busy, setBusy] = useState(false);
-  /** Set at once, not with the next render: the second click of a double click comes before that. */
+  /** A ref, because state would change only with the next render, after the second click of a double click. */
   const draft = useRef({ id, key: newKey(), isTaken: false });
 
   async function run(): Promise<void> {

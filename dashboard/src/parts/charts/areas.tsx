@@ -7,7 +7,7 @@ import { short } from "./short.ts";
 import classes from "./charts.module.css";
 
 interface Props {
-  /** What the chart shows, for who does not see it. */
+  /** Description of the chart for screen readers. */
   label: string;
   data: readonly ({ at: number; name: string } & Record<string, string | number>)[];
   series: readonly { key: string; name: string; color: string }[];
@@ -17,7 +17,7 @@ const HEIGHT = 240;
 const TICK = { fontSize: 12, fill: "var(--mantine-color-dimmed)" };
 const DOT = { r: 3 };
 
-/** Areas on one another over time. Imported lazily only: the library behind it is large. */
+/** A stacked area chart over time. Import it lazily, because the chart library is large. */
 export default function Areas({ label, data, series }: Props) {
   const busy = data.filter((row) => series.some(({ key }) => row[key] !== 0));
   return (

@@ -8,12 +8,12 @@ import classes from "./charts.module.css";
 interface Series {
   key: string;
   name: string;
-  /** One of the theme's colours. */
+  /** A colour name of the theme. */
   color: string;
 }
 
 interface Props {
-  /** What the chart shows, for who does not see it. */
+  /** Description of the chart for screen readers. */
   label: string;
   data: readonly ({ name: string } & Record<string, string | number>)[];
   series: readonly Series[];
@@ -23,7 +23,7 @@ const HEIGHT = 220;
 const TICK = { fontSize: 12, fill: "var(--mantine-color-dimmed)" };
 const HOVER = { fill: "var(--mantine-color-default-hover)" };
 
-/** Bars, one on the other where there are several. Imported lazily only: the library behind it is large. */
+/** A bar chart, stacked if there are several series. Import it lazily, because the chart library is large. */
 export default function Bars({ label, data, series }: Props) {
   return (
     <>

@@ -2,14 +2,14 @@ import { VisuallyHidden } from "@mantine/core";
 
 interface Props {
   label: string;
-  /** What the rows are named by. */
+  /** Heading of the first column. */
   heading: string;
   rows: readonly ({ name: string } & Record<string, string | number>)[];
   series: readonly { key: string; name: string }[];
   rowKey: (row: Props["rows"][number]) => string | number;
 }
 
-/** What a chart shows, as a table for who does not see it. */
+/** The data of a chart as a table for screen readers. */
 export const ChartTable = ({ label, heading, rows, series, rowKey }: Props) => (
   <VisuallyHidden>
     <table>

@@ -15,7 +15,7 @@ import { TimeText } from "../time-text.tsx";
 import { Media } from "./media.tsx";
 import classes from "./phone.module.css";
 
-/** What a finger touched, as the simulator wants it named. */
+/** The tapped suggestion or button, in the form that the simulator takes. */
 export interface Tap {
   messageId: string;
   text: string;
@@ -25,13 +25,13 @@ export interface Tap {
 
 interface Props {
   message: PhoneMessage;
-  /** Left out in a preview, where nothing can be tapped. */
+  /** Absent in previews, where nothing can be tapped. */
   onTap?: ((tap: Tap) => void) | undefined;
-  /** Further words beside the time. */
+  /** Additional text beside the time. */
   note?: ReactNode;
 }
 
-/** One message as its phone shows it, whatever its channel. */
+/** A message of any channel as the phone shows it. */
 export function Bubble({ message, onTap, note }: Props) {
   return (
     <div className={classes.in} data-message={message.messageId}>
@@ -110,7 +110,7 @@ interface CardsProps {
   onTap?: ((suggestion: Suggestion, card: number) => void) | undefined;
 }
 
-/** One card, or several side by side. */
+/** One card, or a carousel. */
 function Cards({ cards, onTap }: CardsProps) {
   return (
     <div className={classes.cards} tabIndex={cards.length > 1 ? 0 : undefined}>
@@ -181,13 +181,13 @@ function Tappable({ of, row = false, onTap }: TappableProps) {
   );
 }
 
-/** Words around which a number is a code and not an order. */
+/** Words that mark a number in the text as a code rather than, for example, an order number. */
 const CODE_WORDS = /\b(code|otp|password|passcode|pin|verification)\b/i;
 const CODE = /\b(?=[0-9A-Z]*\d)[0-9A-Z]{4,8}\b/;
 
 const codeIn = (text: string): string | null => (CODE_WORDS.test(text) ? (CODE.exec(text)?.[0] ?? null) : null);
 
-/** A one-time password, ready to be copied, as phones offer it. */
+/** A one-time password with a copy button, as phones offer it. */
 function OtpChip({ text }: { text: string }) {
   const code = codeIn(text);
   if (code === null) return null;

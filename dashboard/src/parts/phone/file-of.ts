@@ -2,7 +2,7 @@ export type MediaKind = "image" | "video" | "audio" | "document" | "file";
 
 interface LinkedFile {
   kind: MediaKind;
-  /** The last piece of its path, as people read it; empty where there is none. */
+  /** The last segment of the URL path, decoded; empty if there is none. */
   name: string;
   extension: string;
   host: string;
@@ -17,7 +17,7 @@ const KINDS: readonly { kind: MediaKind; extensions: readonly string[] }[] = [
 
 const EXTENSION = /\.([a-z0-9]{2,5})$/i;
 
-/** What can be said of a file without fetching it. */
+/** Properties of a file that its URL and type reveal, without fetching it. */
 export function fileOf(type: string, link: string): LinkedFile {
   const url = URL.parse(link);
   const path = url ? url.pathname : link.split(/[?#]/, 1)[0];
@@ -33,10 +33,10 @@ function kindOf(type: string, extension: string): MediaKind {
   return KINDS.find(({ extensions }) => extensions.includes(extension))?.kind ?? (type === "" ? "image" : "file");
 }
 
-/** Whether a file is a picture that this server has itself: a request for it tells nobody anything. */
+/** True if this server itself serves the picture, so loading it reveals nothing to third parties. */
 export function isOwnPicture(link: string, origin: string): boolean {
   const url = URL.parse(link);
-  // A short link of this server leads elsewhere, and a look at it would be a click; it has no such ending.
+  // Loading a short link of this server would count as a click. Short links have no file extension.
   return (
     url?.origin === origin && fileOf("", link).extension !== "" && kindOf("", fileOf("", link).extension) === "image"
   );

@@ -3,7 +3,7 @@ import type { PhoneMessage } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import classes from "./phone.module.css";
 
-/** A flash message: it covers the screen until it is put away. */
+/** A flash message, which covers the screen until the user closes it. */
 export function Flash({ message, onClose }: { message: PhoneMessage; onClose?: () => void }) {
   return (
     <div className={classes.flash} data-message={message.messageId} role="alertdialog" aria-label={t("Flash message")}>

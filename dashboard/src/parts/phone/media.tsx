@@ -15,25 +15,25 @@ import { fileOf, isOwnPicture, type MediaKind } from "./file-of.ts";
 import classes from "./media.module.css";
 
 interface Props {
-  /** What the message says that it is, or its MIME type; where it says nothing, the name of the file does. */
+  /** The media type that the message states, or its MIME type. If empty, the file extension decides. */
   type?: string;
   link: string;
-  /** Where it is called otherwise than in its address. */
+  /** File name, if the message states one. */
   name?: string;
-  /** A picture of another server may be shown through this one: it is the account's own, such as a template's. */
+  /** The link is the account's own, such as a template's, so the server may proxy the picture. */
   isOwn?: true;
 }
 
 const TYPING_MS = 600;
 
 /**
- * A file in a message. A picture of this server is shown, and one of the account's own through this server, so that no other
- * server learns who looks at the page. Every other file is told by its kind, name and host.
+ * A file in a message. Shows pictures of this server, and proxies pictures of the account's own content, so that third
+ * parties do not learn the viewer's address. Any other file appears as a card with its kind, name and host.
  */
 export function Media({ type = "", link, name, isOwn }: Props) {
   const [broken, setBroken] = useState(false);
   const [loaded, setLoaded] = useState("");
-  // An address that is being typed leads somewhere else with every letter.
+  // Debounced, because a URL is incomplete while the user types.
   const [settled] = useDebouncedValue(link, TYPING_MS);
   const file = fileOf(type, link);
   const title = name ?? (file.name || t("Your {value}", { value: file.kind === "file" ? "file" : file.kind }));

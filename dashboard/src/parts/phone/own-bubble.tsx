@@ -6,7 +6,7 @@ import { TimeText } from "../time-text.tsx";
 import { Media } from "./media.tsx";
 import classes from "./phone.module.css";
 
-/** What the phone's owner sent back. */
+/** A message from the phone's owner. */
 export function OwnBubble({ inbound }: { inbound: Inbound }) {
   return (
     <div className={classes.out} data-inbound={inbound.id}>

@@ -6,26 +6,26 @@ import { t } from "../../i18n/t.ts";
 import classes from "./phone.module.css";
 
 interface Props {
-  /** Whose phone it is, for who does not see it. */
+  /** Accessible name of the phone. */
   label: string;
-  /** Who the open conversation is with. */
+  /** The other party of the open conversation. */
   title: string;
   subtitle?: ReactNode;
-  /** At the left of the title, such as a way back to all conversations. */
+  /** Left of the title, such as a link back to all conversations. */
   lead?: ReactNode;
   children: ReactNode;
-  /** What is typed and sent with, below the conversation. */
+  /** Reply inputs below the conversation. */
   foot?: ReactNode;
-  /** Makes the phone light up for a moment when it changes. */
+  /** A change of this value makes the screen light up briefly. */
   lit?: string | undefined;
 }
 
-/** Keeps a phone in view beside a long form, where there is room beside it. */
+/** Keeps the phone in view beside a long form on wide screens. */
 export const STICKY = { pos: { base: "static", md: "sticky" }, top: 88 } as const;
 
 const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 
-/** A phone with one conversation open. */
+/** A phone with an open conversation. */
 export function PhoneFrame({ label, title, subtitle, lead, children, foot, lit }: Props) {
   const [time] = useState(() => clock.format(Date.now()));
   return (

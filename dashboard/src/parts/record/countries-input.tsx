@@ -7,14 +7,14 @@ const COUNTRIES_LOOKED_AT = 250;
 
 const COUNTRIES = countries();
 
-/** Two letters find their country first, and any letters the names that contain them. */
+/** Two letters match country codes first; any text matches names. */
 const byCode: OptionsFilter = ({ options, search }) => {
   const wanted = search.trim().toLowerCase();
   const found = (options as ComboboxItem[]).filter(({ label }) => label.toLowerCase().includes(wanted));
   return found.toSorted((a, b) => Number(b.value.toLowerCase() === wanted) - Number(a.value.toLowerCase() === wanted));
 };
 
-/** Countries by their two letters; none at all is null, which means all of them. */
+/** Countries by their two-letter codes. No selection is null and means all countries. */
 export function CountriesInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {
   const chosen = (value as string[] | null) ?? [];
   const wrong = Array.from({ length: COUNTRIES_LOOKED_AT }, (_, at) => faultAt(`allowedCountries[${at}]`)).find(

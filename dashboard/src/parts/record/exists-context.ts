@@ -1,4 +1,4 @@
 import { createContext } from "react";
 
-/** Whether the record of a form is stored already, so that an empty secret keeps the stored one. */
+/** True if the form's record is stored, so that an empty secret input keeps the stored secret. */
 export const ExistsContext = createContext(true);

@@ -26,7 +26,7 @@ interface Props {
 const words = (value: unknown): string => (typeof value === "string" ? value : "");
 const list = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 
-/** The input that a field's description stands for. */
+/** The input for a field's description. */
 export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
   const { name, label, input, required = false } = field;
   const exists = use(ExistsContext);
@@ -68,7 +68,8 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
           value={words(value)}
           onChange={({ currentTarget }) => change(currentTarget.value)}
           placeholder={input.placeholder}
-          // The browser's own rules for addresses would come before the server's and say less.
+          // Sets the keyboard only: `type` would enable the browser's validation, whose messages say less than the
+          // server's.
           inputMode={input.type}
           autoComplete="off"
         />

@@ -14,7 +14,7 @@ interface Props {
   isDisabled: (field: Field) => boolean;
 }
 
-/** The inputs of all fields that are asked for, those that most people leave as they are behind a button. */
+/** The inputs of a record's visible fields, with rarely changed ones in a collapsible section. */
 export function FieldList({ fields, values, set, faultAt, isDisabled }: Props) {
   const asked = fieldsAsked(fields, values);
   const folds = [true, ADVANCED] as const;
@@ -56,7 +56,7 @@ export function FieldList({ fields, values, set, faultAt, isDisabled }: Props) {
   );
 }
 
-/** What most people leave as it is. It opens by itself when something in it is wrong. */
+/** A collapsible section, which opens by itself if one of its fields has an error. */
 function Fold({ title, forced, children }: { title: string; forced: boolean; children: ReactNode }) {
   const [opened, { toggle }] = useDisclosure(false);
   const open = opened || forced;

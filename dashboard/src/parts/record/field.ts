@@ -1,6 +1,6 @@
 import type { ComponentType } from "react";
 
-/** The fields of a record, as the API spells and shapes them. */
+/** The values of a record, with the field names of the API. */
 export type Values = Readonly<Record<string, unknown>>;
 
 export interface Option {
@@ -8,90 +8,90 @@ export interface Option {
   label: string;
 }
 
-/** What a field with an input of its own is given. */
+/** Props of a custom input. */
 export interface OwnInputProps {
   label: string;
   hint: string | undefined;
   value: unknown;
   onChange: (value: unknown) => void;
   disabled: boolean;
-  /** What the server found wrong at a path such as `headers[0].key`, or anywhere within `headers.*`. */
+  /** The server's error for a path such as `headers[0].key`, or for any path within `headers.*`. */
   faultAt: (path: string) => string | undefined;
-  /** All other fields, for what depends on them. */
+  /** Values of all fields, for inputs that depend on others. */
   values: Values;
 }
 
 type Input =
-  /** One line; empty is null, or left out or sent as it is where the API knows no null. */
+  /** One line. `empty` decides how an empty text is sent; by default as null. */
   | {
       kind: "text";
       type?: "url" | "tel" | "email" | "password";
       placeholder?: string;
       empty?: "null" | "omit" | "itself";
-      /** Values to choose from; any other may be typed. */
+      /** Suggested values. Any other value is allowed too. */
       suggestions?: readonly string[];
     }
   | { kind: "long"; placeholder?: string; rows?: number }
-  /** `grouped` is false where thousands have no comma between them. */
+  /** `grouped: false` omits the thousands separator. */
   | { kind: "number"; min?: number; max?: number; suffix?: string; placeholder?: string; grouped?: boolean }
-  /** `none` is what null is called; `number` sends the chosen value as a number. */
+  /** `none` is the label of null. `number` sends the selected value as a number. */
   | { kind: "choice"; options: readonly Option[]; none?: string; number?: true; searchable?: true }
   | { kind: "several"; options: readonly Option[] }
-  /** Words of one's own, in order. */
+  /** An ordered list of words. */
   | { kind: "list"; placeholder?: string }
-  /** The same where a word may have spaces. */
+  /** A list whose items may contain spaces. */
   | { kind: "phrases"; placeholder?: string }
   | { kind: "switch" }
   | { kind: "own"; component: ComponentType<OwnInputProps> };
 
-/** The fold of fields that few records need. */
+/** Name of the collapsible section for fields that few records need. */
 export const ADVANCED = "advanced";
 
-/** One field of a record, described: the form, what it sends and where faults are shown follow from it. */
+/** Description of a record's field. It determines the input, the request body and the place of errors. */
 export interface Field {
   name: string;
   label: string;
-  /** Help, which may depend on what the fields hold. */
+  /** Help text, which may depend on other values. */
   hint?: string | ((values: Values) => string | undefined);
-  /** Help while the record is not there yet, where it is another. */
+  /** Help text for a new record, if it differs. */
   hintNew?: string;
   input: Input;
   required?: boolean;
-  /** What a choice of this field sets in others. */
+  /** Changes to other fields that a choice implies. */
   implies?: (value: unknown, values: Values) => Values;
-  /** Chosen once, when the record is made. */
+  /** Can only be set when the record is created. */
   fixed?: boolean;
-  /** Only asked for while this holds; else the record has `absent` in its place. */
+  /** Shows the field only while this is true. Otherwise the record gets the value of `absent`. */
   when?: (values: Values) => boolean;
   absent?: unknown;
   /** Heading above this field and the following ones of the same section. */
   section?: string;
-  /** Stands below "More settings", or below a fold of this name. */
+  /** Puts the field into the section "More settings", or into the one with this name. */
   more?: true | typeof ADVANCED;
-  /** Never shown again once it is given; a field for passwords is so by itself. */
+  /** Write-only. Password fields always are. */
   secret?: true;
-  /** An input of its own that holds no secret, so that what is typed into it may be kept. */
+  /** A custom input without secrets, so its value may be stored in a draft. */
   secretFree?: true;
-  /** Of an object with fields of its own: what of it the form knows. The rest is not sent, and stays as it is. */
+  /** The known fields of a nested object. Its other fields are not sent and keep their values. */
   parts?: Parts;
 }
 
 export interface Parts {
   fields: readonly Field[];
-  /** What a new one begins with. */
+  /** Defaults of a new object. */
   starts: Values;
 }
 
-/** The parts of an object as a form shows them, whether or not there is one yet. */
+/** The values of a nested object, with defaults for missing ones. */
 export const partsOf = ({ starts }: Parts, value: unknown): Values => ({ ...starts, ...(value as Values | null) });
 
 const isAsked = (field: Field, values: Values): boolean => field.when?.(values) ?? true;
 
-/** The fields that are asked for, given what the others hold. */
+/** The fields that are visible with the given values. */
 export const fieldsAsked = (fields: readonly Field[], values: Values): Field[] =>
   fields.filter((field) => isAsked(field, values));
 
-/** What is sent to make a record. */
+/** The request body that creates a record. */
 export function bodyToMake(fields: readonly Field[], values: Values): Values {
   const asked = fieldsAsked(fields, values).map((field) => [field, wireValue(field, values[field.name])] as const);
   return Object.fromEntries(asked.flatMap(([{ name }, value]) => (value === undefined ? [] : [[name, value]])));
@@ -100,7 +100,7 @@ export function bodyToMake(fields: readonly Field[], values: Values): Values {
 const isSecret = ({ input, secret }: Field): boolean =>
   secret === true || (input.kind === "text" && input.type === "password");
 
-/** The same as it may be read by whoever looks over a shoulder, or finds it in a chat. */
+/** The same body with secrets hidden, for commands that users share or show. */
 export function bodyToShow(fields: readonly Field[], values: Values): Values {
   const shown = fieldsAsked(fields, values).flatMap((field) => {
     const { name, parts } = field;
@@ -112,8 +112,8 @@ export function bodyToShow(fields: readonly Field[], values: Values): Values {
 }
 
 /**
- * The values that may be kept while they are unsaved. An input of its own can hold a secret that its description does not
- * name, so only parts that are described are kept of it.
+ * The values that a draft may store. A custom input can hold a secret that its description does not name, so of custom
+ * inputs only described parts and those marked `secretFree` are stored.
  */
 export function withoutSecrets(fields: readonly Field[], values: Values): Values {
   const kept = fields.flatMap((field) => {
@@ -126,7 +126,7 @@ export function withoutSecrets(fields: readonly Field[], values: Values): Values
   return Object.fromEntries(kept);
 }
 
-/** A record with unsaved values over its own. What was not kept, such as a secret, stays as the record has it. */
+/** A record with the values of a draft. Values that drafts omit, such as secrets, come from the record. */
 export function withKept(fields: readonly Field[], record: Values, kept: Values): Values {
   const parts = fields.flatMap(({ name, parts: own }) => {
     const value = kept[name] as Values | undefined;
@@ -142,7 +142,7 @@ function hidden(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hidden(each)]));
 }
 
-/** What is sent to change a record: only what is another than before, so that the audit log says what changed. */
+/** The request body that changes a record. It has changed values only, so the audit log names the changes. */
 export function bodyToChange(fields: readonly Field[], values: Values, before: Values): Values {
   const changed = fields.flatMap((field) => {
     if (field.fixed) return [];
@@ -161,12 +161,12 @@ function changedParts({ name }: Field, parts: Parts, values: Values, before: Val
   return Object.keys(body).length === 0 ? [] : [[name, body]];
 }
 
-/** A value as the API takes it; undefined leaves it out. */
+/** The value as the API takes it; undefined omits the field. */
 function wireValue({ input, required, parts }: Field, value: unknown): unknown {
   if (parts) return bodyToMake(parts.fields, partsOf(parts, value));
   if (input.kind === "text" || input.kind === "long") {
     if (typeof value === "string" && value !== "") return value;
-    // What must be there is sent as it is: the server says what is wrong with it.
+    // An empty required field is sent, so that the server reports it.
     if (required || (input.kind === "text" && input.empty === "itself")) return "";
     return input.kind === "text" && input.empty === "omit" ? undefined : null;
   }
@@ -177,7 +177,7 @@ function wireValue({ input, required, parts }: Field, value: unknown): unknown {
 
 const ITEMS_LOOKED_AT = 50;
 
-/** What is wrong with a field; of a list, with the first of its items that is wrong. */
+/** The error of a field, or of the first invalid item of a list. */
 export function faultOf({ name, input }: Field, faultAt: OwnInputProps["faultAt"]): string | undefined {
   if (input.kind === "own") return faultAt(name) ?? faultAt(`${name}.*`);
   const isList = input.kind === "several" || input.kind === "list" || input.kind === "phrases";

@@ -1,13 +1,13 @@
 import { TimeInput } from "../time-input.tsx";
 import type { OwnInputProps } from "./field.ts";
 
-/** A moment as the browser's own field writes it, on the reader's clock. */
+/** A timestamp in the format of `datetime-local`, in the browser's time zone. */
 export function fieldTime(at: number): string {
   const offsetMs = new Date(at).getTimezoneOffset() * 60_000;
   return new Date(at - offsetMs).toISOString().slice(0, 16);
 }
 
-/** A moment, or null for none. */
+/** An input for an optional time. */
 export const MomentInput = ({ label, hint, value, onChange, disabled }: OwnInputProps) => (
   <TimeInput
     label={label}

@@ -16,14 +16,14 @@ import { useRecordForm } from "./use-record-form.ts";
 
 interface Props<T extends RecordRow> {
   kind: RecordKind<T>;
-  /** The id of the open record, "new", or nothing. */
+  /** Id of the open record, "new", or empty. */
   open: string;
-  /** The record, where the list has it already. */
+  /** The record, if the list has loaded it. */
   row: T | undefined;
   change: (open: string | null) => void;
 }
 
-/** The drawer in which a record is made, looked at, changed and removed. */
+/** The drawer that creates, shows, changes and removes records. */
 export function RecordDrawer<T extends RecordRow>({ kind, open, row, change }: Props<T>) {
   const isNew = open === "new";
   const { data, error } = useQuery({
@@ -31,7 +31,7 @@ export function RecordDrawer<T extends RecordRow>({ kind, open, row, change }: P
     queryFn: ({ signal }) => get<T>(`${kind.path}/${open}`, {}, signal),
     enabled: open !== "" && !isNew && row === undefined,
   });
-  // The list is read again after a change; what was read alone, before the list was there, is not.
+  // The list's row is fresher: only the list is read again after a change.
   const record = row ?? data;
   const close = (): void => change(null);
   return (
@@ -53,7 +53,7 @@ export function RecordDrawer<T extends RecordRow>({ kind, open, row, change }: P
 
 function NewRecord<T extends RecordRow>({ kind, change }: Pick<Props<T>, "kind" | "change">) {
   const client = useQueryClient();
-  // Pages with other presets for the same records keep other drafts.
+  // The presets are part of the draft's key, because several pages create the same kind of record.
   const draft = `${kind.path} new ${JSON.stringify(kind.starts)}`;
   const form = useRecordForm({ fields: kind.fields, starts: kind.starts, draft });
   return (

@@ -13,23 +13,23 @@ import type { RecordFormState } from "./use-record-form.ts";
 interface Props {
   form: RecordFormState;
   fields: readonly Field[];
-  /** Whether the record is there already, so that fixed fields stay as they are. */
+  /** True if the record is stored, which locks fixed fields. */
   exists: boolean;
   may: Right;
   save: (body: Values) => Promise<unknown>;
   saveWord?: string;
-  /** Keeps the buttons in view below a long form. */
+  /** Keeps the buttons of a long form in view. */
   isLong?: true;
   cancel?: () => void;
-  /** Below the fields, above the buttons. */
+  /** Between the fields and the buttons. */
   children?: ReactNode;
-  /** Beside the buttons, at the left. */
+  /** To the left of the buttons. */
   aside?: ReactNode;
 }
 
 const STICKY = { pos: "sticky", bottom: 0, py: "sm", bg: "var(--mantine-color-body)" } as const;
 
-/** A form made of the description of its fields. */
+/** A form that is generated from the descriptions of its fields. */
 export function RecordForm(props: Props) {
   const { form, fields, exists, may, save, saveWord = t("Save"), cancel, children, aside, isLong } = props;
   const readOnly = useWhyNot(may) !== null;

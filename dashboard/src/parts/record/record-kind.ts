@@ -3,48 +3,48 @@ import type { Column } from "../data-table.tsx";
 import type { Right } from "../guarded.tsx";
 import type { Field, Values } from "./field.ts";
 
-/** What everything that is listed and opened has. */
+/** Common fields of all records. */
 export interface RecordRow {
-  /** Null of what is built in and cannot be changed. */
+  /** Null for built-in records, which cannot be changed. */
   id: string | null;
   name: string;
   origin?: string;
 }
 
-/** One kind of record, described once for its list, its form and its commands. */
+/** Description of a kind of record, for its list, its form and its curl commands. */
 export interface RecordKind<T extends RecordRow> {
-  /** Where the API has it, such as `/api/bots`. */
+  /** API path, such as `/api/bots`. */
   path: string;
-  /** What one is called in a sentence. */
+  /** Name of one record within a sentence. */
   one: string;
-  /** The words on the button that makes one. */
+  /** Label of the button that adds a record. */
   add: string;
   fields: readonly Field[];
-  /** What a new one begins with. */
+  /** Default values of a new record. */
   starts: Values;
-  /** Sent along with every new one. */
+  /** Constant values of every new record. */
   always?: Values;
-  /** What it takes to change one. */
+  /** The right that is required to change a record. */
   may?: Right;
   columns: readonly Column<T>[];
-  /** What the first column is called, where it is not "Name". */
+  /** Title of the first column, if not "Name". */
   nameTitle?: string;
-  /** What people know one by, where it is not its name. */
+  /** The record's display name, if not its `name`. */
   nameOf?: (row: T) => string;
-  /** The order of the list, where it is not the API's. */
+  /** Sort order, if not that of the API. */
   compare?: (a: T, b: T) => number;
-  /** Which of the list belong here. */
+  /** Filter for the records that this page shows. */
   belongs?: (row: T) => boolean;
   empty: { sentence: string; example: Values };
-  /** What follows from removing one; null where that is none of the form's business. */
+  /** The consequence of removing a record; null if the form cannot remove it. */
   removal: string | null;
-  /** What else can be done to one, beside the button that removes it. */
+  /** Further actions beside the remove button. */
   actions?: (row: T, close: () => void) => ReactNode;
-  /** Further parts of an open record, besides its form. */
+  /** Further tabs of an open record. */
   panels?: (row: T) => readonly { value: string; label: string; panel: ReactNode }[];
   onMade?: (made: T) => void;
 }
 
-/** What people know a record by. */
+/** The display name of a record. */
 export const nameIn = <T extends RecordRow>(kind: Pick<RecordKind<T>, "nameOf">, row: T): string =>
   kind.nameOf?.(row) ?? row.name;

@@ -14,14 +14,16 @@ import { nameIn, type RecordKind, type RecordRow } from "./record-kind.ts";
 
 interface Props<T extends RecordRow> {
   kind: RecordKind<T>;
-  /** The head of the page; left out where the table is one part of a page. */
+  /** Page title; absent if the table is a section of a page. */
   title?: string;
   lead?: string;
 }
 
 const PAGE_ROWS = 200;
 
-/** A list of records that can be filtered, added to, opened, changed and removed. The open one stands in the address. */
+/**
+ * A table of records with filter, and a drawer that creates, changes and removes them. The URL holds the open record.
+ */
 export function RecordTable<T extends RecordRow>({ kind, title, lead }: Props<T>) {
   const [{ q, open }, change] = useUrlState(["q", "open"]);
   const { table, rows } = usePages<T>(kind.path, { limit: PAGE_ROWS });

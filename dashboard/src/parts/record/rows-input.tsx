@@ -11,34 +11,34 @@ interface Column {
   name: string;
   label: string;
   placeholder?: string;
-  /** Never shown: what is typed is hidden. */
+  /** Masks the input. */
   secret?: true;
-  /** Left out for free words. */
+  /** Fixed options; absent for free text. */
   options?: readonly Option[];
-  /** Only asked for in rows in which this holds. */
+  /** Shows the column only in rows for which this is true. */
   when?: (row: Row) => boolean;
 }
 
-/** What a list of small things is to the form, whatever shape the API has for it. */
+/** Conversion between the rows of the input and the value of the API. */
 export interface Rows {
   columns: readonly Column[];
-  /** What a new row begins with. */
+  /** Values of a new row. */
   starts: Row;
-  /** "Add a parameter". */
+  /** Label of the button that adds a row, such as "Add a parameter". */
   add: string;
   read: (value: unknown) => Row[];
   write: (rows: readonly Row[]) => unknown;
-  /** Where the server says what is wrong with a row. */
+  /** Path of a cell in the server's error details. */
   faultPath?: (place: number, column: string) => string;
 }
 
-/** A list of small things, a row for each. What is half written is kept here, where the shape of the API could not hold it. */
-/** An object whose keys are codes, as rows. */
+/** An object as rows of key and value. */
 export const mapOf = (from: string, to: string): Pick<Rows, "read" | "write"> => ({
   read: (value) => Object.entries((value ?? {}) as Row).map(([key, meaning]) => ({ [from]: key, [to]: meaning })),
   write: (rows) => Object.fromEntries(rows.map((row) => [row[from]?.trim() ?? "", row[to] ?? ""])),
 });
 
+/** A list with one row per item. It keeps rows as typed, because an incomplete row has no value in the API. */
 export function RowsInput({ label, hint, value, onChange, disabled, faultAt, rows: kind, name }: Props) {
   const [rows, setRows] = useState<readonly Row[]>(() => kind.read(value));
   const change = (next: readonly Row[]): void => {
@@ -106,7 +106,7 @@ export function RowsInput({ label, hint, value, onChange, disabled, faultAt, row
 
 interface Props extends OwnInputProps {
   rows: Rows;
-  /** The name of the field. */
+  /** Name of the field, to find its errors. */
   name: string;
 }
 

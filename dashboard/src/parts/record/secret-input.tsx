@@ -1,11 +1,11 @@
 import { PasswordInput, type PasswordInputProps } from "@mantine/core";
 import { t } from "../../i18n/t.ts";
 
-/** One line that nobody reads over a shoulder, and that no browser fills in. */
+/** A masked input without the browser's autofill. */
 export const SecretInput = (props: PasswordInputProps) => (
   <PasswordInput
     {...props}
-    // Mantine says of all inputs but this one that they are wrong.
+    // Mantine omits `aria-invalid` on this input only.
     aria-invalid={props.error ? true : undefined}
     visibilityToggleButtonProps={{ "aria-label": t("Show") }}
     autoComplete="new-password"

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { get, type Page } from "../../api.ts";
 
-/** The names of all records of a kind, for who has to choose one. */
+/** The names of all records of a kind, as options of a select input. */
 export function useNames(path: string): string[] {
   const { data } = useQuery({
     queryKey: [path, "names"],

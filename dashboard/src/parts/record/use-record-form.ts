@@ -21,30 +21,30 @@ export interface RecordFormState {
   values: Values;
   set: (name: string, value: unknown) => void;
   faultAt: (path: string) => string | undefined;
-  /** What went wrong that no field is to blame for. */
+  /** An error that belongs to no visible field. */
   error: Error | null;
   busy: boolean;
   changed: boolean;
-  /** Something was typed since the form opened, and is not saved. */
+  /** True if there are unsaved changes since the form was opened. */
   touched: boolean;
-  /** The form begins with unsaved work of an earlier visit. */
+  /** True if the form was filled from a draft of an earlier visit. */
   isRestored: boolean;
-  /** Forgets the unsaved work, and begins anew. */
+  /** Deletes the draft and resets the form. */
   discard: () => void;
-  /** Sends through `run` what the fields say; the server's faults come back to the fields they name. */
+  /** Calls `run` with the request body, and assigns the server's errors to their fields. */
   submit: (run: (body: Values) => Promise<unknown>) => Promise<void>;
 }
 
 interface Input {
   fields: readonly Field[];
   starts: Values;
-  /** The record as it is, where there is one. */
+  /** The stored record, if there is one. */
   before?: Values | undefined;
-  /** Names the unsaved work that is kept in this tab; without it, none is. */
+  /** Key of the draft in this tab; without it no draft is stored. */
   draft?: string;
 }
 
-/** The state of a form that is described by its fields. The rules are the server's, so they are written down once. */
+/** State of a form that is generated from field descriptions. Only the server validates, so the rules exist once. */
 export function useRecordForm({ fields, starts, before, draft = "" }: Input): RecordFormState {
   const kept = useDraft<Values>(draft, {});
   const [values, setValues] = useState<Values>(withKept(fields, { ...starts, ...before }, kept.value));
@@ -78,14 +78,14 @@ export function useRecordForm({ fields, starts, before, draft = "" }: Input): Re
       setValues({ ...starts, ...before });
       setFaults([]);
     },
-    // What was learned becomes somebody's own by being saved as it is.
+    // A learned record can be saved unchanged, which makes it an authored one.
     changed: before === undefined || before.origin === "learned" || Object.keys(body()).length > 0,
     async submit(run) {
       setBusy(true);
       setError(null);
       setFaults([]);
       try {
-        // Before the work, which may open the saved record with a form of its own.
+        // Cleared first, because `run` may mount a new form for the saved record.
         kept.clear();
         await run(body());
         setTouched(false);
@@ -102,11 +102,11 @@ export function useRecordForm({ fields, starts, before, draft = "" }: Input): Re
   };
 }
 
-/** Whether a path such as `headers[0].key` lies in the field `headers`. */
+/** True if a path such as `headers[0].key` belongs to the field `headers`. */
 const isWithin = (path: string, name: string): boolean =>
   path === name || path.startsWith(`${name}[`) || path.startsWith(`${name}.`);
 
-/** Whether an input stands for a path; of an object with parts, one of theirs. */
+/** True if a visible field shows errors of this path. */
 const isAskedFor = (path: string, fields: readonly Field[], values: Values): boolean =>
   fieldsAsked(fields, values).some(
     ({ name, parts }) =>

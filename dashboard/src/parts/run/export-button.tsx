@@ -11,20 +11,20 @@ import { useRun } from "./use-run.ts";
 const PAGE_ROWS = 200;
 
 interface Props<T> {
-  /** The listing, and what narrows it down. */
+  /** API path of the list. */
   path: string;
   query?: Query;
   one: string;
   many: string;
   columns: readonly string[];
   line: (row: T) => string;
-  /** How far it is, at a row: a list has no known end, but it has a direction. */
+  /** Progress after a row, such as its date. The length of the list is unknown. */
   reached: (row: T) => string;
-  /** What a file has that was stopped: "the newest". */
+  /** The rows that an incomplete file has, such as "the newest". */
   begins: string;
 }
 
-/** A whole listing as a file for a sheet; it can take a while, shows how far it is, and can be stopped. */
+/** Exports a whole list as a CSV file, with progress and a stop button. */
 export function ExportButton<T>({ path, query, one, many, columns, line, reached, begins }: Props<T>) {
   const { run, start, stop, clear } = useRun();
   const counted = (rows: number): string => `${formatNumber(rows)} ${rows === 1 ? one : many}`;
@@ -45,7 +45,7 @@ export function ExportButton<T>({ path, query, one, many, columns, line, reached
       } while (cursor !== null);
       return t("Done: {counted} in the file.", { counted: counted(rows) });
     } finally {
-      // What there is until a stop or a failure is worth having.
+      // An incomplete file is still useful after a stop or failure.
       if (signal.aborted) tell(t("The file has {begins} {counted}.", { begins, counted: counted(rows) }));
       if (rows > 0) saveFile(`${many}-${new Date().toISOString().slice(0, 10)}.csv`, "text/csv;charset=utf-8", chunks);
     }

@@ -5,13 +5,13 @@ import { ErrorState } from "../error-state.tsx";
 import type { RunState } from "./use-run.ts";
 
 interface Props {
-  /** What is being done, for who does not see the bar: "Import". */
+  /** Accessible name of the progress bar, such as "Import". */
   label: string;
   run: RunState;
   stop: () => void;
 }
 
-/** How far long work is, with the button that stops it. */
+/** Progress of a long task, with a stop button. */
 export function RunProgress({ label, run, stop }: Props) {
   const running = run.state === "running";
   const color = { running: "sun", done: "green", stopped: "yellow", failed: "red" }[run.state];

@@ -1,30 +1,30 @@
 import { useRef, useState } from "react";
 import { t } from "../../i18n/t.ts";
 
-/** How far a piece of long work is. */
+/** Progress of a long task. */
 export interface RunState {
   state: "running" | "done" | "stopped" | "failed";
-  /** What happens, or what came of it. */
+  /** The current step, or the result. */
   sentence: string;
-  /** From 0 to 100; null where nobody knows how much there is. */
+  /** 0 to 100; null if the total is unknown. */
   percent: number | null;
   error: Error | null;
 }
 
 type Tell = (sentence: string, percent?: number) => void;
 
-/** Tells how it goes through `tell`, gives up when the signal says so, and answers with what came of it. */
+/** A long task. It reports progress through `tell`, honours the abort signal and returns its result as a sentence. */
 type Work = (tell: Tell, signal: AbortSignal) => Promise<string>;
 
 interface Run {
   run: RunState | null;
   start: (work: Work) => Promise<void>;
   stop: () => void;
-  /** Forgets it; what still runs is stopped. */
+  /** Resets the state. A running task is stopped. */
   clear: () => void;
 }
 
-/** Long work that shows how far it is and can be stopped. What was done before the stop stays done. */
+/** Runs a long task with progress and a stop button. Work done before the stop is kept. */
 export function useRun(): Run {
   const [run, setRun] = useState<RunState | null>(null);
   const stopper = useRef<AbortController | null>(null);
