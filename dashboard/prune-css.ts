@@ -1,11 +1,11 @@
 import type { Plugin } from "vite";
 
-/** A class of Mantine's own, made from the component's name. */
+/** Class names of Mantine: hashes of component names. */
 const CLASS = /m_[0-9a-f]{7,8}/g;
 
 /**
- * Leaves out the styles of Mantine's components that no page uses: their classes stand in none of the scripts, so the
- * rules could never apply. It is half of the style sheet.
+ * Removes the styles of Mantine components that no page uses. A rule cannot apply if no script contains its class. This
+ * halves the style sheet.
  */
 export function pruneCss(): Plugin {
   return {
@@ -23,7 +23,7 @@ export function pruneCss(): Plugin {
   };
 }
 
-/** The rules of a style sheet, or of a block in one, without those that can never apply. */
+/** The rules of a style sheet, or of a nested block, without unused ones. */
 function prune(css: string, used: ReadonlySet<string>): string {
   let kept = "";
   let start = 0;
@@ -53,7 +53,7 @@ function rule(head: string, body: string, used: ReadonlySet<string>): string {
   return selectors.length === 0 ? "" : `${selectors.join(",")}{${body}}`;
 }
 
-/** What stands in brackets may be one of several choices, and is not judged. */
+/** Ignores the arguments of functions such as `:is()`, because any one of several selectors may apply. */
 function couldApply(selector: string, used: ReadonlySet<string>): boolean {
   let outside = selector;
   while (/\([^()]*\)/.test(outside)) outside = outside.replaceAll(/\([^()]*\)/g, "");

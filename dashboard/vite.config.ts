@@ -6,10 +6,10 @@ import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 import { pruneCss } from "./prune-css.ts";
 
-/** Below this a compressed file saves no packet. */
+/** Compressing a smaller file saves no packet. */
 const WORTH_BYTES = 1024;
 
-/** Compresses once, when built, what the server would otherwise compress for every visitor. */
+/** Compresses the assets at build time, so that the server need not do it per request. */
 function compressed(): Plugin {
   let outDir = "";
   return {
@@ -23,7 +23,7 @@ function compressed(): Plugin {
   };
 }
 
-/** Writes down which modules the build contains, for the licences of a release. */
+/** Lists the modules in the build, for the licence file of a release. */
 function listedModules(): Plugin {
   return {
     name: "listed-modules",
@@ -45,20 +45,20 @@ async function compress(file: string): Promise<void> {
   await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }));
 }
 
-/** A server to develop against; `npm start` runs one. */
+/** The API server of the development proxy; `npm start` runs one. */
 const SERVER = process.env.HELIOGRAPH_URL ?? "http://127.0.0.1:8080";
 
-/** Says what the build is made of; `scripts/build-dashboard.mjs` knows. */
+/** Hash of the build's sources, set by `scripts/build-dashboard.mjs`. */
 const STAMP = (process.env.HELIOGRAPH_DASHBOARD_STAMP ?? "").slice(0, 8);
 
-/** A shared chunk is named after all that share it, separated by tildes. */
+/** Rolldown names a shared chunk after all its importers, separated by tildes. */
 const shortName = (name = "file"): string => name.replace(/~.*/s, "").replace(/\.css$/, "");
 
-/** Beside each page's own chunk a few shared ones: each request costs a round trip. */
+/** A few shared chunks besides one per page, because each request costs a round trip. */
 const CHUNKS = [
-  // All that may run before the catalogue of texts is loaded.
+  // The modules that run before the catalogue of texts is loaded.
   { name: "texts", test: /src.i18n.(?:t|format|language)\.ts|preload-helper/, priority: 5 },
-  // What charts share with the rest, so that the rest does not load the charts.
+  // Modules that charts share with other pages; otherwise every page would load the charts.
   {
     name: "react",
     test: /node_modules.(?:react|react-dom|scheduler|clsx|use-sync-external-store|wouter|@tanstack)\//,
@@ -82,15 +82,15 @@ const CHUNKS = [
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Relative, so that the same build works below any path; the server says which in <base>.
+  // Relative, so that the build works under any path. The server sets <base>.
   base: "./",
-  // The server puts a fresh nonce in its place with every page.
+  // The server replaces this by a new nonce in every page.
   html: { cspNonce: "STYLE_NONCE" },
   plugins: [react(), pruneCss(), listedModules(), compressed()],
   build: {
     target: ["chrome123", "firefox121", "safari17.5"],
     assetsInlineLimit: 0,
-    // Which styles are left depends on all the scripts, and a name that is kept for ever must change with them.
+    // Browsers cache assets for ever. The stamp changes the style sheet's name, because pruning depends on all scripts.
     rolldownOptions: {
       output: {
         assetFileNames: ({ names }) => `assets/${shortName(names[0])}-[hash]-${STAMP}[extname]`,
@@ -98,7 +98,7 @@ export default defineConfig({
         codeSplitting: { groups: CHUNKS },
       },
     },
-    // For the test that measures the first load.
+    // Read by the test that measures the size of the first load.
     manifest: true,
     chunkSizeWarningLimit: 700,
   },

@@ -5,7 +5,7 @@ import { channelPoints, type Measure, type Stats } from "./stats.ts";
 
 const SERIES = CHANNELS.map(({ value, label, color }) => ({ key: value, name: label, color }));
 
-/** Messages over time, by channel. */
+/** Messages over time by channel. */
 export default function ChannelsChart({ stats, measure }: { stats: Stats; measure: Measure }) {
   return (
     <Areas

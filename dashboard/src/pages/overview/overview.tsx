@@ -33,7 +33,9 @@ import { Totals } from "./totals.tsx";
 const ChannelsChart = lazy(() => import("./channels-chart.tsx"));
 const LatencyChart = lazy(() => import("./latency-chart.tsx"));
 
-/** How it goes, from counts that the server keeps as messages move. */
+/**
+ * Overview: message counts, outcomes, failures and latencies. The server updates the counts with every state change.
+ */
 export default function Overview() {
   const range = useTimeRange("day");
   const { data, error, refetch } = useStats(range);
@@ -93,7 +95,7 @@ const Figures = ({ stats, range }: { stats: Stats; range: TimeRange }) => (
 
 interface SectionProps {
   title: string;
-  /** What chooses what is shown. */
+  /** Control that selects the content of the section. */
   choice?: ReactNode;
   children: ReactNode;
 }
@@ -159,7 +161,7 @@ function OverTime({ stats, range }: { stats: Stats; range: TimeRange }) {
   );
 }
 
-/** How far messages came: each step as a part of all that were accepted. */
+/** Delivery funnel: each step as a share of the accepted messages. */
 function Funnel({ stats: { funnel } }: { stats: Stats }) {
   const all = funnel.find(({ channel }) => channel === null);
   if (!all) return null;
@@ -249,7 +251,7 @@ const percent = (share: number | null): string => (share === null ? "–" : `${M
 const before = (share: number | null): string =>
   share === null ? "" : t(" · {percent} before", { percent: percent(share) });
 
-/** What comes back from phones and what goes out to servers. */
+/** One-time passwords and webhook deliveries. */
 const Answers = ({ stats: { otp, callbacks } }: { stats: Stats }) => (
   <SimpleGrid cols={{ base: 1, sm: 2 }}>
     <FigureCard

@@ -29,12 +29,12 @@ interface Point extends Record<Measure, number> {
   channel: Channel;
 }
 
-/** What `GET /api/stats` answers. */
+/** Response of `GET /api/stats`. */
 export interface Stats {
   from: number;
   to: number;
   step: keyof typeof STEP_MS;
-  /** Whether what was before is still kept. */
+  /** True if the counts of the previous period are complete. */
   comparable: boolean;
   totals: Record<Measure, Compared>;
   series: Point[];
