@@ -1,4 +1,4 @@
-// Before the first paint, so that who chose dark sees no flash of white. The rest of the page is told by Mantine.
+// Sets the colour scheme before the first paint, to avoid a white flash in the dark scheme. Mantine sets the rest.
 (() => {
   let chosen = null;
   try {

@@ -68,7 +68,7 @@ export const generateBody = Type.Object(
     mode: Type.Optional(
       Type.Literal("deliver", {
         description:
-          "`deliver` for a `code` that your own product checks: report what became of it to `POST /v1/verify/{verifyId}/outcome`.",
+          "`deliver` for a `code` that your own product checks: report its outcome to `POST /v1/verify/{verifyId}/outcome`.",
         error: MODE_RULE,
       }),
     ),
@@ -122,7 +122,7 @@ const OUTCOME_RULE = 'outcome is "used" or "not-used".';
 export const outcomeBody = Type.Object(
   {
     outcome: Type.Union([Type.Literal("used"), Type.Literal("not-used")], {
-      description: "`used` when your product accepted the code, `not-used` when it never will.",
+      description: "`used` if your product accepted the code, `not-used` if the user did not use it.",
       error: OUTCOME_RULE,
     }),
   },

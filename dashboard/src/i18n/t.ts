@@ -9,9 +9,8 @@ let catalogue: Catalogue = {};
 export const setCatalogue = (texts: Catalogue): void => void (catalogue = texts);
 
 /**
- * A text in the reader's language. The English text is the key, so a component reads as what it shows. Values stand in
- * braces by name: `t("{count} messages", { count })`. `test/unit/dashboard-texts.test.ts` finds texts without `t` and
- * without a translation.
+ * Translates a text. The English text is the key, so components stay readable. Named values are in braces:
+ * `t("{count} messages", { count })`. `test/unit/dashboard-texts.test.ts` finds texts without `t` or translation.
  */
 export function t(text: string, values: Values = {}): string {
   return (catalogue[text] ?? text).replace(/\{(\w+)\}/g, (place, name: string) => {

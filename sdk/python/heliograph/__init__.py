@@ -1,4 +1,4 @@
-"""Client for Heliograph. It needs nothing but Python's standard library."""
+"""Client for Heliograph. It needs only Python's standard library."""
 
 from .client import Client
 from .errors import ApiError, ConnectionFailed, HeliographError, TimedOut, WebhookVerificationError

@@ -30,7 +30,7 @@ class _Resource:
         self._transport = transport
 
     def _send(self, path: str, body: Answer, idempotency_key: Optional[str]) -> Answer:
-        # One key for all repetitions of the call.
+        # One key for all attempts of the call.
         key = idempotency_key or str(uuid.uuid4())
         return self._transport.call("POST", path, body=body, idempotency_key=key)
 
@@ -62,7 +62,7 @@ class Rcs(_Resource):
 
 class ChatApp(_Resource):
     def send(self, *, idempotency_key: Optional[str] = None, **message: Any) -> Answer:
-        """Sends a template message, or a free text. `from` is a word of Python: pass it as `**{"from": "+…"}`."""
+        """Sends a template message, or a free text. `from` is a keyword of Python: pass it as `**{"from": "+…"}`."""
         return self._send("/v1/chatapp", message, idempotency_key)
 
 
@@ -80,19 +80,19 @@ class Messages(_Resource):
         return self._pages("/v1/messages", filters)
 
     def cancel(self, message_id: str) -> Answer:
-        """Cancels a message, or all of a send, that no carrier has yet."""
+        """Cancels a message, or all messages of a send, unless a carrier already has them."""
         return self._transport.call("POST", f"/v1/messages/{_segment('message_id', message_id)}/cancel")
 
 
 class Verify(_Resource):
     def start(self, *, idempotency_key: Optional[str] = None, **request: Any) -> Answer:
-        """Sends a one-time password: `configId`, `to`, … The answer's `verifyId` is for `check`."""
+        """Sends a one-time password: `configId`, `to`, … Pass the `verifyId` of the response to `check`."""
         answer = self._send("/v1/verify", request, idempotency_key)
         return {**answer, "verifyId": answer["data"]}
 
     def check(self, **request: Any) -> Answer:
-        """Checks a code: `verifyId`, `otp`. A wrong one is an ApiError with the code OTP_INCORRECT."""
-        # A repetition after a lost answer would count as another attempt.
+        """Checks a code: `verifyId`, `otp`. A wrong one raises an ApiError with the code OTP_INCORRECT."""
+        # Retrying after a lost response would use up another attempt.
         answer = self._transport.call("POST", "/v1/verify/validate", body=request, repeats="refused")
         return {**answer, "verifyId": answer["data"], "verified": True}
 
@@ -117,12 +117,12 @@ class Inbound(_Resource):
 
 class Events(_Resource):
     def page(self, **query: Any) -> Answer:
-        """Events after a cursor, oldest first. Keep `nextCursor`: it is also where an empty page goes on."""
+        """Events after a cursor, oldest first. Store `nextCursor`, which empty pages have too."""
         return self._transport.call("GET", "/v1/events", query=query)
 
 
 def _segment(name: str, value: str) -> str:
-    """An id as a segment of a path. An empty one would address another operation."""
+    """An id as a path segment. An empty one would address another operation."""
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} is a text that is not empty.")
     return urllib.parse.quote(value, safe="")

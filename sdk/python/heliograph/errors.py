@@ -25,21 +25,21 @@ class ApiError(HeliographError):
         self.details: list[dict[str, str]] = error.get("details") or []
         #: The page about this code, with cause and fix.
         self.reference: Optional[str] = error.get("reference")
-        #: Give it to the operator: it is in the request log.
+        #: Request ID for the operator, as in the request log.
         self.request_id: Optional[str] = error.get("requestId")
-        #: Attempts that are left after a wrong one-time password.
+        #: Remaining attempts after a wrong one-time password.
         self.attempts_remaining: Optional[int] = error.get("attemptsRemaining")
         #: Seconds that the server asks to wait before the next attempt.
         self.retry_after = retry_after
 
 
 class ConnectionFailed(HeliographError):
-    """No answer came: the request may have been executed. Repeat it with the same idempotency key."""
+    """No response arrived, so the request may have been executed. Repeat it with the same idempotency key."""
 
 
 class TimedOut(ConnectionFailed):
-    """No answer came in time."""
+    """No response arrived in time."""
 
 
 class WebhookVerificationError(HeliographError):
-    """A webhook whose signature, time or body is not valid: answer it with 400 and do nothing else."""
+    """The signature, time or body of a webhook is invalid: respond with 400 and do nothing else."""

@@ -1,4 +1,4 @@
-"""Sends requests, and repeats those that failed for a passing reason."""
+"""Sends requests, and retries them after transient failures."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import Any, Literal, Mapping, Optional
 
 from .errors import ApiError, ConnectionFailed, HeliographError, TimedOut
 
-#: When a request may be repeated. "always": a repetition changes nothing, or an idempotency key goes with it.
-#: "refused": only after an answer that says that nothing was executed.
+#: Retry policy of a request. "always": a repetition changes nothing, or the request has an idempotency key.
+#: "refused": only after a response that rules out execution.
 Repeats = Literal["always", "refused"]
 
 _FIRST_PAUSE = 0.5
 _PAUSE_MAX = 30.0
-#: Codes that say that the server executed nothing, and that a later attempt may succeed.
+#: Codes of requests that the server did not execute, and that may succeed later.
 _REFUSED = {
     "RATE_LIMITED",
     "OVERLOADED",
@@ -31,12 +31,12 @@ _REFUSED = {
     "STORAGE_FULL",
     "IDEMPOTENCY_IN_PROGRESS",
 }
-#: The server or a proxy failed, perhaps after the request was executed.
+#: Status codes of failures that leave open whether the request was executed.
 _FAILED = {408, 429, 500, 502, 503, 504}
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The API never redirects; another host must not get the key."""
+    """Refuses redirects: the API has none, and another host must not get the key."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
@@ -46,7 +46,7 @@ class Transport:
     def __init__(self, base_url: str, api_key: str, timeout: float, max_retries: int) -> None:
         if not isinstance(base_url, str) or not base_url.lower().startswith(("http://", "https://")):
             raise HeliographError("base_url is the http or https address of the server.")
-        # Checked here, because http.client prints a header that it refuses.
+        # Checked here, because http.client prints an invalid header in its error, which would reveal the key.
         if not isinstance(api_key, str) or not re.fullmatch(r"[\x21-\x7e]+", api_key):
             raise HeliographError("api_key is a key such as hg_live_….")
         self._base_url = base_url.rstrip("/")
@@ -100,7 +100,7 @@ class Transport:
                 try:
                     answer = error.read()
                 except (OSError, HTTPException):
-                    answer = b""  # The status says what is known.
+                    answer = b""  # Only the status is known.
             return _read(error.code, error.headers, answer)
         except (TimeoutError, socket.timeout) as error:
             raise TimedOut(f"No answer came within {self._timeout} s.") from error
@@ -118,7 +118,7 @@ def _read(status: int, headers: Any, data: bytes) -> dict[str, Any]:
     try:
         body = json.loads(data)
     except ValueError:
-        body = None  # A proxy's own page: the status says what is known.
+        body = None  # The body is a proxy's own page, so only the status is known.
     if 200 <= status < 300 and isinstance(body, dict):
         return body
     error = body.get("error") if isinstance(body, dict) else None
@@ -140,17 +140,17 @@ def _retry_after(headers: Any) -> Optional[float]:
 def _may_repeat(error: HeliographError, repeats: Repeats) -> bool:
     if isinstance(error, ConnectionFailed):
         return repeats == "always"
-    # A limit of codes is for the user to see: a code that is sent later replaces the one that is being typed.
+    # OTP limits are not retried: a code sent later would replace the one that the user is typing.
     if not isinstance(error, ApiError) or error.code.startswith("OTP_"):
         return False
-    # A limit that ends in an hour is the caller's to handle.
+    # Only short limits are waited for; the caller handles the others.
     is_worth_waiting = (error.retry_after or 0) <= _PAUSE_MAX
     is_safe = error.code in _REFUSED or (error.status in _FAILED and repeats == "always")
     return is_safe and is_worth_waiting
 
 
 def _pause_after(error: HeliographError, attempt: int) -> float:
-    """Doubles from attempt to attempt, with a jitter so that clients do not come back together."""
+    """Exponential backoff with jitter, so that clients do not retry at the same time."""
     backoff = min(_FIRST_PAUSE * 2**attempt, _PAUSE_MAX) * random.uniform(0.5, 1.0)
     asked = error.retry_after if isinstance(error, ApiError) else None
     return max(backoff, asked or 0.0)

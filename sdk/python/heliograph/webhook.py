@@ -27,7 +27,7 @@ def verify_webhook(
 ) -> dict[str, Any]:
     """Verifies the signature of a webhook and returns its payload.
 
-    `body` is the raw body as it arrived, not parsed; of a delivery report by GET it is the query string without the
+    `body` is the raw body, not parsed. For a delivery report by GET it is the query string without the
     question mark. `secret` may be a list during a rotation.
     """
     given = {name.lower(): value for name, value in headers.items()}
@@ -40,7 +40,7 @@ def verify_webhook(
     if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
         raise WebhookVerificationError("The webhook is too old, or its time is in the future.")
     raw = body.encode() if isinstance(body, str) else bytes(body)
-    # Some servers give headers with bytes beyond UTF-8 in this form.
+    # Some servers pass header bytes that are not UTF-8 in this form.
     content = f"{given['webhook-id']}.{timestamp}.".encode("utf-8", "surrogateescape") + raw
     for one in [secret] if isinstance(secret, str) else secret:
         expected = base64.b64encode(hmac.new(_key(one), content, hashlib.sha256).digest())
@@ -56,7 +56,7 @@ def _key(secret: str) -> bytes:
         key = base64.b64decode(secret[len(_PREFIX) :], validate=True) if secret.startswith(_PREFIX) else b""
     except (binascii.Error, ValueError):
         key = b""
-    if len(key) < _KEY_BYTES_MIN:  # An empty key would accept what any caller can compute.
+    if len(key) < _KEY_BYTES_MIN:  # With an empty key any caller could compute a valid signature.
         raise ValueError("secret is the signing secret of the endpoint, whsec_….")
     return key
 

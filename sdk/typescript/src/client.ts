@@ -31,13 +31,13 @@ export interface StartedVerification extends OtpGenerated {
   verifyId: string;
 }
 
-/** A verification whose code was right. */
+/** A verification with a correct code. */
 export interface CheckedVerification extends OtpVerified {
   verifyId: string;
   verified: true;
 }
 
-/** Filters of a list; the list itself moves the cursor. */
+/** Filters of a list, which advances the cursor itself. */
 type Filters<Query> = Omit<Query, "cursor">;
 
 /** Client of one Heliograph server with one API key. */
@@ -111,7 +111,7 @@ export class Messages extends Resource {
     return new PagedList((cursor) => this.transport.get("/v1/messages", { ...filters, cursor }, options));
   }
 
-  /** Cancels a message, or all of a send, that no carrier has yet. */
+  /** Cancels a message, or all messages of a send, unless a carrier already has them. */
   cancel(messageId: string, options?: CallOptions): Promise<CancelResponse> {
     return this.transport.post(`/v1/messages/${segment("messageId", messageId)}/cancel`, undefined, "safe", options);
   }
@@ -124,9 +124,9 @@ export class Verify extends Resource {
     return { ...answer, verifyId: answer.data };
   }
 
-  /** Checks a code. A wrong one is an `ApiError` with the code `OTP_INCORRECT` and `attemptsRemaining`. */
+  /** Checks a code. A wrong one throws an `ApiError` with the code `OTP_INCORRECT` and `attemptsRemaining`. */
   async check(request: ValidateRequest, options?: CallOptions): Promise<CheckedVerification> {
-    // A repetition after a lost answer would count as another attempt.
+    // Retrying after a lost response would use up another attempt.
     const answer = await this.transport.post<OtpVerified>("/v1/verify/validate", request, "refused", options);
     return { ...answer, verifyId: answer.data, verified: true };
   }
@@ -136,7 +136,7 @@ export class Verify extends Resource {
     return this.transport.get(`/v1/verify/${segment("verifyId", verifyId)}`, {}, options);
   }
 
-  /** Reports whether a code that your own product checked was used. */
+  /** Reports the outcome of a code that your own product checked. */
   outcome(verifyId: string, outcome: OutcomeRequest["outcome"], options?: CallOptions): Promise<OtpOutcome> {
     const path = `/v1/verify/${segment("verifyId", verifyId)}/outcome`;
     return this.transport.post(path, { outcome }, "refused", options);
@@ -155,13 +155,13 @@ export class Inbound extends Resource {
 }
 
 export class Events extends Resource {
-  /** Events after a cursor, oldest first. Keep `nextCursor`: it is also where an empty page goes on. */
+  /** Events after a cursor, oldest first. Store `nextCursor`, which empty pages have too. */
   page(query: ListEventsQuery = {}, options?: CallOptions): Promise<Page<Event> & { nextCursor: string }> {
     return this.transport.get("/v1/events", { ...query }, options);
   }
 }
 
-/** An id as a segment of a path. An empty one would address another operation. */
+/** An id as a path segment. An empty one would address another operation. */
 function segment(name: string, id: string): string {
   if (typeof id !== "string" || id === "") throw new TypeError(`${name} is a text that is not empty.`);
   return encodeURIComponent(id);

@@ -18,11 +18,11 @@ export class ApiError extends HeliographError {
   readonly details: readonly ErrorDetail[];
   /** The page about this code, with cause and fix. */
   readonly reference: string | null;
-  /** Give it to the operator: it is in the request log. */
+  /** Request ID for the operator, as in the request log. */
   readonly requestId: string | null;
-  /** Attempts that are left after a wrong one-time password. */
+  /** Remaining attempts after a wrong one-time password. */
   readonly attemptsRemaining: number | null;
-  /** The time that the server asks to wait before the next attempt. */
+  /** Time that the server asks to wait before the next attempt. */
   readonly retryAfterMs: number | null;
 
   constructor(status: number, error: Partial<ErrorValue> | null, retryAfterMs: number | null) {
@@ -39,17 +39,17 @@ export class ApiError extends HeliographError {
   }
 }
 
-/** No answer came: the request may have been executed. Repeat it with the same idempotency key. */
+/** No response arrived, so the request may have been executed. Repeat it with the same idempotency key. */
 export class ConnectionError extends HeliographError {
   override name = "ConnectionError";
 }
 
-/** No answer came within `timeoutMs`. */
+/** No response arrived within `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override name = "TimeoutError";
 }
 
-/** A webhook whose signature, time or body is not valid: answer it with 400 and do nothing else. */
+/** The signature, time or body of a webhook is invalid: respond with 400 and do nothing else. */
 export class WebhookVerificationError extends HeliographError {
   override name = "WebhookVerificationError";
 }

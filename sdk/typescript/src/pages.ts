@@ -13,7 +13,7 @@ export class PagedList<T> implements AsyncIterable<T> {
     this.#fetchPage = fetchPage;
   }
 
-  /** One page; without a cursor the first. */
+  /** Reads one page; the first one without a cursor. */
   page(cursor?: string): Promise<Page<T>> {
     return this.#fetchPage(cursor);
   }

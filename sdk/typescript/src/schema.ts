@@ -135,9 +135,9 @@ export interface Audience {
 }
 
 export interface CancelResponse {
-  /** Messages that will not be sent. */
+  /** Number of cancelled messages, including earlier cancellations. */
   cancelled: number;
-  /** Messages that a carrier has had, or that had come to an end. */
+  /** Number of messages that a carrier already had, or that were in a final state. */
   tooLate: number;
 }
 
@@ -185,7 +185,7 @@ export interface ChatMessageStatus {
 }
 
 export interface ChatRequest {
-  /** `template`, or `text` for an answer within 24 hours of the recipient's own last message. */
+  /** `template`, or `text` for a reply within 24 hours of the recipient's last message. */
   type: "template" | "text";
   /** The business number, with country code and plus: `+<country code><number>`. */
   from: string;
@@ -195,7 +195,7 @@ export interface ChatRequest {
   sendAt?: number | string | undefined;
   /** The recipient: country code first, 7 to 15 digits, plus optional. Required unless `recipients` is given. */
   to?: string | undefined;
-  /** In the place of `to`: at most 1,000 recipients, each with components of its own where it has some. */
+  /** Replaces `to`: at most 1,000 recipients, each optionally with components of its own. */
   recipients?:
     | {
         /** The recipient: country code first, 7 to 15 digits, plus optional. */
@@ -211,28 +211,28 @@ export interface ChatRequest {
               /** The template's header; left out when it has none. */
               header?:
                 | {
-                    /** What the header shows; the template has to have the same kind. */
+                    /** Type of the header, which must be that of the template. */
                     type: "text" | "image" | "video" | "document";
                     /** Required when type is text, and only then. */
                     text?: string | undefined;
                     /** Required when type is image, and only then. */
                     image?:
                       | {
-                          /** An http:// or https:// address of a image: jpg, jpeg or png of at most 5 MB. */
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
                           link: string;
                         }
                       | undefined;
                     /** Required when type is video, and only then. */
                     video?:
                       | {
-                          /** An http:// or https:// address of a video: mp4 or 3gp of at most 16 MB. */
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
                           link: string;
                         }
                       | undefined;
                     /** Required when type is document, and only then. */
                     document?:
                       | {
-                          /** An http:// or https:// address of a document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
                           link: string;
                         }
                       | undefined;
@@ -255,28 +255,28 @@ export interface ChatRequest {
         /** The template's header; left out when it has none. */
         header?:
           | {
-              /** What the header shows; the template has to have the same kind. */
+              /** Type of the header, which must be that of the template. */
               type: "text" | "image" | "video" | "document";
               /** Required when type is text, and only then. */
               text?: string | undefined;
               /** Required when type is image, and only then. */
               image?:
                 | {
-                    /** An http:// or https:// address of a image: jpg, jpeg or png of at most 5 MB. */
+                    /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
                     link: string;
                   }
                 | undefined;
               /** Required when type is video, and only then. */
               video?:
                 | {
-                    /** An http:// or https:// address of a video: mp4 or 3gp of at most 16 MB. */
+                    /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
                     link: string;
                   }
                 | undefined;
               /** Required when type is document, and only then. */
               document?:
                 | {
-                    /** An http:// or https:// address of a document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                    /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
                     link: string;
                   }
                 | undefined;
@@ -395,87 +395,87 @@ export interface ErrorDetail {
 }
 
 export interface Event {
-  /** The `webhook-id` under which it is pushed. */
+  /** ID of the event: the `webhook-id` of its webhook request. */
   eventId: string;
   /** sms, rcs, chatapp. */
   channel: string;
   /** delivery_report, message_status, message_sent, user_message, link_click or verification_status. */
   event: string;
-  /** When it happened, in epoch milliseconds. */
+  /** Time of the event in epoch milliseconds. */
   at: number;
-  /** What a webhook of its channel has as its body; of a delivery report, all eleven fields as a POST has them. */
+  /** Body of the webhook for this event. A delivery report has all eleven fields. */
   payload: {
     [name: string]: unknown;
   };
 }
 
 export interface InboundMessage {
-  /** Names what was sent. */
+  /** ID of the inbound message. */
   id: string;
   /** sms, rcs, chatapp. */
   channel: string;
-  /** The user's phone, without plus. */
+  /** Phone number of the user, without plus. */
   from: string;
-  /** The sender, the bot or the business number that it was sent to. */
+  /** Recipient: sender ID, bot or business number. */
   to: string;
-  /** What the user wrote; empty when it is one of the following. */
+  /** Text of the user; empty if the message has one of the following. */
   text: string;
-  /** What the user tapped. */
+  /** Button that was tapped; null if none. */
   suggestionResponse: {
-    /** The label. */
+    /** Label of the button. */
     plainText: string;
-    /** What the sender put behind it. */
+    /** Data of the button. */
     postBack: {
-      /** The payload; the number for a call, the address of a chat-app link. */
+      /** Postback data; the number of a call button, the URL of a chat-app link. */
       data: string;
     };
-    /** REPLY: an answer that was offered. ACTION: a link or another action. DIALER: a call. */
+    /** REPLY: a reply button. ACTION: a link or another action. DIALER: a call button. */
     type: "REPLY" | "ACTION" | "DIALER";
   } | null;
-  /** A file that the user sent. */
+  /** File from the user; null if none. */
   userFile: {
-    /** The platform's word for what it is, like image. */
+    /** Category of the platform, such as image. */
     category: string;
-    /** The file itself. */
+    /** The file. */
     payload: {
-      /** Like image/jpeg. */
+      /** Media type, such as image/jpeg. */
       mimeType: string;
-      /** Its size. */
+      /** Size in bytes. */
       fileSizeBytes: number;
-      /** As the user's phone named it. */
+      /** File name on the user's phone. */
       fileName: string;
-      /** Where the platform keeps it; it is not copied here. */
+      /** URL of the file at the platform. Heliograph stores no copy. */
       fileUri: string;
     };
-    /** A small picture of it; null when there is none. */
+    /** Thumbnail; null if there is none. */
     thumbnail: {
-      /** Like image/jpeg. */
+      /** Media type, such as image/jpeg. */
       mimeType: string;
-      /** Its size. */
+      /** Size in bytes. */
       fileSizeBytes: number;
-      /** As the user's phone named it. */
+      /** File name on the user's phone. */
       fileName: string;
-      /** Where the platform keeps it; it is not copied here. */
+      /** URL of the file at the platform. Heliograph stores no copy. */
       fileUri: string;
     } | null;
   } | null;
-  /** A place that the user shared. */
+  /** Location shared by the user; null if none. */
   location: {
-    /** Degrees north. */
+    /** Latitude in degrees. */
     latitude: number;
-    /** Degrees east. */
+    /** Longitude in degrees. */
     longitude: number;
   } | null;
-  /** The message that it answers, as in the send response; null where that is not known. */
+  /** ID of the message that it replies to; null if unknown. */
   messageId: string | null;
   /** Epoch milliseconds. */
   receivedAt: number;
 }
 
 export interface ListEventsQuery {
-  /** The `nextCursor` of the previous answer; `now` begins with what happens from now on. Without it, with the oldest. */
+  /** The `nextCursor` of the previous response. `now` starts with future events; without a cursor, the oldest event comes first. */
   cursor?: string | undefined;
-  /** Only what happened at this time or later: epoch milliseconds or ISO 8601. */
+  /** Only events at this time or later: epoch milliseconds or ISO 8601. */
   from?: string | number | undefined;
   /** Records per page, 1 to 200. Defaults to 50. */
   limit?: number | undefined;
@@ -486,7 +486,7 @@ export interface ListInboundQuery {
   channel?: "sms" | "rcs" | "chatapp" | undefined;
   /** The user's phone number. */
   from?: string | undefined;
-  /** The sender, the bot or the business number that it was sent to. */
+  /** Recipient: sender ID, bot or business number. */
   to?: string | undefined;
   /** Received at this time or later: epoch milliseconds or ISO 8601. */
   since?: string | number | undefined;
@@ -513,7 +513,7 @@ export interface ListMessagesQuery {
   messageId?: string | undefined;
   /** The id that a carrier gave to the message, or to one of its parts. */
   carrierMessageId?: string | undefined;
-  /** The name given when sending. */
+  /** Campaign name of the send request. */
   campaignName?: string | undefined;
   /** The template of a message, while its text is kept: `templateName`, or `templateId` of a text. */
   templateName?: string | undefined;
@@ -530,63 +530,63 @@ export interface ListMessagesQuery {
 }
 
 export interface Message {
-  /** As in the send response: `<id>:<n>`. */
+  /** Message ID as in the send response: `<id>:<n>`. */
   messageId: string;
-  /** sms, rcs, chatapp, email; an RCS message that went on as a text is sms. */
+  /** sms, rcs, chatapp, email; sms for an RCS message that was sent as SMS instead. */
   channel: string;
   /** Route type: TRANS, PROMO or OTP. */
   type: string;
-  /** The sender, the bot or the business number. */
+  /** Sender ID, bot or business number. */
   sender: string;
   /** The phone number, without plus. */
   recipient: string;
-  /** As it was sent; empty once it was erased, and where cards hold the words. */
+  /** Text of the message; empty if it was erased or if cards have the texts. */
   text: string;
-  /** The time for which texts are kept is over, or it was a one-time password. */
+  /** True if the text is not stored: its retention is over, or it is a one-time password. */
   erased: boolean;
-  /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */
+  /** Template of the message: `templateName` of a chat-app or RCS message, `templateId` of an SMS. */
   templateName: string | null;
-  /** What to show people. */
+  /** Status for end users. */
   status: "Pending" | "Delivered" | "Failed";
-  /** The finer state behind the status. */
+  /** Detailed state behind the status. */
   state: string;
-  /** The carrier's code, or one of Heliograph's own. */
+  /** Error code of the carrier or of Heliograph. */
   errCode: string | null;
-  /** The same in words. */
+  /** Description of the error code. */
   statusDescription: string | null;
-  /** SMS segments; 1 on the other channels. */
+  /** Number of SMS segments; 1 on other channels. */
   segments: number;
-  /** What it costs after what was given back: 0 if it was rejected, cancelled or refunded. */
+  /** Credits charged, less refunds: 0 if the message was rejected, cancelled or refunded. */
   credits: number;
-  /** The name given when sending. */
+  /** Campaign name of the send request. */
   campaignName: string | null;
-  /** Sent with a test key. */
+  /** True if sent with a test key. */
   test: boolean;
-  /** When it was accepted, in epoch milliseconds. */
+  /** Time of acceptance in epoch milliseconds. */
   createdAt: number;
-  /** Not sent before this time, while it waits; null afterwards, and while its campaign is paused. */
+  /** Earliest time of sending of a waiting message; null afterwards and while its campaign is paused. */
   dueAt: number | null;
-  /** When a carrier took it. */
+  /** Time when a carrier accepted the message. */
   submittedAt: number | null;
-  /** When it came to its end. */
+  /** Time of the final state. */
   doneAt: number | null;
 }
 
 export interface MessageRequest {
   /** The recipient: country code first, 7 to 15 digits, plus optional. */
   to: string;
-  /** Route type, the same on every way. A marketing template of the chat app needs PROMO. */
+  /** Route type on every channel. A marketing template of the chat app needs PROMO. */
   type: "TRANS" | "PROMO";
-  /** Seconds to wait for a delivery by one way before the next one, 60 unless given. A failure is not waited for. */
+  /** Seconds to wait for a delivery on one channel before the next one, 60 by default. After a failure the next one follows at once. */
   moveOnAfterSeconds?: number | undefined;
   /** Groups messages, to be counted, paused and cancelled. */
   campaignName?: string | undefined;
   /** When to send, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone. */
   sendAt?: number | string | undefined;
-  /** The ways in their order, each on another channel. The message takes the next one when the number cannot be reached by this one, when it fails, or when no delivery comes in time. */
+  /** Channels in order, each at most once. The message takes the next one if the number cannot be reached on this one, if it fails, or if no delivery arrives in time. */
   ways: (
     | {
-        /** The channel of this way. */
+        /** Channel. */
         channel: "rcs";
         /** The bot that sends. */
         botId: string;
@@ -597,13 +597,13 @@ export interface MessageRequest {
           | {
               /** One value per placeholder of the text, in order; empty if it has none. Never null. */
               params?: string[] | undefined;
-              /** Public http:// or https:// address of a card's image or video. */
+              /** Public URL (http or https) of the card's image or video. */
               fileUrl?: string | undefined;
             }[]
           | undefined;
       }
     | {
-        /** The channel of this way. */
+        /** Channel. */
         channel: "chatapp";
         /** The business number, with country code and plus: `+<country code><number>`. */
         from: string;
@@ -620,28 +620,28 @@ export interface MessageRequest {
               /** The template's header; left out when it has none. */
               header?:
                 | {
-                    /** What the header shows; the template has to have the same kind. */
+                    /** Type of the header, which must be that of the template. */
                     type: "text" | "image" | "video" | "document";
                     /** Required when type is text, and only then. */
                     text?: string | undefined;
                     /** Required when type is image, and only then. */
                     image?:
                       | {
-                          /** An http:// or https:// address of a image: jpg, jpeg or png of at most 5 MB. */
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
                           link: string;
                         }
                       | undefined;
                     /** Required when type is video, and only then. */
                     video?:
                       | {
-                          /** An http:// or https:// address of a video: mp4 or 3gp of at most 16 MB. */
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
                           link: string;
                         }
                       | undefined;
                     /** Required when type is document, and only then. */
                     document?:
                       | {
-                          /** An http:// or https:// address of a document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
                           link: string;
                         }
                       | undefined;
@@ -651,7 +651,7 @@ export interface MessageRequest {
           | undefined;
       }
     | {
-        /** The channel of this way. */
+        /** Channel. */
         channel: "sms";
         /** Originator or alphanumeric sender id. */
         sender: string;
@@ -661,60 +661,60 @@ export interface MessageRequest {
         templateId?: string | undefined;
         /** One value per variable of the template, in order; empty if it has none. `text` is then not used. */
         custom?: (string | number)[] | undefined;
-        /** 1 sends the text as Unicode whatever it holds; 0 refuses a text that would need it. Echoed in the answer. */
+        /** 1 always sends the text as Unicode; 0 refuses a text that needs Unicode. Echoed in the response. */
         unicode?: 0 | 1 | undefined;
-        /** 1 shows the message directly on the screen. Echoed in the answer. */
+        /** 1 shows the message directly on the screen (flash SMS). Echoed in the response. */
         flash?: 0 | 1 | undefined;
       }
   )[];
 }
 
 export interface MessageWithTimeline {
-  /** As in the send response: `<id>:<n>`. */
+  /** Message ID as in the send response: `<id>:<n>`. */
   messageId: string;
-  /** sms, rcs, chatapp, email; an RCS message that went on as a text is sms. */
+  /** sms, rcs, chatapp, email; sms for an RCS message that was sent as SMS instead. */
   channel: string;
   /** Route type: TRANS, PROMO or OTP. */
   type: string;
-  /** The sender, the bot or the business number. */
+  /** Sender ID, bot or business number. */
   sender: string;
   /** The phone number, without plus. */
   recipient: string;
-  /** As it was sent; empty once it was erased, and where cards hold the words. */
+  /** Text of the message; empty if it was erased or if cards have the texts. */
   text: string;
-  /** The time for which texts are kept is over, or it was a one-time password. */
+  /** True if the text is not stored: its retention is over, or it is a one-time password. */
   erased: boolean;
-  /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */
+  /** Template of the message: `templateName` of a chat-app or RCS message, `templateId` of an SMS. */
   templateName: string | null;
-  /** What to show people. */
+  /** Status for end users. */
   status: "Pending" | "Delivered" | "Failed";
-  /** The finer state behind the status. */
+  /** Detailed state behind the status. */
   state: string;
-  /** The carrier's code, or one of Heliograph's own. */
+  /** Error code of the carrier or of Heliograph. */
   errCode: string | null;
-  /** The same in words. */
+  /** Description of the error code. */
   statusDescription: string | null;
-  /** SMS segments; 1 on the other channels. */
+  /** Number of SMS segments; 1 on other channels. */
   segments: number;
-  /** What it costs after what was given back: 0 if it was rejected, cancelled or refunded. */
+  /** Credits charged, less refunds: 0 if the message was rejected, cancelled or refunded. */
   credits: number;
-  /** The name given when sending. */
+  /** Campaign name of the send request. */
   campaignName: string | null;
-  /** Sent with a test key. */
+  /** True if sent with a test key. */
   test: boolean;
-  /** When it was accepted, in epoch milliseconds. */
+  /** Time of acceptance in epoch milliseconds. */
   createdAt: number;
-  /** Not sent before this time, while it waits; null afterwards, and while its campaign is paused. */
+  /** Earliest time of sending of a waiting message; null afterwards and while its campaign is paused. */
   dueAt: number | null;
-  /** When a carrier took it. */
+  /** Time when a carrier accepted the message. */
   submittedAt: number | null;
-  /** When it came to its end. */
+  /** Time of the final state. */
   doneAt: number | null;
-  /** What happened to it, in order. */
+  /** Timeline, oldest event first. */
   timeline: {
-    /** When, in epoch milliseconds. */
+    /** Time of the event in epoch milliseconds. */
     at: number;
-    /** What happened. */
+    /** Event. */
     event:
       | "accepted"
       | "held"
@@ -731,7 +731,7 @@ export interface MessageWithTimeline {
       | "clicked"
       | "replied"
       | "simulated";
-    /** The same in words, with what comes next. */
+    /** Description of the event and the next step. */
     detail: string;
   }[];
 }
@@ -764,7 +764,7 @@ export interface OtpVerified {
 }
 
 export interface OutcomeRequest {
-  /** `used` when your product accepted the code, `not-used` when it never will. */
+  /** `used` if your product accepted the code, `not-used` if it no longer can. */
   outcome: "used" | "not-used";
 }
 
@@ -791,9 +791,9 @@ export interface RcsMessageStatus {
 }
 
 export interface RcsRequest {
-  /** The recipient, internationally and with its plus. Required, here or as `from`, unless `recipients` is given. */
+  /** The recipient with country code and plus. Required, here or as `from`, unless `recipients` is given. */
   number?: string | undefined;
-  /** Another name of `number`; both must agree where both are given. */
+  /** Another name of `number`. If both are given, they must be equal. */
   from?: string | undefined;
   /** The template to send. */
   templateName: string;
@@ -808,21 +808,21 @@ export interface RcsRequest {
     | {
         /** One value per placeholder of the text, in order; empty if it has none. Never null. */
         params?: string[] | undefined;
-        /** Public http:// or https:// address of a card's image or video. */
+        /** Public URL (http or https) of the card's image or video. */
         fileUrl?: string | undefined;
       }[]
     | undefined;
-  /** In the place of `number`: at most 1,000 recipients, each with content of its own where it has some. */
+  /** Replaces `number`: at most 1,000 recipients, each optionally with content of its own. */
   recipients?:
     | {
-        /** The recipient, internationally and with its plus. */
+        /** The recipient with country code and plus. */
         number: string;
-        /** This recipient's own values or images; left out, those of the request. */
+        /** Values or images of this recipient. Default: those of the request. */
         content?:
           | {
               /** One value per placeholder of the text, in order; empty if it has none. Never null. */
               params?: string[] | undefined;
-              /** Public http:// or https:// address of a card's image or video. */
+              /** Public URL (http or https) of the card's image or video. */
               fileUrl?: string | undefined;
             }[]
           | undefined;
@@ -830,18 +830,18 @@ export interface RcsRequest {
     | undefined;
   /** When to send, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone. */
   sendAt?: number | string | undefined;
-  /** The text that is sent instead when the number is not on RCS or no delivery came in time: the same `messageId`, one charge, that of the dearer way. */
+  /** SMS that is sent instead if the number has no RCS or no delivery arrives in time. It has the same `messageId` and is not charged twice: the higher price applies. */
   fallback?:
     | {
         /** sms. */
         type: "sms";
-        /** Seconds to wait for a delivery, 60 unless given. A number that is not on RCS is not waited for. */
+        /** Seconds to wait for a delivery, 60 unless given. Numbers without RCS get the fallback at once. */
         afterSeconds?: number | undefined;
         /** Originator or alphanumeric sender id. */
         sender: string;
         /** The text, unless a template is filled in. */
         text?: string | undefined;
-        /** An SMS template. */
+        /** SMS template. */
         templateId?: string | undefined;
         /** One value per variable of that template. */
         custom?: (string | number)[] | undefined;
@@ -1022,72 +1022,72 @@ export interface SmsLinkClick {
 }
 
 export interface SmsPreview {
-  /** As the first recipient gets it; short links have a code of zeros. */
+  /** Text for the first recipient. Codes of short links are zeros. */
   text: string;
-  /** How it goes over the air. */
+  /** Encoding of the SMS. */
   encoding: "gsm7" | "ucs2";
-  /** Length of the text. */
+  /** Number of characters. */
   characters: number;
-  /** How many SMS it takes. */
+  /** Number of SMS segments. */
   segmentCount: number;
-  /** The text as it is cut into parts. */
+  /** SMS segments of the text. */
   segments: {
-    /** What this part carries. */
+    /** Text of the segment. */
     text: string;
   }[];
-  /** The same text for fewer segments, when only typography stands in the way. */
+  /** A text with fewer segments; null unless replacing typographic characters is enough. */
   cheaper: {
-    /** The text in the letters of an ordinary phone. */
+    /** The text in GSM-7 characters. */
     text: string;
-    /** How many SMS it takes then. */
+    /** Number of SMS segments of this text. */
     segments: number;
-    /** What was replaced. */
+    /** Replaced characters. */
     replaced: {
-      /** The character that makes the text dear. */
+      /** Character outside GSM-7. */
       found: string;
-      /** What stands for it. */
+      /** Its replacement in GSM-7. */
       use: string;
-      /** A letter loses its accent, which readers will notice. */
+      /** True if a letter loses its accent, which readers will notice. */
       letter: boolean;
     }[];
   } | null;
-  /** What all recipients together cost; those that fail cost nothing. */
+  /** Total price. Recipients that would fail cost nothing. */
   credits: number;
-  /** What a metered account has; null when credits are not counted. */
+  /** Credits of the account; null if it is not metered. */
   balance: number | null;
-  /** False when a send would be refused with 402. */
+  /** False if the send would get 402 for lack of credits. */
   affordable: boolean;
-  /** Policies that the simulator only notes and a real carrier would not let pass. */
+  /** Policies that would refuse the message for a real carrier. For the simulator they are only reported. */
   wouldRefuse: string[];
   /** One record per recipient, in the order of the request. */
   recipients: {
-    /** The number as it was read. */
+    /** The recipient's number, normalised. */
     recipient: string;
-    /** Why this one would fail; null when it would be sent. */
+    /** Reason why the message to this recipient would fail; null if it would be sent. */
     failure: string | null;
-    /** What this one costs. */
+    /** Price of the message to this recipient. */
     credits: number;
-    /** Not sent before this time, in epoch milliseconds; null means at once. */
+    /** Earliest time of sending in epoch milliseconds; null if it would be sent at once. */
     heldUntil: number | null;
-    /** What each policy says. */
+    /** Policy decisions. */
     verdicts: {
-      /** Who was asked. */
+      /** Name of the policy. */
       policy: string;
       /** passed, held, refused or noted. */
       verdict: string;
-      /** Why. */
+      /** Reason of the decision. */
       detail: string;
     }[];
-    /** In the order they would be tried; among equals the likelier first. */
+    /** Matching routes by priority. Of routes with the same priority, the one with the greatest weight comes first. */
     routes: {
-      /** The route. */
+      /** Name of the route. */
       name: string;
-      /** Where it leads. */
+      /** Carrier of the route. */
       carrier: string;
     }[];
-    /** Only where recipients have values of their own. */
+    /** Text for this recipient. Present if recipients have values of their own. */
     text?: string | undefined;
-    /** Of its own text. */
+    /** Number of SMS segments of this recipient's text. */
     segmentCount?: number | undefined;
   }[];
 }
@@ -1097,9 +1097,9 @@ export interface SmsRequest {
   sender: string;
   /** Route type. OTP goes before TRANS, TRANS before PROMO. */
   type: "TRANS" | "PROMO" | "OTP";
-  /** 1 sends the text as Unicode whatever it holds; 0 refuses a text that would need it. Echoed in the answer. */
+  /** 1 always sends the text as Unicode; 0 refuses a text that needs Unicode. Echoed in the response. */
   unicode?: 0 | 1 | undefined;
-  /** 1 shows the message directly on the screen. Echoed in the answer. */
+  /** 1 shows the message directly on the screen (flash SMS). Echoed in the response. */
   flash?: 0 | 1 | undefined;
   /** Groups messages, to be counted, paused and cancelled. */
   campaignName?: string | undefined;
@@ -1110,9 +1110,9 @@ export interface SmsRequest {
   /** Short links, one code per recipient. The text carries `{SORT}` inside each link. */
   shortenUrlData?:
     | {
-        /** Whether to shorten. */
+        /** True shortens the links. */
         shortenUrl: boolean;
-        /** http and https addresses; the k-th `{SORT}` in the text takes the code for the k-th. */
+        /** URLs (http or https). The k-th `{SORT}` in the text becomes the code of the k-th URL. */
         targetUrl?: string[] | undefined;
       }
     | undefined;
@@ -1120,7 +1120,7 @@ export interface SmsRequest {
   sendAt?: number | string | undefined;
   /** One recipient, several with commas between them, or an array. At most 1,000 in one request. Required unless `recipients` is given. */
   to?: string | string[] | undefined;
-  /** In the place of `to`: recipients with values of their own, for the template or for placeholders such as `{{1}}` in `text`. */
+  /** Replaces `to`: recipients with values of their own, for the template or for placeholders such as `{{1}}` in `text`. */
   recipients?:
     | {
         /** Phone number: country code first, 7 to 15 digits, plus optional. */
@@ -1224,38 +1224,38 @@ export interface SmsUserMessage {
 }
 
 export interface TemplatePreview {
-  /** What all recipients together cost; those that fail cost nothing. */
+  /** Total price. Recipients that would fail cost nothing. */
   credits: number;
-  /** What a metered account has; null when credits are not counted. */
+  /** Credits of the account; null if it is not metered. */
   balance: number | null;
-  /** False when a send would be refused with 402. */
+  /** False if the send would get 402 for lack of credits. */
   affordable: boolean;
-  /** Policies that the simulator only notes and a real carrier would not let pass. */
+  /** Policies that would refuse the message for a real carrier. For the simulator they are only reported. */
   wouldRefuse: string[];
   /** One record per recipient, in the order of the request. */
   recipients: {
-    /** The number as it was read. */
+    /** The recipient's number, normalised. */
     recipient: string;
-    /** Why this one would fail; null when it would be sent. */
+    /** Reason why the message to this recipient would fail; null if it would be sent. */
     failure: string | null;
-    /** What this one costs. */
+    /** Price of the message to this recipient. */
     credits: number;
-    /** Not sent before this time, in epoch milliseconds; null means at once. */
+    /** Earliest time of sending in epoch milliseconds; null if it would be sent at once. */
     heldUntil: number | null;
-    /** What each policy says. */
+    /** Policy decisions. */
     verdicts: {
-      /** Who was asked. */
+      /** Name of the policy. */
       policy: string;
       /** passed, held, refused or noted. */
       verdict: string;
-      /** Why. */
+      /** Reason of the decision. */
       detail: string;
     }[];
-    /** In the order they would be tried; among equals the likelier first. */
+    /** Matching routes by priority. Of routes with the same priority, the one with the greatest weight comes first. */
     routes: {
-      /** The route. */
+      /** Name of the route. */
       name: string;
-      /** Where it leads. */
+      /** Carrier of the route. */
       carrier: string;
     }[];
   }[];
@@ -1269,25 +1269,25 @@ export interface ValidateRequest {
 }
 
 export interface Verification {
-  /** As in the answer to `POST /v1/verify`. */
+  /** Verification ID as in the response to `POST /v1/verify`. */
   verifyId: string;
   /** Name of the configuration. */
   configId: string;
-  /** The phone number, without plus. */
+  /** Phone number, without plus. */
   to: string;
-  /** Only a pending one can still be verified. */
+  /** State of the verification. Only pending codes can be verified. */
   state: "pending" | "verified" | "expired" | "exhausted" | "superseded" | "cancelled";
-  /** How often a code was tried. */
+  /** Number of attempts. */
   attempts: number;
-  /** How often it may still be; 0 when it is over. */
+  /** Number of remaining attempts; 0 in a final state. */
   attemptsRemaining: number;
-  /** Sent with a test key, or to a test number. */
+  /** True if sent with a test key or to a test number. */
   test: boolean;
   /** Epoch milliseconds. */
   createdAt: number;
-  /** Until when the code is good. */
+  /** Expiry of the code in epoch milliseconds. */
   expiresAt: number;
-  /** When it was verified, used up, superseded or expired; null while it was not. */
+  /** Time of the final state in epoch milliseconds; null while pending. */
   doneAt: number | null;
   /** The product that made the code, such as supabase; null if Heliograph made it. */
   source: string | null;
@@ -1306,7 +1306,7 @@ export interface VerifyRequest {
   email?: string | undefined;
   /** A code of your own: 4 to 10 letters and digits. Needs the scope `verify:custom`. */
   code?: string | undefined;
-  /** `deliver` for a `code` that your own product checks: report what became of it to `POST /v1/verify/{verifyId}/outcome`. */
+  /** `deliver` for a `code` that your own product checks: report its outcome to `POST /v1/verify/{verifyId}/outcome`. */
   mode?: "deliver" | undefined;
   /** Language of the user, such as pt-BR: chooses among the `texts` of the configuration. */
   locale?: string | undefined;

@@ -27,13 +27,13 @@ export type WebhookEvent =
 /** The body of a webhook, or the fields of a delivery report, which has no `event`. */
 export type WebhookPayload = WebhookEvent | (SmsDeliveryReport & { event?: never });
 
-/** Headers as `Request`, Node's `IncomingMessage` and the usual frameworks have them. */
+/** Headers of `Request`, of Node's `IncomingMessage` and of common frameworks. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface WebhookOptions {
-  /** How far the time of the webhook may be from now, 300 seconds unless given: limits replays. */
+  /** Replay protection: largest difference between the webhook's time and now, 300 seconds by default. */
   toleranceSeconds?: number;
   /** The current time in epoch milliseconds, for tests. */
   now?: number;
@@ -42,12 +42,12 @@ export interface WebhookOptions {
 const TOLERANCE_SECONDS = 300;
 const PREFIX = "whsec_";
 const KEY_BYTES_MIN = 16;
-/** Each one costs a hash of the body. A rotation has two. */
+/** Every signature costs a hash of the body. A rotation has two. */
 const SIGNATURES_MAX = 10;
 
 /**
- * Verifies the signature of a webhook and returns its payload. `body` is the raw body as it arrived, not parsed; of a
- * delivery report by GET it is the query string without the question mark. `secret` may be a list during a rotation.
+ * Verifies the signature of a webhook and returns its payload. `body` is the raw body, not parsed. For a delivery report
+ * by GET it is the query string without the question mark. `secret` may be a list during a rotation.
  */
 export async function verifyWebhook(
   secret: string | readonly string[],
@@ -84,17 +84,17 @@ function headerOf(headers: WebhookHeaders, name: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Has no global name in every runtime. */
+/** `CryptoKey`, which is not a global type in every runtime. */
 type ImportedKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 function importKey(secret: string): Promise<ImportedKey> {
   const key = typeof secret === "string" && secret.startsWith(PREFIX) ? bytesOf(secret.slice(PREFIX.length)) : null;
-  // An empty key would accept what any caller can compute.
+  // With an empty key any caller could compute a valid signature.
   if (!key || key.length < KEY_BYTES_MIN) throw new TypeError("secret is the signing secret of the endpoint, whsec_….");
   return crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
-/** Bytes of a Base64 text; none for another text, which then matches no signature. */
+/** The bytes of a Base64 text. Invalid Base64 gives no bytes, which match no signature. */
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));

@@ -16,7 +16,7 @@ const FROM_RULE = "Give the business number as a string: a plus, the country cod
 const TO_RULE = "Give the recipient's number as a string.";
 
 const messageType = Type.Union([Type.Literal("template"), Type.Literal("text")], {
-  description: "`template`, or `text` for an answer within 24 hours of the recipient's own last message.",
+  description: "`template`, or `text` for a reply within 24 hours of the recipient's last message.",
   error: "type is template, or text for a free text, in small letters.",
 });
 
@@ -71,7 +71,7 @@ const media = (type: MediaType, size: string) =>
     {
       link: Type.String({
         maxLength: LINK_MAX,
-        description: `An http:// or https:// address of a ${type}: ${joinWithOr(EXTENSIONS[type])} of at most ${size}.`,
+        description: `URL (http or https) of the ${type}: ${joinWithOr(EXTENSIONS[type])} of at most ${size}.`,
         error: HEADER_RULES[type],
         check: (link) => (readLink(link) === null ? HEADER_RULES[type] : null),
       }),
@@ -82,7 +82,7 @@ const media = (type: MediaType, size: string) =>
 const header = Type.Object(
   {
     type: Type.Union([Type.Literal("text"), Type.Literal("image"), Type.Literal("video"), Type.Literal("document")], {
-      description: "What the header shows; the template has to have the same kind.",
+      description: "Type of the header, which must be that of the template.",
       error: "type is one of text, image, video or document.",
     }),
     text: Type.Optional(
@@ -171,7 +171,7 @@ const recipients = <F extends Fields>(own: F, max: number) =>
   Type.Array(Type.Object({ to: listedTo, ...own }, { error: RECIPIENT_RULE }), {
     minItems: 1,
     maxItems: max,
-    description: `In the place of \`to\`: at most ${max.toLocaleString("en-US")} recipients, each with components of its own where it has some.`,
+    description: `Replaces \`to\`: at most ${max.toLocaleString("en-US")} recipients, each optionally with components of its own.`,
     error: "recipients is an array of objects with to and perhaps components.",
   });
 

@@ -65,7 +65,7 @@ const item = Type.Object(
     fileUrl: Type.Optional(
       Type.String({
         maxLength: ADDRESS_MAX,
-        description: "Public http:// or https:// address of a card's image or video.",
+        description: "Public URL (http or https) of the card's image or video.",
         error: FILE_RULE,
         check: (value) => (isWebAddress(value) ? null : FILE_RULE),
       }),
@@ -85,19 +85,19 @@ const fallback = Type.Object(
       Type.Integer({
         minimum: FALLBACK_MIN_SECONDS,
         maximum: FALLBACK_MAX_SECONDS,
-        description: `Seconds to wait for a delivery, ${FALLBACK_SECONDS} unless given. A number that is not on RCS is not waited for.`,
+        description: `Seconds to wait for a delivery, ${FALLBACK_SECONDS} unless given. Numbers without RCS get the fallback at once.`,
         error: `afterSeconds is a whole number from ${FALLBACK_MIN_SECONDS} to ${FALLBACK_MAX_SECONDS}; ${FALLBACK_SECONDS} unless given.`,
       }),
       FALLBACK_SECONDS,
     ),
     sender,
     text: Type.Optional(text("The text, unless a template is filled in.")),
-    templateId: Type.Optional(templateId("An SMS template.")),
+    templateId: Type.Optional(templateId("SMS template.")),
     custom: Type.Optional(values("One value per variable of that template.")),
   },
   {
     description:
-      "The text that is sent instead when the number is not on RCS or no delivery came in time: the same `messageId`, one charge, that of the dearer way.",
+      "SMS that is sent instead if the number has no RCS or no delivery arrives in time. It has the same `messageId` and is not charged twice: the higher price applies.",
     error: "fallback is an object with type, sender and text, or with templateId and custom for text.",
   },
 );
@@ -115,15 +115,15 @@ const recipients = (max: number) =>
   Type.Array(
     Type.Object(
       {
-        number: recipient("The recipient, internationally and with its plus."),
-        content: content("This recipient's own values or images; left out, those of the request."),
+        number: recipient("The recipient with country code and plus."),
+        content: content("Values or images of this recipient. Default: those of the request."),
       },
       { error: "A recipient is an object with number and perhaps content." },
     ),
     {
       minItems: 1,
       maxItems: max,
-      description: `In the place of \`number\`: at most ${max.toLocaleString("en-US")} recipients, each with content of its own where it has some.`,
+      description: `Replaces \`number\`: at most ${max.toLocaleString("en-US")} recipients, each optionally with content of its own.`,
       error: "recipients is an array of objects with number and perhaps content.",
     },
   );
@@ -137,10 +137,10 @@ export const rcsBody = ({ recipientsMax }: Pick<SmsLimits, "recipientsMax">) =>
     {
       number: Type.Optional(
         recipient(
-          "The recipient, internationally and with its plus. Required, here or as `from`, unless `recipients` is given.",
+          "The recipient with country code and plus. Required, here or as `from`, unless `recipients` is given.",
         ),
       ),
-      from: Type.Optional(recipient("Another name of `number`; both must agree where both are given.")),
+      from: Type.Optional(recipient("Another name of `number`. If both are given, they must be equal.")),
       templateName: name("the template to send", "The template to send."),
       botId: name("the bot that sends", "The bot that sends."),
       type: Type.Union([Type.Literal("TRANS"), Type.Literal("PROMO")], {

@@ -94,7 +94,7 @@ export const TARGETS_RULE = `targetUrl is an array of at most ${TARGETS_MAX} add
 
 const shortenUrlData = Type.Object(
   {
-    shortenUrl: Type.Boolean({ description: "Whether to shorten.", error: SHORTEN_RULE }),
+    shortenUrl: Type.Boolean({ description: "True shortens the links.", error: SHORTEN_RULE }),
     targetUrl: Type.Optional(
       Type.Array(
         Type.String({
@@ -105,7 +105,7 @@ const shortenUrlData = Type.Object(
         }),
         {
           maxItems: TARGETS_MAX,
-          description: "http and https addresses; the k-th `{SORT}` in the text takes the code for the k-th.",
+          description: "URLs (http or https). The k-th `{SORT}` in the text becomes the code of the k-th URL.",
           error: TARGETS_RULE,
         },
       ),
@@ -136,11 +136,9 @@ export const smsBody = ({ recipientsMax, textMax, segmentsMax }: SmsLimits) =>
         error: ROUTE_CLASS_TEXT,
       }),
       unicode: Type.Optional(
-        flag(
-          "1 sends the text as Unicode whatever it holds; 0 refuses a text that would need it. Echoed in the answer.",
-        ),
+        flag("1 always sends the text as Unicode; 0 refuses a text that needs Unicode. Echoed in the response."),
       ),
-      flash: Type.Optional(flag("1 shows the message directly on the screen. Echoed in the answer.")),
+      flash: Type.Optional(flag("1 shows the message directly on the screen (flash SMS). Echoed in the response.")),
       campaignName,
       templateId: Type.Optional(
         templateId("The template to fill in with `custom`, or that the finished `text` must match."),
@@ -172,7 +170,7 @@ export const smsBody = ({ recipientsMax, textMax, segmentsMax }: SmsLimits) =>
             minItems: 1,
             maxItems: recipientsMax,
             description:
-              "In the place of `to`: recipients with values of their own, for the template or for placeholders such as `{{1}}` in `text`.",
+              "Replaces `to`: recipients with values of their own, for the template or for placeholders such as `{{1}}` in `text`.",
             error: "recipients is an array of objects with to and custom.",
           },
         ),

@@ -22,7 +22,7 @@ const to = Type.String({
 });
 
 const type = Type.Union([Type.Literal("TRANS"), Type.Literal("PROMO")], {
-  description: "Route type, the same on every way. A marketing template of the chat app needs PROMO.",
+  description: "Route type on every channel. A marketing template of the chat app needs PROMO.",
   error: "type is one of TRANS or PROMO.",
 });
 
@@ -30,13 +30,13 @@ const moveOnAfterSeconds = Type.Default(
   Type.Integer({
     minimum: MOVE_ON_MIN_SECONDS,
     maximum: MOVE_ON_MAX_SECONDS,
-    description: `Seconds to wait for a delivery by one way before the next one, ${MOVE_ON_SECONDS} unless given. A failure is not waited for.`,
+    description: `Seconds to wait for a delivery on one channel before the next one, ${MOVE_ON_SECONDS} by default. After a failure the next one follows at once.`,
     error: `moveOnAfterSeconds is a whole number from ${MOVE_ON_MIN_SECONDS} to ${MOVE_ON_MAX_SECONDS}; ${MOVE_ON_SECONDS} unless given.`,
   }),
   MOVE_ON_SECONDS,
 );
 
-const WAY_DESCRIPTION = "The channel of this way.";
+const WAY_DESCRIPTION = "Channel.";
 
 const channel = Type.Union([Type.Literal("rcs"), Type.Literal("chatapp"), Type.Literal("sms")], {
   description: WAY_DESCRIPTION,
@@ -73,7 +73,7 @@ export const waysBody = Type.Object(
     ways: Type.Array(way, {
       ...listOptions,
       description:
-        "The ways in their order, each on another channel. The message takes the next one when the number cannot be reached by this one, when it fails, or when no delivery comes in time.",
+        "Channels in order, each at most once. The message takes the next one if the number cannot be reached on this one, if it fails, or if no delivery arrives in time.",
     }),
   },
   { title: "MessageRequest" },

@@ -47,8 +47,10 @@ export const cancelMessages: KeyedRoute = {
   },
   problems: ["MESSAGE_NOT_FOUND", "NOT_CANCELLABLE"],
   response: Type.Object({
-    cancelled: Type.Integer({ description: "Messages that will not be sent." }),
-    tooLate: Type.Integer({ description: "Messages that a carrier has had, or that had come to an end." }),
+    cancelled: Type.Integer({ description: "Number of cancelled messages, including earlier cancellations." }),
+    tooLate: Type.Integer({
+      description: "Number of messages that a carrier already had, or that were in a final state.",
+    }),
   }),
   responseExample: { cancelled: 1, tooLate: 0 },
   handle: cancel,

@@ -49,18 +49,17 @@ function readPosition(query: AuthenticCall["query"], now: number, faults: Fault[
 
 const EventView = Type.Object(
   {
-    eventId: Type.String({ description: "The `webhook-id` under which it is pushed." }),
+    eventId: Type.String({ description: "ID of the event: the `webhook-id` of its webhook request." }),
     channel: Type.String({ description: `${SEND_CHANNELS.join(", ")}.` }),
     event: Type.String({
       description: "delivery_report, message_status, message_sent, user_message, link_click or verification_status.",
     }),
-    at: Type.Integer({ description: "When it happened, in epoch milliseconds." }),
+    at: Type.Integer({ description: "Time of the event in epoch milliseconds." }),
     payload: Type.Object(
       {},
       {
         additionalProperties: true,
-        description:
-          "What a webhook of its channel has as its body; of a delivery report, all eleven fields as a POST has them.",
+        description: "Body of the webhook for this event. A delivery report has all eleven fields.",
       },
     ),
   },
@@ -81,15 +80,15 @@ export const listEvents: KeyedRoute = {
     "Only subscribed events are listed: create a webhook or dlr-config for them. Events are kept for as long as texts are.",
   query: {
     cursor: textParameter(
-      "The `nextCursor` of the previous answer; `now` begins with what happens from now on. Without it, with the oldest.",
+      "The `nextCursor` of the previous response. `now` starts with future events; without a cursor, the oldest event comes first.",
       "now",
     ),
-    from: timeParameter("Only what happened at this time or later: epoch milliseconds or ISO 8601."),
+    from: timeParameter("Only events at this time or later: epoch milliseconds or ISO 8601."),
     limit: limitParameter,
   },
   response: Type.Object({
-    data: Type.Array(EventView, { description: "What is new. A full page may not be all: ask again at once." }),
-    nextCursor: Type.String({ description: "Where to go on, also from an empty page. Keep it as it is." }),
+    data: Type.Array(EventView, { description: "New events. After a full page request the next one at once." }),
+    nextCursor: Type.String({ description: "Cursor of the next page, also on an empty page. Store it unchanged." }),
   }),
   responseExample: {
     data: [

@@ -73,48 +73,50 @@ const responseView = ({ plainText, data, type }: Extract<InboundContent, { kind:
 });
 
 const FILE_PART = {
-  mimeType: Type.String({ description: "Like image/jpeg." }),
-  fileSizeBytes: Type.Integer({ description: "Its size." }),
-  fileName: Type.String({ description: "As the user's phone named it." }),
-  fileUri: Type.String({ description: "Where the platform keeps it; it is not copied here." }),
+  mimeType: Type.String({ description: "Media type, such as image/jpeg." }),
+  fileSizeBytes: Type.Integer({ description: "Size in bytes." }),
+  fileName: Type.String({ description: "File name on the user's phone." }),
+  fileUri: Type.String({ description: "URL of the file at the platform. Heliograph stores no copy." }),
 };
 
 const SuggestionResponse = Type.Object({
-  plainText: Type.String({ description: "The label." }),
+  plainText: Type.String({ description: "Label of the button." }),
   postBack: Type.Object(
-    { data: Type.String({ description: "The payload; the number for a call, the address of a chat-app link." }) },
-    { description: "What the sender put behind it." },
+    { data: Type.String({ description: "Postback data; the number of a call button, the URL of a chat-app link." }) },
+    { description: "Data of the button." },
   ),
   type: Type.Union([Type.Literal("REPLY"), Type.Literal("ACTION"), Type.Literal("DIALER")], {
-    description: "REPLY: an answer that was offered. ACTION: a link or another action. DIALER: a call.",
+    description: "REPLY: a reply button. ACTION: a link or another action. DIALER: a call button.",
   }),
 });
 
 const UserFile = Type.Object({
-  category: Type.String({ description: "The platform's word for what it is, like image." }),
-  payload: Type.Object(FILE_PART, { description: "The file itself." }),
+  category: Type.String({ description: "Category of the platform, such as image." }),
+  payload: Type.Object(FILE_PART, { description: "The file." }),
   thumbnail: Type.Union([Type.Object(FILE_PART), Type.Null()], {
-    description: "A small picture of it; null when there is none.",
+    description: "Thumbnail; null if there is none.",
   }),
 });
 
 const Location = Type.Object({
-  latitude: Type.Number({ description: "Degrees north." }),
-  longitude: Type.Number({ description: "Degrees east." }),
+  latitude: Type.Number({ description: "Latitude in degrees." }),
+  longitude: Type.Number({ description: "Longitude in degrees." }),
 });
 
 export const InboundView = Type.Object(
   {
-    id: Type.String({ description: "Names what was sent." }),
+    id: Type.String({ description: "ID of the inbound message." }),
     channel: Type.String({ description: `${SEND_CHANNELS.join(", ")}.` }),
-    from: Type.String({ description: "The user's phone, without plus." }),
-    to: Type.String({ description: "The sender, the bot or the business number that it was sent to." }),
-    text: Type.String({ description: "What the user wrote; empty when it is one of the following." }),
-    suggestionResponse: Type.Union([SuggestionResponse, Type.Null()], { description: "What the user tapped." }),
-    userFile: Type.Union([UserFile, Type.Null()], { description: "A file that the user sent." }),
-    location: Type.Union([Location, Type.Null()], { description: "A place that the user shared." }),
+    from: Type.String({ description: "Phone number of the user, without plus." }),
+    to: Type.String({ description: "Recipient: sender ID, bot or business number." }),
+    text: Type.String({ description: "Text of the user; empty if the message has one of the following." }),
+    suggestionResponse: Type.Union([SuggestionResponse, Type.Null()], {
+      description: "Button that was tapped; null if none.",
+    }),
+    userFile: Type.Union([UserFile, Type.Null()], { description: "File from the user; null if none." }),
+    location: Type.Union([Location, Type.Null()], { description: "Location shared by the user; null if none." }),
     messageId: Type.Union([Type.String(), Type.Null()], {
-      description: "The message that it answers, as in the send response; null where that is not known.",
+      description: "ID of the message that it replies to; null if unknown.",
     }),
     receivedAt: Type.Integer({ description: "Epoch milliseconds." }),
   },
@@ -157,7 +159,7 @@ export const listInbound: KeyedRoute = {
   query: {
     channel: choiceParameter(SEND_CHANNELS, "Only what came on this channel."),
     from: phoneParameter("The user's phone number."),
-    to: textParameter("The sender, the bot or the business number that it was sent to.", inboundExample.to),
+    to: textParameter("Recipient: sender ID, bot or business number.", inboundExample.to),
     since: timeParameter("Received at this time or later: epoch milliseconds or ISO 8601."),
     until: timeParameter("Received before this time.", "end"),
     ...pageParameters(inboundExample.id),

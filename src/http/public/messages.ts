@@ -168,33 +168,37 @@ const nullableString = (description: string) => Type.Union([Type.String(), Type.
 const nullableTime = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
 
 export const MESSAGE_FIELDS = {
-  messageId: Type.String({ description: "As in the send response: `<id>:<n>`." }),
-  channel: Type.String({ description: `${CHANNELS.join(", ")}; an RCS message that went on as a text is sms.` }),
+  messageId: Type.String({ description: "Message ID as in the send response: `<id>:<n>`." }),
+  channel: Type.String({ description: `${CHANNELS.join(", ")}; sms for an RCS message that was sent as SMS instead.` }),
   type: Type.String({ description: "Route type: TRANS, PROMO or OTP." }),
-  sender: Type.String({ description: "The sender, the bot or the business number." }),
+  sender: Type.String({ description: "Sender ID, bot or business number." }),
   recipient: Type.String({ description: "The phone number, without plus." }),
-  text: Type.String({ description: "As it was sent; empty once it was erased, and where cards hold the words." }),
-  erased: Type.Boolean({ description: "The time for which texts are kept is over, or it was a one-time password." }),
+  text: Type.String({ description: "Text of the message; empty if it was erased or if cards have the texts." }),
+  erased: Type.Boolean({
+    description: "True if the text is not stored: its retention is over, or it is a one-time password.",
+  }),
   templateName: nullableString(
-    "The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text.",
+    "Template of the message: `templateName` of a chat-app or RCS message, `templateId` of an SMS.",
   ),
   status: Type.Union(
     CUSTOMER_STATUSES.map((status) => Type.Literal(status)),
-    { description: "What to show people." },
+    { description: "Status for end users." },
   ),
-  state: Type.String({ description: "The finer state behind the status." }),
-  errCode: nullableString("The carrier's code, or one of Heliograph's own."),
-  statusDescription: nullableString("The same in words."),
-  segments: Type.Integer({ description: "SMS segments; 1 on the other channels." }),
+  state: Type.String({ description: "Detailed state behind the status." }),
+  errCode: nullableString("Error code of the carrier or of Heliograph."),
+  statusDescription: nullableString("Description of the error code."),
+  segments: Type.Integer({ description: "Number of SMS segments; 1 on other channels." }),
   credits: Type.Integer({
-    description: "What it costs after what was given back: 0 if it was rejected, cancelled or refunded.",
+    description: "Credits charged, less refunds: 0 if the message was rejected, cancelled or refunded.",
   }),
-  campaignName: nullableString("The name given when sending."),
-  test: Type.Boolean({ description: "Sent with a test key." }),
-  createdAt: Type.Integer({ description: "When it was accepted, in epoch milliseconds." }),
-  dueAt: nullableTime("Not sent before this time, while it waits; null afterwards, and while its campaign is paused."),
-  submittedAt: nullableTime("When a carrier took it."),
-  doneAt: nullableTime("When it came to its end."),
+  campaignName: nullableString("Campaign name of the send request."),
+  test: Type.Boolean({ description: "True if sent with a test key." }),
+  createdAt: Type.Integer({ description: "Time of acceptance in epoch milliseconds." }),
+  dueAt: nullableTime(
+    "Earliest time of sending of a waiting message; null afterwards and while its campaign is paused.",
+  ),
+  submittedAt: nullableTime("Time when a carrier accepted the message."),
+  doneAt: nullableTime("Time of the final state."),
 };
 
 const MessageView = Type.Object(MESSAGE_FIELDS, { title: "Message" });
@@ -204,14 +208,14 @@ const MessageWithTimeline = Type.Object(
     ...MESSAGE_FIELDS,
     timeline: Type.Array(
       Type.Object({
-        at: Type.Integer({ description: "When, in epoch milliseconds." }),
+        at: Type.Integer({ description: "Time of the event in epoch milliseconds." }),
         event: Type.Union(
           CUSTOMER_EVENTS.map((event) => Type.Literal(event)),
-          { description: "What happened." },
+          { description: "Event." },
         ),
-        detail: Type.String({ description: "The same in words, with what comes next." }),
+        detail: Type.String({ description: "Description of the event and the next step." }),
       }),
-      { description: "What happened to it, in order." },
+      { description: "Timeline, oldest event first." },
     ),
   },
   { title: "MessageWithTimeline" },
@@ -249,7 +253,9 @@ export const getMessage: KeyedRoute = {
   group: "Messages",
   summary: "Read one message",
   description: "Returns the status of a message and its timeline.",
-  params: { messageId: { meaning: "As in the send response: `<id>:<n>`.", example: exampleMessage.messageId } },
+  params: {
+    messageId: { meaning: "Message ID as in the send response: `<id>:<n>`.", example: exampleMessage.messageId },
+  },
   problems: ["MESSAGE_NOT_FOUND"],
   response: MessageWithTimeline,
   responseExample: {
@@ -277,7 +283,7 @@ export const LIST_QUERY = {
     "The id that a carrier gave to the message, or to one of its parts.",
     "0198f3a2-7c4c-7a00-8d3e-5b1f0a9c4e21",
   ),
-  campaignName: textParameter("The name given when sending.", "autumn"),
+  campaignName: textParameter("Campaign name of the send request.", "autumn"),
   templateName: textParameter(
     "The template of a message, while its text is kept: `templateName`, or `templateId` of a text.",
     "order_shipped",

@@ -136,33 +136,39 @@ function routesOf({ subject: sending }: Prepared, recipient: string): RecipientV
 }
 
 const recipientFields = {
-  recipient: Type.String({ description: "The number as it was read." }),
-  failure: nullable(Type.String(), "Why this one would fail; null when it would be sent."),
-  credits: Type.Integer({ description: "What this one costs." }),
-  heldUntil: nullable(Type.Integer(), "Not sent before this time, in epoch milliseconds; null means at once."),
+  recipient: Type.String({ description: "The recipient's number, normalised." }),
+  failure: nullable(Type.String(), "Reason why the message to this recipient would fail; null if it would be sent."),
+  credits: Type.Integer({ description: "Price of the message to this recipient." }),
+  heldUntil: nullable(
+    Type.Integer(),
+    "Earliest time of sending in epoch milliseconds; null if it would be sent at once.",
+  ),
   verdicts: Type.Array(
     Type.Object({
-      policy: Type.String({ description: "Who was asked." }),
+      policy: Type.String({ description: "Name of the policy." }),
       verdict: Type.String({ description: "passed, held, refused or noted." }),
-      detail: Type.String({ description: "Why." }),
+      detail: Type.String({ description: "Reason of the decision." }),
     }),
-    { description: "What each policy says." },
+    { description: "Policy decisions." },
   ),
   routes: Type.Array(
     Type.Object({
-      name: Type.String({ description: "The route." }),
-      carrier: Type.String({ description: "Where it leads." }),
+      name: Type.String({ description: "Name of the route." }),
+      carrier: Type.String({ description: "Carrier of the route." }),
     }),
-    { description: "In the order they would be tried; among equals the likelier first." },
+    {
+      description:
+        "Matching routes by priority. Of routes with the same priority, the one with the greatest weight comes first.",
+    },
   ),
 };
 
 const outcomeFields = {
-  credits: Type.Integer({ description: "What all recipients together cost; those that fail cost nothing." }),
-  balance: nullable(Type.Integer(), "What a metered account has; null when credits are not counted."),
-  affordable: Type.Boolean({ description: "False when a send would be refused with 402." }),
+  credits: Type.Integer({ description: "Total price. Recipients that would fail cost nothing." }),
+  balance: nullable(Type.Integer(), "Credits of the account; null if it is not metered."),
+  affordable: Type.Boolean({ description: "False if the send would get 402 for lack of credits." }),
   wouldRefuse: Type.Array(Type.String(), {
-    description: "Policies that the simulator only notes and a real carrier would not let pass.",
+    description: "Policies that would refuse the message for a real carrier. For the simulator they are only reported.",
   }),
 };
 
@@ -170,34 +176,36 @@ const RECIPIENTS_MEANING = "One record per recipient, in the order of the reques
 
 const Preview = Type.Object(
   {
-    text: Type.String({ description: "As the first recipient gets it; short links have a code of zeros." }),
-    encoding: Type.Union([Type.Literal("gsm7"), Type.Literal("ucs2")], { description: "How it goes over the air." }),
-    characters: Type.Integer({ description: "Length of the text." }),
-    segmentCount: Type.Integer({ description: "How many SMS it takes." }),
-    segments: Type.Array(Type.Object({ text: Type.String({ description: "What this part carries." }) }), {
-      description: "The text as it is cut into parts.",
+    text: Type.String({ description: "Text for the first recipient. Codes of short links are zeros." }),
+    encoding: Type.Union([Type.Literal("gsm7"), Type.Literal("ucs2")], { description: "Encoding of the SMS." }),
+    characters: Type.Integer({ description: "Number of characters." }),
+    segmentCount: Type.Integer({ description: "Number of SMS segments." }),
+    segments: Type.Array(Type.Object({ text: Type.String({ description: "Text of the segment." }) }), {
+      description: "SMS segments of the text.",
     }),
     cheaper: nullable(
       Type.Object({
-        text: Type.String({ description: "The text in the letters of an ordinary phone." }),
-        segments: Type.Integer({ description: "How many SMS it takes then." }),
+        text: Type.String({ description: "The text in GSM-7 characters." }),
+        segments: Type.Integer({ description: "Number of SMS segments of this text." }),
         replaced: Type.Array(
           Type.Object({
-            found: Type.String({ description: "The character that makes the text dear." }),
-            use: Type.String({ description: "What stands for it." }),
-            letter: Type.Boolean({ description: "A letter loses its accent, which readers will notice." }),
+            found: Type.String({ description: "Character outside GSM-7." }),
+            use: Type.String({ description: "Its replacement in GSM-7." }),
+            letter: Type.Boolean({ description: "True if a letter loses its accent, which readers will notice." }),
           }),
-          { description: "What was replaced." },
+          { description: "Replaced characters." },
         ),
       }),
-      "The same text for fewer segments, when only typography stands in the way.",
+      "A text with fewer segments; null unless replacing typographic characters is enough.",
     ),
     ...outcomeFields,
     recipients: Type.Array(
       Type.Object({
         ...recipientFields,
-        text: Type.Optional(Type.String({ description: "Only where recipients have values of their own." })),
-        segmentCount: Type.Optional(Type.Integer({ description: "Of its own text." })),
+        text: Type.Optional(
+          Type.String({ description: "Text for this recipient. Present if recipients have values of their own." }),
+        ),
+        segmentCount: Type.Optional(Type.Integer({ description: "Number of SMS segments of this recipient's text." })),
       }),
       { description: RECIPIENTS_MEANING },
     ),

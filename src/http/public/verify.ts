@@ -156,20 +156,20 @@ export const postOutcome: KeyedRoute = keyedRoute({
 
 const VerificationView = Type.Object(
   {
-    verifyId: Type.String({ description: "As in the answer to `POST /v1/verify`." }),
+    verifyId: Type.String({ description: "Verification ID as in the response to `POST /v1/verify`." }),
     configId: Type.String({ description: "Name of the configuration." }),
-    to: Type.String({ description: "The phone number, without plus." }),
+    to: Type.String({ description: "Phone number, without plus." }),
     state: Type.Union(
       VERIFICATION_STATES.map((state) => Type.Literal(state)),
-      { description: "Only a pending one can still be verified." },
+      { description: "State of the verification. Only pending codes can be verified." },
     ),
-    attempts: Type.Integer({ description: "How often a code was tried." }),
-    attemptsRemaining: Type.Integer({ description: "How often it may still be; 0 when it is over." }),
-    test: Type.Boolean({ description: "Sent with a test key, or to a test number." }),
+    attempts: Type.Integer({ description: "Number of attempts." }),
+    attemptsRemaining: Type.Integer({ description: "Number of remaining attempts; 0 in a final state." }),
+    test: Type.Boolean({ description: "True if sent with a test key or to a test number." }),
     createdAt: Type.Integer({ description: "Epoch milliseconds." }),
-    expiresAt: Type.Integer({ description: "Until when the code is good." }),
+    expiresAt: Type.Integer({ description: "Expiry of the code in epoch milliseconds." }),
     doneAt: Type.Union([Type.Integer(), Type.Null()], {
-      description: "When it was verified, used up, superseded or expired; null while it was not.",
+      description: "Time of the final state in epoch milliseconds; null while pending.",
     }),
     ...SOURCE_FIELDS,
   },
