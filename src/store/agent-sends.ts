@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Ended sends are kept this long, for the list in the dashboard. */
 const KEPT_MS = 30 * DAY_MS;
-/** Previews of a key that nobody sends; further ones replace the oldest. */
+/** Unsent previews per key; further ones replace the oldest. */
 const PREVIEWS_MAX = 100;
 
 type Ref = Pick<AgentSend, "accountId" | "id">;

@@ -37,7 +37,7 @@ test.each(["on", "off"])("requests are measured by family and status, with the f
   await ask("GET", "/v1/messages/none");
   await fetch(`${server.url}/s/aB3defg`);
   await fetch(`${server.url}/hooks/none`, { method: "POST" });
-  // Paths of clients are no labels, so nobody can fill the memory with them.
+  // Paths of clients are no labels, so clients cannot exhaust the memory with them.
   for (let place = 0; place < 5; place++) await fetch(`${server.url}/nowhere/${place}`);
   const after = await eventually(
     () => counts(server),

@@ -332,7 +332,7 @@ async function realBody({ path }: Placed, body: unknown): Promise<unknown> {
   return { ...(body as object), verifyId, otp };
 }
 
-/** The token of a link that nobody has used. */
+/** The token of an unused link. */
 async function realInvitation(): Promise<string> {
   made += 1;
   const user = { email: `invited-${made}@example.com`, role: "viewer", inviteHours: 1 };

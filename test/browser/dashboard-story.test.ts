@@ -137,7 +137,7 @@ describe("signing in", () => {
         await page.context().clearCookies();
         await page.getByRole("link", { name: "Messages", exact: true }).click();
         await page.getByRole("heading", { name: "Sign in" }).waitFor();
-        // The help with the first start is only for browsers that nobody has signed in from.
+        // The help with the first start is only for browsers without an earlier sign-in.
         expect(await page.getByText("HELIOGRAPH_ADMIN_PASSWORD").count()).toBe(0);
         await page.context().addCookies(cookies);
         await page.reload();

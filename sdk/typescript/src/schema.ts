@@ -540,11 +540,11 @@ export interface Message {
   sender: string;
   /** The phone number, without plus. */
   recipient: string;
-  /** Text of the message; empty if it was erased or if cards have the texts. */
+  /** As it was sent; empty once it was erased, and where cards hold the words. */
   text: string;
-  /** True if the text is not stored: its retention is over, or it is a one-time password. */
+  /** The time for which texts are kept is over, or it was a one-time password. */
   erased: boolean;
-  /** Template of the message: `templateName` of a chat-app or RCS message, `templateId` of an SMS. */
+  /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */
   templateName: string | null;
   /** Status for end users. */
   status: "Pending" | "Delivered" | "Failed";
@@ -552,7 +552,7 @@ export interface Message {
   state: string;
   /** Error code of the carrier or of Heliograph. */
   errCode: string | null;
-  /** Description of the error code. */
+  /** Status in words, or the reason of a failure. */
   statusDescription: string | null;
   /** Number of SMS segments; 1 on other channels. */
   segments: number;
@@ -680,11 +680,11 @@ export interface MessageWithTimeline {
   sender: string;
   /** The phone number, without plus. */
   recipient: string;
-  /** Text of the message; empty if it was erased or if cards have the texts. */
+  /** As it was sent; empty once it was erased, and where cards hold the words. */
   text: string;
-  /** True if the text is not stored: its retention is over, or it is a one-time password. */
+  /** The time for which texts are kept is over, or it was a one-time password. */
   erased: boolean;
-  /** Template of the message: `templateName` of a chat-app or RCS message, `templateId` of an SMS. */
+  /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */
   templateName: string | null;
   /** Status for end users. */
   status: "Pending" | "Delivered" | "Failed";
@@ -692,7 +692,7 @@ export interface MessageWithTimeline {
   state: string;
   /** Error code of the carrier or of Heliograph. */
   errCode: string | null;
-  /** Description of the error code. */
+  /** Status in words, or the reason of a failure. */
   statusDescription: string | null;
   /** Number of SMS segments; 1 on other channels. */
   segments: number;
@@ -764,7 +764,7 @@ export interface OtpVerified {
 }
 
 export interface OutcomeRequest {
-  /** `used` if your product accepted the code, `not-used` if it no longer can. */
+  /** `used` if your product accepted the code, `not-used` if the user did not use it. */
   outcome: "used" | "not-used";
 }
 

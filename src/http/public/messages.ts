@@ -173,12 +173,10 @@ export const MESSAGE_FIELDS = {
   type: Type.String({ description: "Route type: TRANS, PROMO or OTP." }),
   sender: Type.String({ description: "Sender ID, bot or business number." }),
   recipient: Type.String({ description: "The phone number, without plus." }),
-  text: Type.String({ description: "Text of the message; empty if it was erased or if cards have the texts." }),
-  erased: Type.Boolean({
-    description: "True if the text is not stored: its retention is over, or it is a one-time password.",
-  }),
+  text: Type.String({ description: "As it was sent; empty once it was erased, and where cards hold the words." }),
+  erased: Type.Boolean({ description: "The time for which texts are kept is over, or it was a one-time password." }),
   templateName: nullableString(
-    "Template of the message: `templateName` of a chat-app or RCS message, `templateId` of an SMS.",
+    "The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text.",
   ),
   status: Type.Union(
     CUSTOMER_STATUSES.map((status) => Type.Literal(status)),
@@ -186,7 +184,7 @@ export const MESSAGE_FIELDS = {
   ),
   state: Type.String({ description: "Detailed state behind the status." }),
   errCode: nullableString("Error code of the carrier or of Heliograph."),
-  statusDescription: nullableString("Description of the error code."),
+  statusDescription: nullableString("Status in words, or the reason of a failure."),
   segments: Type.Integer({ description: "Number of SMS segments; 1 on other channels." }),
   credits: Type.Integer({
     description: "Credits charged, less refunds: 0 if the message was rejected, cancelled or refunded.",

@@ -21,7 +21,7 @@ export function Again({ message }: { message: Message }) {
     navigate(path, { state });
   }
 
-  // An erased text cannot be sent again.
+  // A text that is not stored cannot be sent again.
   if (message.erased) return null;
   return (
     <>

@@ -30,7 +30,7 @@ const LOOK_EVERY_MS = 1000;
 /** Polling interval afterwards: reads, clicks, replies and callbacks may follow. */
 const LOOK_AFTERWARDS_MS = 5000;
 
-/** Message inspector: content, properties, timeline and webhook deliveries of one message. */
+/** One message: what it is, where it is, and why. */
 export default function MessageInspector() {
   const { messageId } = useParams<{ messageId: string }>();
   const client = useQueryClient();

@@ -11,9 +11,9 @@ interface Column {
   name: string;
   label: string;
   placeholder?: string;
-  /** Masks the input. */
+  /** Never shown: what is typed is hidden. */
   secret?: true;
-  /** Fixed options; absent for free text. */
+  /** Left out for free words. */
   options?: readonly Option[];
   /** Shows the column only in rows for which this is true. */
   when?: (row: Row) => boolean;
