@@ -131,9 +131,7 @@ export default function Palette({ calls, openHelp }: { calls: number; openHelp: 
 
 const RESULTS = "search-results";
 
-/**
- * Spotlight selects the first result only when the text changes, so Enter opens results that arrived later from here.
- */
+/** Spotlight selects no result that arrives after the text has changed. Without a selection, Enter opens the first one. */
 function openFirst(): void {
   const results = document.getElementById(RESULTS);
   if (results?.querySelector("[data-selected]")) return;

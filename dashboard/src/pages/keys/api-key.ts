@@ -20,7 +20,7 @@ export interface ApiKey {
   lastUsedAt: number | null;
 }
 
-/** The state of a key, and its colour. */
+/** The state of a key, for a `StatusBadge`. */
 export function stateOf({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">): {
   status: string;
   word: string;
