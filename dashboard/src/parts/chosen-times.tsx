@@ -3,7 +3,7 @@ import { t } from "../i18n/t.ts";
 import { TimeInput } from "./time-input.tsx";
 import type { TimeRange } from "./time-range.tsx";
 
-/** The begin and the end of a time range of one's own. */
+/** Inputs for the start and end of a custom time range. */
 export default function ChosenTimes({ from, to, change }: Pick<TimeRange, "from" | "to" | "change">) {
   return (
     <Group gap="sm">

@@ -10,7 +10,7 @@ export interface Failure {
   count: number;
 }
 
-/** An error code with its words: a code of this service has a page of its own. */
+/** An error code with its description. Our codes link to their reference page. */
 export const FailureReason = ({ code, description, carrierCode }: Failure) => (
   <>
     {description !== null && !carrierCode ? (

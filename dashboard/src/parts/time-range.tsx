@@ -4,7 +4,7 @@ import { t } from "../i18n/t.ts";
 import { useUrlState } from "../url-state.ts";
 import { localTime } from "./time-text.tsx";
 
-/** Few readers choose times, so the first load is without their fields. */
+/** Custom times are rare, so their inputs load on demand. */
 const ChosenTimes = lazy(() => import("./chosen-times.tsx"));
 
 const MINUTE_MS = 60_000;
@@ -22,11 +22,11 @@ type SpanName = (typeof SPANS)[number]["value"];
 const CHOSEN = "chosen";
 
 export interface TimeRange {
-  /** Tells ranges apart. */
+  /** Identifies the range in query keys. */
   key: string;
-  /** The range in words: "Last 7 days". */
+  /** Name of the range, such as "Last 7 days". */
   name: string;
-  /** What the API is asked for, a span up to now from this moment on. Null while the chosen times make no range. */
+  /** Query parameters of the API; a span ends now. Null while the custom times are invalid. */
   query: () => { from: number; to?: number } | null;
   span: string;
   from: string;
@@ -35,7 +35,7 @@ export interface TimeRange {
   usual: SpanName;
 }
 
-/** The time range that the address holds: a span up to now, or two times. */
+/** The time range in the URL: a span up to now, or two custom times. */
 export function useTimeRange(usual: SpanName): TimeRange {
   const [{ span, from, to }, change] = useUrlState(["span", "from", "to"]);
   const state = { from, to, change, usual };
@@ -54,11 +54,11 @@ export function useTimeRange(usual: SpanName): TimeRange {
   return { ...state, span: value, key: value, name: lead, query: () => ({ from: Date.now() - ms }) };
 }
 
-/** A moment as the browser's own field writes it. */
+/** A timestamp in the format of `datetime-local`. */
 const fieldValue = (at: number): string =>
   new Date(at - new Date(at).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
 
-/** Chooses a time range: the last hour, day, week or month, or from one time to another. */
+/** Selects a time range: a span up to now, or two custom times. */
 export function TimeRangeInput({ range }: { range: TimeRange }) {
   const { span, from, to, usual, change, query } = range;
   const choose = (value: string): void => {

@@ -20,7 +20,7 @@ import { MappingForm } from "./mapping-form.tsx";
 
 const REFRESH_MS = 1000;
 
-/** One audience: the check of its file, its columns, the rows with faults and the recipients. */
+/** One audience: validation result, column mapping, invalid rows and recipients. */
 export default function AudiencePage() {
   const { id } = useParams<{ id: string }>();
   const { data, error, refetch } = useQuery({

@@ -2,7 +2,7 @@ import { t } from "../../i18n/t.ts";
 
 export const AUDIENCES = "/v1/audiences";
 
-/** Recipients of an uploaded file, as the API answers them. */
+/** An audience as the API returns it: the recipients of an uploaded file. */
 export interface Audience {
   id: string;
   name: string;
@@ -50,7 +50,7 @@ export const STATE_COLORS: Readonly<Record<Audience["state"], string>> = {
   failed: "red",
 };
 
-/** True while the file is uploaded, here or elsewhere, or checked. */
+/** True while the file is being uploaded, in this browser or another, or checked. */
 export const isMoving = ({ state }: Audience): boolean => state === "uploading" || state === "checking";
 
 export const percentOf = (part: number, whole: number): number => (whole === 0 ? 0 : (part / whole) * 100);

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Audience>[] = [
   { title: t("Uploaded"), wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
 ];
 
-/** The state in a word, with the progress of an upload or a check. */
+/** The state of an audience, with the progress of its upload or check. */
 export function AudienceState({ audience }: { audience: Audience }) {
   const { state, size, received, checked } = audience;
   const done = state === "uploading" ? received : checked;
@@ -41,7 +41,7 @@ export function AudienceState({ audience }: { audience: Audience }) {
   );
 }
 
-/** Lists of recipients from files. */
+/** Audiences: lists of recipients from uploaded files. */
 export default function Audiences() {
   const [, navigate] = useLocation();
   const client = useQueryClient();

@@ -9,7 +9,7 @@ import { useLeaveGuard } from "../../parts/use-draft.ts";
 import type { Audience } from "./audience.ts";
 import { uploadFile } from "./upload-file.ts";
 
-/** Where a file is dropped, or chosen by keyboard, with the progress of its upload. */
+/** A drop area for a file, which opens a file dialogue too, with the progress of the upload. */
 export function DropFile({ onDone }: { onDone: (audience: Audience) => void }) {
   const { run, start, stop } = useRun();
   const [isOver, setOver] = useState(false);

@@ -31,7 +31,7 @@ function usesOf({ columns, mapping }: Audience): ColumnUse[] {
   }));
 }
 
-/** Which column holds the number, and which ones become variables under which names. */
+/** Maps columns to the number and to named variables. */
 export function MappingForm({ audience }: { audience: Audience }) {
   const [uses, setUses] = useState(() => usesOf(audience));
   const client = useQueryClient();
@@ -53,7 +53,7 @@ export function MappingForm({ audience }: { audience: Audience }) {
     setUses(
       uses.map((each, place) => {
         if (place === index) return { ...each, ...fields };
-        // One column has the number.
+        // Only one column can be the number.
         return fields.use === "number" && each.use === "number" ? { ...each, use: "unused" } : each;
       }),
     );

@@ -3,7 +3,7 @@ import { formatNumber } from "../../i18n/format.ts";
 import { t } from "../../i18n/t.ts";
 import { AUDIENCES, percentOf, type Audience } from "./audience.ts";
 
-/** Parts are small, so that the progress moves and an interruption repeats little. */
+/** Small parts make progress visible, and an interruption repeats little. */
 const PART_BYTES = 524_288;
 const WAIT_MS = 2000;
 
@@ -13,8 +13,8 @@ interface Needs {
 }
 
 /**
- * Uploads a file in parts. A lost connection is waited for. An upload of the same file that was interrupted earlier, in this
- * browser or another, continues where it stopped.
+ * Resumable upload in parts. It waits for a lost connection, and continues an interrupted upload of the same file, also
+ * from another browser.
  */
 export async function uploadFile({ tell, signal }: Needs, file: File): Promise<Audience> {
   let audience = (await unfinished(file, signal)) ?? (await create(file, signal));
@@ -48,7 +48,7 @@ async function unfinished(file: File, signal: AbortSignal): Promise<Audience | u
   return data.find(({ name, size }) => name === nameOf(file) && size === file.size);
 }
 
-/** No answer, an overloaded server, or a part that the server already has. */
+/** True for a missing response, an overloaded server, or a part that the server already has. */
 const isRetryable = (problem: unknown): boolean =>
   problem instanceof ApiError && (problem.status === 0 || problem.status >= 500 || problem.status === 409);
 

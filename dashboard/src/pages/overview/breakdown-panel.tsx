@@ -11,7 +11,7 @@ import { groupKey, groupPoints, useBreakdown, type Dimension, type Group, type M
 
 const Areas = lazy(() => import("../../parts/charts/areas.tsx"));
 
-/** As many as can be told apart; red is for failures. */
+/** Distinguishable colours, without the red of failures. */
 const COLORS = ["sun", "blue", "green", "violet", "yellow", "gray"];
 
 const LABELS: Record<Dimension, string> = {
@@ -19,7 +19,7 @@ const LABELS: Record<Dimension, string> = {
   country: t("Messages by country"),
 };
 
-/** Messages by carrier or by country: the largest over time, and the counts of all. */
+/** Messages by carrier or country: a chart of the largest groups and a table of all. */
 export function BreakdownPanel({ range, by, measure }: { range: TimeRange; by: Dimension; measure: Measure }) {
   const { data, error, refetch } = useBreakdown(range, by);
   if (error) return <ErrorState error={error} retry={() => void refetch()} title={t("Statistics cannot be loaded")} />;
@@ -30,7 +30,7 @@ export function BreakdownPanel({ range, by, measure }: { range: TimeRange; by: D
         {t("No messages in this period")}
       </Text>
     );
-  // Failures without a carrier are in the table.
+  // The chart has no group for failures without a carrier; the table does.
   const shown = data.groups.slice(0, COLORS.length).filter(({ name }) => by === "country" || name !== null);
   const series = shown.map((group, place) => ({
     key: groupKey(place),

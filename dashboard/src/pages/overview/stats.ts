@@ -64,13 +64,13 @@ export interface Group {
   failures: Failure[];
 }
 
-/** What `GET /api/stats/breakdown` answers. */
+/** Response of `GET /api/stats/breakdown`. */
 export interface Breakdown extends Pick<Stats, "from" | "to" | "step"> {
   groups: Group[];
   series: ({ at: number; name: string | null } & Record<Measure, number>)[];
 }
 
-/** Counts of a time range, asked again every ten seconds. */
+/** Counts of a time range, polled every ten seconds. */
 function useCounts<T>(path: string, range: TimeRange, more: Record<string, string> = {}) {
   return useQuery({
     queryKey: [path, range.key, more],
@@ -95,7 +95,7 @@ const FORMATS = {
 
 type Counts = Pick<Stats, "from" | "to" | "step">;
 
-/** Every step of the range with the counts of each series, also steps without events. */
+/** Counts per time step and series, including steps without events. */
 function pointsOf({ from, to, step }: Counts, keys: readonly string[], countAt: (at: number, key: string) => number) {
   return Array.from({ length: Math.round((to - from) / STEP_MS[step]) }, (_, index) => {
     const at = from + index * STEP_MS[step];
@@ -109,7 +109,9 @@ export function channelPoints(stats: Stats, measure: Measure) {
   return pointsOf(stats, channels, (at, channel) => counts.get(`${at} ${channel}`) ?? 0);
 }
 
-/** Names may hold dots, which the chart would take for a path: a key is the place of its group. */
+/**
+ * The chart would read dots in a key as a path, and names may contain dots. A key is therefore the index of the group.
+ */
 export const groupKey = (place: number): string => `group${place}`;
 
 export function groupPoints(breakdown: Breakdown, groups: readonly Group[], measure: Measure) {
