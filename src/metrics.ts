@@ -247,7 +247,7 @@ export function addGauges({ registry }: Metrics, gauges: Gauges): void {
     );
     gauge(
       "heliograph_replica_lag_seconds",
-      "How far the read replica lagged behind the primary at the last reporting query.",
+      "Lag of the read replica behind the primary at the last reporting query.",
       () => replica().lagMs / 1000,
     );
     registry.counts(

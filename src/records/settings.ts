@@ -49,7 +49,7 @@ export const settingFields = {
   ),
   limits: oneOf(
     ["real carriers", "everywhere"],
-    "Where limits that protect money and recipients are enforced. With real carriers, the simulator only reports violations.",
+    "Carriers on which limits that protect money and recipients are enforced. With real carriers, the simulator only reports violations.",
   ),
   otpGuard: nullable(
     Type.Object({

@@ -111,7 +111,7 @@ export interface Audience {
   duplicates: number;
   /** Recipients that are on the opt-out list. They get no PROMO messages. */
   optedOut: number;
-  /** Why the file cannot be used; null otherwise. */
+  /** Reason why the file cannot be used; null otherwise. */
   failure: {
     /** Reason. */
     code:

@@ -83,7 +83,7 @@ export const KANNEL_SETTINGS = {
   type: classField,
   services: Type.Array(service, {
     maxItems: SERVICES_MAX,
-    description: "Where inbound messages go, as the groups sms-service of Kannel's configuration.",
+    description: "Destinations of inbound messages, as the groups sms-service of Kannel's configuration.",
   }),
   tlvs: Type.Array(definition, {
     maxItems: TLVS_MAX,

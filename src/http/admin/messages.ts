@@ -81,7 +81,7 @@ const OperatorMessageWithTimeline = Type.Object(
           description:
             "accepted, arrived, number, policy, passed over, attempt, answer, receipt, failover, changed, credits, click, reply, callback or end.",
         }),
-        what: Type.String({ description: "What happened and why." }),
+        what: Type.String({ description: "Event and its cause." }),
         exchange: nullableString("Protocol summary of the exchange with the carrier, without the text."),
         outcome: Type.Union(
           STEP_OUTCOMES.map((outcome) => Type.Literal(outcome)),

@@ -16,11 +16,11 @@ const BindView = Type.Object(
     systemId: Type.String({ description: "The system id." }),
     kind: Type.Union(
       BIND_KINDS.map((kind) => Type.Literal(kind)),
-      { description: "Whether it submits, receives, or both." },
+      { description: "Direction of the bind: submits, receives, or both." },
     ),
     node: Type.Integer({ description: "The node that has the connection." }),
     address: Type.String({ description: "The address of the client." }),
-    tls: Type.Boolean({ description: "Whether the connection is encrypted." }),
+    tls: Type.Boolean({ description: "True for an encrypted connection." }),
     boundAt: Type.Integer({ description: "Epoch milliseconds." }),
     submits: count("Submits received."),
     accepted: count("Submits accepted."),

@@ -278,7 +278,7 @@ const AudienceView = Type.Object(
         ),
         message: Type.String({ description: "Reason and fix." }),
       }),
-      "Why the file cannot be used; null otherwise.",
+      "Reason why the file cannot be used; null otherwise.",
     ),
     createdAt: count("Epoch milliseconds."),
     endedAt: nullable(Type.Integer(), "End of the check; null before."),
