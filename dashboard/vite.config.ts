@@ -69,6 +69,23 @@ const CHUNKS = [
     test: /node_modules.(?:recharts|d3-|victory-vendor|@reduxjs|redux|immer|reselect)/,
     priority: 3,
   },
+  // Inputs of forms, which lists and the page of a message do without.
+  {
+    name: "forms",
+    test: /react-number-format|@mantine.form|klona|fast-deep-equal|NumberInput|TagsInput|MultiSelect|src.parts.record|src.api-form|src.parts.password-form/,
+    priority: 3,
+    includeDependenciesRecursively: false,
+  },
+  // Modules of pages that other pages use as well. In "shared", the shell would load them all.
+  {
+    name: "features",
+    test: /src.pages.(?!login)/,
+    minShareCount: 2,
+    priority: 2.5,
+    entriesAware: true,
+    entriesAwareMergeThreshold: 30_000,
+    includeDependenciesRecursively: false,
+  },
   { name: "base", minShareCount: 10, priority: 2 },
   {
     name: "shared",

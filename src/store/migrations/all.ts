@@ -33,8 +33,8 @@ import { smppServer } from "./0036-smpp-server.ts";
 import { repeatedParts } from "./0037-repeated-parts.ts";
 import { verifySources } from "./0041-verify-sources.ts";
 import { agents } from "./0042-agents.ts";
-import { figureGroups } from "./0043-figure-groups.ts";
 import { audiences } from "./0043-audiences.ts";
+import { figureGroups } from "./0043-figure-groups.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order of application. A released migration never changes; a schema change is a new entry. */
@@ -75,8 +75,8 @@ export const MIGRATIONS: readonly Migration[] = [
   repeatedParts,
   verifySources,
   agents,
-  figureGroups,
   audiences,
+  figureGroups,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */

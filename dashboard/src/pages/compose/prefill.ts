@@ -1,6 +1,6 @@
 import type { Draft } from "./kinds.ts";
 
-interface Prefilled {
+export interface Prefilled {
   composed: { kind: string; draft: Draft };
 }
 
