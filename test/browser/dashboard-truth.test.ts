@@ -155,9 +155,18 @@ describe("the list of messages", () => {
     for (const { messageId } of sent.body.data) await server.settled(messageId);
     await dashboard.visit("/messages?campaignName=at+once", async ({ page, errors }) => {
       await page.getByText("50 shown").waitFor();
-      await server.send({ to: "15550105100", campaignName });
-      await page.getByRole("button", { name: "1 new" }).click();
-      await page.getByRole("link", { name: "15550105100" }).waitFor();
+      const pill = page.getByRole("button", { name: "1 new" });
+      // After a lost connection, which a busy machine can cause, the page reads the whole list again.
+      const isRead = async (number: string): Promise<boolean> => {
+        const row = page.getByRole("link", { name: number });
+        await server.send({ to: number, campaignName });
+        await pill.or(row).first().waitFor();
+        if (!(await pill.isVisible())) return false;
+        await pill.click();
+        await row.waitFor();
+        return true;
+      };
+      expect((await isRead("15550105100")) || (await isRead("15550105101"))).toBe(true);
       expect(await page.locator("[data-new]").count()).toBe(0);
       expect(errors).toEqual([]);
     });
