@@ -57,9 +57,10 @@ export function recogniseLayout(
   { delimiter, first, rows, isNumber }: Sample,
   mapping: AudienceMapping | null,
 ): { layout: AudienceLayout | null; columns: readonly string[]; failure: AudienceFailure | null } {
+  // First, because telling equal names apart takes the cube of their number.
+  if (first.length > COLUMNS_MAX) return { layout: null, columns: [], failure: "TOO_MANY_COLUMNS" };
   const hasHeader = !first.some((value) => value !== null && isNumber(value));
   const columns = columnNames(first, hasHeader);
-  if (columns.length > COLUMNS_MAX) return { layout: null, columns: [], failure: "TOO_MANY_COLUMNS" };
   const sample = hasHeader ? rows : [first, ...rows];
   const number = mapping ? columns.indexOf(mapping.number) : numberColumn(columns, hasHeader, sample, isNumber);
   const variables = mapping?.variables

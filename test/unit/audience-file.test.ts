@@ -152,4 +152,13 @@ describe("columns", () => {
   test("more than 50 columns are refused", () => {
     expect(recognise([Array.from({ length: 51 }, (_, index) => `c${index}`)]).failure).toBe("TOO_MANY_COLUMNS");
   });
+
+  test("a row of a hundred thousand columns is refused before any of them is looked at", () => {
+    const first = Array.from({ length: 100_000 }, () => "a");
+    const unread = (): never => {
+      throw new Error("a value was read");
+    };
+    const { failure } = recogniseLayout({ delimiter: ",", first, rows: [], isNumber: unread }, null);
+    expect(failure).toBe("TOO_MANY_COLUMNS");
+  });
 });
