@@ -269,6 +269,26 @@ describe.each(ENGINES)("system ids in the configuration file on %s", (engine) =>
     await apply([]);
   });
 
+  test("a key cannot give a new password to a system id that may do more than the key", async () => {
+    const systemId = newSystemId();
+    await apply([{ systemId, password: PASSWORD }]);
+    const manager = await tenants.addKey(1, { scopes: ["manage"] });
+    const limited = await tenants.addKey(1, { scopes: SCOPES, allowedIps: ["192.0.2.0/24"] });
+    const expiring = await tenants.addKey(1, { scopes: SCOPES, expiresAt: Date.now() + 3_600_000 });
+    const from = "192.0.2.9";
+    for (const { secret } of [manager, limited, expiring]) {
+      const headers = { apikey: secret, "x-forwarded-for": from };
+      const { status, body } = await apply([{ systemId, password: "another8" }], headers);
+      expect([status, body.error.code]).toEqual([403, "INSUFFICIENT_SCOPE"]);
+      // Its own password, and other fields, are no way to use it.
+      expect((await apply([{ systemId, password: PASSWORD, window: 3 }], headers)).status).toBe(200);
+      await apply([{ systemId }]);
+    }
+    expect((await bind(systemId, "another8")).kind).toBe("refused");
+    expect((await bind(systemId)).kind).toBe("bound");
+    await apply([]);
+  });
+
   interface Outcome {
     code: number;
     output: string;

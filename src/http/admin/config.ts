@@ -148,7 +148,7 @@ export const putConfig: KeyedRoute = {
   summary: "Apply a configuration",
   description:
     "Applies the file to the account in one transaction and returns the changes. Parts missing from the file stay unchanged; `[]` deletes all authored records of a part; learned records are never deleted. " +
-    "Each record is validated as at its own endpoint. Webhooks and dlr-configs keep their secrets; new ones get a generated secret, which `rotate-secret` replaces by one you can see. System ids keep their password; a new one needs one in the file. A key cannot give them scopes, an expiry or addresses that it does not have itself. Takes effect at once on this node and within five seconds on all others.",
+    "Each record is validated as at its own endpoint. Webhooks and dlr-configs keep their secrets; new ones get a generated secret, which `rotate-secret` replaces by one you can see. System ids keep their password; a new one needs one in the file. A key cannot give them scopes, an expiry or addresses that it does not have itself, nor a new password to one that has more. Takes effect at once on this node and within five seconds on all others.",
   query: {
     dryRun: {
       meaning: "`true` returns the changes without applying them. Defaults to `false`.",
@@ -208,11 +208,11 @@ export const putConfig: KeyedRoute = {
   },
 };
 
-/** The limits of a key hold for a file as at `/api/credentials`. */
+/** The limits of a key hold for a file as at `/api/credentials`. A new password gives its sender all that the system id may do. */
 function refuseWiderSystemIds(caller: AuthenticCall["caller"], changes: readonly SystemIdChange[]): void {
   for (const { before, after } of changes) {
     const isChanged = (field: "scopes" | "expiresAt" | "allowedIps"): boolean =>
-      !before || !isDeepStrictEqual(before[field], after[field]);
+      before?.digest !== after.digest || !isDeepStrictEqual(before[field], after[field]);
     if (isChanged("scopes")) refuseBeyond(caller, after.scopes);
     if (isChanged("expiresAt") || isChanged("allowedIps")) refuseWiderKey(caller, before, after);
   }
