@@ -152,9 +152,11 @@ export function createStatsQueries({ db, atomically, rowsOf, isAmong }: Engine):
         order by account_id, dimension, grain, at, name, what, channel, code
         on conflict (account_id, dimension, grain, at, name, what, channel, code)
         do update set count = figure_groups.count + excluded.count`;
+      // A batch over midnight has the text of a code twice, and PostgreSQL updates no row twice in one statement.
+      const latest = new Map(codeTexts.map((each) => [`${each.accountId}\n${each.carrier}\n${each.code}`, each]));
       const textRows = rowsOf(
         TEXT_COLUMNS,
-        codeTexts.map(({ accountId, ...fields }) => ({ account_id: accountId, ...fields, at })),
+        [...latest.values()].map(({ accountId, ...fields }) => ({ account_id: accountId, ...fields, at })),
       );
       const putTexts = sql`insert into code_texts (account_id, carrier, code, text, at)
         select account_id, carrier, code, text, at from ${textRows} as batch

@@ -204,6 +204,13 @@ export function figureStoreSuite(engine: EngineName): void {
       ]);
     });
 
+    it("of two texts of a code in one batch, as over midnight, the latter is kept and the counts are written", async () => {
+      const text = { accountId: 1, carrier: "north", code: "001", text: "absent" };
+      await store.addStats([figure()], writing(), [text, { ...text, text: "switched off" }]);
+      expect(await store.listCodeTexts(1)).toEqual([{ carrier: "north", code: "001", text: "switched off" }]);
+      expect(await store.sumStats(1, { ...TODAY, grain: "day" })).toMatchObject([{ what: "accepted", count: 1 }]);
+    });
+
     it("counts of minutes are deleted apart from those of longer steps", async () => {
       await store.addStats([figure(), inGroup(north)], writing());
       const before = NOON + 1;
