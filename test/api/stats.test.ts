@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readSpan } from "../../src/http/admin/stats.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { newId } from "../../src/lib/ids.ts";
 import {
@@ -78,6 +79,18 @@ describe("latency classes", () => {
     expect(percentile(counts, 0.95)).toBe(875);
     expect(percentile([], 0.5)).toBeNull();
     expect(percentile([...LATENCY_BOUNDS_MS.map(() => 0), 4], 0.99)).toBe(LATENCY_BOUNDS_MS.at(-1));
+  });
+});
+
+describe("the step of a range", () => {
+  test("a range that begins just within the last day has steps of a minute, though its first step begins before", () => {
+    const now = NOON + 30_000;
+    const from = now - GRAINS.day + 10_000;
+    expect(readSpan(now, { from: String(from), to: String(from + GRAINS.hour) })).toEqual({
+      grain: "minute",
+      from: NOON - GRAINS.day,
+      to: NOON - GRAINS.day + GRAINS.hour + GRAINS.minute,
+    });
   });
 });
 

@@ -84,7 +84,7 @@ export function readSpan(now: number, query: AuthenticCall["query"]): StatsSpan 
   const span = { grain, from: from - (from % stretchMs), to: Math.ceil(to / stretchMs) * stretchMs };
   if (faults.length === 0 && (span.to - span.from) / stretchMs > STRETCHES_MAX)
     faults.push({ parameter: "from", message: `from must be at most ${STRETCHES_MAX} steps before to.` });
-  if (faults.length === 0 && grain === "minute" && span.from < now - MINUTES_KEPT_MS)
+  if (faults.length === 0 && grain === "minute" && from < now - MINUTES_KEPT_MS)
     faults.push({ parameter: "step", message: "step minute goes back one day only: use 10m, or a later from." });
   refuseFaults(faults);
   return span;
