@@ -57,7 +57,10 @@ export function createAudienceJob(deps: AudienceJobDeps): () => Promise<number |
     const startedAt = clock.monotonic();
     const isInTime = (): boolean => clock.monotonic() - startedAt < RUN_MS;
     if (!given.isCleared || given.isDeleting) {
-      while (!(await store.clearAudience(given, STEP_ROWS.max, until()))) if (!isInTime()) return;
+      let isClear: boolean | null;
+      do isClear = await store.clearAudience(given, STEP_ROWS.max, until());
+      while (isClear === false && isInTime());
+      if (!isClear) return;
       if (given.isDeleting) await store.endRemoval(given);
       return;
     }

@@ -78,8 +78,8 @@ export interface AudienceStore {
   claimAudience(claim: string, now: number, until: number): Promise<AudienceWork | null>;
   /** Bytes of the uploaded file from an offset, up to the end of the part that holds it. */
   findAudienceBytes(ref: AudienceRef, offset: number): Promise<Buffer | null>;
-  /** Removes up to `limit` rows of an earlier check; true once none is left. */
-  clearAudience(work: AudienceWork, limit: number, claimedUntil: number): Promise<boolean>;
+  /** Removes up to `limit` rows of an earlier check; true once none is left, null if another process has the audience. */
+  clearAudience(work: AudienceWork, limit: number, claimedUntil: number): Promise<boolean | null>;
   /** Stores a checked stretch, if the claim still holds. Null if another process has the audience. */
   addCheckedRows(work: AudienceWork, checked: CheckedRows): Promise<{ ms: number } | null>;
   endCheck(
@@ -307,11 +307,16 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
     },
 
     async clearAudience(work, limit, claimedUntil) {
-      const ref = work.audience;
+      const { audience: ref, claim } = work;
+      const isUncleared = sql<boolean>`claim = ${claim} and (checked < 0 or state = 'deleting')`;
+      // Without the claim, another process may have begun the next check, whose rows stay.
+      const isOurs = sql<boolean>`exists (select 1 from audiences
+        where audiences.account_id = ${ref.accountId} and id = ${ref.id} and ${isUncleared})`;
       const some = (table: "audience_recipients" | "audience_faults"): CompiledQuery =>
         db
           .deleteFrom(table)
           .where(isOf(ref))
+          .where(isOurs)
           .where(
             "line",
             "<=",
@@ -320,10 +325,11 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
           )
           .compile();
       const { changes } = await inBackground([
-        ofClaim(work).set({ claimed_until: claimedUntil }).compile(),
+        ofRow(ref).set({ claimed_until: claimedUntil }).where(isUncleared).compile(),
         some("audience_recipients"),
         some("audience_faults"),
       ]);
+      if (changes[0] === 0) return null;
       if ((changes[1] ?? 0) > 0 || (changes[2] ?? 0) > 0) return false;
       await ofClaim(work)
         .set({ checked: 0, lines: 0, row_count: 0, recipients: 0, faults: 0, opted_out: 0, layout: null })

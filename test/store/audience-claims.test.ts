@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newId } from "../../src/lib/ids.ts";
+import type { Audience, AudienceLayout } from "../../src/model/audience.ts";
+import type { AudienceWork } from "../../src/store/audiences.ts";
+import type { Store } from "../../src/store/store.ts";
+import { NOON } from "../support/acceptances.ts";
+import { ENGINES, openStore, type OpenStore } from "../support/engines.ts";
+
+const LAYOUT: AudienceLayout = { delimiter: ",", hasHeader: false, columns: ["1"], number: 0, variables: [] };
+const FILE = "15550100100\n15550100101\n15550100100\n";
+/** The claims of these tests end after a second. */
+const SECOND = 1000;
+
+describe.each(ENGINES)("the check of an audience in the store on %s", (engine) => {
+  let opened: OpenStore;
+  let store: Store;
+  let audience: Audience;
+  beforeEach(async () => {
+    opened = await openStore(engine);
+    store = opened.store;
+    audience = {
+      accountId: 1,
+      id: newId(NOON),
+      test: false,
+      name: "people",
+      state: "uploading",
+      size: FILE.length,
+      received: 0,
+      checked: 0,
+      mapping: null,
+      layout: null,
+      rows: 0,
+      recipients: 0,
+      faults: 0,
+      optedOut: 0,
+      failure: null,
+      createdAt: NOON,
+      endedAt: null,
+      hasFile: true,
+    };
+    await store.addAudience(audience);
+    await store.addAudiencePart(audience, { offset: 0, content: Buffer.from(FILE) });
+  });
+  afterEach(() => opened.discard());
+
+  async function claim(process: string, now: number): Promise<AudienceWork> {
+    const work = await store.claimAudience(process, now, now + SECOND);
+    if (!work) throw new Error("nothing to claim");
+    return work;
+  }
+  const check = (work: AudienceWork, claimedUntil: number) =>
+    store.addCheckedRows(work, {
+      from: 0,
+      to: FILE.length,
+      layout: LAYOUT,
+      linesBefore: 0,
+      lines: 3,
+      rows: 3,
+      recipients: ["15550100100", "15550100101", "15550100100"].map((number, index) => ({
+        row: index + 1,
+        number,
+        values: [],
+        optedOut: number.endsWith("1"),
+      })),
+      faults: [],
+      claimedUntil,
+    });
+  const numbers = async (): Promise<string[]> =>
+    (await store.listAudienceRecipients(audience, 0, 10)).rows.map(({ number }) => number);
+  async function ready(): Promise<void> {
+    const work = await claim("one", NOON);
+    await check(work, NOON + SECOND);
+    await store.endCheck(work, { failure: null, layout: null, at: NOON });
+  }
+
+  it("a process that has lost its claim removes no rows of the next check", async () => {
+    await ready();
+    await store.mapAudience(audience, { number: "1" });
+    const paused = await claim("one", NOON + SECOND);
+    const later = NOON + 3 * SECOND;
+    const other = await claim("two", later);
+    expect(await store.clearAudience(other, 10, later + SECOND)).toBe(false);
+    expect(await store.clearAudience(other, 10, later + SECOND)).toBe(true);
+    expect(await check(await claim("two", later), later + SECOND)).not.toBeNull();
+    expect(await store.clearAudience(paused, 10, later + 9 * SECOND)).toBeNull();
+    expect(await numbers()).toEqual(["15550100100", "15550100101"]);
+    expect(await store.findAudience(audience)).toMatchObject({ rows: 3, recipients: 2, optedOut: 1 });
+  });
+
+  it("a removal that stopped after the last row ends with the next process", async () => {
+    await ready();
+    await store.removeAudience(audience);
+    const stopped = await claim("one", NOON + SECOND);
+    expect(await store.clearAudience(stopped, 10, NOON + 2 * SECOND)).toBe(false);
+    expect(await store.clearAudience(stopped, 10, NOON + 2 * SECOND)).toBe(true);
+    const next = await claim("two", NOON + 3 * SECOND);
+    expect(await store.clearAudience(next, 10, NOON + 4 * SECOND)).toBe(true);
+    await store.endRemoval(next);
+    expect(await opened.execute("select * from audiences")).toEqual([]);
+    expect(await opened.execute("select * from audience_parts")).toEqual([]);
+  });
+});
