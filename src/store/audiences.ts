@@ -468,7 +468,7 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
         sql`delete from audience_parts where account_id = ${accountId}
           and audience_id in (select id from audiences where ${isChecked})`.compile(db),
         sql`update audiences set has_file = 0 where ${isChecked}`.compile(db),
-        sql`update audiences set recipients = recipients - 1,
+        sql`update audiences set row_count = row_count - 1, recipients = recipients - 1,
             opted_out = opted_out - (select own.opted_out from audience_recipients as own
               where own.account_id = ${accountId} and own.number = ${number} and own.audience_id = audiences.id)
           where account_id = ${accountId} and exists (${own})`.compile(db),

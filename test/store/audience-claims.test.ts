@@ -87,6 +87,12 @@ describe.each(ENGINES)("the check of an audience in the store on %s", (engine) =
     expect(await store.findAudience(audience)).toMatchObject({ rows: 3, recipients: 2, optedOut: 1 });
   });
 
+  it("an erased number is one row and one recipient less, and no duplicate more", async () => {
+    await ready();
+    expect(await store.eraseFromAudiences(1, "15550100101")).toBe(1);
+    expect(await store.findAudience(audience)).toMatchObject({ rows: 2, recipients: 1, optedOut: 0, faults: 0 });
+  });
+
   it("a removal that stopped after the last row ends with the next process", async () => {
     await ready();
     await store.removeAudience(audience);
