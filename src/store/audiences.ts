@@ -464,10 +464,11 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
         and own.number = ${number} and own.audience_id = audiences.id`;
       const isChecked = sql`account_id = ${accountId} and state in ('ready', 'failed')`;
       await atomically([
-        // A row with a fault may hold the number too, so all files that were checked go.
-        sql`delete from audience_parts where account_id = ${accountId}
-          and audience_id in (select id from audiences where ${isChecked})`.compile(db),
+        // A row with a fault may hold the number too, so all files that were checked go. The update is first: it locks the rows, so
+        // that a file that is mapped again at this moment is kept.
         sql`update audiences set has_file = 0 where ${isChecked}`.compile(db),
+        sql`delete from audience_parts where account_id = ${accountId}
+          and audience_id in (select id from audiences where ${isChecked} and has_file = 0)`.compile(db),
         sql`update audiences set row_count = row_count - 1, recipients = recipients - 1,
             opted_out = opted_out - (select own.opted_out from audience_recipients as own
               where own.account_id = ${accountId} and own.number = ${number} and own.audience_id = audiences.id)

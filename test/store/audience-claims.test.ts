@@ -93,6 +93,18 @@ describe.each(ENGINES)("the check of an audience in the store on %s", (engine) =
     expect(await store.findAudience(audience)).toMatchObject({ rows: 2, recipients: 1, optedOut: 0, faults: 0 });
   });
 
+  it("a file that is mapped again while a number is erased is kept for its check", async () => {
+    await ready();
+    await opened.execute("begin");
+    await opened.execute(`update audiences set state = 'checking', checked = -1`);
+    const erased = store.eraseFromAudiences(1, "15550100101");
+    await opened.untilBlocked();
+    await opened.execute("commit");
+    await erased;
+    expect(await store.findAudience(audience)).toMatchObject({ state: "checking", hasFile: true });
+    expect(String(await store.findAudienceBytes(audience, 0))).toBe(FILE);
+  });
+
   it("a removal that stopped after the last row ends with the next process", async () => {
     await ready();
     await store.removeAudience(audience);
