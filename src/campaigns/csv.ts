@@ -67,7 +67,10 @@ export const markLength = (bytes: Buffer): number =>
 /** Null for a file that is no text of ours. */
 export function unreadableFormat(bytes: Buffer): "SPREADSHEET" | "NOT_UTF8" | null {
   // XLSX and ODS are ZIP archives; XLS is an OLE document.
-  if (bytes.subarray(0, 2).equals(Buffer.from("PK")) || bytes.subarray(0, 4).equals(Buffer.from("d0cf11e0", "hex")))
+  if (
+    bytes.subarray(0, 4).equals(Buffer.from("504b0304", "hex")) ||
+    bytes.subarray(0, 4).equals(Buffer.from("d0cf11e0", "hex"))
+  )
     return "SPREADSHEET";
   const [first, second] = bytes;
   const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);

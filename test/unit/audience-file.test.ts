@@ -80,6 +80,7 @@ describe("a CSV file", () => {
     ["XLS", Buffer.from("d0cf11e0a1b11ae1", "hex"), "SPREADSHEET"],
     ["UTF-16", Buffer.from("\ufeffa,b", "utf16le"), "NOT_UTF8"],
     ["UTF-8", Buffer.from("a,b"), null],
+    ["UTF-8 with a first column PK, as of a primary key,", Buffer.from("PK,phone"), null],
   ])("of the format %s is recognised", (_, bytes, format) => {
     expect(unreadableFormat(bytes)).toBe(format);
   });
