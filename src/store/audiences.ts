@@ -105,6 +105,8 @@ const FAULT_COLUMNS = ["account_id", "audience_id", "line", "column_name", "code
 
 /** A part is stored in pieces, so that the check has no more than one in memory. */
 const PIECE_BYTES = 196_608;
+/** Pieces that a transaction removes. SQLite has one writer, and reads all pages of a long value to free them. */
+const REMOVED_PIECES = 16;
 
 export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine): AudienceStore {
   const ofRow = ({ accountId, id }: AudienceRef) =>
@@ -112,8 +114,23 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
   const inAccount = (accountId: number) =>
     db.selectFrom("audiences").selectAll().where("account_id", "=", accountId).where("state", "!=", "deleting");
   const isOf = ({ accountId, id }: AudienceRef) => sql<boolean>`account_id = ${accountId} and audience_id = ${id}`;
-  const deleteParts = (ref: AudienceRef): CompiledQuery => db.deleteFrom("audience_parts").where(isOf(ref)).compile();
   const ofClaim = ({ audience, claim }: AudienceWork) => ofRow(audience).where("claim", "=", claim);
+
+  const hasParts = sql<boolean>`exists (select 1 from audience_parts
+    where audience_parts.account_id = audiences.account_id and audience_id = audiences.id)`;
+
+  /** Removes a file that is no longer wanted, in short transactions: a send waits for the end of each. */
+  async function removeFile(ref: AudienceRef): Promise<void> {
+    const isUnwanted = sql<boolean>`exists (select 1 from audiences
+      where audiences.account_id = ${ref.accountId} and id = ${ref.id} and (has_file = 0 or state = 'deleting'))`;
+    const last = sql<number>`(select max(at) from (select at from audience_parts
+      where ${isOf(ref)} order by at limit ${REMOVED_PIECES}) as first)`;
+    const some = db.deleteFrom("audience_parts").where(isOf(ref)).where(isUnwanted).where("at", "<=", last).compile();
+    for (let removed = REMOVED_PIECES; removed >= REMOVED_PIECES;) {
+      const { changes } = await inBackground([some]);
+      removed = changes[0] ?? 0;
+    }
+  }
 
   return {
     async addAudience(audience) {
@@ -415,15 +432,13 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
 
     async endRemoval(work) {
       const { accountId, id } = work.audience;
-      await atomically([
-        deleteParts(work.audience),
-        db
-          .deleteFrom("audiences")
-          .where("account_id", "=", accountId)
-          .where("id", "=", id)
-          .where("state", "=", "deleting")
-          .compile(),
-      ]);
+      await removeFile(work.audience);
+      await db
+        .deleteFrom("audiences")
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        .where("state", "=", "deleting")
+        .execute();
     },
 
     async releaseAudienceFiles(checkedBefore, startedBefore) {
@@ -436,21 +451,15 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
       const old = await db
         .selectFrom("audiences")
         .select(["account_id", "id"])
-        .where("has_file", "=", 1)
         .where("ended_at", "<", checkedBefore)
+        // A removal that a crash has interrupted left parts behind.
+        .where(sql<boolean>`(has_file = 1 or ${hasParts})`)
         .limit(20)
         .execute();
-      for (const { account_id: accountId, id } of old)
-        await atomically([
-          ofRow({ accountId, id }).set({ has_file: 0 }).where("ended_at", "<", checkedBefore).compile(),
-          db
-            .deleteFrom("audience_parts")
-            .where(isOf({ accountId, id }))
-            .where(
-              sql<boolean>`exists (select 1 from audiences where audiences.account_id = ${accountId} and id = ${id} and has_file = 0)`,
-            )
-            .compile(),
-        ]);
+      for (const { account_id: accountId, id } of old) {
+        await ofRow({ accountId, id }).set({ has_file: 0 }).where("ended_at", "<", checkedBefore).execute();
+        await removeFile({ accountId, id });
+      }
     },
 
     async eraseFromAudiences(accountId, number) {
@@ -464,17 +473,16 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
         and own.number = ${number} and own.audience_id = audiences.id`;
       const isChecked = sql`account_id = ${accountId} and state in ('ready', 'failed')`;
       await atomically([
-        // A row with a fault may hold the number too, so all files that were checked go. The update is first: it locks the rows, so
-        // that a file that is mapped again at this moment is kept.
+        // A row with a fault may hold the number too, so all files that were checked go.
         sql`update audiences set has_file = 0 where ${isChecked}`.compile(db),
-        sql`delete from audience_parts where account_id = ${accountId}
-          and audience_id in (select id from audiences where ${isChecked} and has_file = 0)`.compile(db),
         sql`update audiences set row_count = row_count - 1, recipients = recipients - 1,
             opted_out = opted_out - (select own.opted_out from audience_recipients as own
               where own.account_id = ${accountId} and own.number = ${number} and own.audience_id = audiences.id)
           where account_id = ${accountId} and exists (${own})`.compile(db),
         db.deleteFrom("audience_recipients").where("account_id", "=", accountId).where("number", "=", number).compile(),
       ]);
+      const files = await inAccount(accountId).where("has_file", "=", 0).where(hasParts).execute();
+      for (const { id } of files) await removeFile({ accountId, id });
       return found.length;
     },
 

@@ -105,6 +105,54 @@ describe.each(ENGINES)("the check of an audience in the store on %s", (engine) =
     expect(String(await store.findAudienceBytes(audience, 0))).toBe(FILE);
   });
 
+  it.runIf(engine === "postgres")(
+    "a file is removed in several transactions, so that sends wait for none of it",
+    async () => {
+      const pieces = 40;
+      const large = { ...audience, id: newId(NOON + 1), size: pieces * 196_608 };
+      await store.addAudience(large);
+      await store.addAudiencePart(large, { offset: 0, content: Buffer.alloc(large.size, "15550100100\n") });
+      await store.removeAudience(large);
+      const ofFile = `from audience_parts where audience_id = '${large.id}'`;
+      await opened.execute("begin");
+      await opened.execute(`select at ${ofFile} order by at desc limit 1 for update`);
+      const removed = store.endRemoval({ audience: large, lines: 0, isCleared: true, isDeleting: true, claim: "one" });
+      await opened.untilBlocked();
+      expect((await opened.execute(`select at ${ofFile}`)).length).toBeLessThan(pieces);
+      await opened.execute("commit");
+      await removed;
+      expect(await opened.execute(`select at ${ofFile}`)).toEqual([]);
+    },
+  );
+
+  it("a file is removed after its time, also if a crash interrupted the removal; its recipients stay", async () => {
+    await ready();
+    await store.releaseAudienceFiles(NOON, NOON);
+    expect(await store.findAudience(audience)).toMatchObject({ hasFile: true });
+    await store.releaseAudienceFiles(NOON + 1, NOON);
+    expect(await store.findAudience(audience)).toMatchObject({ state: "ready", hasFile: false });
+    expect(await store.findAudienceBytes(audience, 0)).toBeNull();
+    expect(await numbers()).toEqual(["15550100100", "15550100101"]);
+    const next = { ...audience, id: newId(NOON + 1) };
+    await store.addAudience(next);
+    await store.addAudiencePart(next, { offset: 0, content: Buffer.from(FILE) });
+    await opened.execute(
+      `update audiences set state = 'ready', ended_at = ${NOON}, has_file = 0 where id = '${next.id}'`,
+    );
+    await store.releaseAudienceFiles(NOON + 1, NOON);
+    expect(await store.findAudienceBytes(next, 0)).toBeNull();
+  });
+
+  it("an upload that is not complete in time is removed", async () => {
+    const upload = { ...audience, id: newId(NOON + 1), size: 100 };
+    await store.addAudience(upload);
+    await store.releaseAudienceFiles(NOON, NOON);
+    expect(await store.findAudience(upload)).not.toBeNull();
+    await store.releaseAudienceFiles(NOON, NOON + 1);
+    expect(await store.findAudience(upload)).toBeNull();
+    expect(await store.findAudience(audience)).toMatchObject({ state: "checking" });
+  });
+
   it("a removal that stopped after the last row ends with the next process", async () => {
     await ready();
     await store.removeAudience(audience);
