@@ -644,6 +644,13 @@ const CAMPAIGNS = {
     check: "a whole number from 1 to 2000",
     read: whole(1, 2000),
   }),
+  audienceStoredMb: setting({
+    name: "AUDIENCE_STORED_MB",
+    default: "4096",
+    meaning: "Maximum size of all stored audience files of one account in megabytes.",
+    check: "a whole number from 1 to 1000000",
+    read: whole(1, 1_000_000),
+  }),
   audienceRowsMax: setting({
     name: "AUDIENCE_ROWS_MAX",
     default: "2000000",

@@ -348,7 +348,11 @@ function createServices(deps: ListenDeps, state: ServerState, monitoring: Monito
     otpDeps,
     receiptDeps: pipeline.dispatchDeps,
     smsRules: config,
-    audienceLimits: { bytesMax: config.audienceMaxMb * MIB, countMax: config.audiencesMax },
+    audienceLimits: {
+      bytesMax: config.audienceMaxMb * MIB,
+      filesMax: config.audienceStoredMb * MIB,
+      countMax: config.audiencesMax,
+    },
     simulator: carriers.simulator,
     phoneFeeds: new PhoneFeeds({ store, simulator: carriers.simulator, clock }),
     carriers: carriers.connections,

@@ -402,8 +402,9 @@ export const PROBLEMS = {
     status: 409,
     type: "limit",
     message: "The account has as many audiences as it may have.",
-    cause: "The number of audiences has reached `HELIOGRAPH_AUDIENCES_MAX`.",
-    fix: "Delete audiences that are no longer needed.",
+    cause:
+      "The number of audiences has reached `HELIOGRAPH_AUDIENCES_MAX`, or their stored files would exceed `HELIOGRAPH_AUDIENCE_STORED_MB`.",
+    fix: "Delete audiences that are no longer needed. Files are removed 24 hours after their check.",
   },
   NOT_RESENDABLE: {
     status: 409,

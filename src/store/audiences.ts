@@ -51,7 +51,8 @@ interface CheckedRows {
 
 export interface AudienceStore {
   addAudience(audience: Audience): Promise<void>;
-  countAudiences(accountId: number): Promise<number>;
+  /** The audiences of an account, and the bytes of the files that it may store for them. */
+  countAudiences(accountId: number): Promise<{ count: number; fileBytes: number }>;
   findAudience(ref: AudienceRef): Promise<Audience | null>;
   /** Newest first. */
   listAudiences(
@@ -138,9 +139,10 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
     },
 
     async countAudiences(accountId) {
-      const { rows } = await sql<{ count: number }>`select count(*) as count from audiences
-        where account_id = ${accountId} and state <> 'deleting'`.execute(db);
-      return rows[0]?.count ?? 0;
+      const { rows } = await sql<{ count: number; bytes: number | null }>`select count(*) as count,
+          cast(sum(case when has_file = 1 then size else 0 end) as bigint) as bytes
+        from audiences where account_id = ${accountId} and state <> 'deleting'`.execute(db);
+      return { count: rows[0]?.count ?? 0, fileBytes: rows[0]?.bytes ?? 0 };
     },
 
     async findAudience({ accountId, id }) {

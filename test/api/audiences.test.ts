@@ -241,6 +241,18 @@ describe.each(ENGINES)("audiences on %s", (engine) => {
     expect([refused.status, refused.body.error?.code]).toEqual([409, "TOO_MANY_AUDIENCES"]);
     await few.close();
   });
+
+  test("the stored files of an account have at most the set size together", async () => {
+    const small = await openTenants(engine, undefined, { env: { HELIOGRAPH_AUDIENCE_STORED_MB: "1" } });
+    const add = (size: number) => small.server.request<AudienceBody>("POST", "/v1/audiences", { name: "a", size });
+    const { body } = await add(600_000);
+    const refused = await add(600_000);
+    expect([refused.status, refused.body.error?.code]).toEqual([409, "TOO_MANY_AUDIENCES"]);
+    expect(refused.body.error?.message).toContain("HELIOGRAPH_AUDIENCE_STORED_MB");
+    await small.server.request("DELETE", `/v1/audiences/${body.id}`);
+    expect((await add(600_000)).status).toBe(201);
+    await small.close();
+  });
 });
 
 describe.each(ENGINES)("the check of an audience on %s", (engine) => {

@@ -69,7 +69,7 @@ async function find({ store }: Pick<Services, "store">, { params, caller }: Find
 type Finding = Pick<AuthenticCall, "params" | "caller">;
 
 async function create(
-  { store, clock, audienceLimits: { bytesMax, countMax } }: Services,
+  { store, clock, audienceLimits: { bytesMax, filesMax, countMax } }: Services,
   { body, caller }: WithBody<AuthenticCall, typeof NewAudience>,
 ): Promise<object> {
   if (body.size > bytesMax)
@@ -79,7 +79,12 @@ async function create(
       ],
     });
   const { id: accountId } = caller.account;
-  if ((await store.countAudiences(accountId)) >= countMax) throw new Problem("TOO_MANY_AUDIENCES");
+  const { count: stored, fileBytes } = await store.countAudiences(accountId);
+  if (stored >= countMax) throw new Problem("TOO_MANY_AUDIENCES");
+  if (fileBytes + body.size > filesMax)
+    throw new Problem("TOO_MANY_AUDIENCES", {
+      message: `All stored files have at most ${filesMax / MIB} MiB (HELIOGRAPH_AUDIENCE_STORED_MB), and those of the account have ${Math.ceil(fileBytes / MIB)}: delete audiences, or wait until files are removed, 24 hours after their check.`,
+    });
   const now = clock.now();
   const audience: Audience = {
     accountId,
