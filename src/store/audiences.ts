@@ -104,6 +104,9 @@ const RECIPIENT_COLUMNS = ["account_id", "audience_id", "line", "number", "conte
 const FAULT_TYPES = { ...KEY_TYPES, column_name: "text", code: "text" } as const;
 const FAULT_COLUMNS = ["account_id", "audience_id", "line", "column_name", "code"] as const;
 
+/** Values of `has_file`. A file leaves in several transactions; after a crash, housekeeping removes the rest. */
+const FILE = { none: 0, stored: 1, leaving: 2 } as const;
+
 /** A part is stored in pieces, so that the check has no more than one in memory. */
 const PIECE_BYTES = 196_608;
 /** Pieces that a transaction removes. SQLite has one writer, and reads all pages of a long value to free them. */
@@ -117,13 +120,10 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
   const isOf = ({ accountId, id }: AudienceRef) => sql<boolean>`account_id = ${accountId} and audience_id = ${id}`;
   const ofClaim = ({ audience, claim }: AudienceWork) => ofRow(audience).where("claim", "=", claim);
 
-  const hasParts = sql<boolean>`exists (select 1 from audience_parts
-    where audience_parts.account_id = audiences.account_id and audience_id = audiences.id)`;
-
   /** Removes a file that is no longer wanted, in short transactions: a send waits for the end of each. */
   async function removeFile(ref: AudienceRef): Promise<void> {
     const isUnwanted = sql<boolean>`exists (select 1 from audiences
-      where audiences.account_id = ${ref.accountId} and id = ${ref.id} and (has_file = 0 or state = 'deleting'))`;
+      where audiences.account_id = ${ref.accountId} and id = ${ref.id} and (has_file <> ${FILE.stored} or state = 'deleting'))`;
     const last = sql<number>`(select max(at) from (select at from audience_parts
       where ${isOf(ref)} order by at limit ${REMOVED_PIECES}) as first)`;
     const some = db.deleteFrom("audience_parts").where(isOf(ref)).where(isUnwanted).where("at", "<=", last).compile();
@@ -131,6 +131,7 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
       const { changes } = await inBackground([some]);
       removed = changes[0] ?? 0;
     }
+    await ofRow(ref).set({ has_file: FILE.none }).where("has_file", "=", FILE.leaving).execute();
   }
 
   return {
@@ -140,7 +141,7 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
 
     async countAudiences(accountId) {
       const { rows } = await sql<{ count: number; bytes: number | null }>`select count(*) as count,
-          cast(sum(case when has_file = 1 then size else 0 end) as bigint) as bytes
+          cast(sum(case when has_file = ${FILE.stored} then size else 0 end) as bigint) as bytes
         from audiences where account_id = ${accountId} and state <> 'deleting'`.execute(db);
       return { count: rows[0]?.count ?? 0, fileBytes: rows[0]?.bytes ?? 0 };
     },
@@ -234,7 +235,7 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
           claimed_until: 0,
         })
         .where("state", "!=", "deleting")
-        .where(sql<boolean>`(has_file = 1 or state = 'uploading')`)
+        .where(sql<boolean>`(has_file = ${FILE.stored} or state = 'uploading')`)
         .executeTakeFirst();
       return numUpdatedRows === 1n;
     },
@@ -444,24 +445,28 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
     },
 
     async releaseAudienceFiles(checkedBefore, startedBefore) {
+      // Literals of states and files, so that partial indexes serve these statements.
       await db
         .updateTable("audiences")
         .set({ state: "deleting", checked: -1 })
-        .where("state", "=", "uploading")
+        .where(sql<boolean>`state = 'uploading'`)
         .where("created_at", "<", startedBefore)
         .execute();
-      const old = await db
-        .selectFrom("audiences")
-        .select(["account_id", "id"])
+      const refs = () => db.selectFrom("audiences").select(["account_id", "id"]).limit(20);
+      const old = await refs()
+        .where(sql<boolean>`has_file = 1`)
         .where("ended_at", "<", checkedBefore)
-        // A removal that a crash has interrupted left parts behind.
-        .where(sql<boolean>`(has_file = 1 or ${hasParts})`)
-        .limit(20)
         .execute();
-      for (const { account_id: accountId, id } of old) {
-        await ofRow({ accountId, id }).set({ has_file: 0 }).where("ended_at", "<", checkedBefore).execute();
-        await removeFile({ accountId, id });
-      }
+      for (const { account_id: accountId, id } of old)
+        await ofRow({ accountId, id })
+          .set({ has_file: FILE.leaving })
+          .where("has_file", "=", FILE.stored)
+          .where("ended_at", "<", checkedBefore)
+          .execute();
+      const leaving = await refs()
+        .where(sql<boolean>`has_file = 2`)
+        .execute();
+      for (const { account_id: accountId, id } of leaving) await removeFile({ accountId, id });
     },
 
     async eraseFromAudiences(accountId, number) {
@@ -476,14 +481,16 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
       const isChecked = sql`account_id = ${accountId} and state in ('ready', 'failed')`;
       await atomically([
         // A row with a fault may hold the number too, so all files that were checked go.
-        sql`update audiences set has_file = 0 where ${isChecked}`.compile(db),
+        sql`update audiences set has_file = ${FILE.leaving} where ${isChecked} and has_file = ${FILE.stored}`.compile(
+          db,
+        ),
         sql`update audiences set row_count = row_count - 1, recipients = recipients - 1,
             opted_out = opted_out - (select own.opted_out from audience_recipients as own
               where own.account_id = ${accountId} and own.number = ${number} and own.audience_id = audiences.id)
           where account_id = ${accountId} and exists (${own})`.compile(db),
         db.deleteFrom("audience_recipients").where("account_id", "=", accountId).where("number", "=", number).compile(),
       ]);
-      const files = await inAccount(accountId).where("has_file", "=", 0).where(hasParts).execute();
+      const files = await inAccount(accountId).where("has_file", "=", FILE.leaving).execute();
       for (const { id } of files) await removeFile({ accountId, id });
       return found.length;
     },
@@ -515,7 +522,7 @@ const rowOf = (audience: Audience): AudienceRow => ({
   failure: audience.failure,
   created_at: audience.createdAt,
   ended_at: audience.endedAt,
-  has_file: audience.hasFile ? 1 : 0,
+  has_file: audience.hasFile ? FILE.stored : FILE.none,
   claim: null,
   claimed_until: 0,
 });
@@ -538,5 +545,5 @@ const audienceOf = (row: AudienceRow): Audience => ({
   failure: row.failure as AudienceFailure | null,
   createdAt: row.created_at,
   endedAt: row.ended_at,
-  hasFile: row.has_file === 1,
+  hasFile: row.has_file === FILE.stored,
 });

@@ -358,6 +358,7 @@ export interface AudienceRow {
   failure: string | null;
   created_at: number;
   ended_at: number | null;
+  /** 1: stored, 2: being removed, 0: gone. */
   has_file: number;
   /** Random text of the process that works on it. */
   claim: string | null;

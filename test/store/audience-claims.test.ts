@@ -137,7 +137,7 @@ describe.each(ENGINES)("the check of an audience in the store on %s", (engine) =
     await store.addAudience(next);
     await store.addAudiencePart(next, { offset: 0, content: Buffer.from(FILE) });
     await opened.execute(
-      `update audiences set state = 'ready', ended_at = ${NOON}, has_file = 0 where id = '${next.id}'`,
+      `update audiences set state = 'ready', ended_at = ${NOON}, has_file = 2 where id = '${next.id}'`,
     );
     await store.releaseAudienceFiles(NOON + 1, NOON);
     expect(await store.findAudienceBytes(next, 0)).toBeNull();

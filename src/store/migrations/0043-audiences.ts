@@ -29,6 +29,9 @@ export const audiences: Migration = {
       primary key (account_id, id)
     )${clustered}`,
     `create index audiences_at_work on audiences (claimed_until) where state in ('checking', 'deleting')`,
+    `create index audiences_uploading on audiences (created_at) where state = 'uploading'`,
+    `create index audiences_with_file on audiences (ended_at) where has_file = 1`,
+    `create index audiences_leaving_file on audiences (account_id) where has_file = 2`,
     `create table audience_parts (
       account_id integer not null,
       audience_id ${uuid} not null,
