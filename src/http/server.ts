@@ -64,6 +64,8 @@ import { isShared } from "./shared-body.ts";
 
 /** Limit of routes without authentication. */
 const OPEN_BODY_BYTES_MAX = 1_048_576;
+/** Content types of raw bodies: all. Fastify caches the parser of a named type, and parses any other type at every request. */
+const RAW_TYPES = ["application/x-www-form-urlencoded", "application/json", "*"];
 /** Limits of Node's HTTP server; the fast path applies the same ones. */
 const HTTP_LIMITS = { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
 
@@ -199,9 +201,10 @@ export function createServer(services: Services, options: Options): FastifyInsta
   );
   void app.register(async (raw) => {
     raw.removeAllContentTypeParsers();
-    raw.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
-      orRefusal(payload, receiveBytes(services, request, payload)),
-    );
+    for (const type of RAW_TYPES)
+      raw.addContentTypeParser(type, (request: FastifyRequest, payload: IncomingMessage) =>
+        orRefusal(payload, receiveBytes(services, request, payload)),
+      );
     addRoutes(raw, routes.filter(isRaw));
     if (options.answersRequests)
       for (const facade of options.facades ?? []) addFacade(raw, services, admission, facade);

@@ -3,6 +3,7 @@ import twilio from "twilio";
 import { describe, expect, test } from "vitest";
 import { readAddress, writeAddress } from "../../src/facades/twilio/addresses.ts";
 import { readForm } from "../../src/facades/twilio/form.ts";
+import { messageResource } from "../../src/facades/twilio/message-resource.ts";
 import { signatureOf } from "../../src/facades/twilio/signature.ts";
 import { readTwiml } from "../../src/facades/twilio/twiml.ts";
 import { SEND_CHANNELS } from "../../src/model/message.ts";
@@ -32,6 +33,60 @@ describe("Twilio's forms", () => {
         (fields) => {
           const url = "https://customer.example/status?order=4711";
           expect(twilio.validateRequest("token", signatureOf("token", url, fields), url, fields)).toBe(true);
+        },
+      ),
+    );
+  });
+
+  test("a Message resource is JSON, whatever characters its texts have", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", '"', "\\", "\n", "\0", "é", "😀", "\ud800", "\u2028") });
+    fc.assert(
+      fc.property(
+        text,
+        text,
+        fc.option(text),
+        fc.date({ noInvalidDate: true, max: new Date("9999-12-31") }),
+        (body, from, service, date) => {
+          const ms = date.getTime();
+          const resource = messageResource({
+            accountSid: "AC1",
+            sid: "SM1",
+            channel: "sms",
+            direction: "outbound-api",
+            from,
+            to: "+15550100100",
+            body,
+            segments: 2,
+            status: "failed",
+            createdAt: ms,
+            updatedAt: ms + 1000,
+            sentAt: null,
+            failure: { code: "EXPIRED_IN_QUEUE", description: from },
+            messagingServiceSid: service,
+          });
+          const mailDate = (at: number): string => new Date(at).toUTCString().replace("GMT", "+0000");
+          expect(JSON.parse(resource)).toEqual({
+            account_sid: "AC1",
+            api_version: "2010-04-01",
+            body,
+            date_created: mailDate(ms),
+            date_sent: null,
+            date_updated: mailDate(ms + 1000),
+            direction: "outbound-api",
+            error_code: 30036,
+            error_message: from,
+            from,
+            messaging_service_sid: service,
+            num_media: "0",
+            num_segments: "2",
+            price: null,
+            price_unit: null,
+            sid: "SM1",
+            status: "failed",
+            subresource_uris: { media: "/2010-04-01/Accounts/AC1/Messages/SM1/Media.json" },
+            to: "+15550100100",
+            uri: "/2010-04-01/Accounts/AC1/Messages/SM1.json",
+          });
         },
       ),
     );

@@ -11,6 +11,7 @@ const PREFIXES: Readonly<Record<string, SendChannel>> = { "whatsapp:": "chatapp"
 /** Reads `+15550100100`, `HELIOG`, `whatsapp:+15550100100` or `rcs:shop`. */
 export function readAddress(written: string): Address {
   const trimmed = written.trim();
+  if (!trimmed.includes(":")) return { channel: "sms", name: trimmed };
   for (const [prefix, channel] of Object.entries(PREFIXES))
     if (trimmed.toLowerCase().startsWith(prefix)) return { channel, name: trimmed.slice(prefix.length).trim() };
   return { channel: "sms", name: trimmed };

@@ -39,8 +39,11 @@ export function readQuery(text: string): FormFields {
 }
 
 function decode(written: string): string {
+  const spaced = written.includes("+") ? written.replaceAll("+", " ") : written;
+  // Fast path: most values have no escape, and decodeURIComponent reads character by character.
+  if (!spaced.includes("%")) return spaced;
   try {
-    return decodeURIComponent(written.replaceAll("+", " "));
+    return decodeURIComponent(spaced);
   } catch (error) {
     throw notUtf8(error);
   }

@@ -36,21 +36,14 @@ export async function listMessages({ store }: Services, call: FacadeCall): Promi
   const isFirst = starts.length === 0;
   // Each token lists the starts of the pages before its own, up to a limit.
   const hasPrevious = starts.length > 1 || page === 1;
-  return {
-    status: 200,
-    contentType: JSON_TYPE,
-    text: JSON.stringify({
-      end: page * size + Math.max(0, messages.length - 1),
-      first_page_uri: uri(0, []),
-      messages,
-      next_page_uri: next && uri(page + 1, [...starts, next]),
-      page,
-      page_size: size,
-      previous_page_uri: isFirst || !hasPrevious ? null : uri(page - 1, starts.slice(0, -1)),
-      start: page * size,
-      uri: call.url,
-    }),
-  };
+  const { stringify } = JSON;
+  const text =
+    `{"end":${page * size + Math.max(0, messages.length - 1)},"first_page_uri":${stringify(uri(0, []))},` +
+    `"messages":[${messages.join(",")}],` +
+    `"next_page_uri":${stringify(next && uri(page + 1, [...starts, next]))},"page":${page},"page_size":${size},` +
+    `"previous_page_uri":${stringify(isFirst || !hasPrevious ? null : uri(page - 1, starts.slice(0, -1)))},` +
+    `"start":${page * size},"uri":${stringify(call.url)}}`;
+  return { status: 200, contentType: JSON_TYPE, text };
 }
 
 function readPageSize(fields: FormFields): number {
@@ -113,7 +106,8 @@ function readTime(fields: FormFields, name: string): { at: number; isDay: boolea
 }
 
 interface MessagePage {
-  messages: object[];
+  /** As JSON. */
+  messages: string[];
   next: PageStart | null;
 }
 
@@ -130,7 +124,7 @@ async function readPage(
     readReceived(store, caller, filter, start?.received ?? null, size),
   ]);
   const accountSid = accountSidOf(caller);
-  const messages: object[] = [];
+  const messages: string[] = [];
   let [ofSent, ofReceived] = [0, 0];
   while (messages.length < size) {
     const [one, other] = [sent.rows[ofSent], received.rows[ofReceived]];

@@ -37,9 +37,19 @@ export const hasFailed = (status: string): boolean => HAS_FAILED.has(status);
 export const accountSidOf = ({ key }: Pick<Credential<StoredCredential>, "key">): string =>
   twilioAccountSid(key.accountId, key.mode);
 
-/** A time as in the Date header of mail. */
-const mailDate = (ms: number | null): string | null =>
-  ms === null ? null : new Date(ms).toUTCString().replace("GMT", "+0000");
+let dateSecond = Number.NaN;
+let date = "";
+
+/** A time as in the Date header of mail, as JSON. Most responses show the current second, so the last date is kept. */
+function dateJson(ms: number | null): string {
+  if (ms === null) return "null";
+  const second = Math.floor(ms / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    date = JSON.stringify(new Date(second * 1000).toUTCString().replace("GMT", "+0000"));
+  }
+  return date;
+}
 
 interface Resource {
   accountSid: string;
@@ -58,35 +68,28 @@ interface Resource {
   messagingServiceSid?: string | null;
 }
 
-/** Twilio's Message resource. Prices are null: messages cost credits here. */
-export function messageResource({ accountSid, sid, failure, ...message }: Resource): object {
+/**
+ * Twilio's Message resource as JSON. Prices are null: messages cost credits here. The text is concatenated because building and
+ * stringifying an object takes almost twice as long.
+ */
+export function messageResource({ accountSid, sid, failure, ...message }: Resource): string {
   const uri = `/${API_VERSION}/Accounts/${accountSid}/Messages/${sid}`;
-  return {
-    account_sid: accountSid,
-    api_version: API_VERSION,
-    body: message.body,
-    date_created: mailDate(message.createdAt),
-    date_sent: mailDate(message.sentAt),
-    date_updated: mailDate(message.updatedAt),
-    direction: message.direction,
-    error_code: failure && failureCodeOf(failure.code),
-    error_message: failure && (failure.description ?? failure.code),
-    from: message.from,
-    messaging_service_sid: message.messagingServiceSid ?? null,
-    num_media: "0",
-    num_segments: String(message.segments),
-    price: null,
-    price_unit: null,
-    sid,
-    status: message.status,
-    subresource_uris: { media: `${uri}/Media.json` },
-    to: message.to,
-    uri: `${uri}.json`,
-  };
+  return (
+    `{"account_sid":"${accountSid}","api_version":"${API_VERSION}","body":${JSON.stringify(message.body)},` +
+    `"date_created":${dateJson(message.createdAt)},"date_sent":${dateJson(message.sentAt)},` +
+    `"date_updated":${dateJson(message.updatedAt)},"direction":"${message.direction}",` +
+    `"error_code":${failure && failureCodeOf(failure.code)},` +
+    `"error_message":${JSON.stringify(failure && (failure.description ?? failure.code))},` +
+    `"from":${JSON.stringify(message.from)},` +
+    `"messaging_service_sid":${JSON.stringify(message.messagingServiceSid ?? null)},` +
+    `"num_media":"0","num_segments":"${message.segments}","price":null,"price_unit":null,"sid":"${sid}",` +
+    `"status":"${message.status}","subresource_uris":{"media":"${uri}/Media.json"},` +
+    `"to":${JSON.stringify(message.to)},"uri":"${uri}.json"}`
+  );
 }
 
 /** A stored message as a resource. */
-export function storedResource(accountSid: string, message: StoredMessage): object {
+export function storedResource(accountSid: string, message: StoredMessage): string {
   const { channel, state, createdAt, submittedAt, doneAt } = message;
   const status = statusOf(state, submittedAt !== null);
   return messageResource({
@@ -106,7 +109,7 @@ export function storedResource(accountSid: string, message: StoredMessage): obje
   });
 }
 
-export function inboundResource(accountSid: string, inbound: InboundMessage): object {
+export function inboundResource(accountSid: string, inbound: InboundMessage): string {
   const { id, channel, from, to, content, at } = inbound;
   return messageResource({
     accountSid,

@@ -16,10 +16,10 @@ import { accountSidOf, inboundResource, messageResource, storedResource } from "
 import { ENDPOINTS, readMessage, type MessageRequest } from "./read-message.ts";
 import { messageInSid, sidOf } from "../../model/twilio-sid.ts";
 
-const reply = (status: number, resource: object): FacadeReply => ({
+const reply = (status: number, resource: string): FacadeReply => ({
   status,
   contentType: JSON_TYPE,
-  text: JSON.stringify(resource),
+  text: resource,
 });
 
 const IDEMPOTENCY_PATH = "/2010-04-01/Messages";
@@ -39,13 +39,12 @@ export async function createMessage(services: Services, call: FacadeCall): Promi
       services,
       sendCall,
       { idempotency, arrivedAt, callback, validForMs },
-      (requestId, draft, prepared) =>
-        JSON.stringify(createdResource(accountSidOf(caller), requestId, { request, draft, prepared })),
+      (requestId, draft, prepared) => createdResource(accountSidOf(caller), requestId, { request, draft, prepared }),
     ),
   );
   const key = requestHeaders["i-twilio-idempotency-token"] ?? requestHeaders["idempotency-key"];
   const { text } = await send(services, { headers: { "idempotency-key": key }, body, caller, lease, setHeader });
-  return { status: 201, contentType: JSON_TYPE, text };
+  return reply(201, text);
 }
 
 interface Created {
@@ -55,7 +54,7 @@ interface Created {
 }
 
 /** The resource of a message that is about to be stored. */
-function createdResource(accountSid: string, requestId: string, { request, draft, prepared }: Created): object {
+function createdResource(accountSid: string, requestId: string, { request, draft, prepared }: Created): string {
   const { channel, sender, sendAt, recipients } = draft;
   const { content, segments } = composedFor(prepared, 0);
   const failure = prepared.verdicts[0]?.failure ?? null;

@@ -34,13 +34,14 @@ export const ENDPOINTS: Readonly<Record<SendChannel, ChannelEndpoint>> = {
 /** Reads the form of `POST …/Messages.json`. */
 export function readMessage(fields: FormFields, key: StoredCredential, catalog: AccountCatalog): MessageRequest {
   const field = (name: string): string | undefined => fields.get(name)?.[0];
-  const { from, to } = readEnds(field, settingsOf(key).sender);
+  const settings = settingsOf(key);
+  const { from, to } = readEnds(field, settings.sender);
   const request = { fields, field, from, to, catalog, content: readContent(field, to.channel, catalog) };
   const sendAt = readSendAt(field);
   return {
     channel: to.channel,
-    body: { ...BODIES[to.channel](request, settingsOf(key).type), ...(sendAt !== null && { sendAt }) },
-    callback: readCallback(field, key),
+    body: { ...BODIES[to.channel](request, settings.type), ...(sendAt !== null && { sendAt }) },
+    callback: readCallback(field("StatusCallback") || settings.statusCallback, key),
     validForMs: readValidity(field("ValidityPeriod")),
     messagingServiceSid: field("MessagingServiceSid") || null,
   };
@@ -210,8 +211,7 @@ function readValidity(written: string | undefined): number | undefined {
   throw new TwilioProblem(20422, `ValidityPeriod is a whole number of seconds from 1 to ${VALIDITY_MAX_SECONDS}.`);
 }
 
-function readCallback(field: Field, key: StoredCredential): MessageCallback | undefined {
-  const written = field("StatusCallback") || settingsOf(key).statusCallback;
+function readCallback(written: string | null, key: StoredCredential): MessageCallback | undefined {
   if (!written) return undefined;
   const url = readCallbackUrl(written);
   if (url === null)
