@@ -116,7 +116,9 @@ const compared = (count: number, before: number, isKept: boolean): object => ({
   change: before === 0 || !isKept ? null : rounded((count - before) / before),
 });
 
-export const shareOf = (part: number, whole: number): number | null => (whole === 0 ? null : rounded(part / whole));
+/** At most 1: a delivery counts when it is reported, also for a message that was sent before the range of time. */
+export const shareOf = (part: number, whole: number): number | null =>
+  whole === 0 ? null : Math.min(1, rounded(part / whole));
 
 const rounded = (share: number): number => Math.round(share * 10_000) / 10_000;
 
