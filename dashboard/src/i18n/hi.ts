@@ -187,6 +187,10 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Add webhook": "वेबहुक जोड़ें",
   "Added manually": "मैन्युअल रूप से जोड़ा गया",
   Address: "पता",
+  "Address of the same user. This configuration sends its codes by e-mail only.":
+    "उसी उपयोगकर्ता का पता। यह कॉन्फ़िगरेशन अपने कोड केवल ई-मेल से भेजता है।",
+  "Address of the same user. Without it the channel e-mail is skipped.":
+    "उसी उपयोगकर्ता का पता। इसके बिना ई-मेल चैनल छोड़ दिया जाता है।",
   "Address range": "Address range",
   Addresses: "पते",
   Adjustment: "समायोजन",
@@ -285,6 +289,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Button {number}": "बटन {number}",
   Buttons: "बटन",
   "By bots": "बॉट द्वारा",
+  "By language tag, such as hi or pt-BR. Requests choose one with locale; without a match the text above is sent.":
+    "भाषा टैग के अनुसार, जैसे hi या pt-BR। अनुरोध locale से चुनते हैं; मेल न मिलने पर ऊपर का टेक्स्ट भेजा जाता है।",
   "By people": "लोगों द्वारा",
   "CA certificates": "CA प्रमाणपत्र",
   "Cache the result for": "परिणाम कैश रखें",
@@ -357,6 +363,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   Circuit: "सर्किट",
   Clear: "साफ़ करें",
   "Clear {name}": "{name} साफ़ करें",
+  "Clear the language": "भाषा हटाएँ",
   Clicked: "क्लिक किया",
   Clicks: "क्लिक",
   "Clicks over time": "समय के अनुसार क्लिक",
@@ -497,8 +504,10 @@ export const HINDI: Readonly<Record<string, string>> = {
   Duration: "अवधि",
   "E-mail": "ई-मेल",
   "E-mail (SMTP)": "ई-मेल (SMTP)",
+  "E-mail address": "ई-मेल पता",
   "E-mail or key name": "ई-मेल या कुंजी का नाम",
   "E-mail subject": "ई-मेल का विषय",
+  "E-mail subject in other languages": "अन्य भाषाओं में ई-मेल का विषय",
   "Each code works once in place of an authenticator code. You won't be able to see them again.":
     "हर कोड ऑथेंटिकेटर कोड के स्थान पर एक बार काम करता है। आप इन्हें फिर नहीं देख पाएँगे।",
   "Each recipient gets a unique link, and clicks are counted. Use {SORT} where the short link should go.":
@@ -524,6 +533,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Enforce on real carriers": "वास्तविक कैरियर पर लागू करें",
   "ENROUTE for submits that ask for it.": "उन सबमिट के लिए ENROUTE जो इसे माँगते हैं।",
   "Enter a number first.": "पहले नंबर दर्ज करें।",
+  "Enter an e-mail address first.": "पहले ई-मेल पता दर्ज करें।",
   "Enter it with the client token as the webhook of your agent in the console of RCS for Business, and press Verify.":
     "इसे client token के साथ RCS for Business कंसोल में अपने एजेंट के वेबहुक के रूप में दर्ज करें और Verify दबाएँ।",
   "Enter it with your verify token in Meta's app under WhatsApp › Configuration, and subscribe to messages and message_template_status_update.":
@@ -708,6 +718,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Known providers get this URL with every message for delivery reports. For incoming messages, enter it at the provider with ?key= and the callback key.":
     "ज्ञात प्रदाताओं को डिलीवरी रिपोर्ट के लिए यह URL हर संदेश के साथ मिलता है। आने वाले संदेशों के लिए इसे प्रदाता के पास ?key= और कॉलबैक कुंजी के साथ दर्ज करें।",
   Language: "भाषा",
+  "Language of the user": "उपयोगकर्ता की भाषा",
   "Language: {name}": "भाषा: {name}",
   "Last PDUs of {systemId}": "{systemId} के पिछले PDU",
   "Last active": "पिछली गतिविधि",
@@ -1413,6 +1424,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Text and TLVs": "टेक्स्ट और TLV",
   "Text below": "नीचे का टेक्स्ट",
   "Text header": "टेक्स्ट हेडर",
+  "Text in other languages": "अन्य भाषाओं में टेक्स्ट",
   "Text not stored": "टेक्स्ट सहेजा नहीं गया",
   "Text of the header": "हेडर का टेक्स्ट",
   "Text only": "केवल टेक्स्ट",
@@ -1420,6 +1432,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Text with buttons": "बटनों वाला टेक्स्ट",
   "Text with buttons.": "बटनों वाला टेक्स्ट।",
   "Text with variables": "चरों वाला टेक्स्ट",
+  "Text without a language": "बिना भाषा वाला टेक्स्ट",
   "Texts from phones": "फ़ोन से आए टेक्स्ट",
   "Texts with variables, which requests name by templateId.": "चरों वाले टेक्स्ट, जिन्हें अनुरोध templateId से बताते हैं।",
   "Texts, cards and carousels, which requests name by templateName.":
@@ -1519,6 +1532,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "This channel has no templates yet.": "इस चैनल के टेम्पलेट अभी नहीं हैं।",
   "This code has been used.": "इस कोड का उपयोग हो चुका है।",
   "This draft has been sent. Change it to send another message.": "यह ड्राफ़्ट भेजा जा चुका है। दूसरा संदेश भेजने के लिए इसे बदलें।",
+  "This language is already listed. Remove one of the two.": "यह भाषा पहले से सूची में है। दोनों में से एक हटाएँ।",
   "This message cannot be sent": "यह संदेश नहीं भेजा जा सकता",
   "This message is not on the phone: it was not delivered.": "यह संदेश फ़ोन पर नहीं है: यह डिलीवर नहीं हुआ।",
   "This node has no bind. Other nodes hold the binds, or this node is connecting.":
@@ -1754,6 +1768,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "change in Settings": "सेटिंग में बदलें",
   "change the set-up": "सेट-अप बदलना",
   chosen: "चुना गया",
+  "Chosen like the text.": "टेक्स्ट की तरह चुना जाता है।",
   "closed (delivering)": "closed (भेज रहा है)",
   "commit {commit} of {date}": "{date} का कमिट {commit}",
   codes: "कोड",
@@ -1927,6 +1942,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "{words}, after {duration}": "{words}, {duration} बाद",
   "{zone} (yours)": "{zone} (आपका)",
   "Add header": "हेडर जोड़ें",
+  "Add language": "भाषा जोड़ें",
   "Constant headers": "स्थायी हेडर",
   "Sent with every request, such as Authorization. Values are stored encrypted and never displayed; an empty value keeps the stored one.":
     "हर अनुरोध के साथ भेजे जाते हैं, जैसे Authorization. मान एन्क्रिप्ट करके रखे जाते हैं और कभी नहीं दिखाए जाते; खाली मान पुराने को बनाए रखता है.",

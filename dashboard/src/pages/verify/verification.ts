@@ -36,6 +36,8 @@ export interface VerifyConfig extends RecordRow {
   lifeSeconds: number;
   checks: number;
   testNumbers: readonly TestNumber[];
+  texts?: Readonly<Record<string, string>>;
+  subjects?: Readonly<Record<string, string>>;
 }
 
 export interface VerifyChannel {

@@ -6,6 +6,7 @@ import type { RecordKind } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
 import { duration } from "../../parts/time-text.tsx";
 import { ChannelsInput } from "./channels-input.tsx";
+import { SubjectsInput, TextsInput } from "./languages-input.tsx";
 import { TestNumbersInput } from "./test-numbers-input.tsx";
 import type { VerifyConfig } from "./verification.ts";
 
@@ -67,6 +68,24 @@ const KIND: RecordKind<VerifyConfig> = {
       label: t("E-mail subject"),
       hint: t("May contain {code} and {minutes}."),
       input: { kind: "text" },
+      more: true,
+    },
+    {
+      name: "texts",
+      label: t("Text in other languages"),
+      hint: t(
+        "By language tag, such as hi or pt-BR. Requests choose one with locale; without a match the text above is sent.",
+      ),
+      input: { kind: "own", component: TextsInput },
+      secretFree: true,
+      more: true,
+    },
+    {
+      name: "subjects",
+      label: t("E-mail subject in other languages"),
+      hint: t("Chosen like the text."),
+      input: { kind: "own", component: SubjectsInput },
+      secretFree: true,
       more: true,
     },
     { name: "length", label: t("Code length"), input: { kind: "number", min: 4, max: 10 } },

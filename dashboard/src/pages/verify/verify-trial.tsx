@@ -1,25 +1,38 @@
 import { Alert, Anchor, Button, Grid, Group, Paper, Select, Stack, Text, TextInput, Title } from "@mantine/core";
 import { IconCheck, IconSend, IconShieldCheck } from "@tabler/icons-react";
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { post } from "../../api.ts";
+import { get, post, type Page } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
-import { useNames } from "../../parts/record/use-names.ts";
 import { useSendOnce } from "../../parts/use-send-once.ts";
+import type { VerifyConfig } from "./verification.ts";
 
 /** Sends a code and checks the user's input, as the API does. */
 export function VerifyTrial() {
-  const configs = useNames("/api/verify-configs");
+  const { data: listed } = useQuery({
+    queryKey: ["/api/verify-configs", "all"],
+    queryFn: ({ signal }) => get<Page<VerifyConfig>>("/api/verify-configs", { limit: 200 }, signal),
+  });
+  const configs = listed?.data ?? [];
   const [configId, setConfigId] = useState<string | null>(null);
   const [to, setTo] = useState("");
+  const [email, setEmail] = useState("");
+  const [language, setLanguage] = useState<string | null>(null);
   const [verifyId, setVerifyId] = useState<string | null>(null);
-  const config = configId ?? configs[0] ?? "default";
-  const body = { configId: config, to };
+  const config = configs.find(({ name }) => name === configId) ?? configs[0];
+  const { isEmailed, isOnlyEmailed } = emailUse(config);
+  const languages = languagesOf(config);
+  const body = {
+    configId: config?.name ?? "default",
+    to,
+    ...(isEmailed && email.trim() !== "" ? { email: email.trim() } : {}),
+    ...(language !== null && languages.includes(language) ? { locale: language } : {}),
+  };
   const send = useSendOnce<{ data: string }>("/v1/verify", body, {
     onSent: ({ data }) => setVerifyId(data),
   });
@@ -38,8 +51,8 @@ export function VerifyTrial() {
           <Stack>
             <Select
               label={t("Configuration")}
-              data={configs}
-              value={config}
+              data={configs.map(({ name }) => name)}
+              value={body.configId}
               onChange={(name) => change(() => setConfigId(name))}
               allowDeselect={false}
             />
@@ -50,12 +63,37 @@ export function VerifyTrial() {
               value={to}
               onChange={({ currentTarget: { value } }) => change(() => setTo(value))}
             />
+            {isEmailed && (
+              <TextInput
+                label={t("E-mail address")}
+                description={
+                  isOnlyEmailed
+                    ? t("Address of the same user. This configuration sends its codes by e-mail only.")
+                    : t("Address of the same user. Without it the channel e-mail is skipped.")
+                }
+                inputMode="email"
+                autoComplete="off"
+                value={email}
+                onChange={({ currentTarget: { value } }) => change(() => setEmail(value))}
+              />
+            )}
+            {languages.length > 0 && (
+              <Select
+                label={t("Language of the user")}
+                placeholder={t("Text without a language")}
+                data={languages}
+                value={body.locale ?? null}
+                onChange={(tag) => change(() => setLanguage(tag))}
+                clearable
+                clearButtonProps={{ "aria-label": t("Clear the language") }}
+              />
+            )}
             {send.error && <ErrorState error={send.error} title={t("The code was not sent")} />}
             <Group>
               <GuardedButton
                 leftSection={<IconSend size={16} aria-hidden />}
                 loading={send.busy}
-                whyNot={to.trim() === "" ? t("Enter a number first.") : verifyId ? t("A code has been sent.") : null}
+                whyNot={whyNotSend({ to, email, isOnlyEmailed, isSent: verifyId !== null })}
                 onClick={send.send}
               >
                 {verifyId ? t("Sent") : t("Send code")}
@@ -75,6 +113,29 @@ export function VerifyTrial() {
       </Grid.Col>
     </Grid>
   );
+}
+
+function emailUse(config: VerifyConfig | undefined): { isEmailed: boolean; isOnlyEmailed: boolean } {
+  const channels = config?.channels ?? [];
+  const isEmailed = channels.some(({ channel }) => channel === "email");
+  return { isEmailed, isOnlyEmailed: isEmailed && channels.every(({ channel }) => channel === "email") };
+}
+
+/** The languages in which a configuration has a text or a subject of its own. */
+const languagesOf = (config: VerifyConfig | undefined): string[] =>
+  [...new Set([...Object.keys(config?.texts ?? {}), ...Object.keys(config?.subjects ?? {})])].toSorted();
+
+interface Ready {
+  to: string;
+  email: string;
+  isOnlyEmailed: boolean;
+  isSent: boolean;
+}
+
+function whyNotSend({ to, email, isOnlyEmailed, isSent }: Ready): string | null {
+  if (to.trim() === "") return t("Enter a number first.");
+  if (isOnlyEmailed && email.trim() === "") return t("Enter an e-mail address first.");
+  return isSent ? t("A code has been sent.") : null;
 }
 
 const Waiting = () => (
