@@ -162,6 +162,13 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
+/** A count that stops at a limit. */
+export interface Counted {
+  count: number;
+  /** True if there are more. */
+  more: boolean;
+}
+
 /** The state of a list, in the form that `DataTable` takes. */
 interface TableState<T> {
   rows: T[];

@@ -249,6 +249,7 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["GET",    "/api/callbacks/:id",                          "manage",  "viewer", getCallback],
   ["POST",   "/api/callbacks/:id/resend",                   "manage",  "member", resendCallback],
   ["GET",    "/api/optouts",                                "manage",  "viewer", optOutRoutes],
+  ["GET",    "/api/optout-count",                           "manage",  "viewer", optOutRoutes],
   ["POST",   "/api/optouts",                                "manage",  "member", optOutRoutes],
   ["GET",    "/api/optouts/:number",                        "manage",  "viewer", optOutRoutes],
   ["DELETE", "/api/optouts/:number",                        "manage",  "member", optOutRoutes],

@@ -11,6 +11,8 @@ export interface OptOutStore {
   removeOptOut(accountId: number, number: string, before?: number, list?: OptOutList): Promise<boolean>;
   findOptOut(accountId: number, number: string): Promise<OptOut | null>;
   listOptOuts(accountId: number, after: string | null, limit: number): Promise<Page<OptOut, string>>;
+  /** Numbers on the live list, counted up to `atMost`. */
+  countOptOuts(accountId: number, atMost: number): Promise<number>;
   /** For each number, true if it is on its account's list. */
   areOptedOut(batch: readonly { accountId: number; number: string; test?: boolean }[]): Promise<readonly boolean[]>;
 }
@@ -67,6 +69,20 @@ export function createOptOutQueries({ db, isAmong }: Engine): OptOutStore {
       if (after !== null) query = query.where("number", ">", after);
       const rows = await query.orderBy("number").limit(limit).execute();
       return { rows: rows.map(optOutOf), next: rows.length === limit ? (rows.at(-1)?.number ?? null) : null };
+    },
+
+    async countOptOuts(accountId, atMost) {
+      const some = db
+        .selectFrom("optouts")
+        .select(sql<number>`1`.as("one"))
+        .where("account_id", "=", accountId)
+        .limit(atMost)
+        .as("some");
+      const { count } = await db
+        .selectFrom(some)
+        .select(sql<number>`count(*)`.as("count"))
+        .executeTakeFirstOrThrow();
+      return count;
     },
 
     async areOptedOut(batch) {

@@ -68,6 +68,7 @@ export const READS = {
   findStops:              "pipeline",
   findOptOut:             "pipeline",
   listOptOuts:            "reporting",
+  countOptOuts:           "reporting",
 
   findBalance:            "pipeline",
   listLedger:             "reporting",

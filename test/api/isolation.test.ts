@@ -375,6 +375,7 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: "/api/optouts?accountId=1", expected: 200 },
     { path: `/api/optouts?cursor=${Number(VICTIM_NUMBER) - 1}`, expected: 200 },
   ],
+  "GET /api/optout-count": () => [{ path: "/api/optout-count?accountId=1", expected: 200 }],
   "POST /api/optouts": () => [{ path: "/api/optouts", body: { number: "15550100100", accountId: 1 }, expected: 200 }],
   "GET /api/optouts/:number": () => [{ path: `/api/optouts/${VICTIM_NUMBER}`, expected: 404 }],
   "DELETE /api/optouts/:number": () => [{ path: `/api/optouts/${VICTIM_NUMBER}`, expected: 404 }],

@@ -18,6 +18,7 @@ test("a list of opt-outs is imported once, until it changes", async () => {
     await begin.click();
     await dialog.getByText(/2 numbers? (?:is|are)/).waitFor();
     expect(await begin.isDisabled()).toBe(true);
+    await page.getByRole("status").getByText("2 numbers on the list").waitFor();
     await dialog.getByLabel("Numbers").fill("15550114003");
     expect(await dialog.getByRole("button", { name: "Import 1" }).isEnabled()).toBe(true);
     expect(errors).toEqual([]);

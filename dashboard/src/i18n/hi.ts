@@ -827,6 +827,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   Mode: "मोड",
   More: "अधिक",
   "More settings": "अधिक सेटिंग्स",
+  "More than {count} numbers on the list": "सूची में {count} से ज़्यादा नंबर",
   "More to send": "और भेजें",
   "My account": "मेरा खाता",
   Name: "नाम",
@@ -1873,7 +1874,9 @@ export const HINDI: Readonly<Record<string, string>> = {
   "{count} further requests are not listed: of each key at most ten successes per second are.":
     "{count} और अनुरोध सूची में नहीं हैं: हर कुंजी के प्रति सेकंड अधिकतम दस सफल अनुरोध दिखते हैं।",
   "{count} number": "{count} नंबर",
+  "{count} number on the list": "सूची में {count} नंबर",
   "{count} numbers": "{count} नंबर",
+  "{count} numbers on the list": "सूची में {count} नंबर",
   "{count} parts": "{count} भाग",
   "{count} per page": "प्रति पेज {count}",
   "{count} recipients": "{count} प्राप्तकर्ता",

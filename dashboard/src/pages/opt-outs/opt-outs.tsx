@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { IconBan } from "@tabler/icons-react";
-import { ApiError, get, removeListed, usePages } from "../../api.ts";
+import { ApiError, get, removeListed, usePages, type Counted } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
 import { csvLine, isoOf } from "../../parts/csv.ts";
 import { curlOf } from "../../parts/curl.ts";
@@ -18,6 +18,7 @@ import { AddOptOut } from "./add-opt-out.tsx";
 import { ImportButton } from "./import-button.tsx";
 
 const PATH = "/api/optouts";
+const COUNT_PATH = "/api/optout-count";
 
 interface OptOut {
   number: string;
@@ -61,7 +62,13 @@ export default function OptOuts() {
   const [filters, change] = useUrlState(["number"]);
   const wanted = WHOLE_NUMBER.test(filters.number) ? filters.number.replace("+", "") : "";
   const { table } = usePages<OptOut>(PATH);
-  const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: [PATH] });
+  const { data: counted } = useQuery({
+    queryKey: [COUNT_PATH],
+    queryFn: ({ signal }) => get<Counted>(COUNT_PATH, {}, signal),
+  });
+  const refresh = async (): Promise<void> => {
+    await Promise.all([PATH, COUNT_PATH].map((path) => client.invalidateQueries({ queryKey: [path] })));
+  };
   const columns = columnsWith((number) => removeListed(`${PATH}/${number}`, refresh));
   return (
     <>
@@ -91,6 +98,11 @@ export default function OptOuts() {
           placeholder="15550100100"
           leading
         />
+        {counted && (
+          <Text size="sm" c="dimmed" role="status" mb={8}>
+            {countText(counted)}
+          </Text>
+        )}
       </FilterBar>
       {wanted === "" ? (
         <DataTable
@@ -112,6 +124,11 @@ export default function OptOuts() {
       )}
     </>
   );
+}
+
+function countText({ count, more }: Counted): string {
+  if (more) return t("More than {count} numbers on the list", { count });
+  return t(count === 1 ? "{count} number on the list" : "{count} numbers on the list", { count });
 }
 
 interface FoundProps {
