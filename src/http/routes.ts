@@ -66,7 +66,7 @@ import { cancelMessages } from "./public/cancel.ts";
 import { sendChat } from "./public/chatapp.ts";
 import { listEvents } from "./public/events.ts";
 import { getInbound, listInbound } from "./public/inbound.ts";
-import { getMessage, listMessages } from "./public/messages.ts";
+import { countMessages, getMessage, listMessages } from "./public/messages.ts";
 import { sendMessage } from "./public/send-message.ts";
 import { previewChat, previewRcs, previewSms } from "./public/preview.ts";
 import { sendRcs } from "./public/rcs.ts";
@@ -120,6 +120,7 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["DELETE", "/v1/audience-numbers/:number",                "manage",  "member", audienceRoutes],
   ["GET",    "/api/messages",                               "manage",  "viewer", listOperatorMessages],
   ["GET",    "/api/messages/:messageId",                    "manage",  "viewer", getOperatorMessage],
+  ["GET",    "/api/message-count",                          "manage",  "viewer", countMessages],
   ["POST",   "/api/session",                                "-",       "public", logInRoute],
   ["GET",    "/api/session",                                "-",       "self",   getSession],
   ["DELETE", "/api/session",                                "-",       "self",   logOutRoute],

@@ -241,6 +241,11 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/api/messages?cursor=${nextAfter(messageId)}`, expected: 200 },
     { path: "/api/messages?type=TRANS", expected: 200 },
   ],
+  "GET /api/message-count": ({ messageId }) => [
+    { path: "/api/message-count?accountId=1", expected: 200 },
+    { path: `/api/message-count?messageId=${messageId}`, expected: 200 },
+    { path: `/api/message-count?recipient=${VICTIM_NUMBER}`, expected: 200 },
+  ],
   "GET /api/messages/:messageId": ({ messageId }) => [{ path: `/api/messages/${messageId}`, expected: 404 }],
   "GET /api/users": ({ userId }) => [
     { path: "/api/users?accountId=1", expected: 200 },
@@ -507,6 +512,7 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
       "GET /v1/audiences/:id/recipients",
       "GET /api/messages",
       "GET /api/messages/:messageId",
+      "GET /api/message-count",
       "GET /api/live",
       "GET /api/verifications",
       "GET /api/requests",

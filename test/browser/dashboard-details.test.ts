@@ -153,11 +153,11 @@ test("the audit log shows a name for each operation", async () => {
   });
 });
 
-test("the list of messages takes more on a page, and says whether there are more", async () => {
+test("the list of messages takes more on a page, and says how many there are", async () => {
   const to = Array.from({ length: 60 }, (_, n) => String(15550117000 + n));
   await dashboard.server.send({ to, campaignName: "pages" });
   await dashboard.visit("/messages?campaignName=pages", async ({ page, errors }) => {
-    await page.getByText("50 shown, there are more").waitFor();
+    await page.getByText("50 of 60 shown").waitFor();
     await page.getByLabel("Messages per page").first().click();
     await page.getByRole("option", { name: "100 per page" }).click();
     await page.getByText("60 in all").waitFor();

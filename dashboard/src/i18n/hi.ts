@@ -1931,6 +1931,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   "{resent} so far; checking {name}…": "अब तक {resent}; {name} की जाँच हो रही है…",
   "{role} of {name}": "{name} के {role}",
   "{rows} in all": "कुल {rows}",
+  "{rows} of {count} shown": "{count} में से {rows} दिखाए गए",
+  "{rows} of more than {count} shown": "{count} से ज़्यादा में से {rows} दिखाए गए",
   "{rows} rows checked": "{rows} पंक्तियाँ जाँची गईं",
   "{rows} shown, there are more": "{rows} दिखाए गए, और भी हैं",
   "{same} records unchanged.": "{same} रिकॉर्ड अपरिवर्तित।",

@@ -1,4 +1,4 @@
-import { Type } from "../../lib/schema.ts";
+import { Type, type Infer } from "../../lib/schema.ts";
 import { CUSTOMER_EVENTS, renderCustomerTimeline } from "../../pipeline/timeline.ts";
 import { PAUSED_MS } from "../../model/catalog.ts";
 import {
@@ -13,7 +13,8 @@ import {
 } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, refuseFaults, type Fault } from "../../model/problem.ts";
-import type { MessageFilter, StoredMessage } from "../../store/store.ts";
+import type { MessageFilter, Position, StoredMessage } from "../../store/store.ts";
+import { CountView, countView } from "../count.ts";
 import { seesMasked } from "../hide-numbers.ts";
 import { readLimit, readTime } from "../pagination.ts";
 import { choiceParameter, pageParameters, phoneParameter, textParameter, timeParameter } from "../parameters.ts";
@@ -63,10 +64,49 @@ export async function readPage(
   if (query.cursor !== undefined && !after)
     faults.push({ parameter: "cursor", message: "cursor is the nextCursor of an earlier response." });
   refuseFaults(faults);
-  if (seesTestsOnly(caller) && filter.test === false) return { rows: [], nextCursor: null };
-  const view = { ...filter, ...(seesTestsOnly(caller) && { test: true }) };
+  const view = viewOf(filter, caller);
+  if (!view) return { rows: [], nextCursor: null };
   const { rows, next } = await store.listMessages(caller.account.id, view, after, limit);
   return { rows, nextCursor: next && messageIdOf(next) };
+}
+
+/** The filter for the messages that the caller may see; null if there are none. */
+function viewOf(filter: MessageFilter, caller: AuthenticCall["caller"]): MessageFilter | null {
+  if (!seesTestsOnly(caller)) return filter;
+  return filter.test === false ? null : { ...filter, test: true };
+}
+
+/** Messages that a count reads at once. */
+const COUNT_STEP = 500;
+const COUNT_MAX = 10_000;
+/** Time after which a count returns what it has counted. */
+const COUNT_MS = 2000;
+
+/** Counts the messages that match the query, up to a limit of number and of time. They are read like a list, in its order. */
+async function count(
+  { store, clock }: Services,
+  { query, caller }: Pick<AuthenticCall, "query" | "caller">,
+): Promise<Infer<typeof CountView>> {
+  const faults: Fault[] = [];
+  const filter = readFilter(query, seesMasked(caller), faults);
+  refuseFaults(faults);
+  const view = viewOf(filter, caller);
+  if (!view) return { count: 0, more: false };
+  const startedAt = clock.monotonic();
+  let counted = 0;
+  let after: Position | null = null;
+  do {
+    const { rows, next }: Awaited<ReturnType<typeof store.listMessages>> = await store.listMessages(
+      caller.account.id,
+      view,
+      after,
+      Math.min(COUNT_STEP, COUNT_MAX + 1 - counted),
+    );
+    counted += rows.length;
+    after = next;
+    if (after && clock.monotonic() - startedAt >= COUNT_MS) return { count: Math.min(counted, COUNT_MAX), more: true };
+  } while (after && counted <= COUNT_MAX);
+  return countView(counted, COUNT_MAX);
 }
 
 function readFilter(query: AuthenticCall["query"], isMasked: boolean, faults: Fault[]): MessageFilter {
@@ -290,6 +330,23 @@ export const LIST_QUERY = {
   from: timeParameter("Accepted at this time or later: epoch milliseconds or ISO 8601."),
   to: timeParameter("Accepted before this time.", "end"),
   ...pageParameters(exampleMessage.messageId),
+};
+
+const { limit: _limit, cursor: _cursor, ...COUNT_QUERY } = LIST_QUERY;
+
+export const countMessages: KeyedRoute = {
+  method: "GET",
+  path: "/api/message-count",
+  family: "plain",
+  scope: "manage",
+  testKeys: "read",
+  group: "Messages",
+  summary: "Count messages",
+  description: `Counts the messages that match all filters, up to ${COUNT_MAX.toLocaleString("en")} of them, and for two seconds at most.`,
+  query: COUNT_QUERY,
+  response: CountView,
+  responseExample: { count: 1312, more: false },
+  handle: count,
 };
 
 export const listMessages: KeyedRoute = {

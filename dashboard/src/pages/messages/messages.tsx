@@ -1,8 +1,9 @@
 import { Anchor, Button, Center, Group, Select, Switch, Text } from "@mantine/core";
 import { IconArrowUp, IconMessageOff } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { usePages } from "../../api.ts";
+import { get, usePages, type Counted } from "../../api.ts";
 import type { Message } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import { ChannelBadge } from "../../parts/channel.tsx";
@@ -59,6 +60,14 @@ function excerptOf({ text, erased, templateName }: Message): string {
   return erased ? t("Text not stored") : "–";
 }
 
+/** Live messages may be newer than the count. */
+function shownOf(rows: number, total: Counted | undefined): string {
+  if (!total || total.count <= rows) return t("{rows} shown, there are more", { rows });
+  return total.more
+    ? t("{rows} of more than {count} shown", { rows, count: total.count })
+    : t("{rows} of {count} shown", { rows, count: total.count });
+}
+
 /** All messages, newest first. */
 export default function Messages() {
   const [filters, change] = useUrlState(FILTER_NAMES);
@@ -70,6 +79,13 @@ export default function Messages() {
   const query = useMemo(() => ({ ...queryOf(JSON.parse(key) as typeof filters), limit: size }), [key, size]);
   const { table, rows, query: list } = usePages<Message>("/api/messages", query);
   const tail = useTail(query, rows, live && list.isSuccess);
+  // A list without a next page shows its own number.
+  const total = useQuery({
+    queryKey: ["/api/message-count", query],
+    queryFn: ({ signal }) => get<Counted>("/api/message-count", { ...query, limit: undefined }, signal),
+    enabled: list.isSuccess && table.hasMore,
+    retry: false,
+  });
   const fresh = tail.fresh.length;
   const filtered = FILTER_NAMES.some((name) => filters[name] !== "");
 
@@ -100,7 +116,10 @@ export default function Messages() {
             radius="xl"
             size="xs"
             leftSection={<IconArrowUp size={15} aria-hidden />}
-            onClick={tail.show}
+            onClick={() => {
+              tail.show();
+              void total.refetch();
+            }}
             data-new
           >
             {fresh}
@@ -148,9 +167,7 @@ export default function Messages() {
       {rows.length > 0 && (
         <Group justify="flex-end" mt="sm" gap="md">
           <Text size="xs" c="dimmed" role="status">
-            {table.hasMore
-              ? t("{rows} shown, there are more", { rows: rows.length })
-              : t("{rows} in all", { rows: rows.length })}
+            {table.hasMore ? shownOf(rows.length, total.data) : t("{rows} in all", { rows: rows.length })}
           </Text>
           <Select
             size="xs"
