@@ -11,6 +11,7 @@ import { carrierRoutes } from "./admin/carriers.ts";
 import { sendThroughCarrier } from "./admin/carrier-send.ts";
 import { pullCarrierTemplates } from "./admin/carrier-templates.ts";
 import { carrierStateRoutes } from "./admin/carrier-state.ts";
+import { clearPhones } from "./admin/clear-phones.ts";
 import { getConfig, putConfig } from "./admin/config.ts";
 import { credentialRoutes } from "./admin/credentials.ts";
 import { identityHookRoutes } from "./admin/identity-hooks.ts";
@@ -268,6 +269,7 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["GET",    "/api/config",                                 "manage",  "viewer", getConfig],
   ["PUT",    "/api/config",                                 "manage",  "owner",  putConfig],
   ["GET",    "/api/simulator/phones",                       "manage",  "viewer", listPhones],
+  ["POST",   "/api/simulator/phones/clear",                 "manage",  "member", clearPhones],
   ["GET",    "/api/simulator/phones/:number/messages",      "manage",  "viewer", listPhoneMessages],
   ["POST",   "/api/simulator/phones/:number/reply",         "manage",  "member", replyFromPhone],
   ["POST",   "/api/simulator/phones/:number/tap",           "manage",  "member", tapOnPhone],

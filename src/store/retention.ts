@@ -19,6 +19,11 @@ export interface RetentionStore {
   eraseKeptTexts(accountId: number, before: number, after: Cursor, limit: number): Promise<Sweep>;
   /** Deletes rows of one kind that are past their retention. Scans at most `limit` rows after a position. */
   deleteExpired(kind: Expiring, cutoff: Cutoff, after: Cursor, limit: number): Promise<Sweep>;
+  /**
+   * Deletes simulated phones without messages and without a name, and counts the messages of the others anew, `limit` of each.
+   * Returns the larger number of changed rows.
+   */
+  removeEmptyPhones(accountId: number, limit: number): Promise<number>;
 }
 
 export interface Sweep {
@@ -320,5 +325,23 @@ export function createRetention({ db, inBackground, deletingMessages }: Engine):
       kind in RANGES
         ? deleteRange(RANGES[kind as keyof typeof RANGES], cutoff, after, limit)
         : deletePicked(PICKS[kind as keyof typeof PICKS], cutoff, limit),
+
+    async removeEmptyPhones(accountId, limit) {
+      const ofPhone = sql`from phone_messages where phone_messages.account_id = phones.account_id
+        and phone_messages.number = phones.number`;
+      // The count stands in both conditions: a phone that gets a message meanwhile has another one, and is left alone.
+      const among = (condition: RawBuilder<unknown>): RawBuilder<boolean> =>
+        sql`account_id = ${accountId} and (number, message_count) in (select number, message_count from phones
+          where account_id = ${accountId} and ${condition} limit ${limit})`;
+      const isEmpty = among(sql`name is null and not exists (select 1 ${ofPhone} ${EACH})`);
+      const isMiscounted = among(sql`(name is not null or exists (select 1 ${ofPhone} ${EACH}))
+        and message_count <> (select count(*) ${ofPhone})`);
+      const { changes } = await inBackground([
+        compile(deleteFrom("phones", isEmpty)),
+        compile(sql`update phones set message_count = (select count(*) ${ofPhone}),
+          last_message_at = (select max(received_at) ${ofPhone}) where ${isMiscounted}`),
+      ]);
+      return Math.max(...changes);
+    },
   };
 }

@@ -407,6 +407,9 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: "/api/simulator/phones", expected: 200 },
     { path: `/api/simulator/phones?cursor=${Number(VICTIM_NUMBER) - 1}`, expected: 200 },
   ],
+  "POST /api/simulator/phones/clear": () => [
+    { path: "/api/simulator/phones/clear", body: { receivedBefore: 9_000_000_000_000, accountId: 1 }, expected: 200 },
+  ],
   "GET /api/simulator/phones/:number/messages": ({ phoneMessageId }) => [
     { path: `/api/simulator/phones/${VICTIM_NUMBER}/messages`, expected: 200 },
     {

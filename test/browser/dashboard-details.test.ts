@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { choose, faultsInAllVariants, faultsOf, openDashboard, type Dashboard } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { openSink } from "../support/sink.ts";
 
 let dashboard: Dashboard;
@@ -56,6 +57,29 @@ test("the list of phones shows whole numbers on a small screen", async () => {
     expect(await label.evaluate((node) => node.scrollWidth <= node.clientWidth)).toBe(true);
     expect(await faultsInAllVariants(page)).toEqual([]);
   });
+});
+
+test("the simulated phones are cleared after a confirmation", async () => {
+  const { server } = dashboard;
+  const to = "15550114950";
+  await server.send({ to });
+  await eventually(
+    () => server.app.store.listUnreported(Number.MAX_SAFE_INTEGER, 10),
+    ({ length }) => length === 0,
+  );
+  await dashboard.visit(`/phones/${to}`, async ({ page, errors }) => {
+    const list = page.getByRole("region", { name: "Phones" });
+    await list.getByText(`+${to}`).waitFor();
+    await page.getByRole("button", { name: "Clear phones" }).click();
+    const question = page.getByRole("dialog", { name: "Clear all phones?" });
+    expect(await faultsOf(page)).toEqual([]);
+    await question.getByRole("button", { name: "Clear phones" }).click();
+    await list.getByText(`+${to}`).waitFor({ state: "detached" });
+    expect(await page.getByRole("button", { name: "Clear phones" }).getAttribute("aria-disabled")).toBe("true");
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+  expect(await server.onPhone(to)).toEqual([]);
 });
 
 test("the mode of credits leads to the setting", async () => {

@@ -363,6 +363,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   Circuit: "सर्किट",
   Clear: "साफ़ करें",
   "Clear {name}": "{name} साफ़ करें",
+  "Clear all phones?": "सभी फ़ोन खाली करें?",
+  "Clear phones": "फ़ोन खाली करें",
   "Clear the language": "भाषा हटाएँ",
   Clicked: "क्लिक किया",
   Clicks: "क्लिक",
@@ -1493,6 +1495,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "The phone got the message, but the carrier's response is lost.": "फ़ोन को संदेश मिला, पर कैरियर का उत्तर खो गया।",
   "The phone is switched off": "फ़ोन बंद है",
   "The phone_number_id in WhatsApp. Default: the carrier's.": "WhatsApp का phone_number_id। डिफ़ॉल्ट: कैरियर का।",
+  "The phones have no messages.": "फ़ोनों पर कोई संदेश नहीं है।",
   "The previous secret also signs until": "पिछला सीक्रेट भी इस समय तक हस्ताक्षर करता है:",
   "The product whose API your program uses, or SMPP for a client that binds.":
     "वह उत्पाद जिसकी API आपका प्रोग्राम उपयोग करता है, या बाइंड करने वाले क्लाइंट के लिए SMPP।",
@@ -1779,6 +1782,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   "data_coding of flash messages in the default alphabet.": "डिफ़ॉल्ट वर्णमाला में फ़्लैश संदेशों का data_coding।",
   days: "दिन",
   deleted: "हटाया गया",
+  "Deletes all messages on the simulated phones. The list of messages stays. Messages that wait for their delivery report stay on their phones.":
+    "सिम्युलेटेड फ़ोनों के सभी संदेश हटाता है। संदेशों की सूची रहती है। जिन संदेशों की डिलीवरी रिपोर्ट बाकी है, वे अपने फ़ोन पर रहते हैं।",
   "delivery report": "डिलीवरी रिपोर्ट",
   empty: "खाली",
   everything: "सब कुछ",
