@@ -9,6 +9,9 @@ export interface Message {
   sender: string;
   recipient: string;
   text: string;
+  encoding: string | null;
+  dataCoding: number | null;
+  udh: string | null;
   erased: boolean;
   templateName: string | null;
   status: "Pending" | "Delivered" | "Failed";
@@ -83,7 +86,9 @@ export interface PhoneMessage {
   /** Subject and body of an e-mail. */
   email?: string;
   subject?: string;
-  encoding?: string;
+  encoding?: string | null;
+  dataCoding?: number | null;
+  udh?: string | null;
   flash?: boolean;
   parts?: readonly string[];
   kind?: string;

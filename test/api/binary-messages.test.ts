@@ -76,6 +76,7 @@ describe.each(ENGINES)("a binary message on %s", (engine) => {
     expect(submit).toMatchObject({ esmClass: 0x40, dataCoding: 0x15 });
     expect(submit?.shortMessage.toString("hex")).toBe(`${PORTS}00ff1b41`);
     expect(await messageTo(to)).toMatchObject({ text: "00ff1b41", segments: 1, credits: 1 });
+    expect(await messageTo(to)).toMatchObject({ encoding: "binary", dataCoding: 0x15, udh: PORTS });
   });
 
   test("alt-dcs chooses the group of data_coding, and a header without a coding marks data", async () => {

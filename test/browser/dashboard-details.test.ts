@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { choose, faultsInAllVariants, faultsOf, openDashboard, type Dashboard } from "../support/browser.ts";
+import { createLogin } from "../support/credential.ts";
 import { eventually } from "../support/eventually.ts";
 import { openSink } from "../support/sink.ts";
 
@@ -80,6 +81,38 @@ test("the simulated phones are cleared after a confirmation", async () => {
     expect(errors).toEqual([]);
   });
   expect(await server.onPhone(to)).toEqual([]);
+});
+
+test("a binary message is shown in hexadecimal with its data coding, and not as text", async () => {
+  const { server } = dashboard;
+  const { username, password } = await createLogin(server, "kannel");
+  const to = "15550114960";
+  const query = new URLSearchParams({ username, password, from: "HELIOG", to, coding: "1", mclass: "1" });
+  const octets = "udh=%06%05%04%15%82%15%83&text=%00%FF%1B%41";
+  expect((await fetch(`${server.url}/cgi-bin/sendsms?${query.toString()}&${octets}`)).status).toBe(202);
+  const sent = await server.request<{ data: { messageId: string }[] }>("GET", `/v1/messages?recipient=${to}`);
+  const messageId = sent.body.data[0]?.messageId ?? "";
+  await server.settled(messageId);
+  await dashboard.visit(`/messages?recipient=${to}`, async ({ page, errors }) => {
+    await page.getByRole("cell", { name: "Binary message", exact: true }).waitFor();
+    await page.getByRole("link", { name: to }).click();
+    const preview = page
+      .getByRole("region", { name: "On the phone" })
+      .or(page.getByRole("region", { name: "Preview" }));
+    await preview.getByText("00 ff 1b 41", { exact: true }).waitFor();
+    await preview.getByText("Data coding 21 (0x15)").waitFor();
+    const facts = page.getByRole("region", { name: "Details" });
+    await facts.getByText("06 05 04 15 82 15 83").waitFor();
+    // The composer has no octets, and the segments of a text would be wrong.
+    expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0);
+    expect(await page.getByRole("region", { name: "Segments" }).count()).toBe(0);
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    await preview.getByRole("link", { name: "Simulated phone" }).click();
+    await page.locator("[data-octets]").getByText("00 ff 1b 41", { exact: true }).waitFor();
+    await page.getByText("User data header 06 05 04 15 82 15 83").waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    expect(errors).toEqual([]);
+  });
 });
 
 test("the mode of credits leads to the setting", async () => {

@@ -540,8 +540,14 @@ export interface Message {
   sender: string;
   /** The phone number, without plus. */
   recipient: string;
-  /** As it was sent; empty once it was erased, and where cards hold the words. */
+  /** As it was sent; the octets of a binary message in hexadecimal; empty once it was erased, and where cards hold the words. */
   text: string;
+  /** Encoding of an SMS whose text is kept: gsm7, ucs2 or binary. Otherwise null. */
+  encoding: string | null;
+  /** `data_coding` of a binary message if the request named one. Otherwise null. */
+  dataCoding: number | null;
+  /** User data header of the request, in hexadecimal. Null if it had none. */
+  udh: string | null;
   /** The time for which texts are kept is over, or it was a one-time password. */
   erased: boolean;
   /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */
@@ -680,8 +686,14 @@ export interface MessageWithTimeline {
   sender: string;
   /** The phone number, without plus. */
   recipient: string;
-  /** As it was sent; empty once it was erased, and where cards hold the words. */
+  /** As it was sent; the octets of a binary message in hexadecimal; empty once it was erased, and where cards hold the words. */
   text: string;
+  /** Encoding of an SMS whose text is kept: gsm7, ucs2 or binary. Otherwise null. */
+  encoding: string | null;
+  /** `data_coding` of a binary message if the request named one. Otherwise null. */
+  dataCoding: number | null;
+  /** User data header of the request, in hexadecimal. Null if it had none. */
+  udh: string | null;
   /** The time for which texts are kept is over, or it was a one-time password. */
   erased: boolean;
   /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */

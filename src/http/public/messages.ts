@@ -7,9 +7,11 @@ import {
   customerStatus,
   isErased,
   isEncrypted,
+  isSms,
   messageIdOf,
   parseMessageId,
   ROUTE_CLASSES,
+  type MessageContent,
 } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, refuseFaults, type Fault } from "../../model/problem.ts";
@@ -187,6 +189,7 @@ export function messageView(message: StoredMessage): object {
     sender: message.sender,
     recipient: message.recipient,
     text: message.content.text,
+    ...encodingView(message.content),
     erased: isErased(message.content) || isEncrypted(message.content),
     templateName: "templateName" in message.content ? (message.content.templateName ?? null) : null,
     status: customerStatus(state),
@@ -204,6 +207,11 @@ export function messageView(message: StoredMessage): object {
   };
 }
 
+const encodingView = (content: MessageContent): object =>
+  isSms(content)
+    ? { encoding: content.encoding, dataCoding: content.dataCoding ?? null, udh: content.udh ?? null }
+    : { encoding: null, dataCoding: null, udh: null };
+
 const nullableString = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const nullableTime = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
 
@@ -213,7 +221,15 @@ export const MESSAGE_FIELDS = {
   type: Type.String({ description: "Route type: TRANS, PROMO or OTP." }),
   sender: Type.String({ description: "Sender ID, bot or business number." }),
   recipient: Type.String({ description: "The phone number, without plus." }),
-  text: Type.String({ description: "As it was sent; empty once it was erased, and where cards hold the words." }),
+  text: Type.String({
+    description:
+      "As it was sent; the octets of a binary message in hexadecimal; empty once it was erased, and where cards hold the words.",
+  }),
+  encoding: nullableString("Encoding of an SMS whose text is kept: gsm7, ucs2 or binary. Otherwise null."),
+  dataCoding: Type.Union([Type.Integer(), Type.Null()], {
+    description: "`data_coding` of a binary message if the request named one. Otherwise null.",
+  }),
+  udh: nullableString("User data header of the request, in hexadecimal. Null if it had none."),
   erased: Type.Boolean({ description: "The time for which texts are kept is over, or it was a one-time password." }),
   templateName: nullableString(
     "The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text.",
@@ -266,6 +282,9 @@ export const exampleMessage = {
   sender: "HELIOG",
   recipient: "15550100100",
   text: "Your order 4711 is on its way.",
+  encoding: "gsm7",
+  dataCoding: null,
+  udh: null,
   erased: false,
   templateName: null,
   status: "Delivered",

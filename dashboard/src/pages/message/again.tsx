@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import type { Message } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
+import { isBinary } from "../../parts/phone/octets.tsx";
 
 /** Opens the composer with the same content, for the same or another recipient. Sends nothing. */
 export function Again({ message }: { message: Message }) {
@@ -22,8 +23,8 @@ export function Again({ message }: { message: Message }) {
     }
   }
 
-  // A text that is not stored cannot be sent again.
-  if (message.erased) return null;
+  // A text that is not stored cannot be sent again, and the composer has no octets.
+  if (message.erased || isBinary(message)) return null;
   return (
     <>
       <Button

@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import type { Message } from "../../api-types.ts";
 import { ownUrl } from "../../base.ts";
 import { t } from "../../i18n/t.ts";
+import { codingText, isBinary, pairsOf } from "../../parts/phone/octets.tsx";
 import { duration, TimeText } from "../../parts/time-text.tsx";
 
 /** Our error codes are in capitals and have a reference page; carriers' codes have none. */
@@ -34,6 +35,14 @@ export function Facts({ message }: { message: Message }) {
           <Fact name={t("Carrier")}>{carrier ?? "–"}</Fact>
           <Fact name={t("Attempts")}>{attempts}</Fact>
           {channel === "sms" && <Fact name={t("Segments")}>{segments}</Fact>}
+          {isBinary(message) && <Fact name={t("Data coding")}>{codingText(message.dataCoding)}</Fact>}
+          {message.udh !== null && (
+            <Fact name={t("User data header")}>
+              <Text size="sm" ff="monospace">
+                {pairsOf(message.udh)}
+              </Text>
+            </Fact>
+          )}
           <Fact name={t("Credits")}>{credits}</Fact>
           {campaignName !== null && (
             <Fact name={t("Campaign")}>

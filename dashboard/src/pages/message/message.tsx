@@ -12,6 +12,7 @@ import { curlOf } from "../../parts/curl.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
+import { isBinary } from "../../parts/phone/octets.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { useMay } from "../../session.tsx";
 import { Again } from "./again.tsx";
@@ -105,7 +106,9 @@ export default function MessageInspector() {
           <Stack gap="xl">
             <Rendered message={data} />
             <Facts message={data} />
-            {mayWrite && data.channel === "sms" && !data.erased && data.text !== "" && <Segments message={data} />}
+            {mayWrite && data.channel === "sms" && !data.erased && data.text !== "" && !isBinary(data) && (
+              <Segments message={data} />
+            )}
           </Stack>
         </Grid.Col>
       </Grid>

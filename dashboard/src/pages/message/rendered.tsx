@@ -64,12 +64,26 @@ export function Rendered({ message }: { message: Message }) {
   );
 }
 
-const wordsOf = ({ messageId, recipient, sender, channel, text, templateName, createdAt }: Message): PhoneMessage => ({
-  id: messageId,
+function wordsOf({
   messageId,
-  to: recipient,
+  recipient,
   sender,
-  channel: channel === "chatapp" ? "chatapp" : "sms",
-  text: text === "" && templateName !== null ? t("Template {templateName}", { templateName }) : text,
-  receivedAt: createdAt,
-});
+  channel,
+  templateName,
+  createdAt,
+  ...content
+}: Message): PhoneMessage {
+  const { text, encoding, dataCoding, udh } = content;
+  return {
+    id: messageId,
+    messageId,
+    to: recipient,
+    sender,
+    channel: channel === "chatapp" ? "chatapp" : "sms",
+    text: text === "" && templateName !== null ? t("Template {templateName}", { templateName }) : text,
+    encoding,
+    dataCoding,
+    udh,
+    receivedAt: createdAt,
+  };
+}

@@ -54,7 +54,8 @@ const PAGE_SIZES = [PAGE_SIZE, "100", "200"].map((value) => ({
 
 const NO_WRAP = { whiteSpace: "nowrap" } as const;
 
-function excerptOf({ text, erased, templateName }: Message): string {
+function excerptOf({ text, encoding, erased, templateName }: Message): string {
+  if (encoding === "binary") return t("Binary message");
   if (text !== "") return text;
   if (templateName !== null) return t("Template {templateName}", { templateName });
   return erased ? t("Text not stored") : "–";

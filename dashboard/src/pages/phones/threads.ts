@@ -1,6 +1,7 @@
 import type { Inbound, PhoneMessage } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import type { Channel } from "../../parts/channel.tsx";
+import { binaryTitle, isBinary } from "../../parts/phone/octets.tsx";
 
 type Entry =
   | { kind: "in"; at: number; id: string; message: PhoneMessage }
@@ -54,6 +55,7 @@ export function threadsOf(messages: readonly PhoneMessage[], answers: readonly I
 
 /** The last message in one line. */
 export function excerptOf({ last }: Thread): string {
+  if (last.kind === "in" && isBinary(last.message)) return binaryTitle(last.message.text);
   if (last.kind === "in") return last.message.text || last.message.cards?.[0]?.title || t("A message");
   const { text, suggestionResponse, userFile } = last.inbound;
   return t("You: {text}", {

@@ -13,6 +13,7 @@ import type { Card, ChatButton, ChatHeader, PhoneMessage, Suggestion } from "../
 import { t } from "../../i18n/t.ts";
 import { TimeText } from "../time-text.tsx";
 import { Media } from "./media.tsx";
+import { isBinary, Octets } from "./octets.tsx";
 import classes from "./phone.module.css";
 
 /** The tapped suggestion or button, in the form that the simulator takes. */
@@ -82,14 +83,14 @@ function Content({ message, onTap }: Pick<Props, "message" | "onTap">) {
             {message.subject}
           </Text>
         )}
-        {text}
+        {isBinary(message) ? <Octets {...message} /> : text}
         {message.email !== undefined && (
           <Text size="xs" c="dimmed">
             {t("To {address}", { address: message.email })}
           </Text>
         )}
       </div>
-      <OtpChip text={text} />
+      {!isBinary(message) && <OtpChip text={text} />}
       {suggestions.length > 0 && (
         <div className={classes.chips}>
           {suggestions.map((suggestion) => (

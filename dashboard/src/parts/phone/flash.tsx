@@ -1,6 +1,7 @@
 import { Button, Text } from "@mantine/core";
 import type { PhoneMessage } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
+import { isBinary, Octets } from "./octets.tsx";
 import classes from "./phone.module.css";
 
 /** A flash message, which covers the screen until the user closes it. */
@@ -10,7 +11,7 @@ export function Flash({ message, onClose }: { message: PhoneMessage; onClose?: (
       <Text size="xs" c="dimmed" mb={6}>
         {t("Flash message from {sender}", { sender: message.sender })}
       </Text>
-      <Text mb="md">{message.text}</Text>
+      {isBinary(message) ? <Octets {...message} /> : <Text mb="md">{message.text}</Text>}
       {onClose && (
         <Button size="xs" variant="light" onClick={onClose}>
           {t("Dismiss")}
