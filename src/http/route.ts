@@ -121,6 +121,8 @@ export interface Call {
   body: unknown;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string | undefined>>;
+  /** Notes the view of a resource before it is changed, for the audit log. */
+  noteBefore?: (view: object) => void;
 }
 
 /** An authenticated request. */

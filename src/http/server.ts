@@ -364,9 +364,11 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, deps: 
       const isMasked = seesMasked(caller);
       const { cursorSeal } = services.loginDeps.secrets;
       const query = singleValues(request.query as Record<string, string | string[]>, route);
+      let before: object | undefined;
       const call = {
         request,
         reply,
+        noteBefore: (view: object) => void (before = view),
         caller: caller as PersonalCall["caller"],
         headers: { "idempotency-key": request.headers["idempotency-key"] },
         setHeader: (name: string, value: string) => void reply.header(name, value),
@@ -387,7 +389,7 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, deps: 
         result = await queryAs(queryCallerOf(caller, reply), () => route.handle(services, { ...call, body }));
       else result = await route.handle(services, { ...call, body });
       if (!isOpen(route) && caller) {
-        const entry = auditEntryOf(route, caller, { ...call, result, address: clientAddressOf(request) });
+        const entry = auditEntryOf(route, caller, { ...call, before, result, address: clientAddressOf(request) });
         if (entry) await writeAuditEntry(services.loginDeps, entry);
       }
       closeWhileDraining(services, reply);

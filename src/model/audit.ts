@@ -6,7 +6,15 @@ export interface Actor {
   name: string | null;
 }
 
-/** An entry of the audit log: who, what and when, without the values. */
+/** A field that a request changed. Null stands for no value. */
+export interface AuditChange {
+  /** The path of a field within an object has dots. */
+  field: string;
+  before: string | null;
+  after: string | null;
+}
+
+/** An entry of the audit log: who, what and when. */
 export interface AuditEntry {
   accountId: number;
   /** Ordered by time. */
@@ -20,6 +28,8 @@ export interface AuditEntry {
   recordName: string | null;
   /** The names of the request's fields, without their values. */
   fields: readonly string[];
+  /** Values of numbers, switches and fixed choices only: no text, number or secret is one of them. */
+  changes?: readonly AuditChange[];
   /** The client's address. */
   address: string;
 }

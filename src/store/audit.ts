@@ -1,5 +1,5 @@
 import { idFloor } from "../lib/ids.ts";
-import type { Actor, AuditEntry } from "../model/audit.ts";
+import type { Actor, AuditEntry, AuditChange } from "../model/audit.ts";
 import { listWindows, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { ReportingBudget } from "./collect-page.ts";
 import type { Engine } from "./engine.ts";
@@ -81,6 +81,7 @@ const rowOf = (entry: AuditEntry): AuditRow => ({
   record_name: entry.recordName,
   fields: JSON.stringify(entry.fields),
   address: entry.address,
+  changes: entry.changes && entry.changes.length > 0 ? JSON.stringify(entry.changes) : null,
 });
 
 const entryOf = (row: AuditRow): AuditEntry => ({
@@ -93,4 +94,5 @@ const entryOf = (row: AuditRow): AuditEntry => ({
   recordName: row.record_name,
   fields: JSON.parse(row.fields) as string[],
   address: row.address,
+  ...(row.changes !== null && { changes: JSON.parse(row.changes) as AuditChange[] }),
 });

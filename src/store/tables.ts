@@ -392,6 +392,7 @@ export interface AuditRow {
   record_name: string | null;
   fields: string;
   address: string;
+  changes: string | null;
 }
 
 export interface MessageRow {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { totpCode } from "../../src/accounts/totp.ts";
 import { SCOPES } from "../../src/model/api-key.ts";
+import { DEFAULT_GUARD } from "../../src/model/pumping.ts";
 import { ENGINES } from "../support/engines.ts";
 import { openTenants, type Tenants } from "../fuzz/tenants.ts";
 import type { Answer, ErrorBody } from "../support/test-server.ts";
@@ -33,6 +34,7 @@ interface EntryBody {
   recordId: string | null;
   recordName: string | null;
   fields: string[];
+  changes: { field: string; before: string | null; after: string | null }[];
   address: string;
 }
 
@@ -593,10 +595,53 @@ describe.each(ENGINES)("users on %s", (engine) => {
         recordId: made_.body.id,
         recordName: "canary-name",
         fields: ["name", "url", "method", "headers"],
+        changes: [],
         address: expect.stringMatching(/^10\.4\./),
       });
       expect(JSON.stringify(entry)).not.toContain("canary.example");
       expect(JSON.stringify(entry)).not.toContain(made_.body.secret);
+    });
+
+    test("the audit log has numbers, switches and choices before and after a change, and no texts", async () => {
+      const route = { name: "Night line", channel: "sms", carrier: "simulator", priority: 70, senders: ["HELIOG"] };
+      const created = await owner.request<{ id: string }>("POST", "/api/routes", route);
+      const path = `/api/routes/${created.body.id}`;
+      const changed = { name: "Day line", senders: ["OTHER"], priority: 60, weight: 1 };
+      expect((await owner.request("PATCH", path, changed)).status).toBe(200);
+      const [entry] = await entries("what=routes");
+      // An equal value is no change, and a failed request leaves no entry.
+      expect(entry).toMatchObject({
+        action: "PATCH /api/routes/{id}",
+        fields: ["name", "senders", "priority", "weight"],
+        changes: [{ field: "priority", before: "70", after: "60" }],
+      });
+      expect((await owner.request("PATCH", path, { priority: -1 })).status).toBe(400);
+      expect((await entries("what=routes"))[0]?.id).toBe(entry?.id);
+      const carrier = {
+        name: "audited",
+        adapter: "smpp",
+        smpp: { host: "127.0.0.1", systemId: "shop", password: "secret" },
+      };
+      const line = await owner.request<{ id: string }>("POST", "/api/carriers", carrier);
+      const smpp = { window: 77, password: "changed-secret", host: "127.0.0.2" };
+      expect((await owner.request("PATCH", `/api/carriers/${line.body.id}`, { smpp })).status).toBe(200);
+      const [last] = await entries("what=carriers");
+      expect(last).toMatchObject({ fields: ["smpp"], changes: [{ field: "smpp.window", after: "77" }] });
+      expect(JSON.stringify(await tenants.execute("select * from audit"))).not.toMatch(/changed-secret|127\.0\.0\.2/);
+      await owner.request("DELETE", `/api/carriers/${line.body.id}`);
+      await owner.request("DELETE", path);
+      const user = await owner.request<{ id: string }>("POST", "/api/users", {
+        email: "roles@example.com",
+        role: "viewer",
+      });
+      await owner.request("PATCH", `/api/users/${user.body.id}`, { role: "member", name: "Rolf" });
+      expect((await entries("what=users"))[0]?.changes).toEqual([{ field: "role", before: "viewer", after: "member" }]);
+      const otpGuard = { ...DEFAULT_GUARD, prefixUnused: 33 };
+      expect((await owner.request("PATCH", "/api/account", { otpGuard })).status).toBe(200);
+      expect((await entries("what=account"))[0]?.changes).toEqual([
+        { field: "otpGuard.prefixUnused", before: "20", after: "33" },
+      ]);
+      await owner.request("PATCH", "/api/account", { otpGuard: DEFAULT_GUARD });
     });
 
     test("the audit log has changes by keys and sends by users, but no sends by programs and no reads", async () => {

@@ -210,6 +210,21 @@ test("the audit log shows a name for each operation", async () => {
   });
 });
 
+test("the audit log shows values before and after a change, and only names of texts", async () => {
+  const { server } = dashboard;
+  const route = { name: "to compare", carrier: "simulator", channel: "sms", priority: 70 };
+  const { body } = await server.request<{ id: string }>("POST", "/api/routes", route);
+  await server.request("PATCH", `/api/routes/${body.id}`, { name: "compared", priority: 60 });
+  await dashboard.visit("/account/audit", async ({ page, errors }) => {
+    const row = page.getByRole("row", { name: /Update a route/ }).first();
+    await row.getByText("priority: 70 → 60").waitFor();
+    await row.getByText("name", { exact: true }).waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+  await server.request("DELETE", `/api/routes/${body.id}`);
+});
+
 test("the list of messages takes more on a page, and says how many there are", async () => {
   const to = Array.from({ length: 60 }, (_, n) => String(15550117000 + n));
   await dashboard.server.send({ to, campaignName: "pages" });

@@ -335,6 +335,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Change password": "पासवर्ड बदलें",
   Changed: "बदला गया",
   "Changed:": "बदले गए:",
+  Changes: "बदलाव",
   "Changes are applied all at once or not at all. Sections missing from the file are not changed; in the sections it has, records that are not in the file are removed.":
     "बदलाव या तो सब एक साथ लागू होते हैं या कोई नहीं। फ़ाइल में जो खंड नहीं हैं वे नहीं बदलते; जो हैं उनमें फ़ाइल में न होने वाले रिकॉर्ड हटाए जाते हैं।",
   Channel: "चैनल",
@@ -593,7 +594,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Failures only": "केवल विफलताएँ",
   Features: "सुविधाएँ",
   "Fewer filters": "कम फ़िल्टर",
-  Fields: "फ़ील्ड",
   File: "फ़ाइल",
   "File URL": "फ़ाइल URL",
   "File not applied": "फ़ाइल लागू नहीं हुई",
@@ -1909,6 +1909,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "{duration} ago": "{duration} पहले",
   "{email}, {role} of {name}.": "{email}, {name} के {role}।",
   "{engine}, running for {duration}": "{engine}, {duration} से चल रहा है",
+  "{field}: {before} → {after}": "{field}: {before} → {after}",
   "{hint} Stored encrypted; never displayed.": "{hint} एन्क्रिप्ट करके रखा जाता है; कभी नहीं दिखाया जाता।",
   "{hint} Stored encrypted; never displayed. Leave empty to keep the current value.":
     "{hint} एन्क्रिप्ट करके रखा जाता है; कभी दिखाया नहीं जाता। वर्तमान मान रखने के लिए खाली छोड़ें।",

@@ -57,11 +57,12 @@ export const patchAccount = keyedRoute({
   },
   responseExample: { ...example, defaultRegion: "IN" },
   bodyFaults: ({ right, wrong }, _services, { caller: { account } }) => settingsFaults(right, account.settings, wrong),
-  handle: async (services, { body, caller }) => {
+  handle: async (services, { body, caller, noteBefore }) => {
     const { store, keyring } = services;
     const { account } = caller;
     const change = pickSettings(body);
     refuseCreditSetting(caller, change.credits);
+    noteBefore?.(account.settings);
     await store.saveSettings(account.id, change);
     await keyring.refresh();
     return accountView(services, keyring.account(account.id) ?? account);

@@ -8,7 +8,7 @@ import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 
 const entryView = (
   summaryOf: SummaryOf,
-  { id, actor, action, kind, recordId, recordName, fields, address }: AuditEntry,
+  { id, actor, action, kind, recordId, recordName, fields, changes = [], address }: AuditEntry,
 ): object => ({
   id,
   at: timeOf(id),
@@ -19,6 +19,7 @@ const entryView = (
   recordId,
   recordName,
   fields,
+  changes,
   address,
 });
 
@@ -66,7 +67,18 @@ const Entry = Type.Object(
       "ID of the changed resource. Of a phone number only the last four digits are kept.",
     ),
     recordName: nullable(Type.String(), "Name of the changed resource, if it has one."),
-    fields: Type.Array(Type.String(), { description: "Names of the fields in the request. Values are not recorded." }),
+    fields: Type.Array(Type.String(), { description: "Names of the fields in the request." }),
+    changes: Type.Array(
+      Type.Object({
+        field: Type.String({ description: "Name of the field; with dots within an object, such as `smpp.window`." }),
+        before: nullable(Type.String(), "Value before the request; null for none."),
+        after: nullable(Type.String(), "Value afterwards; null for none."),
+      }),
+      {
+        description:
+          "Values that an update changed. Only numbers, switches and fixed choices such as roles are recorded: a text may be a secret, a message or a phone number.",
+      },
+    ),
     address: Type.String({ description: "IP address of the client." }),
   },
   { title: "AuditEntry" },
@@ -127,6 +139,7 @@ export const listAudit = (summaryOf: SummaryOf): KeyedRoute => ({
         recordId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d48",
         recordName: "Shop",
         fields: ["name", "scopes"],
+        changes: [],
         address: "203.0.113.7",
       },
     ],

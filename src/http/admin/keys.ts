@@ -211,6 +211,7 @@ export const patchKey = keyedRoute({
   handle: async (services, call) => {
     const { body, caller, params } = call;
     const before = findKey(services, caller.account.id, params.id ?? "");
+    call.noteBefore?.(keyView(before));
     const { id } = before;
     const { agent, ...others } = pickFields(CHANGES, body);
     const limits = agent && { ...DEFAULT_AGENT_LIMITS, ...before.agent, ...agent };

@@ -275,6 +275,7 @@ export function create(
 function change(type: RecordType, services: Services, call: AuthenticCall): Promise<CatalogRecord> {
   return services.catalog.change((revision) => {
     const known = findInCatalog(type, services, call);
+    call.noteBefore?.(viewOf(type, known));
     const catalog = services.catalog.of(known.accountId);
     // An empty update changes no field but still marks the record as authored.
     const body = call.body === undefined ? {} : call.body;

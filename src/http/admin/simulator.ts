@@ -209,7 +209,8 @@ export const putChaos = keyedRoute({
   requestExamples: { "a bad day": chaosExample },
   response: ChaosView,
   responseExample: chaosExample,
-  handle: async ({ store, keyring }, { body, caller }) => {
+  handle: async ({ store, keyring }, { body, caller, noteBefore }) => {
+    noteBefore?.(caller.account.settings.chaos);
     const chaos = { ...caller.account.settings.chaos, ...pickFields(chaosFields, body) };
     await store.saveSettings(caller.account.id, { chaos });
     await keyring.refresh();

@@ -90,6 +90,7 @@ async function patch(services: Services, call: WithBody<AuthenticCall, typeof Ch
   refuseLesserKeys(call.caller);
   const { name, role, disabled } = call.body;
   const user = await find(services, call);
+  call.noteBefore?.(userView(user));
   const result = await services.store.changeUser(user, {
     ...(name === undefined ? {} : { name }),
     ...(role === undefined ? {} : { role }),

@@ -3,6 +3,7 @@ import { unmapped } from "../../lib/network.ts";
 import type { Schema } from "../../lib/schema.ts";
 import type { AuditEntry } from "../../model/audit.ts";
 import { maskText } from "../hide-numbers.ts";
+import { changesOf } from "./field-changes.ts";
 import { isPersonal, type Call, type PersonalRoute, type ProtectedRoute, type Route } from "../route.ts";
 
 const NAME_MAX = 200;
@@ -10,17 +11,19 @@ const FIELDS_MAX = 50;
 
 interface HandledRequest extends Pick<Call, "body" | "params"> {
   result: unknown;
+  /** The view of the resource before the change. */
+  before?: object | undefined;
   address: string;
 }
 
 /**
  * Audit log entry of a handled request; null if it changed nothing. Names and ids come from the response. Of the request only
- * field names are logged and no values, so no text, number or secret.
+ * field names are logged, and of numbers, switches and fixed choices the values before and after. No text, number or secret is.
  */
 export function auditEntryOf(
   route: ProtectedRoute | PersonalRoute,
   caller: Caller,
-  { body, params, result, address }: HandledRequest,
+  { body, params, result, before, address }: HandledRequest,
 ): Omit<AuditEntry, "id"> | null {
   if (route.method === "GET" || route.audit === false) return null;
   // A message that a program sends is its own record. Messages of people are logged here too.
@@ -36,6 +39,7 @@ export function auditEntryOf(
     recordId: short(Object.values(params).join(" ") || response.id),
     recordName: short(response.email ?? response.name),
     fields: fieldsOf(route.body, body),
+    ...(before && { changes: changesOf(route.body, { body, before, after: response }) }),
     address: unmapped(address),
   };
 }

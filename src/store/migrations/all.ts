@@ -35,6 +35,7 @@ import { verifySources } from "./0041-verify-sources.ts";
 import { agents } from "./0042-agents.ts";
 import { audiences } from "./0043-audiences.ts";
 import { figureGroups } from "./0043-figure-groups.ts";
+import { auditChanges } from "./0044-audit-changes.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order of application. A released migration never changes; a schema change is a new entry. */
@@ -77,6 +78,7 @@ export const MIGRATIONS: readonly Migration[] = [
   agents,
   audiences,
   figureGroups,
+  auditChanges,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */

@@ -1,4 +1,4 @@
-import { Badge, Group, Text } from "@mantine/core";
+import { Badge, Group, Stack, Text } from "@mantine/core";
 import { IconListSearch } from "@tabler/icons-react";
 import { useMemo } from "react";
 import { usePages } from "../../api.ts";
@@ -26,6 +26,7 @@ interface Entry {
   recordId: string | null;
   recordName: string | null;
   fields: readonly string[];
+  changes: readonly { field: string; before: string | null; after: string | null }[];
   address: string;
 }
 
@@ -65,16 +66,32 @@ const COLUMNS: readonly Column<Entry>[] = [
     ),
   },
   {
-    title: t("Fields"),
+    title: t("Changes"),
     wide: true,
-    render: ({ fields }) => (
-      <Text size="sm" maw={260} lineClamp={2}>
-        {fields.join(", ") || "–"}
-      </Text>
-    ),
+    render: ({ fields, changes }) => <Changes fields={fields} changes={changes} />,
   },
   { title: t("From"), wide: true, render: ({ address }) => <Text size="sm">{address}</Text> },
 ];
+
+/** Changed values, then the fields whose values are not recorded. */
+function Changes({ fields, changes }: Pick<Entry, "fields" | "changes">) {
+  const shown = new Set(changes.map(({ field }) => field.split(".")[0]));
+  const others = fields.filter((field) => !shown.has(field));
+  return (
+    <Stack gap={2} maw={300}>
+      {changes.map(({ field, before, after }) => (
+        <Text key={field} size="sm">
+          {t("{field}: {before} → {after}", { field, before: before ?? t("none"), after: after ?? t("none") })}
+        </Text>
+      ))}
+      {(others.length > 0 || changes.length === 0) && (
+        <Text size="sm" lineClamp={2}>
+          {others.join(", ") || "–"}
+        </Text>
+      )}
+    </Stack>
+  );
+}
 
 /** The audit log. */
 export default function Audit() {
