@@ -1,4 +1,5 @@
 import { createAudienceJob } from "../campaigns/check-audience.ts";
+import { createCampaignFeed } from "../campaigns/feed.ts";
 import type { BackupSchedule } from "../backup/schedule.ts";
 import { listJobs, startJobs, type SendingJobs } from "../cluster/jobs.ts";
 import type { IntegrityWatch } from "../cluster/watch-integrity.ts";
@@ -68,6 +69,13 @@ export function startAppJobs(deps: StartAppJobsDeps): AppJobs {
       accountOf: deps.records.accountOf,
       clock,
       rowsMax: config.audienceRowsMax,
+    }),
+    feedCampaigns: createCampaignFeed({
+      store: deps.storage.store,
+      prepareDeps: deps.pipeline.prepareDeps,
+      acceptDeps: deps.pipeline.acceptDeps,
+      accountOf: deps.records.accountOf,
+      clock,
     }),
     webhooks: deps.webhooks.dispatcher,
     smpp: deps.smpp,

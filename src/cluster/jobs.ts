@@ -52,6 +52,7 @@ interface ListJobsDeps extends RetentionDeps, Omit<IndexMessagesDeps, "store" | 
   /** Null on a node without the role callbacks. */
   webhooks: { claim(): Promise<void>; recover(): Promise<void> } | null;
   checkAudiences(): Promise<number | undefined>;
+  feedCampaigns(): Promise<number | undefined>;
   /** Null on a node without the role dispatch. */
   sending: SendingJobs | null;
   /** Null on a node that listens for no SMPP clients. */
@@ -113,6 +114,7 @@ function commonJobs(deps: ListJobsDeps): Job[] {
           { name: "retention", pauseMs: 100, run: runRetention(deps) },
         ]),
     { name: "audience-check", pauseMs: 500, run: () => deps.checkAudiences() },
+    ...(deps.isHeld ? [] : [{ name: "campaign-feed", pauseMs: 200, run: () => deps.feedCampaigns() }]),
     { name: "search-index", pauseMs: 100, run: indexMessages(deps) },
   ];
 }

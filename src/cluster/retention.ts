@@ -151,6 +151,7 @@ function stepsFor(deps: RetentionDeps, { id: accountId, settings }: Account, swe
     sweep("audienceFaults", messages),
     sweep("audienceParts", messages),
     sweep("audiences", messages),
+    sweep("campaigns", messages),
     sweep("audit", { accountId, before: now - auditMs }),
   ];
 }

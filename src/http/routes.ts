@@ -63,6 +63,7 @@ import { isPersonal, roleOf, type Route } from "./route.ts";
 import { carrierCallbackRoutes } from "./carrier-callbacks.ts";
 import { shortLinkRoutes } from "./short-link.ts";
 import { audienceRoutes } from "./public/audiences.ts";
+import { campaignRoutes } from "./public/campaigns.ts";
 import { cancelMessages } from "./public/cancel.ts";
 import { sendChat } from "./public/chatapp.ts";
 import { listEvents } from "./public/events.ts";
@@ -119,6 +120,17 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["GET",    "/v1/audiences/:id/faults",                    "read",    "viewer", audienceRoutes],
   ["GET",    "/v1/audiences/:id/recipients",                "read",    "viewer", audienceRoutes],
   ["DELETE", "/v1/audience-numbers/:number",                "manage",  "member", audienceRoutes],
+  ["POST",   "/v1/campaigns",                               "sms",     "member", campaignRoutes],
+  ["GET",    "/v1/campaigns",                               "read",    "viewer", campaignRoutes],
+  ["GET",    "/v1/campaigns/:id",                           "read",    "viewer", campaignRoutes],
+  ["PATCH",  "/v1/campaigns/:id",                           "sms",     "member", campaignRoutes],
+  ["POST",   "/v1/campaigns/:id/schedule",                  "sms",     "member", campaignRoutes],
+  ["POST",   "/v1/campaigns/:id/start",                     "sms",     "member", campaignRoutes],
+  ["POST",   "/v1/campaigns/:id/pause",                     "sms",     "member", campaignRoutes],
+  ["POST",   "/v1/campaigns/:id/resume",                    "sms",     "member", campaignRoutes],
+  ["POST",   "/v1/campaigns/:id/cancel",                    "sms",     "member", campaignRoutes],
+  ["POST",   "/v1/campaigns/:id/duplicate",                 "sms",     "member", campaignRoutes],
+  ["GET",    "/v1/campaigns/:id/report",                    "read",    "viewer", campaignRoutes],
   ["GET",    "/api/messages",                               "manage",  "viewer", listOperatorMessages],
   ["GET",    "/api/messages/:messageId",                    "manage",  "viewer", getOperatorMessage],
   ["GET",    "/api/message-count",                          "manage",  "viewer", countMessages],

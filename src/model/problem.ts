@@ -366,8 +366,9 @@ export const PROBLEMS = {
     status: 409,
     type: "conflict",
     message: "Another record still uses this one.",
-    cause: "A route or delivery-report configuration uses the carrier that was to be deleted.",
-    fix: "The message names the record: change or delete it first.",
+    cause:
+      "A route or delivery-report configuration uses the carrier that was to be deleted, or a campaign the audience.",
+    fix: "The message names the record: change or delete it first, or cancel the campaign.",
   },
   NOT_CANCELLABLE: {
     status: 409,
@@ -382,6 +383,14 @@ export const PROBLEMS = {
     message: "The campaign is cancelled; it cannot be paused or resumed.",
     cause: "A cancelled campaign is final; its waiting messages were cancelled with it.",
     fix: "Use another `campaignName`.",
+  },
+  CAMPAIGN_STATE: {
+    status: 409,
+    type: "conflict",
+    message: "The campaign's state does not allow this.",
+    cause:
+      "A draft can be changed, scheduled or started; a running campaign paused, a paused one resumed; each of these can be cancelled. Finished and cancelled ones can only be duplicated.",
+    fix: "The message names the state and what it allows.",
   },
   UPLOAD_OFFSET_MISMATCH: {
     status: 409,

@@ -5,7 +5,7 @@ import { UNOWNED, type MessageStore, type StoredMessage } from "../store/store.t
 import type { GroupCommit } from "./group-commit.ts";
 import type { Metrics } from "../metrics.ts";
 
-interface CancelDeps {
+export interface CancelDeps {
   store: Pick<MessageStore, "findMessage" | "listRequest">;
   commits: Pick<GroupCommit, "move">;
   clock: Clock;

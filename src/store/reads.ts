@@ -136,6 +136,14 @@ export const READS = {
   findAudienceBytes:      "pipeline",
   countUncheckedAudiences: "pipeline",
 
+  findCampaign:           "pipeline",
+  listCampaigns:          "pipeline",
+  listCampaignNames:      "pipeline",
+  findCampaignOfAudience: "pipeline",
+  findClaimedCampaign:    "pipeline",
+  listWaitingMessages:    "pipeline",
+  countTestMessages:      "reporting",
+
   sumStats:               "reporting",
   listStats:              "reporting",
   sumGroups:              "reporting",

@@ -1,5 +1,6 @@
 import { sql, type CompiledQuery, type RawBuilder } from "kysely";
 import { idFloor } from "../lib/ids.ts";
+import { BATCH_PATH } from "../model/campaign.ts";
 import { ERASED, WAITING_STATES } from "../model/message.ts";
 import { bucketOf, dayOf } from "../model/pumping.ts";
 import { DIMENSIONS, GRAINS, type Grain } from "../model/stats.ts";
@@ -120,6 +121,11 @@ const RANGES = {
   audienceFaults: { table: "audience_faults", key: ["audience_id", "line"] },
   audienceParts: { table: "audience_parts", key: ["audience_id", "at"] },
   audiences: { table: "audiences", key: ["id"] },
+  campaigns: {
+    table: "campaigns",
+    key: ["id"],
+    isOver: () => sql`state not in ('scheduled', 'running', 'paused')`,
+  },
 } as const satisfies Record<string, Ranged>;
 
 interface Picked {
@@ -151,7 +157,9 @@ const PICKS = {
   idempotencyKeys: {
     table: "idempotency",
     key: ["account_id", "path", "key"],
-    isOver: ({ before }) => sql`created_at < ${before}`,
+    // The key of the batch at which a campaign stands has to outlast every interruption of the campaign.
+    isOver: ({ before }) => sql`created_at < ${before} and (path <> ${BATCH_PATH} or not exists (
+      select 1 from campaigns where campaigns.account_id = idempotency.account_id and batch_key = idempotency.key))`,
   },
   unmatchedReceipts: {
     table: "parked_receipts",

@@ -3,6 +3,7 @@ import { createAudiences } from "./audiences.ts";
 import { createAudit } from "./audit.ts";
 import { createAwaited } from "./awaited-receipts.ts";
 import { createCallbacks } from "./callbacks.ts";
+import { createCampaigns } from "./campaigns.ts";
 import { createCatalogQueries } from "./catalog.ts";
 import { createCredentials } from "./credentials.ts";
 import { createCreditQueries } from "./credits.ts";
@@ -54,6 +55,7 @@ export const createSharedQueries = (engine: Engine, budget: ReportingBudget | nu
   ...createUsers(engine),
   ...createAgentSends(engine),
   ...createAudiences(engine),
+  ...createCampaigns(engine),
   ...createAudit(engine, budget),
   ...createStatsQueries(engine),
   ...createHold(engine),

@@ -14,6 +14,7 @@ import type { AudienceStore } from "./audiences.ts";
 import type { AuditStore } from "./audit.ts";
 import type { AwaitedStore } from "./awaited-receipts.ts";
 import type { CallbackStore } from "./callbacks.ts";
+import type { CampaignStore } from "./campaigns.ts";
 import type { CatalogStore } from "./catalog.ts";
 import type { CredentialStore } from "./credentials.ts";
 import type { CreditStore } from "./credits.ts";
@@ -73,6 +74,7 @@ export interface Store
     UserStore,
     AgentSendStore,
     AudienceStore,
+    CampaignStore,
     AuditStore,
     StatsStore,
     IdFormatStore,

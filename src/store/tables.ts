@@ -82,6 +82,7 @@ export interface Tables {
     column_name: string | null;
     code: string;
   };
+  campaigns: CampaignRow;
   /** Usernames and passwords for the APIs of other products. */
   credentials: {
     account_id: number;
@@ -361,6 +362,37 @@ export interface AudienceRow {
   /** 1: stored, 2: being removed, 0: gone. */
   has_file: number;
   /** Random text of the process that works on it. */
+  claim: string | null;
+  claimed_until: number;
+}
+
+export interface CampaignRow {
+  account_id: number;
+  id: string;
+  test: number;
+  name: string;
+  state: string;
+  /** A `CampaignMessage` in JSON. */
+  message: string;
+  audience_id: string;
+  throttle: number | null;
+  send_window: string | null;
+  scheduled_at: number | null;
+  position: number;
+  accepted: number;
+  skipped: number;
+  skips: string;
+  is_fed: number;
+  failure: string | null;
+  /** Idempotency key of the next batch; null before the start and after the end. */
+  batch_key: string | null;
+  /** Time of the next batch, or of the start. */
+  next_at: number;
+  created_at: number;
+  changed_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  /** Random text of the process that feeds it. */
   claim: string | null;
   claimed_until: number;
 }

@@ -51,6 +51,8 @@ interface Loot {
   bindId: string;
   agentSendId: string;
   audienceId: string;
+  /** A campaign to that audience. */
+  audienceCampaignId: string;
   idempotencyKey: string;
   linkCode: string;
   linkTargetId: string;
@@ -235,6 +237,37 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/v1/audiences/${audienceId}/recipients?cursor=0`, expected: 404 },
   ],
   "DELETE /v1/audience-numbers/:number": () => [{ path: `/v1/audience-numbers/${VICTIM_NUMBER}`, expected: 200 }],
+  "POST /v1/campaigns": ({ audienceId }) => [
+    {
+      path: "/v1/campaigns",
+      body: { name: "Mine", type: "TRANS", sender: "HELIOG", text: "Hello", audienceId, accountId: 1 },
+      expected: 400,
+    },
+  ],
+  "GET /v1/campaigns": ({ audienceCampaignId }) => [
+    { path: "/v1/campaigns?accountId=1", expected: 200 },
+    { path: `/v1/campaigns?cursor=${audienceCampaignId.replace(/^./, "f")}&state=running`, expected: 200 },
+  ],
+  "GET /v1/campaigns/:id": ({ audienceCampaignId }) => [{ path: `/v1/campaigns/${audienceCampaignId}`, expected: 404 }],
+  "PATCH /v1/campaigns/:id": ({ audienceCampaignId }) => [
+    { path: `/v1/campaigns/${audienceCampaignId}`, body: { name: "Taken", throttle: null }, expected: 404 },
+  ],
+  "POST /v1/campaigns/:id/schedule": ({ audienceCampaignId }) => [
+    {
+      path: `/v1/campaigns/${audienceCampaignId}/schedule`,
+      body: { scheduledAt: Date.now() + 86_400_000 },
+      expected: 404,
+    },
+  ],
+  ...Object.fromEntries(
+    ["start", "pause", "resume", "cancel", "duplicate"].map((action) => [
+      `POST /v1/campaigns/:id/${action}`,
+      ({ audienceCampaignId }: Loot) => [{ path: `/v1/campaigns/${audienceCampaignId}/${action}`, expected: 404 }],
+    ]),
+  ),
+  "GET /v1/campaigns/:id/report": ({ audienceCampaignId }) => [
+    { path: `/v1/campaigns/${audienceCampaignId}/report`, expected: 404 },
+  ],
   "GET /api/messages": ({ messageId }) => [
     { path: "/api/messages?accountId=1", expected: 200 },
     { path: `/api/messages?recipient=${VICTIM_NUMBER}`, expected: 200 },
@@ -502,6 +535,14 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
   "PATCH /v1/audiences/:id": "sms",
   "DELETE /v1/audiences/:id": "sms",
   "POST /v1/audiences/:id/parts": "sms",
+  "POST /v1/campaigns": "sms",
+  "PATCH /v1/campaigns/:id": "sms",
+  "POST /v1/campaigns/:id/schedule": "sms",
+  "POST /v1/campaigns/:id/start": "sms",
+  "POST /v1/campaigns/:id/pause": "sms",
+  "POST /v1/campaigns/:id/resume": "sms",
+  "POST /v1/campaigns/:id/cancel": "sms",
+  "POST /v1/campaigns/:id/duplicate": "sms",
   ...Object.fromEntries(
     [
       "GET /v1/messages",
@@ -513,6 +554,9 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
       "GET /v1/audiences/:id",
       "GET /v1/audiences/:id/faults",
       "GET /v1/audiences/:id/recipients",
+      "GET /v1/campaigns",
+      "GET /v1/campaigns/:id",
+      "GET /v1/campaigns/:id/report",
       "GET /api/messages",
       "GET /api/messages/:messageId",
       "GET /api/message-count",
@@ -658,6 +702,16 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       () => server.request<{ state: string }>("GET", `/v1/audiences/${audienceId}`),
       ({ body }) => body.state === "ready",
     );
+    const audienceCampaign = await server.request<{ id: string }>("POST", "/v1/campaigns", {
+      name: "of the audience",
+      type: "TRANS",
+      sender: "HELIOG",
+      text: VICTIM_TEXT,
+      audienceId,
+    });
+    const audienceCampaignId = audienceCampaign.body.id;
+    const scheduledAt = Date.now() + 10 * 86_400_000;
+    await server.request("POST", `/v1/campaigns/${audienceCampaignId}/schedule`, { scheduledAt });
     loot = {
       messageId,
       scheduledId: scheduled.body.data[0]?.messageId ?? "",
@@ -668,6 +722,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       bindId: bind.id,
       agentSendId,
       audienceId,
+      audienceCampaignId,
       idempotencyKey: "order-1",
       linkCode: codes[0]?.[0] ?? "",
       linkTargetId: `${requestId}:1`,
@@ -734,6 +789,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       "audience_parts",
       "audience_recipients",
       "audience_faults",
+      "campaigns",
       "phones",
       "phone_messages",
       "idempotency",
@@ -770,6 +826,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
     const tables = {
       messages: "test = 0",
       audiences: "test = 0",
+      campaigns: "test = 0",
       audience_recipients: "audience_id in (select id from audiences where test = 0)",
       inbound: "test = 0",
       phone_messages: "test = 0",
@@ -814,6 +871,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
           expect(shown).not.toContain(loot.bindId);
           expect(shown).not.toContain(loot.agentSendId);
           expect(shown).not.toContain(loot.audienceId);
+          expect(shown).not.toContain(loot.audienceCampaignId);
           expect(shown).not.toContain(VICTIM_NUMBER);
           expect(shown).not.toContain(VICTIM_TARGET);
           expect(shown).not.toContain(VICTIM_EMAIL);

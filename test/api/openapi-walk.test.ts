@@ -16,6 +16,7 @@ import {
 import { refTo, type JsonSchema } from "../../src/http/openapi/publish-schema.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { DEFAULT_GUARD, prefixOf } from "../../src/model/pumping.ts";
+import { checked, upload } from "../support/audiences.ts";
 import { faultFinder } from "../support/api-document.ts";
 import { codeAcceptance } from "../support/codes.ts";
 import { eventually } from "../support/eventually.ts";
@@ -327,6 +328,8 @@ function totpNow(secret: string): string {
 async function realBody({ path }: Placed, body: unknown): Promise<unknown> {
   if (path === "/api/session") return { ...(body as object), password: server.app.firstStart?.password };
   if (path === "/api/invitations/accept") return { ...(body as object), token: await realInvitation() };
+  if (path === "/v1/campaigns") return { ...(body as object), audienceId: await readyAudience() };
+  if (path === "/v1/campaigns/{id}/schedule") return { scheduledAt: Date.now() + 3_600_000 };
   if (path !== "/v1/verify/validate") return body;
   const { id: verifyId, otp } = await realCode();
   return { ...(body as object), verifyId, otp };
@@ -376,7 +379,10 @@ async function realPath({ path, operation }: Placed): Promise<string> {
   if (path.includes("{verifyId}")) ids.verifyId = await startVerification(String(15_550_800_000 + (made += 1)));
   if (path.includes("{prefix}")) ids.prefix = await realBlock("15550600000");
   if (path.includes("/otp/latest")) await realCode();
-  if (path.includes("{id}")) ids.id = await realId(path.split("/")[2] ?? "");
+  if (path.includes("{id}"))
+    ids.id = path.startsWith("/v1/campaigns/")
+      ? await campaignOfAudience(path)
+      : await realId(path.split("/")[2] ?? "");
   if (path === "/api/carriers/{id}/test" || path === "/api/carriers/{id}/send") ids.id = await smppLine();
   if (path === "/api/carriers/{id}/templates") ids.id = await whatsappLine();
   if (path.includes("{carrierId}")) ids.carrierId = await whatsappLine();
@@ -413,6 +419,24 @@ async function waitingSend(name: string): Promise<string> {
   await agent.call("send", { token });
   const { body } = await server.request<{ data: { id: string }[] }>("GET", "/api/agent-sends?state=waiting");
   return body.data[0]?.id ?? "";
+}
+
+/** A campaign in the state that the operation needs. */
+async function campaignOfAudience(path: string): Promise<string> {
+  made += 1;
+  const fields = { name: `campaign-${made}`, type: "TRANS", sender: "HELIOG", text: "Hello", throttle: 1 };
+  const audienceId = await readyAudience();
+  const { body } = await server.request<{ id: string }>("POST", "/v1/campaigns", { ...fields, audienceId });
+  const actions = path.endsWith("/resume") ? ["start", "pause"] : path.endsWith("/pause") ? ["start"] : [];
+  for (const action of actions) await server.request("POST", `/v1/campaigns/${body.id}/${action}`);
+  return body.id;
+}
+
+async function readyAudience(): Promise<string> {
+  const request = <T>(method: string, path: string, body?: unknown) => server.request<T>(method, path, body);
+  const id = await upload(request, "phone,first name,city\n15550100100,Ada,Pune\n15550100101,Bob,Delhi\n");
+  await checked(request, id);
+  return id;
 }
 
 /** The id of something that is there and that no other call has touched. */

@@ -77,6 +77,9 @@ const SHOWING_NUMBERS = [
   "GET /v1/events",
   "GET /v1/audiences",
   "GET /v1/audiences/:id/recipients",
+  "GET /v1/campaigns",
+  "GET /v1/campaigns/:id",
+  "GET /v1/campaigns/:id/report",
   "GET /api/messages",
   "GET /api/messages/:messageId",
   "GET /api/campaigns",
@@ -197,6 +200,13 @@ describe.each(ENGINES)("roles on %s", (engine) => {
       () => server.request<{ state: string }>("GET", audiencePath),
       ({ body }) => body.state === "ready",
     );
+    await server.request("POST", "/v1/campaigns", {
+      name: `to ${recipient}`,
+      type: "TRANS",
+      sender: "HELIOG",
+      text: TEXT,
+      audienceId: audience.body.id,
+    });
     const told = () => server.request<{ data: { state: string }[] }>("GET", "/api/callbacks?state=delivered");
     await eventually(told, ({ body }) => body.data.length >= 2);
     await insertLinks(tenants.execute, { targets: [`https://shop.example/${recipient}`] });

@@ -9,6 +9,7 @@ export type ErrorCode =
   | "BODY_TOO_LARGE"
   | "BOT_NOT_FOUND"
   | "CAMPAIGN_CANCELLED"
+  | "CAMPAIGN_STATE"
   | "CONFIG_NOT_FOUND"
   | "COUNTRY_NOT_ALLOWED"
   | "CSRF_REFUSED"
@@ -132,6 +133,101 @@ export interface Audience {
   endedAt: number | null;
   /** Until when the columns can be mapped again; null before the check has ended and once the file is removed. */
   fileUntil: number | null;
+}
+
+export interface CampaignDetails {
+  /** Campaign ID. */
+  id: string;
+  /** Its name, the `campaignName` of its messages. */
+  name: string;
+  /** True if it was created with a test key: it goes to the simulator. */
+  test: boolean;
+  /** Channel. */
+  channel: "sms";
+  /** draft: it can be changed. scheduled: it starts at `scheduledAt`. running: recipients are fed, or messages wait to be sent. paused: `failure` has the reason if it paused by itself. finished: no message waits to be sent. cancelled: it was stopped for good. */
+  state: "draft" | "scheduled" | "running" | "paused" | "finished" | "cancelled";
+  /** TRANS or PROMO. */
+  type: string;
+  /** Sender. */
+  sender: string;
+  /** Text; null with a template. */
+  text: string | null;
+  /** Template; null with a text. */
+  templateId: string | null;
+  /** Values of the template's variables; null with a text. */
+  custom: string[] | null;
+  /** Audience that gets it. */
+  audienceId: string;
+  /** Most messages in an hour; null for no limit. */
+  throttle: number | null;
+  /** Hours in which messages are sent; null for all. */
+  window: {
+    /** Begin. */
+    from: string;
+    /** End. */
+    to: string;
+    /** Time zone. */
+    zone: string;
+  } | null;
+  /** Start in epoch milliseconds; null for a start by hand. */
+  scheduledAt: number | null;
+  /** Recipients whose message was accepted. */
+  accepted: number;
+  /** Recipients without a message; the report has the reasons. */
+  skipped: number;
+  /** Reason why it paused by itself; null otherwise. Messages that were accepted before are still sent. */
+  failure: {
+    /** Error code. */
+    code: string;
+    /** Reason. */
+    message: string;
+  } | null;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** Time of the start; null before. */
+  startedAt: number | null;
+  /** Time at which it finished or was cancelled; null before. */
+  endedAt: number | null;
+}
+
+export interface CampaignReport {
+  /** Campaign ID. */
+  id: string;
+  /** Its name. */
+  name: string;
+  /** Its state. */
+  state: "draft" | "scheduled" | "running" | "paused" | "finished" | "cancelled";
+  /** Recipients of its audience now; null if the audience is gone. */
+  recipients: number | null;
+  /** Recipients whose message was accepted. */
+  accepted: number;
+  /** Recipients without a message. */
+  skipped: number;
+  /** Message counts by status: Pending, Delivered, Failed. */
+  counts: {
+    [name: string]: number;
+  };
+  /** Message counts by internal state. */
+  states: {
+    [name: string]: number;
+  };
+  /** Recipients without a message by reason. */
+  skips: {
+    [name: string]: number;
+  };
+  /** The first 100 recipients without a message. */
+  skippedRows: {
+    /** Row of the audience's file. */
+    row: number;
+    /** Reason. */
+    code: "MESSAGE_TOO_LONG" | "TEXT_EMPTY";
+    /** The same as text. */
+    message: string;
+  }[];
+  /** Time of the start; null before. */
+  startedAt: number | null;
+  /** Time at which it finished or was cancelled; null before. */
+  endedAt: number | null;
 }
 
 export interface CancelResponse {

@@ -42,7 +42,10 @@ async function find({ catalog }: Services, { params, caller }: AuthenticCall): P
 
 async function change(services: Services, call: AuthenticCall, status: CampaignContent["status"]): Promise<object> {
   const campaign = await find(services, call);
-  return campaignView(services, await changeCampaign(services.campaignDeps, campaign, status));
+  const changed = await changeCampaign(services.campaignDeps, campaign, status);
+  // The campaign of an audience stops and continues with the messages under its name.
+  await services.store.followCampaignName(campaign.accountId, campaign.name, status, services.clock.now());
+  return campaignView(services, changed);
 }
 
 const CampaignView = Type.Object(

@@ -137,10 +137,19 @@ async function change(services: Services, call: WithBody<AuthenticCall, typeof A
   const { name, mapping } = call.body;
   if (mapping) {
     refuseFaults(unknownColumns(audience, mapping));
+    await refuseInUse(services, audience);
     if (!(await store.mapAudience(audience, mapping))) throw new Problem("AUDIENCE_FILE_GONE");
   }
   if (name !== undefined) await store.renameAudience(audience, name);
   return view(await find(services, call));
+}
+
+/** A campaign that has begun continues at a row, which another mapping could give another recipient. */
+async function refuseInUse({ store }: Services, { accountId, id }: Audience): Promise<void> {
+  const campaign = await store.findCampaignOfAudience(accountId, id);
+  if (campaign === null) return;
+  const message = `The campaign ${JSON.stringify(campaign)} needs this audience: cancel it or wait for its end.`;
+  throw new Problem("RECORD_IN_USE", { message });
 }
 
 /** Columns are known once the first row was read. */
@@ -158,6 +167,7 @@ function unknownColumns({ layout }: Audience, { number, variables }: AudienceMap
 
 async function remove(services: Services, call: AuthenticCall): Promise<object> {
   const audience = await find(services, call);
+  await refuseInUse(services, audience);
   if (!(await services.store.removeAudience(audience))) throw new Problem("RECORD_NOT_FOUND");
   return view(audience);
 }
@@ -439,7 +449,7 @@ export const audienceRoutes: readonly KeyedRoute[] = [
     summary: "Update an audience",
     description:
       "Renames an audience or maps its columns. With a `mapping`, a file that was checked is checked again, up to 24 hours after its check.",
-    problems: ["RECORD_NOT_FOUND", "AUDIENCE_FILE_GONE"],
+    problems: ["RECORD_NOT_FOUND", "AUDIENCE_FILE_GONE", "RECORD_IN_USE"],
     body: AudienceChange,
     requestExamples: { name: { name: "Autumn sale, north" } },
     response: AudienceView,
@@ -452,7 +462,9 @@ export const audienceRoutes: readonly KeyedRoute[] = [
     method: "DELETE",
     path: "/v1/audiences/:id",
     summary: "Delete an audience",
-    description: "Deletes an audience with its file and its recipients. Returns the deleted audience.",
+    description:
+      "Deletes an audience with its file and its recipients, unless a scheduled, running or paused campaign needs it. Returns the deleted audience.",
+    problems: ["RECORD_NOT_FOUND", "RECORD_IN_USE"],
     response: AudienceView,
     responseExample: example,
     handle: remove,

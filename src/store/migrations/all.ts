@@ -36,6 +36,7 @@ import { agents } from "./0042-agents.ts";
 import { audiences } from "./0043-audiences.ts";
 import { figureGroups } from "./0043-figure-groups.ts";
 import { auditChanges } from "./0044-audit-changes.ts";
+import { campaigns } from "./0044-campaigns.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order of application. A released migration never changes; a schema change is a new entry. */
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly Migration[] = [
   audiences,
   figureGroups,
   auditChanges,
+  campaigns,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */

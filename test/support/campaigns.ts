@@ -1,0 +1,44 @@
+import { eventually } from "./eventually.ts";
+import type { Answer, ErrorBody } from "./test-server.ts";
+
+export interface CampaignBody {
+  id: string;
+  name: string;
+  test: boolean;
+  state: string;
+  text: string | null;
+  templateId: string | null;
+  custom: string[] | null;
+  audienceId: string;
+  throttle: number | null;
+  window: { from: string; to: string; zone: string } | null;
+  scheduledAt: number | null;
+  accepted: number;
+  skipped: number;
+  failure: { code: string; message: string } | null;
+  startedAt: number | null;
+  endedAt: number | null;
+  error?: ErrorBody;
+}
+
+export interface ReportBody {
+  state: string;
+  recipients: number | null;
+  accepted: number;
+  skipped: number;
+  counts: Record<string, number>;
+  states: Record<string, number>;
+  skips: Record<string, number>;
+  skippedRows: { row: number; code: string }[];
+}
+
+export type Request = <T>(method: string, path: string, body?: unknown) => Promise<Pick<Answer<T>, "status" | "body">>;
+
+/** The campaign once it is in a state. */
+export const inState = async (request: Request, id: string, ...states: string[]): Promise<CampaignBody> =>
+  (
+    await eventually(
+      () => request<CampaignBody>("GET", `/v1/campaigns/${id}`),
+      ({ body }) => states.includes(body.state),
+    )
+  ).body;
