@@ -665,6 +665,13 @@ const CAMPAIGNS = {
     check: "a whole number from 1 to 100000",
     read: whole(1, 100_000),
   }),
+  campaignsMax: setting({
+    name: "CAMPAIGNS_MAX",
+    default: "5000",
+    meaning: "Maximum campaigns of one account, drafts and ended ones included.",
+    check: "a whole number from 1 to 100000",
+    read: whole(1, 100_000),
+  }),
 };
 
 const TUNING = {

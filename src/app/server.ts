@@ -352,6 +352,7 @@ function createServices(deps: ListenDeps, state: ServerState, monitoring: Monito
       bytesMax: config.audienceMaxMb * MIB,
       filesMax: config.audienceStoredMb * MIB,
       countMax: config.audiencesMax,
+      campaignsMax: config.campaignsMax,
     },
     simulator: carriers.simulator,
     phoneFeeds: new PhoneFeeds({ store, simulator: carriers.simulator, clock }),

@@ -63,6 +63,8 @@ async function refuseUnsendable(
       faults: [{ parameter: "audienceId", message: "The audience has no recipients." }],
     });
   const drafts = new CampaignDrafts(campaign, audience.layout);
+  // Too long by the values of one recipient; the others may fit.
+  if (drafts.isPersonal && rows.some((recipient) => drafts.lengthFor(recipient) > prepareDeps.smsRules.textMax)) return;
   try {
     const request = { account, test: campaign.test, draft: drafts.of(rows), dryRun: true };
     await prepareCurrent(prepareDeps, () => prepareSms(prepareDeps, request));
@@ -102,7 +104,7 @@ export async function resumeCampaign(deps: CampaignControlDeps, campaign: Campai
 export async function cancelCampaign(deps: CampaignControlDeps, campaign: Campaign): Promise<void> {
   if (campaign.state !== "cancelled") await move(deps, campaign, "cancel", "cancelled", { at: deps.clock.now() });
   const current = await deps.store.findCampaign(campaign);
-  // A campaign that never started has no messages, and its name is free.
+  // A campaign that never started has no messages, and no status under its name.
   if (!current || current.startedAt === null) return;
   if (current.test) await cancelTestMessages(deps, current);
   else await changeName(deps, current, "cancelled");

@@ -13,7 +13,7 @@ import { cancelMessage, type CancelDeps } from "../pipeline/cancel.ts";
 import { quietUntil } from "../pipeline/policy/quiet-hours.ts";
 import type { AudienceStore } from "../store/audiences.ts";
 import type { CampaignStore, FedBatch } from "../store/campaigns.ts";
-import { CampaignDrafts } from "./message.ts";
+import { CampaignDrafts, messageFaults } from "./message.ts";
 
 export interface CampaignFeedDeps {
   store: CampaignStore & Pick<AudienceStore, "findAudience" | "listAudienceRecipients"> & CancelDeps["store"];
@@ -31,8 +31,12 @@ const RUN_MS = 400;
 const BATCH_SIZE = 200;
 /** After a temporary failure, such as an overloaded node. */
 const RETRY_MS = 1000;
-/** Interval of looking for the last messages of a campaign. */
-const WAITING_MS = 1000;
+/** Interval of looking for the last messages of a campaign; a campaign that waits long is looked at less often. */
+const WAITING_MS = { least: 1000, most: 30_000 } as const;
+/** Messages of a campaign that may wait for their carrier: few leave after the end of its window. */
+const DUE_MAX = 2000;
+/** Pause of the feed of a campaign with that many. */
+const BUSY_MS = 200;
 /** A throttled campaign that fell behind catches up at most this much. */
 const CATCH_UP_MS = 1000;
 const HOUR_MS = 3_600_000;
@@ -86,8 +90,8 @@ async function feedBatch(
   if (isFirst && (await recordEarlier(deps, campaign, until))) return campaign.throttle === null;
   if (await followName(deps, campaign)) return false;
   if (campaign.isFed) {
-    const [waiting] = await store.listWaitingMessages(campaign, 1);
-    if (waiting) await store.deferCampaign(campaign, clock.now() + WAITING_MS);
+    const waiting = await store.countCampaignMessages(campaign, ["accepted", "scheduled"], 1);
+    if (waiting > 0) await store.deferCampaign(campaign, clock.now() + waitingMs(campaign, clock.now()));
     else await store.finishCampaign(campaign, clock.now());
     return false;
   }
@@ -99,15 +103,25 @@ async function feedBatch(
   }
   const account = deps.accountOf(campaign.accountId);
   if (!account) throw new Problem("OVERLOADED", { message: "The account is not loaded yet." });
+  const pause = async (code: string, message: string): Promise<false> => {
+    await store.pauseByItself(campaign, { code, message }, now);
+    return false;
+  };
+  if (account.suspended) return pause("ACCOUNT_SUSPENDED", "The account is suspended.");
   const layout = await layoutOf(deps, campaign, account);
-  if (!layout) {
-    const message = "The audience is gone or is checked again, so the remaining recipients are unknown.";
-    await store.pauseByItself(campaign, { code: "AUDIENCE_NOT_READY", message }, now);
+  if (!layout) return pause("AUDIENCE_NOT_READY", AUDIENCE_GONE);
+  // The audience may have been mapped again since the start.
+  const [fault] = messageFaults(campaign.message, layout);
+  if (fault) return pause("INVALID_REQUEST", fault.message);
+  if ((await store.countCampaignMessages(campaign, ["accepted"], DUE_MAX)) >= DUE_MAX) {
+    await store.deferCampaign(campaign, now + BUSY_MS);
     return false;
   }
   const ref = { accountId: campaign.accountId, id: campaign.audienceId };
   const { rows } = await store.listAudienceRecipients(ref, campaign.position, batchSize(campaign.throttle));
   if (rows.length === 0) {
+    // A deleted audience loses its recipients one after another.
+    if (!(await layoutOf(deps, campaign, account))) return pause("AUDIENCE_NOT_READY", AUDIENCE_GONE);
     await store.markFed(campaign);
     return true;
   }
@@ -117,12 +131,16 @@ async function feedBatch(
   } catch (error) {
     if (!(error instanceof Problem) || isTemporary(error)) throw error;
     const { code, faults } = error;
-    const message = [error.message, ...faults.map((fault) => fault.message)].join(" ");
-    await store.pauseByItself(campaign, { code, message }, clock.now());
-    return false;
+    return pause(code, [error.message, ...faults.map((each) => each.message)].join(" "));
   }
   return campaign.throttle === null;
 }
+
+const AUDIENCE_GONE = "The audience is gone or is checked again, so the remaining recipients are unknown.";
+
+/** A twentieth of the time since the start: promotions may wait for the morning. */
+const waitingMs = ({ startedAt }: Campaign, now: number): number =>
+  Math.min(WAITING_MS.most, Math.max(WAITING_MS.least, (now - (startedAt ?? now)) / 20));
 
 const isTemporary = ({ status, code }: Problem): boolean => status >= 500 || code === "IDEMPOTENCY_IN_PROGRESS";
 
@@ -172,12 +190,15 @@ async function acceptBatch(
   drafts: CampaignDrafts,
   rows: readonly AudienceRecipient[],
 ): Promise<AcceptedBatch> {
-  const { full, skipped } = drafts.withText(rows);
+  const { textMax } = prepareDeps.smsRules;
+  const isHuge = (recipient: AudienceRecipient): boolean => drafts.isPersonal && drafts.lengthFor(recipient) > textMax;
+  const huge = rows.filter(isHuge).map(({ row }): SkippedRow => ({ row, code: "MESSAGE_TOO_LONG" }));
+  const { full, skipped } = drafts.withText(huge.length === 0 ? rows : rows.filter((recipient) => !isHuge(recipient)));
   const { prepared, tooLong } = await prepareBatch(prepareDeps, campaign, account, drafts, full);
   const batch = {
     from: campaign.position,
     to: rows.at(-1)?.row ?? campaign.position,
-    skipped: [...skipped, ...tooLong].toSorted((a, b) => a.row - b.row),
+    skipped: [...huge, ...skipped, ...tooLong].toSorted((a, b) => a.row - b.row),
   };
   if (!prepared) return { ...batch, accepted: 0, requestId: null };
   const accepted = prepared.subject.draft.recipients.length;

@@ -46,8 +46,8 @@ export function messageFaults(
     faults.push({ parameter: "text", message: "Write columns as {{name}}: {#var#} is for stored templates." });
   const known = layout?.variables.map(({ name }) => name.trim()) ?? null;
   const check = (parameter: string, written: string): void => {
-    for (const column of known ? columnsIn(written) : [])
-      if (!known?.includes(column)) faults.push({ parameter, message: unknownColumn(column, known ?? []) });
+    const unknown = known && columnsIn(written).find((column) => !known.includes(column));
+    if (typeof unknown === "string") faults.push({ parameter, message: unknownColumn(unknown, known ?? []) });
   };
   if (text !== null) check("text", text);
   custom?.forEach((value, index) => check(`custom[${index}]`, value));
@@ -65,6 +65,8 @@ export class CampaignDrafts {
   /** The text with numbered placeholders, and the variables in their order. */
   readonly #text: string | null;
   readonly #values: readonly Compiled[];
+  /** The parts that the values of a recipient become part of. */
+  readonly #measured: readonly Compiled[];
 
   constructor(campaign: Campaign, { variables }: Pick<AudienceLayout, "variables">) {
     this.#campaign = campaign;
@@ -73,18 +75,31 @@ export class CampaignDrafts {
     if (text === null) {
       this.#text = null;
       this.#values = (custom ?? []).map((value) => compile(value, placeOf));
+      this.#measured = this.#values;
     } else {
       const columns = [...new Set(columnsIn(text))];
       this.#text = compile(text, (column) => columns.indexOf(column))
         .map((part) => (typeof part === "number" ? `{{${part + 1}}}` : part))
         .join("");
       this.#values = columns.map((column) => [placeOf(column)]);
+      this.#measured = [compile(text, placeOf)];
     }
   }
 
   /** True if a recipient's values change the message. */
   get isPersonal(): boolean {
     return this.#values.some((parts) => parts.some((part) => typeof part === "number"));
+  }
+
+  /**
+   * Length of a recipient's text, or of the values in it, without writing them: a column can stand in a text hundreds of times,
+   * so the texts of one batch could fill the memory.
+   */
+  lengthFor({ values }: AudienceRecipient): number {
+    let length = 0;
+    for (const parts of this.#measured)
+      for (const part of parts) length += typeof part === "number" ? (values[part]?.length ?? 0) : part.length;
+    return length;
   }
 
   of(recipients: readonly AudienceRecipient[]): SmsDraft {

@@ -64,7 +64,7 @@ export interface Services {
   otpDeps: GenerateOtpDeps & CheckOtpDeps;
   receiptDeps: ReceiptDeps;
   smsRules: SmsLimits;
-  audienceLimits: { bytesMax: number; filesMax: number; countMax: number };
+  audienceLimits: { bytesMax: number; filesMax: number; countMax: number; campaignsMax: number };
   stopGuard: StopGuard;
   requestAge: RequestAge;
   simulator: SimulatorCarrier;

@@ -81,14 +81,19 @@ export class TimeZone {
   }
 }
 
-const zones = new Map<string, TimeZone | null>();
+/** The longest name of a zone has 32 characters. */
+const NAME_MAX = 64;
+/** More than there are zones; names can be written in capitals or small letters. */
+const ZONES_KEPT_MAX = 1000;
+const zones = new Map<string, TimeZone>();
 
 /** Null if the system does not know the zone. Each zone is created once, because creating one takes far longer than using it. */
 export function findTimeZone(name: string): TimeZone | null {
   const known = zones.get(name);
-  if (known !== undefined) return known;
-  const zone = createTimeZone(name);
-  zones.set(name, zone);
+  if (known) return known;
+  const zone = name.length > NAME_MAX ? null : createTimeZone(name);
+  if (zones.size >= ZONES_KEPT_MAX) zones.clear();
+  if (zone) zones.set(name, zone);
   return zone;
 }
 

@@ -415,6 +415,13 @@ export const PROBLEMS = {
       "The number of audiences has reached `HELIOGRAPH_AUDIENCES_MAX`, or their stored files would exceed `HELIOGRAPH_AUDIENCE_STORED_MB`.",
     fix: "Delete audiences that are no longer needed. Files are removed 24 hours after their check.",
   },
+  TOO_MANY_CAMPAIGNS: {
+    status: 409,
+    type: "limit",
+    message: "The account has as many campaigns as it may have.",
+    cause: "The number of campaigns, drafts and ended ones included, has reached `HELIOGRAPH_CAMPAIGNS_MAX`.",
+    fix: "Change a draft in place of creating another one. Old campaigns are removed with the messages of their time.",
+  },
   NOT_RESENDABLE: {
     status: 409,
     type: "conflict",

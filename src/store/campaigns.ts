@@ -17,7 +17,7 @@ import type { CampaignRow } from "./tables.ts";
 
 type CampaignRef = Pick<Campaign, "accountId" | "id">;
 
-/** The messages of a campaign: those of test keys, or all others, under its name. */
+/** The messages of a campaign: those of test keys, or all, under its name. */
 type CampaignName = Pick<Campaign, "accountId" | "name" | "test">;
 
 interface CampaignFilter {
@@ -39,6 +39,7 @@ export interface FedBatch {
 }
 
 export interface CampaignStore {
+  countCampaignsOf(accountId: number): Promise<number>;
   /** False if the name is taken. */
   addCampaign(campaign: Campaign): Promise<boolean>;
   findCampaign(ref: CampaignRef): Promise<Campaign | null>;
@@ -84,12 +85,19 @@ export interface CampaignStore {
   finishCampaign(campaign: Campaign, at: number): Promise<void>;
   /** Pauses a campaign that cannot go on, unless it has changed since it was read. */
   pauseByItself(campaign: Campaign, failure: CampaignFailure | null, at: number): Promise<void>;
+  /** Number of messages that wait to be sent, counted up to `most`. */
+  countCampaignMessages(
+    name: CampaignName,
+    states: readonly ("accepted" | "scheduled")[],
+    most: number,
+  ): Promise<number>;
   /** Messages that wait to be sent. */
   listWaitingMessages(name: CampaignName, limit: number): Promise<readonly MessageRef[]>;
   /** Messages of test keys by state. */
   countTestMessages(accountId: number, campaignName: string): Promise<StateCounts>;
 }
 
+const TEST_KEYS_MAX = 20_000;
 const MOVED = { claim: null, claimed_until: 0, failure: null } as const;
 const isEnd = (state: CampaignState): boolean => state === "finished" || state === "cancelled";
 
@@ -106,7 +114,35 @@ export function createCampaigns({ db, isAmong }: Engine): CampaignStore {
     return row ? campaignOf(row) : null;
   };
 
+  /**
+   * Messages under a name by columns of an index, which SQLite without statistics takes only if it covers the query. Those of
+   * test keys are found among the first ones, because live messages can have the same name.
+   */
+  const underName = ({ accountId, name, test }: CampaignName, states?: readonly ("accepted" | "scheduled")[]) => {
+    const named = db
+      .selectFrom("messages")
+      .select(["request_id", "n", "state"])
+      .where("account_id", "=", accountId)
+      .where("campaign_name", "=", name);
+    const keys = states ? named.where("state", "in", states) : named;
+    const found = db.selectFrom((test ? keys.limit(TEST_KEYS_MAX) : keys).as("found"));
+    if (!test) return found;
+    return found.where(
+      sql<boolean>`exists (select 1 from messages where messages.account_id = ${accountId}
+        and messages.request_id = found.request_id and messages.n = found.n and messages.test = 1)`,
+    );
+  };
+
   return {
+    async countCampaignsOf(accountId) {
+      const { count } = await db
+        .selectFrom("campaigns")
+        .select(sql<number>`cast(count(*) as bigint)`.as("count"))
+        .where("account_id", "=", accountId)
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+
     async addCampaign(campaign) {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto("campaigns")
@@ -140,7 +176,7 @@ export function createCampaigns({ db, isAmong }: Engine): CampaignStore {
         .select("name")
         .where("account_id", "=", accountId)
         .where("test", "=", test ? 1 : 0)
-        .where(sql<boolean>`substr(name, 1, ${prefix.length}) = ${prefix}`)
+        .where(sql<boolean>`substr(name, 1, ${[...prefix].length}) = ${prefix}`)
         .execute();
       return rows.map(({ name }) => name);
     },
@@ -288,26 +324,26 @@ export function createCampaigns({ db, isAmong }: Engine): CampaignStore {
         .execute();
     },
 
-    async listWaitingMessages({ accountId, name, test }, limit) {
-      const rows = await db
-        .selectFrom("messages")
+    async countCampaignMessages(name, states, most) {
+      const some = underName(name, states).select("n").limit(most);
+      const { count } = await db
+        .selectFrom(some.as("some"))
+        .select(sql<number>`cast(count(*) as bigint)`.as("count"))
+        .executeTakeFirstOrThrow();
+      return count;
+    },
+
+    async listWaitingMessages({ accountId, ...name }, limit) {
+      const rows = await underName({ accountId, ...name }, ["accepted", "scheduled"])
         .select(["request_id", "n"])
-        .where("account_id", "=", accountId)
-        .where("campaign_name", "=", name)
-        .where("state", "in", ["accepted", "scheduled"])
-        .where("test", "=", test ? 1 : 0)
         .limit(limit)
         .execute();
       return rows.map(({ request_id: requestId, n }) => ({ accountId, requestId, n }));
     },
 
     async countTestMessages(accountId, campaignName) {
-      const rows = await db
-        .selectFrom("messages")
-        .select(["state", sql<number>`count(*)`.as("count")])
-        .where("account_id", "=", accountId)
-        .where("campaign_name", "=", campaignName)
-        .where("test", "=", 1)
+      const rows = await underName({ accountId, name: campaignName, test: true })
+        .select(["state", sql<number>`cast(count(*) as bigint)`.as("count")])
         .groupBy("state")
         .execute();
       return Object.fromEntries(rows.map(({ state, count }) => [state, count]));

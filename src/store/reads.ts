@@ -142,6 +142,8 @@ export const READS = {
   findCampaignOfAudience: "pipeline",
   findClaimedCampaign:    "pipeline",
   listWaitingMessages:    "pipeline",
+  countCampaignMessages:  "pipeline",
+  countCampaignsOf:       "pipeline",
   countTestMessages:      "reporting",
 
   sumStats:               "reporting",

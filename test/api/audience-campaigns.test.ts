@@ -127,6 +127,66 @@ describe.each(ENGINES)("campaigns on %s", (engine) => {
     });
   });
 
+  test("a text that the values of one row would blow up is skipped before it is written", async () => {
+    const audienceId = await api.audience(`phone,a\n15550100100,${"x".repeat(1600)}\n15550100101,y\n`);
+    const custom = Array.from({ length: 3 }, () => "{{a}}".repeat(300));
+    await api.request("POST", "/api/templates", { name: "blown-up", channel: "sms", text: "{{1}} {{2}} {{3}}" });
+    const campaign = await api.draft(audienceId, { templateId: "blown-up", custom });
+    expect((await api.act(campaign.id, "start")).status).toBe(200);
+    expect(await inState(api.request, campaign.id, "finished")).toMatchObject({ accepted: 1, skipped: 1 });
+    expect((await api.report(campaign.id)).skippedRows).toMatchObject([{ row: 2, code: "MESSAGE_TOO_LONG" }]);
+  });
+
+  test("an unknown column is one fault per field, however often it stands there", async () => {
+    const audienceId = await api.audience("phone,a\n15550100100,x\n");
+    const { body } = await api.request<{ error: { details: { parameter: string }[] } }>("POST", "/v1/campaigns", {
+      name: nextName(),
+      type: "TRANS",
+      sender: "HELIOG",
+      audienceId,
+      text: "{{b}} {{c}} ".repeat(100),
+    });
+    expect(body.error.details.map(({ parameter }) => parameter)).toEqual(["text"]);
+  });
+
+  test("a name with an emoji is duplicated any number of times", async () => {
+    const campaign = await api.draft(await api.audience("phone\n15550100100\n"), { name: "🎉 sale", text: "Hello" });
+    const copies = [await api.act(campaign.id, "duplicate"), await api.act(campaign.id, "duplicate")];
+    expect(copies.map(({ body }) => body.name)).toEqual(["🎉 sale 2", "🎉 sale 3"]);
+  });
+
+  test("the campaign of a suspended account pauses, and sends to nobody", async () => {
+    const { accountId, minted } = await tenants.addAccount("spammer");
+    await tenants.reload();
+    const own = apiOf((method, path, body) => tenants.server.request(method, path, body, { apikey: minted.secret }));
+    const campaign = await own.draft(await own.audience("phone\n15550100100\n15550100101\n"), {
+      text: "Hello",
+      ...SLOW,
+    });
+    await own.act(campaign.id, "start");
+    await eventually(
+      () => own.get(campaign.id),
+      ({ accepted }) => accepted === 1,
+    );
+    await tenants.execute(`update accounts set suspended = 1 where id = ${accountId}`);
+    await tenants.reload();
+    await tenants.execute(`update campaigns set next_at = 0 where id = '${campaign.id}'`);
+    const stored = await eventually(
+      () => tenants.server.app.store.findCampaign({ accountId, id: campaign.id }),
+      (found) => found?.state === "paused",
+    );
+    expect(stored).toMatchObject({ accepted: 1, failure: { code: "ACCOUNT_SUSPENDED" } });
+  });
+
+  test("an account has a maximum number of campaigns, drafts included", async () => {
+    const few = await openTenants(engine, undefined, { env: { HELIOGRAPH_CAMPAIGNS_MAX: "1" } });
+    const own = apiOf((method, path, body) => few.server.request(method, path, body));
+    const campaign = await own.draft(await own.audience("phone\n15550100100\n"), { text: "Hello" });
+    const refused = await own.act(campaign.id, "duplicate");
+    expect([refused.status, refused.body.error?.code]).toEqual([409, "TOO_MANY_CAMPAIGNS"]);
+    await few.close();
+  });
+
   test("a promotion reaches no number that has opted out", async () => {
     await api.request("POST", "/api/optouts", { number: "15550199001" });
     const audienceId = await api.audience("phone\n15550199001\n15550199002\n");
@@ -495,7 +555,9 @@ describe.runIf(hasPostgres)("two nodes", () => {
     const two = await new Restartable(env).start();
     const api = apiOf((method, path, body) => two.request(method, path, body));
     const campaigns = await Promise.all(
-      [1, 2, 3].map(async () => api.draft(await api.audience(rowsOf(2000)), { text: "Hello all" })),
+      [1, 2, 3].map(async () =>
+        api.draft(await api.audience(rowsOf(2000)), { text: "Hello all", throttle: 1_000_000 }),
+      ),
     );
     for (const { id } of campaigns) await api.act(id, "start");
     await eventually(
@@ -503,9 +565,12 @@ describe.runIf(hasPostgres)("two nodes", () => {
       (all) => all.some(({ accepted }) => accepted > 0),
     );
     await one.stop();
+    const states = await Promise.all(campaigns.map(async ({ id }) => (await api.get(id)).state));
+    expect(states).toContain("running");
     for (const { id } of campaigns) {
       expect(await inState(api.request, id, "finished")).toMatchObject({ accepted: 2000 });
-      expect((await api.report(id)).counts).toMatchObject({ Pending: expect.any(Number) });
+      const stored = Object.values((await api.report(id)).states);
+      expect(stored.reduce((sum, count) => sum + count, 0)).toBe(2000);
     }
   });
 });

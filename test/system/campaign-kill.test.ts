@@ -44,7 +44,9 @@ describe("a node that is killed while it feeds a campaign", () => {
       const rows = Array.from({ length: RECIPIENTS }, (_, index) => `${FIRST + index},Ada ${index}\n`);
       const audienceId = await upload(request, `phone,name\n${rows.join("")}`);
       await checked(request, audienceId);
-      const fields = { name: "killed", type: "PROMO", sender: "HELIOG", text: "Hello {{name}}", audienceId };
+      // Fed slowly enough to be killed several times on the way.
+      const feed = { type: "PROMO", throttle: 1_000_000 };
+      const fields = { name: "killed", ...feed, sender: "HELIOG", text: "Hello {{name}}", audienceId };
       const { id } = (await request<CampaignBody>("POST", "/v1/campaigns", fields)).body;
       await request("POST", `/v1/campaigns/${id}/start`);
 

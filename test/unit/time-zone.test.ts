@@ -37,6 +37,12 @@ describe("a time zone", () => {
     }
   });
 
+  test("a name of any length is refused without being kept", () => {
+    expect(findTimeZone("x".repeat(10_000_000))).toBeNull();
+    expect(findTimeZone("x".repeat(65))).toBeNull();
+    expect(findTimeZone("America/Argentina/ComodRivadavia")).not.toBeNull();
+  });
+
   test("an unknown name is null when looked up, and an error when required", () => {
     expect(findTimeZone("Mars/Olympus")).toBeNull();
     expect(() => timeZone("Mars/Olympus")).toThrow(RangeError);

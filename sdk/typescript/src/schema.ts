@@ -65,6 +65,7 @@ export type ErrorCode =
   | "TEST_KEY_NOT_ALLOWED"
   | "TEXT_TEMPLATE_MISMATCH"
   | "TOO_MANY_AUDIENCES"
+  | "TOO_MANY_CAMPAIGNS"
   | "TOO_MANY_RECIPIENTS"
   | "TOO_MANY_STREAMS"
   | "TOTP_ALREADY_ON"
@@ -160,7 +161,7 @@ export interface CampaignDetails {
   audienceId: string;
   /** Most messages in an hour; null for no limit. */
   throttle: number | null;
-  /** Hours in which messages are sent; null for all. */
+  /** Hours in which recipients are accepted; null for all. */
   window: {
     /** Begin. */
     from: string;

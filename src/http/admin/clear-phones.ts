@@ -43,6 +43,8 @@ async function clear(
     after = next;
     if (after && isEnough()) return { deleted, more: true };
   }
+  // Looking for empty phones counts the messages of all, so it follows a change only.
+  if (deleted === 0) return { deleted, more: false };
   while ((await store.removeEmptyPhones(accountId, STEP)) >= STEP) if (isEnough()) return { deleted, more: true };
   return { deleted, more: false };
 }

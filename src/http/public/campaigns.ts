@@ -31,6 +31,8 @@ const EXAMPLE_ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d48";
 const EXAMPLE_AUDIENCE = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
 const NAME_MAX = 100;
 const THROTTLE_MAX = 10_000_000;
+/** Others may take the next free name at the same time. */
+const DUPLICATE_TRIES = 5;
 const AHEAD_MAX_MS = 30 * 86_400_000;
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
@@ -171,6 +173,7 @@ async function create(services: Services, call: WithBody<AuthenticCall, typeof N
     },
     body,
   );
+  await refuseTooMany(services, caller.account.id);
   const campaign = newCampaign(draft, caller.account.id, seesTestsOnly(caller), clock.now());
   await refuseDraft(services, campaign, draft, { name: true, scheduledAt: true });
   if (!(await store.addCampaign(campaign))) throw nameTaken();
@@ -225,7 +228,8 @@ async function duplicate(services: Services, call: AuthenticCall): Promise<objec
     .toWellFormed()
     .trimEnd();
   const known = catalog.of(accountId).named("campaign");
-  for (;;) {
+  await refuseTooMany(services, accountId);
+  for (let tries = 0; tries < DUPLICATE_TRIES; tries += 1) {
     const taken = new Set(await store.listCampaignNames(accountId, test, base));
     let copy = 2;
     while (taken.has(`${base} ${copy}`) || (!test && known.has(`${base} ${copy}`))) copy += 1;
@@ -234,6 +238,14 @@ async function duplicate(services: Services, call: AuthenticCall): Promise<objec
     const made = newCampaign({ ...draftOf(campaign), name: `${base} ${copy}`, scheduledAt }, accountId, test, now);
     if (await store.addCampaign(made)) return view(made);
   }
+  throw nameTaken();
+}
+
+async function refuseTooMany(
+  { store, audienceLimits: { campaignsMax } }: Pick<Services, "store" | "audienceLimits">,
+  accountId: number,
+): Promise<void> {
+  if ((await store.countCampaignsOf(accountId)) >= campaignsMax) throw new Problem("TOO_MANY_CAMPAIGNS");
 }
 
 const draftOf = ({ name, message, audienceId, throttle, window, scheduledAt }: Campaign): Draft => ({
@@ -321,7 +333,8 @@ const windowField = Type.Object(
     }),
   },
   {
-    description: "Hours in which messages are sent.",
+    description:
+      "Hours in which recipients are accepted. At its end, at most 2,000 accepted messages wait for their carrier.",
     check: ({ from, to }: SendWindow) => (from === to ? "from and to of a window differ." : null),
   },
 );
@@ -355,7 +368,7 @@ const optionalFields = {
     ),
   ),
   throttle: Type.Optional(nullable(throttleField, "Most messages in an hour, spread evenly; null for no limit.")),
-  window: Type.Optional(nullable(windowField, "Hours in which messages are sent; null for all.")),
+  window: Type.Optional(nullable(windowField, "Hours in which recipients are accepted; null for all.")),
   scheduledAt: Type.Optional(
     nullable(timeField, "Start, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone."),
   ),
@@ -409,7 +422,7 @@ const CampaignView = Type.Object(
         to: Type.String({ description: "End." }),
         zone: Type.String({ description: "Time zone." }),
       }),
-      "Hours in which messages are sent; null for all.",
+      "Hours in which recipients are accepted; null for all.",
     ),
     scheduledAt: time("Start in epoch milliseconds; null for a start by hand."),
     accepted: count("Recipients whose message was accepted."),
@@ -525,7 +538,7 @@ export const campaignRoutes: readonly KeyedRoute[] = [
     description:
       "Creates a draft: one message to every recipient of an audience. Then start it with `POST /v1/campaigns/{id}/start`, or schedule it.",
     status: 201,
-    problems: ["NAME_TAKEN"],
+    problems: ["NAME_TAKEN", "TOO_MANY_CAMPAIGNS"],
     body: NewCampaign,
     requestExamples: {
       "text with variables": newExample,
@@ -657,7 +670,7 @@ export const campaignRoutes: readonly KeyedRoute[] = [
     summary: "Duplicate a campaign",
     description: "Creates a draft with the same fields under the next free name, such as `autumn sale 2`.",
     status: 201,
-    problems: ["RECORD_NOT_FOUND"],
+    problems: ["RECORD_NOT_FOUND", "NAME_TAKEN", "TOO_MANY_CAMPAIGNS"],
     responseExample: { ...example, name: "autumn sale 2" },
     handle: async (services, call) => {
       const made = await duplicate(services, call);
