@@ -16,7 +16,7 @@ function compressed(): Plugin {
     name: "compressed",
     apply: "build",
     configResolved: (config) => void (outDir = join(config.root, config.build.outDir)),
-    async closeBundle() {
+    async writeBundle() {
       const assets = join(outDir, "assets");
       await Promise.all((await readdir(assets)).map((name) => compress(join(assets, name))));
     },
@@ -33,6 +33,31 @@ function listedModules(): Plugin {
       const root = join(import.meta.dirname, "..");
       const modules = ids.filter((id) => id.startsWith(join(root, "node_modules"))).map((id) => relative(root, id));
       this.emitFile({ type: "asset", fileName: "modules.json", source: JSON.stringify(modules) });
+    },
+  };
+}
+
+/**
+ * Refuses chunks that import each other: a component of one would be undefined while another is evaluated, and the page would
+ * stay empty.
+ */
+function withoutCycles(): Plugin {
+  return {
+    name: "without-cycles",
+    apply: "build",
+    generateBundle(_options, bundle) {
+      const importsOf = (name: string): readonly string[] => {
+        const file = bundle[name];
+        return file?.type === "chunk" ? file.imports : [];
+      };
+      const done = new Set<string>();
+      const visit = (name: string, path: readonly string[]): void => {
+        if (path.includes(name)) this.error(`Chunks import each other: ${[...path, name].join(" → ")}`);
+        if (done.has(name)) return;
+        for (const each of importsOf(name)) visit(each, [...path, name]);
+        done.add(name);
+      };
+      for (const name of Object.keys(bundle)) visit(name, []);
     },
   };
 }
@@ -72,7 +97,7 @@ const CHUNKS = [
   // Inputs of forms, which lists and the page of a message do without.
   {
     name: "forms",
-    test: /react-number-format|@mantine.form|klona|fast-deep-equal|NumberInput|TagsInput|MultiSelect|src.parts.record|src.api-form|src.parts.password-form/,
+    test: /react-number-format|@mantine.form|klona|fast-deep-equal|NumberInput|TagsInput|MultiSelect|src.parts.record|src.api-form|src.parts.password-form|src.parts.secret/,
     priority: 3,
     includeDependenciesRecursively: false,
   },
@@ -86,6 +111,8 @@ const CHUNKS = [
     entriesAwareMergeThreshold: 30_000,
     includeDependenciesRecursively: false,
   },
+  // Parts of other components. In "shared", they would make chunks import each other.
+  { name: "base", test: /AccordionChevron|SegmentedControl|FloatingIndicator/, priority: 2.2 },
   { name: "base", minShareCount: 10, priority: 2 },
   {
     name: "shared",
@@ -103,7 +130,7 @@ export default defineConfig({
   base: "./",
   // The server replaces this by a new nonce in every page.
   html: { cspNonce: "STYLE_NONCE" },
-  plugins: [react(), pruneCss(), listedModules(), compressed()],
+  plugins: [react(), pruneCss(), listedModules(), withoutCycles(), compressed()],
   build: {
     target: ["chrome123", "firefox121", "safari17.5"],
     assetsInlineLimit: 0,

@@ -17,6 +17,7 @@ const named = (path: string, load: () => Promise<ComponentType>): PageEntry =>
 const templates = () => import("./pages/templates/templates.tsx");
 const templateEditor = () => import("./pages/templates/editor.tsx");
 const origins = () => import("./pages/origins/origins.tsx");
+const campaignForm = () => import("./pages/campaigns/campaign-form.tsx");
 const webhooks = () => import("./pages/endpoints/webhooks.tsx");
 
 /** Every page, each in its own chunk. */
@@ -34,6 +35,8 @@ export const PAGES: readonly PageEntry[] = [
   page("/campaigns", () => import("./pages/campaigns/campaigns.tsx")),
   page("/audiences", () => import("./pages/audiences/audiences.tsx")),
   page("/audiences/:id", () => import("./pages/audiences/audience-page.tsx")),
+  page("/campaigns/new", campaignForm),
+  page("/campaigns/to-audience/:id/edit", campaignForm),
   page("/campaigns/:id", () => import("./pages/campaigns/campaign-page.tsx")),
   named("/message-app/templates", async () => (await templates()).SmsTemplates),
   named("/message-app/templates/:id", async () => (await templateEditor()).SmsTemplateEditor),

@@ -1,6 +1,6 @@
 import { Alert, Anchor, Group, Progress, SimpleGrid, Text, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react";
+import { IconAlertTriangle, IconCircleCheck, IconSpeakerphone } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { get, remove, usePages } from "../../api.ts";
@@ -10,10 +10,11 @@ import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
-import { GuardedConfirm } from "../../parts/guarded.tsx";
+import { GuardedButton, GuardedConfirm } from "../../parts/guarded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
+import { NEW_CAMPAIGN } from "../campaigns/audience-campaign.ts";
 import { AUDIENCES, isMoving, percentOf, type Audience, type Recipient, type RowFault } from "./audience.ts";
 import { AudienceState } from "./audiences.tsx";
 import { MappingForm } from "./mapping-form.tsx";
@@ -53,6 +54,15 @@ function Loaded({ audience }: { audience: Audience }) {
           </Anchor>
         }
       >
+        {state === "ready" && (
+          <GuardedButton
+            leftSection={<IconSpeakerphone size={16} aria-hidden />}
+            onClick={() => navigate(`${NEW_CAMPAIGN}?audience=${id}`)}
+            whyNot={audience.test ? t("Only test keys send to an audience of test keys.") : null}
+          >
+            {t("New campaign")}
+          </GuardedButton>
+        )}
         <GuardedConfirm
           color="red"
           variant="light"

@@ -6,6 +6,7 @@ export const AUDIENCES = "/v1/audiences";
 export interface Audience {
   id: string;
   name: string;
+  test: boolean;
   state: "uploading" | "checking" | "ready" | "failed";
   size: number;
   received: number;

@@ -1,6 +1,16 @@
 import { t } from "../../i18n/t.ts";
 import { StatusBadge } from "../../parts/status-badge.tsx";
+import type { AudienceCampaign } from "./audience-campaign.ts";
 import type { Campaign } from "./campaign.ts";
 
 export const CampaignBadge = ({ status }: Pick<Campaign, "status">) =>
   status === "running" ? <StatusBadge status="enroute" word={t("Running")} /> : <StatusBadge status={status} />;
+
+export const AudienceCampaignBadge = ({ state }: Pick<AudienceCampaign, "state">) =>
+  state === "finished" ? (
+    <StatusBadge status="delivered" word={t("Finished")} />
+  ) : state === "running" ? (
+    <StatusBadge status="enroute" word={t("Running")} />
+  ) : (
+    <StatusBadge status={state} />
+  );

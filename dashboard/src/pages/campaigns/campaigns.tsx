@@ -1,5 +1,5 @@
-import { Anchor, Button, Progress, Text } from "@mantine/core";
-import { IconSpeakerphone } from "@tabler/icons-react";
+import { Anchor, Button, Progress, Text, Title } from "@mantine/core";
+import { IconPlus, IconSpeakerphone } from "@tabler/icons-react";
 import { Link, useLocation } from "wouter";
 import { usePages } from "../../api.ts";
 import { formatNumber } from "../../i18n/format.ts";
@@ -8,9 +8,12 @@ import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterBar, TypedFilter } from "../../parts/filters.tsx";
+import { GuardedButton } from "../../parts/guarded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
+import { NEW_CAMPAIGN } from "./audience-campaign.ts";
+import { AudienceCampaigns } from "./audience-campaigns.tsx";
 import { CampaignBadge } from "./campaign-badge.tsx";
 import { CAMPAIGNS, totalOf, type Campaign } from "./campaign.ts";
 
@@ -50,7 +53,7 @@ function Outcome({ campaign }: { campaign: Campaign }) {
   );
 }
 
-/** All campaigns with their outcomes. */
+/** Campaigns to audiences, and all campaigns with their outcomes. */
 export default function Campaigns() {
   const [, navigate] = useLocation();
   const [{ q }, change] = useUrlState(["q"]);
@@ -60,8 +63,21 @@ export default function Campaigns() {
     <>
       <PageHeader
         title={t("Campaigns")}
-        lead={t("Messages sent with the same campaignName: progress, failure reasons, pause and cancel.")}
-      />
+        lead={t("One message to every recipient of an audience, or all messages with the same campaignName.")}
+      >
+        <GuardedButton leftSection={<IconPlus size={16} aria-hidden />} onClick={() => navigate(NEW_CAMPAIGN)}>
+          {t("New campaign")}
+        </GuardedButton>
+      </PageHeader>
+      <section aria-label={t("Campaigns to audiences")}>
+        <Title order={2} size="h4" mb="md">
+          {t("Campaigns to audiences")}
+        </Title>
+        <AudienceCampaigns />
+      </section>
+      <Title order={2} size="h4" mb="md" mt="xl">
+        {t("Messages by campaign name")}
+      </Title>
       {rows.length > 0 && (
         <FilterBar values={{ q }} change={change}>
           <TypedFilter

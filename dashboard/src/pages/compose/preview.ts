@@ -4,7 +4,7 @@ import { numbersIn } from "./body.ts";
 import type { Draft, Kind } from "./kinds.ts";
 
 /** A template's text with its values: `{#var#}` in order, `{{1}}` by number. */
-function filledIn(pattern: string, values: readonly string[]): string {
+export function filledIn(pattern: string, values: readonly string[]): string {
   let next = 0;
   return pattern.replaceAll(/\{#var#\}|\{\{(\d+)\}\}/g, (place, number?: string) => {
     const value = values[number === undefined ? next++ : Number(number) - 1];

@@ -1,12 +1,12 @@
-import { Alert, Button, Group, Loader, Modal, Stack, Table, Text } from "@mantine/core";
+import { Alert, Button, Group, Loader, Modal, Stack, Table } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 import { post } from "../../api.ts";
 import type { SendPreview, SmsPreview } from "../../api-types.ts";
 import { formatNumber } from "../../i18n/format.ts";
 import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { dayTime, ownZone } from "../../parts/time-text.tsx";
+import { FactRow } from "./fact-row.tsx";
 
 interface Props {
   /** Path of the send; `<path>/preview` is its preview. */
@@ -79,30 +79,30 @@ function Summary({ review, typed, sendAt }: { review: Review; typed: number; sen
     <>
       <Table variant="vertical" layout="fixed" data-review>
         <Table.Tbody>
-          <Row name={t("Recipients")}>
+          <FactRow name={t("Recipients")}>
             {formatNumber(recipients.length)}
             {repeated > 0 &&
               (repeated === 1 ? t(" (1 duplicate removed)") : t(" ({count} duplicates removed)", { count: repeated }))}
-          </Row>
-          <Row name={t("Valid")}>{formatNumber(good.length)}</Row>
-          <Row name={t("Invalid")}>{withExamples(invalid)}</Row>
-          <Row name={t("Opted out")}>{withExamples(optedOut)}</Row>
-          {others.length > 0 && <Row name={t("Refused otherwise")}>{withExamples(others, true)}</Row>}
-          {segmentCount !== undefined && <Row name={t("Segments each")}>{segmentCount}</Row>}
-          <Row name={t("Credits")}>
+          </FactRow>
+          <FactRow name={t("Valid")}>{formatNumber(good.length)}</FactRow>
+          <FactRow name={t("Invalid")}>{withExamples(invalid)}</FactRow>
+          <FactRow name={t("Opted out")}>{withExamples(optedOut)}</FactRow>
+          {others.length > 0 && <FactRow name={t("Refused otherwise")}>{withExamples(others, true)}</FactRow>}
+          {segmentCount !== undefined && <FactRow name={t("Segments each")}>{segmentCount}</FactRow>}
+          <FactRow name={t("Credits")}>
             {balance === null
               ? t("{credits} (not deducted)", { credits })
               : t("{credits} of {balance}", { credits, balance })}
-          </Row>
-          <Row name={t("Carrier")}>
+          </FactRow>
+          <FactRow name={t("Carrier")}>
             {carriers.map(([name, some]) => (
               <div key={name}>
                 {name}
                 {carriers.length > 1 && `: ${formatNumber(some.length)}`}
               </div>
             ))}
-          </Row>
-          <Row name={t("When")}>
+          </FactRow>
+          <FactRow name={t("When")}>
             {at === null ? t("Now") : dayTime(at)}
             {held.length > 0 && (
               <div>
@@ -112,8 +112,8 @@ function Summary({ review, typed, sendAt }: { review: Review; typed: number; sen
                 })}
               </div>
             )}
-          </Row>
-          <Row name={t("Time zone")}>{t("{zone} (yours)", { zone: ownZone() })}</Row>
+          </FactRow>
+          <FactRow name={t("Time zone")}>{t("{zone} (yours)", { zone: ownZone() })}</FactRow>
         </Table.Tbody>
       </Table>
       {carriers.some(([name]) => name === "simulator") && (
@@ -138,14 +138,3 @@ function withExamples(some: Review["recipients"], reasons = false): string {
     .map(({ recipient, failure }) => (reasons ? `${recipient}: ${failure ?? ""}` : recipient));
   return `${formatNumber(some.length)} (${shown.join(", ")}${some.length > EXAMPLES ? ", …" : ""})`;
 }
-
-const Row = ({ name, children }: { name: string; children: ReactNode }) => (
-  <Table.Tr>
-    <Table.Th w={160}>{name}</Table.Th>
-    <Table.Td>
-      <Text size="sm" component="div">
-        {children}
-      </Text>
-    </Table.Td>
-  </Table.Tr>
-);

@@ -3,6 +3,7 @@ import { countries } from "../../parts/countries.ts";
 import { CountriesInput } from "../../parts/record/countries-input.tsx";
 import type { Field, Option } from "../../parts/record/field.ts";
 import { OtpGuardInput, SameTextInput } from "./limit-inputs.tsx";
+import { ZONES } from "./zones.ts";
 
 const choice = (name: string, label: string, hint: string, options: readonly Option[]): Field => ({
   name,
@@ -17,10 +18,6 @@ const days = (name: string, label: string, hint: string): Field => ({
   hint,
   input: { kind: "number", min: 1, max: 3650, suffix: t("days") },
 });
-
-/** Zones that some browsers list only under an outdated name. */
-const RENAMED = ["UTC", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Ho_Chi_Minh", "Asia/Yangon", "Europe/Kyiv"];
-const ZONES = [...new Set([...RENAMED, ...Intl.supportedValuesOf("timeZone")])].toSorted();
 
 const SECTIONS: readonly { title: string; fields: readonly Field[] }[] = [
   {

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { checked, upload } from "../support/audiences.ts";
+import { choose, faultsInAllVariants, openDashboard, settled, type Dashboard } from "../support/browser.ts";
+import { inState, type CampaignBody, type Request } from "../support/campaigns.ts";
+import type { MessageBody } from "../support/test-server.ts";
+
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  dashboard = await openDashboard();
+});
+afterAll(() => dashboard?.close());
+
+const request: Request = (method, path, body) => dashboard.server.request(method, path, body);
+
+const fileOf = (first: number, rows: number): string =>
+  `phone,first name,city\n${Array.from({ length: rows }, (_, index) => `${first + index},Ada ${index},Pune\n`).join("")}nobody,Eve,Goa\n${first},Ada,Pune\n`;
+
+async function drop(page: Page, name: string, content: string): Promise<void> {
+  const file = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([${JSON.stringify(content)}], ${JSON.stringify(name)}, { type: "text/csv" }));
+    return transfer;
+  })()`);
+  await page.getByRole("region", { name: "Upload a file" }).dispatchEvent("drop", { dataTransfer: file });
+}
+
+const campaignNamed = async (name: string): Promise<CampaignBody | undefined> => {
+  const { body } = await request<{ data: CampaignBody[] }>("GET", "/v1/campaigns");
+  return body.data.find((each) => each.name === name);
+};
+
+const textsOf = async (name: string): Promise<string[]> => {
+  const { body } = await request<{ data: MessageBody[] }>("GET", `/v1/messages?campaignName=${name}`);
+  return body.data.map(({ text }) => text).toSorted();
+};
+
+test("a dropped file becomes a campaign: draft with columns and preview, review, start, finished", async () => {
+  await dashboard.visit("/audiences", async ({ page, errors }) => {
+    await drop(page, "autumn.csv", fileOf(15_550_310_000, 3));
+    await page.getByText("Ready", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "New campaign" }).click();
+    await page.getByRole("heading", { name: "New campaign" }).waitFor();
+    await page.getByRole("textbox", { name: "Name" }).fill("autumn");
+    await page
+      .getByRole("combobox", { name: "Sender" })
+      .or(page.getByRole("textbox", { name: "Sender" }))
+      .fill("HELIOG");
+    await page.keyboard.press("Escape");
+    const text = page.getByRole("textbox", { name: "Text", exact: true });
+    await text.fill("Hello !");
+    await text.press("ArrowLeft");
+    const columns = page.getByRole("group", { name: "Columns for Text" });
+    await columns.getByRole("button", { name: "first name" }).click();
+    expect(await text.inputValue()).toBe("Hello {{first name}}!");
+    const phone = page.getByRole("region", { name: "Preview" });
+    await phone.getByText("Hello Ada 0!").waitFor();
+    await page.locator('[data-segments="1"]').waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+
+    // By keyboard: the draft is saved, reviewed and started.
+    await page.getByRole("button", { name: "Review", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    const review = page.getByRole("dialog", { name: "Review: autumn" });
+    await review.getByText("Rows with faults: 1, duplicates: 1").waitFor();
+    expect(await campaignNamed("autumn")).toMatchObject({ state: "draft", text: "Hello {{first name}}!" });
+    expect(await review.locator("[data-review]").innerText()).toMatch(
+      /autumn[^]*Recipients\s+3[^]*Opted out\s+0[^]*HELIOG, PROMO[^]*Segments each\s+1[^]*about 3[^]*simulator[^]*Now/,
+    );
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    const start = review.getByRole("button", { name: "Start now: 3 recipients" });
+    await start.focus();
+    await page.keyboard.press("Enter");
+    await review.waitFor({ state: "detached" });
+    const { id = "" } = (await campaignNamed("autumn")) ?? {};
+    await inState(request, id, "finished");
+    await page.getByRole("link", { name: "Campaigns", exact: true }).click();
+    const list = page.getByRole("region", { name: "Campaigns to audiences" });
+    await list.getByRole("row").filter({ hasText: "autumn" }).getByText("Finished").waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    expect(await textsOf("autumn")).toEqual(["Hello Ada 0!", "Hello Ada 1!", "Hello Ada 2!"]);
+    expect(errors).toEqual([]);
+  });
+});
+
+test("a draft with a template, throttle and send window is saved, reopened, and a refused field says why", async () => {
+  const audienceId = await upload(request, fileOf(15_550_320_000, 2), { name: "winter people" });
+  await checked(request, audienceId);
+  await request("POST", "/api/templates", { channel: "sms", name: "parcel", text: "Dear {#var#}, it is in {#var#}." });
+  await dashboard.visit("/campaigns", async ({ page, errors }) => {
+    await page.getByRole("button", { name: "New campaign" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("autumn");
+    await choose(page, "Audience", "winter people (2 recipients)");
+    await page
+      .getByRole("combobox", { name: "Sender" })
+      .or(page.getByRole("textbox", { name: "Sender" }))
+      .fill("HELIOG");
+    await page.keyboard.press("Escape");
+    await page.getByText("Template", { exact: true }).click();
+    await choose(page, "Template", "parcel");
+    const columns = page.getByRole("group", { name: "Columns for Value 1" });
+    await columns.getByRole("button", { name: "first name" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Value 2" }).fill("Goa");
+    await page.getByRole("region", { name: "Preview" }).getByText("Dear Ada 0, it is in Goa.").waitFor();
+    await page.getByRole("textbox", { name: "Most messages per hour" }).fill("5000");
+    await page.getByRole("checkbox", { name: "Send only within these hours" }).focus();
+    await page.keyboard.press("Space");
+    await page.getByLabel("From").fill("09:30");
+    await choose(page, "Time zone", "Asia/Kolkata");
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByText("use another one", { exact: false }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Name" }).getAttribute("aria-invalid")).toBe("true");
+    await page.getByRole("textbox", { name: "Name" }).fill("winter");
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByText("Draft saved").waitFor();
+    expect(await campaignNamed("winter")).toMatchObject({
+      state: "draft",
+      templateId: "parcel",
+      custom: ["{{first name}}", "Goa"],
+      throttle: 5000,
+      window: { from: "09:30", to: "20:00", zone: "Asia/Kolkata" },
+    });
+    await page.getByRole("link", { name: "All campaigns" }).click();
+    await settled(page);
+    await page.getByRole("link", { name: "winter" }).click();
+    await page.getByRole("heading", { name: "winter" }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Value 2" }).inputValue()).toBe("Goa");
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    await page.getByRole("button", { name: "Review", exact: true }).click();
+    const review = page.getByRole("dialog", { name: "Review: winter" });
+    await review.getByText("09:30 to 20:00, Asia/Kolkata").waitFor();
+    await review.getByText("5,000 per hour", { exact: false }).waitFor();
+    await review.getByRole("button", { name: "Back to the draft" }).click();
+    await review.waitFor({ state: "detached" });
+    expect(await campaignNamed("winter")).toMatchObject({ state: "draft" });
+    // The refused name is the one expected error.
+    expect(errors).toEqual([expect.stringContaining("status of 400")]);
+  });
+});
