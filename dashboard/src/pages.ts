@@ -37,6 +37,7 @@ export const PAGES: readonly PageEntry[] = [
   page("/audiences/:id", () => import("./pages/audiences/audience-page.tsx")),
   page("/campaigns/new", campaignForm),
   page("/campaigns/to-audience/:id/edit", campaignForm),
+  page("/campaigns/to-audience/:id", () => import("./pages/campaigns/audience-campaign-page.tsx")),
   page("/campaigns/:id", () => import("./pages/campaigns/campaign-page.tsx")),
   named("/message-app/templates", async () => (await templates()).SmsTemplates),
   named("/message-app/templates/:id", async () => (await templateEditor()).SmsTemplateEditor),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Page } from "playwright-core";
+import { newId } from "../../src/lib/ids.ts";
 import { checked, upload } from "../support/audiences.ts";
 import { choose, faultsInAllVariants, openDashboard, settled, type Dashboard } from "../support/browser.ts";
 import { inState, type CampaignBody, type Request } from "../support/campaigns.ts";
@@ -137,5 +138,101 @@ test("a draft with a template, throttle and send window is saved, reopened, and 
     expect(await campaignNamed("winter")).toMatchObject({ state: "draft" });
     // The refused name is the one expected error.
     expect(errors).toEqual([expect.stringContaining("status of 400")]);
+  });
+});
+
+test("a campaign is scheduled, started early, paused, resumed and cancelled, and its copy is a draft", async () => {
+  const audienceId = await upload(request, fileOf(15_550_330_000, 4), { name: "spring people" });
+  await checked(request, audienceId);
+  const { body: draft } = await request<CampaignBody>("POST", "/v1/campaigns", {
+    name: "spring",
+    type: "TRANS",
+    sender: "HELIOG",
+    text: "Hello {{first name}}",
+    audienceId,
+    // Slow enough that only the first recipient is fed.
+    throttle: 1,
+  });
+  await dashboard.visit("/campaigns", async ({ page, errors }) => {
+    await page.getByRole("link", { name: "spring" }).click();
+    // By keyboard: a time, the review, and the schedule.
+    const later = page.getByRole("radio", { name: "At a time" });
+    await later.focus();
+    await page.keyboard.press("Space");
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    await page.getByLabel("Start at").fill(`${tomorrow}T09:00`);
+    await page.getByRole("button", { name: "Review", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    const schedule = page.getByRole("dialog").getByRole("button", { name: /^Schedule for/ });
+    await schedule.focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("Scheduled", { exact: true }).waitFor();
+    await page.getByText("0 of 4 recipients accepted").waitFor();
+    expect(await campaignNamed("spring")).toMatchObject({ state: "scheduled", scheduledAt: expect.any(Number) });
+    expect(await faultsInAllVariants(page)).toEqual([]);
+
+    await page.getByRole("button", { name: "Start now" }).click();
+    await page.getByText("Running", { exact: true }).waitFor();
+    await page.getByText("1 of 4 recipients accepted").waitFor();
+    await page.getByRole("button", { name: "Pause" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("Paused", { exact: true }).waitFor();
+    expect(await campaignNamed("spring")).toMatchObject({ state: "paused" });
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByText("Running", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "spring people" }).waitFor();
+    await page.getByRole("region", { name: "Messages by state" }).getByText("Delivered").waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByRole("button", { name: "Go back" }).click();
+    expect(await campaignNamed("spring")).toMatchObject({ state: "running" });
+    await page.getByRole("button", { name: "Cancel", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Cancel campaign" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("Cancelled", { exact: true }).waitFor();
+    await inState(request, draft.id, "cancelled");
+    expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(0);
+
+    await page.getByRole("button", { name: "Duplicate" }).click();
+    await page.getByRole("heading", { name: "spring 2" }).waitFor();
+    expect(await campaignNamed("spring 2")).toMatchObject({ state: "draft", text: "Hello {{first name}}" });
+    expect(errors).toEqual([]);
+  });
+});
+
+test("a campaign shows its skipped rows and why it paused by itself, and links to its messages", async () => {
+  const audienceId = await upload(request, `phone,note\n15550340000,Ada\n15550340001,\n15550340002,Bob\n`, {
+    name: "summer people",
+  });
+  await checked(request, audienceId);
+  const fields = { type: "TRANS", sender: "HELIOG", text: "{{note}}", audienceId };
+  const { body: skipping } = await request<CampaignBody>("POST", "/v1/campaigns", { ...fields, name: "summer" });
+  await request("POST", `/v1/campaigns/${skipping.id}/start`);
+  await inState(request, skipping.id, "finished");
+  await dashboard.visit("/campaigns", async ({ page, errors }) => {
+    await page.getByRole("region", { name: "Campaigns to audiences" }).getByRole("link", { name: "summer" }).click();
+    await page.getByText("2 of 3 recipients accepted").waitFor();
+    const skipped = page.getByRole("region", { name: "Skipped rows" });
+    await skipped.getByRole("row").filter({ hasText: "3" }).getByText("the text is empty", { exact: false }).waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    await page.getByRole("link", { name: "View messages" }).click();
+    await page.getByRole("cell", { name: "15550340002" }).waitFor();
+    expect(await page.getByRole("cell", { name: /^155503/ }).count()).toBe(2);
+    expect(errors).toEqual([]);
+  });
+
+  await request("PATCH", "/api/account", { credits: "metered" });
+  const { body: pausing } = await request<CampaignBody>("POST", "/v1/campaigns", { ...fields, name: "late summer" });
+  await request("POST", `/v1/campaigns/${pausing.id}/start`);
+  await dashboard.visit(`/campaigns/to-audience/${pausing.id}`, async ({ page, errors }) => {
+    await page.getByText("The campaign paused by itself: INSUFFICIENT_CREDITS").waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    const topUp = { id: newId(Date.now()), amount: 10, note: null, at: Date.now() };
+    expect(await dashboard.server.app.store.addCredits(1, topUp)).toBe(true);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByText("Finished", { exact: true }).waitFor();
+    expect(errors).toEqual([]);
   });
 });

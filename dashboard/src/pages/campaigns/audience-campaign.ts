@@ -31,13 +31,31 @@ export interface AudienceCampaign {
   endedAt: number | null;
 }
 
+/** A recipient that got no message. */
+export interface SkippedRow {
+  row: number;
+  code: string;
+  message: string;
+}
+
+/** The counts of a campaign. */
+export interface CampaignReport {
+  /** Null once the audience is gone. */
+  recipients: number | null;
+  accepted: number;
+  skipped: number;
+  counts: Readonly<Record<string, number>>;
+  states: Readonly<Record<string, number>>;
+  skippedRows: readonly SkippedRow[];
+}
+
 export const NEW_CAMPAIGN = "/campaigns/new";
 
 /** The page on which a draft is changed and reviewed. */
 export const draftPath = (id: string): string => `/campaigns/to-audience/${id}/edit`;
 
-/** The page of a campaign: its form as a draft, otherwise its messages. */
-export const pathOf = ({ id, name, state }: AudienceCampaign): string =>
-  state === "draft" ? draftPath(id) : `/messages?campaignName=${encodeURIComponent(name)}`;
+/** The page of a campaign: its form as a draft, otherwise its progress. */
+export const pathOf = ({ id, state }: AudienceCampaign): string =>
+  state === "draft" ? draftPath(id) : `/campaigns/to-audience/${id}`;
 
 export const windowText = ({ from, to, zone }: SendWindow): string => t("{from} to {to}, {zone}", { from, to, zone });

@@ -8,6 +8,9 @@ import type { Campaign } from "./campaign.ts";
 const LOOKED_AT = 200;
 const LINK_PAGES = 5;
 
+/** The messages of a campaign under their name. */
+export type NamedCampaign = Pick<Campaign, "name" | "counts" | "createdAt">;
+
 interface Failures {
   reasons: { code: string | null; words: string; count: number }[];
   lookedAt: number;
@@ -16,7 +19,7 @@ interface Failures {
 }
 
 /** Failure reasons of the newest failed messages, most frequent first. */
-export function useFailures({ name, counts }: Campaign) {
+export function useFailures({ name, counts }: NamedCampaign) {
   const failed = counts.Failed ?? 0;
   return useQuery({
     queryKey: ["campaign failures", name, failed],
@@ -41,7 +44,7 @@ export function useFailures({ name, counts }: Campaign) {
 }
 
 /** The links in the newest messages of a campaign. A link and its message share the request id. */
-export function useClicks({ name, createdAt }: Campaign) {
+export function useClicks({ name, createdAt }: NamedCampaign) {
   return useQuery({
     queryKey: ["campaign clicks", name],
     queryFn: async ({ signal }) => {

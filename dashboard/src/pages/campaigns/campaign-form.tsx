@@ -17,6 +17,7 @@ import { useUrlState } from "../../url-state.ts";
 import { AUDIENCES, type Audience, type Recipient } from "../audiences/audience.ts";
 import { SegmentCounter } from "../compose/segment-counter.tsx";
 import { AUDIENCE_CAMPAIGNS, draftPath, pathOf, type AudienceCampaign } from "./audience-campaign.ts";
+import { CampaignActions } from "./campaign-actions.tsx";
 import { bodyOf, draftOf, emptyDraft, previewBody, shownText, type CampaignDraft } from "./campaign-draft.ts";
 import { CampaignFields } from "./campaign-fields.tsx";
 import { ReviewCampaign } from "./review-campaign.tsx";
@@ -35,7 +36,7 @@ export default function CampaignFormPage() {
     // Another reader's version must not replace what is typed.
     refetchOnWindowFocus: false,
   });
-  if (id === undefined) return <CampaignForm key="new" campaign={null} audienceId={audience} />;
+  if (id === undefined) return <CampaignForm key="new" campaign={null} audienceId={encodeURIComponent(audience)} />;
   if (error)
     return (
       <>
@@ -107,7 +108,9 @@ function CampaignForm({ campaign, audienceId }: FormProps) {
             {t("All campaigns")}
           </Anchor>
         }
-      />
+      >
+        {campaign && <CampaignActions campaign={campaign} />}
+      </PageHeader>
       <Grid gap={{ base: "xl", lg: 48 }}>
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Paper>

@@ -1,7 +1,6 @@
-import { Anchor, Grid, Group, Paper, SimpleGrid, Text, Title } from "@mantine/core";
+import { Anchor, Grid, Group, SimpleGrid, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
-import type { ReactNode } from "react";
 import { Link, useParams } from "wouter";
 import { get, post } from "../../api.ts";
 import { formatNumber } from "../../i18n/format.ts";
@@ -16,7 +15,7 @@ import { statusWord } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { CampaignBadge } from "./campaign-badge.tsx";
 import { CAMPAIGNS, funnelOf, totalOf, type Campaign } from "./campaign.ts";
-import { useClicks, useFailures } from "./campaign-details.ts";
+import { Clicks, Failures, Section } from "./campaign-results.tsx";
 
 const REFRESH_MS = 5000;
 
@@ -88,86 +87,6 @@ function Loaded({ campaign }: { campaign: Campaign }) {
         </Grid.Col>
       </Grid>
     </>
-  );
-}
-
-const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <Paper component="section" aria-label={title} mb="lg">
-    <Title order={2} size="h4" mb="md">
-      {title}
-    </Title>
-    {children}
-  </Paper>
-);
-
-function Failures({ campaign }: { campaign: Campaign }) {
-  const { data } = useFailures(campaign);
-  if (!data) return null;
-  return (
-    <Section title={t("Failure reasons")}>
-      {data.reasons.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {t("No failures")}
-        </Text>
-      )}
-      <BarList
-        of={data.lookedAt}
-        bars={data.reasons.map(({ code, words, count }) => ({
-          name: words,
-          count,
-          color: "red",
-          label: (
-            <>
-              {words} {code !== null && <Text span c="dimmed" size="xs">{`(${code})`}</Text>}
-            </>
-          ),
-        }))}
-      />
-      {data.more && (
-        <Text size="xs" c="dimmed" mt="sm">
-          {t("Of the newest {lookedAt} that failed.", { lookedAt: data.lookedAt })}
-        </Text>
-      )}
-    </Section>
-  );
-}
-
-function Clicks({ campaign }: { campaign: Campaign }) {
-  const { data } = useClicks(campaign);
-  if (!data || data.links.length === 0) return null;
-  return (
-    <Section title={t("Clicks")}>
-      {data.links.map(({ id, url, recipients, recipientsClicked, clicks }) => (
-        <div key={id}>
-          <BarList
-            of={recipients}
-            bars={[
-              {
-                name: t("Recipients who clicked on {url}", { url }),
-                count: recipientsClicked,
-                color: "green",
-                label: (
-                  <Anchor component={Link} href={`/message-app/links?open=${encodeURIComponent(id)}`} size="sm">
-                    {url}
-                  </Anchor>
-                ),
-              },
-            ]}
-          />
-          <Text size="xs" c="dimmed" mt={4} mb="sm">
-            {t("{person} clicks by people, {value} by bots", {
-              person: clicks.person,
-              value: clicks.preview + clicks.bot,
-            })}
-          </Text>
-        </div>
-      ))}
-      {data.more && (
-        <Text size="xs" c="dimmed">
-          {t("Of the newest {lookedAt} messages.", { lookedAt: data.lookedAt })}
-        </Text>
-      )}
-    </Section>
   );
 }
 

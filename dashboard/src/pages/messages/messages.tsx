@@ -15,7 +15,7 @@ import { ExportButton } from "../../parts/run/export-button.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { TimeText, localTime } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
-import { MESSAGE_COLUMNS, messageLine } from "./csv.ts";
+import { MESSAGE_COLUMNS, messageLine } from "../../parts/message-csv.ts";
 import { FILTER_NAMES, MessageFilters } from "./filters.tsx";
 import { queryOf } from "./query.ts";
 import { useTail } from "./use-tail.ts";

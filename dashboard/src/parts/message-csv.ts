@@ -1,5 +1,5 @@
-import type { Message } from "../../api-types.ts";
-import { csvLine, isoOf } from "../../parts/csv.ts";
+import type { Message } from "../api-types.ts";
+import { csvLine, isoOf } from "./csv.ts";
 
 const COLUMNS = [
   "messageId", "createdAt", "channel", "type", "sender", "recipient", "status", "state", "errCode", "statusDescription",
