@@ -176,7 +176,7 @@ export function createCampaigns({ db, isAmong }: Engine): CampaignStore {
         .select("name")
         .where("account_id", "=", accountId)
         .where("test", "=", test ? 1 : 0)
-        .where(sql<boolean>`substr(name, 1, ${[...prefix].length}) = ${prefix}`)
+        .where(sql<boolean>`substr(name, 1, ${Array.from(prefix).length}) = ${prefix}`)
         .execute();
       return rows.map(({ name }) => name);
     },
