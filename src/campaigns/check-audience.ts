@@ -1,6 +1,6 @@
 import { numberOf } from "../channels/parse-number.ts";
 import type { Clock } from "../lib/clock.ts";
-import { randomText } from "../lib/random.ts";
+import { LETTERS_AND_DIGITS, randomText } from "../lib/random.ts";
 import { isShowable } from "../lib/text.ts";
 import type { Account } from "../model/account.ts";
 import {
@@ -46,13 +46,13 @@ const HOUSEKEEPING_MS = 60_000;
  */
 export function createAudienceJob(deps: AudienceJobDeps): () => Promise<number | undefined> {
   const { store, clock } = deps;
-  const claim = randomText("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", 16);
+  const claim = randomText(LETTERS_AND_DIGITS, 16);
   let stepRows = STEP_ROWS.first;
   let nextHousekeeping = 0;
 
   const until = (): number => clock.now() + CLAIM_MS;
 
-  /** Works on one audience until the time is over; true if the job may rest. */
+  /** Works on one audience until it is done or the time is over. */
   async function work(given: AudienceWork): Promise<void> {
     const startedAt = clock.monotonic();
     const isInTime = (): boolean => clock.monotonic() - startedAt < RUN_MS;

@@ -64,7 +64,7 @@ async function refuseUnsendable(
     });
   const drafts = new CampaignDrafts(campaign, audience.layout);
   // Too long by the values of one recipient; the others may fit.
-  if (drafts.isPersonal && rows.some((recipient) => drafts.lengthFor(recipient) > prepareDeps.smsRules.textMax)) return;
+  if (rows.some((recipient) => drafts.isTooLong(recipient, prepareDeps.smsRules.textMax))) return;
   try {
     const request = { account, test: campaign.test, draft: drafts.of(rows), dryRun: true };
     await prepareCurrent(prepareDeps, () => prepareSms(prepareDeps, request));

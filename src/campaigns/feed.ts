@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { randomText } from "../lib/random.ts";
+import { LETTERS_AND_DIGITS, randomText } from "../lib/random.ts";
 import type { Account } from "../model/account.ts";
 import type { AudienceLayout, AudienceRecipient } from "../model/audience.ts";
 import { BATCH_PATH, batchKeyOf, type Campaign, type SendWindow, type SkippedRow } from "../model/campaign.ts";
@@ -49,7 +49,7 @@ const DAY_MS = 86_400_000;
  */
 export function createCampaignFeed(deps: CampaignFeedDeps): () => Promise<number | undefined> {
   const { store, clock } = deps;
-  const claim = randomText("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", 16);
+  const claim = randomText(LETTERS_AND_DIGITS, 16);
   const until = (): number => clock.now() + CLAIM_MS;
 
   async function feed(claimed: Campaign): Promise<void> {
@@ -190,15 +190,12 @@ async function acceptBatch(
   drafts: CampaignDrafts,
   rows: readonly AudienceRecipient[],
 ): Promise<AcceptedBatch> {
-  const { textMax } = prepareDeps.smsRules;
-  const isHuge = (recipient: AudienceRecipient): boolean => drafts.isPersonal && drafts.lengthFor(recipient) > textMax;
-  const huge = rows.filter(isHuge).map(({ row }): SkippedRow => ({ row, code: "MESSAGE_TOO_LONG" }));
-  const { full, skipped } = drafts.withText(huge.length === 0 ? rows : rows.filter((recipient) => !isHuge(recipient)));
+  const { full, skipped } = drafts.withText(rows, prepareDeps.smsRules.textMax);
   const { prepared, tooLong } = await prepareBatch(prepareDeps, campaign, account, drafts, full);
   const batch = {
     from: campaign.position,
     to: rows.at(-1)?.row ?? campaign.position,
-    skipped: [...huge, ...skipped, ...tooLong].toSorted((a, b) => a.row - b.row),
+    skipped: [...skipped, ...tooLong].toSorted((a, b) => a.row - b.row),
   };
   if (!prepared) return { ...batch, accepted: 0, requestId: null };
   const accepted = prepared.subject.draft.recipients.length;

@@ -92,14 +92,15 @@ export class CampaignDrafts {
   }
 
   /**
-   * Length of a recipient's text, or of the values in it, without writing them: a column can stand in a text hundreds of times,
-   * so the texts of one batch could fill the memory.
+   * True if the values of a recipient alone make the text too long. They are counted and not written: a column can stand in a
+   * text hundreds of times, so the texts of one batch could fill the memory.
    */
-  lengthFor({ values }: AudienceRecipient): number {
+  isTooLong({ values }: AudienceRecipient, textMax: number): boolean {
+    if (!this.isPersonal) return false;
     let length = 0;
     for (const parts of this.#measured)
       for (const part of parts) length += typeof part === "number" ? (values[part]?.length ?? 0) : part.length;
-    return length;
+    return length > textMax;
   }
 
   of(recipients: readonly AudienceRecipient[]): SmsDraft {
@@ -125,18 +126,22 @@ export class CampaignDrafts {
     };
   }
 
-  /** The recipients whose text is not empty, and the rows of the others. */
-  withText(recipients: readonly AudienceRecipient[]): { full: readonly AudienceRecipient[]; skipped: SkippedRow[] } {
+  /** The recipients whose text is neither empty nor too long by their values, and the rows of the others. */
+  withText(
+    recipients: readonly AudienceRecipient[],
+    textMax: number,
+  ): { full: AudienceRecipient[]; skipped: SkippedRow[] } {
     const pattern = this.#text === null || !this.isPersonal ? null : readTemplateText(this.#text);
-    if (!pattern || "fault" in pattern) return { full: recipients, skipped: [] };
     const isEmpty = ({ values }: AudienceRecipient): boolean =>
-      renderTemplate(pattern, this.#valuesFor(values)).trim() === "";
-    const empty = recipients.filter(isEmpty);
-    if (empty.length === 0) return { full: recipients, skipped: [] };
-    return {
-      full: recipients.filter((recipient) => !empty.includes(recipient)),
-      skipped: empty.map(({ row }) => ({ row, code: "TEXT_EMPTY" })),
-    };
+      pattern !== null && !("fault" in pattern) && renderTemplate(pattern, this.#valuesFor(values)).trim() === "";
+    const full: AudienceRecipient[] = [];
+    const skipped: SkippedRow[] = [];
+    for (const recipient of recipients) {
+      if (this.isTooLong(recipient, textMax)) skipped.push({ row: recipient.row, code: "MESSAGE_TOO_LONG" });
+      else if (isEmpty(recipient)) skipped.push({ row: recipient.row, code: "TEXT_EMPTY" });
+      else full.push(recipient);
+    }
+    return { full, skipped };
   }
 
   readonly #valuesFor = (values: readonly string[]): string[] => this.#values.map((parts) => render(parts, values));

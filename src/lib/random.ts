@@ -20,6 +20,8 @@ export function randomByte(): number {
   return pool[used++] ?? 0;
 }
 
+export const LETTERS_AND_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
 /** A random text in which every letter of the alphabet is equally likely. */
 export function randomText(alphabet: string, length: number): string {
   // Modulo bias: bytes from here on would favour the first letters, so they are discarded.

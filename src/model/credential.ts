@@ -1,6 +1,6 @@
 import { derivedId } from "../lib/ids.ts";
 import { memoize } from "../lib/memoize.ts";
-import { randomText } from "../lib/random.ts";
+import { LETTERS_AND_DIGITS, randomText } from "../lib/random.ts";
 import { SCOPES, type ApiKey, type KeyMode, type Scope } from "./api-key.ts";
 
 /** The APIs of other products that a credential opens. */
@@ -44,7 +44,6 @@ export const SCOPES_OF_KIND: Readonly<Record<CredentialKind, readonly Scope[]>> 
 
 const HEX = "0123456789abcdef";
 const LOWER_AND_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
-const LETTERS_AND_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SID_DIGITS = 32;
 
 /** Twilio's name for an account: the same for all its credentials of one mode. */

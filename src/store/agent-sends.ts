@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { AgentOperation, AgentSend, AgentSendState } from "../model/agent.ts";
 import type { Engine } from "./engine.ts";
+import { pageOf } from "./page-of.ts";
 import type { Tables } from "./tables.ts";
 
 const HOUR_MS = 3_600_000;
@@ -117,8 +118,7 @@ export function createAgentSends({ db, atomically }: Engine): AgentSendStore {
         .orderBy("id", "desc")
         .limit(limit + 1)
         .execute();
-      const page = rows.slice(0, limit).map(sendOf);
-      return { rows: page, next: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+      return pageOf(rows, limit, sendOf, ({ id }) => id);
     },
 
     async claimAgentSend({ accountId, id, keyId }, { from, claim, now, messagesPerHour, creditsPerDay, by }) {

@@ -11,6 +11,7 @@ import {
   type RowFaultCode,
 } from "../model/audience.ts";
 import type { Engine } from "./engine.ts";
+import { pageOf } from "./page-of.ts";
 import type { Page } from "./store.ts";
 import type { AudienceRow, Tables } from "./tables.ts";
 
@@ -160,8 +161,7 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
         .orderBy("id", "desc")
         .limit(limit + 1)
         .execute();
-      const page = rows.slice(0, limit).map(audienceOf);
-      return { rows: page, next: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+      return pageOf(rows, limit, audienceOf, ({ id }) => id);
     },
 
     async addAudiencePart(ref, { offset, content }) {
@@ -257,13 +257,17 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
         .orderBy("line")
         .limit(limit + 1)
         .execute();
-      const page = rows.slice(0, limit).map((row) => ({
-        row: row.line,
-        number: row.number,
-        values: JSON.parse(row.content) as string[],
-        optedOut: row.opted_out === 1,
-      }));
-      return { rows: page, next: rows.length > limit ? (page.at(-1)?.row ?? null) : null };
+      return pageOf(
+        rows,
+        limit,
+        (row) => ({
+          row: row.line,
+          number: row.number,
+          values: JSON.parse(row.content) as string[],
+          optedOut: row.opted_out === 1,
+        }),
+        ({ row }) => row,
+      );
     },
 
     async listAudienceFaults(ref, after, limit) {
@@ -275,12 +279,16 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
         .orderBy("line")
         .limit(limit + 1)
         .execute();
-      const page = rows.slice(0, limit).map((row) => ({
-        row: row.line,
-        column: row.column_name,
-        code: row.code as RowFaultCode,
-      }));
-      return { rows: page, next: rows.length > limit ? (page.at(-1)?.row ?? null) : null };
+      return pageOf(
+        rows,
+        limit,
+        (row) => ({
+          row: row.line,
+          column: row.column_name,
+          code: row.code as RowFaultCode,
+        }),
+        ({ row }) => row,
+      );
     },
 
     async claimAudience(claim, now, until) {

@@ -12,6 +12,7 @@ import {
 } from "../model/campaign.ts";
 import type { MessageRef } from "../model/message.ts";
 import type { Engine } from "./engine.ts";
+import { pageOf } from "./page-of.ts";
 import type { Page, StateCounts } from "./store.ts";
 import type { CampaignRow } from "./tables.ts";
 
@@ -166,8 +167,7 @@ export function createCampaigns({ db, isAmong }: Engine): CampaignStore {
         .orderBy("id", "desc")
         .limit(limit + 1)
         .execute();
-      const page = rows.slice(0, limit).map(campaignOf);
-      return { rows: page, next: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+      return pageOf(rows, limit, campaignOf, ({ id }) => id);
     },
 
     async listCampaignNames(accountId, test, prefix) {

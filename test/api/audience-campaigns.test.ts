@@ -155,7 +155,7 @@ describe.each(ENGINES)("campaigns on %s", (engine) => {
     expect(copies.map(({ body }) => body.name)).toEqual(["🎉 sale 2", "🎉 sale 3"]);
   });
 
-  test("the campaign of a suspended account pauses, and sends to nobody", async () => {
+  test("the campaign of a suspended account pauses, and sends no message", async () => {
     const { accountId, minted } = await tenants.addAccount("spammer");
     await tenants.reload();
     const own = apiOf((method, path, body) => tenants.server.request(method, path, body, { apikey: minted.secret }));

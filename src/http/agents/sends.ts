@@ -1,5 +1,5 @@
 import { newId } from "../../lib/ids.ts";
-import { randomText } from "../../lib/random.ts";
+import { LETTERS_AND_DIGITS, randomText } from "../../lib/random.ts";
 import {
   AGENT_TOKEN_MS,
   APPROVAL_MS,
@@ -15,7 +15,6 @@ import { readGenerate } from "../../otp/read.ts";
 import type { Services } from "../route.ts";
 import type { Agent } from "./agent-calls.ts";
 
-const TOKEN_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 /** Sends of one key that wait for approval. */
 const WAITING_MAX = 50;
 
@@ -74,7 +73,7 @@ async function keep(
   refuseOthers(limits, numbers);
   refuseTooMuch(limits, { messages: 0, credits: 0 }, { recipients: numbers.length, credits });
   const { key, account } = agent.credential;
-  const token = `hga_${randomText(TOKEN_LETTERS, 32)}`;
+  const token = `hga_${randomText(LETTERS_AND_DIGITS, 32)}`;
   const now = clock.now();
   const send: AgentSend = {
     accountId: account.id,
@@ -175,7 +174,7 @@ async function claimAndPerform(
   const limits = limitsOf(agent);
   const now = clock.now();
   const { messagesPerHour, creditsPerDay } = limits;
-  const claim = randomText(TOKEN_LETTERS, 16);
+  const claim = randomText(LETTERS_AND_DIGITS, 16);
   const terms = { from: send.state, claim, now, messagesPerHour, creditsPerDay, by };
   if (!(await store.claimAgentSend(send, terms))) {
     const current = await store.findAgentSend(send);

@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link, useParams } from "wouter";
 import { get } from "../../api.ts";
-import type { Message } from "../../api-types.ts";
 import { formatNumber } from "../../i18n/format.ts";
 import { t } from "../../i18n/t.ts";
 import { BarList } from "../../parts/bar-list.tsx";
@@ -12,12 +11,11 @@ import { ErrorState } from "../../parts/error-state.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
-import { ExportButton } from "../../parts/run/export-button.tsx";
 import { statusWord } from "../../parts/status-badge.tsx";
-import { localTime, TimeText } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
 import { AUDIENCES, percentOf, type Audience } from "../audiences/audience.ts";
 import { FactRow } from "../compose/fact-row.tsx";
-import { MESSAGE_COLUMNS, messageLine } from "../../parts/message-csv.ts";
+import { MessageExport } from "../../parts/message-export.tsx";
 import {
   AUDIENCE_CAMPAIGNS,
   draftPath,
@@ -28,6 +26,7 @@ import {
 } from "./audience-campaign.ts";
 import { CampaignActions } from "./campaign-actions.tsx";
 import { AudienceCampaignBadge } from "./campaign-badge.tsx";
+import { CampaignUnavailable } from "./campaign-unavailable.tsx";
 import { Clicks, Failures, Section } from "./campaign-results.tsx";
 
 const RUNNING_MS = 1000;
@@ -47,13 +46,7 @@ export default function AudienceCampaignPage() {
     queryFn: ({ signal }) => get<AudienceCampaign>(`${AUDIENCE_CAMPAIGNS}/${id}`, {}, signal),
     refetchInterval: ({ state }) => refreshOf(state.data?.state),
   });
-  if (error)
-    return (
-      <>
-        <PageHeader title={t("Campaign")} />
-        <ErrorState error={error} retry={() => void refetch()} title={t("Campaign cannot be loaded")} />
-      </>
-    );
+  if (error) return <CampaignUnavailable error={error} retry={() => void refetch()} />;
   if (!data) return <PageLoading />;
   return <Loaded campaign={data} />;
 }
@@ -87,16 +80,7 @@ function Loaded({ campaign }: { campaign: AudienceCampaign }) {
             <Anchor component={Link} href={`/messages?${new URLSearchParams(messages).toString()}`} size="sm">
               {t("View messages")}
             </Anchor>
-            <ExportButton<Message>
-              path="/api/messages"
-              query={messages}
-              one={t("message")}
-              many={t("messages")}
-              columns={MESSAGE_COLUMNS}
-              line={messageLine}
-              reached={({ createdAt }) => t("back to {time}", { time: localTime(createdAt) })}
-              begins={t("the newest")}
-            />
+            <MessageExport query={messages} />
           </>
         )}
       </Group>

@@ -21,6 +21,7 @@ import { CampaignActions } from "./campaign-actions.tsx";
 import { bodyOf, draftOf, emptyDraft, previewBody, shownText, type CampaignDraft } from "./campaign-draft.ts";
 import { CampaignFields } from "./campaign-fields.tsx";
 import { ReviewCampaign } from "./review-campaign.tsx";
+import { CampaignUnavailable } from "./campaign-unavailable.tsx";
 import { useSmsTemplates } from "./use-sms-templates.ts";
 
 const FIRST_RECIPIENTS = 20;
@@ -37,13 +38,7 @@ export default function CampaignFormPage() {
     refetchOnWindowFocus: false,
   });
   if (id === undefined) return <CampaignForm key="new" campaign={null} audienceId={encodeURIComponent(audience)} />;
-  if (error)
-    return (
-      <>
-        <PageHeader title={t("Campaign")} />
-        <ErrorState error={error} retry={() => void refetch()} title={t("Campaign cannot be loaded")} />
-      </>
-    );
+  if (error) return <CampaignUnavailable error={error} retry={() => void refetch()} />;
   if (!data) return <PageLoading />;
   if (data.state !== "draft")
     return (

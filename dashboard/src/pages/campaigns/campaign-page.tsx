@@ -15,6 +15,7 @@ import { statusWord } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { CampaignBadge } from "./campaign-badge.tsx";
 import { CAMPAIGNS, funnelOf, totalOf, type Campaign } from "./campaign.ts";
+import { CampaignUnavailable } from "./campaign-unavailable.tsx";
 import { Clicks, Failures, Section } from "./campaign-results.tsx";
 
 const REFRESH_MS = 5000;
@@ -28,13 +29,7 @@ export default function CampaignPage() {
     // A campaign without pending messages no longer changes.
     refetchInterval: ({ state }) => ((state.data?.counts.Pending ?? 0) > 0 ? REFRESH_MS : false),
   });
-  if (error)
-    return (
-      <>
-        <PageHeader title={t("Campaign")} />
-        <ErrorState error={error} retry={() => void refetch()} title={t("Campaign cannot be loaded")} />
-      </>
-    );
+  if (error) return <CampaignUnavailable error={error} retry={() => void refetch()} />;
   if (!data) return <PageLoading />;
   return <Loaded campaign={data} />;
 }

@@ -11,11 +11,10 @@ import { curlOf } from "../../parts/curl.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
-import { ExportButton } from "../../parts/run/export-button.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
-import { TimeText, localTime } from "../../parts/time-text.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
-import { MESSAGE_COLUMNS, messageLine } from "../../parts/message-csv.ts";
+import { MessageExport } from "../../parts/message-export.tsx";
 import { FILTER_NAMES, MessageFilters } from "./filters.tsx";
 import { queryOf } from "./query.ts";
 import { useTail } from "./use-tail.ts";
@@ -99,16 +98,7 @@ export default function Messages() {
           onChange={({ currentTarget }) => setLive(currentTarget.checked)}
           aria-label={t("Live updates")}
         />
-        <ExportButton<Message>
-          path="/api/messages"
-          query={query}
-          one={t("message")}
-          many={t("messages")}
-          columns={MESSAGE_COLUMNS}
-          line={messageLine}
-          reached={({ createdAt }) => t("back to {time}", { time: localTime(createdAt) })}
-          begins={t("the newest")}
-        />
+        <MessageExport query={query} />
       </PageHeader>
       <MessageFilters filters={filters} change={change} />
       {fresh > 0 && (
