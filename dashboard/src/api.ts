@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { ownUrl } from "./base.ts";
 import { t } from "./i18n/t.ts";
 import { noteLost } from "./connection.ts";
@@ -178,6 +179,8 @@ interface TableState<T> {
   hasMore: boolean;
   more: () => void;
   loadingMore: boolean;
+  /** Why the next page could not be read; the rows before it stay. */
+  moreError: Error | null;
 }
 
 interface Paged<T> {
@@ -186,33 +189,49 @@ interface Paged<T> {
   query: UseInfiniteQueryResult<{ pages: Page<T>[] }>;
 }
 
-/** Reads a list page by page with the cursor of the page before. */
+const PAGE_ROWS_DEFAULT = 50;
+const NO_CURSOR: Query = {};
+
+/**
+ * Reads a list page by page with the cursor of the page before. The server answers a slow search with the rows that it has found
+ * so far: the page shows them, and reads on until it is full.
+ */
 export function usePages<T>(
   path: string,
   query: Query = {},
   options: { enabled?: boolean; refreshMs?: number } = {},
 ): Paged<T> {
+  const size = Number(query["limit"] ?? PAGE_ROWS_DEFAULT);
   const result = useInfiniteQuery({
     queryKey: [path, query],
-    queryFn: ({ pageParam, signal }) => get<Page<T>>(path, { ...query, cursor: pageParam }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.nextCursor,
+    queryFn: ({ pageParam, signal }) => get<Page<T>>(path, { ...query, ...pageParam }, signal),
+    initialPageParam: NO_CURSOR,
+    getNextPageParam: ({ nextCursor }, pages) =>
+      nextCursor === null ? null : { cursor: nextCursor, limit: size - (rowsOf(pages).length % size) },
     placeholderData: keepPreviousData,
     enabled: options.enabled ?? true,
     refetchInterval: options.refreshMs ?? false,
   });
-  const rows = result.data?.pages.flatMap((page) => page.data) ?? [];
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = result;
+  const rows = rowsOf(result.data?.pages ?? []);
+  const isShort = hasNextPage && rows.length % size > 0;
+  useEffect(() => {
+    if (isShort && !isFetching && !isFetchNextPageError) void fetchNextPage();
+  }, [isShort, isFetching, isFetchNextPageError, fetchNextPage]);
   return {
     rows,
     table: {
       rows,
       loading: result.isPending,
-      error: result.error,
+      error: isFetchNextPageError ? null : result.error,
       retry: () => void result.refetch(),
-      hasMore: result.hasNextPage,
-      more: () => void result.fetchNextPage(),
+      hasMore: hasNextPage,
+      more: () => void fetchNextPage(),
       loadingMore: result.isFetchingNextPage,
+      moreError: isFetchNextPageError ? result.error : null,
     },
     query: result,
   };
 }
+
+const rowsOf = <T>(pages: readonly Page<T>[]): T[] => pages.flatMap(({ data }) => data);

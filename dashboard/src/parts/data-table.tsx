@@ -27,13 +27,15 @@ interface Props<T> {
   hasMore?: boolean;
   more?: () => void;
   loadingMore?: boolean;
+  moreError?: Error | null;
 }
 
 const SKELETONS = [1, 2, 3, 4, 5];
 
 /** A table with loading, error and empty states. Further pages load on request. */
 export function DataTable<T>(props: Props<T>) {
-  const { label, columns, rows, rowKey, onRow, loading, error, retry, empty, hasMore, more, loadingMore } = props;
+  const { label, columns, rows, rowKey, onRow, loading, error, retry, empty } = props;
+  const { hasMore, more, loadingMore, moreError } = props;
   if (error) return <ErrorState error={error} retry={retry} />;
   if (loading)
     return (
@@ -70,7 +72,8 @@ export function DataTable<T>(props: Props<T>) {
           </Table.Tbody>
         </Table>
       </div>
-      {hasMore && (
+      {moreError && <ErrorState error={moreError} retry={more} />}
+      {hasMore && !moreError && (
         <Center p="md">
           <Button variant="default" loading={loadingMore ?? false} onClick={more}>
             {t("Show more")}

@@ -62,6 +62,7 @@ function excerptOf({ text, encoding, erased, templateName }: Message): string {
 
 /** Live messages may be newer than the count. */
 function shownOf(rows: number, total: Counted | undefined): string {
+  if (total?.count === rows && !total.more) return t("{rows} in all", { rows });
   if (!total || total.count <= rows) return t("{rows} shown, there are more", { rows });
   return total.more
     ? t("{rows} of more than {count} shown", { rows, count: total.count })
