@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 test("the baseline of the accept benchmark answers a send as the server does", async () => {
-  const echo = spawn(process.execPath, [join(import.meta.dirname, "../../bench/echo-server.ts")], { stdio: ["ignore", "pipe", "inherit"] });
+  const echo = spawn(process.execPath, [join(import.meta.dirname, "../../bench/echo-server.ts")], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   try {
     const [printed] = (await once(echo.stdout, "data")) as [Buffer];
     const send = { sender: "HELIOG", to: ["15550100100", "15550100101"], text: "Hi", type: "TRANS" };
