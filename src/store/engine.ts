@@ -12,6 +12,8 @@ export interface Engine {
   isAmong(column: string, values: readonly string[]): RawBuilder<SqlBool>;
   /** True if a text column contains a text, case-sensitive. */
   holds(column: string, text: string): RawBuilder<SqlBool>;
+  /** The same for an expression, with ASCII letters in either case. */
+  holdsInAnyCase(value: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
   /** A text field of a JSON column; null if it is absent. */
   jsonText(column: string, field: string): RawBuilder<string | null>;
   /** A batch as rows to select from, so that one statement text serves every batch size. */

@@ -228,6 +228,8 @@ export interface MessageFilter {
   senders?: readonly string[];
   campaignName?: string;
   templateName?: string;
+  /** A part of the text, without regard to the case of ASCII letters. It has no index, as `senders`. */
+  text?: string;
   /** Epoch ms, inclusive. */
   from?: number;
   /** Epoch ms, exclusive. */

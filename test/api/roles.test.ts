@@ -333,6 +333,15 @@ describe.each(ENGINES)("roles on %s", (engine) => {
     expect((await people.member.request<Found>("GET", ending(5))).status).toBe(200);
   });
 
+  test("a viewer searches texts by words, and not by digits, which could be those of a masked number", async () => {
+    type Found = { error?: { parameter: string } };
+    const words = "/api/messages?text=order";
+    expect((await people.viewer.request<Found>("GET", words)).status).toBe(200);
+    const digits = await people.viewer.request<Found>("GET", `${words}+4`);
+    expect([digits.status, digits.body.error?.parameter]).toEqual([400, "text"]);
+    expect((await people.member.request<Found>("GET", `${words}+4`)).status).toBe(200);
+  });
+
   test("a route that reads shows a viewer no code and no valid signature", () =>
     onEach(named(reading), async ([name]) => {
       const latest = await people.member.request<{ otp: string }>(

@@ -460,6 +460,21 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
       expect(await ids("recipientEnding=5771&test=true")).toEqual([]);
     });
 
+    test("a listing is filtered by a part of the text, in small or capital letters, and the count as well", async () => {
+      const text = "Your 50%_off ends at noon";
+      const { body } = await server.send({ text, campaignName: "by text" });
+      await server.send({ text: "Your 50 percent end at noon", campaignName: "by text" });
+      const found = async (part: string): Promise<unknown> => {
+        const query = `campaignName=by+text&text=${encodeURIComponent(part)}`;
+        const { body: list } = await server.request<{ data: MessageBody[] }>("GET", `/v1/messages?${query}`);
+        const { body: count } = await server.request<{ count: number }>("GET", `/api/message-count?${query}`);
+        return [count.count, ...list.data.map(({ messageId }) => messageId)];
+      };
+      expect(await found("50%_OFF")).toEqual([1, `${body.id}:1`]);
+      expect(await found("5%")).toEqual([0]);
+      expect(await found("AT NOON")).toEqual([2, expect.any(String), `${body.id}:1`]);
+    });
+
     test("a bad filter is 400 and names the parameter", async () => {
       for (const [query, parameter] of [
         ["status=Sent", "status"],
@@ -474,6 +489,8 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
         ["recipientEnding=1234567890123456", "recipientEnding"],
         ["messageId=15550100100", "messageId"],
         ["carrierMessageId=", "carrierMessageId"],
+        ["text=+", "text"],
+        [`text=${"x".repeat(201)}`, "text"],
         ["test=1", "test"],
       ]) {
         const { status, body } = await server.request<Envelope>("GET", `/v1/messages?${query}`);

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { faultsInAllVariants, faultsOf, openDashboard, settled, type Dashboard } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
@@ -206,6 +207,70 @@ describe("a list whose search is slow", () => {
       await page.unroute(rest);
       await page.getByRole("button", { name: "Try again" }).click();
       await page.getByText("30 in all").waitFor();
+    });
+  });
+});
+
+describe("selected messages", () => {
+  test("that wait are cancelled together after a question, and the others are left", async () => {
+    const { server } = dashboard;
+    const campaignName = "to cancel";
+    const { body } = await server.send({ to: "15550105301", campaignName });
+    await server.settled(body.data[0]?.messageId ?? "");
+    const sendAt = Date.now() + 3_600_000;
+    await server.send({ to: ["15550105302", "15550105303", "15550105304"], campaignName, sendAt });
+    await dashboard.visit("/messages?campaignName=to+cancel", async ({ page, errors }) => {
+      await page.getByText("4 in all").waitFor();
+      for (const number of ["15550105301", "15550105302", "15550105303"])
+        await page.getByRole("checkbox", { name: `Select ${number}` }).check();
+      const selection = page.getByRole("group", { name: "Selected messages" });
+      await selection.getByText("3 selected").waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      const [file] = await Promise.all([
+        page.waitForEvent("download"),
+        selection.getByRole("button", { name: "Save as CSV" }).click(),
+      ]);
+      expect(await readFile(await file.path(), "utf8")).toMatch(
+        /^messageId,.*\r\n.*15550105303.*\r\n.*15550105302.*\r\n.*15550105301.*\r\n$/,
+      );
+      await selection.getByRole("button", { name: "Cancel messages" }).click();
+      const question = page.getByRole("dialog", { name: "Cancel the selected messages?" });
+      await question.getByText(/^2 of them still wait/).waitFor();
+      await question.getByRole("button", { name: "Cancel messages" }).click();
+      const result = page.getByRole("dialog", { name: "Cancel messages" });
+      await result.getByText("2 cancelled. Their credits are released.").waitFor();
+      await result.getByRole("button", { name: "Close" }).last().click();
+      const stateOf = (number: string) => page.getByRole("row").filter({ hasText: number });
+      await stateOf("15550105302").getByText("Cancelled").waitFor();
+      await stateOf("15550105303").getByText("Cancelled").waitFor();
+      await stateOf("15550105301").getByText("Delivered").waitFor();
+      await stateOf("15550105304").getByText("Scheduled").waitFor();
+      expect(await selection.count()).toBe(0);
+      expect(errors).toEqual([]);
+    });
+  });
+
+  test("are found by a part of their text, with the columns that the user has chosen", async () => {
+    const { server } = dashboard;
+    await server.send({ to: "15550105311", text: "Your parcel waits at the corner shop", campaignName: "parcels" });
+    await dashboard.visit("/messages", async ({ page, errors }) => {
+      await page.getByRole("button", { name: "More", exact: true }).click();
+      await page.getByLabel("Part of the text").fill("PARCEL WAITS");
+      await page.getByText("1 in all").waitFor();
+      await page.getByRole("link", { name: "15550105311" }).waitFor();
+      const header = page.getByRole("columnheader", { name: "Campaign" });
+      expect(await header.count()).toBe(0);
+      await page.getByRole("button", { name: "Columns" }).click();
+      await page.getByRole("checkbox", { name: "Campaign" }).check();
+      await page.getByRole("checkbox", { name: "Type", exact: true }).uncheck();
+      await page.keyboard.press("Escape");
+      await header.waitFor();
+      await page.reload();
+      await page.getByRole("cell", { name: "parcels" }).waitFor();
+      expect(await page.getByRole("columnheader", { name: "Type", exact: true }).count()).toBe(0);
+      expect(await faultsInAllVariants(page)).toEqual([]);
+      expect(errors).toEqual([]);
+      await page.evaluate("localStorage.removeItem('heliograph-message-columns')");
     });
   });
 });

@@ -25,6 +25,8 @@ const NUMBERS = ["33600000001", "33600000002", "33611110001", "4915550100001", "
 const ENDINGS = ["0001", "00001", "100", "0100100", "33600000001", "9999"].filter((ending) => ending.length >= 4);
 const CAMPAIGNS = ["spring", "autumn", null];
 const TEMPLATES = ["parcel", 'odd "name"', undefined];
+const TEXTS = ['a "templateName":"parcel"', "ÜBER 50%_off\n🙂", "\\n Plain"];
+const PARTS = ["PARCEL", '"', "über", "Über", "50%_OFF", "5%", "off\n", "\\n", "🙂", "plain", "text", "encoding"];
 const ACCOUNT = 1;
 const BLOCK_SIZE = 4;
 
@@ -47,6 +49,7 @@ describe.each(ENGINES)("message search on %s", (engine) => {
     numbers: readonly string[];
     campaignName?: string | null;
     templateName?: string | undefined;
+    text?: string;
     channel?: (typeof CHANNELS)[number];
     routeClass?: (typeof ROUTE_CLASSES)[number];
     sender?: string;
@@ -54,8 +57,8 @@ describe.each(ENGINES)("message search on %s", (engine) => {
     accountId?: number;
   }
 
-  async function send({ at, numbers, templateName, accountId = ACCOUNT, ...fields }: Wishes): Promise<void> {
-    const content = { text: 'a "templateName":"parcel"', encoding: "gsm7", flash: false } as const;
+  async function send({ at, numbers, templateName, text, accountId = ACCOUNT, ...fields }: Wishes): Promise<void> {
+    const content = { text: text ?? 'a "templateName":"parcel"', encoding: "gsm7", flash: false } as const;
     const request = acceptance({
       ...fields,
       accountId,
@@ -126,6 +129,7 @@ describe.each(ENGINES)("message search on %s", (engine) => {
       recipientEnding: fc.constantFrom(...ENDINGS),
       campaignName: fc.constantFrom("spring", "autumn", "none"),
       templateName: fc.constantFrom("parcel", 'odd "name"', "none"),
+      text: fc.constantFrom(...PARTS),
       test: fc.boolean(),
       from: fc.integer({ min: -60, max: 60 }).map((minute) => NOON + minute * MINUTE),
       to: fc.integer({ min: -60, max: 90 }).map((minute) => NOON + minute * MINUTE),
@@ -141,12 +145,14 @@ describe.each(ENGINES)("message search on %s", (engine) => {
     fc.record({ routeClass: fc.constantFrom(...ROUTE_CLASSES) }),
     fc.record({ templateName: fc.constantFrom("parcel", 'odd "name"') }),
     fc.record({ senders: fc.constantFrom(["HELIO"], ["ACME", "+1"], ["none"]) }),
+    fc.record({ text: fc.constantFrom(...PARTS) }),
   );
 
   const request = fc.record({
     numbers: fc.array(fc.constantFrom(...NUMBERS), { minLength: 1, maxLength: 9 }),
     campaignName: fc.constantFrom(...CAMPAIGNS),
     templateName: fc.constantFrom(...TEMPLATES),
+    text: fc.constantFrom(...TEXTS),
     channel: fc.constantFrom(...CHANNELS),
     routeClass: fc.constantFrom(...ROUTE_CLASSES),
     sender: fc.constantFrom("HELIO", "ACME"),
@@ -576,6 +582,10 @@ describe.each(ENGINES)("message search on %s", (engine) => {
   });
 });
 
+const textOf = ({ content }: StoredMessage): string => ("text" in content ? content.text : "");
+/** Only from a to z, as both engines compare. */
+const inSmallLetters = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
 function isMatch(message: StoredMessage, filter: MessageFilter): boolean {
   const template = "templateName" in message.content ? message.content.templateName : undefined;
   return (
@@ -587,6 +597,7 @@ function isMatch(message: StoredMessage, filter: MessageFilter): boolean {
     (filter.recipientEnding === undefined || message.recipient.endsWith(filter.recipientEnding)) &&
     (filter.campaignName === undefined || message.campaignName === filter.campaignName) &&
     (filter.templateName === undefined || template === filter.templateName) &&
+    (filter.text === undefined || inSmallLetters(textOf(message)).includes(inSmallLetters(filter.text))) &&
     (filter.test === undefined || message.test === filter.test) &&
     (filter.from === undefined || message.requestId >= idFloor(filter.from)) &&
     (filter.to === undefined || message.requestId < idFloor(filter.to))

@@ -2046,4 +2046,19 @@ export const HINDI: Readonly<Record<string, string>> = {
     "रिपोर्ट के फ़ील्ड आपके दिए नामों से. अपने फ़ील्ड न होने पर ऊपर के हेडर रिपोर्ट के फ़ील्ड तय करते हैं.",
   "Your endpoints that receive incoming SMS, delivery reports and short-link clicks. Reports with your own fields have their own page.":
     "आपके एंडपॉइंट जिन्हें आने वाले SMS, डिलीवरी रिपोर्ट और छोटे लिंक के क्लिक मिलते हैं. अपने फ़ील्ड वाली रिपोर्ट का अलग पेज है.",
+  "Clear selection": "चयन हटाएँ",
+  "Save as CSV": "CSV के रूप में सहेजें",
+  "Cancel messages": "संदेश रद्द करें",
+  "{count} of them still wait. They will not be sent, and their credits are released.":
+    "इनमें से {count} अब भी प्रतीक्षा में हैं। वे नहीं भेजे जाएँगे, और उनके क्रेडिट मुक्त होंगे।",
+  "Cancel the selected messages?": "चुने गए संदेश रद्द करें?",
+  "None of them still waits to be sent.": "इनमें से कोई भी अब भेजे जाने की प्रतीक्षा में नहीं है।",
+  "{count} selected": "{count} चुने गए",
+  "Selected messages": "चुने गए संदेश",
+  "{cancelled} cancelled, {tooLate} already with a carrier.": "{cancelled} रद्द, {tooLate} पहले ही कैरियर के पास हैं।",
+  "{cancelled} cancelled. Their credits are released.": "{cancelled} रद्द। उनके क्रेडिट मुक्त हुए।",
+  "{cancelled} cancelled…": "{cancelled} रद्द…",
+  "Part of the text": "टेक्स्ट का भाग",
+  "Select {name}": "{name} चुनें",
+  "Select all rows": "सभी पंक्तियाँ चुनें",
 };

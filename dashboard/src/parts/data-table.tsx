@@ -1,4 +1,4 @@
-import { Button, Center, Paper, Skeleton, Table } from "@mantine/core";
+import { Button, Center, Checkbox, Paper, Skeleton, Table } from "@mantine/core";
 import type { ReactNode } from "react";
 import { t } from "../i18n/t.ts";
 import { ErrorState } from "./error-state.tsx";
@@ -10,6 +10,13 @@ export interface Column<T> {
   /** Hides the column on narrow screens. */
   wide?: boolean;
   align?: "right";
+}
+
+interface Selection<T> {
+  keys: ReadonlySet<string>;
+  change: (keys: ReadonlySet<string>) => void;
+  /** Name of a row's checkbox for screen readers. */
+  nameOf: (row: T) => string;
 }
 
 interface Props<T> {
@@ -28,6 +35,8 @@ interface Props<T> {
   more?: () => void;
   loadingMore?: boolean;
   moreError?: Error | null;
+  /** Adds a checkbox to each row. */
+  selection?: Selection<T>;
 }
 
 const SKELETONS = [1, 2, 3, 4, 5];
@@ -35,7 +44,7 @@ const SKELETONS = [1, 2, 3, 4, 5];
 /** A table with loading, error and empty states. Further pages load on request. */
 export function DataTable<T>(props: Props<T>) {
   const { label, columns, rows, rowKey, onRow, loading, error, retry, empty } = props;
-  const { hasMore, more, loadingMore, moreError } = props;
+  const { hasMore, more, loadingMore, moreError, selection } = props;
   if (error) return <ErrorState error={error} retry={retry} />;
   if (loading)
     return (
@@ -52,6 +61,11 @@ export function DataTable<T>(props: Props<T>) {
         <Table verticalSpacing="sm" horizontalSpacing="md" highlightOnHover={onRow !== undefined}>
           <Table.Thead>
             <Table.Tr>
+              {selection && (
+                <Table.Th w={40}>
+                  <SelectAll selection={selection} keys={rows.map(rowKey)} />
+                </Table.Th>
+              )}
               {columns.map(({ title, wide, align }) => (
                 <Table.Th key={title} {...(wide ? { "data-wide": true } : {})} ta={align ?? "left"}>
                   {title}
@@ -62,6 +76,11 @@ export function DataTable<T>(props: Props<T>) {
           <Table.Tbody>
             {rows.map((row) => (
               <Table.Tr key={rowKey(row)} onClick={onRow && (() => onRow(row))} data-clickable={onRow !== undefined}>
+                {selection && (
+                  <Table.Td onClick={(click) => click.stopPropagation()}>
+                    <Select selection={selection} row={row} own={rowKey(row)} />
+                  </Table.Td>
+                )}
                 {columns.map(({ title, render, wide, align }) => (
                   <Table.Td key={title} {...(wide ? { "data-wide": true } : {})} ta={align ?? "left"}>
                     {render(row)}
@@ -81,5 +100,36 @@ export function DataTable<T>(props: Props<T>) {
         </Center>
       )}
     </Paper>
+  );
+}
+
+function SelectAll<T>({
+  selection: { keys, change },
+  keys: all,
+}: {
+  selection: Selection<T>;
+  keys: readonly string[];
+}) {
+  const selected = all.filter((key) => keys.has(key)).length;
+  return (
+    <Checkbox
+      size="xs"
+      aria-label={t("Select all rows")}
+      checked={selected === all.length}
+      indeterminate={selected > 0 && selected < all.length}
+      onChange={() => change(new Set(selected === all.length ? [] : all))}
+    />
+  );
+}
+
+function Select<T>({ selection, row, own }: { selection: Selection<T>; row: T; own: string }) {
+  const { keys, change, nameOf } = selection;
+  return (
+    <Checkbox
+      size="xs"
+      aria-label={t("Select {name}", { name: nameOf(row) })}
+      checked={keys.has(own)}
+      onChange={() => change(keys.has(own) ? new Set([...keys].filter((key) => key !== own)) : new Set([...keys, own]))}
+    />
   );
 }

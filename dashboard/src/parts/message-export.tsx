@@ -2,6 +2,7 @@ import type { Query } from "../api.ts";
 import type { Message } from "../api-types.ts";
 import { t } from "../i18n/t.ts";
 import { csvLine, isoOf } from "./csv.ts";
+import { saveFile } from "./save-file.ts";
 import { ExportButton } from "./run/export-button.tsx";
 import { localTime } from "./time-text.tsx";
 
@@ -15,6 +16,13 @@ const TIMES = new Set<string>(["createdAt", "submittedAt", "doneAt"]);
 /** One message as a CSV line. */
 const messageLine = (message: Message): string =>
   csvLine(COLUMNS.map((name) => (TIMES.has(name) ? isoOf(message[name] as number | null) : message[name])));
+
+/** Saves some messages as a CSV file. */
+export const saveMessages = (messages: readonly Message[]): void =>
+  saveFile(`messages-${new Date().toISOString().slice(0, 10)}.csv`, "text/csv;charset=utf-8", [
+    csvLine(COLUMNS),
+    ...messages.map(messageLine),
+  ]);
 
 /** Button that saves the messages of a query as a CSV file. */
 export const MessageExport = ({ query }: { query: Query }) => (

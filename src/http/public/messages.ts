@@ -135,6 +135,7 @@ function readFilter(query: AuthenticCall["query"], isMasked: boolean, faults: Fa
   const carrierMessageId = query.carrierMessageId?.trim();
   if (carrierMessageId === "")
     faults.push({ parameter: "carrierMessageId", message: "carrierMessageId is the id that a carrier gave." });
+  const text = readText(query, isMasked, faults);
   const test = TEST_CHOICES.find((choice) => choice === query.test?.toLowerCase());
   if (query.test !== undefined && !test)
     faults.push({ parameter: "test", message: `test is one of ${TEST_CHOICES.join(", ")}.` });
@@ -151,12 +152,29 @@ function readFilter(query: AuthenticCall["query"], isMasked: boolean, faults: Fa
     ...(routeClass ? { routeClass } : {}),
     ...(query.campaignName === undefined ? {} : { campaignName: query.campaignName }),
     ...(query.templateName === undefined ? {} : { templateName: query.templateName }),
+    ...(text === undefined ? {} : { text }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   };
 }
 
 const TEST_CHOICES = ["true", "false"] as const;
+const TEXT_MAX = 200;
+
+/** A part of a text. With digits, a viewer could find out the masked numbers in texts one digit at a time. */
+function readText(query: AuthenticCall["query"], isMasked: boolean, faults: Fault[]): string | undefined {
+  const { text } = query;
+  if (text === undefined) return undefined;
+  if (text.trim() === "" || text.length > TEXT_MAX)
+    faults.push({
+      parameter: "text",
+      message: `text is a part of the message's text, with 1 to ${TEXT_MAX} characters.`,
+    });
+  else if (isMasked && /\p{Nd}/u.test(text))
+    faults.push({ parameter: "text", message: "text has no digits for a viewer, who sees numbers masked." });
+  return text;
+}
+
 const ENDING_MIN = 4;
 const ENDING = /^[0-9]{4,15}$/;
 
@@ -344,6 +362,10 @@ export const LIST_QUERY = {
   templateName: textParameter(
     "The template of a message, while its text is kept: `templateName`, or `templateId` of a text.",
     "order_shipped",
+  ),
+  text: textParameter(
+    "A part of the text, while it is kept; small and capital letters from a to z are the same. Without digits for a viewer. Reads all messages that match otherwise: add a time or another filter.",
+    "order 4711",
   ),
   test: { meaning: "Only messages of test keys, or only of live keys.", schema: Type.Boolean({ examples: [false] }) },
   from: timeParameter("Accepted at this time or later: epoch milliseconds or ISO 8601."),

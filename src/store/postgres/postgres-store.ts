@@ -184,6 +184,7 @@ function createEngine(query: Query, writes: Pick<Engine, "atomically" | "inBackg
   return {
     db,
     holds: (column, text) => sql`strpos(${sql.ref(column)}, ${text}) > 0`,
+    holdsInAnyCase: (value, text) => sql`strpos(lower(${value} collate "C"), lower(${text}::text collate "C")) > 0`,
     mergeJson: (column, change) => sql`(${sql.ref(column)}::jsonb || ${change}::jsonb)::text`,
     // Most rows lack the field: the search for its name is cheaper than parsing.
     jsonText: (column, field) =>

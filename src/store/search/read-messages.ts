@@ -28,7 +28,7 @@ export interface Bounds {
 export type Source = AsyncGenerator<MessageRow[], void>;
 
 /** Reads messages that match a filter: by ranges of ids, by keys, and by requests. */
-export function createMessageReader({ db, rowsOf, holds }: Engine) {
+export function createMessageReader({ db, rowsOf, holds, holdsInAnyCase, jsonText }: Engine) {
   type MessageQuery = SelectQueryBuilder<Tables, "messages", object>;
 
   const matches = <Q extends MessageQuery>(query: Q, filter: MessageFilter): Q => {
@@ -44,6 +44,12 @@ export function createMessageReader({ db, rowsOf, holds }: Engine) {
     if (filter.campaignName !== undefined) found = found.where("campaign_name", "=", filter.campaignName);
     if (filter.routeClass) found = found.where("lane", "=", laneOf(filter.routeClass));
     if (filter.templateName !== undefined) found = found.where(holds("content", templateAsStored(filter.templateName)));
+    if (filter.text !== undefined) {
+      // Before the text is read out of its JSON, which few rows then need.
+      const stored = JSON.stringify(filter.text).slice(1, -1);
+      found = found.where(holdsInAnyCase(sql.ref("content"), stored));
+      found = found.where(holdsInAnyCase(jsonText("content", "text"), filter.text));
+    }
     return found as Q;
   };
 

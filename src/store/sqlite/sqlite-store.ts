@@ -193,6 +193,7 @@ function createEngine(
     db,
     // Not `json_patch`, which removes a field whose new value is null.
     holds: (column, text) => sql`instr(${sql.ref(column)}, ${text}) > 0`,
+    holdsInAnyCase: (value, text) => sql`instr(lower(${value}), lower(${text})) > 0`,
     mergeJson: (column, change) => {
       const fields = Object.entries(JSON.parse(change) as Record<string, unknown>);
       const pairs = fields.map(([name, value]) => sql`, ${`$."${name}"`}, json(${JSON.stringify(value)})`);

@@ -8,7 +8,7 @@ import { statusWord } from "../../parts/status-badge.tsx";
 import { TimeInput } from "../../parts/time-input.tsx";
 
 const FIRST = ["recipient", "channel", "status", "type", "from", "to"] as const;
-const FURTHER = ["campaignName", "templateName", "messageId", "carrierMessageId", "test"] as const;
+const FURTHER = ["text", "campaignName", "templateName", "messageId", "carrierMessageId", "test"] as const;
 export const FILTER_NAMES = [...FIRST, ...FURTHER] as const;
 export type Filters = Record<(typeof FILTER_NAMES)[number], string>;
 
@@ -78,6 +78,7 @@ export function MessageFilters({ filters, change }: Props) {
       </Group>
       <Collapse expanded={opened}>
         <Group align="flex-end" gap="sm" mb="md">
+          <Typed label={t("Part of the text")} value={filters.text} onChange={(text) => change({ text })} />
           <Typed
             label={t("Campaign")}
             value={filters.campaignName}

@@ -1,4 +1,4 @@
-import { Anchor, Button, Center, Group, Select, Switch, Text } from "@mantine/core";
+import { Button, Center, Group, Select, Switch, Text } from "@mantine/core";
 import { IconArrowUp, IconMessageOff } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
@@ -6,43 +6,17 @@ import { Link, useLocation } from "wouter";
 import { get, usePages, type Counted } from "../../api.ts";
 import type { Message } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
-import { ChannelBadge } from "../../parts/channel.tsx";
 import { curlOf } from "../../parts/curl.ts";
-import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { DataTable } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
-import { StatusBadge } from "../../parts/status-badge.tsx";
-import { TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { MessageExport } from "../../parts/message-export.tsx";
+import { ColumnsMenu, useColumns } from "./columns.tsx";
 import { FILTER_NAMES, MessageFilters } from "./filters.tsx";
 import { queryOf } from "./query.ts";
+import { SelectedMessages } from "./selected-messages.tsx";
 import { useTail } from "./use-tail.ts";
-
-const COLUMNS: readonly Column<Message>[] = [
-  { title: t("Time"), render: ({ createdAt }) => <TimeText at={createdAt} size="sm" style={NO_WRAP} /> },
-  { title: t("Status"), render: ({ state }) => <StatusBadge status={state} /> },
-  {
-    title: t("To"),
-    render: ({ messageId, recipient }) => (
-      <Anchor component={Link} href={`/messages/${messageId}`} size="sm">
-        {recipient}
-      </Anchor>
-    ),
-  },
-  { title: t("From"), wide: true, render: ({ sender }) => <Text size="sm">{sender}</Text> },
-  { title: t("Channel"), wide: true, render: ({ channel }) => <ChannelBadge channel={channel} /> },
-  { title: t("Type"), wide: true, render: ({ type }) => <Text size="sm">{type}</Text> },
-  {
-    title: t("Message"),
-    wide: true,
-    render: (message) => (
-      <Text size="sm" lineClamp={1} maw={360}>
-        {excerptOf(message)}
-      </Text>
-    ),
-  },
-];
 
 const STORED_SIZE = "heliograph-page-size";
 const PAGE_SIZE = "50";
@@ -51,14 +25,7 @@ const PAGE_SIZES = [PAGE_SIZE, "100", "200"].map((value) => ({
   label: t("{count} per page", { count: value }),
 }));
 
-const NO_WRAP = { whiteSpace: "nowrap" } as const;
-
-function excerptOf({ text, encoding, erased, templateName }: Message): string {
-  if (encoding === "binary") return t("Binary message");
-  if (text !== "") return text;
-  if (templateName !== null) return t("Template {templateName}", { templateName });
-  return erased ? t("Text not stored") : "–";
-}
+const NONE: ReadonlySet<string> = new Set();
 
 /** Live messages may be newer than the count. */
 function shownOf(rows: number, total: Counted | undefined): string {
@@ -87,6 +54,9 @@ export default function Messages() {
     enabled: list.isSuccess && table.hasMore,
     retry: false,
   });
+  const columns = useColumns();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(NONE);
+  const chosen = rows.filter(({ messageId }) => selected.has(messageId));
   const fresh = tail.fresh.length;
   const filtered = FILTER_NAMES.some((name) => filters[name] !== "");
 
@@ -99,6 +69,7 @@ export default function Messages() {
           onChange={({ currentTarget }) => setLive(currentTarget.checked)}
           aria-label={t("Live updates")}
         />
+        <ColumnsMenu {...columns} />
         <MessageExport query={query} />
       </PageHeader>
       <MessageFilters filters={filters} change={change} />
@@ -119,9 +90,11 @@ export default function Messages() {
           </Button>
         </Center>
       )}
+      {chosen.length > 0 && <SelectedMessages messages={chosen} clear={() => setSelected(NONE)} />}
       <DataTable
         label={t("Messages")}
-        columns={COLUMNS}
+        columns={columns.columns}
+        selection={{ keys: selected, change: setSelected, nameOf: ({ recipient }) => recipient }}
         rowKey={({ messageId }) => messageId}
         onRow={({ messageId }) => navigate(`/messages/${messageId}`)}
         {...table}
