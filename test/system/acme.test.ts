@@ -39,6 +39,22 @@ const serialFor = async (server: TestServer, servername: string, ca: string): Pr
   return (seen as X509Certificate).serialNumber;
 };
 
+/** Asks for an attempt, and for another after each that fails: on a busy machine the authority's requests can time out. */
+async function urgedSerialFor(server: TestServer, servername: string, ca: string): Promise<string> {
+  let failures: number | null = null;
+  const seen = await eventually(
+    async () => {
+      const { failure } = await readAcmeState(server.app.store);
+      const count = failure?.count ?? 0;
+      if (count !== failures) server.app.reloadCertificate();
+      failures = count;
+      return certificateFor(server, servername, ca);
+    },
+    (certificate) => certificate instanceof X509Certificate,
+  );
+  return (seen as X509Certificate).serialNumber;
+}
+
 describe.runIf(canTestWith(inPath("pebble"), "pebble"))("a server that obtains its certificate by ACME", () => {
   let redirectPort: number;
   let pebble: Pebble;
@@ -122,8 +138,7 @@ describe.runIf(canTestWith(inPath("pebble"), "pebble"))("a server that obtains i
     closeAll.shift();
     await server.app.stop();
     const reachable = await start({ env: { ...env, HELIOGRAPH_REDIRECT_PORT: String(redirectPort) } });
-    reachable.app.reloadCertificate();
-    await serialFor(reachable, "sms.example", await pebble.root());
+    await urgedSerialFor(reachable, "sms.example", await pebble.root());
     const repaired = await examine(env);
     expect(repaired.filter(({ check }) => check === "certificate")).toMatchObject([{ status: "ok" }]);
   });
@@ -141,9 +156,8 @@ describe.runIf(canTestWith(inPath("pebble"), "pebble"))("a server that obtains i
         (state) => state.failure !== null,
       );
       const asked = await start({ env: envOf(shared) });
-      ordering.app.reloadCertificate();
       const root = await pebble.root();
-      const serial = await serialFor(ordering, "sms.example", root);
+      const serial = await urgedSerialFor(ordering, "sms.example", root);
       asked.app.reloadCertificate();
       expect(await serialFor(asked, "sms.example", root)).toBe(serial);
     },
