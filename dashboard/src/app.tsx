@@ -17,13 +17,14 @@ const Shell = lazy(() => import("./shell.tsx"));
 
 const RETRIES = 2;
 
+const isFinal = ({ status, code }: ApiError): boolean => (status > 0 && status < 500) || code === "QUERY_TIMED_OUT";
+
 const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
-      // The server would refuse a refused request again, so only connection failures are retried.
-      retry: (count, error) =>
-        count < RETRIES && !(error instanceof ApiError && error.status > 0 && error.status < 500),
+      // The server would refuse a refused request again, and a search would take its whole time again.
+      retry: (count, error) => count < RETRIES && !(error instanceof ApiError && isFinal(error)),
     },
   },
 });

@@ -1,3 +1,4 @@
+import { ISO_TIME, parseIsoTime } from "../lib/iso-time.ts";
 import { Type } from "../lib/schema.ts";
 import type { Fault } from "../model/problem.ts";
 
@@ -5,9 +6,6 @@ const SEND_AHEAD_MAX_MS = 30 * 86_400_000;
 
 const SEND_AT_RULE =
   "sendAt is a time within the next 30 days: epoch milliseconds, or like 2026-01-31T18:00:00Z with its zone.";
-
-/** The zone is required: without it, a time means another moment on every machine. */
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /** The `sendAt` of a request, on every channel. */
 export const sendAt = Type.Optional(
@@ -20,7 +18,7 @@ export const sendAt = Type.Optional(
 
 /** Epoch milliseconds; null means now. */
 export const timeOf = (written: string | number | undefined): number | null =>
-  typeof written === "string" ? Date.parse(written) : (written ?? null);
+  typeof written === "string" ? parseIsoTime(written) : (written ?? null);
 
 /** The fault of a time that is past or too far ahead. */
 export function sendAtFaults(written: string | number | undefined, now: number): Fault[] {

@@ -1,3 +1,4 @@
+import { parseIsoTime } from "../lib/iso-time.ts";
 import type { Fault } from "../model/problem.ts";
 
 export const LIMIT_DEFAULT = 50;
@@ -22,7 +23,7 @@ export function readTime(query: Query, parameter: string, faults: Fault[]): numb
 
 /** The same from a body; 0 with an entry in `faults` if it is invalid. */
 export function readMoment(value: string | number, parameter: string, faults: Fault[]): number {
-  const time = /^\d{1,15}$/.test(String(value)) ? Number(value) : Date.parse(String(value));
+  const time = /^\d{1,15}$/.test(String(value)) ? Number(value) : parseIsoTime(String(value));
   if (Number.isFinite(time)) return time;
   faults.push({ parameter, message: `${parameter} is a time: epoch milliseconds, or like 2026-01-31T18:00:00Z.` });
   return 0;

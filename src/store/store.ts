@@ -316,12 +316,16 @@ export interface MessageStore {
   /** For each id, all parts of the same message, in order. */
   listParts(batch: readonly Pick<PartReport, "carrier" | "carrierMessageId">[]): Promise<readonly (readonly Part[])[]>;
   findMessage(ref: MessageRef): Promise<StoredMessage | null>;
-  /** Newest first. Only the last page is empty. A page is full unless it is the last, or its search took long. */
+  /**
+   * Newest first. Only the last page is empty. A page is full unless it is the last, or its search took long. A search without
+   * any result fails after its time limit, or after `withinMs`.
+   */
   listMessages(
     accountId: number,
     filter: MessageFilter,
     after: Position | null,
     limit: number,
+    withinMs?: number,
   ): Promise<Page<StoredMessage, Position>>;
   countWaiting(): Promise<number>;
   /** Messages of an account that are not submitted yet. */

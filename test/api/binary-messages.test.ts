@@ -77,6 +77,9 @@ describe.each(ENGINES)("a binary message on %s", (engine) => {
     expect(submit?.shortMessage.toString("hex")).toBe(`${PORTS}00ff1b41`);
     expect(await messageTo(to)).toMatchObject({ text: "00ff1b41", segments: 1, credits: 1 });
     expect(await messageTo(to)).toMatchObject({ encoding: "binary", dataCoding: 0x15, udh: PORTS });
+    // Its octets are no words.
+    const found = await server.request<{ data: MessageBody[] }>("GET", `/v1/messages?recipient=${to}&text=ff1b`);
+    expect(found.body.data).toEqual([]);
   });
 
   test("alt-dcs chooses the group of data_coding, and a header without a coding marks data", async () => {

@@ -483,6 +483,7 @@ describe.each(ENGINES)("POST /v1/sms on %s", (engine) => {
         ["limit=201", "limit"],
         ["cursor=xyz", "cursor"],
         ["from=yesterday", "from"],
+        ["to=2026-02-31", "to"],
         ["recipient=abc", "recipient"],
         ["recipientEnding=123", "recipientEnding"],
         ["recipientEnding=12a4", "recipientEnding"],

@@ -218,7 +218,7 @@ test("a campaign shows its skipped rows and why it paused by itself, and links t
     await skipped.getByRole("row").filter({ hasText: "3" }).getByText("the text is empty", { exact: false }).waitFor();
     expect(await faultsInAllVariants(page)).toEqual([]);
     await page.getByRole("link", { name: "View messages" }).click();
-    await page.getByRole("cell", { name: "15550340002" }).waitFor();
+    await page.getByRole("cell", { name: "15550340002", exact: true }).waitFor();
     expect(await page.getByRole("cell", { name: /^155503/ }).count()).toBe(2);
     expect(errors).toEqual([]);
   });

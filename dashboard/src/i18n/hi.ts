@@ -2049,16 +2049,17 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Clear selection": "चयन हटाएँ",
   "Save as CSV": "CSV के रूप में सहेजें",
   "Cancel messages": "संदेश रद्द करें",
-  "{count} of them still wait. They will not be sent, and their credits are released.":
-    "इनमें से {count} अब भी प्रतीक्षा में हैं। वे नहीं भेजे जाएँगे, और उनके क्रेडिट मुक्त होंगे।",
+  "Still waiting: {count}. They will not be sent, and their credits are released.":
+    "अब भी प्रतीक्षा में: {count}। वे नहीं भेजे जाएँगे, और उनके क्रेडिट मुक्त होंगे।",
   "Cancel the selected messages?": "चुने गए संदेश रद्द करें?",
   "None of them still waits to be sent.": "इनमें से कोई भी अब भेजे जाने की प्रतीक्षा में नहीं है।",
   "{count} selected": "{count} चुने गए",
   "Selected messages": "चुने गए संदेश",
-  "{cancelled} cancelled, {tooLate} already with a carrier.": "{cancelled} रद्द, {tooLate} पहले ही कैरियर के पास हैं।",
+  "{cancelled} cancelled, {tooLate} could no longer be cancelled.": "{cancelled} रद्द, {tooLate} अब रद्द नहीं हो सके।",
   "{cancelled} cancelled. Their credits are released.": "{cancelled} रद्द। उनके क्रेडिट मुक्त हुए।",
   "{cancelled} cancelled…": "{cancelled} रद्द…",
   "Part of the text": "टेक्स्ट का भाग",
   "Select {name}": "{name} चुनें",
-  "Select all rows": "सभी पंक्तियाँ चुनें",
+  "Select all rows shown": "दिखाई गई सभी पंक्तियाँ चुनें",
+  "Searching…": "खोज रहे हैं…",
 };

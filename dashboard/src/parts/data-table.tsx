@@ -111,13 +111,14 @@ function SelectAll<T>({
   keys: readonly string[];
 }) {
   const selected = all.filter((key) => keys.has(key)).length;
+  const areAll = selected === all.length && selected > 0;
   return (
     <Checkbox
       size="xs"
-      aria-label={t("Select all rows")}
-      checked={selected === all.length}
-      indeterminate={selected > 0 && selected < all.length}
-      onChange={() => change(new Set(selected === all.length ? [] : all))}
+      aria-label={t("Select all rows shown")}
+      checked={areAll}
+      indeterminate={selected > 0 && !areAll}
+      onChange={() => change(new Set(areAll ? [] : all))}
     />
   );
 }

@@ -1,3 +1,5 @@
+import { parseIsoTime } from "../../lib/iso-time.ts";
+
 const QUARTER_MS = 900_000;
 const ABSOLUTE = /^(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d)(\d{2})([+-])$/;
 const RELATIVE = /^(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})\d{3}R$/;
@@ -11,7 +13,7 @@ export function readScheduledTime(written: string, now: number): number | null {
     return now + ((years * 365 + months * 30 + days) * 24 + hours) * 3_600_000 + minutes * 60_000 + seconds * 1000;
   }
   const [, year, month, day, hour, minute, second, tenth, quarters, sign] = ABSOLUTE.exec(written) ?? [];
-  const local = Date.parse(`20${year}-${month}-${day}T${hour}:${minute}:${second}.${tenth}00Z`);
+  const local = parseIsoTime(`20${year}-${month}-${day}T${hour}:${minute}:${second}.${tenth}00Z`);
   if (Number.isNaN(local)) return null;
   return local - Number(quarters) * QUARTER_MS * (sign === "+" ? 1 : -1);
 }
@@ -21,6 +23,6 @@ export function readScheduleAt(written: string, now: number): number | null {
   const seconds = /^(\d{1,8})s$/.exec(written)?.[1];
   if (seconds !== undefined) return Number(seconds) * 1000 <= 365 * DAY_MS ? now + Number(seconds) * 1000 : null;
   if (!/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(written)) return null;
-  const time = Date.parse(`${written.replace(" ", "T")}Z`);
+  const time = parseIsoTime(`${written.replace(" ", "T")}Z`);
   return Number.isNaN(time) ? null : time;
 }

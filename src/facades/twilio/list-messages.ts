@@ -1,6 +1,7 @@
 import type { Credential } from "../../accounts/secret-index.ts";
 import type { FacadeCall, FacadeReply } from "../../http/facade.ts";
 import type { Services } from "../../http/route.ts";
+import { parseIsoTime } from "../../lib/iso-time.ts";
 import type { StoredCredential } from "../../model/credential.ts";
 import type { InboundMessage } from "../../model/inbound.ts";
 import { readNumber } from "../../model/number.ts";
@@ -100,7 +101,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 function readTime(fields: FormFields, name: string): { at: number; isDay: boolean } | null {
   const written = fields.get(name)?.[0];
   if (written === undefined) return null;
-  const at = Date.parse(written);
+  const at = parseIsoTime(written);
   if (!Number.isNaN(at)) return { at, isDay: DAY.test(written) };
   throw new TwilioProblem(20422, `${name} is a day such as 2026-01-31, or an ISO 8601 time.`);
 }

@@ -2,6 +2,7 @@ import type { ChannelEndpoint } from "../../http/public/send.ts";
 import { chatEndpoint } from "../../http/public/chatapp.ts";
 import { rcsEndpoint } from "../../http/public/rcs.ts";
 import { smsEndpoint } from "../../http/public/sms.ts";
+import { parseIsoTime } from "../../lib/iso-time.ts";
 import { isObject } from "../../lib/json.ts";
 import type { MessageCallback } from "../../model/callback.ts";
 import type { StoredCredential } from "../../model/credential.ts";
@@ -197,7 +198,7 @@ function readSendAt(field: Field): string | null {
   const schedule = field("ScheduleType");
   if (!at && !schedule) return null;
   if (schedule !== "fixed") throw new TwilioProblem(20422, "ScheduleType must be 'fixed' where SendAt is given.");
-  if (!at || Number.isNaN(Date.parse(at)))
+  if (!at || Number.isNaN(parseIsoTime(at)))
     throw new TwilioProblem(20422, "SendAt is required with ScheduleType, as an ISO 8601 time.");
   return new Date(at).toISOString();
 }

@@ -9,6 +9,7 @@ import {
 import { messageFaults } from "../../campaigns/message.ts";
 import { sender, templateId, values } from "../../channels/sms/body.ts";
 import { isUuid, newId } from "../../lib/ids.ts";
+import { ISO_TIME, parseIsoTime } from "../../lib/iso-time.ts";
 import { nullable, Type, type Infer } from "../../lib/schema.ts";
 import { isPlainText, isShowable } from "../../lib/text.ts";
 import { findTimeZone } from "../../lib/time-zone.ts";
@@ -34,7 +35,6 @@ const THROTTLE_MAX = 10_000_000;
 /** Others may take the next free name at the same time. */
 const DUPLICATE_TRIES = 5;
 const AHEAD_MAX_MS = 30 * 86_400_000;
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 function view(campaign: Campaign): object {
   const { id, name, test, state, message, audienceId, throttle, window, scheduledAt } = campaign;
@@ -101,7 +101,7 @@ function merge(before: Draft, given: Given): Draft {
 }
 
 const timeOf = (written: string | number | null): number | null =>
-  typeof written === "string" ? Date.parse(written) : written;
+  typeof written === "string" ? parseIsoTime(written) : written;
 
 function timeFaults(time: number | null, now: number): Fault[] {
   const isRight = time === null || (time > now && time <= now + AHEAD_MAX_MS);

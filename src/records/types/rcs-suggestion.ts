@@ -1,4 +1,5 @@
 import { fixedText, webAddress } from "../../channels/rcs/fixed-text.ts";
+import { ISO_TIME, parseIsoTime } from "../../lib/iso-time.ts";
 import { Type, type Infer, type Typed } from "../../lib/schema.ts";
 import { isShowable } from "../../lib/text.ts";
 import { readNumber } from "../../model/number.ts";
@@ -12,9 +13,6 @@ const NUMBER_RULE = "number is international: a plus, the country code, 7 to 15 
 const TIME_RULE = "Give the time in epoch milliseconds, or like 2026-01-31T18:00:00Z with its zone.";
 /** The end of the year 9999, the last time that ISO 8601 can express with four digits. */
 const TIME_MAX = 253_402_300_799_999;
-/** The zone is required: without it, a time means another moment on every machine. */
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
-
 const isTime = (time: number): boolean => Number.isInteger(time) && time >= 0 && time <= TIME_MAX;
 
 const time = (description: string): Typed<number | string> =>
@@ -24,7 +22,7 @@ const time = (description: string): Typed<number | string> =>
       Type.String({
         maxLength: 30,
         error: TIME_RULE,
-        check: (written) => (ISO_TIME.test(written) && isTime(Date.parse(written)) ? null : TIME_RULE),
+        check: (written) => (ISO_TIME.test(written) && isTime(parseIsoTime(written)) ? null : TIME_RULE),
       }),
     ],
     { description, error: TIME_RULE },
@@ -107,4 +105,4 @@ export function toSuggestion(given: Infer<typeof suggestion>, parameter: string,
 }
 
 const momentOf = (written: number | string = 0): number =>
-  typeof written === "number" ? written : Date.parse(written);
+  typeof written === "number" ? written : parseIsoTime(written);

@@ -45,6 +45,8 @@ export function createMessageReader({ db, rowsOf, holds, holdsInAnyCase, jsonTex
     if (filter.routeClass) found = found.where("lane", "=", laneOf(filter.routeClass));
     if (filter.templateName !== undefined) found = found.where(holds("content", templateAsStored(filter.templateName)));
     if (filter.text !== undefined) {
+      // Octets are stored as hexadecimal digits.
+      found = found.where(sql<boolean>`not ${holds("content", '"encoding":"binary"')}`);
       // Before the text is read out of its JSON, which few rows then need.
       const stored = JSON.stringify(filter.text).slice(1, -1);
       found = found.where(holdsInAnyCase(sql.ref("content"), stored));

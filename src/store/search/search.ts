@@ -253,13 +253,17 @@ export function createSearch(engine: Engine, budget: ReportingBudget | null): Pi
   }
 
   return {
-    async listMessages(accountId, filter, after, limit) {
+    async listMessages(accountId, filter, after, limit, withinMs = Infinity) {
       const from = filter.from === undefined ? BEGINNING : { requestId: idFloor(filter.from), n: 0 };
       const to = filter.to === undefined ? END : { requestId: idFloor(filter.to), n: 0 };
       const below = after === null ? to : earlierOf(after, to);
       // One more than a page shows whether a page follows.
       const found = search({ accountId, filter, above: from, below }, limit + 1);
-      const { rows, hasMore } = await collectPage(found, limit, budget);
+      const { rows, hasMore } = await collectPage(
+        found,
+        limit,
+        budget && { ...budget, timeoutMs: Math.min(budget.timeoutMs, withinMs) },
+      );
       const last = rows.at(-1);
       return { rows: rows.map(storedMessageOf), next: last && hasMore ? positionOf(last) : null };
     },

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Checkbox, Menu, Stack, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Anchor, Checkbox, Popover, Stack, Text, Tooltip } from "@mantine/core";
 import { IconColumns } from "@tabler/icons-react";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -91,17 +91,17 @@ export function useColumns(): ChosenColumns {
   };
 }
 
-/** Menu that shows and hides columns. */
+/** Button that shows and hides columns. */
 export const ColumnsMenu = ({ chosen, choose }: ChosenColumns) => (
-  <Menu closeOnItemClick={false} position="bottom-end">
-    <Menu.Target>
-      <Tooltip label={t("Columns")}>
+  <Popover position="bottom-end" trapFocus>
+    <Tooltip label={t("Columns")}>
+      <Popover.Target>
         <ActionIcon variant="default" size="lg" aria-label={t("Columns")} visibleFrom="md">
           <IconColumns size={17} aria-hidden />
         </ActionIcon>
-      </Tooltip>
-    </Menu.Target>
-    <Menu.Dropdown>
+      </Popover.Target>
+    </Tooltip>
+    <Popover.Dropdown>
       <Checkbox.Group value={[...chosen]} onChange={choose} label={t("Columns")} p="xs">
         <Stack gap="xs" mt="xs">
           {OPTIONAL.map((name) => (
@@ -109,6 +109,6 @@ export const ColumnsMenu = ({ chosen, choose }: ChosenColumns) => (
           ))}
         </Stack>
       </Checkbox.Group>
-    </Menu.Dropdown>
-  </Menu>
+    </Popover.Dropdown>
+  </Popover>
 );

@@ -1,6 +1,6 @@
 import { Button, Center, Group, Select, Switch, Text } from "@mantine/core";
 import { IconArrowUp, IconMessageOff } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { get, usePages, type Counted } from "../../api.ts";
@@ -10,6 +10,7 @@ import { curlOf } from "../../parts/curl.ts";
 import { DataTable } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
+import { localTime } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { MessageExport } from "../../parts/message-export.tsx";
 import { ColumnsMenu, useColumns } from "./columns.tsx";
@@ -27,9 +28,9 @@ const PAGE_SIZES = [PAGE_SIZE, "100", "200"].map((value) => ({
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Live messages may be newer than the count. */
-function shownOf(rows: number, total: Counted | undefined): string {
-  if (total?.count === rows && !total.more) return t("{rows} in all", { rows });
+/** The number of rows shown, of all matches. Live messages may be newer than the count. */
+function reachOf(rows: number, hasMore: boolean, total: Counted | undefined): string {
+  if (!hasMore || (total?.count === rows && !total.more)) return t("{rows} in all", { rows });
   if (!total || total.count <= rows) return t("{rows} shown, there are more", { rows });
   return total.more
     ? t("{rows} of more than {count} shown", { rows, count: total.count })
@@ -46,17 +47,22 @@ export default function Messages() {
   const [size, setSize] = useState(() => localStorage.getItem(STORED_SIZE) ?? PAGE_SIZE);
   const query = useMemo(() => ({ ...queryOf(JSON.parse(key) as typeof filters), limit: size }), [key, size]);
   const { table, rows, query: list } = usePages<Message>("/api/messages", query);
-  const tail = useTail(query, rows, live && list.isSuccess);
+  // While new filters are applied, the rows are those of the filters before.
+  const isCurrent = list.data !== undefined && !list.isPlaceholderData;
+  const tail = useTail(query, rows, live && isCurrent);
   // A list without a next page shows its own number.
   const total = useQuery({
     queryKey: ["/api/message-count", query],
     queryFn: ({ signal }) => get<Counted>("/api/message-count", { ...query, limit: undefined }, signal),
-    enabled: list.isSuccess && table.hasMore,
+    enabled: isCurrent && table.hasMore,
     retry: false,
   });
   const columns = useColumns();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(NONE);
-  const chosen = rows.filter(({ messageId }) => selected.has(messageId));
+  const client = useQueryClient();
+  const [selection, setSelection] = useState({ key, messageIds: NONE });
+  // A selection ends with its filters.
+  const selected = selection.key === key && isCurrent ? selection.messageIds : NONE;
+  const select = (messageIds: ReadonlySet<string>): void => setSelection({ key, messageIds });
   const fresh = tail.fresh.length;
   const filtered = FILTER_NAMES.some((name) => filters[name] !== "");
 
@@ -90,11 +96,22 @@ export default function Messages() {
           </Button>
         </Center>
       )}
-      {chosen.length > 0 && <SelectedMessages messages={chosen} clear={() => setSelected(NONE)} />}
+      <SelectedMessages
+        messages={rows.filter(({ messageId }) => selected.has(messageId))}
+        clear={() => select(NONE)}
+        readAgain={() => {
+          void client.invalidateQueries({ queryKey: ["/api/messages"] });
+          void client.invalidateQueries({ queryKey: ["/api/message-count"] });
+        }}
+      />
       <DataTable
         label={t("Messages")}
         columns={columns.columns}
-        selection={{ keys: selected, change: setSelected, nameOf: ({ recipient }) => recipient }}
+        selection={{
+          keys: selected,
+          change: select,
+          nameOf: ({ recipient, createdAt }) => `${recipient}, ${localTime(createdAt)}`,
+        }}
         rowKey={({ messageId }) => messageId}
         onRow={({ messageId }) => navigate(`/messages/${messageId}`)}
         {...table}
@@ -131,8 +148,8 @@ export default function Messages() {
       />
       {rows.length > 0 && (
         <Group justify="flex-end" mt="sm" gap="md">
-          <Text size="xs" c="dimmed" role="status">
-            {table.hasMore ? shownOf(rows.length, total.data) : t("{rows} in all", { rows: rows.length })}
+          <Text size="xs" c="dimmed" role="status" aria-busy={!isCurrent}>
+            {isCurrent ? reachOf(rows.length, table.hasMore, total.data) : t("Searching…")}
           </Text>
           <Select
             size="xs"

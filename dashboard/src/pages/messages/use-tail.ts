@@ -21,13 +21,18 @@ interface Tail {
  */
 export function useTail(query: Query, rows: readonly Message[], on: boolean): Tail {
   const client = useQueryClient();
+  const first = rows[0];
+  // A text has no index: only messages that are newer than the list are searched for one.
+  const since = query["text"] ? { from: first?.createdAt ?? null } : {};
+  const isOn = on && (!query["text"] || first !== undefined);
   const { data, refetch } = useQuery({
     queryKey: ["tail", query],
-    queryFn: ({ signal }) => get<Page<Message>>("/api/messages", { ...query, limit: 100 }, signal),
-    enabled: on,
+    queryFn: ({ signal }) => get<Page<Message>>("/api/messages", { ...query, ...since, limit: 100 }, signal),
+    enabled: isOn,
   });
   const newest = data?.data;
-  const look = useRested(() => void refetch());
+  // A slow read is not begun again before it has ended.
+  const look = useRested(() => void (isOn && refetch({ cancelRefetch: false })));
   useLive<Moved>("moved", ({ messageId, state }) => {
     if (!on) return;
     change(client, query, (message) => (message.messageId === messageId ? { ...message, state } : message));
@@ -42,7 +47,6 @@ export function useTail(query: Query, rows: readonly Message[], on: boolean): Ta
     change(client, query, (message) => byId.get(message.messageId) ?? message);
   }, [client, newest, on, query]);
 
-  const first = rows[0];
   // Compares ids, because messages of one request share their timestamp.
   const fresh = on && newest ? newest.filter((message) => !first || isBefore(message, first)) : [];
   return { fresh, show: () => void client.resetQueries({ queryKey: ["/api/messages", query] }) };
