@@ -101,10 +101,10 @@ const CHUNKS = [
     priority: 3,
     includeDependenciesRecursively: false,
   },
-  // Modules of pages that other pages use as well. In "shared", the shell would load them all.
+  // Modules of pages that other pages use as well, and of the phone. In "shared", the shell would load them all.
   {
     name: "features",
-    test: /src.pages.(?!login)/,
+    test: /src.pages.(?!login)|src.parts.phone/,
     minShareCount: 2,
     priority: 2.5,
     entriesAware: true,
@@ -112,7 +112,7 @@ const CHUNKS = [
     includeDependenciesRecursively: false,
   },
   // Parts of other components. In "shared", they would make chunks import each other.
-  { name: "base", test: /AccordionChevron|SegmentedControl|FloatingIndicator/, priority: 2.2 },
+  { name: "base", test: /AccordionChevron|SegmentedControl|FloatingIndicator|Fieldset|url-tabs/, priority: 2.2 },
   { name: "base", minShareCount: 10, priority: 2 },
   {
     name: "shared",
