@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { ownUrl } from "./base.ts";
 import { t } from "./i18n/t.ts";
 import { noteLost } from "./connection.ts";
@@ -212,23 +212,33 @@ export function usePages<T>(
     enabled: options.enabled ?? true,
     refetchInterval: options.refreshMs ?? false,
   });
-  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = result;
-  const rows = rowsOf(result.data?.pages ?? []);
+  const { data, hasNextPage, isFetching, fetchNextPage } = result;
+  const pages = data?.pages ?? [];
+  const rows = rowsOf(pages);
+  // Not the query's own error, which a live change of a row clears: the next page would be read again with each change.
+  const [failure, setFailure] = useState<{ after: string; error: Error } | null>(null);
+  const reached = JSON.stringify([path, query, pages.length]);
+  const moreError = failure?.after === reached ? failure.error : null;
+  const note = useCallback(
+    ({ isFetchNextPageError, error }: { isFetchNextPageError: boolean; error: Error | null }): void =>
+      setFailure(isFetchNextPageError && error ? { after: reached, error } : null),
+    [reached],
+  );
   const isShort = hasNextPage && rows.length % size > 0;
   useEffect(() => {
-    if (isShort && !isFetching && !isFetchNextPageError) void fetchNextPage();
-  }, [isShort, isFetching, isFetchNextPageError, fetchNextPage]);
+    if (isShort && !isFetching && !moreError) void fetchNextPage().then(note);
+  }, [isShort, isFetching, moreError, fetchNextPage, note]);
   return {
     rows,
     table: {
       rows,
       loading: result.isPending,
-      error: isFetchNextPageError ? null : result.error,
+      error: moreError || result.isFetchNextPageError ? null : result.error,
       retry: () => void result.refetch(),
       hasMore: hasNextPage,
-      more: () => void fetchNextPage(),
+      more: () => void fetchNextPage().then(note),
       loadingMore: result.isFetchingNextPage,
-      moreError: isFetchNextPageError ? result.error : null,
+      moreError,
     },
     query: result,
   };

@@ -614,7 +614,7 @@ export interface ListMessagesQuery {
   campaignName?: string | undefined;
   /** The template of a message, while its text is kept: `templateName`, or `templateId` of a text. */
   templateName?: string | undefined;
-  /** A part of the text, while it is kept; small and capital letters from a to z are the same. Without digits for a viewer. Reads all messages that match otherwise: add a time or another filter. */
+  /** A part of the text, while it is kept; small and capital letters from a to z are the same. Not for viewers. Has no index: add `from` where there are millions of messages. */
   text?: string | undefined;
   /** Only messages of test keys, or only of live keys. */
   test?: boolean | undefined;
