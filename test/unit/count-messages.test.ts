@@ -20,7 +20,10 @@ async function countWith(pages: readonly ({ rows: number; tookMs: number } | nul
     },
   };
   const services = { store, clock: { monotonic: () => now } } as unknown as Services;
-  const call = { query: {}, caller: { account: { id: 1 }, role: "owner", key: { mode: "live" } } } as unknown as AuthenticCall;
+  const call = {
+    query: {},
+    caller: { account: { id: 1 }, role: "owner", key: { mode: "live" } },
+  } as unknown as AuthenticCall;
   return { view: await countMessages.handle(services, call), limits };
 }
 
