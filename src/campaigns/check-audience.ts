@@ -15,7 +15,7 @@ import {
 import type { AudienceStore, AudienceWork } from "../store/audiences.ts";
 import type { OptOutStore } from "../store/opt-outs.ts";
 import type { Store } from "../store/store.ts";
-import { delimiterOf, markLength, readRecord, unreadableFormat, type CsvRecord } from "./csv.ts";
+import { delimiterOf, markLength, namedDelimiter, readRecord, unreadableFormat, type CsvRecord } from "./csv.ts";
 import { COLUMNS_MAX, recogniseLayout } from "./layout.ts";
 
 export interface AudienceJobDeps {
@@ -29,7 +29,7 @@ export interface AudienceJobDeps {
 const CLAIM_MS = 10_000;
 /** A run ends after this time, so that a shutdown waits for no whole file. */
 const RUN_MS = 400;
-/** The longest row. A longer one means that a quoted value does not end. */
+/** The longest row. A longer one means that a quoted value does not end, or that the file has no line breaks. */
 const ROW_BYTES_MAX = 262_144;
 /** Rows from which the columns are recognised. */
 const SAMPLE_ROWS = 50;
@@ -94,7 +94,7 @@ export function createAudienceJob(deps: AudienceJobDeps): () => Promise<number |
       if (typeof opened === "string") return end(opened);
       if (opened.failure) return end(opened.failure, opened.layout);
       ({ layout, start: from } = opened);
-      linesBefore = layout.hasHeader ? 1 : 0;
+      linesBefore = opened.lines;
     }
     const bytes = await file.from(from);
     const delimiter = layout.delimiter.charCodeAt(0);
@@ -108,7 +108,7 @@ export function createAudienceJob(deps: AudienceJobDeps): () => Promise<number |
       at = record.end;
       if (!isEmpty(record)) records.push({ line, record });
     }
-    if (at === 0 && bytes.length > 0) return end("UNENDED_QUOTE");
+    if (at === 0 && bytes.length > 0) return end(unendedRow(bytes));
     if (audience.rows + records.length > deps.rowsMax) return end("TOO_MANY_ROWS");
     const { recipients, faults } = await sortRows(records, layout, account, audience.test);
     const isDone = file.isAtEnd && at === bytes.length;
@@ -173,6 +173,8 @@ interface OpenedFile {
   layout: AudienceLayout;
   /** Offset of the first row with a recipient. */
   start: number;
+  /** Lines before it. */
+  lines: number;
   failure: AudienceFailure | null;
 }
 
@@ -184,21 +186,27 @@ function openFile(
   isNumber: (value: string) => boolean,
 ): OpenedFile | AudienceFailure {
   const mark = markLength(bytes);
-  const delimiter = delimiterOf(bytes, mark);
+  const named = namedDelimiter(bytes, mark);
+  const begin = named?.end ?? mark;
+  const delimiter = named?.delimiter ?? delimiterOf(bytes, begin);
   const records: CsvRecord[] = [];
-  for (let at = mark; at < bytes.length && records.length <= SAMPLE_ROWS;) {
+  for (let at = begin; at < bytes.length && records.length <= SAMPLE_ROWS;) {
     const record = readRecord(bytes, at, delimiter.charCodeAt(0), isWhole);
     if (!record) break;
     at = record.end;
     records.push(record);
   }
   const [first, ...rows] = records;
-  if (!first) return bytes.length === 0 ? "EMPTY" : "UNENDED_QUOTE";
+  if (!first) return bytes.length === begin ? "EMPTY" : unendedRow(bytes);
   const values = rows.filter((row) => !isEmpty(row)).map((row) => row.values);
   const { layout, failure } = recogniseLayout({ delimiter, first: first.values, rows: values, isNumber }, mapping);
   if (!layout) return failure ?? "TOO_MANY_COLUMNS";
-  return { layout, failure, start: layout.hasHeader ? first.end : mark };
+  const lines = (named ? 1 : 0) + (layout.hasHeader ? 1 : 0);
+  return { layout, failure, lines, start: layout.hasHeader ? first.end : begin };
 }
+
+/** The failure of a row that does not end within the longest row. */
+const unendedRow = (bytes: Buffer): AudienceFailure => (bytes.includes('"') ? "UNENDED_QUOTE" : "ROW_TOO_LONG");
 
 const isEmpty = ({ values }: CsvRecord): boolean => values.every((value) => value !== null && value.trim() === "");
 

@@ -77,6 +77,15 @@ export function unreadableFormat(bytes: Buffer): "SPREADSHEET" | "NOT_UTF8" | nu
   return isUtf16 || bytes.subarray(0, 1024).includes(0) ? "NOT_UTF8" : null;
 }
 
+/** The line with which spreadsheets name the delimiter, such as `sep=;`. */
+const DELIMITER_LINE = /^sep=([^"\r\n])(?:\r\n|\n|\r)/i;
+
+/** The delimiter that the first line names, and the offset of the line after it; null if it names none. */
+export function namedDelimiter(bytes: Buffer, from: number): { delimiter: string; end: number } | null {
+  const [line, delimiter = ""] = DELIMITER_LINE.exec(bytes.toString("latin1", from, from + 8)) ?? [];
+  return line === undefined ? null : { delimiter, end: from + line.length };
+}
+
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 
 /** The delimiter with the most values in the first record. */

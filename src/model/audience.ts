@@ -28,6 +28,7 @@ export const AUDIENCE_FAILURES = {
   UNKNOWN_COLUMN: "The mapping names a column that the file does not have: see columns.",
   TOO_MANY_COLUMNS: "The file has more than 50 columns: remove those that no message needs.",
   TOO_MANY_ROWS: "The file has more rows than an audience may have: split it.",
+  ROW_TOO_LONG: "A row has more than 256 KB: check that each recipient has a line.",
   UNENDED_QUOTE: "A quoted value does not end: a quote inside a value is written twice.",
 } as const;
 export type AudienceFailure = keyof typeof AUDIENCE_FAILURES;

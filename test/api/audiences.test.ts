@@ -113,6 +113,8 @@ describe.each(ENGINES)("audiences on %s", (engine) => {
     ["UTF-16", Buffer.from("\ufeffphone\n15550100100\n", "utf16le"), "NOT_UTF8"],
     ["no column of numbers", "name,city\nAda,Pune\n", "NO_NUMBER_COLUMN"],
     ["a header alone", "phone,name\n", "EMPTY"],
+    ["a delimiter alone", "sep=;\n", "EMPTY"],
+    ["a row without an end", `phone,name\n15550100100,${"x".repeat(600_000)}`, "ROW_TOO_LONG"],
     ["a quote that does not end", `phone,name\n15550100100,"Ada\n${"x".repeat(300_000)}`, "UNENDED_QUOTE"],
     [
       "more columns than 50",
@@ -123,6 +125,13 @@ describe.each(ENGINES)("audiences on %s", (engine) => {
   ])("a file with %s fails with the reason", async (_, file, code) => {
     const audience = await check(file);
     expect([audience.state, audience.failure?.code]).toEqual(["failed", code]);
+  });
+
+  test("a first line sep=; names the delimiter, and rows keep the numbers of their lines", async () => {
+    const audience = await check("\ufeffsep=;\r\nphone;note, long\r\n15550100100;Ada\r\n1;Bob\r\n");
+    expect(audience).toMatchObject({ state: "ready", columns: ["phone", "note, long"], recipients: 1, faults: 1 });
+    const { body } = await request<{ data: { row: number }[] }>("GET", `/v1/audiences/${audience.id}/faults`);
+    expect(body.data.map(({ row }) => row)).toEqual([4]);
   });
 
   test("a failed file without a column of numbers is ready once the column is named", async () => {

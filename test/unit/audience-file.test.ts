@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { delimiterOf, markLength, readRecord, unreadableFormat } from "../../src/campaigns/csv.ts";
+import { delimiterOf, markLength, namedDelimiter, readRecord, unreadableFormat } from "../../src/campaigns/csv.ts";
 import { recogniseLayout } from "../../src/campaigns/layout.ts";
 
 const COMMA = 0x2c;
@@ -69,6 +69,16 @@ describe("a CSV file", () => {
   test.each([",", ";", "\t", "|"])("the delimiter %j is recognised", (delimiter) => {
     const header = ["phone", "name, first", "city"].map((name) => (name.includes(delimiter) ? `"${name}"` : name));
     expect(delimiterOf(Buffer.from(`${header.join(delimiter)}\n`), 0)).toBe(delimiter);
+  });
+
+  test.each([
+    ["sep=;\r\nphone", { delimiter: ";", end: 7 }],
+    ["SEP=\t\nphone", { delimiter: "\t", end: 6 }],
+    ["sep=;", null],
+    ["sep=;;\n", null],
+    ["phone;sep=;\n", null],
+  ])("a first line that names the delimiter: %j", (text, named) => {
+    expect(namedDelimiter(Buffer.from(text), 0)).toEqual(named);
   });
 
   test("a byte order mark is skipped", () => {

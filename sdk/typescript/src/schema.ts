@@ -124,6 +124,7 @@ export interface Audience {
       | "UNKNOWN_COLUMN"
       | "TOO_MANY_COLUMNS"
       | "TOO_MANY_ROWS"
+      | "ROW_TOO_LONG"
       | "UNENDED_QUOTE";
     /** Reason and fix. */
     message: string;
