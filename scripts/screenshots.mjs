@@ -12,7 +12,8 @@ const SIZE = { width: 1360, height: 850 };
 const PICTURES = [
   { name: "get-started", path: "/start", prepare: sendFirst },
   { name: "overview", path: "/overview" },
-  { name: "messages", path: "/messages" },
+  { name: "messages", path: "/messages", prepare: selectTwo },
+  { name: "campaign", path: "/campaigns", prepare: openCampaign },
   { name: "message", path: "/messages", prepare: openFirstMessage },
   { name: "composer", path: "/composer?kind=rcs-carousel-images" },
   { name: "phones", path: `/phones/${NUMBER}?thread=rcs+heliograph`, prepare: tap },
@@ -36,6 +37,7 @@ const browser = await chromium.launch({
 });
 try {
   mkdirSync(join(root, "docs/images"), { recursive: true });
+  await haveCampaign();
   await haveADay(`http://127.0.0.1:${listener.address().port}`);
   for (const picture of PICTURES) await take(picture);
 } finally {
@@ -100,6 +102,25 @@ async function haveADay(callbacks) {
   );
 }
 
+/** An audience of 400 people, and a campaign to them that pauses half-way. */
+async function haveCampaign() {
+  const read = async (path) => (await fetch(server.baseUrl + path, { headers: { apikey: server.apiKey } })).json();
+  const people = Array.from(
+    { length: 400 },
+    (_, n) => `${15_550_140_000 + n},${["Ada", "Bob", "Asha", "Ravi"][n % 4]}`,
+  );
+  const text = `phone,name\n${people.join("\n")}\n`;
+  const { id: audienceId } = await post("/v1/audiences", { name: "Winter people", size: text.length });
+  await post(`/v1/audiences/${audienceId}/parts`, { offset: 0, text });
+  while ((await read(`/v1/audiences/${audienceId}`)).state !== "ready")
+    await new Promise((next) => setTimeout(next, 50));
+  const campaign = { name: "Winter sale", type: "PROMO", sender: "HELIOG", audienceId, throttle: 36_000 };
+  const { id } = await post("/v1/campaigns", { ...campaign, text: "{{name}}, coats cost a fifth less until Sunday." });
+  await post(`/v1/campaigns/${id}/start`, {});
+  while ((await read(`/v1/campaigns/${id}`)).accepted < 150) await new Promise((next) => setTimeout(next, 200));
+  await post(`/v1/campaigns/${id}/pause`, {});
+}
+
 /** Submits the code that a simulated phone received. */
 async function verify(to) {
   const read = (path) => fetch(server.baseUrl + path, { headers: { apikey: server.apiKey } });
@@ -140,6 +161,17 @@ async function sendFirst(page) {
   await page.getByRole("button", { name: "Create test key" }).click();
   await page.getByRole("button", { name: "Run" }).click();
   await page.locator("[data-phone] [data-message]").first().waitFor();
+}
+
+async function openCampaign(page) {
+  await page.getByRole("link", { name: "Winter sale" }).first().click();
+  await page.getByRole("button", { name: "Resume" }).waitFor();
+}
+
+async function selectTwo(page) {
+  const boxes = page.getByRole("checkbox", { name: /^Select \d/ });
+  await boxes.nth(0).check();
+  await boxes.nth(1).check();
 }
 
 async function openFirstMessage(page) {
