@@ -112,7 +112,11 @@ const CHUNKS = [
     includeDependenciesRecursively: false,
   },
   // Parts of other components. In "shared", they would make chunks import each other.
-  { name: "base", test: /AccordionChevron|SegmentedControl|FloatingIndicator|Fieldset|url-tabs|login.module/, priority: 2.2 },
+  {
+    name: "base",
+    test: /AccordionChevron|SegmentedControl|FloatingIndicator|Fieldset|url-tabs|login.module/,
+    priority: 2.2,
+  },
   { name: "base", minShareCount: 10, priority: 2 },
   {
     name: "shared",

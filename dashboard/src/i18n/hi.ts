@@ -2062,4 +2062,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Select {name}": "{name} चुनें",
   "Select all rows shown": "दिखाई गई सभी पंक्तियाँ चुनें",
   "Searching…": "खोज रहे हैं…",
+  "Lines without a number in the first column, left out: {count}": "पहले कॉलम में बिना नंबर वाली पंक्तियाँ, छोड़ी गईं: {count}",
+  "It is shown once. You can create a new one at any time.": "यह एक बार दिखाया जाता है। आप कभी भी नया बना सकते हैं।",
+  "Copy the link now": "लिंक अभी कॉपी करें",
 };

@@ -35,7 +35,7 @@ interface Props<T> {
   more?: () => void;
   loadingMore?: boolean;
   moreError?: Error | null;
-  /** Adds a checkbox to each row. */
+  /** Adds a checkbox to each row on wide screens. */
   selection?: Selection<T>;
 }
 
@@ -62,7 +62,7 @@ export function DataTable<T>(props: Props<T>) {
           <Table.Thead>
             <Table.Tr>
               {selection && (
-                <Table.Th w={40}>
+                <Table.Th w={40} data-wide>
                   <SelectAll selection={selection} keys={rows.map(rowKey)} />
                 </Table.Th>
               )}
@@ -77,7 +77,7 @@ export function DataTable<T>(props: Props<T>) {
             {rows.map((row) => (
               <Table.Tr key={rowKey(row)} onClick={onRow && (() => onRow(row))} data-clickable={onRow !== undefined}>
                 {selection && (
-                  <Table.Td onClick={(click) => click.stopPropagation()}>
+                  <Table.Td data-wide onClick={(click) => click.stopPropagation()}>
                     <Select selection={selection} row={row} own={rowKey(row)} />
                   </Table.Td>
                 )}

@@ -8,10 +8,10 @@ import { localTime } from "./time-text.tsx";
 
 const COLUMNS = [
   "messageId", "createdAt", "channel", "type", "sender", "recipient", "status", "state", "errCode", "statusDescription",
-  "segments", "credits", "campaignName", "templateName", "carrier", "attempts", "submittedAt", "doneAt", "test", "text",
+  "segments", "credits", "campaignName", "templateName", "carrier", "attempts", "dueAt", "submittedAt", "doneAt", "test", "text",
 ] as const satisfies readonly (keyof Message)[]; // prettier-ignore
 
-const TIMES = new Set<string>(["createdAt", "submittedAt", "doneAt"]);
+const TIMES = new Set<string>(["createdAt", "dueAt", "submittedAt", "doneAt"]);
 
 /** One message as a CSV line. */
 const messageLine = (message: Message): string =>

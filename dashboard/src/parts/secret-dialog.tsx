@@ -7,6 +7,8 @@ interface Props {
   /** Null closes the dialogue. */
   secret: string | null;
   title: string;
+  /** The words above the secret, if it is none to be kept: its heading, its use, and the button that closes. */
+  words?: { heading: string; hint: string; done: string };
   onClose: () => void;
   /** Usage note below the secret. */
   children?: ReactNode;
@@ -15,7 +17,7 @@ interface Props {
 /**
  * Shows a secret once. A click outside does not close the dialogue: the user must confirm that the secret is stored.
  */
-export function SecretDialog({ secret, title, onClose, children }: Props) {
+export function SecretDialog({ secret, title, words, onClose, children }: Props) {
   return (
     <Modal
       opened={secret !== null}
@@ -27,10 +29,12 @@ export function SecretDialog({ secret, title, onClose, children }: Props) {
       withCloseButton={false}
     >
       <Stack>
-        {secret !== null && <SecretOnce title={t("Copy your secret now")} secret={secret} />}
+        {secret !== null && (
+          <SecretOnce title={words?.heading ?? t("Copy your secret now")} secret={secret} hint={words?.hint} />
+        )}
         {children}
         <Group justify="flex-end">
-          <Button onClick={onClose}>{t("I've saved it")}</Button>
+          <Button onClick={onClose}>{words?.done ?? t("I've saved it")}</Button>
         </Group>
       </Stack>
     </Modal>

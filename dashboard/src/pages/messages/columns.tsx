@@ -54,6 +54,7 @@ const COLUMNS = {
   segments: text(t("Segments"), ({ segments }) => segments),
   credits: text(t("Credits"), ({ credits }) => credits),
   errCode: text(t("Error code"), ({ errCode }) => errCode),
+  dueAt: time(t("Scheduled for"), ({ dueAt }) => dueAt),
   submittedAt: time(t("Sent"), ({ submittedAt }) => submittedAt),
   doneAt: time(t("Ended"), ({ doneAt }) => doneAt),
 } satisfies Readonly<Record<string, Column<Message>>>;

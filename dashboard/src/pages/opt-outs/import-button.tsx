@@ -6,7 +6,7 @@ import { t } from "../../i18n/t.ts";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { RunProgress } from "../../parts/run/run-progress.tsx";
 import { useRun } from "../../parts/run/use-run.ts";
-import { importNumbers, numbersOf } from "./import-numbers.ts";
+import { importNumbers, readLines } from "./import-numbers.ts";
 
 const SHOWN = 10;
 
@@ -16,7 +16,7 @@ export function ImportButton({ onDone }: { onDone: () => void }) {
   const [text, setText] = useState("");
   const [refused, setRefused] = useState<readonly string[]>([]);
   const { run, start, stop, clear } = useRun();
-  const numbers = numbersOf(text);
+  const { numbers, leftOut } = readLines(text);
   /** The same list is not imported twice. */
   const isOver = run?.state === "running" || run?.state === "done";
   const change = (next: string): void => {
@@ -73,18 +73,17 @@ export function ImportButton({ onDone }: { onDone: () => void }) {
             </Text>
           </Group>
           {run && <RunProgress label={t("Import")} run={run} stop={stop} />}
+          {leftOut.length > 0 && (
+            <Skipped
+              title={t("Lines without a number in the first column, left out: {count}", { count: leftOut.length })}
+              lines={leftOut}
+            />
+          )}
           {refused.length > 0 && (
-            <div>
-              <Text size="sm" fw={600}>
-                {t("{refused} are not phone numbers and were skipped:", { refused: refused.length })}
-              </Text>
-              <List size="sm">
-                {refused.slice(0, SHOWN).map((each) => (
-                  <List.Item key={each}>{each}</List.Item>
-                ))}
-                {refused.length > SHOWN && <List.Item>…</List.Item>}
-              </List>
-            </div>
+            <Skipped
+              title={t("{refused} are not phone numbers and were skipped:", { refused: refused.length })}
+              lines={refused}
+            />
           )}
           <Group justify="flex-end">
             <Button onClick={() => void begin()} disabled={numbers.length === 0 || isOver}>
@@ -96,3 +95,17 @@ export function ImportButton({ onDone }: { onDone: () => void }) {
     </>
   );
 }
+
+const Skipped = ({ title, lines }: { title: string; lines: readonly string[] }) => (
+  <div>
+    <Text size="sm" fw={600}>
+      {title}
+    </Text>
+    <List size="sm">
+      {lines.slice(0, SHOWN).map((line, index) => (
+        <List.Item key={index}>{line}</List.Item>
+      ))}
+      {lines.length > SHOWN && <List.Item>…</List.Item>}
+    </List>
+  </div>
+);

@@ -4,15 +4,22 @@ import { t } from "../../i18n/t.ts";
 /** The API takes up to 1,000 per request. Smaller batches make progress visible and let the user stop sooner. */
 const AT_ONCE = 500;
 
-/** The first column of every line, without quotes. Lines without a digit, such as a heading, are skipped. */
-export const numbersOf = (text: string): string[] => [
-  ...new Set(
-    text
-      .split(/\r?\n/)
-      .map((line) => (line.split(/[,;\t]/)[0] ?? "").replaceAll(/["' ]/g, ""))
-      .filter((number) => /\d/.test(number)),
-  ),
-];
+interface ReadLines {
+  /** The first column of every line, without quotes. */
+  numbers: readonly string[];
+  /** Lines without a digit there, except for the first line, which may be a heading. */
+  leftOut: readonly string[];
+}
+
+export function readLines(text: string): ReadLines {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  const numberIn = (line: string): string => (line.split(/[,;\t]/)[0] ?? "").replaceAll(/["' ]/g, "");
+  const hasNumber = (line: string): boolean => /\d/.test(numberIn(line));
+  return {
+    numbers: [...new Set(lines.filter(hasNumber).map(numberIn))],
+    leftOut: lines.filter((line, index) => !hasNumber(line) && (index > 0 || lines.length === 1)),
+  };
+}
 
 interface Needs {
   tell: (sentence: string, percent?: number) => void;

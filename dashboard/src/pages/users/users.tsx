@@ -205,6 +205,11 @@ function UserTable() {
         // The link uses this page's origin, which the invited user can reach.
         secret={invitation && wholeUrl(`/invitation${new URL(invitation.url).hash}`)}
         title={t("Invitation link")}
+        words={{
+          heading: t("Copy the link now"),
+          hint: t("It is shown once. You can create a new one at any time."),
+          done: t("Close"),
+        }}
         onClose={() => setInvitation(null)}
       >
         {invitation && (

@@ -2,8 +2,8 @@ import { Alert, Anchor, Button, Grid, Group, Paper, Select, Stack, Text, TextInp
 import { IconCheck, IconSend, IconShieldCheck } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "wouter";
 import { get, post, type Page } from "../../api.ts";
+import { ownUrl } from "../../base.ts";
 import { t } from "../../i18n/t.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { curlOf } from "../../parts/curl.ts";
@@ -183,12 +183,13 @@ function Check({ verifyId, to }: { verifyId: string; to: string }) {
         }}
       >
         <Stack>
+          {/* In other tabs, because the code is checked here. */}
           <Text size="sm">
             {t("Sent to {to}.", { to })}{" "}
-            <Anchor component={Link} href={`/messages/${verifyId}:1`} size="sm">
+            <Anchor href={ownUrl(`/messages/${verifyId}:1`)} target="_blank" size="sm">
               {t("View status")}
             </Anchor>{" "}
-            <Anchor component={Link} href={`/phones/${number}`} size="sm">
+            <Anchor href={ownUrl(`/phones/${number}`)} target="_blank" size="sm">
               {t("View on the phone")}
             </Anchor>
           </Text>
