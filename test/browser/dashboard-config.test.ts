@@ -693,7 +693,7 @@ describe("the login area", () => {
       await save(form);
       const link = await page.getByRole("dialog", { name: "Invitation link" }).locator("pre").innerText();
       expect(link).toContain("/invitation#");
-      await page.getByRole("button", { name: "I've saved it" }).click();
+      await page.getByRole("dialog", { name: "Invitation link" }).getByRole("button", { name: "Close" }).click();
       await page.getByRole("cell", { name: "ann@example.com" }).waitFor();
       await page.goto(`${dashboard.server.url}/account/audit?what=users`);
       await page.getByRole("cell", { name: "POST /api/users" }).first().waitFor();
