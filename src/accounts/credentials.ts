@@ -20,7 +20,7 @@ export interface CredentialDeps {
   keyring: Keyring;
   clock: Clock;
   /** Encrypts passwords that also sign. */
-  seal: Pick<Encryption, "encrypt">;
+  encryption: Pick<Encryption, "encrypt">;
 }
 
 interface NewCredential extends KeyChoices {
@@ -32,7 +32,7 @@ interface NewCredential extends KeyChoices {
 
 /** Creates a credential with a random password, which is shown once. */
 export async function createCredential(
-  { store, keyring, clock, seal }: CredentialDeps,
+  { store, keyring, clock, encryption }: CredentialDeps,
   accountId: number,
   { kind, form, mode, ...choices }: NewCredential,
 ): Promise<{ credential: LoginCredential; password: string }> {
@@ -45,7 +45,7 @@ export async function createCredential(
     username,
     digest: keyring.digestOf(loginSecret(kind, username, password)),
     // Twilio's callbacks are signed with the account's token.
-    sealed: kind === "twilio" && form === "account" ? seal.encrypt(password) : null,
+    sealed: kind === "twilio" && form === "account" ? encryption.encrypt(password) : null,
     mode,
     createdAt: now,
     revokedAt: null,

@@ -14,9 +14,13 @@ interface NewHook extends Omit<KeyChoices, "scopes"> {
 }
 
 /** The columns of a secret. The id is part of the digest, so two hooks may have the same secret. */
-const secretColumns = ({ keyring, seal }: Pick<CredentialDeps, "keyring" | "seal">, id: string, secret: string) => ({
+const secretColumns = (
+  { keyring, encryption }: Pick<CredentialDeps, "keyring" | "encryption">,
+  id: string,
+  secret: string,
+) => ({
   digest: keyring.digestOf(loginSecret("identity", id, secret)),
-  sealed: seal.encrypt(secret),
+  sealed: encryption.encrypt(secret),
 });
 
 export async function createHook(

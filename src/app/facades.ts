@@ -30,7 +30,7 @@ interface FacadeDeliveryDeps {
   keyring: Keyring;
   transport: Pick<WebhookTransport, "sendWebhook">;
   clock: Clock;
-  seal: Encryption;
+  encryption: Encryption;
   /** Delivers to the binds of this node. */
   smpp: FacadeDelivery;
 }
@@ -54,7 +54,7 @@ export function createFacadeDeliveries({
   keyring,
   transport,
   clock,
-  seal,
+  encryption,
   smpp,
 }: FacadeDeliveryDeps): AppFacadeDeliveries {
   const byAccount = new Map<number, readonly StoredCredential[]>();
@@ -81,7 +81,7 @@ export function createFacadeDeliveries({
     twilio: {
       delivery: createTwilioDelivery({
         transport,
-        seal,
+        encryption,
         credentialsOf,
         isValid: isValidNow,
         sendReply: async (reply) => connected !== null && sendReply(connected, reply),

@@ -42,9 +42,9 @@ export function createWebhooks({ base, storage, secrets, cluster, records, egres
   const { membership, stats } = cluster;
   const transport = createTransport(base, egress);
   const operators = loadOperators(config);
-  const seal = secrets.endpointSecrets;
+  const encryption = secrets.endpointSecrets;
   const smpp = createSmppBinds(base);
-  const facades = createFacadeDeliveries({ keyring, transport, clock, seal, smpp: smpp.delivery });
+  const facades = createFacadeDeliveries({ keyring, transport, clock, encryption, smpp: smpp.delivery });
   const { facadeOf, inboundSubscribers } = facades;
   const deps: WebhookDispatcherDeps = {
     store: storage.store,
@@ -56,7 +56,7 @@ export function createWebhooks({ base, storage, secrets, cluster, records, egres
     metrics,
     figures: stats,
     accountOf,
-    seal,
+    encryption,
     facadeOf,
     operatorOf: (number, reported) => operatorCircle(number, operators, reported),
   };

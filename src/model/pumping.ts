@@ -151,8 +151,8 @@ export function ledgerAfterSend(ledger: PrefixLedger, { prefixUnused: most }: Pu
 /** The time after which a user who got no code has asked for another. */
 const RESEND_MS = 3 * MINUTE_MS;
 
-/** The time to judge a code that no product reports on: before it counts as old debt, and at the latest when it expires. */
-export const judgedAt = ({ createdAt, expiresAt }: { createdAt: number; expiresAt: number }): number =>
+/** The time to settle a code that no product reports on: before it counts as old debt, and at the latest when it expires. */
+export const settleTimeOf = ({ createdAt, expiresAt }: { createdAt: number; expiresAt: number }): number =>
   Math.min(createdAt + RESEND_MS, expiresAt);
 
 /**

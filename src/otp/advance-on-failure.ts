@@ -6,7 +6,7 @@ import { targetState } from "../store/transition.ts";
 import type { Observer } from "../pipeline/group-commit.ts";
 
 interface AdvanceOnFailureDeps {
-  store: Pick<VerifyStore, "hastenNext">;
+  store: Pick<VerifyStore, "startNextNow">;
   clock: Clock;
   log: Log;
 }
@@ -21,7 +21,7 @@ export const hasFailed = (state: State): boolean => customerStatus(state) === "F
 export function advanceOnFailure({ store, clock, log }: AdvanceOnFailureDeps): Observer {
   const advance = ({ accountId, requestId }: Pick<MessageRef, "accountId" | "requestId">): void => {
     store
-      .hastenNext({ accountId, requestId }, clock.now())
+      .startNextNow({ accountId, requestId }, clock.now())
       .catch((error: unknown) => log.warn({ err: error }, "otp next channel could not be advanced"));
   };
   return {

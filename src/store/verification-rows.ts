@@ -1,5 +1,5 @@
 import { timeOf } from "../lib/ids.ts";
-import { judgedAt, type PumpingGuard } from "../model/pumping.ts";
+import { settleTimeOf, type PumpingGuard } from "../model/pumping.ts";
 import { MINUTE_MS, MOMENT_DIGITS, stateAt, type FailureCaps, type VerificationState } from "../model/verification.ts";
 import type { VerificationRow } from "./tables.ts";
 import type { AcceptResult } from "./store.ts";
@@ -46,7 +46,7 @@ export const owedUnder = ({ fixed, mode, bound, guard }: NewVerification): Pumpi
 /** The first due time of a new code. It is never after its expiry, when its plan must be removed. */
 export function firstDueAt({ next, followed, source, expiresAt }: NewVerification, createdAt: number): number | null {
   if (next) return Math.min(next.at, expiresAt);
-  if (source?.unreported) return judgedAt({ createdAt, expiresAt });
+  if (source?.unreported) return settleTimeOf({ createdAt, expiresAt });
   return followed ? expiresAt : null;
 }
 

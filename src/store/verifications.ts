@@ -176,7 +176,7 @@ export interface VerifyStore extends VerifyOutcomes {
    * Claims a due verification until a time, after which another node may claim it. Returns its current state, or null when
    * another node was faster. A verification past its validity becomes expired.
    */
-  takeUp(due: DueVerification, until: number, now: number): Promise<TakenUp | null>;
+  leaseDue(due: DueVerification, until: number, now: number): Promise<TakenUp | null>;
   /**
    * Sets the next step if it is still due at `was`; false when another node was faster. Also records the request that delivered
    * the code by a later channel.
@@ -188,9 +188,9 @@ export interface VerifyStore extends VerifyOutcomes {
     requestId: string | null,
   ): Promise<boolean>;
   /** Makes the next channel of a pending verification due now, unless a later request has delivered its code. */
-  hastenNext(request: Pick<MessageRef, "accountId" | "requestId">, now: number): Promise<void>;
+  startNextNow(request: Pick<MessageRef, "accountId" | "requestId">, now: number): Promise<void>;
   /** Stores the callbacks about the end, and that no step follows, if it is still due at `was`. */
-  tellEnd(
+  queueEndCallbacks(
     verification: Pick<Verification, "accountId" | "id">,
     was: number,
     callbacks: readonly Callback[],
@@ -379,7 +379,7 @@ export function createVerifications(
       );
     },
 
-    async takeUp({ verification: { accountId, id }, at }, until, now) {
+    async leaseDue({ verification: { accountId, id }, at }, until, now) {
       const isExpired = sql<boolean>`state = 'pending' and expires_at <= ${sql.lit(now)}`;
       const row = await db
         .updateTable("verifications")
@@ -413,7 +413,7 @@ export function createVerifications(
       return numUpdatedRows > 0n;
     },
 
-    async hastenNext({ accountId, requestId }, now) {
+    async startNextNow({ accountId, requestId }, now) {
       const requests = db.selectFrom("verify_requests").where("account_id", "=", accountId);
       const own = requests.select("verify_id").where("request_id", "=", requestId);
       const later = requests
@@ -432,7 +432,7 @@ export function createVerifications(
         .execute();
     },
 
-    async tellEnd({ accountId, id }, was, callbacks, now) {
+    async queueEndCallbacks({ accountId, id }, was, callbacks, now) {
       const end = db
         .updateTable("verifications")
         .set({ next_at: null, plan: null })

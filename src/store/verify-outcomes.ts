@@ -22,7 +22,7 @@ export interface VerifyOutcomes {
   /** Counts an expired code as verified, by the same rows as a correct check. Changes nothing if it is too late or was done. */
   useLate(code: Code, at: number): Promise<void>;
   /** Judges a code once, if it is still due at `was`. */
-  judgeUnreported(code: Code, was: number, payment: UnreportedPayment): Promise<void>;
+  settleUnreported(code: Code, was: number, payment: UnreportedPayment): Promise<void>;
 }
 
 /** Counts the codes of a prefix in a day that paid for themselves. Retention keeps kinds that begin with `account` by the day. */
@@ -73,7 +73,7 @@ export function createVerifyOutcomes({ db, atomically }: Pick<Engine, "db" | "at
       ]);
     },
 
-    judgeUnreported({ accountId, id, mode, number }, was, { pays, perDay, now }) {
+    settleUnreported({ accountId, id, mode, number }, was, { pays, perDay, now }) {
       const prefix = prefixOf(number);
       const due = sql`verifications as code join verify_sources as origin
           on origin.account_id = code.account_id and origin.verify_id = code.id

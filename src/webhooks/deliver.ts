@@ -24,7 +24,7 @@ export interface DeliverDeps {
   catalog: Catalog;
   transport: Pick<WebhookTransport, "sendWebhook">;
   clock: Clock;
-  seal: Encryption;
+  encryption: Encryption;
   accountOf(accountId: number): Account | null;
   /** The facade that delivers a callback; null for webhooks and delivery reports. Absent without facades. */
   facadeOf?(callback: Callback): FacadeDelivery | null;
@@ -61,7 +61,7 @@ export async function deliver(deps: DeliverDeps, callback: Callback): Promise<De
     const reason = endpoint ? "its endpoint no longer asks for such events" : "its endpoint is gone";
     return { result: null, endpoint: null, settlement: drop(deps, callback, reason) };
   }
-  const whole = withConstantHeaders(request, endpoint.content, deps.seal);
+  const whole = withConstantHeaders(request, endpoint.content, deps.encryption);
   const result = await deps.transport.sendWebhook(whole, signingOf(deps, endpoint, callback));
   return { result, endpoint, settlement: settlementOf(deps, callback, result) };
 }
@@ -88,7 +88,7 @@ const isDisabled = ({ catalog }: Pick<DeliverDeps, "catalog">, { accountId, endp
 export function requestFor(deps: DeliverDeps, endpoint: EndpointRecord, callback: Callback): WebhookRequest | null {
   const request = unsignedFor(deps, endpoint, callback);
   if (!request) return null;
-  return signed(withConstantHeaders(request, endpoint.content, deps.seal), signingOf(deps, endpoint, callback));
+  return signed(withConstantHeaders(request, endpoint.content, deps.encryption), signingOf(deps, endpoint, callback));
 }
 
 /** The request without a signature, for samples. */
@@ -104,13 +104,13 @@ export function unsignedFor(
     : eventRequest(content, happening, eventId, facts);
 }
 
-function signingOf({ clock, seal }: DeliverDeps, { content }: EndpointRecord, { eventId }: Callback): Signing {
+function signingOf({ clock, encryption }: DeliverDeps, { content }: EndpointRecord, { eventId }: Callback): Signing {
   const now = clock.now();
   const counting = content.secrets.filter(({ until }) => until === null || until > now);
   return {
     id: eventId,
     timestampSeconds: Math.floor(now / 1000),
-    secrets: counting.map(({ sealed }) => seal.decrypt(sealed)),
+    secrets: counting.map(({ sealed }) => encryption.decrypt(sealed)),
   };
 }
 

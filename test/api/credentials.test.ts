@@ -100,8 +100,8 @@ describe.each(ENGINES)("credentials on %s", (engine) => {
     }
     const sealed = new Map(rows.map(({ id, sealed: stored }) => [id, stored]));
     expect(sealed.get(made[1]?.id ?? "")).toBeNull();
-    const seal = encryptEndpointSecrets(Buffer.from(MASTER_KEY));
-    expect(seal.decrypt(String(sealed.get(made[0]?.id ?? "")))).toBe(made[0]?.password);
+    const encryption = encryptEndpointSecrets(Buffer.from(MASTER_KEY));
+    expect(encryption.decrypt(String(sealed.get(made[0]?.id ?? "")))).toBe(made[0]?.password);
   });
 
   test("the credentials of an account and mode share its AccountSid, and test has another than live", async () => {

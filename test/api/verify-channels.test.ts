@@ -99,7 +99,7 @@ describe.each(ENGINES)("the channels of a verification on %s", (engine) => {
     await pass(25_000);
     const failure = { accountId: 1, requestId: id, n: 1, to: "undelivered", at: server.clock.now(), owner: 0 } as const;
     await transitionAll(server.app.store, [failure]);
-    await server.app.store.hastenNext({ accountId: 1, requestId: id }, server.clock.now());
+    await server.app.store.startNextNow({ accountId: 1, requestId: id }, server.clock.now());
     await pass(10_000);
     expect((await onPhone(to)).map(({ channel }) => channel)).toEqual(["rcs", "chatapp"]);
   });

@@ -439,8 +439,8 @@ describe.each(ENGINES)("webhooks and delivery reports on %s", (engine) => {
       });
       const { url, close } = await openSink();
       await close();
-      const deaf = await make("dlr-configs", { url });
-      expect((await trial("dlr-configs", deaf.id)).response).toMatchObject({
+      const unreachable = await make("dlr-configs", { url });
+      expect((await trial("dlr-configs", unreachable.id)).response).toMatchObject({
         delivered: false,
         status: null,
         reason: "took no connection (ECONNREFUSED)",

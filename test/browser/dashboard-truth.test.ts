@@ -188,7 +188,10 @@ describe("a list whose search is slow", () => {
         route.continue({ url: route.request().url().replace("limit=50", "limit=20") }),
       );
       await page.goto(`${dashboard.server.url}/messages?campaignName=slow+search`);
-      await page.getByRole("link", { name: /^155501052/ }).nth(29).waitFor();
+      await page
+        .getByRole("link", { name: /^155501052/ })
+        .nth(29)
+        .waitFor();
       await page.getByText("30 in all").waitFor();
       await page.getByRole("button", { name: "Show more" }).waitFor({ state: "detached" });
       expect(errors).toEqual([]);

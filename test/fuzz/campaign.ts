@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from "../../src/model/account.ts";
 import { CREDENTIAL_KINDS } from "../../src/model/credential.ts";
 import type { Login } from "../support/credential.ts";
 import { facadeFaults, generateFacadeRequest, MOST_MESSAGES, type KnownToFacades } from "./facade-requests.ts";
-import { findFaults, pathOf, type Envelope, type FuzzResponse } from "./judge.ts";
+import { findFaults, pathOf, type Envelope, type FuzzResponse } from "./find-faults.ts";
 import { Random } from "./random.ts";
 import { play, rawCase, type RawCase, type RawOutcome } from "./raw.ts";
 import { generate, type FuzzRequest, type Known } from "./requests.ts";

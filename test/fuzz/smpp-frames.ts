@@ -153,7 +153,7 @@ function readStream(random: Random, { octets }: Stream, report: FrameReport): vo
     const to = ends[found] ?? Number.NaN;
     if (bytes.compare(octets, from, to, start, end) !== 0) throw new Error(`frame ${found} is not what was sent`);
     found += 1;
-    judgeFrame(bytes, start, end, report);
+    checkFrame(bytes, start, end, report);
   });
   let result: string = "read";
   for (const piece of cut(random, octets)) {
@@ -177,12 +177,12 @@ export function* cut(random: Random, octets: Buffer): Generator<Buffer> {
   }
 }
 
-function judgeFrame(bytes: Buffer, start: number, end: number, report: FrameReport): void {
+function checkFrame(bytes: Buffer, start: number, end: number, report: FrameReport): void {
   const decoded = decode(bytes, start, end);
   if (decoded.sequence !== bytes.readUInt32BE(start + 12)) throw new Error("the sequence is another");
   if (decoded.kind === "pdu") {
     report.pdus += 1;
-    judgePdu(decoded.pdu, bytes, start, end);
+    checkPdu(decoded.pdu, bytes, start, end);
     return;
   }
   report.malformed += 1;
@@ -193,7 +193,7 @@ function judgeFrame(bytes: Buffer, start: number, end: number, report: FrameRepo
 }
 
 /** Round trip: encoding a decoded PDU gives the same octets, or the canonical form of a lenient input. */
-function judgePdu(pdu: Pdu, bytes: Buffer, start: number, end: number): void {
+function checkPdu(pdu: Pdu, bytes: Buffer, start: number, end: number): void {
   if (COMMAND_IDS[pdu.command] !== bytes.readUInt32BE(start + 4)) throw new Error("the command is another");
   if ("shortMessage" in pdu && pdu.shortMessage.length > 254) throw new Error("the text is too long");
   if ("tlvs" in pdu && pdu.tlvs.reduce((sum, { value }) => sum + value.length + 4, 0) > end - start)

@@ -85,7 +85,7 @@ function openNode(
     log,
     metrics: createMetrics(),
     figures: { onCallbackSettled: () => {} },
-    seal: { encrypt: (text) => text, decrypt: (sealed) => sealed },
+    encryption: { encrypt: (text) => text, decrypt: (sealed) => sealed },
     accountOf: (accountId) => ({ id: accountId, name: "default", suspended: false, settings: DEFAULT_SETTINGS }),
     operatorOf: () => "",
     transport,

@@ -355,9 +355,9 @@ export function verifyStoreSuite(engine: EngineName): void {
       const due = (await store.listDueVerifications(NOON + 60_000, 10)).find((each) => each.verification.id === id);
       expect(due).toMatchObject({ followed: true, plan: null });
       if (!due) return;
-      expect(await store.takeUp(due, NOON + 90_000, NOON + 60_000)).toMatchObject({ state });
-      expect(await store.takeUp(due, NOON + 90_000, NOON + 60_000)).toBeNull();
-      await store.tellEnd(due.verification, NOON + 90_000, [], NOON + 60_000);
+      expect(await store.leaseDue(due, NOON + 90_000, NOON + 60_000)).toMatchObject({ state });
+      expect(await store.leaseDue(due, NOON + 90_000, NOON + 60_000)).toBeNull();
+      await store.queueEndCallbacks(due.verification, NOON + 90_000, [], NOON + 60_000);
       expect(await store.listDueVerifications(NOON + DAY_MS, 10)).toEqual([]);
       expect(await store.findVerification(1, id)).toMatchObject({ state });
     });
@@ -368,9 +368,9 @@ export function verifyStoreSuite(engine: EngineName): void {
       const happening = { kind: "verification", at: NOON + 60_000, verification } as const;
       const callback = { accountId: 1, eventId: newId(NOON), endpointId: newId(NOON), attempts: 0, happening };
       const told = (): Promise<unknown[]> => opened.execute("select event_id from callbacks");
-      await store.tellEnd({ accountId: 1, id }, NOON + 59_999, [callback], NOON + 60_000);
+      await store.queueEndCallbacks({ accountId: 1, id }, NOON + 59_999, [callback], NOON + 60_000);
       expect(await told()).toEqual([]);
-      await store.tellEnd({ accountId: 1, id }, NOON + 60_000, [callback], NOON + 60_000);
+      await store.queueEndCallbacks({ accountId: 1, id }, NOON + 60_000, [callback], NOON + 60_000);
       expect(await told()).toEqual([{ event_id: callback.eventId }]);
     });
 
@@ -389,7 +389,7 @@ export function verifyStoreSuite(engine: EngineName): void {
       const id = await sent({}, { followed: true, next, expiresAt: NOON + 60_000 });
       const [due] = await store.listDueVerifications(NOON + 60_000, 10);
       expect(due).toMatchObject({ at: NOON + 60_000, verification: { id } });
-      const taken = due && (await store.takeUp(due, NOON + 90_000, NOON + 60_000));
+      const taken = due && (await store.leaseDue(due, NOON + 90_000, NOON + 60_000));
       expect(taken).toMatchObject({ state: "expired", doneAt: NOON + 60_000 });
     });
 

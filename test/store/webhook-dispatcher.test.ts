@@ -51,7 +51,7 @@ describe.each(ENGINES)("a node on %s past its heartbeat limit", (engine) => {
       log: createLog("silent"),
       metrics: createMetrics(),
       figures: { onCallbackSettled: () => {} },
-      seal: { encrypt: (text) => text, decrypt: (sealed) => sealed },
+      encryption: { encrypt: (text) => text, decrypt: (sealed) => sealed },
       accountOf: (id) => ({ id, name: "default", suspended: false, settings: DEFAULT_SETTINGS }),
       operatorOf: () => "",
       transport: {

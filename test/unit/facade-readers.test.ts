@@ -9,7 +9,7 @@ import { readSubmit } from "../../src/facades/kannel/read-submit.ts";
 import { settingsOf } from "../../src/facades/kannel/settings.ts";
 import { readXmlTexts } from "../../src/facades/kannel/xml.ts";
 import { argumentsIn, readArguments, readJsonBody } from "../../src/facades/jasmin/arguments.ts";
-import { judge } from "../../src/facades/jasmin/dlr.ts";
+import { requireAcknowledgement } from "../../src/facades/jasmin/dlr.ts";
 import { readSend } from "../../src/facades/jasmin/read-send.ts";
 import { readScheduleAt, readScheduledTime } from "../../src/facades/jasmin/scheduled-time.ts";
 import { Problem } from "../../src/model/problem.ts";
@@ -338,7 +338,8 @@ describe("Jasmin's requests", () => {
   });
 
   test("a response counts as delivered only with the acknowledgement as its body", () => {
-    const answered = (excerpt: string) => judge({ kind: "delivered", status: 200, ms: 1, excerpt }).kind;
+    const answered = (excerpt: string) =>
+      requireAcknowledgement({ kind: "delivered", status: 200, ms: 1, excerpt }).kind;
     expect(["ACK/Jasmin", "ACK/Jasmin\n", "", "OK", "ACK/Jasmin2"].map(answered)).toEqual([
       "delivered",
       "delivered",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { hideNumbers, maskCodes, maskText, openCursor } from "../../src/http/hide-numbers.ts";
 import { createEncryption } from "../../src/lib/encryption.ts";
 
-const seal = createEncryption(Buffer.alloc(32, 7));
+const encryption = createEncryption(Buffer.alloc(32, 7));
 
 describe("masking phone numbers in a text", () => {
   test.each([
@@ -109,22 +109,22 @@ describe("a masked response", () => {
       data: [{ to: "15550100100", at: 1767225600000, ok: true, none: null, "+15550100100": ["15550100101", 5] }],
       nextCursor: null,
     };
-    expect(hideNumbers(answer, seal)).toEqual({
+    expect(hideNumbers(answer, encryption)).toEqual({
       data: [{ to: "*******0100", at: 1767225600000, ok: true, none: null, "+*******0100": ["*******0101", 5] }],
       nextCursor: null,
     });
   });
 
   test("has an encrypted cursor if that contains a number, and it can be decrypted", () => {
-    const { nextCursor } = hideNumbers({ nextCursor: "15550100100" }, seal) as { nextCursor: string };
+    const { nextCursor } = hideNumbers({ nextCursor: "15550100100" }, encryption) as { nextCursor: string };
     expect(nextCursor).not.toContain("0100");
-    expect(openCursor(nextCursor, seal)).toBe("15550100100");
-    expect(hideNumbers({ nextCursor: "name-7" }, seal)).toEqual({ nextCursor: "name-7" });
-    for (const other of ["15550100100", "v1.forged", undefined]) expect(openCursor(other, seal)).toBe(other);
+    expect(openCursor(nextCursor, encryption)).toBe("15550100100");
+    expect(hideNumbers({ nextCursor: "name-7" }, encryption)).toEqual({ nextCursor: "name-7" });
+    for (const other of ["15550100100", "v1.forged", undefined]) expect(openCursor(other, encryption)).toBe(other);
   });
 
   test("is refused for streams and raw bytes", () => {
-    expect(() => hideNumbers(Buffer.from("15550100100"), seal)).toThrow(TypeError);
-    expect(() => hideNumbers({ data: new Map([["a", "15550100100"]]) }, seal)).toThrow(TypeError);
+    expect(() => hideNumbers(Buffer.from("15550100100"), encryption)).toThrow(TypeError);
+    expect(() => hideNumbers({ data: new Map([["a", "15550100100"]]) }, encryption)).toThrow(TypeError);
   });
 });

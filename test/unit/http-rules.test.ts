@@ -51,12 +51,15 @@ describe("a response without a matching rule is classified by status", () => {
   });
 
   test("an unreached one is down, and a broken one is unknown", () => {
-    const judge = createClassifier(HTTP_DEFAULTS);
-    expect(judge({ kind: "unreached", reason: "nobody" }, NOW, OWN).outcome).toEqual({
+    const classify = createClassifier(HTTP_DEFAULTS);
+    expect(classify({ kind: "unreached", reason: "nobody" }, NOW, OWN).outcome).toEqual({
       kind: "down",
       description: "nobody",
     });
-    expect(judge({ kind: "broken", reason: "cut" }, NOW, OWN).outcome).toEqual({ kind: "unknown", description: "cut" });
+    expect(classify({ kind: "broken", reason: "cut" }, NOW, OWN).outcome).toEqual({
+      kind: "unknown",
+      description: "cut",
+    });
   });
 });
 
@@ -412,11 +415,11 @@ test("every response has a verdict", () => {
       text: fc.oneof(fc.string(), fc.json()),
     }),
   );
-  const judges = Object.values(PRESETS).map((preset) => createClassifier({ ...HTTP_DEFAULTS, ...preset }));
+  const classifiers = Object.values(PRESETS).map((preset) => createClassifier({ ...HTTP_DEFAULTS, ...preset }));
   fc.assert(
     fc.property(exchanges, (exchange: HttpExchange) => {
-      for (const judge of judges)
-        expect(["taken", "busy", "refused", "down", "unknown"]).toContain(judge(exchange, NOW, OWN).outcome.kind);
+      for (const classify of classifiers)
+        expect(["taken", "busy", "refused", "down", "unknown"]).toContain(classify(exchange, NOW, OWN).outcome.kind);
     }),
     { numRuns: repetitions(400, 2000) },
   );

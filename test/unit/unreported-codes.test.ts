@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DEFAULT_GUARD, judgedAt, paidUnreportedPerDay, paysForItself } from "../../src/model/pumping.ts";
+import { DEFAULT_GUARD, settleTimeOf, paidUnreportedPerDay, paysForItself } from "../../src/model/pumping.ts";
 import { MINUTE_MS, VERIFICATION_STATES } from "../../src/model/verification.ts";
 
 describe("a code that no product reports on", () => {
@@ -11,8 +11,8 @@ describe("a code that no product reports on", () => {
 
   test("counts as unreported after three minutes, or when it expires", () => {
     const createdAt = 1_000_000;
-    expect(judgedAt({ createdAt, expiresAt: createdAt + 10 * MINUTE_MS })).toBe(createdAt + 3 * MINUTE_MS);
-    expect(judgedAt({ createdAt, expiresAt: createdAt + MINUTE_MS })).toBe(createdAt + MINUTE_MS);
+    expect(settleTimeOf({ createdAt, expiresAt: createdAt + 10 * MINUTE_MS })).toBe(createdAt + 3 * MINUTE_MS);
+    expect(settleTimeOf({ createdAt, expiresAt: createdAt + MINUTE_MS })).toBe(createdAt + MINUTE_MS);
   });
 
   test("is one of as many a day as a prefix may owe", () => {

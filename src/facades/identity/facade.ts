@@ -54,7 +54,7 @@ async function authenticateHook(
   const hook = await call.admitFound(() => {
     const named = keyring.findHook(call.params["hookId"] ?? "");
     const found = named && hookSettingsOf(named.key).product === product ? named : null;
-    const secret = found?.key.sealed ? deliverDeps.seal.decrypt(found.key.sealed) : NO_SECRET;
+    const secret = found?.key.sealed ? deliverDeps.encryption.decrypt(found.key.sealed) : NO_SECRET;
     return PRODUCTS[product].isGenuine(secret, request) ? found : null;
   }, RULE);
   keyring.noteUse(hook);

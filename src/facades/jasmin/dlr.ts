@@ -25,7 +25,7 @@ export const createJasminDelivery = ({ transport, credentialsOf }: JasminDeliver
     // Jasmin does not read the response to a batch callback.
     if (batched) return transport.sendWebhook(batched, null);
     const request = requestOf(callback, credentialsOf);
-    return request ? judge(await transport.sendWebhook(request, null)) : "nothing to send";
+    return request ? requireAcknowledgement(await transport.sendWebhook(request, null)) : "nothing to send";
   },
 });
 
@@ -37,7 +37,7 @@ function requestOf(callback: Callback, credentialsOf: JasminDeliveryDeps["creden
 }
 
 /** A response without the acknowledgement is a failure, so the report is repeated. */
-export function judge(result: DeliveryResult): DeliveryResult {
+export function requireAcknowledgement(result: DeliveryResult): DeliveryResult {
   if (result.kind === "failed" || result.excerpt.trim() === ACKNOWLEDGED) return result;
   const reason = `the response was not ${ACKNOWLEDGED}`;
   return { ...result, kind: "failed", reason, timedOut: false, retryAfter: null, gone: false };

@@ -21,7 +21,7 @@ export interface TwimlReply {
 
 export interface TwilioDeliveryDeps {
   transport: Pick<WebhookTransport, "sendWebhook">;
-  seal: Pick<Encryption, "decrypt">;
+  encryption: Pick<Encryption, "decrypt">;
   /** Also revoked and expired ones. */
   credentialsOf(accountId: number): readonly StoredCredential[];
   isValid(credential: StoredCredential): boolean;
@@ -80,7 +80,7 @@ function requestOf(
  * where there is no other, because its receivers know no other. Null where the account has API keys only.
  */
 function signingToken(
-  { seal, isValid }: TwilioDeliveryDeps,
+  { encryption, isValid }: TwilioDeliveryDeps,
   credential: StoredCredential,
   credentials: readonly StoredCredential[],
 ): string | null {
@@ -90,7 +90,7 @@ function signingToken(
   const own = newestFirst.filter(({ id }) => id === credential.id);
   const candidates = [...own, ...newestFirst];
   const sealed = (candidates.find(isValid) ?? candidates[0])?.sealed ?? null;
-  return sealed === null ? null : seal.decrypt(sealed);
+  return sealed === null ? null : encryption.decrypt(sealed);
 }
 
 async function replyTo(

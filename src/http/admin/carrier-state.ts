@@ -38,7 +38,7 @@ async function test(services: Services, call: AuthenticCall): Promise<object> {
   const { deliverDeps: telling, testConnection: tryLine, catalog } = services;
   const known = await find(carriers, services, call);
   const read = readRecord(carriers, call.body ?? {}, { known, catalog: catalog.of(known.accountId) });
-  const content = completeRecord(read, known, createSecretFactory(telling.seal)) as CarrierContent;
+  const content = completeRecord(read, known, createSecretFactory(telling.encryption)) as CarrierContent;
   if (content.adapter === "simulator")
     throw new Problem("INVALID_REQUEST", {
       message: "The simulator has no connection to test: test a carrier of another adapter.",

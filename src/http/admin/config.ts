@@ -191,7 +191,7 @@ export const putConfig: KeyedRoute = {
       {
         store,
         clock,
-        secrets: createSecretFactory(deliverDeps.seal),
+        secrets: createSecretFactory(deliverDeps.encryption),
         digestOf: (secret) => keyring.digestOf(secret),
       },
       ({ id }) => id === caller.account.id,

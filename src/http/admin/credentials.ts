@@ -24,7 +24,7 @@ const depsOf = ({ store, keyring, clock, deliverDeps }: Services): CredentialDep
   store,
   keyring,
   clock,
-  seal: deliverDeps.seal,
+  encryption: deliverDeps.encryption,
 });
 
 /** Properties of a credential, without its password. */

@@ -141,7 +141,7 @@ const RotateBody = Type.Object({
 async function createEndpoint({ type }: RecordDocs, services: Services, call: AuthenticCall): Promise<object> {
   const given = isObject(call.body) ? call.body["secret"] : undefined;
   const secret = typeof given === "string" ? given : newSecret();
-  const { encrypt, decrypt } = services.deliverDeps.seal;
+  const { encrypt, decrypt } = services.deliverDeps.encryption;
   const record = await create(type, services, call, { generate: () => encrypt(secret), encrypt, decrypt });
   call.reply.code(201);
   return { ...viewOf(type, record), secret };
@@ -164,7 +164,7 @@ async function rotateEndpointSecret(
 ): Promise<object> {
   const { store, catalog, clock, deliverDeps: deps } = services;
   const { overlapHours, secret = newSecret() } = call.body;
-  const encrypted = deps.seal.encrypt(secret);
+  const encrypted = deps.encryption.encrypt(secret);
   const rotated = await catalog.change(async (revision) => {
     const endpoint = await findEndpoint(docs, services, call);
     const times = { now: clock.now(), overlapMs: Math.round(overlapHours * HOUR_MS) };

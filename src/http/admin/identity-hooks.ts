@@ -22,7 +22,7 @@ const depsOf = ({ store, keyring, clock, deliverDeps }: Services): CredentialDep
   store,
   keyring,
   clock,
-  seal: deliverDeps.seal,
+  encryption: deliverDeps.encryption,
 });
 
 const hookView = (services: Services, hook: StoredCredential): object => {

@@ -244,7 +244,7 @@ export function create(
   type: RecordType,
   services: Services,
   call: AuthenticCall,
-  secrets: SecretFactory = createSecretFactory(services.deliverDeps.seal),
+  secrets: SecretFactory = createSecretFactory(services.deliverDeps.encryption),
 ): Promise<CatalogRecord> {
   const { store, catalog, clock } = services;
   const accountId = call.caller.account.id;
@@ -280,7 +280,7 @@ function change(type: RecordType, services: Services, call: AuthenticCall): Prom
     // An empty update changes no field but still marks the record as authored.
     const body = call.body === undefined ? {} : call.body;
     const read = readRecord(type, body, { known, catalog });
-    const content = completeRecord(read, known, createSecretFactory(services.deliverDeps.seal));
+    const content = completeRecord(read, known, createSecretFactory(services.deliverDeps.encryption));
     return saveAuthored(type, services, call, { ...known, name: read.name, content }, revision);
   });
 }

@@ -81,7 +81,7 @@ async function keep(
     keyId: key.id,
     digest: keyring.digestOf(token),
     operation,
-    body: deliverDeps.seal.encrypt(JSON.stringify(body)),
+    body: deliverDeps.encryption.encrypt(JSON.stringify(body)),
     recipients: numbers.length,
     credits,
     state: "previewed",
@@ -161,7 +161,7 @@ async function numbersIn(services: SendServices, agent: Agent, send: AgentSend):
 
 /** The request body of a send that has not ended. */
 export const readBody = ({ deliverDeps }: Pick<Services, "deliverDeps">, { body }: AgentSend): object =>
-  JSON.parse(body === null ? "{}" : deliverDeps.seal.decrypt(body)) as object;
+  JSON.parse(body === null ? "{}" : deliverDeps.encryption.decrypt(body)) as object;
 
 /** Sends once, within the limits. `by` is the person who approves. */
 async function claimAndPerform(

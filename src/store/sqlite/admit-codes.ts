@@ -98,7 +98,7 @@ export function createAdmit(db: DatabaseSync): {
   }
 
   /** The decision of the limits on a code, and the debt of its prefix afterwards. */
-  function judge(
+  function decide(
     { accountId, number, createdAt: now }: Sent,
     verification: NewVerification,
     sends: string,
@@ -137,7 +137,7 @@ export function createAdmit(db: DatabaseSync): {
     const knownAddress =
       address === null ? undefined : (log.find.get(accountId, mode, address) as unknown as Known | undefined);
     const addressSends = address === null ? null : (knownAddress?.[0] ?? "");
-    const admission = judge(sent, verification, sends, addressSends, verifiedAt);
+    const admission = decide(sent, verification, sends, addressSends, verifiedAt);
     if (admission.refused.length > 0) return admission;
     const { before, latest } = continues
       ? { before: null, latest: latestBefore }
