@@ -84,11 +84,26 @@ function hostNames(written: string): readonly string[] | undefined {
 
 const FACADES = ["twilio", "kannel", "jasmin"] as const satisfies readonly CredentialKind[];
 
-function facades(written: string): readonly CredentialKind[] | undefined {
+/** An API of another product that this node serves. */
+export interface ServedFacade {
+  kind: (typeof FACADES)[number];
+  /** The port that it has for itself; null on the port of the server. */
+  port: number | null;
+}
+
+/** A list such as `twilio,kannel:13013`. */
+function facades(written: string): readonly ServedFacade[] | undefined {
   if (written === "none") return [];
-  const named = written.split(",").map((facade) => facade.trim());
-  const known = FACADES.filter((facade) => named.includes(facade));
-  return known.length === named.length ? known : undefined;
+  const served = written.split(",").map(readFacade);
+  const kinds = new Set(served.map((facade) => facade?.kind));
+  return kinds.size === served.length && served.every((facade) => facade !== undefined) ? served : undefined;
+}
+
+function readFacade(written: string): ServedFacade | undefined {
+  const [name, port, ...rest] = written.trim().split(":");
+  const kind = FACADES.find((facade) => facade === name);
+  const number = port === undefined ? null : whole(0, 65_535)(port);
+  return kind === undefined || number === undefined || rest.length > 0 ? undefined : { kind, port: number };
 }
 
 const setting = <T>(entry: Setting<T>): Setting<T> => entry;
@@ -127,8 +142,9 @@ const SERVER = {
   facades: setting({
     name: "FACADES",
     default: FACADES.join(","),
-    meaning: "APIs of other products that this node serves beside `/v1`; `none` serves none.",
-    check: `a list of ${FACADES.join(", ")} with commas between them, or none`,
+    meaning:
+      "APIs of other products that this node serves beside `/v1`; `none` serves none. `kannel:13013` moves one to a port of its own, which serves nothing else.",
+    check: `a list of ${FACADES.join(", ")} with commas between them, each at most once and alone or with a colon and a port, or none`,
     read: facades,
   }),
   trustProxy: setting({

@@ -185,7 +185,7 @@ function explain(error: unknown): string {
     message?: string;
   };
   if (code === "EADDRINUSE")
-    return `port ${port} on ${address} is taken; stop the other program or set HELIOGRAPH_PORT`;
+    return `port ${port} on ${address} is taken; stop the other program, or change the setting of the port, such as HELIOGRAPH_PORT`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return `HELIOGRAPH_HOST: this machine does not have that address`;
   if (code === "EACCES" && port !== undefined)

@@ -3,7 +3,7 @@ import type { Carrier } from "../carriers/carrier.ts";
 import { PhoneFeeds } from "../carriers/simulator/phone-feeds.ts";
 import type { IntegrityWatch } from "../cluster/watch-integrity.ts";
 import { startEventLoopLag } from "../cluster/event-loop-lag.ts";
-import { BadSetting } from "../config.ts";
+import { BadSetting, type ServedFacade } from "../config.ts";
 import { AgentCalls } from "../http/agents/agent-calls.ts";
 import { BodyBudget } from "../http/body-budget.ts";
 import { ConnectionLimits } from "../http/connection-limits.ts";
@@ -32,6 +32,7 @@ import type { AppCarriers } from "./carriers.ts";
 import { AcmeCertificate, acmeSettingsOf } from "./acme-certificate.ts";
 import { certificateFilesOf, ServerCertificate, type OwnCertificate } from "./certificate.ts";
 import type { AppCluster } from "./cluster.ts";
+import { listenForFacades, type CreateFacadeServer } from "./facade-ports.ts";
 import type { AppHold } from "./hold.ts";
 import type { AppPipeline } from "./pipeline.ts";
 import type { AppRecords } from "./records.ts";
@@ -68,6 +69,8 @@ interface ListenDeps {
 
 export interface AppServer {
   url: string;
+  /** Ports of the facades that have one of their own. */
+  facadePorts: Partial<Record<ServedFacade["kind"], number>>;
   links: Follow;
   /** Makes `/health` report that this node is ready. */
   setReady(): void;
@@ -105,14 +108,16 @@ export async function listen(deps: ListenDeps): Promise<AppServer> {
   const { config, urls } = deps.base;
   const acme = await openAcme(deps);
   const certificate = acme ?? openCertificate(deps.base);
-  const { server, state, links, monitoring } = createAppServer(deps, certificate);
+  const { server, createFacadeServer, state, links, monitoring } = createAppServer(deps, certificate);
   const listening = await server.listen({ host: config.host, port: config.port });
   const url = certificate ? listening.replace(/^http:/, "https:") : listening;
   urls.setAddress(url);
+  const moved = await listenForFacades(deps.base, createFacadeServer, certificate !== null);
   const closeRedirects = await listenForRedirects(deps.base, acme);
   acme?.start();
   return {
     url,
+    facadePorts: Object.fromEntries(moved.map(({ kind, port }) => [kind, port])),
     links,
     setReady: () => state.setReady(),
     drain: (skip) => drain(deps.base, state, skip),
@@ -123,8 +128,11 @@ export async function listen(deps: ListenDeps): Promise<AppServer> {
     async close() {
       state.draining.abort();
       state.stopping.abort();
-      const closeAll = setTimeout(() => server.server.closeAllConnections(), LAST_RESPONSES_MS);
-      await Promise.all([server.close(), closeRedirects(), certificate?.stop()]);
+      const servers = [server, ...moved.map((facade) => facade.server)];
+      const closeAll = setTimeout(() => {
+        for (const each of servers) each.server.closeAllConnections();
+      }, LAST_RESPONSES_MS);
+      await Promise.all([...servers.map((each) => each.close()), closeRedirects(), certificate?.stop()]);
       clearTimeout(closeAll);
     },
     stopMonitoring: monitoring.stop,
@@ -182,19 +190,28 @@ export function createAppServer(deps: ListenDeps, certificate: OwnCertificate | 
   const links = createLinks(deps);
   const services = createServices(deps, state, monitoring, links);
   deps.webhooks.facades.connect(services);
+  const badKeys = new MinuteCounter();
+  const onThisPort = config.facades.filter(({ port }) => port === null);
+  const { trustProxy, proxyProtocol: proxies } = config;
+  const common = { trustProxy, bodyBytesMax, proxies, certificate, badKeys };
   const server = createServer(services, {
-    trustProxy: config.trustProxy,
-    bodyBytesMax,
-    answersRequests: config.roles.includes("api"),
+    ...common,
+    serves: config.roles.includes("api") ? "everything" : "health",
     fastPath: config.httpFastPath,
     connectionThread: config.httpFastPath && (overrides.connectionThread ?? false),
-    proxies: config.proxyProtocol,
-    certificate,
-    facades: [...createFacades(config.facades), ...IDENTITY_FACADES],
+    facades: [...createFacades(onThisPort.map(({ kind }) => kind)), ...IDENTITY_FACADES],
     mcp: addMcp,
     onBroken: overrides.onBroken,
   });
-  return { server, state, links, monitoring };
+  const createFacadeServer: CreateFacadeServer = (kind) =>
+    createServer(services, {
+      ...common,
+      serves: "facades",
+      fastPath: false,
+      connectionThread: false,
+      facades: createFacades([kind]),
+    });
+  return { server, createFacadeServer, state, links, monitoring };
 }
 
 /** Reports this node as not ready, and goes on serving until load balancers have had time to notice. */

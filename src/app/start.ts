@@ -14,7 +14,7 @@ import { startAppJobs } from "./jobs.ts";
 import { createPipeline } from "./pipeline.ts";
 import { loadRecords } from "./records.ts";
 import { loadSecrets } from "./secrets.ts";
-import { listen } from "./server.ts";
+import { listen, type AppServer } from "./server.ts";
 import { stopInOrder } from "./stop.ts";
 import { openSmppServer } from "./smpp-server.ts";
 import { openStorage } from "./storage.ts";
@@ -29,6 +29,8 @@ export interface App {
   drain(skip: AbortSignal): Promise<void>;
   /** Ports of the SMPP server; null where it does not listen. */
   smppPorts: { plain: number | null; tls: number | null };
+  /** Ports of the facades that have one of their own. */
+  facadePorts: AppServer["facadePorts"];
   /** Reads the TLS certificates again; false if HTTP has none. */
   reloadCertificate(): boolean;
   /** Finishes work in progress and closes everything. */
@@ -95,6 +97,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     store: storage.store,
     drain: server.drain,
     smppPorts: smpp?.ports ?? NO_PORTS,
+    facadePorts: server.facadePorts,
     reloadCertificate: () => {
       smpp?.reloadCertificate();
       return server.reloadCertificate();

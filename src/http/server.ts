@@ -73,8 +73,8 @@ interface Options {
   trustProxy: boolean;
   /** Largest body of an authenticated request. */
   bodyBytesMax: number;
-  /** False on a node without the role `api`: it serves its health and nothing else. */
-  answersRequests: boolean;
+  /** A node without the role `api` serves its health and nothing else; a port of a facade serves that facade and its health. */
+  serves: "everything" | "facades" | "health";
   /** Handle ordinary sends and short links without Node's HTTP parser and Fastify; see fast-path/README.md. */
   fastPath: boolean;
   /** Run the connection thread; only with the fast path. */
@@ -87,6 +87,8 @@ interface Options {
   mcp?: (app: FastifyInstance, services: Services, admission: AuthenticateDeps) => void;
   /** APIs of other products. */
   facades?: readonly Facade[];
+  /** Failed logins by address, which all ports of a node count together. */
+  badKeys?: MinuteCounter;
   /** Called when the connection thread has crashed. */
   onBroken?: ((error: Error) => void) | undefined;
 }
@@ -106,8 +108,14 @@ function rejectSchema(): never {
 
 /** Creates the HTTP server with all routes of the route table. */
 export function createServer(services: Services, options: Options): FastifyInstance {
-  const routes = options.answersRequests ? ROUTES : ROUTES.filter((route) => route.group === "Health");
-  const methods = new Set<string>(["HEAD", ...routes.map((route) => route.method)]);
+  const { serves } = options;
+  const facades = serves === "health" ? [] : (options.facades ?? []);
+  const routes = routesOf(serves);
+  const methods = new Set<string>([
+    "HEAD",
+    ...routes.map(methodOf),
+    ...facades.flatMap((each) => each.routes.map(methodOf)),
+  ]);
   const normalizeMethod = (request: IncomingMessage): void => {
     if (!methods.has(request.method ?? "")) request.method = UNSUPPORTED_METHOD;
   };
@@ -116,7 +124,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
     await services.untilStarted();
     await keyring.refreshShared();
   };
-  const admission: AuthenticateDeps = { keyring, clock, badKeys: new MinuteCounter(), readAgain };
+  const admission: AuthenticateDeps = { keyring, clock, badKeys: options.badKeys ?? new MinuteCounter(), readAgain };
   const clientAddress = (peer: string, forwardedFor: string | string[] | undefined): string =>
     forwardedAddress(options.trustProxy ? forwardedFor : undefined, peer);
   const { connectionThread, certificate, proxies, onBroken = () => {} } = options;
@@ -185,7 +193,7 @@ export function createServer(services: Services, options: Options): FastifyInsta
     setClientAddress(request, clientAddress(peerOf(request.raw), request.headers["x-forwarded-for"]));
     if (!request.is404) return done();
     const notFound = (): void => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain");
-    if (!options.answersRequests || !isPageRequest(request)) return notFound();
+    if (serves !== "everything" || !isPageRequest(request)) return notFound();
     sendDashboard(services, request, reply).then((sent) => {
       if (!sent) notFound();
     }, done);
@@ -206,16 +214,25 @@ export function createServer(services: Services, options: Options): FastifyInsta
         orRefusal(payload, receiveBytes(services, request, payload)),
       );
     addRoutes(raw, routes.filter(isRaw));
-    if (options.answersRequests)
-      for (const facade of options.facades ?? []) addFacade(raw, services, admission, facade);
+    for (const facade of facades) addFacade(raw, services, admission, facade);
   });
-  if (options.answersRequests) {
+  if (serves === "everything") {
     services.agentCalls.connect(app);
     options.mcp?.(app, services, admission);
   }
   app.setNotFoundHandler((request, reply) => fail(request, reply, new Problem("ROUTE_NOT_FOUND"), "plain"));
   app.setErrorHandler((error, request, reply) => fail(request, reply, error, familyOf(request)));
   return app;
+}
+
+const methodOf = ({ method }: { method: string }): string => method;
+
+function routesOf(serves: Options["serves"]): readonly Route[] {
+  if (serves === "everything") return ROUTES;
+  // The port of a facade may be open to more clients than the metrics are.
+  const isServed = (route: Route): boolean =>
+    serves === "health" ? route.group === "Health" : HEALTH_PATHS.has(route.path);
+  return ROUTES.filter(isServed);
 }
 
 /** Load shedding by the memory of unread responses: before the handler runs, and again when the size of its response is known. */

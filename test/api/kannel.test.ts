@@ -380,13 +380,3 @@ describe.each(ENGINES)("Kannel's sendsms on %s", (engine) => {
     }
   });
 });
-
-test("a facade that is switched off has no routes", async () => {
-  const server = await startTestServer("sqlite", { env: { HELIOGRAPH_FACADES: "twilio,jasmin" } });
-  try {
-    const { status } = await fetch(`${server.url}/cgi-bin/sendsms`);
-    expect(status).toBe(404);
-  } finally {
-    await server.close();
-  }
-});

@@ -156,6 +156,7 @@ export class SimulatedNode {
         smpp: null,
         server: {
           url: "",
+          facadePorts: {},
           links: app.links,
           setReady: () => undefined,
           drain: async () => undefined,

@@ -31,12 +31,27 @@ describe("configuration", () => {
     ["HELIOGRAPH_API_KEY", "has spaces in it"],
     ["HELIOGRAPH_MASTER_KEY", "short"],
     ["HELIOGRAPH_ROLES", "api,cook"],
+    ["HELIOGRAPH_FACADES", "fax"],
+    ["HELIOGRAPH_FACADES", "kannel,kannel:13013"],
+    ["HELIOGRAPH_FACADES", "kannel:70000"],
+    ["HELIOGRAPH_FACADES", "kannel:"],
+    ["HELIOGRAPH_FACADES", "jasmin:1401:1402"],
     ["HELIOGRAPH_TRUST_PROXY", "yes"],
     ["HELIOGRAPH_RECIPIENTS_MAX", "10001"],
     ["HELIOGRAPH_LOG_LEVEL", "loud"],
   ])("%s=%s stops the start, and the error names the setting but not the value", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be `));
     expect(() => readConfig({ [name]: value })).not.toThrow(value);
+  });
+
+  test("a facade has a port of its own if one follows its name", () => {
+    const onMainPort = ["twilio", "kannel", "jasmin"].map((kind) => ({ kind, port: null }));
+    expect(readConfig({}).facades).toEqual(onMainPort);
+    expect(readConfig({ HELIOGRAPH_FACADES: "none" }).facades).toEqual([]);
+    expect(readConfig({ HELIOGRAPH_FACADES: "kannel:13013, twilio" }).facades).toEqual([
+      { kind: "kannel", port: 13_013 },
+      { kind: "twilio", port: null },
+    ]);
   });
 
   test("a variable with our prefix that is no setting is reported", () => {
