@@ -34,7 +34,11 @@ interface DeploymentSpec {
     metadata: { labels: Record<string, string> };
     spec: {
       terminationGracePeriodSeconds: number;
-      containers: { env: { name: string; value: string }[]; readinessProbe: { httpGet: { path: string } } }[];
+      containers: {
+        env: { name: string; value: string }[];
+        ports: { name: string; containerPort: number }[];
+        readinessProbe: { httpGet: { path: string } };
+      }[];
     };
   };
 }
@@ -60,19 +64,30 @@ describe.runIf(canRender)("the Helm chart", () => {
       baseUrl: "https://sms.example",
       drainSeconds: 30,
       ingress: { enabled: true, tlsSecret: "certificate" },
-      deployments: { api: { settings: { HELIOGRAPH_TRUST_PROXY: "false", HELIOGRAPH_STREAMS_MAX: 50 } } },
+      deployments: {
+        api: { settings: { HELIOGRAPH_TRUST_PROXY: "false", HELIOGRAPH_STREAMS_MAX: 50 } },
+        smpp: { enabled: true },
+      },
     });
   });
   const of = (kind: Rendered["kind"]): Rendered[] => documents.filter((document) => document.kind === kind);
+  const named = (kind: Rendered["kind"], name: string): Rendered => {
+    const found = of(kind).find(({ metadata }) => metadata.name === name);
+    if (!found) throw new Error(`no ${kind} ${name} was rendered`);
+    return found;
+  };
 
   test("renders objects that follow the schemas of Kubernetes", () => {
     expect(documents.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).toEqual([
       "Deployment shop-api",
       "Deployment shop-dispatch",
+      "Deployment shop-smpp",
       "Ingress shop",
       "PodDisruptionBudget shop-api",
       "PodDisruptionBudget shop-dispatch",
+      "PodDisruptionBudget shop-smpp",
       "Service shop",
+      "Service shop-smpp",
     ]);
     for (const document of documents)
       expect(() => new MODELS[document.kind](document as never).validate()).not.toThrow();
@@ -82,7 +97,22 @@ describe.runIf(canRender)("the Helm chart", () => {
 
   test("gives each deployment its roles, and all together every role", () => {
     const roles = of("Deployment").map((deployment) => environmentOf(deployment)["HELIOGRAPH_ROLES"]);
-    expect(roles).toEqual(["api", "dispatch,callbacks"]);
+    expect(roles).toEqual(["api", "dispatch,callbacks", "callbacks,smpp"]);
+    expect([...new Set(roles.flatMap((each) => each?.split(",") ?? []))]).toEqual(
+      expect.arrayContaining([...readConfig({}).roles]),
+    );
+  });
+
+  test("serves SMPP on the port of its service, and leaves the deployment out unless it is switched on", async () => {
+    const smpp = named("Deployment", "shop-smpp");
+    const { HELIOGRAPH_SMPP_PORT: port } = environmentOf(smpp);
+    const [container] = (smpp.spec as DeploymentSpec).template.spec.containers;
+    expect(container?.ports).toContainEqual({ name: "smpp", containerPort: Number(port) });
+    expect(named("Service", "shop-smpp").spec).toMatchObject({
+      ports: [{ name: "smpp", port: Number(port), targetPort: "smpp" }],
+    });
+    const names = (await render({ baseUrl: "https://sms.example" })).map(({ metadata }) => metadata.name);
+    expect(names).not.toContain("shop-smpp");
   });
 
   test("sets only settings that the server knows and accepts", () => {
@@ -109,7 +139,7 @@ describe.runIf(canRender)("the Helm chart", () => {
   });
 
   test("sends requests only to pods with the role api", () => {
-    const [selector = {}] = of("Service").map(({ spec }) => (spec as { selector: Record<string, string> }).selector);
+    const { selector } = named("Service", "shop").spec as { selector: Record<string, string> };
     const selected = of("Deployment").filter(({ spec }) => {
       const { labels } = (spec as DeploymentSpec).template.metadata;
       return Object.entries(selector).every(([name, value]) => labels[name] === value);
