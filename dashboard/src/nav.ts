@@ -1,6 +1,7 @@
 import {
   IconAddressBook,
   IconBan,
+  IconBell,
   IconBook,
   IconBrandHipchat,
   IconCoins,
@@ -287,6 +288,12 @@ export const NAV: readonly NavSection[] = [
         icon: IconFileSettings,
         path: "/operations/set-up",
         keywords: "export import apply config",
+      },
+      {
+        label: t("Alerts"),
+        icon: IconBell,
+        path: "/operations/alerts",
+        keywords: "rules thresholds carrier down rate expiry mute",
       },
       { label: t("System"), icon: IconHeartbeat, path: "/operations/system", keywords: "health nodes queue depth" },
     ],

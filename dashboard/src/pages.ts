@@ -59,6 +59,7 @@ export const PAGES: readonly PageEntry[] = [
   page("/developers/agent-sends", () => import("./pages/agent-sends/agent-sends.tsx")),
   page("/developers/requests", () => import("./pages/requests/requests.tsx")),
   page("/developers/webhooks", () => import("./pages/endpoints/all-endpoints.tsx")),
+  page("/operations/alerts", () => import("./pages/alerts/alerts.tsx")),
   page("/operations/callbacks", () => import("./pages/callbacks/callbacks.tsx")),
   page("/operations/carriers", () => import("./pages/carriers/carriers.tsx")),
   page("/operations/opt-outs", () => import("./pages/opt-outs/opt-outs.tsx")),

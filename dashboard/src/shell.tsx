@@ -5,6 +5,7 @@ import "@mantine/notifications/styles.css";
 import { IconHelp, IconSearch } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
+import { AlertBadge } from "./alert-badge.tsx";
 import { ownUrl } from "./base.ts";
 import { t } from "./i18n/t.ts";
 import { ConnectionBadge } from "./connection-badge.tsx";
@@ -98,6 +99,7 @@ export default function Shell() {
             >
               <IconSearch size={19} aria-hidden />
             </ActionIcon>
+            <AlertBadge />
             <Tooltip label={t("Keyboard shortcuts and help (?)")}>
               <ActionIcon
                 variant="subtle"

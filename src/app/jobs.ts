@@ -1,5 +1,9 @@
+import { mailAlerts } from "../alerts/mail-alerts.ts";
+import { watchAlerts } from "../alerts/watch-alerts.ts";
+import { noteCarriers } from "../alerts/note-carriers.ts";
 import { createAudienceJob } from "../campaigns/check-audience.ts";
 import { createCampaignFeed } from "../campaigns/feed.ts";
+import { createOpenAddress } from "../egress/open-address.ts";
 import type { BackupSchedule } from "../backup/schedule.ts";
 import { listJobs, startJobs, type SendingJobs } from "../cluster/jobs.ts";
 import type { IntegrityWatch } from "../cluster/watch-integrity.ts";
@@ -18,8 +22,10 @@ import { DAY_MS, sessionLimitsOf, type AppBase } from "./base.ts";
 import type { AppCarriers } from "./carriers.ts";
 import { createHoldWatch, type AppHold } from "./hold.ts";
 import type { AppCluster } from "./cluster.ts";
+import type { AppEgress } from "./egress.ts";
 import type { AppPipeline } from "./pipeline.ts";
 import type { AppRecords } from "./records.ts";
+import type { AppSecrets } from "./secrets.ts";
 import type { AppSmppServer } from "./smpp-server.ts";
 import type { AppStorage } from "./storage.ts";
 import type { AppWebhooks } from "./webhooks.ts";
@@ -27,6 +33,8 @@ import type { AppWebhooks } from "./webhooks.ts";
 interface StartAppJobsDeps {
   base: AppBase;
   storage: AppStorage;
+  secrets: AppSecrets;
+  egress: AppEgress;
   cluster: AppCluster;
   records: AppRecords;
   webhooks: AppWebhooks;
@@ -40,6 +48,8 @@ interface StartAppJobsDeps {
   held: AppHold | null;
   /** Null where the disk of the database is not this machine's. */
   watchDisk: (() => Promise<void>) | null;
+  /** Epoch milliseconds; null without TLS. */
+  certificateExpiresAt(): number | null;
 }
 
 export type AppJobs = ReturnType<typeof startJobs>;
@@ -69,6 +79,7 @@ export function startAppJobs(deps: StartAppJobsDeps): AppJobs {
       accountOf: deps.records.accountOf,
       clock,
       rowsMax: config.audienceRowsMax,
+      bytesMax: config.audienceMaxMb * 1_048_576,
     }),
     feedCampaigns: createCampaignFeed({
       store: deps.storage.store,
@@ -76,6 +87,25 @@ export function startAppJobs(deps: StartAppJobsDeps): AppJobs {
       acceptDeps: deps.pipeline.acceptDeps,
       accountOf: deps.records.accountOf,
       clock,
+    }),
+    watchAlerts: watchAlerts({
+      store: deps.storage.store,
+      catalog,
+      membership,
+      clock,
+      log,
+      certificateExpiresAt: deps.certificateExpiresAt,
+      onStored: () => deps.webhooks.planner.onUnownedCallbacks(),
+    }),
+    mailAlerts: mailAlerts({
+      store: deps.storage.store,
+      catalog,
+      accountOf: deps.records.accountOf,
+      decrypt: deps.secrets.endpointSecrets.decrypt,
+      addressOf: createOpenAddress({ rules: deps.egress.rules, clock }),
+      baseUrl: deps.base.urls.base,
+      clock,
+      log,
     }),
     webhooks: deps.webhooks.dispatcher,
     smpp: deps.smpp,
@@ -115,6 +145,7 @@ function sendingJobs(deps: StartAppJobsDeps): SendingJobs | null {
     divideConnections: () => carriers.connections.updateShares(),
     syncTemplates: () => syncAllTemplates(templateDeps),
     receiveIncomplete: () => receiveIncomplete({ ...pipeline.receiveDeps, log }),
+    noteCarriers: () => noteCarriers({ store, carriers: carriers.connections, clock }),
     resendOverdue: () => carriers.simulator.resendOverdue(),
   };
 }

@@ -77,6 +77,8 @@ export interface AppServer {
   drain(skip: AbortSignal): Promise<void>;
   /** Reads the files of the certificate again; false without TLS. */
   reloadCertificate(): boolean;
+  /** Epoch milliseconds; null without TLS. */
+  certificateExpiresAt(): number | null;
   close(): Promise<void>;
   stopMonitoring(): void;
 }
@@ -125,6 +127,7 @@ export async function listen(deps: ListenDeps): Promise<AppServer> {
       certificate?.reload();
       return certificate !== null;
     },
+    certificateExpiresAt: () => certificate?.expiresAt ?? null,
     async close() {
       state.draining.abort();
       state.stopping.abort();

@@ -57,9 +57,13 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
   const watchDisk = await startDiskWatch(base, held); // no send is accepted onto a full disk
   const integrity = await createIntegrityWatch(base, storage); // damage that was found before is known
   const smpp = await openSmppServer({ base, storage, secrets, cluster, records, webhooks, pipeline }); // clients may bind from here on
+  // The jobs start before the server, which has the certificate.
+  let certificateExpiresAt = (): number | null => null;
   const jobs = startAppJobs({
     base,
     storage,
+    secrets,
+    egress,
     cluster,
     records,
     webhooks,
@@ -70,6 +74,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     integrity,
     held,
     watchDisk,
+    certificateExpiresAt: () => certificateExpiresAt(),
   });
   const server = await listen({
     base,
@@ -84,6 +89,8 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     held,
     integrity,
   });
+
+  ({ certificateExpiresAt } = server);
 
   // After `listen`: if the port were taken, secrets created before it would be lost unseen.
   const first = await firstStart({ store: storage.store, keyring: records.keyring, clock: base.clock }, config);

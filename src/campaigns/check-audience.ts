@@ -15,14 +15,17 @@ import {
 import type { AudienceStore, AudienceWork } from "../store/audiences.ts";
 import type { OptOutStore } from "../store/opt-outs.ts";
 import type { Store } from "../store/store.ts";
-import { delimiterOf, markLength, namedDelimiter, readRecord, unreadableFormat, type CsvRecord } from "./csv.ts";
+import { delimiterOf, isZip, markLength, namedDelimiter, readRecord, unreadableFormat, type CsvRecord } from "./csv.ts";
 import { COLUMNS_MAX, recogniseLayout } from "./layout.ts";
+import { Conversions } from "./xlsx/conversions.ts";
 
 export interface AudienceJobDeps {
   store: AudienceStore & Pick<OptOutStore, "areOptedOut"> & Pick<Store, "engine">;
   accountOf(accountId: number): Account | null;
   clock: Clock;
   rowsMax: number;
+  /** Largest CSV that a spreadsheet may become. */
+  bytesMax: number;
 }
 
 /** A process that stops working on an audience loses it to another one after this time. */
@@ -47,6 +50,7 @@ const HOUSEKEEPING_MS = 60_000;
 export function createAudienceJob(deps: AudienceJobDeps): () => Promise<number | undefined> {
   const { store, clock } = deps;
   const claim = randomText(LETTERS_AND_DIGITS, 16);
+  const conversions = new Conversions(deps);
   let stepRows = STEP_ROWS.first;
   let nextHousekeeping = 0;
 
@@ -64,17 +68,33 @@ export function createAudienceJob(deps: AudienceJobDeps): () => Promise<number |
       if (given.isDeleting) await store.endRemoval(given);
       return;
     }
-    const file = new AudienceFile(store, given.audience);
+    const opened = await open(given, isInTime);
+    if (!opened) return;
     let current = given;
     while (isInTime()) {
-      const next = await step(current, file);
-      if (!next) return;
+      const next = await step(current, opened);
+      if (!next) return conversions.end(given.audience);
       current = next;
     }
   }
 
+  /** The rows as CSV, or null if a spreadsheet is not converted yet, or cannot be. */
+  async function open(given: AudienceWork, isInTime: () => boolean): Promise<AudienceRows | null> {
+    const { audience } = given;
+    const stored = { size: audience.size, bytesAt: (offset: number) => store.findAudienceBytes(audience, offset) };
+    const start = (await stored.bytesAt(0)) ?? Buffer.alloc(0);
+    if (!isZip(start)) return { file: new AudienceFile(stored), sheets: null };
+    const converted = await conversions.advance(audience, isInTime);
+    if (!converted) return null;
+    const { sheets } = converted;
+    if (!("failure" in converted)) return { file: new AudienceFile(inMemory(converted.csv)), sheets };
+    await store.endCheck(given, { failure: converted.failure, layout: { ...NO_LAYOUT, sheets }, at: clock.now() });
+    await conversions.end(audience);
+    return null;
+  }
+
   /** Checks the next rows; null at the end of the file, or if another process has the audience. */
-  async function step(given: AudienceWork, file: AudienceFile): Promise<AudienceWork | null> {
+  async function step(given: AudienceWork, { file, sheets }: AudienceRows): Promise<AudienceWork | null> {
     const { audience } = given;
     const end = async (failure: AudienceFailure | null, layout: AudienceLayout | null = null): Promise<null> => {
       await store.endCheck(given, { failure, layout, at: clock.now() });
@@ -88,12 +108,14 @@ export function createAudienceJob(deps: AudienceJobDeps): () => Promise<number |
     let linesBefore = given.lines;
     if (from === 0 || !layout) {
       const start = await file.from(0);
-      const failure = unreadableFormat(start);
+      // The values of a spreadsheet are text already.
+      const failure = sheets ? null : unreadableFormat(start);
       if (failure) return end(failure);
       const opened = openFile(start, file.isAtEnd, audience, isNumber);
       if (typeof opened === "string") return end(opened);
       if (opened.failure) return end(opened.failure, opened.layout);
       ({ layout, start: from } = opened);
+      if (sheets) layout = { ...layout, sheets };
       linesBefore = opened.lines;
     }
     const bytes = await file.from(from);
@@ -238,21 +260,51 @@ function readRow(
   return { row, number, values: own, optedOut: false };
 }
 
-/** The bytes of an uploaded file, with one window of them in memory. */
+/** A failed file without columns. */
+const NO_LAYOUT: AudienceLayout = { delimiter: ",", hasHeader: false, columns: [], number: -1, variables: [] };
+
+interface AudienceRows {
+  file: AudienceFile;
+  /** Names of the sheets; null for a CSV file. */
+  sheets: readonly string[] | null;
+}
+
+interface FileBytes {
+  size: number;
+  /** Some bytes from an offset on; null at the end. */
+  bytesAt(offset: number): Promise<Buffer | null>;
+}
+
+function inMemory(pieces: readonly Buffer[]): FileBytes {
+  const starts: number[] = [];
+  let size = 0;
+  for (const piece of pieces) {
+    starts.push(size);
+    size += piece.length;
+  }
+  return {
+    size,
+    bytesAt: async (offset) => {
+      const index = starts.findLastIndex((start) => start <= offset);
+      const rest = pieces[index]?.subarray(offset - (starts[index] ?? 0));
+      return rest && rest.length > 0 ? rest : null;
+    },
+  };
+}
+
+/** The bytes of a CSV file, with one window of them in memory. */
 class AudienceFile {
-  readonly #store: Pick<AudienceStore, "findAudienceBytes">;
-  readonly #audience: Audience;
+  readonly #bytes: FileBytes;
   #window = Buffer.alloc(0);
   #start = 0;
 
-  constructor(store: Pick<AudienceStore, "findAudienceBytes">, audience: Audience) {
-    this.#store = store;
-    this.#audience = audience;
+  constructor(bytes: FileBytes) {
+    this.#bytes = bytes;
   }
 
   /** True if the window reaches to the end of the file. */
   get isAtEnd(): boolean {
-    return this.#start + this.#window.length >= this.#audience.size;
+    return this.#start + this.#window.length >= this.#bytes.size;
   }
 
   /** At least one row from an offset on, if the file has one there. */
@@ -261,7 +313,7 @@ class AudienceFile {
     this.#window = kept >= 0 && kept <= this.#window.length ? this.#window.subarray(kept) : Buffer.alloc(0);
     this.#start = offset;
     while (!this.isAtEnd && this.#window.length < ROW_BYTES_MAX) {
-      const more = await this.#store.findAudienceBytes(this.#audience, this.#start + this.#window.length);
+      const more = await this.#bytes.bytesAt(this.#start + this.#window.length);
       if (!more) break;
       this.#window = Buffer.concat([this.#window, more]);
     }

@@ -64,14 +64,15 @@ function decode(bytes: Buffer, from: number, to: number): string | null {
 export const markLength = (bytes: Buffer): number =>
   bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
+const ZIP = Buffer.from("504b0304", "hex");
+
+/** XLSX and ODS documents are ZIP archives. */
+export const isZip = (bytes: Buffer): boolean => bytes.subarray(0, ZIP.length).equals(ZIP);
+
 /** Null for a file that is no text of ours. */
 export function unreadableFormat(bytes: Buffer): "SPREADSHEET" | "NOT_UTF8" | null {
-  // XLSX and ODS are ZIP archives; XLS is an OLE document.
-  if (
-    bytes.subarray(0, 4).equals(Buffer.from("504b0304", "hex")) ||
-    bytes.subarray(0, 4).equals(Buffer.from("d0cf11e0", "hex"))
-  )
-    return "SPREADSHEET";
+  // XLS is an OLE document, and so is an encrypted XLSX.
+  if (bytes.subarray(0, 4).equals(Buffer.from("d0cf11e0", "hex"))) return "SPREADSHEET";
   const [first, second] = bytes;
   const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   return isUtf16 || bytes.subarray(0, 1024).includes(0) ? "NOT_UTF8" : null;

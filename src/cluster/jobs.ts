@@ -38,6 +38,7 @@ export interface SendingJobs {
   applyUnmatched(ref: MessageRef, receipts: readonly StoredReceipt[]): Promise<void>;
   matchUnmatched(receipts: readonly StoredReceipt[]): Promise<unknown>;
   divideConnections(): void;
+  noteCarriers(): Promise<void>;
   syncTemplates(): Promise<void>;
   receiveIncomplete(): Promise<void>;
   resendOverdue(): Promise<void>;
@@ -53,6 +54,8 @@ interface ListJobsDeps extends RetentionDeps, Omit<IndexMessagesDeps, "store" | 
   webhooks: { claim(): Promise<void>; recover(): Promise<void> } | null;
   checkAudiences(): Promise<number | undefined>;
   feedCampaigns(): Promise<number | undefined>;
+  watchAlerts(): Promise<void>;
+  mailAlerts(): Promise<void>;
   /** Null on a node without the role dispatch. */
   sending: SendingJobs | null;
   /** Null on a node that listens for no SMPP clients. */
@@ -114,7 +117,13 @@ function commonJobs(deps: ListJobsDeps): Job[] {
           { name: "retention", pauseMs: 100, run: runRetention(deps) },
         ]),
     { name: "audience-check", pauseMs: 500, run: () => deps.checkAudiences() },
-    ...(deps.isHeld ? [] : [{ name: "campaign-feed", pauseMs: 200, run: () => deps.feedCampaigns() }]),
+    ...(deps.isHeld
+      ? []
+      : [
+          { name: "campaign-feed", pauseMs: 200, run: () => deps.feedCampaigns() },
+          { name: "alerts", pauseMs: 1000, run: () => deps.watchAlerts() },
+          { name: "alert-emails", pauseMs: 1000, run: () => deps.mailAlerts() },
+        ]),
     { name: "search-index", pauseMs: 100, run: indexMessages(deps) },
   ];
 }
@@ -140,6 +149,7 @@ const sendingJobs = (sending: SendingJobs): Job[] => [
   { name: "route-failover", pauseMs: 500, run: () => sending.failOver() },
   { name: "unreported-messages", pauseMs: 30_000, run: () => sending.endUnreported() },
   { name: "connection-shares", pauseMs: 1000, run: async () => sending.divideConnections() },
+  { name: "carrier-states", pauseMs: 5000, run: () => sending.noteCarriers() },
   { name: "template-sync", pauseMs: 900_000, run: () => sending.syncTemplates() },
   { name: "incomplete-inbound-texts", pauseMs: 60_000, run: () => sending.receiveIncomplete() },
   { name: "simulator-receipts", pauseMs: 5000, run: () => sending.resendOverdue() },

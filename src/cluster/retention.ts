@@ -152,6 +152,7 @@ function stepsFor(deps: RetentionDeps, { id: accountId, settings }: Account, swe
     sweep("audienceParts", messages),
     sweep("audiences", messages),
     sweep("campaigns", messages),
+    sweep("alerts", messages),
     sweep("audit", { accountId, before: now - auditMs }),
   ];
 }

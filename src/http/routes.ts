@@ -2,6 +2,8 @@ import { CODE_PATTERN } from "../links/code.ts";
 import type { Role } from "../model/account.ts";
 import type { Scope } from "../model/api-key.ts";
 import { getAccount, patchAccount } from "./admin/account.ts";
+import { alertRuleRoutes } from "./admin/alert-rules.ts";
+import { alertRoutes } from "./admin/alerts.ts";
 import { agentSendRoutes } from "./admin/agent-sends.ts";
 import { auditSummaries, listAudit } from "./admin/audit.ts";
 import { botRoutes } from "./admin/bots.ts";
@@ -234,6 +236,16 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["POST",   "/api/verify-rules",                           "manage",  "member", verifyRuleRoutes],
   ["PATCH",  "/api/verify-rules/:id",                       "manage",  "member", verifyRuleRoutes],
   ["DELETE", "/api/verify-rules/:id",                       "manage",  "member", verifyRuleRoutes],
+  ["GET",    "/api/alerts",                                 "manage",  "viewer", alertRoutes],
+  ["GET",    "/api/alerts/rules",                           "manage",  "viewer", alertRoutes],
+  ["GET",    "/api/alerts/:id",                             "manage",  "viewer", alertRoutes],
+  ["POST",   "/api/alerts/:id/acknowledge",                 "manage",  "member", alertRoutes],
+  ["POST",   "/api/alerts/:id/mute",                        "manage",  "member", alertRoutes],
+  ["GET",    "/api/alert-rules",                            "manage",  "viewer", alertRuleRoutes],
+  ["GET",    "/api/alert-rules/:id",                        "manage",  "viewer", alertRuleRoutes],
+  ["POST",   "/api/alert-rules",                            "manage",  "member", alertRuleRoutes],
+  ["PATCH",  "/api/alert-rules/:id",                        "manage",  "member", alertRuleRoutes],
+  ["DELETE", "/api/alert-rules/:id",                        "manage",  "member", alertRuleRoutes],
   ["GET",    "/api/verifications",                          "manage",  "viewer", listVerifications],
   ["GET",    "/api/verify-funnel",                          "manage",  "viewer", getVerifyFunnel],
   ["GET",    "/api/verify-blocks",                          "manage",  "viewer", listVerifyBlocks],

@@ -36,11 +36,20 @@ export interface AccountSettings {
   refundUndelivered: boolean;
   /** The time zone of times that people read, such as `Asia/Kolkata`. */
   zone: string;
+  /** E-mails about alerts; null for none. */
+  alertEmail: AlertEmail | null;
   /** Retention in days: of texts of ended messages, and of the messages. */
   keepTextsDays: number;
   keepMessagesDays: number;
   /** Faults that the simulated carrier injects for this account. */
   chaos: Chaos;
+}
+
+export interface AlertEmail {
+  /** Name of an e-mail carrier of the account. */
+  carrier: string;
+  from: string;
+  to: readonly string[];
 }
 
 export const DEFAULT_SETTINGS: AccountSettings = {
@@ -57,6 +66,7 @@ export const DEFAULT_SETTINGS: AccountSettings = {
   credits: "unlimited",
   refundUndelivered: false,
   zone: "UTC",
+  alertEmail: null,
   keepTextsDays: 30,
   keepMessagesDays: 400,
   chaos: CALM,

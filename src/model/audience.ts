@@ -18,11 +18,16 @@ export interface AudienceLayout {
   columns: readonly string[];
   number: number;
   variables: readonly { name: string; column: number }[];
+  /** Visible sheets of a workbook; absent for CSV. */
+  sheets?: readonly string[];
 }
 
 export const AUDIENCE_FAILURES = {
   EMPTY: "The file has no rows with a recipient.",
-  SPREADSHEET: "The file is a spreadsheet (XLSX or ODS): save it as CSV (UTF-8) and upload that.",
+  SPREADSHEET:
+    "The spreadsheet cannot be read: it is in another format than XLSX, encrypted or damaged. Save it as XLSX or CSV (UTF-8).",
+  SPREADSHEET_TOO_LARGE: "The spreadsheet is too large when it is unpacked: split it, or save it as CSV (UTF-8).",
+  UNKNOWN_SHEET: "The workbook has no sheet of this name: see sheets.",
   NOT_UTF8: "The file is not UTF-8: save it as CSV (UTF-8) and upload that.",
   NO_NUMBER_COLUMN: "No column looks like phone numbers: name the column in mapping.number.",
   UNKNOWN_COLUMN: "The mapping names a column that the file does not have: see columns.",
@@ -55,6 +60,8 @@ export interface Audience {
   received: number;
   /** Bytes that were checked. */
   checked: number;
+  /** The sheet of a workbook that the caller named; null for the first one. */
+  sheet: string | null;
   /** The columns that the caller named; null to recognise them. */
   mapping: AudienceMapping | null;
   /** Null until the first row is read. */

@@ -1,3 +1,4 @@
+import type { AlertFacts } from "./alert.ts";
 import type { InboundMessage } from "./inbound.ts";
 import type { AgentClass } from "./link.ts";
 import { SEND_CHANNELS, messageIdOf, parseMessageId, type Channel, type MessageRef, type State } from "./message.ts";
@@ -63,7 +64,15 @@ export type CustomerEvent =
       code: string;
       agent: AgentClass;
     }
-  | VerificationEvent;
+  | VerificationEvent
+  | AlertEvent;
+
+/** An alert opened or resolved. */
+export interface AlertEvent {
+  kind: "alert";
+  at: number;
+  alert: AlertFacts;
+}
 
 /** A verification started or ended. */
 export interface VerificationEvent {
@@ -105,15 +114,16 @@ export const WEBHOOK_EVENTS = [
   "message_sent",
   "link_click",
   "verification_status",
+  "alert_status",
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** Subjects of webhooks. A verification may use several channels, so it is a subject of its own. */
-export const WEBHOOK_CHANNELS = [...SEND_CHANNELS, "verify"] as const;
+/** Subjects of webhooks. A verification may use several channels, so it is a subject of its own; `system` is for alerts. */
+export const WEBHOOK_CHANNELS = [...SEND_CHANNELS, "verify", "system"] as const;
 export type WebhookChannel = (typeof WEBHOOK_CHANNELS)[number];
 
 /** Subjects of events. No webhook subscribes to e-mails: their verifications report how they end. */
-export type EventChannel = Channel | "verify";
+export type EventChannel = Channel | "verify" | "system";
 
 /** The events of each subject. The status of an SMS is the delivery report, which says more than a status. */
 export const CHANNEL_EVENTS: Readonly<Record<WebhookChannel, readonly WebhookEvent[]>> = {
@@ -121,6 +131,7 @@ export const CHANNEL_EVENTS: Readonly<Record<WebhookChannel, readonly WebhookEve
   rcs: ["user_message", "message_status"],
   chatapp: ["user_message", "message_status", "message_sent"],
   verify: ["verification_status"],
+  system: ["alert_status"],
 };
 
 const EVENT_OF: Readonly<Record<CustomerEvent["kind"], WebhookEvent>> = {
@@ -130,6 +141,7 @@ const EVENT_OF: Readonly<Record<CustomerEvent["kind"], WebhookEvent>> = {
   inbound: "user_message",
   click: "link_click",
   verification: "verification_status",
+  alert: "alert_status",
 };
 
 /** The webhook event of a kind of event on a channel. */
@@ -239,7 +251,7 @@ export interface Callback {
 /** The message within which callbacks keep their order. Clicks have no order: anyone can cause many of them. */
 export function messageOf(happening: CustomerEvent): Pick<MessageRef, "requestId" | "n"> | null {
   if (happening.kind === "inbound") return happening.inbound.answers;
-  if (happening.kind === "click") return null;
+  if (happening.kind === "click" || happening.kind === "alert") return null;
   if (happening.kind === "verification") return { requestId: happening.verification.id, n: 1 };
   return parseMessageId(happening.message.messageId);
 }

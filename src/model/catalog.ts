@@ -1,3 +1,4 @@
+import type { AlertRuleContent } from "./alert.ts";
 import type { DlrConfigContent, WebhookContent } from "./callback.ts";
 import type { ChatTemplate } from "./chatapp.ts";
 import type { Channel, RouteClass } from "./message.ts";
@@ -28,6 +29,7 @@ export interface CatalogContents {
   dlrConfig: DlrConfigContent;
   verifyConfig: VerifyConfigContent;
   verifyRule: VerifyRuleContent;
+  alertRule: AlertRuleContent;
 }
 
 export type CatalogKind = keyof CatalogContents;

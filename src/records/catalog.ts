@@ -82,6 +82,7 @@ export class AccountCatalog {
     dlrConfig: new Map(),
     verifyConfig: new Map(),
     verifyRule: new Map(),
+    alertRule: new Map(),
   };
   readonly #byId = new Map<string, CatalogRecord>();
   #routes: readonly CatalogRecord<"route">[] | null = null;

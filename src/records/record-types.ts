@@ -1,3 +1,4 @@
+import { alertRule } from "./types/alert-rule.ts";
 import { bot } from "./types/bot.ts";
 import { carrier } from "./types/carrier.ts";
 import { chatTemplate } from "./types/chat-template.ts";
@@ -34,6 +35,8 @@ export const verifyConfigs: RecordType = {
 
 export const verifyRules: RecordType = { singular: "verify-rule", plural: "verify-rules", definitions: [verifyRule] };
 
+export const alertRules: RecordType = { singular: "alert-rule", plural: "alert-rules", definitions: [alertRule] };
+
 /** All record types. Dependencies come first: carriers before routes. */
 export const RECORD_TYPES: readonly RecordType[] = [
   templates,
@@ -47,4 +50,5 @@ export const RECORD_TYPES: readonly RecordType[] = [
   dlrConfigs,
   verifyConfigs,
   verifyRules,
+  alertRules,
 ];

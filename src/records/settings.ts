@@ -3,6 +3,8 @@ import { nullable, Type, type SchemasOf, type Typed } from "../lib/schema.ts";
 import { pickFields } from "../lib/shape.ts";
 import type { AccountSettings } from "../model/account.ts";
 import type { Fault } from "../model/problem.ts";
+import { readAddress, readMailbox } from "../email/address.ts";
+import { NAME_MAX } from "./record-type.ts";
 import { countries, country, oneOf, zoneFault } from "./types/shared-fields.ts";
 
 /** Account settings of `/api/account`. The simulator's chaos settings have their own endpoint. */
@@ -81,6 +83,24 @@ export const settingFields = {
     description: "Time zone of dates in delivery reports, such as `Asia/Kolkata`.",
     check: zoneFault,
   }),
+  alertEmail: nullable(
+    Type.Object({
+      carrier: Type.String({ minLength: 1, maxLength: NAME_MAX, description: "Name of an e-mail carrier." }),
+      from: Type.String({
+        maxLength: 400,
+        description: "The sender's address, with or without a name.",
+        check: (from) =>
+          readMailbox(from) === null ? "from is an e-mail address such as Alerts <alerts@example.com>." : null,
+      }),
+      to: Type.Array(
+        Type.String({
+          check: (to) => (readAddress(to) === to ? null : "Write one e-mail address without a name, such as ada@example.com."),
+        }),
+        { minItems: 1, maxItems: 10, description: "Addresses that get an e-mail when an alert opens or resolves." },
+      ),
+    }),
+    "E-mails about alerts, over an e-mail carrier of the account; null sends none.",
+  ),
   keepTextsDays: days("Days after which the texts of ended messages are erased."),
   keepMessagesDays: days("Days after which ended messages are deleted; at least keepTextsDays."),
 } satisfies SchemasOf<Settings>;

@@ -68,8 +68,8 @@ export interface AudienceStore {
    */
   addAudiencePart(ref: AudienceRef, part: { offset: number; content: Buffer }): Promise<boolean>;
   renameAudience(ref: AudienceRef, name: string): Promise<void>;
-  /** Sets the columns. A file that was checked is checked again; false if the file is gone. */
-  mapAudience(ref: AudienceRef, mapping: AudienceMapping): Promise<boolean>;
+  /** Sets the columns and the sheet. A file that was checked is checked again; false if the file is gone. */
+  mapAudience(ref: AudienceRef, columns: Pick<Audience, "mapping" | "sheet">): Promise<boolean>;
   /** Hides it at once; a job removes its rows. False if it is unknown. */
   removeAudience(ref: AudienceRef): Promise<boolean>;
   /** Ordered by row, starting after `after`. */
@@ -222,10 +222,11 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
       await ofRow(ref).set({ name }).execute();
     },
 
-    async mapAudience(ref, mapping) {
+    async mapAudience(ref, { mapping, sheet }) {
       const { numUpdatedRows } = await ofRow(ref)
         .set({
-          mapping: JSON.stringify(mapping),
+          mapping: mapping && JSON.stringify(mapping),
+          sheet,
           // An upload in progress is checked when it is complete.
           state: sql`case when state = 'uploading' then state else 'checking' end`,
           checked: sql`case when state = 'uploading' then checked else -1 end`,
@@ -521,6 +522,7 @@ const rowOf = (audience: Audience): AudienceRow => ({
   received: audience.received,
   checked: audience.checked,
   lines: 0,
+  sheet: audience.sheet,
   mapping: audience.mapping && JSON.stringify(audience.mapping),
   layout: audience.layout && JSON.stringify(audience.layout),
   row_count: audience.rows,
@@ -544,6 +546,7 @@ const audienceOf = (row: AudienceRow): Audience => ({
   size: row.size,
   received: row.received,
   checked: Math.max(0, row.checked),
+  sheet: row.sheet,
   mapping: row.mapping === null ? null : (JSON.parse(row.mapping) as AudienceMapping),
   layout: row.layout === null ? null : (JSON.parse(row.layout) as AudienceLayout),
   rows: row.row_count,

@@ -136,6 +136,13 @@ export const READS = {
   findAudienceBytes:      "pipeline",
   countUncheckedAudiences: "pipeline",
 
+  findAlert:              "pipeline",
+  findMute:               "pipeline",
+  listAlerts:             "reporting",
+  listOpenAlerts:         "pipeline",
+  listCarrierSightings:   "pipeline",
+  listFailingEndpoints:   "pipeline",
+
   findCampaign:           "pipeline",
   listCampaigns:          "pipeline",
   listCampaignNames:      "pipeline",

@@ -121,6 +121,7 @@ const RANGES = {
   audienceFaults: { table: "audience_faults", key: ["audience_id", "line"] },
   audienceParts: { table: "audience_parts", key: ["audience_id", "at"] },
   audiences: { table: "audiences", key: ["id"] },
+  alerts: { table: "alerts", key: ["id"], isOver: () => sql`state = 'resolved'` },
   campaigns: {
     table: "campaigns",
     key: ["id"],

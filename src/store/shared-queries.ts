@@ -1,4 +1,5 @@
 import { createAgentSends } from "./agent-sends.ts";
+import { createAlerts } from "./alerts.ts";
 import { createAudiences } from "./audiences.ts";
 import { createAudit } from "./audit.ts";
 import { createAwaited } from "./awaited-receipts.ts";
@@ -56,6 +57,7 @@ export const createSharedQueries = (engine: Engine, budget: ReportingBudget | nu
   ...createAgentSends(engine),
   ...createAudiences(engine),
   ...createCampaigns(engine),
+  ...createAlerts(engine),
   ...createAudit(engine, budget),
   ...createStatsQueries(engine),
   ...createHold(engine),

@@ -10,6 +10,7 @@ import type {
 } from "../model/message.ts";
 import type { Receipt } from "../model/receipt.ts";
 import type { AgentSendStore } from "./agent-sends.ts";
+import type { AlertStore } from "./alerts.ts";
 import type { AudienceStore } from "./audiences.ts";
 import type { AuditStore } from "./audit.ts";
 import type { AwaitedStore } from "./awaited-receipts.ts";
@@ -75,6 +76,7 @@ export interface Store
     AgentSendStore,
     AudienceStore,
     CampaignStore,
+    AlertStore,
     AuditStore,
     StatsStore,
     IdFormatStore,

@@ -83,6 +83,20 @@ export interface Tables {
     code: string;
   };
   campaigns: CampaignRow;
+  alerts: AlertRow;
+  /** Alerts that are open, by rule and subject. */
+  open_alerts: { account_id: number; rule: string; subject: string; alert_id: string };
+  /** E-mails about alerts that are not sent yet. */
+  alert_mails: {
+    account_id: number;
+    alert_id: string;
+    state: string;
+    recipient: string;
+    created_at: number;
+    due_at: number;
+    attempts: number;
+  };
+  carrier_states: { carrier: string; up_since: number | null; last_up_at: number; seen_at: number };
   /** Usernames and passwords for the APIs of other products. */
   credentials: {
     account_id: number;
@@ -350,6 +364,7 @@ export interface AudienceRow {
   checked: number;
   /** Rows up to there, with the header and empty ones. */
   lines: number;
+  sheet: string | null;
   mapping: string | null;
   layout: string | null;
   row_count: number;
@@ -364,6 +379,24 @@ export interface AudienceRow {
   /** Random text of the process that works on it. */
   claim: string | null;
   claimed_until: number;
+}
+
+export interface AlertRow {
+  account_id: number;
+  id: string;
+  rule: string;
+  rule_name: string;
+  kind: string;
+  subject: string;
+  subject_name: string;
+  state: string;
+  value: number;
+  threshold: number;
+  opened_at: number;
+  resolved_at: number | null;
+  acknowledged_at: number | null;
+  acknowledged_by: string | null;
+  muted_until: number | null;
 }
 
 export interface CampaignRow {

@@ -3,6 +3,7 @@ import { openTenants, type Tenants } from "../fuzz/tenants.ts";
 import { checked, upload, type AudienceBody } from "../support/audiences.ts";
 import { ENGINES, hasPostgres } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
+import { rowsOf as sheetOf, workbookOf } from "../support/xlsx.ts";
 import { closeAll, environment, Restartable } from "../support/restartable-server.ts";
 
 const numberAt = (index: number): string => String(15_550_200_000 + index);
@@ -109,7 +110,8 @@ describe.each(ENGINES)("audiences on %s", (engine) => {
   });
 
   test.each<[string, string | Buffer, string]>([
-    ["a spreadsheet", Buffer.from("PK\u0003\u0004 and more"), "SPREADSHEET"],
+    ["a damaged workbook", Buffer.from("PK\u0003\u0004 and more"), "SPREADSHEET"],
+    ["a workbook of empty sheets", workbookOf({ sheets: [{ name: "A", rows: "" }] }), "EMPTY"],
     ["UTF-16", Buffer.from("\ufeffphone\n15550100100\n", "utf16le"), "NOT_UTF8"],
     ["no column of numbers", "name,city\nAda,Pune\n", "NO_NUMBER_COLUMN"],
     ["a header alone", "phone,name\n", "EMPTY"],
@@ -132,6 +134,48 @@ describe.each(ENGINES)("audiences on %s", (engine) => {
     expect(audience).toMatchObject({ state: "ready", columns: ["phone", "note, long"], recipients: 1, faults: 1 });
     const { body } = await request<{ data: { row: number }[] }>("GET", `/v1/audiences/${audience.id}/faults`);
     expect(body.data.map(({ row }) => row)).toEqual([4]);
+  });
+
+  test("a workbook is read like a CSV file, with the rows and numbers of its first sheet or of the chosen one", async () => {
+    const people = [["phone", "name"], [15550100100, 'Ada "A", Pune'], ["hello", "Eve"], [15550100101, "Bob"]];
+    const file = workbookOf({
+      sheets: [
+        { name: "North", rows: sheetOf(people) },
+        { name: "South", rows: sheetOf([["number", "city"], [15550100102, "Goa"]]) },
+      ],
+    });
+    const audience = await check(file);
+    expect(audience).toMatchObject({
+      state: "ready",
+      sheet: null,
+      sheets: ["North", "South"],
+      columns: ["phone", "name"],
+      rows: 3,
+      recipients: 2,
+      faults: 1,
+    });
+    const path = `/v1/audiences/${audience.id}`;
+    const { body: faults } = await request<List>("GET", `${path}/faults`);
+    expect(faults.data.map(({ row, code }) => [row, code])).toEqual([[3, "INVALID_NUMBER"]]);
+    const { body: recipients } = await request<List>("GET", `${path}/recipients`);
+    expect(recipients.data.map(({ number, variables }) => [number, variables])).toEqual([
+      ["15550100100", { name: 'Ada "A", Pune' }],
+      ["15550100101", { name: "Bob" }],
+    ]);
+    const wrong = await request<AudienceBody>("PATCH", path, { sheet: "East" });
+    expect([wrong.status, wrong.body.error?.parameter]).toEqual([400, "sheet"]);
+    await request("PATCH", path, { sheet: "South" });
+    expect(await checked(request, audience.id)).toMatchObject({ state: "ready", sheet: "South", columns: ["number", "city"], recipients: 1 });
+    expect(await check(file, { sheet: "East" })).toMatchObject({ state: "failed", failure: { code: "UNKNOWN_SHEET" }, sheets: ["North", "South"] });
+    const csv = await check("phone\n15550100100\n");
+    const none = await request<AudienceBody>("PATCH", `/v1/audiences/${csv.id}`, { sheet: "North" });
+    expect([none.status, none.body.error?.parameter]).toEqual([400, "sheet"]);
+  });
+
+  test("a large workbook is checked in several runs, and none of its rows is lost", async () => {
+    const rows = [["phone", "name"], ...Array.from({ length: 5000 }, (_, index) => [Number(numberAt(index)), `Ada ${index}`])];
+    const audience = await check(workbookOf({ sheets: [{ name: "All", rows: sheetOf(rows) }] }));
+    expect(audience).toMatchObject({ state: "ready", rows: 5000, recipients: 5000, faults: 0 });
   });
 
   test("a failed file without a column of numbers is ready once the column is named", async () => {

@@ -35,6 +35,7 @@ const PARTS = [
   "dlr-configs",
   "verify-configs",
   "verify-rules",
+  "alert-rules",
   "system-ids",
 ];
 const NOTHING = Object.fromEntries(PARTS.map((part) => [part, []]));
@@ -141,6 +142,9 @@ const RICH = {
     },
   ],
   "verify-rules": [{ name: "99890", action: "block", note: "pumping" }],
+  "alert-rules": [
+    { name: "slow", alert: "queue_age", threshold: 30, windowMinutes: 60, minimum: 100, enabled: false },
+  ],
   "verify-configs": [
     {
       name: "Login",

@@ -9,6 +9,7 @@ import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Envelope, ErrorBody, MessageBody, PhoneMessageBody } from "../support/test-server.ts";
 import { insertLinks } from "../support/links.ts";
+import { insertAlert } from "../support/stored-alert.ts";
 import { insertBind } from "../support/stored-bind.ts";
 import { logIn } from "../support/session-user.ts";
 import { openSink } from "../support/sink.ts";
@@ -51,6 +52,7 @@ interface Loot {
   bindId: string;
   agentSendId: string;
   audienceId: string;
+  alertId: string;
   /** A campaign to that audience. */
   audienceCampaignId: string;
   idempotencyKey: string;
@@ -94,6 +96,7 @@ const RECORDS: Record<string, { name?: string; fields: object; change: object }>
   prices: { fields: { prefix: "3598", creditsPerSegment: 9 }, change: { creditsPerSegment: 0 } },
   "verify-configs": { fields: { length: 7 }, change: { checks: 10 } },
   "verify-rules": { name: "99890", fields: { action: "block" }, change: { action: "allow" } },
+  "alert-rules": { fields: { alert: "queue_age" }, change: { enabled: false } },
   webhooks: {
     fields: { channel: "sms", url: "http://127.0.0.1:9/", events: ["user_message"], enabled: false },
     change: { url: "https://intruder.example/" },
@@ -318,6 +321,18 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "GET /api/credentials": () => [{ path: "/api/credentials?accountId=1", expected: 200 }],
   "POST /api/credentials": () => [
     { path: "/api/credentials", body: { kind: "kannel", name: "Mine", accountId: 1 }, expected: 201 },
+  ],
+  "GET /api/alerts": ({ alertId }) => [
+    { path: "/api/alerts?accountId=1", expected: 200 },
+    { path: `/api/alerts?cursor=${alertId.replace(/^./, "f")}&state=resolved`, expected: 200 },
+  ],
+  "GET /api/alerts/rules": () => [{ path: "/api/alerts/rules?accountId=1", expected: 200 }],
+  "GET /api/alerts/:id": ({ alertId }) => [{ path: `/api/alerts/${alertId}`, expected: 404 }],
+  "POST /api/alerts/:id/acknowledge": ({ alertId }) => [
+    { path: `/api/alerts/${alertId}/acknowledge`, expected: 404 },
+  ],
+  "POST /api/alerts/:id/mute": ({ alertId }) => [
+    { path: `/api/alerts/${alertId}/mute`, body: { minutes: 60, accountId: 1 }, expected: 404 },
   ],
   "GET /api/agent-sends": () => [{ path: "/api/agent-sends?accountId=1", expected: 200 }],
   "POST /api/agent-sends/:id/approve": ({ agentSendId }) => [
@@ -722,6 +737,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       bindId: bind.id,
       agentSendId,
       audienceId,
+      alertId: await insertAlert(tenants.server, 1),
       audienceCampaignId,
       idempotencyKey: "order-1",
       linkCode: codes[0]?.[0] ?? "",
@@ -871,6 +887,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
           expect(shown).not.toContain(loot.bindId);
           expect(shown).not.toContain(loot.agentSendId);
           expect(shown).not.toContain(loot.audienceId);
+          expect(shown).not.toContain(loot.alertId);
           expect(shown).not.toContain(loot.audienceCampaignId);
           expect(shown).not.toContain(VICTIM_NUMBER);
           expect(shown).not.toContain(VICTIM_TARGET);

@@ -24,6 +24,7 @@ import { callOf, FAKE_DEFAULTS, openFakeWhatsapp, signedCall, type FakeWhatsapp 
 import { agentAt } from "../support/mcp-client.ts";
 import { startTestServer, type TestServer } from "../support/test-server.ts";
 import { insertLinks } from "../support/links.ts";
+import { insertAlert } from "../support/stored-alert.ts";
 import { insertBind } from "../support/stored-bind.ts";
 import { logIn } from "../support/session-user.ts";
 import { openSink } from "../support/sink.ts";
@@ -405,6 +406,7 @@ const RECORDS: Record<string, object> = {
   routes: { carrier: "simulator", enabled: false },
   prices: { creditsPerSegment: 1 },
   "verify-rules": { action: "block" },
+  "alert-rules": { alert: "queue_age" },
   // No server listens there, and none is needed.
   webhooks: { channel: "rcs", url: "http://127.0.0.1:9/", events: ["message_status"] },
   "dlr-configs": { url: "http://127.0.0.1:9/" },
@@ -453,6 +455,7 @@ async function realId(kind: string): Promise<string> {
     });
     return body.id;
   }
+  if (kind === "alerts") return insertAlert(server, 1);
   if (kind === "agent-sends") return waitingSend(name);
   if (kind === "smpp-binds") return (await insertBind(server, newId(Date.now()))).id;
   if (kind === "campaigns") {

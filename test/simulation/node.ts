@@ -113,6 +113,8 @@ export class SimulatedNode {
     const jobs = startAppJobs({
       base,
       storage,
+      secrets,
+      egress,
       cluster,
       records,
       webhooks,
@@ -123,6 +125,7 @@ export class SimulatedNode {
       integrity: null,
       held: null,
       watchDisk: null,
+      certificateExpiresAt: () => null,
     });
     const app = createAppServer({
       base,
@@ -162,6 +165,7 @@ export class SimulatedNode {
           drain: async () => undefined,
           close: async () => app.state.stopping.abort(),
           reloadCertificate: () => false,
+          certificateExpiresAt: () => null,
           stopMonitoring: () => app.monitoring.stop(),
         },
         jobs,

@@ -9,6 +9,8 @@ export interface AudienceBody {
   size: number;
   received: number;
   checked: number;
+  sheet: string | null;
+  sheets: string[] | null;
   columns: string[] | null;
   mapping: { number: string; variables: Record<string, string> } | null;
   rows: number;

@@ -13,6 +13,7 @@ import { Problem } from "../../model/problem.ts";
 import { createSecretFactory } from "../../webhooks/secrets.ts";
 import { refuseCreditSetting } from "../credit-setting.ts";
 import type { AuthenticCall, KeyedRoute } from "../route.ts";
+import { alertRuleDocs } from "./alert-rules.ts";
 import { botDocs } from "./bots.ts";
 import { carrierDocs } from "./carriers.ts";
 import { dlrConfigDocs } from "./dlr-configs.ts";
@@ -39,6 +40,7 @@ const TELLINGS: readonly RecordDocs[] = [
   verifyRuleDocs,
   webhookDocs,
   dlrConfigDocs,
+  alertRuleDocs,
 ];
 
 const mapParts = <T>(map: (docs: RecordDocs) => T): Record<string, T> =>

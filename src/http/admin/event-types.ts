@@ -59,7 +59,7 @@ export const listEventTypes: KeyedRoute = {
       Type.Object({
         channel: Type.Union(
           WEBHOOK_CHANNELS.map((channel) => Type.Literal(channel)),
-          { description: "Channel of the event; verify for one-time passwords." },
+          { description: "Channel of the event; verify for one-time passwords, system for alerts." },
         ),
         event: Type.String({ description: "Name of the event, as in the `events` of a webhook." }),
         endpoints: Type.Union([Type.Literal("webhooks"), Type.Literal("dlr-configs")], {

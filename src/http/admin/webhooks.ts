@@ -17,7 +17,7 @@ export const webhookDocs: RecordDocs = {
       title: "Webhook",
       responseFields: {
         channel: oneOf(WEBHOOK_CHANNELS, "The first of its channels."),
-        channels: Type.Array(oneOf(WEBHOOK_CHANNELS, "Channel of the events; verify for one-time passwords."), {
+        channels: Type.Array(oneOf(WEBHOOK_CHANNELS, "Channel of the events; verify for one-time passwords, system for alerts."), {
           description: "Channels of the events.",
         }),
         ...endpointView,
@@ -63,6 +63,12 @@ export const webhookDocs: RecordDocs = {
       name: "Texts",
       url: "https://shop.example/texts",
       events: ["user_message", "link_click"],
+    },
+    alerts: {
+      channel: "system",
+      name: "Alerts",
+      url: "https://ops.example/alerts",
+      events: ["alert_status"],
     },
     verifications: {
       channel: "verify",

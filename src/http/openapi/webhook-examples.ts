@@ -121,6 +121,23 @@ export const VERIFICATION_EXAMPLES = {
   }),
 };
 
+export const ALERT_EXAMPLES = {
+  "a carrier is down": exampleOf("system", {
+    kind: "alert",
+    at: AT,
+    alert: {
+      id: "01a1dd78-41f9-7000-9a8e-5f0f6f1a2b3d",
+      ruleName: "Carrier down",
+      alert: "carrier_down",
+      subject: "operator",
+      subjectName: "operator",
+      state: "open",
+      value: 2,
+      threshold: 2,
+    },
+  }),
+};
+
 /** Examples of inbound messages of a channel. */
 export function answerExamples(channel: SendChannel): Record<string, object> {
   const written = { text: answered(channel, { kind: "text", text: "Thank you" }) };

@@ -1,4 +1,5 @@
 import { Type, type Fields, type ObjectSchema, type Schema } from "../../lib/schema.ts";
+import { ALERT_KINDS, ALERT_STATES } from "../../model/alert.ts";
 import { CUSTOMER_STATUSES, type SendChannel } from "../../model/message.ts";
 import { VERIFICATION_STATES } from "../../model/verification.ts";
 
@@ -131,6 +132,30 @@ export const VerifyVerificationStatus = Type.Object(
     userPhoneNumber: text("Phone number, with plus."),
   },
   { title: "VerifyVerificationStatus" },
+);
+
+export const SystemAlertStatus = Type.Object(
+  {
+    channel: Type.Literal("system", { description: "Not a channel: about the service or the account." }),
+    event: Type.Literal("alert_status", { description: "Event type." }),
+    alertId: text("Alert ID, as in `GET /api/alerts`."),
+    status: Type.Union(
+      ALERT_STATES.map((state) => Type.Literal(state)),
+      { description: "open: the fault began. resolved: it ended, or its rule was switched off." },
+    ),
+    alert: Type.Union(
+      ALERT_KINDS.map((kind) => Type.Literal(kind)),
+      { description: "The fault." },
+    ),
+    rule: text("Name of the rule."),
+    subject: text("Carrier, endpoint ID, channel or message type; empty for the account or the service."),
+    subjectName: text("Name of the subject."),
+    value: Type.Integer({ description: "Value when the alert opened, in the unit of the threshold." }),
+    threshold: Type.Integer({ description: "Threshold of the rule; 0 without one." }),
+    description: text("The alert as a sentence."),
+    timestamp: millis,
+  },
+  { title: "SystemAlertStatus" },
 );
 
 const FILE = {

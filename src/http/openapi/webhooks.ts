@@ -2,6 +2,7 @@ import type { Schema } from "../../lib/schema.ts";
 import type { Operation, ParameterObject, PathItem } from "./document.ts";
 import { publishSchema, type SharedSchemas } from "./publish-schema.ts";
 import {
+  ALERT_EXAMPLES,
   answerExamples,
   CLICK_EXAMPLES,
   EVENT_ID,
@@ -19,6 +20,7 @@ import {
   SmsDeliveryReport,
   SmsDeliveryReportEvent,
   SmsLinkClick,
+  SystemAlertStatus,
   VerifyVerificationStatus,
   userMessageShape,
 } from "./webhook-shapes.ts";
@@ -88,6 +90,12 @@ export function describeWebhooks(schemas: SharedSchemas): Record<string, PathIte
       ["Verification status", "A one-time password was sent, or its verification ended."],
       VerifyVerificationStatus,
       VERIFICATION_EXAMPLES,
+    ),
+    systemAlertStatus: post(
+      "SystemAlertStatus",
+      ["Alert", "An alert opened or resolved."],
+      SystemAlertStatus,
+      ALERT_EXAMPLES,
     ),
     rcsMessageStatus: post(
       "RcsMessageStatus",

@@ -35,8 +35,11 @@ function view(audience: Audience): object {
     state,
     size,
     received,
-    checked,
-    columns: layout?.columns ?? null,
+    // Of a spreadsheet the bytes of its CSV are counted, which may be more.
+    checked: Math.min(checked, size),
+    sheet: audience.sheet,
+    sheets: layout?.sheets ?? null,
+    columns: layout && layout.columns.length > 0 ? layout.columns : null,
     mapping: mappingOf(audience),
     rows,
     recipients,
@@ -95,6 +98,7 @@ async function create(
     size: body.size,
     received: 0,
     checked: 0,
+    sheet: body.sheet ?? null,
     mapping: body.mapping ?? null,
     layout: null,
     rows: 0,
@@ -134,11 +138,15 @@ async function addPart(services: Services, call: WithBody<AuthenticCall, typeof 
 async function change(services: Services, call: WithBody<AuthenticCall, typeof AudienceChange>): Promise<object> {
   const { store } = services;
   const audience = await find(services, call);
-  const { name, mapping } = call.body;
-  if (mapping) {
-    refuseFaults(unknownColumns(audience, mapping));
+  const { name, mapping, sheet = audience.sheet } = call.body;
+  const isOtherSheet = sheet !== audience.sheet;
+  if (mapping || isOtherSheet) {
+    if (isOtherSheet) refuseFaults(unknownSheet(audience, sheet));
+    else if (mapping) refuseFaults(unknownColumns(audience, mapping));
     await refuseInUse(services, audience);
-    if (!(await store.mapAudience(audience, mapping))) throw new Problem("AUDIENCE_FILE_GONE");
+    // Another sheet has other columns.
+    const columns = { mapping: mapping ?? null, sheet };
+    if (!(await store.mapAudience(audience, columns))) throw new Problem("AUDIENCE_FILE_GONE");
   }
   if (name !== undefined) await store.renameAudience(audience, name);
   return view(await find(services, call));
@@ -150,6 +158,16 @@ async function refuseInUse({ store }: Services, { accountId, id }: Audience): Pr
   if (campaign === null) return;
   const message = `The campaign ${JSON.stringify(campaign)} needs this audience: cancel it or wait for its end.`;
   throw new Problem("RECORD_IN_USE", { message });
+}
+
+/** Sheets are known once the workbook was read. */
+function unknownSheet({ layout }: Audience, sheet: string | null): Fault[] {
+  const sheets = layout?.sheets;
+  if (!layout || sheet === null || sheets?.includes(sheet)) return [];
+  const message = sheets
+    ? `A sheet of the workbook: ${sheets.map((each) => JSON.stringify(each)).join(", ")}.`
+    : "Only a workbook (XLSX) has sheets.";
+  return [{ parameter: "sheet", message }];
 }
 
 /** Columns are known once the first row was read. */
@@ -224,14 +242,21 @@ function variablesFault(names: readonly string[]): string | null {
   return names.every(isName) ? null : `The name of a variable is plain text of 1 to ${COLUMN_MAX} characters.`;
 }
 
+const sheetField = nullable(
+  Type.String({ minLength: 1, maxLength: 100 }),
+  "Sheet of a workbook (XLSX) by its name; null for the first visible one.",
+);
+
 const NewAudience = Type.Object({
   name: nameField,
   size: Type.Integer({ minimum: 1, description: "Bytes of the file." }),
+  sheet: Type.Optional(sheetField),
   mapping: Type.Optional(MappingBody),
 });
 
 const AudienceChange = Type.Object({
   name: Type.Optional(nameField),
+  sheet: Type.Optional(sheetField),
   mapping: Type.Optional(MappingBody),
 });
 
@@ -272,6 +297,8 @@ const AudienceView = Type.Object(
     size: count("Bytes of the file."),
     received: count("Bytes that were uploaded: the offset of the next part."),
     checked: count("Bytes that were checked."),
+    sheet: nullable(Type.String(), "Chosen sheet of a workbook; null for the first visible one."),
+    sheets: nullable(Type.Array(Type.String()), "Visible sheets of a workbook; null for CSV, and until it is read."),
     columns: nullable(Type.Array(Type.String()), "Columns of the file; null until its first row is read."),
     mapping: nullable(
       Type.Object({
@@ -313,6 +340,8 @@ const example = {
   size: 4_194_304,
   received: 4_194_304,
   checked: 4_194_304,
+  sheet: null,
+  sheets: null,
   columns: ["phone", "first name", "city"],
   mapping: { number: "phone", variables: { name: "first name" } },
   rows: 100_000,
@@ -372,7 +401,7 @@ export const audienceRoutes: readonly KeyedRoute[] = [
     path: "/v1/audiences",
     summary: "Create an audience",
     description:
-      "Begins the upload of a CSV file. Then send its bytes with `POST /v1/audiences/{id}/parts`. An upload that is not complete after 24 hours is removed.",
+      "Begins the upload of a CSV file or an XLSX workbook. Then send its bytes with `POST /v1/audiences/{id}/parts`. An upload that is not complete after 24 hours is removed.",
     status: 201,
     problems: ["TOO_MANY_AUDIENCES"],
     body: NewAudience,
@@ -448,10 +477,10 @@ export const audienceRoutes: readonly KeyedRoute[] = [
     path: "/v1/audiences/:id",
     summary: "Update an audience",
     description:
-      "Renames an audience or maps its columns. With a `mapping`, a file that was checked is checked again, up to 24 hours after its check.",
+      "Renames an audience, maps its columns or chooses another sheet. With a `mapping` or a `sheet`, a file that was checked is checked again, up to 24 hours after its check.",
     problems: ["RECORD_NOT_FOUND", "AUDIENCE_FILE_GONE", "RECORD_IN_USE"],
     body: AudienceChange,
-    requestExamples: { name: { name: "Autumn sale, north" } },
+    requestExamples: { name: { name: "Autumn sale, north" }, "another sheet": { sheet: "North" } },
     response: AudienceView,
     responseExample: example,
     handle: change,

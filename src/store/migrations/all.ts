@@ -37,6 +37,8 @@ import { audiences } from "./0043-audiences.ts";
 import { figureGroups } from "./0043-figure-groups.ts";
 import { auditChanges } from "./0044-audit-changes.ts";
 import { campaigns } from "./0044-campaigns.ts";
+import { alerts } from "./0065-alerts.ts";
+import { audienceSheets } from "./0066-audience-sheets.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order of application. A released migration never changes; a schema change is a new entry. */
@@ -81,6 +83,8 @@ export const MIGRATIONS: readonly Migration[] = [
   figureGroups,
   auditChanges,
   campaigns,
+  alerts,
+  audienceSheets,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */

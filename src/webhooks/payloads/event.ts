@@ -1,12 +1,14 @@
 import {
   eventOf,
   follows,
+  type AlertEvent,
   type CustomerEvent,
   type WebhookRequest,
   type VerificationEvent,
   type EventChannel,
   type WebhookContent,
 } from "../../model/callback.ts";
+import { describeAlert } from "../../model/alert.ts";
 import type { InboundContent, InboundMessage, UserFile } from "../../model/inbound.ts";
 import { messageIdOf } from "../../model/message.ts";
 import { postJson } from "../post-json.ts";
@@ -46,6 +48,7 @@ export function reportBody(happening: CustomerEvent, channel: EventChannel, fact
 export function channelOf(happening: CustomerEvent): EventChannel {
   if (happening.kind === "inbound") return happening.inbound.channel;
   if (happening.kind === "verification") return "verify";
+  if (happening.kind === "alert") return "system";
   // Only text messages have short links.
   return happening.kind === "click" ? "sms" : happening.message.channel;
 }
@@ -54,6 +57,7 @@ export function channelOf(happening: CustomerEvent): EventChannel {
 export function eventBody(happening: CustomerEvent, channel: EventChannel, eventId: string): object | null {
   if (happening.kind === "inbound") return userMessage(happening.inbound);
   if (happening.kind === "verification") return verificationStatus(happening);
+  if (happening.kind === "alert") return alertStatus(happening);
   const { at, message } = happening;
   const { messageId, recipient, sender } = message;
   const about = { ...ourSide(channel, sender), channel, event: eventOf(happening.kind, channel) };
@@ -98,6 +102,25 @@ function verificationStatus({ at, verification }: VerificationEvent): object {
     test,
     timestamp: at,
     userPhoneNumber: `+${number}`,
+  };
+}
+
+/** Same names as `GET /api/alerts`. */
+function alertStatus({ at, alert: facts }: AlertEvent): object {
+  const { id, ruleName, alert, subject, subjectName, state, value, threshold } = facts;
+  return {
+    channel: "system",
+    event: "alert_status",
+    alertId: id,
+    status: state,
+    alert,
+    rule: ruleName,
+    subject,
+    subjectName,
+    value,
+    threshold,
+    description: describeAlert(facts),
+    timestamp: at,
   };
 }
 

@@ -34,6 +34,7 @@ const firstEvent = ({ events }: WebhookContent): WebhookEvent => events[0] ?? "u
 
 function happeningOf(channel: WebhookChannel, event: WebhookEvent, accountId: number, at: number): CustomerEvent {
   if (channel === "verify" || event === "verification_status") return verified(at);
+  if (channel === "system" || event === "alert_status") return alerted(at);
   const message = factsOf(channel, at);
   switch (event) {
     case "message_status":
@@ -66,6 +67,21 @@ const verified = (at: number): CustomerEvent => ({
   kind: "verification",
   at,
   verification: { id: newId(at), config: "default", number: RECIPIENT, state: "verified", checks: 1, test: false },
+});
+
+const alerted = (at: number): CustomerEvent => ({
+  kind: "alert",
+  at,
+  alert: {
+    id: newId(at),
+    ruleName: "Carrier down",
+    alert: "carrier_down",
+    subject: "operator",
+    subjectName: "operator",
+    state: "open",
+    value: 2,
+    threshold: 2,
+  },
 });
 
 const delivered = (channel: SendChannel, at: number, gateway: string): CustomerEvent => ({

@@ -17,6 +17,7 @@ import { TimeText } from "../../parts/time-text.tsx";
 import { NEW_CAMPAIGN } from "../campaigns/audience-campaign.ts";
 import { AUDIENCES, isMoving, percentOf, type Audience, type Recipient, type RowFault } from "./audience.ts";
 import { AudienceState } from "./audiences.tsx";
+import { SheetChoice } from "./sheet-choice.tsx";
 import { MappingForm } from "./mapping-form.tsx";
 
 const REFRESH_MS = 1000;
@@ -97,6 +98,11 @@ function Loaded({ audience }: { audience: Audience }) {
         <Figure label={t("Duplicates")} value={audience.duplicates} note={t("left out")} />
         <Figure label={t("Opted out")} value={audience.optedOut} note={t("get no promotions")} />
       </SimpleGrid>
+      {(audience.sheets?.length ?? 0) > 1 && state !== "checking" && (
+        <Section title={t("Sheet")}>
+          <SheetChoice audience={audience} />
+        </Section>
+      )}
       {audience.columns && state !== "checking" && (
         <Section title={t("Columns")}>
           <MappingForm key={JSON.stringify(audience.mapping)} audience={audience} />

@@ -11,6 +11,9 @@ export interface Audience {
   size: number;
   received: number;
   checked: number;
+  sheet: string | null;
+  /** Of a workbook; null for CSV. */
+  sheets: readonly string[] | null;
   columns: readonly string[] | null;
   mapping: { number: string; variables: Readonly<Record<string, string>> } | null;
   rows: number;

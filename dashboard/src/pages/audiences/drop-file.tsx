@@ -48,11 +48,11 @@ export function DropFile({ onDone }: { onDone: (audience: Audience) => void }) {
         <Text size="sm" ta="center">
           {refused ??
             t(
-              "Drop a CSV file here: one row per recipient, with the number and any other columns. Save a spreadsheet as CSV (UTF-8) first.",
+              "Drop a CSV file or an Excel workbook (XLSX) here: one row per recipient, with the number and any other columns.",
             )}
         </Text>
         {refused === null && (
-          <FileButton accept=".csv,.txt,.tsv,text/csv,text/plain" onChange={(file) => void begin(file)}>
+          <FileButton accept=".csv,.txt,.tsv,.xlsx,text/csv,text/plain" onChange={(file) => void begin(file)}>
             {(props) => (
               <Button {...props} leftSection={<IconFileUpload size={17} aria-hidden />} loading={isRunning}>
                 {t("Choose file")}

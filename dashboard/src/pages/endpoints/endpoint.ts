@@ -68,6 +68,7 @@ export const EVENT_NAMES: Readonly<Record<string, string>> = {
   message_sent: t("Sent messages"),
   link_click: t("Short-link clicks"),
   verification_status: t("Verification status"),
+  alert_status: t("Alerts"),
 };
 
 /** The subjects of webhooks in the order of the forms, with the events of each. */
@@ -76,6 +77,7 @@ const CHANNEL_EVENTS: Readonly<Record<string, readonly string[]>> = {
   rcs: ["user_message", "message_status"],
   chatapp: ["user_message", "message_status", "message_sent"],
   verify: ["verification_status"],
+  system: ["alert_status"],
 };
 
 export const ALL_CHANNELS = Object.keys(CHANNEL_EVENTS);

@@ -8,7 +8,10 @@ import { EventsInput } from "./events-input.tsx";
 import { HealthBadge } from "./health-panel.tsx";
 
 /** Name of a webhook's subject: a channel, or verifications on any channel. */
-export const subjectName = (subject: string): string => (subject === "verify" ? t("Verify") : channelName(subject));
+export const subjectName = (subject: string): string => {
+  if (subject === "system") return t("System");
+  return subject === "verify" ? t("Verify") : channelName(subject);
+};
 
 /** The events after a change of channels: chosen events that still exist, and all events of a new channel. */
 function eventsAfter(channels: readonly string[], before: readonly string[], chosen: readonly string[]): string[] {

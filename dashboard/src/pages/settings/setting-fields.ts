@@ -2,6 +2,7 @@ import { t } from "../../i18n/t.ts";
 import { countries } from "../../parts/countries.ts";
 import { CountriesInput } from "../../parts/record/countries-input.tsx";
 import type { Field, Option } from "../../parts/record/field.ts";
+import { AlertEmailInput } from "./alert-email-input.tsx";
 import { OtpGuardInput, SameTextInput } from "./limit-inputs.tsx";
 import { ZONES } from "./zones.ts";
 
@@ -103,6 +104,17 @@ const SECTIONS: readonly { title: string; fields: readonly Field[] }[] = [
         name: "startWords",
         label: t("Opt-in keywords"),
         input: { kind: "phrases" },
+      },
+    ],
+  },
+  {
+    title: t("Alerts"),
+    fields: [
+      {
+        name: "alertEmail",
+        label: t("E-mails about alerts"),
+        hint: t("When an alert opens or resolves."),
+        input: { kind: "own", component: AlertEmailInput },
       },
     ],
   },
