@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { print } from "./report.ts";
-import { growthPlots, overloadPlots, ratiosPlot, readsPlots, soakPlots, type Plots } from "./result-plots.ts";
+import { campaignPlots, growthPlots, overloadPlots, ratiosPlot, readsPlots, soakPlots, type Plots } from "./result-plots.ts";
 import { readResult } from "./targets.ts";
 
 const FOLDER = join(import.meta.dirname, "../docs/performance");
@@ -14,6 +14,7 @@ const plots: Plots = {
   ...readsPlots(readResult("reads")),
   ...soakPlots(readResult("soak")),
   ...overloadPlots(readResult("overload")),
+  ...campaignPlots(readResult("campaign")),
 };
 await mkdir(FOLDER, { recursive: true });
 for (const [name, svg] of Object.entries(plots)) await writeFile(join(FOLDER, `${name}.svg`), svg);

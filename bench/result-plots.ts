@@ -236,6 +236,30 @@ function plotSamples(definitions: Record<string, Lines>, result: object | undefi
   return plots;
 }
 
+interface CampaignRun {
+  engine: string;
+  recipients: number;
+  samples: readonly Sample[];
+}
+
+const CAMPAIGN: Lines = {
+  title: "A campaign: recipients accepted and messages sent",
+  unit: "messages",
+  fields: { accepted: "accepted", sent: "sent to the SMSC" },
+};
+
+/** Progress of a campaign that is paused, resumed and cancelled, for each engine. */
+export function campaignPlots(result: object | undefined): Plots {
+  const { results = [], ...about } = (result ?? {}) as { results?: readonly CampaignRun[] };
+  return Object.assign(
+    {},
+    ...results.map(({ engine, recipients, samples }): Plots => {
+      const title = `${CAMPAIGN.title}, ${recipients.toLocaleString("en")} recipients (${engine})`;
+      return plotSamples({ [`campaign-${engine}`]: { ...CAMPAIGN, title } }, { ...about, samples });
+    }),
+  ) as Plots;
+}
+
 /** Resource use and latency over hours of steady load. */
 export const soakPlots = (result: object | undefined): Plots => plotSamples(SOAK, result);
 

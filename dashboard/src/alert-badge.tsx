@@ -12,22 +12,28 @@ interface OpenAlert {
 
 const COUNT_MAX = 99;
 
+function countWatched(alerts: readonly OpenAlert[]): number {
+  const now = Date.now();
+  return alerts.filter(
+    ({ acknowledgedAt, mutedUntil }) => acknowledgedAt === null && (mutedUntil === null || mutedUntil <= now),
+  ).length;
+}
+
 /**
  * Open alerts in the header, without acknowledged and muted ones. They are read on navigation and when the window is opened
  * again, never by a timer: polling would keep the session of an unattended page alive.
  */
 export function AlertBadge() {
   const [path] = useLocation();
-  const { data } = useQuery({
+  const { data: count = 0 } = useQuery({
     queryKey: ["/api/alerts", "open", path],
-    queryFn: ({ signal }) => get<{ data: readonly OpenAlert[] }>("/api/alerts", { state: "open", limit: 200 }, signal),
+    queryFn: async ({ signal }) => {
+      const query = { state: "open", limit: 200 };
+      return countWatched((await get<{ data: readonly OpenAlert[] }>("/api/alerts", query, signal)).data);
+    },
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: true,
   });
-  const now = Date.now();
-  const count = (data?.data ?? []).filter(
-    ({ acknowledgedAt, mutedUntil }) => acknowledgedAt === null && (mutedUntil ?? 0) <= now,
-  ).length;
   const label = count === 0 ? t("No open alerts") : t("Open alerts: {count}", { count });
   return (
     <Tooltip label={label}>

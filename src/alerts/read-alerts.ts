@@ -71,6 +71,7 @@ export async function readAlerts(deps: ReadAlertsDeps, rule: AlertRule): Promise
     case "queue_age":
       return queueAges(deps, rule);
     case "certificate_expiry":
+    default:
       return certificateExpiry(deps, rule);
   }
 }
@@ -107,7 +108,10 @@ async function deliveryRates(deps: ReadAlertsDeps, rule: AlertRule): Promise<Rea
   });
 }
 
-async function otpConversion({ store, account, service: { now } }: ReadAlertsDeps, rule: AlertRule): Promise<Reading[]> {
+async function otpConversion(
+  { store, account, service: { now } }: ReadAlertsDeps,
+  rule: AlertRule,
+): Promise<Reading[]> {
   const from = now - RIPE_MS - rule.windowMinutes * MINUTE_MS;
   const [sent, used] = await Promise.all([
     store.sumStats(account.id, spanOf(from, now - RIPE_MS)),

@@ -1,4 +1,11 @@
-import { ALERT_KINDS, ALERTS, USUAL_MINIMUM, USUAL_WINDOW_MINUTES, type AlertKind, type AlertRule } from "../model/alert.ts";
+import {
+  ALERT_KINDS,
+  ALERTS,
+  USUAL_MINIMUM,
+  USUAL_WINDOW_MINUTES,
+  type AlertKind,
+  type AlertRule,
+} from "../model/alert.ts";
 import type { AccountCatalog } from "../records/catalog.ts";
 
 const usualRule = (alert: AlertKind): AlertRule => ({
@@ -27,4 +34,3 @@ export function alertRulesOf(catalog: Pick<AccountCatalog, "named">, isFirstAcco
     }));
   });
 }
-

@@ -66,7 +66,7 @@ async function readService({ store, clock, certificateExpiresAt }: WatchAlertsDe
 const keyOf = ({ rule, subject }: Pick<Alert, "rule" | "subject">): string => JSON.stringify([rule, subject]);
 
 /** Opens and resolves the alerts of one account. Repeating it changes nothing. */
-export async function evaluate(
+async function evaluate(
   deps: WatchAlertsDeps,
   account: Account,
   service: ServiceFacts,
@@ -81,14 +81,14 @@ export async function evaluate(
       const key = keyOf({ rule: rule.id, subject: reading.subject });
       const isOpen = resolvable.has(key);
       if (reading.judgement !== "good") resolvable.delete(key);
-      if (reading.judgement === "bad" && !isOpen) await open(deps, account, rule, reading, service.now);
+      if (reading.judgement === "bad" && !isOpen) await openAlert(deps, account, rule, reading, service.now);
     }
   }
   // Those that are good again, and those whose rule or subject is gone.
-  for (const alert of resolvable.values()) await resolve(deps, account, alert, service.now);
+  for (const alert of resolvable.values()) await resolveAlert(deps, account, alert, service.now);
 }
 
-async function open(
+async function openAlert(
   deps: WatchAlertsDeps,
   account: Account,
   rule: AlertRule,
@@ -118,7 +118,7 @@ async function open(
   deps.onStored();
 }
 
-async function resolve(deps: WatchAlertsDeps, account: Account, open: Alert, now: number): Promise<void> {
+async function resolveAlert(deps: WatchAlertsDeps, account: Account, open: Alert, now: number): Promise<void> {
   const alert: Alert = { ...open, state: "resolved", resolvedAt: now };
   await deps.store.resolveAlert(alert, noticeOf(deps, account, alert, now));
   deps.log.info({ accountId: account.id, alert: alert.alert, alertId: alert.id }, "alert resolved");

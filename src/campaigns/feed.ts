@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { LETTERS_AND_DIGITS, randomText } from "../lib/random.ts";
 import type { Account } from "../model/account.ts";
 import type { AudienceLayout, AudienceRecipient } from "../model/audience.ts";
-import { BATCH_PATH, batchKeyOf, type Campaign, type SendWindow, type SkippedRow } from "../model/campaign.ts";
+import { BATCH_PATH, batchKeyOf, RECIPIENT_ZONE, type Campaign, type SendWindow, type SkippedRow } from "../model/campaign.ts";
 import type { CampaignContent } from "../model/catalog.ts";
 import { Problem } from "../model/problem.ts";
 import { accept, earlierAnswer, type AcceptDeps } from "../pipeline/accept/accept.ts";
@@ -13,6 +13,7 @@ import { cancelMessage, type CancelDeps } from "../pipeline/cancel.ts";
 import { quietUntil } from "../pipeline/policy/quiet-hours.ts";
 import type { AudienceStore } from "../store/audiences.ts";
 import type { CampaignStore, FedBatch } from "../store/campaigns.ts";
+import { holdByLocalWindow } from "./local-window.ts";
 import { CampaignDrafts, messageFaults } from "./message.ts";
 
 export interface CampaignFeedDeps {
@@ -96,7 +97,8 @@ async function feedBatch(
     return false;
   }
   const now = clock.now();
-  const opensAt = campaign.window && windowOpensAt(campaign.window, now);
+  const isLocal = campaign.window?.zone === RECIPIENT_ZONE;
+  const opensAt = campaign.window && !isLocal ? windowOpensAt(campaign.window, now) : null;
   if (opensAt !== null) {
     await store.deferCampaign(campaign, opensAt);
     return false;
@@ -184,14 +186,16 @@ interface AcceptedBatch extends FedBatch {
 const keyOf = ({ id, position }: Campaign) => ({ path: BATCH_PATH, key: batchKeyOf(id, position), body: {} });
 
 async function acceptBatch(
-  { prepareDeps, acceptDeps }: CampaignFeedDeps,
+  { prepareDeps, acceptDeps, clock }: CampaignFeedDeps,
   campaign: Campaign,
   account: Account,
   drafts: CampaignDrafts,
   rows: readonly AudienceRecipient[],
 ): Promise<AcceptedBatch> {
   const { full, skipped } = drafts.withText(rows, prepareDeps.smsRules.textMax);
-  const { prepared, tooLong } = await prepareBatch(prepareDeps, campaign, account, drafts, full);
+  const { prepared: ready, tooLong } = await prepareBatch(prepareDeps, campaign, account, drafts, full);
+  const isLocal = campaign.window?.zone === RECIPIENT_ZONE;
+  const prepared = ready && campaign.window && isLocal ? holdByLocalWindow(ready, campaign.window, clock.now()) : ready;
   const batch = {
     from: campaign.position,
     to: rows.at(-1)?.row ?? campaign.position,

@@ -45,7 +45,7 @@ export interface AccountSettings {
   chaos: Chaos;
 }
 
-export interface AlertEmail {
+interface AlertEmail {
   /** Name of an e-mail carrier of the account. */
   carrier: string;
   from: string;

@@ -118,6 +118,7 @@ export function describeAlert({ alert, subject, subjectName, value, threshold }:
     case "queue_age":
       return `The oldest message of type ${subjectName} has waited for ${value} seconds.`;
     case "certificate_expiry":
+    default:
       return `The certificate of the server expires in ${value} days.`;
   }
 }

@@ -20,7 +20,10 @@ export interface CampaignMessage {
   custom: readonly string[] | null;
 }
 
-/** Time of day in which recipients are fed, "HH:MM" in a time zone, also across midnight. */
+/** The zone of a window that is open by each recipient's own time. */
+export const RECIPIENT_ZONE = "recipient";
+
+/** Time of day in which recipients are fed, "HH:MM" in a time zone or `RECIPIENT_ZONE`, also across midnight. */
 export interface SendWindow {
   from: string;
   to: string;

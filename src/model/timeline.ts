@@ -73,6 +73,7 @@ const POLICIES = [
   "media",
   "session",
   "code",
+  "send window",
 ] as const;
 export type PolicyName = (typeof POLICIES)[number];
 

@@ -94,7 +94,8 @@ export const settingFields = {
       }),
       to: Type.Array(
         Type.String({
-          check: (to) => (readAddress(to) === to ? null : "Write one e-mail address without a name, such as ada@example.com."),
+          check: (to) =>
+            readAddress(to) === to ? null : "Write one e-mail address without a name, such as ada@example.com.",
         }),
         { minItems: 1, maxItems: 10, description: "Addresses that get an e-mail when an alert opens or resolves." },
       ),

@@ -153,11 +153,7 @@ export function createAlerts({ db, rowsOf, atomically }: Engine): AlertStore {
         ]);
         return true;
       } catch (error) {
-        const open = await db
-          .selectFrom("open_alerts")
-          .select("alert_id")
-          .where(lockOf(alert))
-          .executeTakeFirst();
+        const open = await db.selectFrom("open_alerts").select("alert_id").where(lockOf(alert)).executeTakeFirst();
         // The key refused a second one. After a lost response, the first one may be this.
         if (open) return open.alert_id === alert_id;
         throw error;
@@ -167,16 +163,9 @@ export function createAlerts({ db, rowsOf, atomically }: Engine): AlertStore {
     async resolveAlert(alert, notice) {
       await atomically([
         // Locks the row, so that of two nodes the second finds no open alert.
-        ofRow(alert)
-          .set({ state: "resolved", resolved_at: alert.resolvedAt })
-          .where("state", "=", "open")
-          .compile(),
+        ofRow(alert).set({ state: "resolved", resolved_at: alert.resolvedAt }).where("state", "=", "open").compile(),
         ...noticeOf(alert, notice),
-        db
-          .deleteFrom("open_alerts")
-          .where(lockOf(alert))
-          .where("alert_id", "=", alert.id)
-          .compile(),
+        db.deleteFrom("open_alerts").where(lockOf(alert)).where("alert_id", "=", alert.id).compile(),
       ]);
     },
 

@@ -47,8 +47,7 @@ describe.each(ENGINES)("alerts on %s", (engine) => {
     const login = { username: "heliograph", password: "secret" };
     await server.request("POST", "/api/carriers", { name: "mail", adapter: "email", email: { ...email, ...login } });
     const alertEmail = { carrier: "mail", from: "Alerts <alerts@example.com>", to: ["ada@example.com"] };
-    const changed = await server.asOwner("PATCH", "/api/account", { credits: "metered", alertEmail });
-    expect(changed.status).toBe(200);
+    await server.asOwner("PATCH", "/api/account", { credits: "metered", alertEmail });
   });
   afterAll(async () => {
     await server?.close();
@@ -58,8 +57,7 @@ describe.each(ENGINES)("alerts on %s", (engine) => {
 
   const list = async (query = ""): Promise<AlertBody[]> =>
     (await server.request<{ data: AlertBody[] }>("GET", `/api/alerts${query}`)).body.data;
-  const events = (): Record<string, unknown>[] =>
-    sink.received.map(({ body }) => body as Record<string, unknown>);
+  const events = (): Record<string, unknown>[] => sink.received.map(({ body }) => body as Record<string, unknown>);
   const topUp = (amount: number) => server.asOwner("POST", "/api/credits", { amount, note: "alerts" });
 
   test("an alert opens and resolves once, with an event, and an e-mail where the account has addresses", async () => {

@@ -546,6 +546,40 @@ describe.each(ENGINES)("the time of a campaign on %s", (engine) => {
   });
 });
 
+describe.each(ENGINES)("a window of each recipient's own time on %s", (engine) => {
+  test("sends at once where it is open, and holds the others until it opens there", async () => {
+    // 09:00 in London, 14:30 in Pune, 18:00 in Tokyo.
+    const start = Date.parse("2026-01-05T09:00:00Z");
+    let offset = start - Date.now();
+    const clock = { ...systemClock, now: () => Date.now() + offset };
+    const server = await startTestServer(engine, { clock, beyond: { nodeSilentSeconds: 86_400 } });
+    const api = apiOf((method, path, body) => server.request(method, path, body));
+    const audienceId = await api.audience("phone,first name\n447700900123,Ada\n919876543210,Bob\n81312345678,Eve\n");
+    const window = { from: "10:00", to: "17:30", zone: "recipient" };
+    const campaign = await api.draft(audienceId, { window });
+    await api.act(campaign.id, "start");
+    const found = await eventually(
+      () => api.messages(campaign.name),
+      (messages) => messages.length === 3 && messages.filter(({ state }) => state === "delivered").length === 1,
+    );
+    const times = found.map(({ recipient, state, dueAt }) => [recipient, state === "scheduled" ? dueAt : null]);
+    expect(Object.fromEntries(times)).toEqual({
+      447700900123: Date.parse("2026-01-05T10:00:00Z"),
+      919876543210: null,
+      81312345678: Date.parse("2026-01-06T01:00:00Z"),
+    });
+    const held = await server.message(found.find(({ recipient }) => recipient === "447700900123")?.messageId ?? "");
+    expect(JSON.stringify(held.timeline)).toContain("10:00 to 17:30 where the recipient is");
+    offset = Date.parse("2026-01-05T10:00:01Z") - Date.now();
+    await eventually(
+      () => api.messages(campaign.name),
+      (messages) => messages.filter(({ state }) => state === "delivered").length === 2,
+    );
+    expect(await api.get(campaign.id)).toMatchObject({ state: "running", accepted: 3 });
+    await server.close();
+  });
+});
+
 describe.runIf(hasPostgres)("two nodes", () => {
   afterEach(closeAll);
 

@@ -137,11 +137,22 @@ describe.each(ENGINES)("audiences on %s", (engine) => {
   });
 
   test("a workbook is read like a CSV file, with the rows and numbers of its first sheet or of the chosen one", async () => {
-    const people = [["phone", "name"], [15550100100, 'Ada "A", Pune'], ["hello", "Eve"], [15550100101, "Bob"]];
+    const people = [
+      ["phone", "name"],
+      [15550100100, 'Ada "A", Pune'],
+      ["hello", "Eve"],
+      [15550100101, "Bob"],
+    ];
     const file = workbookOf({
       sheets: [
         { name: "North", rows: sheetOf(people) },
-        { name: "South", rows: sheetOf([["number", "city"], [15550100102, "Goa"]]) },
+        {
+          name: "South",
+          rows: sheetOf([
+            ["number", "city"],
+            [15550100102, "Goa"],
+          ]),
+        },
       ],
     });
     const audience = await check(file);
@@ -165,15 +176,27 @@ describe.each(ENGINES)("audiences on %s", (engine) => {
     const wrong = await request<AudienceBody>("PATCH", path, { sheet: "East" });
     expect([wrong.status, wrong.body.error?.parameter]).toEqual([400, "sheet"]);
     await request("PATCH", path, { sheet: "South" });
-    expect(await checked(request, audience.id)).toMatchObject({ state: "ready", sheet: "South", columns: ["number", "city"], recipients: 1 });
-    expect(await check(file, { sheet: "East" })).toMatchObject({ state: "failed", failure: { code: "UNKNOWN_SHEET" }, sheets: ["North", "South"] });
+    expect(await checked(request, audience.id)).toMatchObject({
+      state: "ready",
+      sheet: "South",
+      columns: ["number", "city"],
+      recipients: 1,
+    });
+    expect(await check(file, { sheet: "East" })).toMatchObject({
+      state: "failed",
+      failure: { code: "UNKNOWN_SHEET" },
+      sheets: ["North", "South"],
+    });
     const csv = await check("phone\n15550100100\n");
     const none = await request<AudienceBody>("PATCH", `/v1/audiences/${csv.id}`, { sheet: "North" });
     expect([none.status, none.body.error?.parameter]).toEqual([400, "sheet"]);
   });
 
   test("a large workbook is checked in several runs, and none of its rows is lost", async () => {
-    const rows = [["phone", "name"], ...Array.from({ length: 5000 }, (_, index) => [Number(numberAt(index)), `Ada ${index}`])];
+    const rows = [
+      ["phone", "name"],
+      ...Array.from({ length: 5000 }, (_, index) => [Number(numberAt(index)), `Ada ${index}`]),
+    ];
     const audience = await check(workbookOf({ sheets: [{ name: "All", rows: sheetOf(rows) }] }));
     expect(audience).toMatchObject({ state: "ready", rows: 5000, recipients: 5000, faults: 0 });
   });

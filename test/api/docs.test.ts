@@ -178,6 +178,7 @@ describe("the OpenAPI document", () => {
       "POST smsDeliveryReportEvent",
       "POST smsLinkClick",
       "POST smsUserMessage",
+      "POST systemAlertStatus",
       "POST verifyVerificationStatus",
     ]);
     for (const { operation } of listOperations(document.webhooks)) {

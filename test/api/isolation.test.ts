@@ -328,9 +328,7 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   ],
   "GET /api/alerts/rules": () => [{ path: "/api/alerts/rules?accountId=1", expected: 200 }],
   "GET /api/alerts/:id": ({ alertId }) => [{ path: `/api/alerts/${alertId}`, expected: 404 }],
-  "POST /api/alerts/:id/acknowledge": ({ alertId }) => [
-    { path: `/api/alerts/${alertId}/acknowledge`, expected: 404 },
-  ],
+  "POST /api/alerts/:id/acknowledge": ({ alertId }) => [{ path: `/api/alerts/${alertId}/acknowledge`, expected: 404 }],
   "POST /api/alerts/:id/mute": ({ alertId }) => [
     { path: `/api/alerts/${alertId}/mute`, body: { minutes: 60, accountId: 1 }, expected: 404 },
   ],

@@ -8,6 +8,7 @@ import { openTenants, type Tenants } from "../fuzz/tenants.ts";
 import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
 import { onEach } from "../support/on-each.ts";
+import { insertAlert } from "../support/stored-alert.ts";
 import { insertBind } from "../support/stored-bind.ts";
 import type { ErrorBody } from "../support/test-server.ts";
 import { insertLinks } from "../support/links.ts";
@@ -176,6 +177,8 @@ describe.each(ENGINES)("roles on %s", (engine) => {
     const credential = { kind: "kannel", name: "gateway" };
     const { body: gateway } = await server.request<{ id: string }>("POST", "/api/credentials", credential);
     await insertBind(server, gateway.id);
+    await insertAlert(server, 1);
+    await server.request("POST", "/api/alert-rules", { name: "slow", alert: "queue_age" });
     await server.request("POST", "/api/identity-hooks", { product: "okta", configId: "signup" });
     await server.request("POST", "/api/carriers", { name: "line" });
     await server.request("POST", "/api/routes", { name: "r", carrier: "line", enabled: false });

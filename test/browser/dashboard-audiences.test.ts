@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AudienceBody } from "../support/audiences.ts";
 import { choose, faultsInAllVariants, openDashboard, settled, type Dashboard } from "../support/browser.ts";
+import { rowsOf as sheetOf, workbookOf } from "../support/xlsx.ts";
 
 const ROWS = 5000;
+const XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 let dashboard: Dashboard;
 
@@ -63,6 +65,27 @@ test("a file is dropped, checked with progress, mapped again by keyboard, and de
     expect(await audiences()).toEqual([]);
     expect(errors).toEqual([]);
   });
+});
+
+test("a workbook is chosen, and another of its sheets", async () => {
+  const sheets = ["North", "South"].map((name, index) => ({
+    name,
+    rows: sheetOf([["phone", "name"], ...Array.from({ length: index + 2 }, (_, row) => [15_550_310_000 + row, name])]),
+  }));
+  await dashboard.visit("/audiences", async ({ page, errors }) => {
+    const chooser = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Choose file" }).click();
+    await (await chooser).setFiles({ name: "people.xlsx", mimeType: XLSX, buffer: workbookOf({ sheets }) });
+    await page.getByRole("heading", { name: "people" }).waitFor();
+    await page.getByRole("region", { name: "Recipients" }).getByText("North").first().waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    await choose(page, "Sheet", "South");
+    await page.getByRole("region", { name: "Recipients" }).getByText("South").first().waitFor();
+    expect(await page.locator('[data-figure="Recipients"]').innerText()).toContain("3");
+    expect(errors).toEqual([]);
+  });
+  const [audience] = await audiences();
+  await dashboard.server.request("DELETE", `/v1/audiences/${audience?.id ?? ""}`);
 });
 
 test("an interrupted upload continues with the same file, chosen by keyboard", async () => {

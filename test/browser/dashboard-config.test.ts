@@ -817,6 +817,8 @@ const PAGES: readonly { path: string | (() => string); heading: string }[] = [
   { path: "/operations/carriers?tab=routes&open=new", heading: "Carriers and routes" },
   { path: "/operations/carriers?tab=receipts", heading: "Carriers and routes" },
   { path: "/operations/set-up", heading: "Set-up file" },
+  { path: "/operations/alerts", heading: "Alerts" },
+  { path: "/operations/alerts?tab=rules", heading: "Alerts" },
   { path: "/operations/system", heading: "System" },
   { path: "/developers/credentials?open=new", heading: "Credentials" },
   { path: "/developers/identity-products?open=new", heading: "Identity products" },

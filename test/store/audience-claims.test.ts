@@ -27,6 +27,7 @@ describe.each(ENGINES)("the check of an audience in the store on %s", (engine) =
       size: FILE.length,
       received: 0,
       checked: 0,
+      sheet: null,
       mapping: null,
       layout: null,
       rows: 0,
@@ -75,7 +76,7 @@ describe.each(ENGINES)("the check of an audience in the store on %s", (engine) =
 
   it("a process that has lost its claim removes no rows of the next check", async () => {
     await ready();
-    await store.mapAudience(audience, { number: "1" });
+    await store.mapAudience(audience, { mapping: { number: "1" }, sheet: null });
     const paused = await claim("one", NOON + SECOND);
     const later = NOON + 3 * SECOND;
     const other = await claim("two", later);

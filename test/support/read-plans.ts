@@ -35,6 +35,9 @@ const SMALL = new Set([
   "endpoint_health",
   "figure_writers",
   "verify_strays",
+  // One row per carrier, and one per alert that is open.
+  "carrier_states",
+  "open_alerts",
   // Emptied by the job within a second.
   "search_changes",
 ]);

@@ -39,7 +39,7 @@ export function zipOf(parts: readonly ZipPart[]): Buffer {
   return Buffer.concat([...locals, list, end]);
 }
 
-export const escapeXml = (text: string): string =>
+const escapeXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 interface Sheet {

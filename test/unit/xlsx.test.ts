@@ -21,7 +21,7 @@ async function convert(file: Buffer, sheet: string | null = null, bytesMax = MIB
 }
 
 /** The failure of a file, or its CSV. */
-const outcomeOf = (file: Buffer, ...more: [string | null, number?]): Promise<string> =>
+const outcomeOf = (file: Buffer, ...more: [sheet?: string | null, bytesMax?: number]): Promise<string> =>
   convert(file, ...more).catch((error: unknown) => {
     if (error instanceof BadSpreadsheet) return error.failure;
     throw error;
@@ -57,7 +57,14 @@ describe("a sheet as CSV", () => {
   });
 
   test("has phone numbers without an exponent and without rounding noise", async () => {
-    const numbers = ["919876543210", "9.1987654321E+11", "1.55501001E10", "15550100100.0", "4.7110000000000003", "-0.00000001"];
+    const numbers = [
+      "919876543210",
+      "9.1987654321E+11",
+      "1.55501001E10",
+      "15550100100.0",
+      "4.7110000000000003",
+      "-0.00000001",
+    ];
     const cells = numbers.map((value) => `<c><v>${value}</v></c>`);
     expect(await convert(one(`<row>${cells.join("")}</row>`))).toBe(
       `"919876543210","919876543210","15550100100","15550100100","4.711","-0.00000001"\n`,
@@ -111,7 +118,7 @@ describe("a sheet as CSV", () => {
 describe("a hostile workbook", () => {
   test("is not unpacked beyond its limits (ZIP bomb)", async () => {
     expect(await outcomeOf(one(rowsOf([["a".repeat(30_000)]])), null, 1000)).toBe("SPREADSHEET_TOO_LARGE");
-    const bomb = zipOf([{ name: "xl/workbook.xml", content: `<workbook>${"<a/>".repeat(3 * MIB)}</workbook>` }]);
+    const bomb = zipOf([{ name: "xl/workbook.xml", content: `<workbook>${"<a/>".repeat(2.2 * MIB)}</workbook>` }]);
     expect(bomb.length).toBeLessThan(MIB / 10);
     expect(await outcomeOf(bomb)).toBe("SPREADSHEET_TOO_LARGE");
   });
@@ -154,17 +161,23 @@ describe("a hostile workbook", () => {
   });
 
   test("with any changed bytes ends in CSV or in a failure", async () => {
-    const file = one(rowsOf([["phone", "name"], [15550100100, "Ada & Bob"]]), { strings: ["x"] });
+    const file = one(
+      rowsOf([
+        ["phone", "name"],
+        [15550100100, "Ada & Bob"],
+      ]),
+      { strings: ["x"] },
+    );
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.nat(file.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }),
         async (changes) => {
           const broken = Buffer.from(file);
           for (const [at, byte] of changes) broken[at] = byte;
-          await outcomeOf(broken);
+          expect(await outcomeOf(broken)).toEqual(expect.any(String));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 
@@ -172,25 +185,28 @@ describe("a hostile workbook", () => {
     const piece = fc.constantFrom("<row>", "</row>", "<c>", '<c r="B1" t="s">', "</c>", "<v>", "1", "</v>", "<t>", "&#0;", "&amp", "<!--", "-->", "<", ">", '"', "<![CDATA[", "]]>"); // prettier-ignore
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 40 }), async (pieces) => {
-        valuesOf(await convert(one(pieces.join(""))).catch((error: unknown) => {
-          if (error instanceof BadSpreadsheet) return "";
-          throw error;
-        }));
+        const outcome = await outcomeOf(one(pieces.join("")));
+        expect(/^[A-Z_]+$/.test(outcome) || valuesOf(outcome).length >= 0).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 });
 
 test("any texts come out of a sheet as they went in", async () => {
-  const text = fc.string({ maxLength: 20, unit: "grapheme" }).filter((value) => !/[\0-\x1f\u007f-\u009f\ufffe\uffff]/.test(value));
+  const text = fc
+    .string({ maxLength: 20, unit: "grapheme" })
+    .filter((value) => !/[\p{Cc}\p{Cn}]/u.test(value));
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(text, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 }), async (rows) => {
-      const found = valuesOf(await convert(one(rowsOf(rows))));
-      const trimmed = rows.map((cells) => cells.slice(0, cells.findLastIndex((cell) => cell !== "") + 1));
-      expect(found.map((cells) => (cells.length === 1 && cells[0] === "" ? [] : cells))).toEqual(trimmed);
-    }),
-    { numRuns: 100 },
+    fc.asyncProperty(
+      fc.array(fc.array(text, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 5 }),
+      async (rows) => {
+        const found = valuesOf(await convert(one(rowsOf(rows))));
+        const trimmed = rows.map((cells) => cells.slice(0, cells.findLastIndex((cell) => cell !== "") + 1));
+        expect(found.map((cells) => (cells.length === 1 && cells[0] === "" ? [] : cells))).toEqual(trimmed);
+      },
+    ),
+    { numRuns: 50 },
   );
 });
 
@@ -209,7 +225,7 @@ test("a format is one of dates by its letters outside of texts, colours and cond
     const format = dateFormatOf(200, code);
     return format ? `${format.hasDate ? "date" : ""}${format.hasTime ? "time" : ""}` : "number";
   };
-  expect(["yyyy-mm-dd", "mmm", "[h]:mm", "d h:mm", "General", '0.00 "days"', "[Red]0", "#,##0;[Red]-0", "@"].map(is)).toEqual(
-    ["date", "date", "time", "datetime", "number", "number", "number", "number", "number"],
-  );
+  expect(
+    ["yyyy-mm-dd", "mmm", "[h]:mm", "d h:mm", "General", '0.00 "days"', "[Red]0", "#,##0;[Red]-0", "@"].map(is),
+  ).toEqual(["date", "date", "time", "datetime", "number", "number", "number", "number", "number"]);
 });

@@ -2078,8 +2078,7 @@ export const HINDI: Readonly<Record<string, string>> = {
     "{name} के {value} % संदेश पहुँचे, {threshold} % से कम।",
   "{value} % of one-time passwords are used, below {threshold} %.":
     "{value} % वन-टाइम पासवर्ड इस्तेमाल हुए, {threshold} % से कम।",
-  "Endpoint {name} was disabled, and its callbacks wait.":
-    "एंडपॉइंट {name} बंद कर दिया गया, उसके कॉलबैक प्रतीक्षा में हैं।",
+  "Endpoint {name} was disabled, and its callbacks wait.": "एंडपॉइंट {name} बंद कर दिया गया, उसके कॉलबैक प्रतीक्षा में हैं।",
   "Endpoint {name} has failed for {value} minutes.": "एंडपॉइंट {name} {value} मिनट से विफल है।",
   "{value} credits are left, below {threshold}.": "{value} क्रेडिट बचे हैं, {threshold} से कम।",
   "The oldest message of type {name} has waited for {value} seconds.":
@@ -2122,4 +2121,5 @@ export const HINDI: Readonly<Record<string, string>> = {
   Sheet: "शीट",
   "Drop a CSV file or an Excel workbook (XLSX) here: one row per recipient, with the number and any other columns.":
     "यहाँ CSV फ़ाइल या Excel वर्कबुक (XLSX) छोड़ें: हर प्राप्तकर्ता की एक पंक्ति, नंबर और दूसरे कॉलम के साथ।",
+  "Recipient's own time": "प्राप्तकर्ता का अपना समय",
 };

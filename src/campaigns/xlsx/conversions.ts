@@ -85,7 +85,7 @@ const keyOf = ({ accountId, id, sheet }: Audience): string => JSON.stringify([ac
 
 /** The uploaded file. It is stored in pieces, of which the last that was read stays in memory. */
 function sourceOf(store: Pick<AudienceStore, "findAudienceBytes">, audience: Audience): ByteSource {
-  let piece = Buffer.alloc(0);
+  let piece: Buffer = Buffer.alloc(0);
   let start = 0;
   return {
     size: audience.size,

@@ -30,7 +30,11 @@ export async function* convertSheet(
   { sheet, bytesMax }: Options,
 ): AsyncGenerator<undefined, ConvertedSheet> {
   const entries = await readZip(source);
-  async function* read(entry: ZipEntry | undefined, handler: XmlHandler, limit: number): AsyncGenerator<undefined, void> {
+  async function* read(
+    entry: ZipEntry | undefined,
+    handler: XmlHandler,
+    limit: number,
+  ): AsyncGenerator<undefined, void> {
     if (!entry) return;
     const reader = new XmlReader(handler);
     for await (const chunk of unpack(source, entry, limit)) {

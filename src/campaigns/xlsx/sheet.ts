@@ -83,7 +83,9 @@ export function sheetHandler(deps: SheetDeps): XmlHandler {
 function columnOf(written: string | undefined): number | undefined {
   const letters = /^[A-Z]{1,3}/.exec(written ?? "")?.[0];
   if (letters === undefined) return undefined;
-  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+  let column = 0;
+  for (let at = 0; at < letters.length; at += 1) column = column * 26 + letters.charCodeAt(at) - 64;
+  return column - 1;
 }
 
 function valueOf({ strings, styles, is1904 }: SheetDeps, cell: { type: string; style: number }, text: string): string {

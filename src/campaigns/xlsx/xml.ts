@@ -120,7 +120,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 const CODE_POINT_MAX = 0x10ffff;
 
 /** Resolves the five entities of XML and characters by number; anything else stays as it is written. */
-export const decoded = (text: string): string =>
+const decoded = (text: string): string =>
   text.includes("&")
     ? text.replaceAll(/&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|([a-z]{2,4}));/g, (written, decimal, hex, name) => {
         if (name !== undefined) return ENTITIES[String(name)] ?? written;

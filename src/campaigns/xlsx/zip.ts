@@ -52,8 +52,7 @@ export async function readZip(source: ByteSource): Promise<ReadonlyMap<string, Z
     const nameBytes = directory.readUInt16LE(at + 28);
     const name = directory.toString("utf8", at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes);
     const method = directory.readUInt16LE(at + 10);
-    const isReadable =
-      (directory.readUInt16LE(at + 8) & ENCRYPTED) === 0 && (method === STORED || method === DEFLATED);
+    const isReadable = (directory.readUInt16LE(at + 8) & ENCRYPTED) === 0 && (method === STORED || method === DEFLATED);
     if (!isReadable) throw new BadSpreadsheet("SPREADSHEET");
     const packedBytes = directory.readUInt32LE(at + 20);
     entries.set(name, { name, method, packedBytes, offset: directory.readUInt32LE(at + 42) });
@@ -65,7 +64,8 @@ export async function readZip(source: ByteSource): Promise<ReadonlyMap<string, Z
 /** Offset of the end record, which a comment may follow. */
 function lastEnd(tail: Buffer): number {
   for (let at = tail.length - END_BYTES; at >= 0; at -= 1)
-    if (tail.readUInt32LE(at) === END_SIGNATURE && at + END_BYTES + tail.readUInt16LE(at + 20) === tail.length) return at;
+    if (tail.readUInt32LE(at) === END_SIGNATURE && at + END_BYTES + tail.readUInt16LE(at + 20) === tail.length)
+      return at;
   throw new BadSpreadsheet("SPREADSHEET");
 }
 
@@ -75,7 +75,8 @@ function lastEnd(tail: Buffer): number {
  */
 export async function* unpack(source: ByteSource, entry: ZipEntry, bytesMax: number): AsyncGenerator<Buffer, void> {
   const header = await source.read(entry.offset, LOCAL_BYTES);
-  if (header.length < LOCAL_BYTES || header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw new BadSpreadsheet("SPREADSHEET");
+  if (header.length < LOCAL_BYTES || header.readUInt32LE(0) !== LOCAL_SIGNATURE)
+    throw new BadSpreadsheet("SPREADSHEET");
   const begin = entry.offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
   if (begin + entry.packedBytes > source.size) throw new BadSpreadsheet("SPREADSHEET");
   const packed = chunksOf(source, begin, entry.packedBytes);

@@ -54,7 +54,9 @@ const AlertView = Type.Object(
     resolvedAt: time("Time of its end; null while it is open."),
     acknowledgedAt: time("Time of its acknowledgement; null before."),
     acknowledgedBy: nullable(Type.String(), "User or API key that acknowledged it; null before."),
-    mutedUntil: time("Until then neither its end nor a new alert of the same rule and subject is sent; null if not muted."),
+    mutedUntil: time(
+      "Until then neither its end nor a new alert of the same rule and subject is sent; null if not muted.",
+    ),
   },
   { title: "Alert" },
 );

@@ -202,7 +202,8 @@ const fields = {
   endpointId: Type.String({ description: "ID of the webhook or dlr-config that receives the callback." }),
   endpoint: nullable(Type.String(), "Name of the endpoint; null if it was deleted."),
   event: Type.String({
-    description: "delivery_report, message_status, message_sent, user_message, link_click, verification_status or alert_status.",
+    description:
+      "delivery_report, message_status, message_sent, user_message, link_click, verification_status or alert_status.",
   }),
   status: nullable(
     Type.String(),

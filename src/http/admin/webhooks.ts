@@ -17,9 +17,12 @@ export const webhookDocs: RecordDocs = {
       title: "Webhook",
       responseFields: {
         channel: oneOf(WEBHOOK_CHANNELS, "The first of its channels."),
-        channels: Type.Array(oneOf(WEBHOOK_CHANNELS, "Channel of the events; verify for one-time passwords, system for alerts."), {
-          description: "Channels of the events.",
-        }),
+        channels: Type.Array(
+          oneOf(WEBHOOK_CHANNELS, "Channel of the events; verify for one-time passwords, system for alerts."),
+          {
+            description: "Channels of the events.",
+          },
+        ),
         ...endpointView,
       },
       example: {

@@ -28,7 +28,7 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   "Callback log": "Callbacks with their attempts, and resending.",
   [CALLBACKS]:
     "Requests that the service sends to your URLs, configured as webhooks and delivery reports. Each is signed with the endpoint's secret. A callback without a 2xx response within 15 seconds is retried nine times over three days. Callbacks about one message arrive in order.",
-  Audiences: "Recipients of a campaign, uploaded as a CSV file and checked row by row.",
+  Audiences: "Recipients of a campaign, uploaded as a CSV file or an XLSX workbook and checked row by row.",
   Campaigns: "Messages under one name, counted, paused, resumed and cancelled together.",
   Templates: "Stored messages with placeholders. Names are unique per channel.",
   Bots: "Senders of RCS messages.",
@@ -52,6 +52,7 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   Users: "Dashboard users and the audit log.",
   Account: "Settings of the account.",
   Simulator: "Simulated phones. Every message sent to them can be read back.",
+  Alerts: "Faults that rules with thresholds have found, and the rules.",
   Health: "For load balancers and monitoring. No API key needed.",
 };
 

@@ -15,6 +15,7 @@ import { isPlainText, isShowable } from "../../lib/text.ts";
 import { findTimeZone } from "../../lib/time-zone.ts";
 import {
   CAMPAIGN_STATES,
+  RECIPIENT_ZONE,
   CAMPAIGN_TYPES,
   SKIP_CODES,
   type Campaign,
@@ -328,13 +329,16 @@ const windowField = Type.Object(
     from: timeOfDay("Begin, `HH:MM`."),
     to: timeOfDay("End, `HH:MM`. Before `from`, it is on the next day."),
     zone: Type.String({
-      description: "Time zone, such as `Asia/Kolkata`.",
-      check: (zone) => (findTimeZone(zone) ? null : "zone is a time zone such as Asia/Kolkata or UTC."),
+      description: "Time zone, such as `Asia/Kolkata`, or `recipient` for each recipient's own time, by the number.",
+      check: (zone) =>
+        zone === RECIPIENT_ZONE || findTimeZone(zone)
+          ? null
+          : "zone is a time zone such as Asia/Kolkata or UTC, or recipient for each recipient's own time.",
     }),
   },
   {
     description:
-      "Hours in which recipients are accepted. At its end, at most 2,000 accepted messages wait for their carrier.",
+      "Hours in which recipients are accepted. At its end, at most 2,000 accepted messages wait for their carrier. With the zone `recipient`, all are accepted, and messages wait until the window opens where their recipient is.",
     check: ({ from, to }: SendWindow) => (from === to ? "from and to of a window differ." : null),
   },
 );

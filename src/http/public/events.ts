@@ -52,7 +52,8 @@ const EventView = Type.Object(
     eventId: Type.String({ description: "ID of the event: the `webhook-id` of its webhook request." }),
     channel: Type.String({ description: `${SEND_CHANNELS.join(", ")}.` }),
     event: Type.String({
-      description: "delivery_report, message_status, message_sent, user_message, link_click, verification_status or alert_status.",
+      description:
+        "delivery_report, message_status, message_sent, user_message, link_click, verification_status or alert_status.",
     }),
     at: Type.Integer({ description: "Time of the event in epoch milliseconds." }),
     payload: Type.Object(

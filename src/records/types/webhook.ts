@@ -20,7 +20,10 @@ export const webhook = defineRecord({
   name: plainName("Name for your reference, shown in the callback log."),
   fields: {
     channel: Type.Optional(
-      oneOf(WEBHOOK_CHANNELS, "The only channel, or the first of `channels`; verify for one-time passwords, system for alerts."),
+      oneOf(
+        WEBHOOK_CHANNELS,
+        "The only channel, or the first of `channels`; verify for one-time passwords, system for alerts.",
+      ),
     ),
     channels: Type.Optional(
       Type.Array(oneOf(WEBHOOK_CHANNELS, "Channel of the events; verify for one-time passwords, system for alerts."), {

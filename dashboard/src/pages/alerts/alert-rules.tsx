@@ -70,9 +70,7 @@ const COLUMNS: readonly Column<Pick<Rule, "alert" | "threshold" | "windowMinutes
     wide: true,
     render: ({ alert, windowMinutes, minimum }) => (
       <Text size="sm">
-        {KINDS[alert]?.isRate
-          ? t("{minutes} minutes, at least {minimum}", { minutes: windowMinutes, minimum })
-          : "–"}
+        {KINDS[alert]?.isRate ? t("{minutes} minutes, at least {minimum}", { minutes: windowMinutes, minimum }) : "–"}
       </Text>
     ),
   },

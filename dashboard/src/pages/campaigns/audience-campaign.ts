@@ -58,4 +58,8 @@ export const draftPath = (id: string): string => `/campaigns/to-audience/${id}/e
 export const pathOf = ({ id, state }: AudienceCampaign): string =>
   state === "draft" ? draftPath(id) : `/campaigns/to-audience/${id}`;
 
-export const windowText = ({ from, to, zone }: SendWindow): string => t("{from} to {to}, {zone}", { from, to, zone });
+/** The zone of a window that is open by each recipient's own time. */
+export const RECIPIENT_ZONE = "recipient";
+
+export const windowText = ({ from, to, zone }: SendWindow): string =>
+  t("{from} to {to}, {zone}", { from, to, zone: zone === RECIPIENT_ZONE ? t("Recipient's own time") : zone });

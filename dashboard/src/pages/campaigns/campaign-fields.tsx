@@ -22,6 +22,7 @@ import { TimeInput } from "../../parts/time-input.tsx";
 import { ownZone } from "../../parts/time-text.tsx";
 import { AUDIENCES, type Audience } from "../audiences/audience.ts";
 import { ZONES } from "../settings/zones.ts";
+import { RECIPIENT_ZONE } from "./audience-campaign.ts";
 import type { CampaignDraft } from "./campaign-draft.ts";
 import { ColumnText } from "./column-text.tsx";
 import { useSmsTemplates } from "./use-sms-templates.ts";
@@ -201,6 +202,15 @@ function Message({ draft, change, audience, faultAt }: FieldProps) {
   );
 }
 
+/** The recipients' own zones first. */
+function zoneChoices(chosen: string): { value: string; label: string }[] {
+  const zones = chosen === RECIPIENT_ZONE || ZONES.includes(chosen) ? ZONES : [chosen, ...ZONES];
+  return [
+    { value: RECIPIENT_ZONE, label: t("Recipient's own time") },
+    ...zones.map((zone) => ({ value: zone, label: zone })),
+  ];
+}
+
 function Window({ draft, change, faultAt }: FieldProps) {
   const fault = faultAt("window");
   return (
@@ -226,7 +236,7 @@ function Window({ draft, change, faultAt }: FieldProps) {
           />
           <Select
             label={t("Time zone")}
-            data={ZONES.includes(draft.zone) ? ZONES : [draft.zone, ...ZONES]}
+            data={zoneChoices(draft.zone)}
             value={draft.zone}
             onChange={(zone) => change({ zone: zone ?? draft.zone })}
             allowDeselect={false}
