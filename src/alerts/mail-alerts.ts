@@ -42,7 +42,8 @@ export function mailAlerts(deps: MailAlertsDeps): () => Promise<void> {
       if (isOver) await store.endAlertMail(mail);
       if (result === null || result.kind === "accepted") continue;
       const reason = "reply" in result ? result.reply : result.reason;
-      log.warn({ accountId: mail.accountId, alertId: mail.alertId, reason, isOver }, "alert e-mail not sent");
+      const facts = { accountId: mail.accountId, alertId: mail.alertId, reason };
+      log.warn(facts, isOver ? "alert e-mail not sent, given up" : "alert e-mail not sent, retrying");
     }
   };
 }

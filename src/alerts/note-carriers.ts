@@ -1,11 +1,11 @@
-import type { OpenCarriers } from "../carriers/open-carriers.ts";
+import type { Carrier } from "../carriers/carrier.ts";
 import type { Clock } from "../lib/clock.ts";
 import { SIMULATOR } from "../model/catalog.ts";
 import type { AlertStore } from "../store/alerts.ts";
 
 interface NoteCarriersDeps {
   store: Pick<AlertStore, "noteCarriers">;
-  carriers: Pick<OpenCarriers, "list">;
+  carriers: { list(): readonly Carrier[] };
   clock: Clock;
 }
 

@@ -41,7 +41,7 @@ export function watchAlerts(deps: WatchAlertsDeps): () => Promise<void> {
     const { store, membership, clock } = deps;
     if (!membership.alive || membership.rank > 0 || (!membership.sends && membership.count > 0)) return;
     const accounts = await store.listAccounts();
-    const first = Math.min(...accounts.map(({ id }) => id));
+    const first = accounts.reduce((least, { id }) => Math.min(least, id), Infinity);
     const time = clock.monotonic();
     const at = ({ id }: Account): number => lookedAt.get(id) ?? -Infinity;
     const due = accounts

@@ -76,7 +76,7 @@ export interface Alert {
   rule: string;
   ruleName: string;
   alert: AlertKind;
-  /** What it is about: a carrier, an endpoint id, a channel or a message class; empty for the account or the service. */
+  /** The subject: a carrier, an endpoint id, a channel or a message class; empty for the account or the service. */
   subject: string;
   /** The subject as people know it. */
   subjectName: string;

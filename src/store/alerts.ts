@@ -10,7 +10,7 @@ import type { AlertRow } from "./tables.ts";
 type AlertRef = Pick<Alert, "accountId" | "id">;
 type AlertSubject = Pick<Alert, "accountId" | "rule" | "subject">;
 
-/** What is sent about an alert that opens or resolves, in the same transaction. */
+/** Events and e-mails about an alert that opens or resolves, in the same transaction. */
 export interface AlertNotice {
   callbacks: readonly Callback[];
   /** E-mail addresses. */

@@ -408,11 +408,22 @@ describe("every event", () => {
     checks: 0,
     test: true,
   } as const;
+  const alert = {
+    id: INBOUND_ID,
+    ruleName: "Credits low",
+    alert: "credits_low",
+    subject: "",
+    subjectName: "",
+    state: "open",
+    value: 7,
+    threshold: 1000,
+  } as const;
   const happenings = [
     status("rcs", "sent"),
     { kind: "sent", at: AT, message: facts("chatapp") },
     click,
     { kind: "verification", at: AT, verification },
+    { kind: "alert", at: AT, alert },
   ] as const;
 
   test("event kinds and event names correspond one to one", () => {

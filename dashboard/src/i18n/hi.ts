@@ -2122,4 +2122,5 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Drop a CSV file or an Excel workbook (XLSX) here: one row per recipient, with the number and any other columns.":
     "यहाँ CSV फ़ाइल या Excel वर्कबुक (XLSX) छोड़ें: हर प्राप्तकर्ता की एक पंक्ति, नंबर और दूसरे कॉलम के साथ।",
   "Recipient's own time": "प्राप्तकर्ता का अपना समय",
+  "Alerts <alerts@example.com>": "अलर्ट <alerts@example.com>",
 };

@@ -92,6 +92,10 @@ export interface Audience {
   received: number;
   /** Bytes that were checked. */
   checked: number;
+  /** Chosen sheet of a workbook; null for the first visible one. */
+  sheet: string | null;
+  /** Visible sheets of a workbook; null for CSV, and until it is read. */
+  sheets: string[] | null;
   /** Columns of the file; null until its first row is read. */
   columns: string[] | null;
   /** The columns that are used; null until they are recognised. */
@@ -119,6 +123,8 @@ export interface Audience {
     code:
       | "EMPTY"
       | "SPREADSHEET"
+      | "SPREADSHEET_TOO_LARGE"
+      | "UNKNOWN_SHEET"
       | "NOT_UTF8"
       | "NO_NUMBER_COLUMN"
       | "UNKNOWN_COLUMN"
@@ -497,7 +503,7 @@ export interface Event {
   eventId: string;
   /** sms, rcs, chatapp. */
   channel: string;
-  /** delivery_report, message_status, message_sent, user_message, link_click or verification_status. */
+  /** delivery_report, message_status, message_sent, user_message, link_click, verification_status or alert_status. */
   event: string;
   /** Time of the event in epoch milliseconds. */
   at: number;
@@ -1333,6 +1339,41 @@ export interface SmsUserMessage {
         }
       | undefined;
   };
+}
+
+export interface SystemAlertStatus {
+  /** Not a channel: about the service or the account. */
+  channel: "system";
+  /** Event type. */
+  event: "alert_status";
+  /** Alert ID, as in `GET /api/alerts`. */
+  alertId: string;
+  /** open: the fault began. resolved: it ended, or its rule was switched off. */
+  status: "open" | "resolved";
+  /** The fault. */
+  alert:
+    | "carrier_down"
+    | "delivery_rate"
+    | "otp_conversion"
+    | "endpoint_disabled"
+    | "endpoint_failing"
+    | "credits_low"
+    | "queue_age"
+    | "certificate_expiry";
+  /** Name of the rule. */
+  rule: string;
+  /** Carrier, endpoint ID, channel or message type; empty for the account or the service. */
+  subject: string;
+  /** Name of the subject. */
+  subjectName: string;
+  /** Value when the alert opened, in the unit of the threshold. */
+  value: number;
+  /** Threshold of the rule; 0 without one. */
+  threshold: number;
+  /** The alert as a sentence. */
+  description: string;
+  /** Epoch milliseconds. */
+  timestamp: number;
 }
 
 export interface TemplatePreview {

@@ -9,7 +9,7 @@ import type { ByteSource } from "./zip.ts";
 interface ConversionsDeps {
   store: Pick<AudienceStore, "findAudienceBytes">;
   clock: Clock;
-  /** Of the CSV that is held in memory. */
+  /** The largest CSV that is held in memory. */
   bytesMax: number;
 }
 

@@ -35,7 +35,7 @@ function view(audience: Audience): object {
     state,
     size,
     received,
-    // Of a spreadsheet the bytes of its CSV are counted, which may be more.
+    // The bytes of a spreadsheet's CSV are counted, and these may be more.
     checked: Math.min(checked, size),
     sheet: audience.sheet,
     sheets: layout?.sheets ?? null,

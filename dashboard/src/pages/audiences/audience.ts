@@ -12,7 +12,7 @@ export interface Audience {
   received: number;
   checked: number;
   sheet: string | null;
-  /** Of a workbook; null for CSV. */
+  /** Names in a workbook; null for CSV. */
   sheets: readonly string[] | null;
   columns: readonly string[] | null;
   mapping: { number: string; variables: Readonly<Record<string, string>> } | null;

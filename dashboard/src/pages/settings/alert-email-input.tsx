@@ -50,7 +50,7 @@ export function AlertEmailInput({ label, hint, value, onChange, disabled, faultA
           />
           <TextInput
             label={t("From")}
-            placeholder="Alerts <alerts@example.com>"
+            placeholder={t("Alerts <alerts@example.com>")}
             value={set.from}
             onChange={({ currentTarget }) => onChange({ ...set, from: currentTarget.value })}
             error={faultAt(`${FIELD}.from`)}
