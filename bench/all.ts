@@ -58,7 +58,7 @@ const BENCHES: readonly Bench[] = [
   { name: "nodes", quick: [...SHORT, "--processes", "1"], needsPostgres: true },
   { name: "reads", quick: [...SHORT, "--size", "10000"], onEngines: true },
   { name: "growth", quick: ["--quick"], onEngines: true },
-  { name: "campaign", quick: ["--recipients", "20000"], onEngines: true },
+  { name: "campaign", quick: ["--recipients", "50000"], onEngines: true },
   { name: "start", quick: ["--rounds", "1"] },
   { name: "backup", quick: ["--before", "1000", "--seconds", "1"] },
   { name: "upgrade", quick: ["--quick"], onEngines: true },

@@ -3,7 +3,15 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { print } from "./report.ts";
-import { campaignPlots, growthPlots, overloadPlots, ratiosPlot, readsPlots, soakPlots, type Plots } from "./result-plots.ts";
+import {
+  campaignPlots,
+  growthPlots,
+  overloadPlots,
+  ratiosPlot,
+  readsPlots,
+  soakPlots,
+  type Plots,
+} from "./result-plots.ts";
 import { readResult } from "./targets.ts";
 
 const FOLDER = join(import.meta.dirname, "../docs/performance");

@@ -2,7 +2,14 @@ import type { Clock } from "../lib/clock.ts";
 import { LETTERS_AND_DIGITS, randomText } from "../lib/random.ts";
 import type { Account } from "../model/account.ts";
 import type { AudienceLayout, AudienceRecipient } from "../model/audience.ts";
-import { BATCH_PATH, batchKeyOf, RECIPIENT_ZONE, type Campaign, type SendWindow, type SkippedRow } from "../model/campaign.ts";
+import {
+  BATCH_PATH,
+  batchKeyOf,
+  RECIPIENT_ZONE,
+  type Campaign,
+  type SendWindow,
+  type SkippedRow,
+} from "../model/campaign.ts";
 import type { CampaignContent } from "../model/catalog.ts";
 import { Problem } from "../model/problem.ts";
 import { accept, earlierAnswer, type AcceptDeps } from "../pipeline/accept/accept.ts";
