@@ -31,12 +31,8 @@ const CONNECTIONS = Number(options.connections);
 const BULK_CONNECTIONS = 4;
 const BULK = 1000;
 
-const bulk = JSON.stringify({
-  sender: "HELIOG",
-  to: Array.from({ length: BULK }, (_, index) => String(15_550_200_000 + index)),
-  text: TEXT,
-  type: "PROMO",
-});
+const numbers = Array.from({ length: BULK }, (_, index) => String(15_550_200_000 + index));
+const bulk = JSON.stringify({ sender: "HELIOG", to: numbers, text: TEXT, type: "PROMO" });
 
 /** Templates of about the same length. Every new account has them as samples. */
 const OTHER_CHANNELS = {
@@ -56,6 +52,16 @@ const OTHER_CHANNELS = {
   },
 };
 type OtherChannel = keyof typeof OTHER_CHANNELS;
+
+/** The same recipients without values of their own, as in the bulk of text messages. */
+const OTHER_BULKS: Record<OtherChannel, string> = {
+  chatapp: JSON.stringify({ ...OTHER_CHANNELS.chatapp, to: undefined, recipients: numbers.map((to) => ({ to })) }),
+  rcs: JSON.stringify({
+    ...OTHER_CHANNELS.rcs,
+    number: undefined,
+    recipients: numbers.map((number) => ({ number: `+${number}` })),
+  }),
+};
 
 const bulkRequest = (key: string): string => postRequest(key, "/v1/sms", bulk);
 
@@ -102,6 +108,9 @@ interface Result {
   /** Accepts of the other channels, as a ratio to those of SMS. */
   ratioToSms: Record<OtherChannel, number>;
   bulkRecipientsPerSecond: number;
+  /** Recipients of bulks on the other channels, as a ratio to those of SMS. */
+  bulkChatappToSms: number;
+  bulkRcsToSms: number;
   bulkP50Ms: number;
   bulkP99Ms: number;
   memoryMiB: number;
@@ -117,15 +126,34 @@ async function allowSameText(server: ServerProcess): Promise<void> {
   });
 }
 
+const compareChannel = (channel: OtherChannel, server: ServerProcess): Promise<number> =>
+  compareRequests(server, {
+    sms: sendRequest(server.apiKey, "TRANS"),
+    other: postRequest(server.apiKey, `/v1/${channel}`, JSON.stringify(OTHER_CHANNELS[channel])),
+    connections: CONNECTIONS,
+  });
+
+const compareBulk = (channel: OtherChannel, server: ServerProcess): Promise<number> =>
+  compareRequests(server, {
+    sms: bulkRequest(server.apiKey),
+    other: postRequest(server.apiKey, `/v1/${channel}`, OTHER_BULKS[channel]),
+    connections: BULK_CONNECTIONS,
+  });
+
+interface Compared {
+  sms: string;
+  other: string;
+  connections: number;
+}
+
 /** SMS and the other channel alternate, so that variations of the machine affect both. */
-async function compareChannel(channel: OtherChannel, server: ServerProcess): Promise<number> {
+async function compareRequests(server: ServerProcess, { sms, other, connections }: Compared): Promise<number> {
   const port = portOf(server);
-  const other = postRequest(server.apiKey, `/v1/${channel}`, JSON.stringify(OTHER_CHANNELS[channel]));
-  await measure(port, other, CONNECTIONS, 1);
+  await measure(port, other, connections, 1);
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const sms = await measure(port, sendRequest(server.apiKey, "TRANS"));
-    ratios.push((await measure(port, other)).perSecond / sms.perSecond);
+    const before = await measure(port, sms, connections);
+    ratios.push((await measure(port, other, connections)).perSecond / before.perSecond);
   }
   return median(ratios);
 }
@@ -159,6 +187,8 @@ async function compare(name: string, echoPort: number, server: ServerProcess): P
     p99Ms: median(rounds.map(({ ours }) => ours.p99Ms)),
     ratioToSms: { chatapp: await compareChannel("chatapp", server), rcs: await compareChannel("rcs", server) },
     bulkRecipientsPerSecond: median(bulks.map((measured) => measured.perSecond * BULK)),
+    bulkChatappToSms: await compareBulk("chatapp", server),
+    bulkRcsToSms: await compareBulk("rcs", server),
     bulkP50Ms: median(bulks.map((measured) => measured.p50Ms)),
     bulkP99Ms: median(bulks.map((measured) => measured.p99Ms)),
     memoryMiB: await memoryMiB(server),
@@ -195,7 +225,7 @@ generator.end();
 await cluster?.stop();
 
 print(
-  "\nratio to echo   accepts/s   p50 ms   p99 ms   chat app/SMS   RCS/SMS   bulk recipients/s   bulk p50 ms   memory MiB",
+  "\nratio to echo   accepts/s   p50 ms   p99 ms   chat app/SMS   RCS/SMS   bulk recipients/s   chat app/SMS bulk   RCS/SMS bulk   bulk p50 ms   memory MiB",
 );
 for (const result of results) {
   const cells = [
@@ -206,6 +236,8 @@ for (const result of results) {
     result.ratioToSms.chatapp.toFixed(2).padStart(14),
     result.ratioToSms.rcs.toFixed(2).padStart(9),
     result.bulkRecipientsPerSecond.toFixed(0).padStart(19),
+    result.bulkChatappToSms.toFixed(2).padStart(19),
+    result.bulkRcsToSms.toFixed(2).padStart(14),
     result.bulkP50Ms.toFixed(1).padStart(13),
     (result.memoryAfterMillionMiB ?? result.memoryMiB).toFixed(0).padStart(12),
   ];

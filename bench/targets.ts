@@ -48,6 +48,14 @@ export const TARGETS: readonly Target[] = [
     accepting,
   ),
   ...onBothEngines(
+    { path: "Accept, bulk on RCS, to SMS", ...atLeast(0.8), file: "accept", field: "bulkRcsToSms" },
+    accepting,
+  ),
+  ...onBothEngines(
+    { path: "Accept, bulk on the chat app, to SMS", ...atLeast(0.8), file: "accept", field: "bulkChatappToSms" },
+    accepting,
+  ),
+  ...onBothEngines(
     { path: "Accept, bulk of 1,000", ...below(50, "ms"), file: "accept", field: "bulkP50Ms" },
     accepting,
   ),
