@@ -60,7 +60,17 @@ type HttpMethod = (typeof HTTP_METHODS)[number];
 export const HTTP_BODY_TYPES = ["none", "form", "json", "raw"] as const;
 export type HttpBodyType = (typeof HTTP_BODY_TYPES)[number];
 
-export const HTTP_PRESETS = ["kannel", "twilio", "sinch", "vonage"] as const;
+export const HTTP_PRESETS = [
+  "kannel",
+  "twilio",
+  "sinch",
+  "vonage",
+  "infobip",
+  "exotel",
+  "smsgate",
+  "textbee",
+  "httpsms",
+] as const;
 export type HttpPresetName = (typeof HTTP_PRESETS)[number];
 
 /** Location of a value: the whole text or a field, optionally narrowed by a pattern. */

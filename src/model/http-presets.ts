@@ -1,21 +1,11 @@
-import type { HttpErrorRule, HttpPick, HttpPresetName, HttpSettings } from "./http-connection.ts";
-
-const at = (path: string, pattern: string | null = null): HttpPick => ({ path, pattern });
-const rule = (meaning: HttpErrorRule["meaning"], fits: Partial<Omit<HttpErrorRule, "meaning">>): HttpErrorRule => ({
-  status: null,
-  path: null,
-  pattern: null,
-  equals: null,
-  ...fits,
-  meaning,
-});
-
-type Preset = Partial<Omit<HttpSettings, "preset">>;
+import type { HttpPresetName } from "./http-connection.ts";
+import { httpsms, smsgate, textbee } from "./http-phone-presets.ts";
+import { at, rule, type HttpPreset } from "./http-preset.ts";
 
 /**
  * Kannel `sendsms`. It returns no id, so our own comes back in its receipts. Of a long text only the last part is reported.
  */
-const kannel: Preset = {
+const kannel: HttpPreset = {
   method: "GET",
   path: [
     "/cgi-bin/sendsms?username={{value:username}}&password={{secret:password}}",
@@ -60,7 +50,7 @@ const kannel: Preset = {
 };
 
 /** Twilio Messages: form request, basic authentication, form webhooks. */
-const twilio: Preset = {
+const twilio: HttpPreset = {
   baseUrl: "https://api.twilio.com",
   method: "POST",
   path: "/2010-04-01/Accounts/{{value:accountSid}}/Messages.json",
@@ -112,7 +102,7 @@ const twilio: Preset = {
 };
 
 /** Sinch batches: JSON, bearer token, one receipt per recipient. */
-const sinch: Preset = {
+const sinch: HttpPreset = {
   baseUrl: "https://us.sms.api.sinch.com",
   method: "POST",
   path: "/xms/v1/{{value:servicePlanId}}/batches",
@@ -155,7 +145,7 @@ const sinch: Preset = {
 };
 
 /** Vonage SMS API: every response has status 200 and the result in its body; every part has its own id. */
-const vonage: Preset = {
+const vonage: HttpPreset = {
   baseUrl: "https://rest.nexmo.com",
   method: "POST",
   path: "/sms/json",
@@ -208,5 +198,113 @@ const vonage: Preset = {
   },
 };
 
+/**
+ * Infobip's SMS over `/sms/2/text/advanced`: JSON, an API key, and a host per customer. A rejected message has status 200 and its
+ * reason in the group of its status.
+ */
+const infobip: HttpPreset = {
+  method: "POST",
+  path: "/sms/2/text/advanced",
+  headers: { authorization: "App {{secret:apiKey}}" },
+  bodyType: "json",
+  body: [
+    '{"messages":[{"destinations":[{"to":"{{recipient}}"}],"from":"{{sender}}","text":"{{text}}"',
+    ',"validityPeriod":{{validityMinutes|max:2880}},"notifyUrl":"{{callbackUrl}}","notifyContentType":"application/json"',
+    ',"callbackData":"{{messageId}}"{{?flash}},"flash":true{{/flash}}',
+    '{{?dltEntityId}},"regional":{"indiaDlt":{"principalEntityId":"{{dltEntityId}}","contentTemplateId":"{{dltContentId}}"}}{{/dltEntityId}}',
+    "}]}",
+  ].join(""),
+  success: { statuses: ["2xx"], path: "messages[0].status.groupName", pattern: null, equals: ["PENDING", "DELIVERED"] },
+  id: at("messages[0].messageId"),
+  errorCode: at("messages[0].status.name"),
+  errors: [
+    rule("stop", { path: "messages[0].status.name", equals: ["REJECTED_NOT_ENOUGH_CREDITS"] }),
+    rule("throttle", { path: "messages[0].status.name", equals: ["REJECTED_FLOODING_FILTER"] }),
+    rule("carrier", { path: "messages[0].status.name", equals: ["REJECTED_NETWORK", "REJECTED_ROUTE_NOT_AVAILABLE"] }),
+    rule("refuse", { path: "messages[0].status.groupName", equals: ["REJECTED", "UNDELIVERABLE", "EXPIRED"] }),
+  ],
+  receipts: {
+    each: "results",
+    id: at("messageId"),
+    ref: at("callbackData"),
+    status: at("status.groupName"),
+    states: {
+      PENDING: "enroute",
+      DELIVERED: "delivered",
+      UNDELIVERABLE: "undelivered",
+      EXPIRED: "expired",
+      REJECTED: "rejected",
+    },
+    errorCode: at("error.name", "EC_(*)"),
+    description: at("status.description"),
+    time: at("doneAt"),
+    recipient: at("to"),
+  },
+  inbound: {
+    each: "results",
+    from: at("from"),
+    to: at("to"),
+    text: at("text"),
+    id: at("messageId"),
+    time: at("receivedAt"),
+    charset: null,
+  },
+};
+
+/** Exotel's `Sms/send.json`: a form, basic authentication, form webhooks. */
+const exotel: HttpPreset = {
+  baseUrl: "https://api.exotel.com",
+  method: "POST",
+  path: "/v1/Accounts/{{value:accountSid}}/Sms/send.json",
+  basicAuth: { user: "{{value:apiKey}}", password: "{{secret:apiToken}}" },
+  bodyType: "form",
+  body: [
+    "From={{sender}}&To={{recipient|plus}}&Body={{text}}{{?unicode}}&EncodingType=unicode{{/unicode}}",
+    "{{?dltEntityId}}&DltEntityId={{dltEntityId}}{{/dltEntityId}}{{?dltContentId}}&DltTemplateId={{dltContentId}}{{/dltContentId}}",
+    "&StatusCallback={{callbackUrl}}",
+  ].join(""),
+  id: at("SMSMessage.Sid"),
+  // Our id, because Exotel calls the URL that it was given.
+  callbackQuery: "ref={{messageId}}",
+  receipts: {
+    each: null,
+    id: at("SmsSid"),
+    ref: at("ref"),
+    status: at("Status"),
+    states: {
+      queued: "enroute",
+      sending: "enroute",
+      submitted: "enroute",
+      sent: "delivered",
+      failed: "undelivered",
+      "failed-dnd": "rejected",
+      failed_dnd: "rejected",
+    },
+    errorCode: at("DetailedStatusCode"),
+    description: at("DetailedStatus"),
+    time: null,
+    recipient: at("To"),
+  },
+  inbound: {
+    each: null,
+    from: at("From"),
+    to: at("To"),
+    text: at("Body"),
+    id: at("SmsSid"),
+    time: null,
+    charset: null,
+  },
+};
+
 /** Requests of well-known providers; only names and secrets are missing. */
-export const PRESETS: Readonly<Record<HttpPresetName, Preset>> = { kannel, twilio, sinch, vonage };
+export const PRESETS: Readonly<Record<HttpPresetName, HttpPreset>> = {
+  kannel,
+  twilio,
+  sinch,
+  vonage,
+  infobip,
+  exotel,
+  smsgate,
+  textbee,
+  httpsms,
+};

@@ -32,6 +32,23 @@ const CONNECTIONS: Readonly<Record<string, object>> = {
     adapter: "http",
     http: { preset: "vonage", values: { apiKey: "k" }, secrets: { apiSecret: "secret" } },
   },
+  infobip: {
+    adapter: "http",
+    http: { preset: "infobip", baseUrl: "https://abc12.api.infobip.com", secrets: { apiKey: "secret" } },
+  },
+  exotel: {
+    adapter: "http",
+    http: { preset: "exotel", values: { accountSid: "shop", apiKey: "k" }, secrets: { apiToken: "secret" } },
+  },
+  smsgate: {
+    adapter: "http",
+    http: { preset: "smsgate", values: { username: "u" }, secrets: { password: "secret" } },
+  },
+  textbee: {
+    adapter: "http",
+    http: { preset: "textbee", values: { deviceId: "d" }, secrets: { apiKey: "secret" } },
+  },
+  httpsms: { adapter: "http", http: { preset: "httpsms", secrets: { apiKey: "secret" } } },
   whatsapp: {
     adapter: "whatsapp",
     whatsapp: {

@@ -26,7 +26,7 @@ export interface GatewayMessage {
   fields: Readonly<Record<string, string>>;
 }
 
-type Shape = "kannel" | "twilio" | "sinch" | "vonage";
+type Shape = "kannel" | "twilio" | "sinch" | "vonage" | "infobip" | "exotel" | "smsgate" | "textbee" | "httpsms";
 
 /** Expected credentials. */
 export const ACCOUNT = { name: "acct1", secret: "s3cret & more" };
@@ -65,6 +65,8 @@ export class FakeGateway {
   /** Responses to its callbacks. */
   readonly answers: { status: number; text: string }[] = [];
   requests = 0;
+  /** URL for the events of services whose requests have none. */
+  webhook: string | null = null;
   #misbehaviour: Misbehaviour | null = null;
   #isClosed = false;
   readonly #options: Required<Options>;
@@ -127,6 +129,11 @@ export class FakeGateway {
     if (pathname === `/2010-04-01/Accounts/${ACCOUNT.name}/Messages.json`) return this.#twilio(heard);
     if (pathname === `/xms/v1/${ACCOUNT.name}/batches`) return this.#sinch(heard);
     if (pathname === "/sms/json") return this.#vonage(heard);
+    if (pathname === "/sms/2/text/advanced") return this.#infobip(heard);
+    if (pathname === `/v1/Accounts/${ACCOUNT.name}/Sms/send.json`) return this.#exotel(heard);
+    if (pathname === "/3rdparty/v1/messages") return this.#smsgate(heard);
+    if (pathname === `/api/v1/gateway/devices/${ACCOUNT.name}/send-sms`) return this.#textbee(heard);
+    if (pathname === "/v1/messages/send") return this.#httpsms(heard);
     return { status: 404, text: "Nothing is here" };
   }
 
@@ -198,11 +205,8 @@ export class FakeGateway {
   #sinch({ method, headers, body }: Heard): Answer {
     if (method !== "POST") return { status: 405 };
     if (headers.authorization !== `Bearer ${ACCOUNT.secret}`) return { status: 401, text: "" };
-    if (!headers["content-type"]?.startsWith("application/json")) this.faults.push("the body has no JSON content type");
-    const batch = JSON.parse(body) as Record<string, unknown>;
-    const fields = Object.fromEntries(
-      Object.entries(batch).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]),
-    );
+    const batch = this.#json(headers, body);
+    const fields = flat(batch);
     const known = ["from", "to", "body", "expire_at", "delivery_report", "callback_url", "client_reference", "flash_message"]; // prettier-ignore
     this.#check(fields, known, ["from", "to", "body"]);
     const [to = ""] = batch["to"] as string[];
@@ -267,6 +271,169 @@ export class FakeGateway {
     return { status: 200, json: { "message-count": String(parts), messages } };
   }
 
+  #infobip({ method, headers, body }: Heard): Answer {
+    const fault = (status: number, messageId: string): Answer => ({
+      status,
+      json: { requestError: { serviceException: { messageId, text: "No" } } },
+    });
+    if (method !== "POST") return { status: 405 };
+    if (headers.authorization !== `App ${ACCOUNT.secret}`) return fault(401, "UNAUTHORIZED");
+    const { messages } = this.#json(headers, body) as { messages: Record<string, unknown>[] };
+    const fields = flat(messages[0] ?? {});
+    const known = ["destinations", "from", "text", "validityPeriod", "notifyUrl", "notifyContentType", "callbackData", "flash", "regional"]; // prettier-ignore
+    this.#check(fields, known, ["destinations", "text"]);
+    const [{ to = "" } = {}] = (messages[0]?.["destinations"] ?? []) as { to?: string }[];
+    if (Number(fields["validityPeriod"]) > 2880) this.faults.push("validityPeriod is above two days");
+    const scripted = scriptedOutcomeOf(to);
+    const answer = (groupName: string, name: string, messageId: string): Answer => ({
+      status: 200,
+      json: { messages: [{ to, messageId, status: { groupId: 1, groupName, id: 26, name, description: "Said so" } }] },
+    });
+    if (scripted.submit === "busy") return fault(429, "TOO_MANY_REQUESTS");
+    const id = newId(Date.now());
+    if (scripted.submit === "refused") return answer("REJECTED", "REJECTED_DESTINATION", id);
+    const { from = "", text = "", notifyUrl = null } = fields;
+    const message = this.#take({ shape: "infobip", id, to, from, text, callbackUrl: notifyUrl, fields });
+    this.#reportAll(message, scripted.reports, ({ state, errorCode }) => {
+      const groupName = state === "delivered" ? "DELIVERED" : state === "enroute" ? "PENDING" : "UNDELIVERABLE";
+      const name = state === "undelivered" ? `EC_${errorCode ?? "X"}` : "NO_ERROR";
+      return jsonCall(notifyUrl ?? "", {
+        results: [
+          {
+            messageId: id,
+            to,
+            doneAt: new Date().toISOString().replace("Z", "+0000"),
+            status: { groupId: 3, groupName, id: 5, name: groupName, description: "Said so" },
+            error: { groupId: 0, groupName: "OK", id: 0, name, permanent: false },
+            callbackData: fields["callbackData"],
+          },
+        ],
+      });
+    });
+    return answer("PENDING", "PENDING_ACCEPTED", id);
+  }
+
+  #exotel({ method, headers, body }: Heard): Answer {
+    const fault = (status: number): Answer => ({ status, json: { RestException: { Status: status, Message: "No" } } });
+    const basic = `Basic ${Buffer.from(`${ACCOUNT.name}:${ACCOUNT.secret}`).toString("base64")}`;
+    if (method !== "POST") return { status: 405 };
+    if (headers.authorization !== basic) return fault(401);
+    const fields = this.#form(headers, body);
+    const known = ["From", "To", "Body", "EncodingType", "DltEntityId", "DltTemplateId", "SmsType", "CustomField", "Priority", "StatusCallback"]; // prettier-ignore
+    this.#check(fields, known, ["From", "To", "Body"]);
+    const { From = "", To = "", Body = "", StatusCallback = null } = fields;
+    const scripted = scriptedOutcomeOf(To.slice(1));
+    if (scripted.submit === "refused") return fault(400);
+    if (scripted.submit === "busy") return fault(429);
+    const id = newId(Date.now()).replaceAll("-", "");
+    const callbackUrl = StatusCallback;
+    const message = this.#take({ shape: "exotel", id, to: To, from: From, text: Body, callbackUrl, fields });
+    this.#reportAll(message, scripted.reports, ({ state, errorCode }) => ({
+      url: StatusCallback ?? "",
+      contentType: "application/x-www-form-urlencoded",
+      body: new URLSearchParams({
+        SmsSid: id,
+        To,
+        Status: state === "delivered" ? "sent" : state === "enroute" ? "submitted" : "failed",
+        DetailedStatus: "SAID_SO",
+        DetailedStatusCode: errorCode ?? "20005",
+      }).toString(),
+    }));
+    return { status: 200, json: { SMSMessage: { Sid: id, To, From, Body, Status: "queued" } } };
+  }
+
+  #smsgate({ method, headers, body }: Heard): Answer {
+    const basic = `Basic ${Buffer.from(`${ACCOUNT.name}:${ACCOUNT.secret}`).toString("base64")}`;
+    if (method !== "POST") return { status: 405 };
+    if (headers.authorization !== basic) return { status: 401, json: { message: "Unauthorized" } };
+    const given = this.#json(headers, body);
+    const fields = flat(given);
+    this.#check(fields, ["textMessage", "phoneNumbers", "ttl", "withDeliveryReport"], ["textMessage", "phoneNumbers"]);
+    if (fields["withDeliveryReport"] !== "true") this.faults.push("withDeliveryReport is not true");
+    if (!Number.isInteger(given["ttl"])) this.faults.push("ttl is no number");
+    const [to = ""] = given["phoneNumbers"] as string[];
+    const { text = "" } = given["textMessage"] as { text?: string };
+    const event = (id: string, { state, errorCode }: ScriptedReceipt): object => ({
+      deviceId: "device-1",
+      event: state === "delivered" ? "sms:delivered" : state === "enroute" ? "sms:sent" : "sms:failed",
+      id: newId(Date.now()),
+      payload: { messageId: id, recipient: to, ...(state === "undelivered" && { reason: errorCode ?? "no" }) },
+      webhookId: "hook-1",
+    });
+    const answer = (id: string): Answer => ({ status: 202, json: { id, deviceId: "device-1", state: "Pending" } });
+    return this.#byPhone({ shape: "smsgate", to, text, fields, event, answer });
+  }
+
+  #textbee({ method, headers, body }: Heard): Answer {
+    if (method !== "POST") return { status: 405 };
+    if (headers["x-api-key"] !== ACCOUNT.secret) return { status: 401, json: { error: "Unauthorized" } };
+    const given = this.#json(headers, body);
+    const fields = flat(given);
+    this.#check(fields, ["recipients", "message", "simSubscriptionId", "scheduledAt"], ["recipients", "message"]);
+    const [to = ""] = given["recipients"] as string[];
+    const event = (smsBatchId: string, { state, errorCode }: ScriptedReceipt): object => ({
+      smsId: newId(Date.now()),
+      smsBatchId,
+      message: fields["message"],
+      deviceId: ACCOUNT.name,
+      webhookEvent: state === "delivered" ? "MESSAGE_DELIVERED" : "MESSAGE_SENT",
+      status: state === "delivered" ? "delivered" : state === "enroute" ? "sent" : "failed",
+      recipient: to,
+      ...(state === "undelivered" && { errorCode: errorCode ?? "1", errorMessage: "Said so" }),
+    });
+    const answer = (smsBatchId: string): Answer => ({ status: 201, json: { data: { success: true, smsBatchId } } });
+    return this.#byPhone({ shape: "textbee", to, text: fields["message"] ?? "", fields, event, answer });
+  }
+
+  #httpsms({ method, headers, body }: Heard): Answer {
+    if (method !== "POST") return { status: 405 };
+    if (headers["x-api-key"] !== ACCOUNT.secret) return { status: 401, json: { status: "error", message: "No" } };
+    const fields = flat(this.#json(headers, body));
+    this.#check(fields, ["content", "from", "to", "request_id", "encrypted", "sim"], ["content", "from", "to"]);
+    const { content = "", from = "", to = "" } = fields;
+    const event = (id: string, { state, errorCode }: ScriptedReceipt): object => ({
+      specversion: "1.0",
+      id: newId(Date.now()),
+      type:
+        state === "delivered"
+          ? "message.phone.delivered"
+          : state === "enroute"
+            ? "message.phone.sent"
+            : "message.send.failed",
+      data: {
+        id,
+        request_id: fields["request_id"],
+        owner: from,
+        contact: to,
+        content,
+        timestamp: new Date().toISOString(),
+        ...(state === "undelivered" && { error_message: errorCode ?? "no" }),
+      },
+    });
+    const answer = (id: string): Answer => ({
+      status: 200,
+      json: { status: "success", message: "queued", data: { id } },
+    });
+    return this.#byPhone({ shape: "httpsms", from, to, text: content, fields, event, answer });
+  }
+
+  /** A service whose events go to a webhook that was registered before. */
+  #byPhone({ shape, from = "", to, text, fields, event, answer }: PhoneService): Answer {
+    if (!/^\+[1-9]\d{6,14}$/.test(to)) this.faults.push(`${to} is no number`);
+    const scripted = scriptedOutcomeOf(to.slice(1));
+    if (scripted.submit === "refused") return { status: 400, json: { message: "No" } };
+    if (scripted.submit === "busy") return { status: 429, json: { message: "Slower" } };
+    const id = newId(Date.now());
+    const message = this.#take({ shape, id, to, from, text, callbackUrl: this.webhook, fields });
+    this.#reportAll(message, scripted.reports, (report) => jsonCall(this.webhook ?? "", event(id, report)));
+    return answer(id);
+  }
+
+  #json(headers: Heard["headers"], body: string): Record<string, unknown> {
+    if (!headers["content-type"]?.startsWith("application/json")) this.faults.push("the body has no JSON content type");
+    return JSON.parse(body) as Record<string, unknown>;
+  }
+
   #form(headers: Heard["headers"], body: string): Record<string, string> {
     if (headers["content-type"] !== "application/x-www-form-urlencoded")
       this.faults.push("the body has no form content type");
@@ -276,7 +443,7 @@ export class FakeGateway {
   #check(fields: Readonly<Record<string, string>>, known: readonly string[], required: readonly string[]): void {
     for (const name of Object.keys(fields)) if (!known.includes(name)) this.faults.push(`${name} is no field`);
     for (const name of required) if ((fields[name] ?? "") === "") this.faults.push(`${name} is missing`);
-    for (const name of ["dlr-url", "StatusCallback", "callback_url", "callback"])
+    for (const name of ["dlr-url", "StatusCallback", "callback_url", "callback", "notifyUrl"])
       if (fields[name] !== undefined && !URL.canParse(fields[name])) this.faults.push(`${name} is no address`);
   }
 
@@ -318,6 +485,24 @@ export class FakeGateway {
     this.#timers.add(timer);
   }
 }
+
+interface PhoneService extends Pick<GatewayMessage, "shape" | "to" | "text" | "fields"> {
+  from?: string;
+  event(id: string, report: ScriptedReceipt): object;
+  answer(id: string): Answer;
+}
+
+/** A JSON object as text fields. */
+const flat = (given: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]),
+  );
+
+const jsonCall = (url: string, body: object): Call => ({
+  url,
+  contentType: "application/json",
+  body: JSON.stringify(body),
+});
 
 interface Call {
   url: string;

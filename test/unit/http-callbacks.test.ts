@@ -5,7 +5,7 @@ import { createHttpCarrier } from "../../src/carriers/http/carrier.ts";
 import type { PlatformAnswer, PlatformWebhook } from "../../src/carriers/http-platform.ts";
 import { isSameButForTime } from "../../src/lib/ids.ts";
 import { createLog } from "../../src/lib/log.ts";
-import { HTTP_DEFAULTS, type HttpSecrets, type HttpSettings } from "../../src/model/http-connection.ts";
+import { HTTP_DEFAULTS, HTTP_PRESETS, type HttpSecrets, type HttpSettings } from "../../src/model/http-connection.ts";
 import { PRESETS } from "../../src/model/http-presets.ts";
 import type { Receipt } from "../../src/model/receipt.ts";
 import { MovedClock } from "../support/moved-clock.ts";
@@ -47,10 +47,10 @@ async function open(
       ...HTTP_DEFAULTS,
       ...PRESETS[preset],
       baseUrl: "http://127.0.0.1:1",
-      values: { username: "u", accountSid: "a", servicePlanId: "p", apiKey: "k" },
+      values: { username: "u", accountSid: "a", servicePlanId: "p", apiKey: "k", deviceId: "d" },
       ...changes,
     },
-    secrets: { password: "p", authToken: "t", apiToken: "t", apiSecret: "s", callback: KEY, ...secrets },
+    secrets: { password: "p", authToken: "t", apiToken: "t", apiSecret: "s", apiKey: "k", callback: KEY, ...secrets },
     messagesPerSecond: () => null,
     egress: openHttpClient(),
     callbackUrl: () => "https://us.example/callback",
@@ -117,6 +117,72 @@ describe("a receipt webhook", () => {
     const { call, receipts } = await open("kannel");
     await call(`key=${KEY}&ref=${MESSAGE_ID}&type=${type}`);
     expect(receipts).toMatchObject([{ state }]);
+  });
+
+  // From Infobip's page "Receive outbound SMS message report".
+  test.each([
+    ["DELIVERED", "NO_ERROR", { state: "delivered", errorCode: null }],
+    ["UNDELIVERABLE", "EC_ABSENT_SUBSCRIBER", { state: "undelivered", errorCode: "ABSENT_SUBSCRIBER" }],
+    ["EXPIRED", "EC_MESSAGE_EXPIRED", { state: "expired" }],
+    ["REJECTED", "EC_ILLEGAL_NUMBER", { state: "rejected" }],
+    ["PENDING", "NO_ERROR", { state: "enroute" }],
+  ])("Infobip reports the group %s with the error %s", async (groupName, name, expected) => {
+    const { call, receipts, clock } = await open("infobip");
+    const doneAt = new Date(clock.now() - 4000).toISOString().replace("Z", "+0000");
+    const status = { groupId: 3, groupName, id: 5, name: groupName, description: "Said so" };
+    const error = { groupId: 0, groupName: "OK", id: 0, name, description: "", permanent: false };
+    const result = { messageId: "M1", to: "15550100100", doneAt, smsCount: 1, status, error, callbackData: MESSAGE_ID };
+    await call(json({ results: [result, { ...result, messageId: "M2" }] }));
+    expect(receipts).toMatchObject([
+      { carrierMessageId: "M1", ref: REF, recipient: "15550100100", at: clock.now() - 4000, ...expected },
+      { carrierMessageId: "M2" },
+    ]);
+  });
+
+  // From Exotel's page "SMS status callback".
+  test.each([
+    ["sent", "delivered"],
+    ["submitted", "enroute"],
+    ["failed", "undelivered"],
+    ["failed-dnd", "rejected"],
+  ])("Exotel's status %s is %s", async (Status, state) => {
+    const { call, receipts } = await open("exotel");
+    const fields = { SmsSid: "S1", To: "+15550100100", Status, DetailedStatus: "X", DetailedStatusCode: "20005" };
+    await call(form(fields, `key=${KEY}&ref=${MESSAGE_ID}`));
+    expect(receipts).toMatchObject([{ carrierMessageId: "S1", ref: REF, state, errorCode: "20005" }]);
+  });
+
+  test.each([
+    ["smsgate", { event: "sms:delivered", payload: { messageId: "P1" } }, { state: "delivered" }],
+    ["smsgate", { event: "sms:sent", payload: { messageId: "P1" } }, { state: "enroute" }],
+    [
+      "smsgate",
+      { event: "sms:failed", payload: { messageId: "P1", reason: "no service" } },
+      { state: "undelivered", description: "no service" },
+    ],
+    ["textbee", { smsId: "x", smsBatchId: "P1", status: "delivered", message: "Hi" }, { state: "delivered" }],
+    ["textbee", { smsId: "x", smsBatchId: "P1", status: "sent", message: "Hi" }, { state: "enroute" }],
+    [
+      "textbee",
+      { smsBatchId: "P1", status: "failed", errorCode: "4", errorMessage: "no service" },
+      { state: "undelivered", errorCode: "4", description: "no service" },
+    ],
+    ["httpsms", { type: "message.phone.sent", data: { id: "P1", contact: "+1" } }, { state: "enroute" }],
+    [
+      "httpsms",
+      { type: "message.phone.delivered", data: { id: "P1", request_id: MESSAGE_ID, content: "Hi" } },
+      { state: "delivered", ref: REF },
+    ],
+    [
+      "httpsms",
+      { type: "message.send.failed", data: { id: "P1", error_message: "no service" } },
+      { state: "undelivered", description: "no service" },
+    ],
+  ] as const)("%s reports %j", async (preset, event, expected) => {
+    const { call, receipts, inbound } = await open(preset);
+    expect(await call(json(event))).toMatchObject({ status: 200 });
+    expect(receipts).toMatchObject([{ carrierMessageId: "P1", ...expected }]);
+    expect(inbound).toEqual([]);
   });
 
   test("Twilio sends it as a form with its id and ours", async () => {
@@ -331,6 +397,35 @@ describe("the charset of an inbound message", () => {
 });
 
 describe("an inbound message", () => {
+  // A service of a phone sends texts and reports to one webhook, and names both events in one field.
+  test.each([
+    [
+      "smsgate",
+      {
+        event: "sms:received",
+        deviceId: "device-1",
+        payload: { messageId: "I1", message: "Hi", sender: "+15550100100", recipient: null, simNumber: 1 },
+      },
+      "device-1",
+    ],
+    ["textbee", { smsId: "I1", deviceId: "device-1", message: "Hi", sender: "+15550100100" }, "device-1"],
+    [
+      "httpsms",
+      {
+        type: "message.phone.received",
+        data: { message_id: "I1", owner: "+14155550100", contact: "+15550100100", content: "Hi" },
+      },
+      "14155550100",
+    ],
+    ["exotel", { SmsSid: "I1", From: "+15550100100", To: "EXO", Body: "Hi" }, "EXO"],
+    ["infobip", { results: [{ messageId: "I1", from: "15550100100", to: "EXO", text: "Hi" }] }, "EXO"],
+  ] as const)("%s passes it on in %j", async (preset, event, to) => {
+    const { call, receipts, inbound } = await open(preset);
+    await call(json(event));
+    expect(inbound).toMatchObject([{ from: "15550100100", to, content: { kind: "text", text: "Hi" } }]);
+    expect(receipts).toEqual([]);
+  });
+
   test("an inbound message comes to the same URL", async () => {
     const { call, inbound, receipts } = await open("twilio");
     const fields = {
@@ -566,7 +661,7 @@ describe("an unauthenticated webhook is refused", () => {
 
 describe("arbitrary webhooks", () => {
   const CALLS = repetitions(10_000, 100_000);
-  const PIECES = ["", "&", "=", "%", "%zz", "key=", `key=${KEY.slice(0, 5)}`, "ref=", MESSAGE_ID, "type=1", "MessageSid=SM1", "MessageStatus=delivered", "status", "batch_id", "client_reference", "{", "}", "[", "]", '"', ":", ",", "null", "1e999", "\\u0000", "\uFFFD", "__proto__", "constructor", "results", "é", "\0", "a".repeat(300)]; // prettier-ignore
+  const PIECES = ["", "&", "=", "%", "%zz", "key=", `key=${KEY.slice(0, 5)}`, "ref=", MESSAGE_ID, "type=1", "MessageSid=SM1", "MessageStatus=delivered", "status", "batch_id", "client_reference", "{", "}", "[", "]", '"', ":", ",", "null", "1e999", "\\u0000", "\uFFFD", "__proto__", "constructor", "results", "payload", "event", "data", "smsBatchId", "é", "\0", "a".repeat(300)]; // prettier-ignore
   const HEADERS = [{}, { "content-type": "application/json" }, { "content-type": "application/x-www-form-urlencoded" }, { "x-signature": "v=00" }, { "content-type": ["a", "b"] }]; // prettier-ignore
 
   /** A fixed seed, so that failures are reproducible. */
@@ -632,7 +727,7 @@ describe("arbitrary webhooks", () => {
   });
 
   test("with the secret none throws", async () => {
-    const lines = [await open("kannel"), await open("twilio"), await open("sinch"), await open("vonage")];
+    const lines = await Promise.all(HTTP_PRESETS.map((preset) => open(preset)));
     const next = random(17);
     const statuses = new Set<number>();
     for (let each = 0; each < CALLS; each += 1) {

@@ -58,10 +58,17 @@ async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise
       ...PRESETS[preset],
       preset,
       baseUrl: gateway.url,
-      values: { username: name, accountSid: name, servicePlanId: name, apiKey: name },
+      values: { username: name, accountSid: name, servicePlanId: name, apiKey: name, deviceId: name },
       ...settings,
     },
-    secrets: { password: secret, authToken: secret, apiToken: secret, apiSecret: secret, callback: KEY },
+    secrets: {
+      password: secret,
+      authToken: secret,
+      apiToken: secret,
+      apiSecret: secret,
+      apiKey: secret,
+      callback: KEY,
+    },
     messagesPerSecond: () => null,
     egress,
     callbackUrl: () => endpoint.url,
@@ -71,6 +78,7 @@ async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise
     metrics: { carrierErrors: (_, code) => ({ inc: () => void counted.push(code) }) },
   });
   endpoint.carrier = carrier;
+  gateway.webhook = `${endpoint.url}?key=${KEY}`;
   return {
     gateway,
     carrier,
@@ -111,6 +119,9 @@ describe.each(HTTP_PRESETS)("an HTTP carrier with the preset %s fulfils the carr
   });
 });
 
+/** The card of the phone is the sender. */
+const WITHOUT_SENDER: ReadonlySet<string> = new Set(["smsgate", "textbee"]);
+
 describe("an HTTP carrier", () => {
   let trial: Trial;
   const open = async (...given: Parameters<typeof openTrial>): Promise<Trial> => {
@@ -126,7 +137,7 @@ describe("an HTTP carrier", () => {
     expect(await carrier.submit(message)).toMatchObject({ kind: "taken" });
     expect(gateway.faults).toEqual([]);
     const [taken] = gateway.taken;
-    expect(taken).toMatchObject({ from: "HELIOG", text: WORDS });
+    expect(taken).toMatchObject({ from: WITHOUT_SENDER.has(preset) ? "" : "HELIOG", text: WORDS });
     expect(taken?.to).toMatch(/^\+?15550100100$/);
     const url = new URL(taken?.callbackUrl ?? "");
     expect(url.searchParams.get("key")).toBe(KEY);
@@ -187,6 +198,58 @@ describe("an HTTP carrier", () => {
       client_reference: messageIdOf(message),
       flash_message: "true",
     });
+  });
+
+  // From Infobip's reference of "/sms/2/text/advanced".
+  test("infobip: the request, field by field", async () => {
+    const { carrier, gateway, endpoint } = await open("infobip");
+    const dlt = { entityId: "1701", contentId: "1107" };
+    const message = messageTo("15550100100", { flash: true, dlt }, { expiresAt: Date.now() + 900_000_000 });
+    await carrier.submit(message);
+    expect(gateway.taken[0]?.fields).toEqual({
+      destinations: '[{"to":"15550100100"}]',
+      from: "HELIOG",
+      text: "Hello",
+      validityPeriod: "2880",
+      notifyUrl: `${endpoint.url}?key=${KEY}`,
+      notifyContentType: "application/json",
+      callbackData: messageIdOf(message),
+      flash: "true",
+      regional: '{"indiaDlt":{"principalEntityId":"1701","contentTemplateId":"1107"}}',
+    });
+  });
+
+  // From Exotel's page "Send SMS".
+  test("exotel: the request, field by field", async () => {
+    const { carrier, gateway, endpoint } = await open("exotel");
+    const dlt = { entityId: "1701", contentId: "1107" };
+    const message = messageTo("15550100100", { encoding: "ucs2", dlt });
+    await carrier.submit(message);
+    expect(gateway.taken[0]?.fields).toEqual({
+      From: "HELIOG",
+      To: "+15550100100",
+      Body: "Hello",
+      EncodingType: "unicode",
+      DltEntityId: "1701",
+      DltTemplateId: "1107",
+      StatusCallback: `${endpoint.url}?key=${KEY}&ref=${messageIdOf(message)}`,
+    });
+  });
+
+  // From the documentation of SMSGate's API, textbee's source of the send operation, and httpSMS's API reference.
+  test.each([
+    [
+      "smsgate",
+      { textMessage: '{"text":"Hello"}', phoneNumbers: '["+15550100100"]', ttl: "600", withDeliveryReport: "true" },
+    ],
+    ["textbee", { recipients: '["+15550100100"]', message: "Hello" }],
+    ["httpsms", { content: "Hello", from: "+14155550100", to: "+15550100100", request_id: expect.any(String) }],
+  ] as const)("%s: the request, field by field", async (preset, fields) => {
+    const { carrier, gateway } = await open(preset);
+    const message = messageTo("15550100100", {}, { sender: "14155550100", expiresAt: Date.now() + 600_999 });
+    await carrier.submit(message);
+    expect(gateway.taken[0]?.fields).toEqual(fields);
+    if (preset === "httpsms") expect(gateway.taken[0]?.fields["request_id"]).toBe(messageIdOf(message));
   });
 
   test("vonage: a long text has an id per part, and its receipts do not stand for the message", async () => {

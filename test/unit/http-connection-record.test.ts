@@ -58,6 +58,11 @@ const ACCOUNTS: Readonly<Record<string, HttpFields>> = {
   twilio: { values: { accountSid: "AC1" }, secrets: { authToken: "t" } },
   sinch: { values: { servicePlanId: "p" }, secrets: { apiToken: "t" } },
   vonage: { values: { apiKey: "k" }, secrets: { apiSecret: "s" } },
+  infobip: { baseUrl: "https://abc12.api.infobip.com", secrets: { apiKey: "k" } },
+  exotel: { values: { accountSid: "shop", apiKey: "k" }, secrets: { apiToken: "t" } },
+  smsgate: { values: { username: "u" }, secrets: { password: "p" } },
+  textbee: { values: { deviceId: "d" }, secrets: { apiKey: "k" } },
+  httpsms: { secrets: { apiKey: "k" } },
 };
 
 describe("a preset", () => {

@@ -51,6 +51,9 @@ export function createReceiver(deps: ReceiveDeps): (webhook: ParsedWebhook) => I
   const { receipts, inbound } = deps.settings;
   const readReceipt = receipts && receiptReader(deps, receipts);
   const readInbound = inbound && inboundReader(deps, inbound);
+  const findStatus = finder(receipts?.status ?? null, ID_MAX);
+  const states = new Set(Object.keys(receipts?.states ?? {}).map((word) => word.toLowerCase()));
+  const isKnownState = (fields: ResponseParts): boolean => states.has(findStatus(fields)?.toLowerCase() ?? "");
   return function* (webhook) {
     const receiptEntries = new Set(receipts ? webhook.entries(receipts.each) : []);
     const inboundEntries = new Set(inbound ? webhook.entries(inbound.each) : []);
@@ -60,10 +63,12 @@ export function createReceiver(deps: ReceiveDeps): (webhook: ParsedWebhook) => I
       for (const entry of all.slice(from, from + SLICE)) {
         const fields = webhook.fieldsOf(entry);
         const receipt = receiptEntries.has(entry) ? readReceipt?.(fields) : null;
-        // An entry with a status is a receipt, even if it also contains a phone number.
-        const text = !receipt && inboundEntries.has(entry) ? readInbound?.(fields) : null;
-        if (receipt) events.receipts.push(receipt);
+        // An entry with a status is a receipt, even if it also contains a phone number. With a status that the connection does
+        // not know it is an inbound message, if it is a whole one: some providers name every event in the same field.
+        const isInbound = inboundEntries.has(entry) && !(receipt && isKnownState(fields));
+        const text = isInbound ? readInbound?.(fields) : null;
         if (text) events.inbound.push(text);
+        else if (receipt) events.receipts.push(receipt);
       }
       yield events;
     }

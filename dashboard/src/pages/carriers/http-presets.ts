@@ -39,6 +39,41 @@ export const HTTP_PRESETS: readonly HttpPreset[] = [
     values: { apiKey: t("API key") },
     secrets: { apiSecret: t("API secret") },
   },
+  {
+    value: "infobip",
+    label: "Infobip",
+    baseUrl: null,
+    values: {},
+    secrets: { apiKey: t("API key") },
+  },
+  {
+    value: "exotel",
+    label: "Exotel",
+    baseUrl: "https://api.exotel.com",
+    values: { accountSid: t("Account SID"), apiKey: t("API key") },
+    secrets: { apiToken: t("API token") },
+  },
+  {
+    value: "smsgate",
+    label: "SMSGate",
+    baseUrl: "https://api.sms-gate.app",
+    values: { username: t("User name") },
+    secrets: { password: t("Password") },
+  },
+  {
+    value: "textbee",
+    label: "textbee",
+    baseUrl: "https://api.textbee.dev",
+    values: { deviceId: t("Device ID") },
+    secrets: { apiKey: t("API key") },
+  },
+  {
+    value: "httpsms",
+    label: "httpSMS",
+    baseUrl: "https://api.httpsms.com",
+    values: {},
+    secrets: { apiKey: t("API key") },
+  },
 ];
 
 export const presetOf = (preset: unknown): HttpPreset | undefined => HTTP_PRESETS.find(({ value }) => value === preset);
