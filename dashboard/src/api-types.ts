@@ -49,7 +49,10 @@ export interface Suggestion {
   text: string;
   data: string;
   url?: string;
+  webview?: string;
   number?: string;
+  message?: string;
+  recording?: string;
   label?: string;
   title?: string;
 }
@@ -58,6 +61,10 @@ export interface Card {
   title: string;
   description: string;
   fileUrl: string | null;
+  thumbnailUrl?: string;
+  height?: string;
+  orientation?: string;
+  imageSide?: string;
   suggestions: readonly Suggestion[];
 }
 

@@ -128,9 +128,16 @@ export interface Carrier {
   handleWebhook?(webhook: PlatformWebhook): Promise<PlatformAnswer>;
   /** Lists the templates that the platform stores for the account; absent if it stores none. */
   templates?(): Promise<PulledTemplates>;
+  /** Asks the platform which numbers a sender reaches; absent if it cannot be asked. Numbers are digits, without plus. */
+  reach?(sender: string, numbers: readonly string[]): Promise<ReachOutcome>;
   /** State of the connection on this node; absent if there is none to show. */
   state?(): CarrierState;
 }
+
+/** Result of asking a platform which numbers it reaches. */
+export type ReachOutcome =
+  | { kind: "known"; reachable: ReadonlySet<string> }
+  | { kind: "failed"; code: string | null; description: string };
 
 /** State of a carrier connection, as seen by one node. */
 export interface CarrierState {

@@ -10,6 +10,7 @@ import { botRoutes } from "./admin/bots.ts";
 import { getCallback, listCallbacks, resendCallback } from "./admin/callbacks.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./admin/campaigns.ts";
 import { carrierRoutes } from "./admin/carriers.ts";
+import { reachOfCarrier } from "./admin/carrier-reach.ts";
 import { sendThroughCarrier } from "./admin/carrier-send.ts";
 import { pullCarrierTemplates } from "./admin/carrier-templates.ts";
 import { carrierStateRoutes } from "./admin/carrier-state.ts";
@@ -213,6 +214,7 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["GET",    "/api/carriers/:id/state",                     "manage",  "viewer", carrierStateRoutes],
   ["POST",   "/api/carriers/:id/test",                      "manage",  "member", carrierStateRoutes],
   ["POST",   "/api/carriers/:id/send",                      "manage",  "owner",  sendThroughCarrier],
+  ["POST",   "/api/carriers/:id/reach",                     "manage",  "member", reachOfCarrier],
   ["POST",   "/api/carriers/:id/templates",                 "manage",  "member", pullCarrierTemplates],
   ["POST",   "/hooks/:carrierId",                           "-",       "public", carrierCallbackRoutes],
   ["GET",    "/hooks/:carrierId",                           "-",       "public", carrierCallbackRoutes],

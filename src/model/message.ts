@@ -116,7 +116,7 @@ export const ERASED: ErasedContent = { text: "", erased: true };
 
 /** The text by which two messages count as duplicates: the message text, or the template name for cards. */
 export function textOf(content: MessageContent): string {
-  if (content.text === "" && isRcs(content)) return content.templateName;
+  if (content.text === "" && isRcs(content)) return content.templateName ?? "";
   return isSms(content) && needsSmpp(content)
     ? [content.udh, content.waiting, content.protocolId, content.text].join(" ")
     : content.text;

@@ -18,6 +18,8 @@ export interface RbmSettings {
   ttlSeconds: Readonly<Record<RouteClass, number>>;
   /** True to send the traffic type of messages. */
   trafficTypes: boolean;
+  /** True to let the platform fetch each file of a card once and keep it. */
+  uploadFiles: boolean;
   /** Concurrent requests per node. */
   connections: number;
   /** Response time-out. */
@@ -46,6 +48,7 @@ export const RBM_DEFAULTS: Omit<RbmSettings, "clientEmail"> = {
   capabilityHours: 24,
   ttlSeconds: { OTP: 60, TRANS: 86_400, PROMO: 86_400 },
   trafficTypes: true,
+  uploadFiles: false,
   connections: 50,
   responseSeconds: 30,
 };

@@ -13,10 +13,27 @@ export const RCS_TEXT_MAX = 3072;
 /** A button on the phone. `data` is sent back to the bot on a tap and not shown. */
 export type Suggestion =
   | { type: "reply"; text: string; data: string }
-  | { type: "url"; text: string; data: string; url: string }
+  | {
+      type: "url";
+      text: string;
+      data: string;
+      url: string;
+      /** Opens the page over the conversation, in this height; absent for the browser. */
+      webview?: WebviewHeight;
+    }
   | { type: "dial"; text: string; data: string; number: string }
   | { type: "viewLocation"; text: string; data: string; latitude: number; longitude: number; label: string }
   | { type: "shareLocation"; text: string; data: string }
+  | {
+      type: "compose";
+      text: string;
+      data: string;
+      /** The recipient of the user's message. */
+      number: string;
+      /** A draft of the text; absent where a recording is started. */
+      message?: string;
+      recording?: Recording;
+    }
   | {
       type: "calendar";
       text: string;
@@ -27,11 +44,29 @@ export type Suggestion =
       description: string;
     };
 
+export const WEBVIEW_HEIGHTS = ["full", "tall", "half"] as const;
+type WebviewHeight = (typeof WEBVIEW_HEIGHTS)[number];
+
+export const RECORDINGS = ["audio", "video"] as const;
+type Recording = (typeof RECORDINGS)[number];
+
+export const ORIENTATIONS = ["vertical", "horizontal"] as const;
+export const IMAGE_SIDES = ["left", "right"] as const;
+export const IMAGE_HEIGHTS = ["short", "medium", "tall"] as const;
+
 export interface RcsCard {
   title: string;
   description: string;
   /** The URL of the image or video; null only while the template is learned. */
   fileUrl: string | null;
+  /** A small picture that is shown until the file is loaded. */
+  thumbnailUrl?: string;
+  /** `medium` if absent; `tall` is for single cards only. */
+  height?: (typeof IMAGE_HEIGHTS)[number];
+  /** The orientation of a single card; `vertical` if absent. */
+  orientation?: (typeof ORIENTATIONS)[number];
+  /** The side of the image on a horizontal card. */
+  imageSide?: (typeof IMAGE_SIDES)[number];
   suggestions: readonly Suggestion[];
 }
 
@@ -51,7 +86,8 @@ export interface RcsTemplate {
 /** The content of an RCS message. */
 export interface RcsContent extends WithFallback {
   botId: string;
-  templateName: string;
+  /** Absent for an automatic reply, which is a text without a template. */
+  templateName?: string;
   kind: RcsKind;
   /** With values filled in; empty where cards hold the text. */
   text: string;

@@ -388,6 +388,13 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "POST /api/carriers/:id/templates": ({ recordIds }) => [
     { path: `/api/carriers/${recordIds["carriers"]}/templates`, expected: 404 },
   ],
+  "POST /api/carriers/:id/reach": ({ recordIds }) => [
+    {
+      path: `/api/carriers/${recordIds["carriers"]}/reach`,
+      body: { botId: "heliograph", numbers: ["+15550100100"] },
+      expected: 404,
+    },
+  ],
   "POST /api/carriers/:id/send": ({ recordIds }) => [
     {
       path: `/api/carriers/${recordIds["carriers"]}/send`,

@@ -14,7 +14,7 @@ export interface AcceptedMessage {
 }
 
 export interface RbmRequest {
-  what: "token" | "send" | "revoke" | "capabilities";
+  what: "token" | "send" | "revoke" | "capabilities" | "reach" | "upload";
   number: string;
   /** Number of requests of this kind so far, including this one. */
   times: number;
@@ -42,7 +42,17 @@ export const RBM_CLIENT_TOKEN = "a-client-token-of-the-webhook";
 /** Outcomes by the last digits, as in the simulator. */
 const NOT_ON_RCS = /9009$/;
 const NEVER_DELIVERED = /9001$/;
-const ALL_FEATURES = ["REVOCATION", "RICHCARD_STANDALONE", "RICHCARD_CAROUSEL", "ACTION_DIAL", "ACTION_OPEN_URL"];
+const ALL_FEATURES = [
+  "REVOCATION",
+  "RICHCARD_STANDALONE",
+  "RICHCARD_CAROUSEL",
+  "ACTION_CREATE_CALENDAR_EVENT",
+  "ACTION_DIAL",
+  "ACTION_OPEN_URL",
+  "ACTION_OPEN_URL_IN_WEBVIEW",
+  "ACTION_SHARE_LOCATION",
+  "ACTION_VIEW_LOCATION",
+];
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const SCOPE = "https://www.googleapis.com/auth/rcsbusinessmessaging";
 
@@ -96,7 +106,7 @@ export class FakeRbm {
   /** Ids of repeated messages, which the platform ignores. */
   readonly repeated: string[] = [];
   readonly revoked: string[] = [];
-  readonly requests = { token: 0, send: 0, revoke: 0, capabilities: 0 };
+  readonly requests = { token: 0, send: 0, revoke: 0, capabilities: 0, reach: 0, upload: 0 };
   /** Faults of the received requests; most tests expect none. */
   readonly faults: string[] = [];
   /** Chooses the fault of a request; null for none. */
@@ -174,13 +184,17 @@ export class FakeRbm {
     const what =
       pathname === "/token" && method === "POST"
         ? "token"
-        : match?.[2] === "capabilities" && method === "GET" && !match[3]
-          ? "capabilities"
-          : match?.[2] === "agentMessages" && method === "POST" && !match[3]
-            ? "send"
-            : match?.[2] === "agentMessages" && method === "DELETE" && match[3]
-              ? "revoke"
-              : null;
+        : pathname === "/v1/users:batchGet" && method === "POST"
+          ? "reach"
+          : pathname === "/v1/files" && method === "POST"
+            ? "upload"
+            : match?.[2] === "capabilities" && method === "GET" && !match[3]
+              ? "capabilities"
+              : match?.[2] === "agentMessages" && method === "POST" && !match[3]
+                ? "send"
+                : match?.[2] === "agentMessages" && method === "DELETE" && match[3]
+                  ? "revoke"
+                  : null;
     if (!what) return null;
     this.requests[what] += 1;
     return { what, number, times: this.requests[what] };
@@ -190,6 +204,8 @@ export class FakeRbm {
     if (asking.what === "token") return this.#grant(request, body);
     const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
     if ((this.#tokens.get(token) ?? 0) <= this.#clock.now()) return errorAnswer(401, "UNAUTHENTICATED", "no token");
+    if (asking.what === "upload") return this.#upload(body);
+    if (asking.what === "reach") return this.#reach(request, body);
     const agentId = url.searchParams.get("agentId") ?? "";
     const expected = { send: ["messageId", "agentId"], revoke: ["agentId"], capabilities: ["requestId", "agentId"] };
     if (url.search !== "" && [...url.searchParams.keys()].join() !== expected[asking.what].join())
@@ -204,6 +220,31 @@ export class FakeRbm {
       return NOT_ON_RCS.test(asking.number) ? NOT_FOUND : { status: 200, body: { features: this.features } };
     }
     return this.#take(asking.number, agentId, url.searchParams.get("messageId") ?? "", request, body);
+  }
+
+  /** From the platform's reference "Method: files.create". */
+  #upload(body: string): Answer {
+    const {
+      fileUrl,
+      thumbnailUrl = "https://x.example",
+      agentId,
+      ...others
+    } = JSON.parse(body) as Record<string, string>;
+    if (Object.keys(others).length > 0) return this.#bad("fields of files.create");
+    if (!URL.canParse(fileUrl ?? "") || !URL.canParse(thumbnailUrl)) return this.#bad("fileUrl");
+    if (!this.#agents.has(agentId ?? "")) return errorAnswer(403, "PERMISSION_DENIED", "the agent is not launched");
+    return { status: 200, body: { name: `files/${this.requests.upload}` } };
+  }
+
+  /** From the platform's reference "Method: users.batchGet". */
+  #reach(request: IncomingMessage, body: string): Answer {
+    if (request.headers["content-type"] !== "application/json") return this.#bad("content-type");
+    const { users, agentId, ...others } = JSON.parse(body) as { users: string[]; agentId: string };
+    if (Object.keys(others).length > 0 || !Array.isArray(users)) return this.#bad("fields of users.batchGet");
+    if (!this.#agents.has(agentId)) return errorAnswer(403, "PERMISSION_DENIED", "the agent is not launched");
+    if (users.length > 10_000 || users.some((user) => !/^\+\d{7,15}$/.test(user))) return this.#bad("users");
+    const reachableUsers = users.filter((user) => !NOT_ON_RCS.test(user));
+    return { status: 200, body: { reachableUsers, totalRandomSampleUserCount: 0, reachableRandomSampleUserCount: 0 } };
   }
 
   #take(number: string, agentId: string, messageId: string, request: IncomingMessage, body: string): Answer {

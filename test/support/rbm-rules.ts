@@ -50,9 +50,30 @@ const url = matching(/^https?:\/\/\S{1,2048}$/);
 const time = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
 const words = { text: text(25), postbackData: text(2048) };
 
+const phoneNumber = matching(/^\+[1-9]\d{6,14}$/);
+/** A view mode belongs to a webview only. */
+const openUrl: Check = (value, at) => {
+  const fault = fields({
+    url,
+    "application?": oneOf("BROWSER", "WEBVIEW"),
+    "webviewViewMode?": oneOf("FULL", "HALF", "TALL"),
+    "description?": text(500),
+  })(value, at);
+  if (fault !== null || !isFields(value)) return fault;
+  const isWebview = value["application"] === "WEBVIEW";
+  return isWebview === "webviewViewMode" in value ? null : `${at}: a webview has a view mode, and nothing else has one`;
+};
+
 const ACTIONS: Record<string, Check> = {
-  "openUrlAction?": fields({ url }),
-  "dialAction?": fields({ phoneNumber: matching(/^\+[1-9]\d{6,14}$/) }),
+  "openUrlAction?": openUrl,
+  "composeAction?": fields(
+    {
+      "composeTextMessage?": fields({ phoneNumber, text: text(100) }),
+      "composeRecordingMessage?": fields({ phoneNumber, type: oneOf("ACTION_TYPE_AUDIO", "ACTION_TYPE_VIDEO") }),
+    },
+    ["composeTextMessage", "composeRecordingMessage"],
+  ),
+  "dialAction?": fields({ phoneNumber }),
   "viewLocationAction?": fields({
     latLong: fields({ latitude: within(90), longitude: within(180) }),
     "label?": text(100),
@@ -82,20 +103,31 @@ const contentInfo = fields({
   "thumbnailUrl?": url,
   "forceRefresh?": oneOf(true, false),
 });
+const uploadedFile = fields({ fileName: matching(/^files\/\S+$/), "thumbnailName?": matching(/^files\/\S+$/) });
 const cardContent = (...heights: string[]): Check =>
   fields({
     "title?": text(200),
     "description?": text(2000),
-    "media?": fields({ height: oneOf(...heights), contentInfo }),
+    "media?": fields({ height: oneOf(...heights), "contentInfo?": contentInfo, "uploadedRbmFile?": uploadedFile }, [
+      "contentInfo",
+      "uploadedRbmFile",
+    ]),
     ...suggestions(4),
   });
+/** The alignment of the image is required for horizontal cards, and ignored for others. */
+const standaloneCard: Check = (value, at) => {
+  const fault = fields({
+    cardOrientation: oneOf("VERTICAL", "HORIZONTAL"),
+    "thumbnailImageAlignment?": oneOf("LEFT", "RIGHT"),
+    cardContent: cardContent("SHORT", "MEDIUM", "TALL"),
+  })(value, at);
+  if (fault !== null || !isFields(value)) return fault;
+  const isHorizontal = value["cardOrientation"] === "HORIZONTAL";
+  return isHorizontal === "thumbnailImageAlignment" in value ? null : `${at}: thumbnailImageAlignment`;
+};
 const richCard = fields(
   {
-    "standaloneCard?": fields({
-      cardOrientation: oneOf("VERTICAL", "HORIZONTAL"),
-      "thumbnailImageAlignment?": oneOf("LEFT", "RIGHT"),
-      cardContent: cardContent("SHORT", "MEDIUM", "TALL"),
-    }),
+    "standaloneCard?": standaloneCard,
     "carouselCard?": fields({
       cardWidth: oneOf("SMALL", "MEDIUM"),
       cardContents: list(2, 10, cardContent("SHORT", "MEDIUM")),

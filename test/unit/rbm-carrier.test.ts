@@ -292,6 +292,27 @@ describe("an RBM carrier", () => {
     });
 
     test.each([
+      ["ACTION_DIAL", { type: "dial", text: "Call", data: "c", number: "+15550100199" }],
+      ["ACTION_OPEN_URL", { type: "url", text: "Open", data: "o", url: "https://shop.example" }],
+      ["ACTION_VIEW_LOCATION", { type: "viewLocation", text: "Go", data: "g", latitude: 1, longitude: 2, label: "" }],
+      ["ACTION_SHARE_LOCATION", { type: "shareLocation", text: "Here", data: "h" }],
+      [
+        "ACTION_CREATE_CALENDAR_EVENT",
+        { type: "calendar", text: "Save", data: "s", title: "Day", startAt: 0, endAt: 1, description: "" },
+      ],
+    ] as const)("a suggestion needs the phone's %s, if the phone reports such features", async (name, suggestion) => {
+      const { carrier, fake } = await open({ settings: { capabilityHours: 1 } });
+      const all = fake.features;
+      const content = { ...RCS_TEXT, kind: "rich", suggestions: [suggestion] } as const;
+      const submit = (recipient: string): Promise<Outcome> => carrier.submit(message({ content, recipient }));
+      expect(await submit("15550100101")).toMatchObject({ kind: "taken" });
+      fake.features = all.filter((each) => each !== name);
+      expect(await submit("15550100102")).toMatchObject({ kind: "refused", code: "FEATURE_MISSING" });
+      fake.features = ["REVOCATION"];
+      expect(await submit("15550100103")).toMatchObject({ kind: "taken" });
+    });
+
+    test.each([
       { status: 500, raw: "" },
       { status: 403, error: "PERMISSION_DENIED" },
       { status: 404, raw: "" },
@@ -307,6 +328,73 @@ describe("an RBM carrier", () => {
       fake.faultFor = ({ what }) => (what === "capabilities" ? { status: 429, error: "RESOURCE_EXHAUSTED" } : null);
       expect(await carrier.submit(message())).toMatchObject({ kind: "busy" });
       expect(fake.requests.send).toBe(0);
+    });
+  });
+
+  describe("with uploadFiles", () => {
+    const UPLOADING = { settings: { capabilityCheck: false, uploadFiles: true } };
+    const card = (n: number): Message => message({ content: CARD, recipient: `1555010010${n}`, n });
+    const mediaIn = (index: number, { fake }: Pick<RbmTrial, "fake">): unknown =>
+      (
+        fake.accepted[index]?.body.contentMessage as {
+          richCard?: { standaloneCard?: { cardContent?: { media?: object } } };
+        }
+      ).richCard?.standaloneCard?.cardContent?.media;
+
+    test("with uploadFiles a file is uploaded once and then named, also for concurrent messages", async () => {
+      const { carrier, fake, clock } = await open(UPLOADING);
+      await Promise.all([1, 2].map((n) => carrier.submit(card(n))));
+      expect(mediaIn(0, { fake })).toEqual({ height: "MEDIUM", uploadedRbmFile: { fileName: "files/1" } });
+      expect(mediaIn(1, { fake })).toEqual(mediaIn(0, { fake }));
+      expect([fake.requests.upload, fake.faults]).toEqual([1, []]);
+      // Before the platform forgets it.
+      clock.advance(50 * 86_400_000);
+      await carrier.submit(card(3));
+      expect(fake.requests.upload).toBe(2);
+    });
+
+    test("with uploadFiles a file that cannot be uploaded is sent by its URL, and tried again later", async () => {
+      const { carrier, fake, clock } = await open(UPLOADING);
+      fake.faultFor = ({ what }) => (what === "upload" ? { status: 400, error: "INVALID_ARGUMENT" } : null);
+      for (const n of [1, 2]) expect(await carrier.submit(card(n))).toMatchObject({ kind: "taken" });
+      expect(mediaIn(1, { fake })).toMatchObject({ contentInfo: { fileUrl: expect.any(String) } });
+      expect(fake.requests.upload).toBe(1);
+      clock.advance(300_000);
+      fake.faultFor = () => null;
+      await carrier.submit(card(3));
+      expect(mediaIn(2, { fake })).toMatchObject({ uploadedRbmFile: { fileName: "files/2" } });
+    });
+  });
+
+  describe("a check of many numbers", () => {
+    test("a check of many numbers is one request and returns those that the agent reaches", async () => {
+      const { carrier, fake } = await open(UNCHECKED);
+      const numbers = ["15550100100", "15550109009", "15550100101"];
+      expect(await carrier.reach?.("shop", numbers)).toEqual({
+        kind: "known",
+        reachable: new Set(["15550100100", "15550100101"]),
+      });
+      expect([fake.requests.reach, fake.faults]).toEqual([1, []]);
+    });
+
+    test("a check of 2,500 numbers is three requests, because answers are limited", async () => {
+      const { carrier, fake } = await open(UNCHECKED);
+      const numbers = Array.from({ length: 2500 }, (_, index) => String(15_550_200_000 + index));
+      const outcome = await carrier.reach?.("shop", numbers);
+      expect([fake.requests.reach, outcome?.kind === "known" && outcome.reachable.size]).toEqual([3, 2500]);
+    });
+
+    test("a check of many numbers tells why the platform did not answer", async () => {
+      const { carrier, fake } = await open(UNCHECKED);
+      fake.faultFor = ({ what }) =>
+        what === "reach" ? { status: 400, error: "INVALID_ARGUMENT", message: "two regions" } : null;
+      expect(await carrier.reach?.("shop", ["15550100100"])).toEqual({
+        kind: "failed",
+        code: "INVALID_ARGUMENT",
+        description: "The platform answers with status 400: two regions",
+      });
+      fake.faultFor = ({ what }) => (what === "reach" ? "cut after" : null);
+      expect(await carrier.reach?.("shop", ["15550100100"])).toMatchObject({ kind: "failed", code: null });
     });
   });
 
@@ -342,15 +430,22 @@ describe("an RBM carrier", () => {
   });
 
   test("logs contain no number, text, key or token", async () => {
-    const { carrier, fake, logged, clock } = await open({ settings: { capabilityHours: 1 } });
+    const { carrier, fake, logged, clock } = await open({ settings: { capabilityHours: 1, uploadFiles: true } });
     const content = { ...RCS_TEXT, text: "canary-text" };
     const echo = "phones/+15550100100 said canary-text ya29.canary";
     const faults = [400, 401, 403, 404, 429, 500].map((status) => ({ status, error: "SOME_ERROR", message: echo }));
-    for (const what of ["token", "capabilities", "send", "revoke"])
+    let cards = 0;
+    const card = (): RcsContent => {
+      const fileUrl = `https://shop.example/canary-${(cards += 1)}.jpg`;
+      return { ...CARD, cards: CARD.cards.map((each) => ({ ...each, fileUrl })) };
+    };
+    for (const what of ["token", "capabilities", "send", "revoke", "reach", "upload"])
       for (const fault of [...faults, "cut before", "cut after"] as const) {
         fake.faultFor = (asking) => (asking.what === what ? fault : null);
         await carrier.submit(message({ content, recipient: "15550100100" }));
         await carrier.revoke(message({ content }));
+        await carrier.submit(message({ content: card(), recipient: "15550100100" }));
+        await carrier.reach?.("shop", ["15550100100"]);
         // A cached capability would suppress the next lookup.
         clock.advance(3_600_000);
       }

@@ -21,6 +21,9 @@ const write = (content: RcsContent, changes: Parameters<typeof rcsMessage>[1] = 
 const EVERY_SUGGESTION: Suggestion[] = [
   { type: "reply", text: "Yes", data: "yes_1" },
   { type: "url", text: "Track", data: "track", url: "https://shop.example/track?id=1" },
+  { type: "url", text: "Shop", data: "shop", url: "https://shop.example", webview: "tall" },
+  { type: "compose", text: "Text us", data: "text", number: "+15550100199", message: "I have a question" },
+  { type: "compose", text: "Tell us", data: "tell", number: "+15550100199", recording: "audio" },
   { type: "dial", text: "Call us", data: "call", number: "+15550100199" },
   { type: "viewLocation", text: "Where", data: "where", latitude: 42.7, longitude: 23.3, label: "The shop" },
   { type: "viewLocation", text: "Where", data: "where", latitude: 0, longitude: 0, label: "" },
@@ -43,6 +46,27 @@ const WRITTEN_SUGGESTIONS = [
       text: "Track",
       postbackData: `A|${ID}:3|track`,
       openUrlAction: { url: "https://shop.example/track?id=1" },
+    },
+  },
+  {
+    action: {
+      text: "Shop",
+      postbackData: `A|${ID}:3|shop`,
+      openUrlAction: { url: "https://shop.example", application: "WEBVIEW", webviewViewMode: "TALL" },
+    },
+  },
+  {
+    action: {
+      text: "Text us",
+      postbackData: `A|${ID}:3|text`,
+      composeAction: { composeTextMessage: { phoneNumber: "+15550100199", text: "I have a question" } },
+    },
+  },
+  {
+    action: {
+      text: "Tell us",
+      postbackData: `A|${ID}:3|tell`,
+      composeAction: { composeRecordingMessage: { phoneNumber: "+15550100199", type: "ACTION_TYPE_AUDIO" } },
     },
   },
   {
@@ -188,6 +212,46 @@ const KINDS: readonly [string, RcsContent, object][] = [
   ],
 ];
 
+/** Beside the kinds of the API, from the platform's reference "phones.agentMessages". */
+const LAYOUTS: readonly [string, Partial<RcsCard>, object][] = [
+  [
+    "a horizontal card with its image on the right",
+    { orientation: "horizontal", imageSide: "right", height: "short" },
+    { cardOrientation: "HORIZONTAL", thumbnailImageAlignment: "RIGHT", height: "SHORT" },
+  ],
+  ["a card with a tall image", { height: "tall" }, { cardOrientation: "VERTICAL", height: "TALL" }],
+  [
+    "a card with a thumbnail",
+    { thumbnailUrl: "https://shop.example/small.jpg" },
+    { cardOrientation: "VERTICAL", height: "MEDIUM", thumbnailUrl: "https://shop.example/small.jpg" },
+  ],
+];
+
+describe("the layout of a card", () => {
+  test.each(LAYOUTS)("%s is written in the platform's format", (_layout, changes, expected) => {
+    const written = write(composed({ kind: "card", cards: [card(changes)] }));
+    const { height, thumbnailUrl, ...standalone } = expected as { height: string; thumbnailUrl?: string };
+    const fileUrl = "https://shop.example/shoes.jpg";
+    const contentInfo = { fileUrl, ...(thumbnailUrl && { thumbnailUrl }), forceRefresh: false };
+    const cardContent = writtenCard(fileUrl, { media: { height, contentInfo } });
+    expect(written).toEqual({
+      contentMessage: { richCard: { standaloneCard: { ...standalone, cardContent } } },
+      ...COMMON,
+    });
+    expect(faultOf(JSON.parse(JSON.stringify(written)))).toBeNull();
+  });
+
+  test("a carousel keeps the height of its images and ignores the rest of the layout", () => {
+    const written = write(composed({ kind: "carousel", cards: [card({ height: "short" }), card()] }));
+    expect(written).toMatchObject({
+      contentMessage: {
+        richCard: { carouselCard: { cardContents: [{ media: { height: "SHORT" } }, { media: { height: "MEDIUM" } }] } },
+      },
+    });
+    expect(faultOf(JSON.parse(JSON.stringify(written)))).toBeNull();
+  });
+});
+
 describe("an RBM message", () => {
   test.each(KINDS)("kind %s is written in the platform's format", (_kind, content, contentMessage) => {
     const written = write(content);
@@ -251,7 +315,8 @@ describe("postback data", () => {
     readPostback(postbackOf(suggestion, REF), platformType);
 
   test("postback data carries type, message id and the customer's data", () => {
-    const [reply, url, dial] = EVERY_SUGGESTION as [Suggestion, Suggestion, Suggestion];
+    const [reply, url] = EVERY_SUGGESTION as [Suggestion, Suggestion];
+    const dial = { type: "dial", text: "Call us", data: "call", number: "+15550100199" } as const;
     expect(read(reply, "REPLY")).toEqual({ type: "REPLY", data: "yes_1", answers: REF });
     expect(read(url, "ACTION")).toEqual({ type: "ACTION", data: "track", answers: REF });
     expect(read(dial, "ACTION")).toEqual({ type: "DIALER", data: "+15550100199", answers: REF });

@@ -51,9 +51,25 @@ export class RbmApi {
     return this.#request({ method: "GET", url, body: null, limitMs });
   }
 
+  /** The platform fetches the file and keeps it for 60 days under the name that it returns. */
+  upload(agentId: string, file: { fileUrl: string; thumbnailUrl?: string }): Promise<HttpExchange | Closed> {
+    const body = JSON.stringify({ ...file, agentId });
+    return this.#request({ method: "POST", url: `${this.#base()}/v1/files`, body, limitMs: this.#deps.limitMs });
+  }
+
+  /** Asks about numbers of one region. */
+  reach(agentId: string, numbers: readonly string[]): Promise<HttpExchange | Closed> {
+    const url = `${this.#base()}/v1/users:batchGet`;
+    const body = JSON.stringify({ users: numbers.map((number) => `+${number}`), agentId });
+    return this.#request({ method: "POST", url, body, limitMs: this.#deps.limitMs });
+  }
+
+  #base(): string {
+    return this.#deps.baseUrl.replace(/\/+$/, "");
+  }
+
   #url({ number, agentId }: Target, resource: string, query: Record<string, string>): string {
-    const base = this.#deps.baseUrl.replace(/\/+$/, "");
-    return `${base}/v1/phones/+${number}/${resource}?${new URLSearchParams({ ...query, agentId }).toString()}`;
+    return `${this.#base()}/v1/phones/+${number}/${resource}?${new URLSearchParams({ ...query, agentId }).toString()}`;
   }
 
   async #request(request: Omit<HttpExchangeRequest, "headers">): Promise<HttpExchange | Closed> {

@@ -7,8 +7,8 @@ import { bodyOf, errorOf } from "./parse-response.ts";
 export interface Capability {
   kind: "known";
   isReachable: boolean;
-  showsCards: boolean;
-  showsCarousels: boolean;
+  /** Names of the platform's features that the phone has. */
+  features: ReadonlySet<string>;
 }
 
 /** A temporary failure to look up capabilities. */
@@ -25,7 +25,7 @@ interface CapabilitiesDeps {
   ask(agentId: string, number: string): Promise<HttpExchange | Closed>;
 }
 
-const UNREACHABLE: Capability = { kind: "known", isReachable: false, showsCards: false, showsCarousels: false };
+const UNREACHABLE: Capability = { kind: "known", isReachable: false, features: new Set() };
 
 /** Cache of phone capabilities per agent, which saves a lookup per message. */
 export class Capabilities {
@@ -73,15 +73,23 @@ export class Capabilities {
   }
 }
 
+const FEATURES_MAX = 50;
+const SETS_MAX = 1000;
+const sets = new Map<string, ReadonlySet<string>>();
+
+/** Phones have few combinations of features, so the cache holds each combination once. */
+function knownSet(names: readonly string[]): ReadonlySet<string> {
+  const key = names.toSorted().join();
+  const known = sets.get(key) ?? new Set(names);
+  if (sets.size < SETS_MAX) sets.set(key, known);
+  return known;
+}
+
 function readCapability(answer: HttpExchange | Closed): Capability | null {
   if (answer.kind !== "answered") return null;
   if (answer.status === 404) return errorOf(answer).status === "NOT_FOUND" ? UNREACHABLE : null;
   const features = answer.status === 200 ? bodyOf(answer)?.features : null;
   if (!Array.isArray(features)) return null;
-  return {
-    kind: "known",
-    isReachable: true,
-    showsCards: features.includes("RICHCARD_STANDALONE"),
-    showsCarousels: features.includes("RICHCARD_CAROUSEL"),
-  };
+  const names = features.filter((name): name is string => typeof name === "string");
+  return { kind: "known", isReachable: true, features: knownSet(names.slice(0, FEATURES_MAX)) };
 }

@@ -1,7 +1,7 @@
 import { isRcs, type Message } from "../../model/message.ts";
 import { readServiceAccount, type RbmSecrets, type RbmSettings } from "../../model/rbm-connection.ts";
 import type { RcsContent } from "../../model/rcs.ts";
-import type { Carrier, OnReceipt, MaySend, Outcome } from "../carrier.ts";
+import type { Carrier, OnReceipt, MaySend, Outcome, ReachOutcome } from "../carrier.ts";
 import { HttpCarrierBase } from "../http-carrier-base.ts";
 import type { PlatformAnswer, PlatformWebhook, PlatformDeps } from "../http-platform.ts";
 import type { HealthVerdict } from "../connection-health.ts";
@@ -9,6 +9,9 @@ import { AccessToken } from "./access-token.ts";
 import { agentMessage } from "./submit.ts";
 import { RbmApi } from "./api.ts";
 import { Capabilities } from "./capabilities.ts";
+import { readReach } from "./reach.ts";
+import { UploadedFiles } from "./uploaded-files.ts";
+import { missingFeature } from "./features.ts";
 import { platformIdOf } from "./message-id.ts";
 import { verifyWebhook } from "./verify-signature.ts";
 import { readEvent } from "./receive.ts";
@@ -26,6 +29,8 @@ export interface RbmCarrierDeps extends PlatformDeps<RbmSettings, RbmSecrets> {
   onOptIn(number: string, at: number): Promise<void>;
 }
 
+/** The platform takes 10,000 numbers, and its answer about so many would be longer than the longest that is read. */
+const REACH_BATCH = 1000;
 const HOUR_MS = 3_600_000;
 const PHONES_REMEMBERED_MAX = 100_000;
 /** A suspended agent fails for every message; log it only this often. */
@@ -44,6 +49,7 @@ class RbmCarrier extends HttpCarrierBase {
   readonly #deps: RbmCarrierDeps;
   readonly #api: RbmApi;
   readonly #capabilities: Capabilities;
+  readonly #files: UploadedFiles;
   #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: RbmCarrierDeps) {
@@ -56,6 +62,7 @@ class RbmCarrier extends HttpCarrierBase {
     const tokenUrl = settings.tokenUrl ?? account.tokenUrl;
     const access = new AccessToken({ account, tokenUrl, limitMs, egress, clock });
     this.#api = new RbmApi({ baseUrl: settings.baseUrl, limitMs, access, egress, clock });
+    this.#files = new UploadedFiles({ clock, upload: (agentId, file) => this.#api.upload(agentId, file) });
     this.#capabilities = new Capabilities({
       clock,
       cacheMs: settings.capabilityHours * HOUR_MS,
@@ -86,6 +93,17 @@ class RbmCarrier extends HttpCarrierBase {
     log.warn({ carrier: this.name, answered }, "RBM message not revoked, may arrive besides its fallback");
   }
 
+  async reach(bot: string, numbers: readonly string[]): Promise<ReachOutcome> {
+    const reachable = new Set<string>();
+    for (let from = 0; from < numbers.length; from += REACH_BATCH) {
+      const part = numbers.slice(from, from + REACH_BATCH);
+      const outcome = readReach(await this.#api.reach(this.#deps.agentOf(bot), part));
+      if (outcome.kind === "failed") return outcome;
+      for (const number of outcome.reachable) reachable.add(number);
+    }
+    return { kind: "known", reachable };
+  }
+
   override async handleWebhook(webhook: PlatformWebhook): Promise<PlatformAnswer> {
     if (webhook.method !== "POST") return { status: 400, text: "" };
     const received = verifyWebhook(webhook, this.#deps.secrets.clientToken);
@@ -112,16 +130,19 @@ class RbmCarrier extends HttpCarrierBase {
     const { settings, clock } = this.#deps;
     const number = message.recipient;
     const platformId = platformIdOf(message);
-    const body = agentMessage(message, content, settings, clock.now());
+    const bodyOf = (files: readonly (string | null)[]) => agentMessage(message, content, settings, clock.now(), files);
+    let body = bodyOf([]);
     if (!body) return refused("message", "NOTHING_TO_SHOW", "There is nothing in the message that could be shown");
     if (settings.capabilityCheck) {
       const capability = await this.#capabilities.of(agentId, number);
       if (capability.kind === "known") {
         if (!capability.isReachable) return notOnRcs();
-        if (content.kind === "card" && !capability.showsCards) return cannotShow("cards");
-        if (content.kind === "carousel" && !capability.showsCarousels) return cannotShow("several cards");
+        const missing = missingFeature(content, capability.features);
+        if (missing !== null) return cannotShow(missing);
       } else if (isGeneralFailure(capability.answer)) return classifyResponse(capability.answer, platformId);
     }
+    if (settings.uploadFiles && content.cards.length > 0)
+      body = bodyOf(await Promise.all(content.cards.map((card) => this.#files.nameOf(agentId, card))));
     const sent = await this.#api.send({ agentId, number }, platformId, JSON.stringify(body), maySend);
     const verdict = classifyResponse(sent, platformId);
     if (verdict.code === "NOT_FOUND") this.#capabilities.markUnreachable(agentId, number);

@@ -24,8 +24,10 @@ export function agentMessage(
   content: RcsContent,
   { trafficTypes, ttlSeconds }: Pick<RbmSettings, "trafficTypes" | "ttlSeconds">,
   now: number,
+  /** Names of uploaded files, by the place of their card; null or absent where the URL is sent. */
+  files: readonly (string | null)[] = [],
 ): AgentMessage | null {
-  const contentMessage = contentOf(content, message);
+  const contentMessage = contentOf(content, message, files);
   return (
     contentMessage && {
       contentMessage,
@@ -49,28 +51,51 @@ export function secondsToTry(
   return Math.max(1, Math.min(ttlSeconds[routeClass], validSeconds, fallback?.afterSeconds ?? Infinity));
 }
 
-function contentOf({ kind, text, suggestions, cards }: RcsContent, ref: Ref): object | null {
-  if (kind === "card" || kind === "carousel") return richCard(kind, cards, ref);
+type Files = readonly (string | null)[];
+
+function contentOf({ kind, text, suggestions, cards }: RcsContent, ref: Ref, files: Files): object | null {
+  if (kind === "card" || kind === "carousel") return richCard(kind, cards, ref, files);
   return text === "" ? null : { text, ...suggestionsOf(suggestions, ref) };
 }
 
-function richCard(kind: "card" | "carousel", cards: readonly RcsCard[], ref: Ref): object | null {
+function richCard(kind: "card" | "carousel", cards: readonly RcsCard[], ref: Ref, files: Files): object | null {
   const [first] = cards;
   if (!first) return null;
   // The platform refuses a carousel with one card.
   if (kind === "card" || cards.length === 1)
-    return { richCard: { standaloneCard: { cardOrientation: "VERTICAL", cardContent: cardContent(first, ref) } } };
-  const cardContents = cards.map((card) => cardContent(card, ref));
+    return {
+      richCard: { standaloneCard: { ...orientationOf(first), cardContent: cardContent(first, ref, files[0]) } },
+    };
+  const cardContents = cards.map((card, index) => cardContent(card, ref, files[index]));
   return { richCard: { carouselCard: { cardWidth: "MEDIUM", cardContents } } };
 }
 
+const orientationOf = ({ orientation = "vertical", imageSide }: RcsCard): object => ({
+  cardOrientation: orientation.toUpperCase(),
+  ...(imageSide && { thumbnailImageAlignment: imageSide.toUpperCase() }),
+});
+
 /** Empty fields are omitted, because the platform refuses them. */
-const cardContent = ({ title, description, fileUrl, suggestions }: RcsCard, ref: Ref): object => ({
+const cardContent = (
+  { title, description, suggestions, ...image }: RcsCard,
+  ref: Ref,
+  file: string | null | undefined,
+): object => ({
   ...(title === "" ? {} : { title }),
   ...(description === "" ? {} : { description }),
-  ...(fileUrl === null ? {} : { media: { height: "MEDIUM", contentInfo: { fileUrl, forceRefresh: false } } }),
+  ...mediaOf(image, file ?? null),
   ...suggestionsOf(suggestions, ref),
 });
+
+type Image = Pick<RcsCard, "fileUrl" | "thumbnailUrl" | "height">;
+
+function mediaOf({ fileUrl, thumbnailUrl, height: size = "medium" }: Image, fileName: string | null): object {
+  if (fileUrl === null) return {};
+  const height = size.toUpperCase();
+  if (fileName !== null) return { media: { height, uploadedRbmFile: { fileName } } };
+  const thumbnail = thumbnailUrl === undefined ? {} : { thumbnailUrl };
+  return { media: { height, contentInfo: { fileUrl, ...thumbnail, forceRefresh: false } } };
+}
 
 const suggestionsOf = (suggestions: readonly Suggestion[], ref: Ref): object =>
   suggestions.length === 0 ? {} : { suggestions: suggestions.map((each) => suggestionOf(each, ref)) };
@@ -81,7 +106,17 @@ function suggestionOf(suggestion: Suggestion, ref: Ref): object {
 }
 
 function actionOf(suggestion: Exclude<Suggestion, { type: "reply" }>): object {
-  if (suggestion.type === "url") return { openUrlAction: { url: suggestion.url } };
+  if (suggestion.type === "url") {
+    const { url, webview } = suggestion;
+    const view = webview ? { application: "WEBVIEW", webviewViewMode: webview.toUpperCase() } : {};
+    return { openUrlAction: { url, ...view } };
+  }
+  if (suggestion.type === "compose") {
+    const { number: phoneNumber, message, recording } = suggestion;
+    if (recording === undefined) return { composeAction: { composeTextMessage: { phoneNumber, text: message ?? "" } } };
+    const type = `ACTION_TYPE_${recording.toUpperCase()}`;
+    return { composeAction: { composeRecordingMessage: { phoneNumber, type } } };
+  }
   if (suggestion.type === "dial") return { dialAction: { phoneNumber: suggestion.number } };
   if (suggestion.type === "shareLocation") return { shareLocationAction: {} };
   if (suggestion.type === "viewLocation") {

@@ -56,7 +56,12 @@ const Suggestions = Type.Array(
     ...labelled,
     data: Type.String({ description: "Postback data sent to the sender on a tap; not shown on the phone." }),
     url: Type.Optional(Type.String({ description: "Target of `url`." })),
-    number: Type.Optional(Type.String({ description: "Number that `dial` calls." })),
+    webview: Type.Optional(
+      Type.String({ description: "Height of the webview in which `url` opens: full, tall or half." }),
+    ),
+    number: Type.Optional(Type.String({ description: "Number that `dial` calls, or `compose` writes to." })),
+    message: Type.Optional(Type.String({ description: "Text that `compose` prefills." })),
+    recording: Type.Optional(Type.String({ description: "Recording that `compose` starts: audio or video." })),
     latitude: Type.Optional(Type.Number({ description: "Latitude for `viewLocation`." })),
     longitude: Type.Optional(Type.Number({ description: "Longitude for `viewLocation`." })),
     label: Type.Optional(Type.String({ description: "Name of the location for `viewLocation`." })),
@@ -65,7 +70,7 @@ const Suggestions = Type.Array(
     endAt: Type.Optional(Type.Integer({ description: "End of the event, in epoch milliseconds." })),
     description: Type.Optional(Type.String({ description: "Description of the event." })),
   }),
-  { description: "RCS suggestions: reply, url, dial, viewLocation, shareLocation, calendar." },
+  { description: "RCS suggestions: reply, url, dial, viewLocation, shareLocation, calendar, compose." },
 );
 
 const Cards = Type.Array(
@@ -73,6 +78,12 @@ const Cards = Type.Array(
     title: Type.String({ description: "Card title." }),
     description: Type.String({ description: "Card text." }),
     fileUrl: Type.Union([Type.String(), Type.Null()], { description: "Image or video; null if the card has none." }),
+    thumbnailUrl: Type.Optional(Type.String({ description: "Small picture that is shown until the file is loaded." })),
+    height: Type.Optional(
+      Type.String({ description: "Height of the image: short, medium or tall; medium if absent." }),
+    ),
+    orientation: Type.Optional(Type.String({ description: "vertical or horizontal; vertical if absent." })),
+    imageSide: Type.Optional(Type.String({ description: "Side of the image on a horizontal card: left or right." })),
     suggestions: Suggestions,
   }),
   { description: "RCS cards, from left to right." },

@@ -54,6 +54,10 @@ const plainFields = {
   trafficTypes: Type.Boolean({
     description: "True sends the traffic type of a message to the platform. Defaults to true.",
   }),
+  uploadFiles: Type.Boolean({
+    description:
+      "True lets the platform fetch each image or video of a card once and keep it for weeks, instead of once per message. Defaults to false.",
+  }),
   connections: number(1, 500, "Maximum concurrent requests per node. Defaults to 50."),
   responseSeconds: number(1, 120, "Response timeout. Defaults to 30."),
 };

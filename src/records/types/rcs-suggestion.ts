@@ -4,7 +4,7 @@ import { Type, type Infer, type Typed } from "../../lib/schema.ts";
 import { isShowable } from "../../lib/text.ts";
 import { readNumber } from "../../model/number.ts";
 import type { Fault } from "../../model/problem.ts";
-import type { Suggestion } from "../../model/rcs.ts";
+import { RECORDINGS, WEBVIEW_HEIGHTS, type Suggestion } from "../../model/rcs.ts";
 import { oneOf } from "./shared-fields.ts";
 
 const DATA_MAX = 2048;
@@ -42,8 +42,8 @@ const dialled = (written: string): string | null => (written.includes("+") ? rea
 export const suggestion = Type.Object(
   {
     type: oneOf(
-      ["reply", "url", "dial", "viewLocation", "shareLocation", "calendar"],
-      "Action of a tap: reply, open a URL, dial, show a location, share the phone's location, or create a calendar event.",
+      ["reply", "url", "dial", "viewLocation", "shareLocation", "calendar", "compose"],
+      "Action of a tap: reply, open a URL, dial, show a location, share the phone's location, create a calendar event, or write a message to a number.",
     ),
     text: fixedText({ min: 1, max: 25 }, "Label."),
     data: Type.Optional(
@@ -56,9 +56,15 @@ export const suggestion = Type.Object(
       }),
     ),
     url: Type.Optional(webAddress("An http:// or https:// URL. Required if type is url.")),
+    webview: Type.Optional(
+      oneOf(
+        WEBVIEW_HEIGHTS,
+        "Opens the URL in a webview over the conversation, in full height, tall or half, if type is url. Without it the browser opens.",
+      ),
+    ),
     number: Type.Optional(
       Type.String({
-        description: "An international phone number with plus. Required if type is dial.",
+        description: "An international phone number with plus. Required if type is dial or compose.",
         error: NUMBER_RULE,
         check: (number) => (dialled(number) === null ? NUMBER_RULE : null),
       }),
@@ -66,6 +72,12 @@ export const suggestion = Type.Object(
     latitude: Type.Optional(degrees(90, "Latitude in degrees. Required if type is viewLocation.")),
     longitude: Type.Optional(degrees(180, "Longitude in degrees. Required if type is viewLocation.")),
     label: Type.Optional(fixedText({ max: 100 }, "Name of the location, if type is viewLocation.")),
+    message: Type.Optional(
+      fixedText({ min: 1, max: 100 }, "Text that the user may change and send to number, if type is compose."),
+    ),
+    recording: Type.Optional(
+      oneOf(RECORDINGS, "Starts a recording that the user may send to number, if type is compose."),
+    ),
     title: Type.Optional(fixedText({ min: 1, max: 100 }, "Title of the event. Required if type is calendar.")),
     startAt: Type.Optional(
       time("Start of the event: epoch milliseconds, or ISO 8601 with time zone. Required if type is calendar."),
@@ -79,6 +91,7 @@ export const suggestion = Type.Object(
       values: {
         url: ["url"],
         dial: ["number"],
+        compose: ["number"],
         viewLocation: ["latitude", "longitude"],
         calendar: ["title", "startAt", "endAt"],
       },
@@ -89,7 +102,17 @@ export const suggestion = Type.Object(
 /** The stored form of a suggestion, with the fields of its type only. */
 export function toSuggestion(given: Infer<typeof suggestion>, parameter: string, faults: Fault[]): Suggestion {
   const { type, text, data = text } = given;
-  if (type === "url") return { type, text, data, url: given.url ?? "" };
+  if (type === "url") {
+    const { url = "", webview } = given;
+    return { type, text, data, url, ...(webview && { webview }) };
+  }
+  if (type === "compose") {
+    const { message, recording } = given;
+    if ((message === undefined) === (recording === undefined))
+      faults.push({ parameter: `${parameter}.message`, message: "Give either message or recording." });
+    const number = `+${dialled(given.number ?? "") ?? ""}`;
+    return { type, text, data, number, ...(message !== undefined && { message }), ...(recording && { recording }) };
+  }
   if (type === "dial") return { type, text, data, number: `+${dialled(given.number ?? "") ?? ""}` };
   if (type === "viewLocation") {
     const { latitude = 0, longitude = 0, label = "" } = given;

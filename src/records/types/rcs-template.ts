@@ -3,7 +3,16 @@ import { readTemplateText } from "../../channels/template.ts";
 import { nullable, Type, type Infer } from "../../lib/schema.ts";
 import { isShowable } from "../../lib/text.ts";
 import type { Fault } from "../../model/problem.ts";
-import { CARDS_MAX, RCS_KINDS, RCS_TEXT_MAX, type RcsCard } from "../../model/rcs.ts";
+import {
+  CARDS_MAX,
+  IMAGE_HEIGHTS,
+  IMAGE_SIDES,
+  ORIENTATIONS,
+  RCS_KINDS,
+  RCS_TEXT_MAX,
+  type RcsCard,
+  type RcsKind,
+} from "../../model/rcs.ts";
 import { defineRecord, plainName, type MergedFields } from "../record-type.ts";
 import { suggestion, toSuggestion } from "./rcs-suggestion.ts";
 import { oneOf, status } from "./shared-fields.ts";
@@ -23,6 +32,12 @@ const card = Type.Object({
     error: ADDRESS_RULE,
     check: (url) => (url === null ? ADDRESS_RULE : null),
   }),
+  thumbnailUrl: Type.Optional(webAddress("URL of a small picture that is shown until the file is loaded.")),
+  height: Type.Optional(
+    oneOf(IMAGE_HEIGHTS, "Height of the image. Defaults to medium. Only a single card may have a tall one."),
+  ),
+  orientation: Type.Optional(oneOf(ORIENTATIONS, "Orientation, if kind is card. Defaults to vertical.")),
+  imageSide: Type.Optional(oneOf(IMAGE_SIDES, "Side of the image. Required if orientation is horizontal.")),
   suggestions: Type.Default(
     Type.Array(suggestion, { maxItems: CARD_SUGGESTIONS_MAX, description: "Suggestions of the card." }),
     [],
@@ -74,7 +89,7 @@ export const rcsTemplate = defineRecord({
       text,
       variables: variablesIn(text),
       suggestions: suggestions.map((each, index) => toSuggestion(each, `suggestions[${index}]`, faults)),
-      cards: cards.map((each, index) => toCard(each, `cards[${index}]`, faults)),
+      cards: cards.map((each, index) => toCard(each, kind, `cards[${index}]`, faults)),
       status: approval,
     };
   },
@@ -116,16 +131,39 @@ function checkKind({ kind, text, suggestions, cards }: Given, faults: Fault[]): 
 }
 
 function toCard(
-  { title, description, fileUrl, suggestions }: Infer<typeof card>,
+  { title, description, fileUrl, suggestions, ...layout }: Infer<typeof card>,
+  kind: RcsKind,
   parameter: string,
   faults: Fault[],
 ): RcsCard {
   // The cards of a learned template have no address yet. A person who changes it has to add them.
   if (fileUrl === null) faults.push({ parameter: `${parameter}.fileUrl`, message: ADDRESS_RULE });
+  for (const [field, message] of layoutFaults(layout, kind))
+    faults.push({ parameter: `${parameter}.${field}`, message });
+  const { thumbnailUrl, height, orientation, imageSide } = layout;
   return {
     title,
     description,
     fileUrl,
+    ...(thumbnailUrl !== undefined && { thumbnailUrl }),
+    ...(height && { height }),
+    ...(orientation && { orientation }),
+    ...(imageSide && { imageSide }),
     suggestions: suggestions.map((each, index) => toSuggestion(each, `${parameter}.suggestions[${index}]`, faults)),
   };
+}
+
+type Layout = Pick<Infer<typeof card>, "height" | "orientation" | "imageSide">;
+
+function layoutFaults({ height, orientation = "vertical", imageSide }: Layout, kind: RcsKind): [string, string][] {
+  const faults: [string, string][] = [];
+  if (kind === "carousel") {
+    if (height === "tall") faults.push(["height", "Images of a carousel are short or medium."]);
+    if (orientation === "horizontal") faults.push(["orientation", "Cards of a carousel are vertical."]);
+  }
+  if (orientation === "horizontal" && imageSide === undefined)
+    faults.push(["imageSide", "A horizontal card needs the side of its image: give left or right."]);
+  if (orientation === "vertical" && imageSide !== undefined)
+    faults.push(["imageSide", "Only a horizontal card has its image on a side: leave imageSide out."]);
+  return faults;
 }

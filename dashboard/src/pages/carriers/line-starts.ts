@@ -18,6 +18,7 @@ export const RBM_STARTS = {
   capabilityHours: 24,
   ttlSeconds: { OTP: 60, TRANS: 86_400, PROMO: 86_400 },
   trafficTypes: true,
+  uploadFiles: false,
   connections: 50,
   responseSeconds: 30,
 };

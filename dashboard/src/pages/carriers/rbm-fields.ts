@@ -51,6 +51,11 @@ export const RBM_PARTS: Parts = {
         lanesInput({ name: "ttlSeconds", min: 1, max: TTL_MAX_SECONDS }),
       ),
       flag("trafficTypes", t("Send the message purpose"), t("Authentication, transaction or promotion.")),
+      flag(
+        "uploadFiles",
+        t("Keep files at the platform"),
+        t("Each image of a card is fetched once, not once per message."),
+      ),
       number("connections", t("Concurrent requests"), t("Per node."), 1, 500),
       number("responseSeconds", t("Response timeout"), t("Later responses are ignored."), 1, 120, t("seconds")),
     ].map(advanced),

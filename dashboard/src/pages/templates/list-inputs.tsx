@@ -1,54 +1,9 @@
-import { Button, Input, Paper, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
-import type { ReactNode } from "react";
+import { Button, Paper, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import type { Card, ChatHeader, Suggestion } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
+import { ItemList } from "../../parts/record/item-list.tsx";
 import { TapInput, type Tappable } from "./tap-input.tsx";
-
-interface ListProps<T> {
-  label: string;
-  hint?: string | undefined;
-  fault: string | undefined;
-  items: readonly T[];
-  max: number;
-  add: string;
-  empty: T;
-  onChange: (items: T[]) => void;
-  disabled: boolean;
-  render: (item: T, change: (item: T) => void, remove: () => void, index: number) => ReactNode;
-}
-
-/** A list of inputs with a button that adds an item. */
-function List<T>({ label, hint, fault, items, max, add, empty, onChange, disabled, render }: ListProps<T>) {
-  return (
-    <Input.Wrapper label={label} description={hint} error={fault} labelElement="div">
-      <Stack gap="sm" mt="xs" role="group" aria-label={label} align="stretch">
-        {items.map((item, index) => (
-          <div key={index}>
-            {render(
-              item,
-              (next) => onChange(items.map((each, at) => (at === index ? next : each))),
-              () => onChange(items.filter((_, at) => at !== index)),
-              index,
-            )}
-          </div>
-        ))}
-        <div>
-          <Button
-            size="compact-sm"
-            variant="light"
-            leftSection={<IconPlus size={14} aria-hidden />}
-            disabled={disabled || items.length >= max}
-            onClick={() => onChange([...items, empty])}
-          >
-            {add}
-          </Button>
-        </div>
-      </Stack>
-    </Input.Wrapper>
-  );
-}
 
 const SUGGESTIONS_MAX = 11;
 const CARD_SUGGESTIONS_MAX = 4;
@@ -63,6 +18,18 @@ const SUGGESTION_TYPES = [
   { value: "viewLocation", label: t("Show location") },
   { value: "shareLocation", label: t("Share location") },
   { value: "calendar", label: t("Add to calendar") },
+  { value: "compose", label: t("Write a message") },
+];
+
+const HEIGHTS = [
+  { value: "short", label: t("Short") },
+  { value: "medium", label: t("Medium") },
+  { value: "tall", label: t("Tall") },
+];
+
+const LAYOUTS = [
+  { value: "left", label: t("Image on the left") },
+  { value: "right", label: t("Image on the right") },
 ];
 
 const BUTTON_TYPES = [
@@ -73,7 +40,7 @@ const BUTTON_TYPES = [
 
 /** The suggestions of an RCS text. */
 export const SuggestionsInput = ({ label, value, onChange, disabled, faultAt }: OwnInputProps) => (
-  <List
+  <ItemList
     label={label}
     fault={faultAt("suggestions")}
     items={value as Tappable[]}
@@ -95,7 +62,7 @@ export const SuggestionsInput = ({ label, value, onChange, disabled, faultAt }: 
 
 /** The buttons of a chat-app template. */
 export const ButtonsInput = ({ label, value, onChange, disabled, faultAt }: OwnInputProps) => (
-  <List
+  <ItemList
     label={label}
     hint={t("At most two URL buttons and one call button.")}
     fault={faultAt("buttons")}
@@ -122,7 +89,7 @@ const NEW_CARD: Card = { title: "", description: "", fileUrl: "", suggestions: [
 export function CardsInput({ label, value, values, onChange, disabled, faultAt }: OwnInputProps) {
   const alone = values.kind === "card";
   return (
-    <List
+    <ItemList
       label={alone ? t("Card") : label}
       fault={faultAt("cards")}
       items={value as Card[]}
@@ -131,19 +98,23 @@ export function CardsInput({ label, value, values, onChange, disabled, faultAt }
       empty={NEW_CARD}
       onChange={onChange}
       disabled={disabled}
-      render={(card, change, remove, index) => <CardInput {...{ card, change, remove, index, faultAt, disabled }} />}
+      render={(card, change, remove, index) => (
+        <CardInput {...{ card, alone, change, remove, index, faultAt, disabled }} />
+      )}
     />
   );
 }
 
 interface CardProps extends Pick<OwnInputProps, "faultAt" | "disabled"> {
   card: Card;
+  /** The only card of its message. */
+  alone: boolean;
   change: (card: Card) => void;
   remove: () => void;
   index: number;
 }
 
-function CardInput({ card, change, remove, index, faultAt, disabled }: CardProps) {
+function CardInput({ card, alone, change, remove, index, faultAt, disabled }: CardProps) {
   const path = `cards[${index}]`;
   const field = (name: "title" | "description" | "fileUrl") => ({
     value: card[name] ?? "",
@@ -158,7 +129,42 @@ function CardInput({ card, change, remove, index, faultAt, disabled }: CardProps
         <TextInput label={t("Title")} {...field("title")} />
         <Textarea label={t("Text")} autosize minRows={2} {...field("description")} />
         <TextInput label={t("Image or video")} placeholder="https://shop.example/autumn.jpg" {...field("fileUrl")} />
-        <List<Tappable>
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
+          <TextInput
+            label={t("Thumbnail")}
+            value={card.thumbnailUrl ?? ""}
+            onChange={({ currentTarget }) => change(withLayout(card, { thumbnailUrl: currentTarget.value }))}
+            error={faultAt(`${path}.thumbnailUrl`)}
+            disabled={disabled}
+          />
+          <Select
+            label={t("Height of the image")}
+            data={alone ? HEIGHTS : HEIGHTS.slice(0, 2)}
+            placeholder={t("Medium")}
+            value={card.height ?? null}
+            onChange={(height) => change(withLayout(card, { height: height ?? "" }))}
+            clearable
+            clearButtonProps={{ "aria-label": t("Medium height") }}
+            error={faultAt(`${path}.height`)}
+            disabled={disabled}
+          />
+          {alone && (
+            <Select
+              label={t("Layout")}
+              data={LAYOUTS}
+              placeholder={t("Image on top")}
+              value={card.imageSide ?? null}
+              onChange={(side) =>
+                change(withLayout(card, { imageSide: side ?? "", orientation: side === null ? "" : "horizontal" }))
+              }
+              clearable
+              clearButtonProps={{ "aria-label": t("Image on top") }}
+              error={faultAt(`${path}.imageSide`) ?? faultAt(`${path}.orientation`)}
+              disabled={disabled}
+            />
+          )}
+        </SimpleGrid>
+        <ItemList<Tappable>
           label={t("Buttons")}
           fault={faultAt(`${path}.suggestions`)}
           items={card.suggestions}
@@ -187,6 +193,14 @@ function CardInput({ card, change, remove, index, faultAt, disabled }: CardProps
     </Paper>
   );
 }
+
+type Layout = Pick<Card, "thumbnailUrl" | "height" | "orientation" | "imageSide">;
+
+/** An empty choice is the default, which the card does not name. */
+const withLayout = (card: Card, layout: Layout): Card =>
+  Object.fromEntries(
+    Object.entries({ ...card, ...layout }).filter(([name, value]) => !(name in layout && value === "")),
+  ) as unknown as Card;
 
 const HEADERS = [
   { value: "text", label: t("Text") },

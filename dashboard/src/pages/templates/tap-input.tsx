@@ -9,6 +9,9 @@ export type Tappable = { type: string; text: string } & Partial<Record<PartName,
 type PartName =
   | "data"
   | "url"
+  | "webview"
+  | "message"
+  | "recording"
   | "number"
   | "latitude"
   | "longitude"
@@ -23,14 +26,27 @@ interface Part {
   label: string;
   number?: true;
   placeholder?: string;
+  /** Left out for free words. */
+  options?: readonly Option[];
 }
 
 const DATA: Part = { name: "data", label: t("Postback data"), placeholder: t("Same as the text") };
 
+const WEBVIEW: Part = {
+  name: "webview",
+  label: t("Opens in"),
+  placeholder: t("Browser"),
+  options: [
+    { value: "full", label: t("Webview, full height") },
+    { value: "tall", label: t("Webview, tall") },
+    { value: "half", label: t("Webview, half") },
+  ],
+};
+
 /** The fields of each type besides its text. */
 const PARTS: Readonly<Record<string, readonly Part[]>> = {
   reply: [DATA],
-  url: [{ name: "url", label: t("URL"), placeholder: "https://shop.example" }],
+  url: [{ name: "url", label: t("URL"), placeholder: "https://shop.example" }, WEBVIEW],
   dial: [{ name: "number", label: t("Number"), placeholder: "+15550100100" }],
   call: [{ name: "number", label: t("Number"), placeholder: "+15550100100" }],
   viewLocation: [
@@ -39,6 +55,19 @@ const PARTS: Readonly<Record<string, readonly Part[]>> = {
     { name: "label", label: t("Location name") },
   ],
   shareLocation: [],
+  compose: [
+    { name: "number", label: t("Number"), placeholder: "+15550100100" },
+    { name: "message", label: t("Text to send") },
+    {
+      name: "recording",
+      label: t("Or a recording"),
+      placeholder: t("None"),
+      options: [
+        { value: "audio", label: t("Audio") },
+        { value: "video", label: t("Video") },
+      ],
+    },
+  ],
   calendar: [
     { name: "title", label: t("Event") },
     { name: "startAt", label: t("Starts"), placeholder: "2026-10-01T10:00:00Z" },
@@ -59,7 +88,7 @@ interface Props extends Pick<OwnInputProps, "faultAt" | "disabled"> {
 /** The inputs of one suggestion or button. */
 export function TapInput({ what, path, item, types, change, remove, faultAt, disabled }: Props) {
   const isButton = !types.some(({ value }) => value === "dial");
-  const parts = (PARTS[item.type] ?? []).filter((part) => !(isButton && part === DATA));
+  const parts = (PARTS[item.type] ?? []).filter((part) => !(isButton && (part === DATA || part === WEBVIEW)));
   return (
     <Paper p="xs" role="group" aria-label={what}>
       <Group gap="xs" wrap="nowrap" align="flex-start">
@@ -83,18 +112,34 @@ export function TapInput({ what, path, item, types, change, remove, faultAt, dis
             error={faultAt(`${path}.text`)}
             disabled={disabled}
           />
-          {parts.map(({ name, label, number, placeholder }) => (
-            <TextInput
-              key={name}
-              label={label}
-              size="xs"
-              placeholder={placeholder}
-              value={shown(item[name])}
-              onChange={({ currentTarget }) => change(withPart(item, name, currentTarget.value, number))}
-              error={faultAt(`${path}.${name}`)}
-              disabled={disabled}
-            />
-          ))}
+          {parts.map(({ name, label, number, placeholder, options }) =>
+            options ? (
+              <Select
+                key={name}
+                label={label}
+                size="xs"
+                data={options}
+                placeholder={placeholder}
+                value={shown(item[name]) === "" ? null : shown(item[name])}
+                onChange={(choice) => change(withPart(item, name, choice ?? "", undefined))}
+                clearable
+                clearButtonProps={{ "aria-label": `${label}: ${placeholder}` }}
+                error={faultAt(`${path}.${name}`)}
+                disabled={disabled}
+              />
+            ) : (
+              <TextInput
+                key={name}
+                label={label}
+                size="xs"
+                placeholder={placeholder}
+                value={shown(item[name])}
+                onChange={({ currentTarget }) => change(withPart(item, name, currentTarget.value, number))}
+                error={faultAt(`${path}.${name}`)}
+                disabled={disabled}
+              />
+            ),
+          )}
         </SimpleGrid>
         <ActionIcon
           variant="subtle"
