@@ -107,7 +107,7 @@ export function createMetrics() {
     }),
     inbound: registry.counter({
       name: "heliograph_inbound_total",
-      help: "Inbound messages, by opt-out keyword: stop, start, other.",
+      help: "Inbound messages, by keyword: stop, start, help, other.",
       labels: ["word"],
     }),
     callbacks: registry.counter({

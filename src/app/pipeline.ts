@@ -24,6 +24,7 @@ import { UrgentRows } from "../pipeline/dispatch/urgent-rows.ts";
 import { StopGuard } from "../pipeline/dispatch/stop-guard.ts";
 import { createGroupCommit, type GroupCommit } from "../pipeline/group-commit.ts";
 import { SearchChanges } from "../pipeline/search-changes.ts";
+import { createSendReply } from "../pipeline/inbound/send-reply.ts";
 import type { ReceivePartsDeps } from "../pipeline/inbound/reassemble.ts";
 import { DuplicateTextFilter } from "../pipeline/policy/duplicate-text.ts";
 import { RecentSubmissions } from "../pipeline/receipts/recent-submissions.ts";
@@ -118,6 +119,7 @@ export function createPipeline(deps: CreatePipelineDeps): AppPipeline {
       clock,
       accountOf: records.accountOf,
       textOf: textOf,
+      sendReply: createSendReply({ preparing: prepareDeps, accepting: acceptDeps, log }),
     },
   };
 }

@@ -138,6 +138,7 @@ function stepsFor(deps: RetentionDeps, { id: accountId, settings }: Account, swe
     sweep("verifyRequests", messages),
     sweep("verifySources", messages),
     sweep("verifyNumbers", numbers),
+    sweep("keywordUsers", { accountId, before: now - 2 * DAY_MS }),
     sweep("verifyTallies", { accountId, before: now - 9 * DAY_MS }),
     sweep("verifyPrefixes", prefixes),
     sweep("sessions", sessions),

@@ -50,8 +50,10 @@ export function derivedId(words: string): string {
 }
 
 /** True if two ids were derived from the same words, at any time. */
-export const isSameButForTime = (one: string, other: string): boolean =>
-  one.slice(TIME_LENGTH) === other.slice(TIME_LENGTH);
+export const isSameButForTime = (one: string, other: string): boolean => idWithoutTime(one) === idWithoutTime(other);
+
+/** The part of an id that does not depend on its time. */
+export const idWithoutTime = (id: string): string => id.slice(TIME_LENGTH);
 
 /** The smallest id of a moment, as a bound for ranges over time-ordered ids. */
 export const idFloor = (epochMs: number): string => `${timePart(epochMs)}-0000-0000-000000000000`;

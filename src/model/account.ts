@@ -1,3 +1,4 @@
+import type { KeywordRule } from "./keyword-rule.ts";
 import { OPT_OUT_WORDS } from "./opt-out.ts";
 import { CALM, type Chaos } from "./phone.ts";
 import { DEFAULT_GUARD, type PumpingGuard } from "./pumping.ts";
@@ -30,6 +31,8 @@ export interface AccountSettings {
   /** Replies that add a recipient to the opt-out list or remove it. */
   stopWords: readonly string[];
   startWords: readonly string[];
+  /** Keywords and automatic replies by number and country. */
+  keywordRules: readonly KeywordRule[];
   /** A `metered` account sends only while it has credits. */
   credits: "unlimited" | "metered";
   /** Refunds messages that the network could not deliver. */
@@ -63,6 +66,7 @@ export const DEFAULT_SETTINGS: AccountSettings = {
   otpGuard: DEFAULT_GUARD,
   stopWords: OPT_OUT_WORDS.stop,
   startWords: OPT_OUT_WORDS.start,
+  keywordRules: [],
   credits: "unlimited",
   refundUndelivered: false,
   zone: "UTC",

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../lib/json.ts";
-import { fieldOf, shapeChecker } from "../lib/shape.ts";
+import { fieldOf, shapeChecker, withDefaults } from "../lib/shape.ts";
 import type { CatalogRecord } from "../model/catalog.ts";
 import type { Channel } from "../model/message.ts";
 import { Problem, refuseFaults, type Fault } from "../model/problem.ts";
@@ -146,6 +146,7 @@ function readPart<T>(path: string, faults: Fault[], read: () => T): T | null {
 }
 
 const shapeFaults = shapeChecker(settingsShape);
+const completeSettings = withDefaults(settingsShape);
 
 function changedSettings(
   { account }: CurrentConfig,
@@ -156,7 +157,7 @@ function changedSettings(
   if (!isObject(given)) throw new Problem("INVALID_REQUEST", { faults });
   const wrong = new Set(faults.map(({ parameter }) => fieldOf(parameter)));
   const fields: Partial<Settings> = Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name)));
-  const known = pickSettings(given);
+  const known = pickSettings(completeSettings(given) as Partial<Settings>);
   for (const parameter of unknownNames(given, (name) => Object.hasOwn(known, name)))
     faults.push({ parameter, message: "Unknown setting." });
   refuseFaults([...faults, ...settingsFaults(fields, account.settings, wrong)]);

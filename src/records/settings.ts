@@ -1,29 +1,19 @@
-import { countOf, isPlainText } from "../lib/text.ts";
+import { countOf } from "../lib/text.ts";
 import { nullable, Type, type SchemasOf, type Typed } from "../lib/schema.ts";
 import { pickFields } from "../lib/shape.ts";
 import type { AccountSettings } from "../model/account.ts";
 import type { Fault } from "../model/problem.ts";
 import { readAddress, readMailbox } from "../email/address.ts";
 import { NAME_MAX } from "./record-type.ts";
+import { keywordRules } from "./keyword-rules.ts";
 import { countries, country, oneOf, zoneFault } from "./types/shared-fields.ts";
+import { words } from "./words.ts";
 
 /** Account settings of `/api/account`. The simulator's chaos settings have their own endpoint. */
 export type Settings = Omit<AccountSettings, "chaos">;
 
-const WORD_MAX = 30;
 const DAYS_MAX = 3650;
 
-const BAD_WORD = `A word must be plain text of 1 to ${WORD_MAX} characters with at least one letter or digit.`;
-
-/** A word without letters and digits would never match a reply. */
-const word = Type.String({
-  minLength: 1,
-  maxLength: WORD_MAX,
-  error: { minLength: BAD_WORD, maxLength: BAD_WORD },
-  check: (written) => (isPlainText(written) && /[\p{L}\p{N}]/u.test(written) ? null : BAD_WORD),
-});
-const words = (description: string): Typed<readonly string[]> =>
-  Type.Array(word, { minItems: 1, maxItems: 30, description });
 const limit = (description: string): Typed<number> => Type.Integer({ minimum: 1, maximum: 10_000_000, description });
 const days = (description: string): Typed<number> => Type.Integer({ minimum: 1, maximum: DAYS_MAX, description });
 
@@ -75,6 +65,7 @@ export const settingFields = {
   ),
   stopWords: words("Replies that add the recipient to the opt-out list. Case, accents and punctuation are ignored."),
   startWords: words("Replies that remove the recipient from the opt-out list."),
+  keywordRules,
   credits: oneOf(["unlimited", "metered"], "metered accounts can send while the balance covers the messages."),
   refundUndelivered: Type.Boolean({
     description: "True if undeliverable messages are refunded.",

@@ -180,6 +180,12 @@ const PICKS = {
     key: ["account_id", "credential_id", "source", "destination", "reference", "total", "part"],
     isOver: ({ before }) => sql`done_at < ${before}`,
   },
+  keywordUsers: {
+    table: "keyword_users",
+    key: ["account_id", "number", "test"],
+    isOver: (cutoff) =>
+      sql`${isOfAccount(cutoff)} and window_at < ${cutoff.before} and coalesce(asked_at, 0) < ${cutoff.before}`,
+  },
   loginFailures: { table: "login_failures", key: ["digest"], isOver: ({ before }) => sql`last_at < ${before}` },
   // `before` is of the last use, `alsoBefore` of the login.
   sessions: {

@@ -12,6 +12,7 @@ import type { Engine } from "./engine.ts";
 import { createHold } from "./hold.ts";
 import { createInbound } from "./inbound.ts";
 import { createInboundParts } from "./inbound-parts.ts";
+import { createKeywordUsers } from "./keyword-users.ts";
 import { createLinks } from "./links.ts";
 import { createOldestWaiting } from "./oldest-waiting.ts";
 import { createOptOutQueries } from "./opt-outs.ts";
@@ -37,6 +38,7 @@ export const createSharedQueries = (engine: Engine, budget: ReportingBudget | nu
   ...createCredentials(engine),
   ...createCatalogQueries(engine),
   ...createOptOutQueries(engine),
+  ...createKeywordUsers(engine),
   ...createStopQueries(engine),
   ...createCreditQueries(engine),
   ...createRetention(engine),

@@ -23,6 +23,7 @@ import type { StatsStore } from "./stats.ts";
 import type { HoldStore } from "./hold.ts";
 import type { IdFormatStore } from "./submissions.ts";
 import type { InboundStore } from "./inbound.ts";
+import type { KeywordStore } from "./keyword-users.ts";
 import type { LinkStore } from "./links.ts";
 import type { NodeStore } from "./nodes.ts";
 import type { OldestWaitingStore } from "./oldest-waiting.ts";
@@ -63,6 +64,7 @@ export interface Store
     CatalogStore,
     OldestWaitingStore,
     OptOutStore,
+    KeywordStore,
     StopStore,
     CreditStore,
     RetentionStore,

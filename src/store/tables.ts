@@ -163,6 +163,17 @@ export interface Tables {
   optouts: OptOutRow;
   /** The opt-out list of test traffic. */
   test_optouts: OptOutRow;
+  /** Numbers that sent keywords: automatic replies of a day, and the opt-in that they have to confirm. */
+  keyword_users: {
+    account_id: number;
+    number: string;
+    test: number;
+    /** The inbound message that was answered last. */
+    replied_to: string | null;
+    replies: number;
+    window_at: number;
+    asked_at: number | null;
+  };
   balances: { account_id: number; balance: number; held: number };
   ledger: LedgerRow;
   retention: { account_id: number; erased_to: string; erased_to_n: number };

@@ -14,6 +14,7 @@ import { DEFAULT_SETTINGS } from "../../src/model/account.ts";
 import type { CatalogRecord } from "../../src/model/catalog.ts";
 import { CALM } from "../../src/model/phone.ts";
 import { openTenants, type Tenants } from "../fuzz/tenants.ts";
+import { KEYWORD_RULE } from "../support/keyword-rule.ts";
 import { catalogRecord } from "../support/catalog-record.ts";
 import { ENGINES, openStore, type OpenStore } from "../support/engines.ts";
 import { COMMAND_LINE } from "../support/entries.ts";
@@ -43,7 +44,14 @@ const { chaos: _chaos, ...SETTINGS } = DEFAULT_SETTINGS;
 
 /** Something of everything, with nothing left to a default. */
 const RICH = {
-  settings: { ...SETTINGS, records: "strict", allowedCountries: ["IN", "US"], sameText: null, keepTextsDays: 7 },
+  settings: {
+    ...SETTINGS,
+    records: "strict",
+    allowedCountries: ["IN", "US"],
+    sameText: null,
+    keepTextsDays: 7,
+    keywordRules: [KEYWORD_RULE],
+  },
   templates: [
     { channel: "sms", name: "code", text: "{#var#} is your code.", dltContentId: "1107", dltEntityId: "1101" },
     {

@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Inbound } from "../../src/carriers/carrier.ts";
 import { idOf, newId } from "../../src/lib/ids.ts";
+import { DEFAULT_SETTINGS } from "../../src/model/account.ts";
 import { receive } from "../../src/pipeline/inbound/receive.ts";
 import type { InboundContent, InboundMessage } from "../../src/model/inbound.ts";
 import { SEND_CHANNELS, type SendChannel } from "../../src/model/message.ts";
 import { openTenants, type Tenants } from "../fuzz/tenants.ts";
 import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
+import { KEYWORD_RULE } from "../support/keyword-rule.ts";
 import type { Answer, Envelope, ErrorBody, TestServer, MessageBody } from "../support/test-server.ts";
 import { author, CHAT_TEMPLATE, RCS_TEMPLATE } from "../support/rich-templates.ts";
 import { TestPipeline } from "../support/test-pipeline.ts";
@@ -501,6 +503,92 @@ describe.each(ENGINES)("receiving inbound messages on %s", (engine) => {
     await take(stop);
     expect([await isOptedOut(), await stored()]).toEqual([true, [stop]]);
     expect(await counted()).toEqual(['heliograph_inbound_total{word="stop"} 1']);
+  });
+
+  describe("under a rule with replies", () => {
+    const REPLIES = { ...KEYWORD_RULE, language: null, numbers: null, countries: null };
+    const texts = (): string[] => pipeline.replies.map(([{ text }]) => text);
+    beforeEach(() => {
+      pipeline.settings = {
+        ...DEFAULT_SETTINGS,
+        keywordRules: [{ ...REPLIES, startWords: ["START"], stopWords: null }],
+      };
+    });
+
+    test("a STOP is confirmed once on the channel and from the sender that it came to", async () => {
+      const stop = inbound("Stop!", { id: newId(pipeline.clock.now()) });
+      await take(stop);
+      await take(stop);
+      expect(pipeline.replies).toEqual([
+        [
+          {
+            account: expect.objectContaining({ id: 1 }),
+            test: false,
+            channel: "sms",
+            sender: "HELIOG",
+            number: PHONE,
+            text: REPLIES.stopReply,
+            reason: "Reply to the keyword Stop!",
+          },
+          stop.id,
+        ],
+      ]);
+    });
+
+    test("a number that is on the list gets no second confirmation, so repliers cannot answer each other", async () => {
+      for (let times = 0; times < 3; times += 1) await take(inbound("STOP"));
+      expect(texts()).toEqual([REPLIES.stopReply]);
+      pipeline.clock.advance(1000);
+      await take(inbound("START"));
+      await take(inbound("OUI"));
+      expect(await isOptedOut()).toBe(false);
+      pipeline.clock.advance(1000);
+      await take(inbound("STOP"));
+      expect(texts()).toEqual([REPLIES.stopReply, REPLIES.confirmReply, REPLIES.startReply, REPLIES.stopReply]);
+    });
+
+    test("a STOP that its carrier repeats after a crash gets its confirmation", async () => {
+      const stop = inbound("STOP", { id: newId(pipeline.clock.now()) });
+      const broken = { sendReply: () => Promise.reject(new Error("killed")) };
+      await expect(receive({ ...pipeline.deps, store: pipeline.store, ...broken }, stop)).rejects.toThrow("killed");
+      expect([await isOptedOut(), await stored()]).toEqual([true, []]);
+      await take(stop);
+      expect([texts(), await stored()]).toEqual([[REPLIES.stopReply], [stop]]);
+    });
+
+    test("a number gets at most six replies a day, whatever it asks, and more the next day", async () => {
+      for (let times = 0; times < 8; times += 1) await take(inbound("aide"));
+      expect(texts()).toEqual(Array.from({ length: 6 }, () => REPLIES.helpReply));
+      await take(inbound("aide", { from: "15550100155" }));
+      await take(inbound("aide", { test: true }));
+      expect(texts()).toHaveLength(8);
+      pipeline.clock.advance(86_400_000);
+      await take(inbound("aide"));
+      expect(texts()).toHaveLength(9);
+    });
+
+    test("a start word counts once it is confirmed within a day, and only then", async () => {
+      await take(inbound("STOP"));
+      pipeline.clock.advance(1000);
+      await take(inbound("OUI"));
+      await take(inbound("START"));
+      expect(await isOptedOut()).toBe(true);
+      pipeline.clock.advance(86_400_001);
+      await take(inbound("OUI"));
+      expect(await isOptedOut()).toBe(true);
+      await take(inbound("START"));
+      await take(inbound("oui"));
+      expect(await isOptedOut()).toBe(false);
+      await take(inbound("STOP"));
+      await take(inbound("OUI"));
+      expect(await isOptedOut()).toBe(true);
+    });
+
+    test("a suspended account sends no replies, and its opt-out list changes all the same", async () => {
+      const accountOf = (id: number) => ({ id, name: "default", suspended: true, settings: pipeline.settings });
+      await receive({ ...pipeline.deps, store: pipeline.store, accountOf }, inbound("STOP"));
+      expect([texts(), await isOptedOut()]).toEqual([[], true]);
+    });
   });
 
   test("a late START does not undo the STOP that was sent after it", async () => {

@@ -5,6 +5,7 @@ import { CALM } from "../../src/model/phone.ts";
 import { migratedDatabase } from "../support/databases.ts";
 import { ENGINES, hasPostgres } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
+import { KEYWORD_RULE } from "../support/keyword-rule.ts";
 import { startTestServer, type Answer, type ErrorBody, type TestServer } from "../support/test-server.ts";
 
 interface RecordBody {
@@ -715,6 +716,31 @@ describe.each(ENGINES)("records on %s", (engine) => {
     const { chaos: _, ...defaults } = DEFAULT_SETTINGS;
     const unchanged = { name: "default", suspended: false, warnings: [] };
 
+    test("a keyword rule gets defaults for what it leaves out", async () => {
+      const { status, body } = await server.request<{ keywordRules: object[] }>("PATCH", "/api/account", {
+        keywordRules: [{ stopReply: "You are out." }],
+      });
+      expect([status, body.keywordRules]).toEqual([
+        200,
+        [
+          {
+            language: null,
+            numbers: null,
+            countries: null,
+            stopWords: null,
+            startWords: null,
+            helpWords: ["HELP", "INFO"],
+            confirmWords: ["YES"],
+            stopReply: "You are out.",
+            startReply: null,
+            helpReply: null,
+            confirmReply: null,
+          },
+        ],
+      ]);
+      await settings(defaults);
+    });
+
     test("the account shows every setting but the simulator's chaos", async () => {
       expect((await server.request("GET", "/api/account")).body).toEqual({ ...unchanged, ...defaults });
     });
@@ -730,6 +756,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
         limits: "everywhere",
         stopWords: ["HALT", "रोकें"],
         startWords: ["GO ON"],
+        keywordRules: [KEYWORD_RULE],
         credits: "metered",
         refundUndelivered: true,
         zone: "Asia/Kolkata",
@@ -763,6 +790,13 @@ describe.each(ENGINES)("records on %s", (engine) => {
       [{ stopWords: ["STOP", "x".repeat(31)] }, "stopWords[1]"],
       [{ startWords: ["!!"] }, "startWords[0]"],
       [{ startWords: Array.from({ length: 31 }, (_each, index) => `GO${index}`) }, "startWords"],
+      [{ keywordRules: {} }, "keywordRules"],
+      [{ keywordRules: [{ stopReply: " " }] }, "keywordRules[0].stopReply"],
+      [{ keywordRules: [{}, { helpReply: "x".repeat(481) }] }, "keywordRules[1].helpReply"],
+      [{ keywordRules: [{ numbers: [] }] }, "keywordRules[0].numbers"],
+      [{ keywordRules: [{ countries: ["XX"] }] }, "keywordRules[0].countries[0]"],
+      [{ keywordRules: [{ confirmWords: ["!"] }] }, "keywordRules[0].confirmWords[0]"],
+      [{ keywordRules: [{ language: "not a tag" }] }, "keywordRules[0].language"],
       [{ zone: "Mars/Olympus" }, "zone"],
       [{ zone: "" }, "zone"],
       [{ keepTextsDays: 0 }, "keepTextsDays"],

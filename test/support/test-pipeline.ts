@@ -8,6 +8,8 @@ import { dispatch } from "../../src/pipeline/dispatch/dispatch.ts";
 import type { DispatchDeps } from "../../src/pipeline/dispatch/dispatch-deps.ts";
 import { RecentSubmissions } from "../../src/pipeline/receipts/recent-submissions.ts";
 import type { FailOverDeps } from "../../src/pipeline/dispatch/failover.ts";
+import type { AutomaticReply } from "../../src/pipeline/accept/prepare-reply.ts";
+import type { SendReply } from "../../src/pipeline/inbound/send-reply.ts";
 import { createEncryptedTexts } from "../../src/pipeline/accept/encrypted-text.ts";
 import { SimulatedLive } from "../../src/pipeline/dispatch/simulated-live.ts";
 import { DEFAULT_SETTINGS, type AccountSettings } from "../../src/model/account.ts";
@@ -83,7 +85,9 @@ export class TestPipeline {
   media: MediaVerdict | null = { kind: "unknown" };
   /** State of the code in encrypted messages. */
   codeEnd: string | null = null;
-  readonly deps: DispatchDeps & FailOverDeps & { stopGuard: StopGuard };
+  /** Automatic replies, with the ids of the messages that they answer. */
+  readonly replies: [AutomaticReply, string][] = [];
+  readonly deps: DispatchDeps & FailOverDeps & { stopGuard: StopGuard; sendReply: SendReply };
   readonly opened: OpenStore;
 
   private constructor(opened: OpenStore) {
@@ -116,6 +120,7 @@ export class TestPipeline {
       log,
       metrics: createMetrics(),
       stopGuard: new StopGuard({ store, clock: this.clock }),
+      sendReply: async (reply, id) => void this.replies.push([reply, id]),
       recentSubmissions: new RecentSubmissions(this.clock),
       simulatedLive: this.simulatedLive,
     };

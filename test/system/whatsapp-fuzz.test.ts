@@ -54,6 +54,14 @@ const SEEDS: readonly object[] = [
             field: "message_template_status_update",
             value: { event: "PAUSED", message_template_name: "a", message_template_language: "en" },
           },
+          {
+            field: "user_preferences",
+            value: {
+              user_preferences: [
+                { wa_id: "919876543210", category: "marketing_messages", value: "stop", timestamp: Number(at) },
+              ],
+            },
+          },
         ],
       },
     ],
@@ -116,10 +124,13 @@ test(`arbitrary webhooks are answered, and nothing unsigned is stored`, async ()
   const receipts: Receipt[] = [];
   const inbound: Inbound[] = [];
   const names: string[] = [];
+  const changes: { number: string; at: number }[] = [];
   const carrier = createWhatsappCarrier(
     carrierDeps({
       onInbound: async (each) => void inbound.push(each),
       onTemplateStatus: async ({ name }) => void names.push(name),
+      onOptOut: async (number, since) => void changes.push({ number, at: since }),
+      onOptIn: async (number, since) => void changes.push({ number, at: since }),
     }),
   );
   await carrier.start(async (receipt) => void receipts.push(receipt));
@@ -134,11 +145,17 @@ test(`arbitrary webhooks are answered, and nothing unsigned is stored`, async ()
       ? { method: "GET", query: body.toString("latin1").replace(VERIFY_TOKEN, ""), headers: {}, body: Buffer.alloc(0) }
       : { method: "POST", query: "", headers: headersFor(random, body, isSigned), body };
     const { status } = await called(call);
-    const isKept = receipts.length + inbound.length > 0;
+    const isKept = receipts.length + inbound.length + changes.length > 0;
     const key = `${isQuestion ? "question" : isSigned ? "signed" : "unsigned"} ${status}`;
     answers.add(isKept ? `${key}, kept` : key);
     kept += isKept ? 1 : 0;
-    if (!receipts.splice(0).every(isReceipt) || !inbound.splice(0).every(isInbound) || !names.splice(0).every(isClean))
+    const areRight = [
+      receipts.splice(0).every(isReceipt),
+      inbound.splice(0).every(isInbound),
+      names.splice(0).every(isClean),
+      changes.splice(0).every(({ number, at }) => /^\d{7,15}$/.test(number) && Number.isSafeInteger(at)),
+    ];
+    if (areRight.includes(false))
       throw new Error(`something was kept that no store takes: ${body.toString("base64")}; seed ${SEED}`);
   }
   const right = ["question 403", "signed 200", "signed 200, kept", "signed 400", "unsigned 401"];

@@ -5,8 +5,9 @@ import { describe, expect, test } from "vitest";
 import { AREA_ZONES } from "../../src/pipeline/policy/area-codes.ts";
 import { countryOf, isPossible } from "../../src/pipeline/policy/country.ts";
 import { DuplicateTextFilter } from "../../src/pipeline/policy/duplicate-text.ts";
+import type { KeywordRule } from "../../src/model/keyword-rule.ts";
 import { OPT_OUT_WORDS, type OptOutWords } from "../../src/model/opt-out.ts";
-import { readOptOutKeyword } from "../../src/pipeline/policy/opt-out-keywords.ts";
+import { readKeyword, type FoundKeyword } from "../../src/pipeline/policy/opt-out-keywords.ts";
 import { INDIA_QUIET_HOURS, quietUntil, type QuietHours } from "../../src/pipeline/policy/quiet-hours.ts";
 import { zonesOf } from "../../src/pipeline/policy/zones.ts";
 import { repetitions } from "../support/repetitions.ts";
@@ -459,8 +460,11 @@ describe("the flood filter", () => {
   });
 });
 
+const USER = { from: "33612345678", to: "HELIOG" };
+
 describe("opt-out keywords", () => {
-  const read = (text: string): "stop" | "start" | null => readOptOutKeyword(text, OPT_OUT_WORDS);
+  const read = (text: string, { stop, start }: OptOutWords = OPT_OUT_WORDS): FoundKeyword["name"] | null =>
+    readKeyword(text, { stopWords: stop, startWords: start, keywordRules: [] }, USER)?.name ?? null;
 
   test.each([
     "STOP",
@@ -518,16 +522,71 @@ describe("opt-out keywords", () => {
   test("keywords of any language match in any capitalisation and with any accents", () => {
     const words: OptOutWords = { stop: ["ARRÊT", "iptal", "रोकें", "СТОП", "توقف"], start: ["DÉBUT", "başla"] };
     const leaving = ["arret", "Arrêt!", "İPTAL", "IPTAL", "ıptal", "रोकें।", "стоп", "توقف؟"];
-    expect(leaving.filter((text) => readOptOutKeyword(text, words) !== "stop")).toEqual([]);
-    expect(readOptOutKeyword("debut", words)).toBe("start");
-    expect(readOptOutKeyword("BAŞLA", words)).toBe("start");
-    expect(readOptOutKeyword("रुकें", words)).toBeNull();
-    expect(readOptOutKeyword("stop", words)).toBeNull();
+    expect(leaving.filter((text) => read(text, words) !== "stop")).toEqual([]);
+    expect(read("debut", words)).toBe("start");
+    expect(read("BAŞLA", words)).toBe("start");
+    expect(read("रुकें", words)).toBeNull();
+    expect(read("stop", words)).toBeNull();
   });
 
   test("a word in both lists means stop, and one without letters means nothing", () => {
-    expect(readOptOutKeyword("ok", { stop: ["OK"], start: ["OK"] })).toBe("stop");
-    expect(readOptOutKeyword("!", { stop: ["!"], start: [] })).toBeNull();
+    expect(read("ok", { stop: ["OK"], start: ["OK"] })).toBe("stop");
+    expect(read("!", { stop: ["!"], start: [] })).toBeNull();
+  });
+
+  describe("with rules", () => {
+    const rule = (changes: Partial<KeywordRule> = {}): KeywordRule => ({
+      language: null,
+      numbers: null,
+      countries: null,
+      stopWords: null,
+      startWords: null,
+      helpWords: ["HELP"],
+      confirmWords: ["YES"],
+      stopReply: null,
+      startReply: null,
+      helpReply: null,
+      confirmReply: null,
+      ...changes,
+    });
+    const found = (text: string, rules: readonly KeywordRule[], parties = USER): string | null => {
+      const settings = { stopWords: ["STOP", "END"], startWords: ["START"], keywordRules: rules };
+      const keyword = readKeyword(text, settings, parties);
+      return keyword && `${keyword.name} ${keyword.rule?.language}`;
+    };
+    const french = rule({ language: "fr", countries: ["FR"], stopWords: ["ARRET"], confirmReply: "Oui ?" });
+    const anywhere = rule({ language: "en" });
+    const booking = rule({ language: "de", numbers: ["+491700000001"], stopWords: ["RAUS"] });
+
+    test("a rule for the number precedes one for the country, and that one the others", () => {
+      const rules = [anywhere, french, booking];
+      expect(found("stop", rules)).toBe("stop fr");
+      expect(found("stop", rules, { ...USER, to: "491700000001" })).toBe("stop de");
+      expect(found("stop", rules, { from: "15550100100", to: "HELIOG" })).toBe("stop en");
+    });
+
+    test("words of a rule replace those of the account, except for STOP", () => {
+      expect(found("end", [french])).toBeNull();
+      expect(found("arrêt", [french])).toBe("stop fr");
+      expect(found("STOP", [french])).toBe("stop fr");
+      expect(found("end", [anywhere])).toBe("stop en");
+    });
+
+    test("among rules of one group, the first with the word decides, so the word chooses the language", () => {
+      const spanish = rule({ language: "es", stopWords: ["BAJA"] });
+      expect(found("baja", [anywhere, spanish])).toBe("stop es");
+      expect(found("stop", [anywhere, spanish])).toBe("stop en");
+    });
+
+    test("without a rule that applies, the words of the account count", () => {
+      expect(found("end", [french], { from: "15550100100", to: "HELIOG" })).toBe("stop undefined");
+      expect(found("help", [french], { from: "15550100100", to: "HELIOG" })).toBeNull();
+    });
+
+    test("a word that confirms counts only under a rule with double opt-in", () => {
+      expect(found("yes", [french])).toBe("confirm fr");
+      expect(found("yes", [anywhere])).toBeNull();
+    });
   });
 
   test("characters around a word do not change it", () => {

@@ -406,3 +406,64 @@ describe("a template status webhook", () => {
     expect((await (await listening()).tell(news("PAUSED"))).status).toBe(200);
   });
 });
+
+describe("a webhook of user preferences", () => {
+  // In the form of the platform's page "user_preferences webhook reference".
+  const preference = (changes: object): object => ({
+    entry: [
+      {
+        id: "102290129340398",
+        changes: [
+          {
+            field: "user_preferences",
+            value: {
+              messaging_product: "whatsapp",
+              metadata: { display_phone_number: "15550783881", phone_number_id: "106540352242922" },
+              contacts: [{ profile: { name: "Ada" }, wa_id: "919876543210" }],
+              user_preferences: [
+                {
+                  wa_id: "919876543210",
+                  detail: "User requested to stop marketing messages",
+                  category: "marketing_messages",
+                  value: "stop",
+                  timestamp: AT_SECONDS,
+                  ...changes,
+                },
+              ],
+            },
+          },
+        ],
+      },
+    ],
+  });
+  async function changesOf(changes: object): Promise<string[]> {
+    const told: string[] = [];
+    const { tell } = await listening({
+      onOptOut: async (number, at) => void told.push(`out ${number} ${at}`),
+      onOptIn: async (number, at) => void told.push(`in ${number} ${at}`),
+    });
+    expect((await tell(preference(changes))).status).toBe(200);
+    return told;
+  }
+
+  test("a stop of marketing messages opts the number out, and a resumption opts it in", async () => {
+    expect(await changesOf({})).toEqual([`out 919876543210 ${AT}`]);
+    expect(await changesOf({ value: "resume" })).toEqual([`in 919876543210 ${AT}`]);
+  });
+
+  test("a time in the future counts as now", async () => {
+    expect(await changesOf({ timestamp: AT_SECONDS + 3600 })).toEqual([`out 919876543210 ${AT}`]);
+  });
+
+  test.each([{ category: "utility_messages" }, { value: "pause" }, { wa_id: "" }, { wa_id: null }, { wa_id: {} }])(
+    "a preference with %j changes nothing",
+    async (changes) => {
+      expect(await changesOf(changes)).toEqual([]);
+    },
+  );
+
+  test("a preference that could not be stored is repeated", async () => {
+    const { tell } = await listening({ onOptOut: () => Promise.reject(new Error("the store is away")) });
+    expect((await tell(preference({}))).status).toBe(503);
+  });
+});

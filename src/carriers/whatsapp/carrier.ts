@@ -25,6 +25,10 @@ export interface WhatsappCarrierDeps extends PlatformDeps<WhatsappSettings, What
   messageOf?(carrierMessageId: string): Promise<Pick<MessageRef, "requestId" | "n"> | null>;
   /** Called for a template status webhook; resolves once it is committed. */
   onTemplateStatus?(news: TemplateNews): Promise<void>;
+  /** The user stopped marketing messages in the app, without a message. Resolves once it is committed. */
+  onOptOut?(number: string, at: number): Promise<void>;
+  /** The user resumed them in the same way. Resolves once it is committed. */
+  onOptIn?(number: string, at: number): Promise<void>;
 }
 
 /** A carrier for the WhatsApp Cloud API. */
@@ -122,12 +126,14 @@ class WhatsappCarrier extends HttpCarrierBase {
     return RETRY_LATER;
   }
 
-  #store({ receipts, inbound, templates }: WhatsappEvent, onReceipt: OnReceipt): Promise<void>[] {
-    const { onTemplateStatus } = this.#deps;
+  #store(event: WhatsappEvent, onReceipt: OnReceipt): Promise<void>[] {
+    const { receipts, inbound, templates, preferences } = event;
+    const { onTemplateStatus, onOptOut, onOptIn } = this.#deps;
     return [
       ...receipts.map(async (receipt) => onReceipt(receipt)),
       ...inbound.map((each) => this.#receive(each)),
       ...templates.map(async (change) => onTemplateStatus?.(change)),
+      ...preferences.map(async ({ number, isOptOut, at }) => (isOptOut ? onOptOut : onOptIn)?.(number, at)),
     ];
   }
 

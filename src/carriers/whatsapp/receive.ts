@@ -17,10 +17,19 @@ export interface WhatsappEvent {
   receipts: readonly Receipt[];
   inbound: readonly WhatsappInbound[];
   templates: readonly TemplateNews[];
+  /** Users who stopped marketing messages in the app, or resumed them. */
+  preferences: readonly MarketingPreference[];
   /** Messages of users without a phone number, which cannot be answered. */
   withoutNumber: number;
   /** Entries that could not be parsed. */
   unread: number;
+}
+
+/** A user's choice about marketing messages, made in the app. */
+interface MarketingPreference {
+  number: string;
+  isOptOut: boolean;
+  at: number;
 }
 
 /** An inbound message with the platform's id of the message it replies to. */
@@ -40,13 +49,21 @@ interface ReceiveDeps {
 export function parseWhatsappWebhook(deps: ReceiveDeps, text: string): WhatsappEvent | null {
   const body = jsonOf(text);
   if (body === undefined) return null;
-  const event: Mutable<WhatsappEvent> = { receipts: [], inbound: [], templates: [], withoutNumber: 0, unread: 0 };
+  const event: Mutable<WhatsappEvent> = {
+    receipts: [],
+    inbound: [],
+    templates: [],
+    preferences: [],
+    withoutNumber: 0,
+    unread: 0,
+  };
   const changes = listOf(fieldsOf(body)["entry"]).flatMap((entry) => {
     const { id, changes: listed } = fieldsOf(entry);
     return listOf(listed).map((change) => ({ ...fieldsOf(change), entryId: stringOf(id) }));
   });
   for (const { field, value, entryId } of changes as (Fields & { entryId: string | null })[]) {
     if (field === "messages") readMessages(deps, fieldsOf(value), event);
+    if (field === "user_preferences") readPreferences(deps, fieldsOf(value), event);
     // One webhook URL may serve several business accounts; the entry names the account.
     if (field === "message_template_status_update")
       readTemplate(fieldsOf(value), entryId ?? deps.settings.businessAccountId, event);
@@ -70,6 +87,18 @@ function readMessages(deps: ReceiveDeps, value: Fields, event: Mutable<WhatsappE
     if (from === null) event.withoutNumber += 1;
     else if (number === null) event.unread += 1;
     else readMessage(deps, fields, { from, to: `+${number}` }, event);
+  }
+}
+
+/** Preferences of other categories, or with other values, are of a newer platform and ignored. */
+function readPreferences({ now }: ReceiveDeps, value: Fields, event: Mutable<WhatsappEvent>): void {
+  for (const preference of listOf(value["user_preferences"])) {
+    const { category, value: wish, wa_id: user, timestamp } = fieldsOf(preference);
+    if (category !== "marketing_messages" || (wish !== "stop" && wish !== "resume")) continue;
+    const number = readNumber(stringOf(user) ?? "");
+    if (number === null) event.unread += 1;
+    else
+      event.preferences.push({ number, isOptOut: wish === "stop", at: Math.min(timeOf(timestamp, now) ?? now, now) });
   }
 }
 

@@ -37,6 +37,7 @@ import { audiences } from "./0043-audiences.ts";
 import { figureGroups } from "./0043-figure-groups.ts";
 import { auditChanges } from "./0044-audit-changes.ts";
 import { campaigns } from "./0044-campaigns.ts";
+import { keywordUsers } from "./0055-keyword-users.ts";
 import { alerts } from "./0065-alerts.ts";
 import { audienceSheets } from "./0066-audience-sheets.ts";
 import type { Migration } from "./migration.ts";
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   campaigns,
   alerts,
   audienceSheets,
+  keywordUsers,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */

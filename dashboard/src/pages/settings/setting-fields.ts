@@ -3,6 +3,7 @@ import { countries } from "../../parts/countries.ts";
 import { CountriesInput } from "../../parts/record/countries-input.tsx";
 import type { Field, Option } from "../../parts/record/field.ts";
 import { AlertEmailInput } from "./alert-email-input.tsx";
+import { KeywordRulesInput } from "./keyword-rules-input.tsx";
 import { OtpGuardInput, SameTextInput } from "./limit-inputs.tsx";
 import { ZONES } from "./zones.ts";
 
@@ -104,6 +105,15 @@ const SECTIONS: readonly { title: string; fields: readonly Field[] }[] = [
         name: "startWords",
         label: t("Opt-in keywords"),
         input: { kind: "phrases" },
+      },
+      {
+        name: "keywordRules",
+        label: t("Keyword rules"),
+        hint: t(
+          "Automatic replies, and keywords for single numbers or countries. Rules for a number come first, then those for a country; the first with the word decides.",
+        ),
+        input: { kind: "own", component: KeywordRulesInput },
+        secretFree: true,
       },
     ],
   },
