@@ -3,7 +3,7 @@ import { REPLIES_MAX, REPLIES_WINDOW_MS } from "../model/keyword-rule.ts";
 import type { Engine } from "./engine.ts";
 
 /** A number that sent keywords to an account; test traffic is separate. */
-export interface KeywordUser {
+interface KeywordUser {
   accountId: number;
   number: string;
   test: boolean;

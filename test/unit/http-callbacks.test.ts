@@ -661,7 +661,7 @@ describe("an unauthenticated webhook is refused", () => {
 
 describe("arbitrary webhooks", () => {
   const CALLS = repetitions(10_000, 100_000);
-  const PIECES = ["", "&", "=", "%", "%zz", "key=", `key=${KEY.slice(0, 5)}`, "ref=", MESSAGE_ID, "type=1", "MessageSid=SM1", "MessageStatus=delivered", "status", "batch_id", "client_reference", "{", "}", "[", "]", '"', ":", ",", "null", "1e999", "\\u0000", "\uFFFD", "__proto__", "constructor", "results", "payload", "event", "data", "smsBatchId", "é", "\0", "a".repeat(300)]; // prettier-ignore
+  const PIECES = ["", "&", "=", "%", "%zz", "key=", `key=${KEY.slice(0, 5)}`, "ref=", MESSAGE_ID, "type=1", "MessageSid=SM1", "MessageStatus=delivered", "status", "batch_id", "client_reference", "{", "}", "[", "]", '"', ":", ",", "null", "1e999", "\\u0000", "\uFFFD", "__proto__", "constructor", "results", "é", "\0", "a".repeat(300)]; // prettier-ignore
   const HEADERS = [{}, { "content-type": "application/json" }, { "content-type": "application/x-www-form-urlencoded" }, { "x-signature": "v=00" }, { "content-type": ["a", "b"] }]; // prettier-ignore
 
   /** A fixed seed, so that failures are reproducible. */
@@ -727,7 +727,7 @@ describe("arbitrary webhooks", () => {
   });
 
   test("with the secret none throws", async () => {
-    const lines = await Promise.all(HTTP_PRESETS.map((preset) => open(preset)));
+    const lines = [await open("kannel"), await open("twilio"), await open("sinch"), await open("vonage")];
     const next = random(17);
     const statuses = new Set<number>();
     for (let each = 0; each < CALLS; each += 1) {
@@ -739,5 +739,23 @@ describe("arbitrary webhooks", () => {
       statuses.add(status);
     }
     expect(statuses).toEqual(new Set([200, 400]));
+  });
+
+  test("hostile values in the fields of events are answered, and only whole events are kept", async () => {
+    const ODD = [null, true, 0, -1, 1e308, "", "\0", "__proto__", [], {}, [[]], "9".repeat(400), "+15550100100", "Hi"];
+    const FIELDS = ["event", "type", "status", "messageId", "message_id", "id", "sender", "from", "contact", "to", "owner", "deviceId", "message", "text", "content", "smsId", "smsBatchId", "receivedAt"]; // prettier-ignore
+    const lines = await Promise.all(HTTP_PRESETS.map((preset) => open(preset)));
+    const next = random(23);
+    const pick = (): unknown => ODD[Math.floor(next() * ODD.length)];
+    const fields = (): object => Object.fromEntries(FIELDS.filter(() => next() < 0.6).map((name) => [name, pick()]));
+    const statuses = new Set<number>();
+    for (let each = 0; each < CALLS / 10; each += 1) {
+      const body = { ...fields(), payload: fields(), data: fields(), results: [fields(), pick()] };
+      for (const { call } of lines) statuses.add((await call(json(body))).status);
+    }
+    expect(statuses).toEqual(new Set([200]));
+    const kept = lines.flatMap(({ inbound }) => inbound);
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept.filter(({ content }) => content.kind !== "text" || content.text === "")).toEqual([]);
   });
 });

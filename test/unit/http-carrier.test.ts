@@ -243,13 +243,13 @@ describe("an HTTP carrier", () => {
       { textMessage: '{"text":"Hello"}', phoneNumbers: '["+15550100100"]', ttl: "600", withDeliveryReport: "true" },
     ],
     ["textbee", { recipients: '["+15550100100"]', message: "Hello" }],
-    ["httpsms", { content: "Hello", from: "+14155550100", to: "+15550100100", request_id: expect.any(String) }],
+    ["httpsms", { content: "Hello", from: "+14155550100", to: "+15550100100" }],
   ] as const)("%s: the request, field by field", async (preset, fields) => {
     const { carrier, gateway } = await open(preset);
     const message = messageTo("15550100100", {}, { sender: "14155550100", expiresAt: Date.now() + 600_999 });
     await carrier.submit(message);
-    expect(gateway.taken[0]?.fields).toEqual(fields);
-    if (preset === "httpsms") expect(gateway.taken[0]?.fields["request_id"]).toBe(messageIdOf(message));
+    const own = preset === "httpsms" ? { request_id: messageIdOf(message) } : {};
+    expect(gateway.taken[0]?.fields).toEqual({ ...fields, ...own });
   });
 
   test("vonage: a long text has an id per part, and its receipts do not stand for the message", async () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/carriers/carrier.ts";
+import { followPath } from "../../src/model/http-pick.ts";
 import { platformIdOf } from "../../src/carriers/rbm/message-id.ts";
 import type { Message } from "../../src/model/message.ts";
 import type { RcsContent } from "../../src/model/rcs.ts";
@@ -334,12 +335,10 @@ describe("an RBM carrier", () => {
   describe("with uploadFiles", () => {
     const UPLOADING = { settings: { capabilityCheck: false, uploadFiles: true } };
     const card = (n: number): Message => message({ content: CARD, recipient: `1555010010${n}`, n });
-    const mediaIn = (index: number, { fake }: Pick<RbmTrial, "fake">): unknown =>
-      (
-        fake.accepted[index]?.body.contentMessage as {
-          richCard?: { standaloneCard?: { cardContent?: { media?: object } } };
-        }
-      ).richCard?.standaloneCard?.cardContent?.media;
+    const mediaIn = (index: number, { fake }: Pick<RbmTrial, "fake">): unknown => {
+      const content = fake.accepted[index]?.body.contentMessage;
+      return followPath(content, ["richCard", "standaloneCard", "cardContent", "media"])[0];
+    };
 
     test("with uploadFiles a file is uploaded once and then named, also for concurrent messages", async () => {
       const { carrier, fake, clock } = await open(UPLOADING);

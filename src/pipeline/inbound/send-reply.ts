@@ -4,7 +4,7 @@ import { accept, type AcceptDeps } from "../accept/accept.ts";
 import { prepareReply, type AutomaticReply } from "../accept/prepare-reply.ts";
 import type { PrepareDeps } from "../accept/prepare.ts";
 
-export interface SendReplyDeps {
+interface SendReplyDeps {
   preparing: PrepareDeps;
   accepting: AcceptDeps;
   log: Log;
