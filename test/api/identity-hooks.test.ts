@@ -61,7 +61,8 @@ describe.each(ENGINES)("hooks of identity products on %s", (engine) => {
   };
 
   beforeAll(async () => {
-    tenants = await openTenants(engine, clock);
+    // After a step of the clock the node would be dead until its next heartbeat, and its messages would wait.
+    tenants = await openTenants(engine, clock, { beyond: { nodeSilentSeconds: 86_400 } });
     for (const product of IDENTITY_PRODUCTS) hooks.set(product, await create({ product, configId: "default" }));
   });
   afterAll(() => tenants.close());

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { inject } from "vitest";
 import { deriveKey } from "../../src/accounts/master-key.ts";
+import type { Config } from "../../src/config.ts";
 import { Keyring } from "../../src/accounts/keyring.ts";
 import { generateKey, type KeyChoices, type NewKey } from "../../src/accounts/keys.ts";
 import type { Clock } from "../../src/lib/clock.ts";
@@ -37,13 +38,18 @@ export interface Tenants {
 export async function openTenants(
   engine: EngineName,
   clock: Clock = systemClock,
-  { connectionThread = false, env = {} }: { connectionThread?: boolean; env?: Record<string, string> } = {},
+  {
+    connectionThread = false,
+    env = {},
+    beyond,
+  }: { connectionThread?: boolean; env?: Record<string, string>; beyond?: Partial<Config> } = {},
 ): Promise<Tenants> {
   const dataDir = await mkdtemp(join(tmpdir(), "heliograph-tenants-"));
   const database = engine === "postgres" ? await migratedDatabase(inject("postgresUrl")) : null;
   const server = await startTestServer(engine, {
     clock,
     connectionThread,
+    ...(beyond && { beyond }),
     env: {
       HELIOGRAPH_DATA_DIR: dataDir,
       HELIOGRAPH_MASTER_KEY: MASTER_KEY,
