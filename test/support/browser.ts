@@ -234,22 +234,29 @@ const COLOURS = { type: "rule", values: ["color-contrast", "link-in-text-block"]
 /** Variants in which header and navigation have been checked, by browser context. They are the same on every page. */
 const shellsChecked = new WeakMap<BrowserContext, Set<string>>();
 
+/** Number of the states that have been checked, by browser context. */
+const statesChecked = new WeakMap<BrowserContext, number>();
+
 /**
- * Accessibility faults of a page: light on a desktop and dark on a phone, and in `npm run test:long` in all four
- * variants. Restores the first variant.
+ * Accessibility faults of a page, and horizontal scrolling on a phone. `npm run test:long` checks four variants: light
+ * and dark, on a desktop and on a phone. A run of axe takes a second, and pages share their components and colours:
+ * `npm test` checks one state light on a desktop, the next one dark on a phone. Restores the first variant.
  */
 export async function faultsInAllVariants(page: Page): Promise<string[]> {
   const found: string[] = [];
   const before = page.viewportSize() ?? SCREEN;
-  const checked = shellsChecked.get(page.context()) ?? new Set();
-  shellsChecked.set(page.context(), checked);
+  const context = page.context();
+  const checked = shellsChecked.get(context) ?? new Set();
+  shellsChecked.set(context, checked);
+  const turn = statesChecked.get(context) ?? 0;
+  statesChecked.set(context, turn + 1);
   for (const size of [before, PHONE]) {
     await page.setViewportSize(size);
     await settled(page);
     const width = size === PHONE ? await widthOf(page) : size.width;
     if (width > size.width) found.push(`on a phone the page is ${width} pixels wide`);
     let lookedAt = "";
-    for (const theme of themesAt(size)) {
+    for (const theme of themesAt(size, turn)) {
       await turnInto(page, theme);
       const paper = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
       const shape = await page.evaluate<string>(SHAPE);
@@ -268,9 +275,12 @@ export async function faultsInAllVariants(page: Page): Promise<string[]> {
   return found;
 }
 
-/** Both themes in `npm run test:long`, otherwise another one at each size. */
-const themesAt = (size: typeof PHONE): readonly Theme[] =>
-  repetitions(1, 2) === 2 ? ["light", "dark"] : [size === PHONE ? "dark" : "light"];
+/** Both themes in `npm run test:long`; otherwise one of the two sizes has one, in turn. */
+function themesAt(size: typeof PHONE, turn: number): readonly Theme[] {
+  if (repetitions(1, 2) === 2) return ["light", "dark"];
+  if (size === PHONE) return turn % 2 === 0 ? [] : ["dark"];
+  return turn % 2 === 0 ? ["light"] : [];
+}
 
 const PAPER = { light: "rgb(255, 255, 255)", dark: "rgb(23, 21, 18)" };
 
