@@ -1,4 +1,5 @@
-const PAUSE_MS = 10;
+/** Pause between two looks. It grows with the wait, because most looks are requests, which take CPU from other tests. */
+const PAUSE_MS = { min: 10, max: 50, partOfWait: 0.1 };
 
 /** Generous, because the machine may be busy: a condition that holds ends the wait at once. */
 const WITHIN_MS = 120_000;
@@ -9,11 +10,13 @@ export async function eventually<T>(
   isRight: (seen: T) => boolean,
   withinMs = WITHIN_MS,
 ): Promise<T> {
-  const deadline = performance.now() + withinMs;
+  const beganAt = performance.now();
   for (;;) {
     const seen = await look();
     if (isRight(seen)) return seen;
-    if (performance.now() > deadline) throw new Error(`waited ${withinMs} ms; last seen: ${JSON.stringify(seen)}`);
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    const waitedMs = performance.now() - beganAt;
+    if (waitedMs > withinMs) throw new Error(`waited ${withinMs} ms; last seen: ${JSON.stringify(seen)}`);
+    const pauseMs = Math.min(Math.max(PAUSE_MS.min, waitedMs * PAUSE_MS.partOfWait), PAUSE_MS.max);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
