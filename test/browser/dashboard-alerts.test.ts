@@ -24,7 +24,7 @@ test("the header counts an alert, which is acknowledged and muted, and a rule of
   await dashboard.visit("/", async ({ page, errors }) => {
     await page.getByRole("link", { name: "Open alerts: 1" }).click();
     const row = page.getByRole("row").filter({ hasText: "Credits low" });
-    await row.getByText("0 credits are left, below 1000.").waitFor();
+    await row.getByText("0 credits are left, below 1,000.").waitFor();
     expect(await faultsInAllVariants(page)).toEqual([]);
     await row.getByRole("button", { name: "Mute for a day" }).click();
     await row.getByText("Muted").waitFor();

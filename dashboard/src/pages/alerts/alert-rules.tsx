@@ -1,6 +1,7 @@
 import { Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
 import { t } from "../../i18n/t.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import type { Field } from "../../parts/record/field.ts";
@@ -59,7 +60,7 @@ const FIELDS: readonly Field[] = [
 
 const thresholdOf = ({ alert, threshold }: Pick<Rule, "alert" | "threshold">): string => {
   const { unit, usual } = KINDS[alert] ?? {};
-  return unit ? `${threshold ?? usual ?? ""} ${unit}` : "–";
+  return unit ? `${formatNumber(threshold ?? usual ?? 0)} ${unit}` : "–";
 };
 
 const COLUMNS: readonly Column<Pick<Rule, "alert" | "threshold" | "windowMinutes" | "minimum" | "enabled">>[] = [
