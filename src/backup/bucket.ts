@@ -8,6 +8,7 @@ import type { S3Options } from "../object-storage/s3-request.ts";
 import {
   BadBackup,
   compareNames,
+  counting,
   DATABASE,
   isBackupName,
   MANIFEST,
@@ -15,6 +16,7 @@ import {
   timeOf,
   WRAPPED_KEY,
   type Manifest,
+  type OnBytes,
 } from "./manifest.ts";
 
 /** A place for backups in a bucket. It can be given to a thread. */
@@ -93,14 +95,16 @@ export async function downloadBackup(
   bucket: BackupBucket,
   folder: string,
   check: (manifest: Manifest) => void,
+  onBytes?: OnBytes,
 ): Promise<void> {
   const storage = storageOf(bucket);
   const address = addressOf(bucket, "");
-  const download = async (file: string, maxBytes: number): Promise<void> => {
+  const download = async (file: string, maxBytes: number, onBytesOfFile?: OnBytes): Promise<void> => {
     const object = await storage.get(bucket.prefix + file);
     if (object === null) throw new BadBackup(`${address}${file} is missing`);
     if (object.bytes > maxBytes) throw new BadBackup(`${address}${file} has more bytes than the backup had`);
-    await pipeline(object.body, createWriteStream(join(folder, file), { mode: 0o600, flags: "wx", flush: true }));
+    const target = createWriteStream(join(folder, file), { mode: 0o600, flags: "wx", flush: true });
+    await pipeline(object.body, counting(onBytesOfFile), target);
   };
   await download(MANIFEST, SMALL_BYTES);
   const manifest = readManifest(folder);
@@ -108,5 +112,5 @@ export async function downloadBackup(
   const { database, masterKey } = manifest;
   // The names are ours, because those in a manifest could lead out of the folder.
   if (masterKey) await download(WRAPPED_KEY, SMALL_BYTES);
-  if (database) await download(DATABASE, database.bytes);
+  if (database) await download(DATABASE, database.bytes, onBytes);
 }

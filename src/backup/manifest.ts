@@ -57,10 +57,25 @@ export function readManifest(folder: string): Manifest {
   return manifest as Manifest;
 }
 
-export async function sha256Of(file: string): Promise<string> {
+export async function sha256Of(file: string, onBytes?: OnBytes): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash);
+  await pipeline(createReadStream(file), counting(onBytes), hash);
   return hash.digest("hex");
+}
+
+/** Receives the bytes that have passed so far. */
+export type OnBytes = (bytes: number) => void;
+
+/** A step of a pipeline that reports how many bytes have passed. */
+export function counting(onBytes: OnBytes = () => {}): (source: AsyncIterable<Buffer>) => AsyncGenerator<Buffer> {
+  return async function* count(source) {
+    let bytes = 0;
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      onBytes(bytes);
+      yield chunk;
+    }
+  };
 }
 
 /** Makes a file, or the names in a folder, survive a power failure. */

@@ -14,7 +14,7 @@ import { unwrapSecret, type WrappedSecret } from "../lib/passphrase.ts";
 import { HOLD, type Hold } from "../model/hold.ts";
 import { pendingMigrations } from "../store/migrations/all.ts";
 import { checkCopy, listMigrations, readServiceValue, writeServiceValue } from "../store/sqlite/copy.ts";
-import { BadBackup, DATABASE, readManifest, sha256Of, sync, type Manifest } from "./manifest.ts";
+import { BadBackup, DATABASE, readManifest, sha256Of, sync, type Manifest, type OnBytes } from "./manifest.ts";
 
 export interface RestoreRequest {
   /** The folder of one backup. */
@@ -27,6 +27,8 @@ export interface RestoreRequest {
   /** Value of HELIOGRAPH_MASTER_KEY. */
   masterKey: string | null;
   now: number;
+  /** Reports how much of the database file has been checked. */
+  onChecked?: OnBytes;
   /** Called only if the backup holds a master key that the data directory lacks. */
   askPassphrase(): Promise<string>;
 }
@@ -45,7 +47,7 @@ export async function restoreBackup(request: RestoreRequest): Promise<Restored> 
   const { backup, isDownload, dataDir, databaseFile, now } = request;
   const manifest = readManifest(backup);
   refuseExisting(manifest, databaseFile);
-  await checkFiles(backup, manifest);
+  await checkFiles(request, manifest);
   const key = await findKey(request, manifest);
   const partial = `${databaseFile}.restoring`;
   const removePartial = (): void => {
@@ -83,11 +85,14 @@ export function refuseExisting({ database }: Manifest, databaseFile: string): vo
       );
 }
 
-async function checkFiles(backup: string, { database, masterKey }: Manifest): Promise<void> {
+async function checkFiles(
+  { backup, onChecked }: Pick<RestoreRequest, "backup" | "onChecked">,
+  { database, masterKey }: Manifest,
+): Promise<void> {
   for (const { file, sha256 } of [database, masterKey].filter((each) => each !== null)) {
     const path = join(backup, file);
     if (!existsSync(path)) throw new BadBackup(`${path} is missing`);
-    if ((await sha256Of(path)) !== sha256)
+    if ((await sha256Of(path, file === DATABASE ? onChecked : undefined)) !== sha256)
       throw new BadBackup(`${path} has changed since the backup: its SHA-256 differs`);
   }
 }

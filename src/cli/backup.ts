@@ -9,6 +9,7 @@ import { PROGRAM } from "../build-info.ts";
 import { BadSetting, type Config } from "../config.ts";
 import { ObjectStorageError } from "../object-storage/object-storage.ts";
 import { askNewPassphrase } from "./passphrase.ts";
+import { progressBar } from "./progress-bar.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface BackupOptions {
@@ -34,9 +35,10 @@ export async function backup(
     throw new BadSetting(`HELIOGRAPH_DATA_DIR: there is no ${databaseFile}`);
   const key = withoutKey ? null : await keyOf(config, file, terminal);
   const { path, manifest } = await writeTo(destination, { databaseFile, key }, (progress) => {
-    const done = 1 - progress.remainingPages / Math.max(1, progress.totalPages);
-    const isAll = progress.remainingPages === 0 && destination.kind === "bucket";
-    terminal.showProgress(isAll ? "copied; verifying and uploading" : `${Math.floor(done * 100)} % copied`);
+    const { totalPages, remainingPages } = progress;
+    const next = destination.kind === "bucket" ? "copied; verifying and uploading" : "copied; verifying";
+    const text = remainingPages === 0 ? next : "copied";
+    terminal.showProgress(progressBar(totalPages - remainingPages, totalPages, text));
   }).catch((error: unknown) => {
     throw error instanceof ObjectStorageError
       ? new Error(`${error.message}; no backup was written`, { cause: error })

@@ -7,6 +7,7 @@ import { BadSetting, type Config } from "../config.ts";
 import { SchemaTooNew } from "../store/migrations/all.ts";
 import { CopyRefused, TargetInUse } from "../store/transfer/target.ts";
 import { CopyDiffers, transfer, type CopiedTable, type Transferred } from "../store/transfer/transfer.ts";
+import { progressBar } from "./progress-bar.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface MigrateOptions {
@@ -35,7 +36,7 @@ export async function migrate(
       now: Date.now(),
     };
     const transferred = await transfer(request, ({ step, table, done, rows }) =>
-      terminal.showProgress(step === "copying" ? `copying ${table}: ${done} of ${rows} rows` : `comparing ${table}`),
+      terminal.showProgress(progressBar(done, rows, `${step} ${table}: ${done} of ${rows} rows`)),
     );
     terminal.showProgress("");
     const hasKey = readMasterKey(config.masterKey, source.dataDir) !== null;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { databaseFileOf, lockDataDir } from "../app/storage.ts";
 import { addressOf, downloadBackup, listStored } from "../backup/bucket.ts";
-import { BadBackup, listBackups, readManifest, type Manifest } from "../backup/manifest.ts";
+import { BadBackup, listBackups, readManifest, type Manifest, type OnBytes } from "../backup/manifest.ts";
 import { readBucket } from "../backup/read-destination.ts";
 import { refuseExisting, restoreBackup, type Restored } from "../backup/restore-backup.ts";
 import { withStagingFolder } from "../backup/staging.ts";
@@ -13,6 +13,7 @@ import { WrongPassphrase } from "../lib/passphrase.ts";
 import { SchemaTooNew } from "../store/migrations/all.ts";
 import { DamagedFile } from "../store/sqlite/copy.ts";
 import { askPassphrase } from "./passphrase.ts";
+import { progressBar } from "./progress-bar.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface RestoreOptions {
@@ -32,7 +33,13 @@ export async function restore(
   else refuseSeveral(checkFolder(written), (name) => join(written, name));
   const target = { ...config, dataDir: resolve(dataDir), databaseUrl: null };
   const unlock = lockDataDir(target);
+  let databaseBytes = 0;
+  const showBytes =
+    (text: string): OnBytes =>
+    (bytes) =>
+      terminal.showProgress(progressBar(bytes, databaseBytes, text));
   const request = {
+    onChecked: showBytes("checked"),
     dataDir: target.dataDir,
     databaseFile: databaseFileOf(target),
     masterKey: config.masterKey,
@@ -45,6 +52,7 @@ export async function restore(
         "HELIOGRAPH_DATABASE_URL is set, and this is a backup of SQLite: unset it, or the server would not use the restored file",
       );
     refuseExisting(manifest, request.databaseFile);
+    databaseBytes = manifest.database?.bytes ?? 0;
   };
   try {
     if (!bucket) {
@@ -53,9 +61,7 @@ export async function restore(
       return report(await restoreBackup({ ...request, backup, isDownload: false }), target.dataDir);
     }
     return await withStagingFolder(target.dataDir, async (backup) => {
-      terminal.showProgress("downloading");
-      await downloadBackup(bucket, backup, check);
-      terminal.showProgress("");
+      await downloadBackup(bucket, backup, check, showBytes("downloaded"));
       return report(await restoreBackup({ ...request, backup, isDownload: true }), target.dataDir);
     });
   } catch (error) {
@@ -66,6 +72,7 @@ export async function restore(
       error instanceof DamagedFile;
     throw isRefusal ? new BadSetting(`${error.message}; nothing was restored`, { cause: error }) : error;
   } finally {
+    terminal.showProgress("");
     unlock();
   }
 }

@@ -20,13 +20,16 @@ import { S3_CREDENTIALS, startS3Server, type S3Server } from "../support/s3-serv
 const MASTER_KEY = "the master key of this test";
 const PLACE = "s3://backups/node-1";
 
+/** Progress that the last command showed. */
+let progress: string[] = [];
+
 const terminal: Terminal = {
   canAsk: false,
   say: () => {},
   confirm: async () => false,
   ask: async () => "",
   askSecret: async () => "",
-  showProgress: () => {},
+  showProgress: (text) => void progress.push(text),
 };
 
 describe("a backup in a bucket", () => {
@@ -41,6 +44,7 @@ describe("a backup in a bucket", () => {
     await store.close();
   });
   beforeEach(async () => {
+    progress = [];
     dataDir = await mkdtemp(join(inject("scratchFolder"), "bucket-"));
     copyFileSync(original, join(dataDir, "heliograph.db"));
     server = await startS3Server();
@@ -79,7 +83,11 @@ describe("a backup in a bucket", () => {
     expect(server.requests.findLast((line) => line.startsWith("PUT"))).toContain("manifest.json");
     expect(remainsIn(dataDir)).toEqual([]);
     const target = await emptyDir();
+    progress = [];
     expect(await restoreInto(target, `${PLACE}/${name}`)).toMatch(/verified[\s\S]*held/);
+    for (const step of ["downloaded", "checked"])
+      expect(progress).toContainEqual(expect.stringMatching(new RegExp(`^\\[#{30}\\] 100 % {2}${step}$`)));
+    expect(progress.at(-1)).toBe("");
     expect(readdirSync(target).toSorted()).toEqual(["heliograph.db", "heliograph.lock", "master.key"]);
     const db = new DatabaseSync(join(target, "heliograph.db"), { readOnly: true });
     expect(

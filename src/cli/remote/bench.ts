@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { BadSetting, type Config } from "../../config.ts";
+import { progressBar } from "../progress-bar.ts";
 import type { Terminal } from "../terminal.ts";
 import { chooseServer, type ServerOptions } from "./server.ts";
 
@@ -46,7 +47,8 @@ export async function bench(
         reason ??= error;
         if (failed > callers) throw error;
       }
-      if (index % PROGRESS_EVERY === 0) terminal.showProgress(bar(index, wanted));
+      if (index % PROGRESS_EVERY === 0)
+        terminal.showProgress(progressBar(index, wanted, `${index} of ${wanted} messages`));
     }
   };
   await Promise.all(Array.from({ length: Math.min(callers, wanted) }, call));
@@ -76,11 +78,4 @@ function readCount(option: string, written: string, max: number): number {
   const count = Number(written);
   if (Number.isInteger(count) && count >= 1 && count <= max) return count;
   throw new BadSetting(`${option} is a whole number from 1 to ${max}`);
-}
-
-const WIDTH = 30;
-
-function bar(done: number, all: number): string {
-  const filled = Math.round((done / all) * WIDTH);
-  return `[${"#".repeat(filled)}${" ".repeat(WIDTH - filled)}] ${done} of ${all}`;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { BadSetting, type Config } from "../../config.ts";
 import { countOf } from "../../lib/text.ts";
+import { progressBar } from "../progress-bar.ts";
 import type { Terminal } from "../terminal.ts";
 import { chooseServer, ServerUnavailable, type Server, type ServerOptions } from "./server.ts";
 import { table } from "./table.ts";
@@ -78,7 +79,9 @@ async function finalStates(server: Server, { data }: Sent, terminal: Terminal): 
         ended.push(message);
         break;
       }
-      terminal.showProgress(`${ended.length} of ${countOf(data.length, "message")} ended`);
+      terminal.showProgress(
+        progressBar(ended.length, data.length, `${ended.length} of ${countOf(data.length, "message")} ended`),
+      );
       await pause(LOOK_AGAIN_MS);
     }
   }

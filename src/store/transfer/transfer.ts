@@ -64,6 +64,7 @@ export async function transfer(
           throw new CopyDiffers(
             `the copy of ${table.name} differs: ${expected?.rows} rows with checksum ${expected?.checksum}, ${stored.rows} with ${stored.checksum}`,
           );
+        onProgress({ step: "comparing", table: table.name, done: table.rows, rows: table.rows });
       }
       for (const { table, last } of source.listCounters()) await target.continueCounter(table, last);
       const copyId = newId(now);
