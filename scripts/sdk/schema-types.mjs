@@ -7,7 +7,15 @@ import { DEFAULT_SMS_LIMITS } from "../../src/model/message.ts";
 const HEADING = `// Written by \`npm run build:sdk -- --types\` from the OpenAPI document. Changes belong in the server's schemas.\n`;
 
 /** Operations whose parameters or response have no name in the document. */
-const QUERIES = { ListMessagesQuery: "/v1/messages", ListInboundQuery: "/v1/inbound", ListEventsQuery: "/v1/events" };
+const QUERIES = {
+  ListMessagesQuery: "/v1/messages",
+  ListInboundQuery: "/v1/inbound",
+  ListEventsQuery: "/v1/events",
+  ListAudiencesQuery: "/v1/audiences",
+  ListCampaignsQuery: "/v1/campaigns",
+};
+/** Operations whose request body has no name in the document. */
+const BODIES = { AudienceRequest: "/v1/audiences", CampaignRequest: "/v1/campaigns" };
 const CANCEL = "/v1/messages/{messageId}/cancel";
 
 /** `Error` is a global class, so the client has another name for the schema. */
@@ -29,6 +37,8 @@ export function schemaTypes() {
   const names = reachable([...roots, ...Object.values(document.webhooks)], schemas);
   const definitions = new Map([...names].map((name) => [name, schemas[name]]));
   for (const [name, path] of Object.entries(QUERIES)) definitions.set(name, queryOf(document.paths[path].get));
+  for (const [name, path] of Object.entries(BODIES))
+    definitions.set(name, schemaIn(document.paths[path].post.requestBody));
   definitions.set("CancelResponse", schemaIn(document.paths[CANCEL].post.responses["200"]));
   definitions.set("ErrorDetail", schemas.Error.properties.details.items);
   definitions.set("Error", schemas.Error);

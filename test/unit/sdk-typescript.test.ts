@@ -231,6 +231,42 @@ test("a list fetches page after page while it is read, and keeps its filters", a
   ]);
 });
 
+test("a file is uploaded in parts of its bytes, and a lost part is sent again", async () => {
+  const file = `phone,name\n${"15550100100,Zoë 🙂\n".repeat(60_000)}`;
+  const bytes = Buffer.from(file);
+  const made = { id: "a 1", state: "uploading" };
+  const { client, asked } = clientOf(
+    () => json(201, made),
+    broken,
+    () => json(200, made),
+    () => json(200, { ...made, state: "checking" }),
+  );
+  const audience = await withoutPauses(() => client.audiences.upload({ name: "Autumn", file }));
+  expect(audience.state).toBe("checking");
+  expect(asked[0]?.body).toEqual({ name: "Autumn", size: bytes.length });
+  const parts = asked.slice(1).map(({ body }) => body as { offset: number; base64: string });
+  expect(asked.slice(1).map(({ url }) => url)).toEqual(
+    Array.from({ length: 3 }, () => "https://host.example/v1/audiences/a%201/parts"),
+  );
+  expect(parts.map(({ offset }) => offset)).toEqual([0, 0, 786_432]);
+  const sent = Buffer.concat(parts.slice(1).map(({ base64 }) => Buffer.from(base64, "base64")));
+  expect(sent.equals(bytes)).toBe(true);
+});
+
+test("a campaign is controlled at its own paths", async () => {
+  const { client, asked } = clientOf(() => json(200, { id: "c1" }));
+  const at = new Date("2026-01-31T18:00:00Z");
+  for (const action of ["start", "pause", "resume", "cancel"] as const) await client.campaigns[action]("c1");
+  await client.campaigns.schedule("c1", at);
+  expect(asked.map(({ url, body }) => [url.split("/").at(-1), body])).toEqual([
+    ["start", {}],
+    ["pause", {}],
+    ["resume", {}],
+    ["cancel", {}],
+    ["schedule", { scheduledAt: at.getTime() }],
+  ]);
+});
+
 describe("verifyWebhook", () => {
   const SECRET = `whsec_${Buffer.from("a secret of twenty-four b").toString("base64")}`;
   const OTHER = `whsec_${Buffer.from("another secret of 24 byte").toString("base64")}`;

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import urllib.parse
 import uuid
-from typing import Any, Iterator, Optional
+from datetime import datetime
+from typing import Any, Iterator, Optional, Union
 
 from .transport import Transport
 
@@ -23,6 +25,8 @@ class Client:
         self.verify = Verify(transport)
         self.inbound = Inbound(transport)
         self.events = Events(transport)
+        self.audiences = Audiences(transport)
+        self.campaigns = Campaigns(transport)
 
 
 class _Resource:
@@ -59,11 +63,19 @@ class Rcs(_Resource):
         """Sends an RCS message by a bot: `botId`, `number`, `type`, `templateName`, …"""
         return self._send("/v1/rcs", message, idempotency_key)
 
+    def preview(self, **message: Any) -> Answer:
+        """Price, policy decisions and routes of every recipient; sends nothing."""
+        return self._transport.call("POST", "/v1/rcs/preview", body=message)
+
 
 class ChatApp(_Resource):
     def send(self, *, idempotency_key: Optional[str] = None, **message: Any) -> Answer:
         """Sends a template message, or a free text. `from` is a keyword of Python: pass it as `**{"from": "+…"}`."""
         return self._send("/v1/chatapp", message, idempotency_key)
+
+    def preview(self, **message: Any) -> Answer:
+        """Price, policy decisions and routes of every recipient; sends nothing."""
+        return self._transport.call("POST", "/v1/chatapp/preview", body=message)
 
 
 class Messages(_Resource):
@@ -119,6 +131,68 @@ class Events(_Resource):
     def page(self, **query: Any) -> Answer:
         """Events after a cursor, oldest first. Store `nextCursor`, which empty pages have too."""
         return self._transport.call("GET", "/v1/events", query=query)
+
+
+_PART_BYTES = 786_432  # The server takes parts of at most 1 MiB.
+
+
+class Audiences(_Resource):
+    def upload(self, *, file: Union[str, bytes], **audience: Any) -> Answer:
+        """Uploads a CSV file: `name`, `file`, `mapping`. Read the audience until its state is `ready`."""
+        content = file.encode() if isinstance(file, str) else bytes(file)
+        body = {**audience, "size": len(content)}
+        made = self._transport.call("POST", "/v1/audiences", body=body, repeats="refused")
+        path = f"/v1/audiences/{_segment('id', made['id'])}/parts"
+        for offset in range(0, len(content), _PART_BYTES):
+            # The server knows a part that it has stored, so a repetition changes nothing.
+            part = base64.b64encode(content[offset : offset + _PART_BYTES]).decode()
+            made = self._transport.call("POST", path, body={"offset": offset, "base64": part})
+        return made
+
+    def get(self, audience_id: str) -> Answer:
+        return self._transport.call("GET", f"/v1/audiences/{_segment('audience_id', audience_id)}")
+
+    def list(self, **filters: Any) -> Iterator[Answer]:
+        """Audiences, newest first."""
+        return self._pages("/v1/audiences", filters)
+
+
+class Campaigns(_Resource):
+    def create(self, **campaign: Any) -> Answer:
+        """Creates a draft: `name`, `type`, `sender`, `audienceId`, `text`, … It sends nothing before `start`."""
+        return self._transport.call("POST", "/v1/campaigns", body=campaign, repeats="refused")
+
+    def get(self, campaign_id: str) -> Answer:
+        return self._transport.call("GET", f"/v1/campaigns/{_segment('campaign_id', campaign_id)}")
+
+    def list(self, **filters: Any) -> Iterator[Answer]:
+        """Campaigns to audiences, newest first."""
+        return self._pages("/v1/campaigns", filters)
+
+    def start(self, campaign_id: str) -> Answer:
+        return self._act(campaign_id, "start", {})
+
+    def schedule(self, campaign_id: str, at: datetime) -> Answer:
+        """Starts it at a time within the next 30 days. A time without a zone is local."""
+        return self._act(campaign_id, "schedule", {"scheduledAt": int(at.timestamp() * 1000)})
+
+    def pause(self, campaign_id: str) -> Answer:
+        return self._act(campaign_id, "pause", {})
+
+    def resume(self, campaign_id: str) -> Answer:
+        return self._act(campaign_id, "resume", {})
+
+    def cancel(self, campaign_id: str) -> Answer:
+        """Stops it for good. Messages that a carrier has are still delivered."""
+        return self._act(campaign_id, "cancel", {})
+
+    def report(self, campaign_id: str) -> Answer:
+        """Its messages by status, and the rows that were left out."""
+        return self._transport.call("GET", f"/v1/campaigns/{_segment('campaign_id', campaign_id)}/report")
+
+    def _act(self, campaign_id: str, action: str, body: Answer) -> Answer:
+        path = f"/v1/campaigns/{_segment('campaign_id', campaign_id)}/{action}"
+        return self._transport.call("POST", path, body=body, repeats="refused")
 
 
 def _segment(name: str, value: str) -> str:

@@ -1,9 +1,16 @@
 import { PagedList, type Page } from "./pages.ts";
 import type {
+  Audience,
+  AudienceRequest,
+  CampaignDetails,
+  CampaignReport,
+  CampaignRequest,
   CancelResponse,
   ChatRequest,
   Event,
   InboundMessage,
+  ListAudiencesQuery,
+  ListCampaignsQuery,
   ListEventsQuery,
   ListInboundQuery,
   ListMessagesQuery,
@@ -20,6 +27,7 @@ import type {
   SmsPreviewRequest,
   SmsRequest,
   SmsSendResponse,
+  TemplatePreview,
   ValidateRequest,
   Verification,
   VerifyRequest,
@@ -49,6 +57,8 @@ export class Heliograph {
   readonly verify: Verify;
   readonly inbound: Inbound;
   readonly events: Events;
+  readonly audiences: Audiences;
+  readonly campaigns: Campaigns;
 
   constructor(options: HeliographOptions) {
     const transport = new Transport(options);
@@ -59,6 +69,8 @@ export class Heliograph {
     this.verify = new Verify(transport);
     this.inbound = new Inbound(transport);
     this.events = new Events(transport);
+    this.audiences = new Audiences(transport);
+    this.campaigns = new Campaigns(transport);
   }
 }
 
@@ -86,12 +98,22 @@ export class Rcs extends Resource {
   send(message: RcsRequest, options?: CallOptions): Promise<SendResponse> {
     return this.transport.send("/v1/rcs", message, options);
   }
+
+  /** Price, policy decisions and routes of every recipient; sends nothing. */
+  preview(message: RcsRequest, options?: CallOptions): Promise<TemplatePreview> {
+    return this.transport.post("/v1/rcs/preview", message, "safe", options);
+  }
 }
 
 export class ChatApp extends Resource {
   /** Sends a template message, or a free text within 24 hours of the user's last message. */
   send(message: ChatRequest, options?: CallOptions): Promise<SendResponse> {
     return this.transport.send("/v1/chatapp", message, options);
+  }
+
+  /** Price, policy decisions and routes of every recipient; sends nothing. */
+  preview(message: ChatRequest, options?: CallOptions): Promise<TemplatePreview> {
+    return this.transport.post("/v1/chatapp/preview", message, "safe", options);
   }
 }
 
@@ -159,6 +181,93 @@ export class Events extends Resource {
   page(query: ListEventsQuery = {}, options?: CallOptions): Promise<Page<Event> & { nextCursor: string }> {
     return this.transport.get("/v1/events", { ...query }, options);
   }
+}
+
+/** The server takes parts of at most 1 MiB. */
+const PART_BYTES = 786_432;
+
+export class Audiences extends Resource {
+  /** Uploads a CSV file. The server then checks its rows: read the audience until its state is `ready`. */
+  async upload(
+    { file, ...audience }: Omit<AudienceRequest, "size"> & { file: string | Uint8Array },
+    options?: CallOptions,
+  ): Promise<Audience> {
+    const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file;
+    const body = { ...audience, size: bytes.length };
+    let made = await this.transport.post<Audience>("/v1/audiences", body, "refused", options);
+    for (let offset = 0; offset < bytes.length; offset += PART_BYTES) {
+      const part = { offset, base64: base64Of(bytes.subarray(offset, offset + PART_BYTES)) };
+      // The server knows a part that it has stored, so a repetition changes nothing.
+      made = await this.transport.post(`/v1/audiences/${segment("id", made.id)}/parts`, part, "safe", options);
+    }
+    return made;
+  }
+
+  get(id: string, options?: CallOptions): Promise<Audience> {
+    return this.transport.get(`/v1/audiences/${segment("id", id)}`, {}, options);
+  }
+
+  /** Audiences, newest first. */
+  list(filters: Filters<ListAudiencesQuery> = {}, options?: CallOptions): PagedList<Audience> {
+    return new PagedList((cursor) => this.transport.get("/v1/audiences", { ...filters, cursor }, options));
+  }
+}
+
+export class Campaigns extends Resource {
+  /** Creates a draft, which sends nothing before `start` or `schedule`. */
+  create(campaign: CampaignRequest, options?: CallOptions): Promise<CampaignDetails> {
+    return this.transport.post("/v1/campaigns", campaign, "refused", options);
+  }
+
+  get(id: string, options?: CallOptions): Promise<CampaignDetails> {
+    return this.transport.get(`/v1/campaigns/${segment("id", id)}`, {}, options);
+  }
+
+  /** Campaigns to audiences, newest first. */
+  list(filters: Filters<ListCampaignsQuery> = {}, options?: CallOptions): PagedList<CampaignDetails> {
+    return new PagedList((cursor) => this.transport.get("/v1/campaigns", { ...filters, cursor }, options));
+  }
+
+  start(id: string, options?: CallOptions): Promise<CampaignDetails> {
+    return this.#act(id, "start", {}, options);
+  }
+
+  /** Starts it at a time within the next 30 days. */
+  schedule(id: string, at: Date, options?: CallOptions): Promise<CampaignDetails> {
+    return this.#act(id, "schedule", { scheduledAt: at.getTime() }, options);
+  }
+
+  pause(id: string, options?: CallOptions): Promise<CampaignDetails> {
+    return this.#act(id, "pause", {}, options);
+  }
+
+  resume(id: string, options?: CallOptions): Promise<CampaignDetails> {
+    return this.#act(id, "resume", {}, options);
+  }
+
+  /** Stops it for good. Messages that a carrier has are still delivered. */
+  cancel(id: string, options?: CallOptions): Promise<CampaignDetails> {
+    return this.#act(id, "cancel", {}, options);
+  }
+
+  /** Its messages by status, and the rows that were left out. */
+  report(id: string, options?: CallOptions): Promise<CampaignReport> {
+    return this.transport.get(`/v1/campaigns/${segment("id", id)}/report`, {}, options);
+  }
+
+  #act(id: string, action: string, body: object, options: CallOptions | undefined): Promise<CampaignDetails> {
+    return this.transport.post(`/v1/campaigns/${segment("id", id)}/${action}`, body, "refused", options);
+  }
+}
+
+/** Bytes of one argument list, which runtimes limit. */
+const CHUNK_BYTES = 16_384;
+
+function base64Of(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
+    binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES));
+  return btoa(binary);
 }
 
 /** An id as a path segment. An empty one would address another operation. */

@@ -143,6 +143,26 @@ export interface Audience {
   fileUntil: number | null;
 }
 
+export interface AudienceRequest {
+  /** Name of the audience. */
+  name: string;
+  /** Bytes of the file. */
+  size: number;
+  /** The columns of the file. Without it they are recognised. */
+  mapping?:
+    | {
+        /** Column of the phone number, by its name in the first row; by its place from 1 without a header. */
+        number: string;
+        /** Variables by name, each with its column, at most 50. Without it, every other column is a variable under its own name. */
+        variables?:
+          | {
+              [name: string]: string;
+            }
+          | undefined;
+      }
+    | undefined;
+}
+
 export interface CampaignDetails {
   /** Campaign ID. */
   id: string;
@@ -236,6 +256,41 @@ export interface CampaignReport {
   startedAt: number | null;
   /** Time at which it finished or was cancelled; null before. */
   endedAt: number | null;
+}
+
+export interface CampaignRequest {
+  /** Name of the campaign, unique in the account. It is the `campaignName` of its messages. */
+  name: string;
+  /** Channel. */
+  channel?: "sms" | undefined;
+  /** Route type. PROMO respects opt-outs and quiet hours. */
+  type: "TRANS" | "PROMO";
+  /** Originator or alphanumeric sender id. */
+  sender: string;
+  /** Id of the audience that gets it. */
+  audienceId: string;
+  /** Text with variables of the audience as placeholders, such as `{{first name}}`; null with a template. */
+  text?: string | null | undefined;
+  /** Template to fill in with `custom`, instead of `text`. */
+  templateId?: string | null | undefined;
+  /** One value per variable of the template, in order, each with variables of the audience as placeholders. */
+  custom?: (string | number)[] | null | undefined;
+  /** Most messages in an hour, spread evenly; null for no limit. */
+  throttle?: number | null | undefined;
+  /** Hours in which recipients are accepted; null for all. */
+  window?:
+    | {
+        /** Begin, `HH:MM`. */
+        from: string;
+        /** End, `HH:MM`. Before `from`, it is on the next day. */
+        to: string;
+        /** Time zone, such as `Asia/Kolkata`. */
+        zone: string;
+      }
+    | null
+    | undefined;
+  /** Start, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone. */
+  scheduledAt?: number | string | null | undefined;
 }
 
 export interface CancelResponse {
@@ -574,6 +629,24 @@ export interface InboundMessage {
   messageId: string | null;
   /** Epoch milliseconds. */
   receivedAt: number;
+}
+
+export interface ListAudiencesQuery {
+  /** Only audiences in this state. */
+  state?: "uploading" | "checking" | "ready" | "failed" | undefined;
+  /** `nextCursor` of the previous page. */
+  cursor?: string | undefined;
+  /** Records per page, 1 to 200. Defaults to 50. */
+  limit?: number | undefined;
+}
+
+export interface ListCampaignsQuery {
+  /** Only campaigns in this state. */
+  state?: "draft" | "scheduled" | "running" | "paused" | "finished" | "cancelled" | undefined;
+  /** `nextCursor` of the previous page. */
+  cursor?: string | undefined;
+  /** Records per page, 1 to 200. Defaults to 50. */
+  limit?: number | undefined;
 }
 
 export interface ListEventsQuery {
