@@ -11,7 +11,7 @@ const leadsTo = (entry: NavEntry, path: string): boolean =>
 export function Navigation() {
   const [path] = useLocation();
   return (
-    <AppShell.Section grow component={ScrollArea} type="auto" viewportProps={{ tabIndex: -1 }}>
+    <AppShell.Section grow component={ScrollArea} type="auto" scrollbarSize={6} viewportProps={{ tabIndex: -1 }}>
       <nav aria-label={t("Main")} className={classes.nav}>
         {NAV.map(({ title, entries }) => (
           <div key={title ?? ""} role={title === null ? undefined : "group"} aria-label={title ?? undefined}>

@@ -794,7 +794,7 @@ test("viewers see forbidden actions with the reason, and masked numbers", async 
 
 /** Every page, with what its heading says. */
 const PAGES: readonly { path: string | (() => string); heading: string }[] = [
-  { path: "/rcs/utility/webhook", heading: "Webhook" },
+  { path: "/rcs/utility/webhook", heading: "RCS webhook" },
   { path: "/message-app/utility-manager/dlr-push-configuration", heading: "DLR Push Configuration" },
   { path: "/operations/callbacks", heading: "Webhook deliveries" },
   { path: "/message-app/templates", heading: "SMS templates" },

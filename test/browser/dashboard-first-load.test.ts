@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OWNER, openDashboard, settled, type Dashboard } from "../support/browser.ts";
 
-const REQUESTS_MAX = 26;
-const KILOBYTES_MAX = 251;
+const REQUESTS_MAX = 24;
+const KILOBYTES_MAX = 250;
 
 let dashboard: Dashboard;
 beforeAll(async () => {

@@ -54,6 +54,8 @@ describe("compose", () => {
     await dashboard.visit("/composer?kind=sms-bulk", async ({ page, errors }) => {
       await page.getByRole("combobox", { name: "Sender" }).fill("HELIOG");
       await page.getByLabel("To", { exact: true }).fill("15550104011\n15550104012\n15550104013\n15550104011\nAsha");
+      await page.locator("[data-others]").getByText("“Asha” is not a number.").waitFor();
+      expect(await page.locator("[data-others]").getByRole("link").getAttribute("href")).toBe("/audiences");
       await page.getByLabel("Text", { exact: true }).fill("Coats cost a fifth less until Sunday.");
       await page.getByRole("combobox", { name: "Route type" }).click();
       await page.getByRole("option", { name: "PROMO" }).click();
@@ -264,6 +266,35 @@ describe("selected messages", () => {
       expect(await selection.count()).toBe(0);
       expect(errors).toEqual([]);
     });
+    // Cancelled messages are no failures, and a campaign runs only while messages wait for more than their time.
+    await dashboard.visit("/campaigns", async ({ page }) => {
+      const rowOf = (name: string) =>
+        page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+      await rowOf(campaignName).getByText("1 delivered · 1 pending · 0 failed · 2 cancelled").waitFor();
+      await rowOf(campaignName).getByText("Scheduled").waitFor();
+      await rowOf("at once").getByText("Finished").waitFor();
+    });
+  });
+
+  test("have filters that are saved under a name and applied again, by keyboard", async () => {
+    await dashboard.visit("/messages?recipient=5301&channel=sms", async ({ page, errors }) => {
+      const open = page.getByRole("button", { name: "Saved views" });
+      await open.focus();
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Save these filters as").fill("Last shop");
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Last shop", exact: true }).waitFor();
+      expect(await faultsOf(page)).toEqual([]);
+      await page.goto(`${dashboard.server.url}/messages?status=Failed`);
+      await open.click();
+      await page.getByRole("button", { name: "Last shop", exact: true }).click();
+      await page.getByRole("link", { name: "15550105301" }).waitFor();
+      expect(new URL(page.url()).search).toBe("?recipient=5301&channel=sms");
+      await open.click();
+      await page.getByRole("button", { name: "Remove Last shop" }).click();
+      await page.getByRole("button", { name: "Last shop", exact: true }).waitFor({ state: "detached" });
+      expect(errors).toEqual([]);
+    });
   });
 
   test("are found by a part of their text, with the columns that the user has chosen", async () => {
@@ -330,6 +361,7 @@ describe("webhook deliveries", () => {
     await eventually(callbacks, ([first]) => first?.tries === 2);
     await dashboard.visit(`/operations/callbacks?endpointId=${made.body.id}`, async ({ page, errors }) => {
       await page.getByText("Failing, retrying").waitFor();
+      await page.locator("[data-failing]").getByRole("link", { name: "Fails" }).waitFor();
       expect(await faultsInAllVariants(page)).toEqual([]);
       sink.respondWith((_heard, response) => void response.writeHead(200).end());
       await page.getByRole("button", { name: "delivery_report delivered" }).click();

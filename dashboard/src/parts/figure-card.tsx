@@ -14,7 +14,7 @@ export const FigureCard = ({ label, value, note }: Props) => (
     <Text size="sm" c="dimmed">
       {label}
     </Text>
-    <Text fz={28} fw={650} lh={1.3} component="div">
+    <Text fz={{ base: 22, xs: 28 }} fw={650} lh={1.3} component="div">
       {value}
     </Text>
     {note && (

@@ -16,6 +16,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { SignatureHelp } from "../../parts/signature-help.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
+import { FailingEndpoints } from "./failing-endpoints.tsx";
 import { RecoverButton } from "./recover-button.tsx";
 import { useEndpoints } from "./use-endpoints.ts";
 
@@ -80,6 +81,7 @@ export default function Callbacks() {
       >
         <RecoverButton endpoints={endpoints} chosen={endpointId} />
       </PageHeader>
+      <FailingEndpoints endpoints={endpoints} />
       <FilterBar values={filters} change={change}>
         <TypedFilter
           label={t("Message")}

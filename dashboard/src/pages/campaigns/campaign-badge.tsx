@@ -1,10 +1,11 @@
 import { t } from "../../i18n/t.ts";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import type { AudienceCampaign } from "./audience-campaign.ts";
-import type { Campaign } from "./campaign.ts";
+import { stageOf, type Campaign } from "./campaign.ts";
 
-export const CampaignBadge = ({ status }: Pick<Campaign, "status">) =>
-  status === "running" ? <StatusBadge status="enroute" word={t("Running")} /> : <StatusBadge status={status} />;
+export const CampaignBadge = ({ campaign }: { campaign: Campaign }) => (
+  <AudienceCampaignBadge state={stageOf(campaign)} />
+);
 
 export const AudienceCampaignBadge = ({ state }: Pick<AudienceCampaign, "state">) =>
   state === "finished" ? (

@@ -14,7 +14,7 @@ import { PageLoading } from "../../parts/page-loading.tsx";
 import { statusWord } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { CampaignBadge } from "./campaign-badge.tsx";
-import { CAMPAIGNS, funnelOf, totalOf, type Campaign } from "./campaign.ts";
+import { CAMPAIGNS, cancelledOf, funnelOf, totalOf, type Campaign } from "./campaign.ts";
 import { CampaignUnavailable } from "./campaign-unavailable.tsx";
 import { Clicks, Failures, Section } from "./campaign-results.tsx";
 
@@ -37,6 +37,7 @@ export default function CampaignPage() {
 function Loaded({ campaign }: { campaign: Campaign }) {
   const { name, createdAt, pausedAt, counts } = campaign;
   const total = totalOf(campaign);
+  const cancelled = cancelledOf(campaign);
   const messages = `/messages?campaignName=${encodeURIComponent(name)}`;
   return (
     <>
@@ -51,7 +52,7 @@ function Loaded({ campaign }: { campaign: Campaign }) {
         <Brakes campaign={campaign} />
       </PageHeader>
       <Group mb="lg" gap="md">
-        <CampaignBadge status={campaign.status} />
+        <CampaignBadge campaign={campaign} />
         <Text size="sm" c="dimmed" component="div">
           {t("Started")} <TimeText at={createdAt} size="sm" span />
           {pausedAt !== null && (
@@ -66,9 +67,13 @@ function Loaded({ campaign }: { campaign: Campaign }) {
       </Group>
       <SimpleGrid cols={{ base: 2, md: 4 }} mb="lg">
         <FigureCard label={t("Messages")} value={formatNumber(total)} />
-        {["Delivered", "Pending", "Failed"].map((status) => (
-          <FigureCard key={status} label={statusWord(status)} value={formatNumber(counts[status] ?? 0)} />
-        ))}
+        <FigureCard label={statusWord("delivered")} value={formatNumber(counts.Delivered ?? 0)} />
+        <FigureCard label={statusWord("pending")} value={formatNumber(counts.Pending ?? 0)} />
+        <FigureCard
+          label={statusWord("failed")}
+          value={formatNumber((counts.Failed ?? 0) - cancelled)}
+          note={cancelled > 0 && t("{count} more were cancelled", { count: cancelled })}
+        />
       </SimpleGrid>
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 6 }}>

@@ -17,6 +17,20 @@ export const totalOf = ({ counts }: Campaign): number => Object.values(counts).r
 const stateSum = ({ states }: Campaign, ...names: readonly string[]): number =>
   names.reduce((sum, name) => sum + (states[name] ?? 0), 0);
 
+/**
+ * The state that is shown. The API has "running" for every campaign that is neither paused nor cancelled, also when none of its
+ * messages waits.
+ */
+export function stageOf({ status, counts, states }: Campaign): Campaign["status"] | "finished" | "scheduled" {
+  if (status !== "running") return status;
+  const pending = counts.Pending ?? 0;
+  if (pending === 0) return "finished";
+  return states.scheduled === pending ? "scheduled" : status;
+}
+
+/** Messages that were cancelled, which the API counts as failed. */
+export const cancelledOf = ({ states }: Campaign): number => states.cancelled ?? 0;
+
 /** Delivery funnel from accepted to read. Each count includes the counts of all later steps. */
 export function funnelOf(campaign: Campaign): { name: string; count: number; color: string }[] {
   const read = stateSum(campaign, "read");

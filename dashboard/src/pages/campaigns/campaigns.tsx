@@ -15,7 +15,7 @@ import { useUrlState } from "../../url-state.ts";
 import { NEW_CAMPAIGN } from "./audience-campaign.ts";
 import { AudienceCampaigns } from "./audience-campaigns.tsx";
 import { CampaignBadge } from "./campaign-badge.tsx";
-import { CAMPAIGNS, totalOf, type Campaign } from "./campaign.ts";
+import { CAMPAIGNS, cancelledOf, totalOf, type Campaign } from "./campaign.ts";
 
 const COLUMNS: readonly Column<Campaign>[] = [
   {
@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Campaign>[] = [
       </Anchor>
     ),
   },
-  { title: t("State"), render: ({ status }) => <CampaignBadge status={status} /> },
+  { title: t("State"), render: (campaign) => <CampaignBadge campaign={campaign} /> },
   { title: t("Messages"), align: "right", render: (campaign) => formatNumber(totalOf(campaign)) },
   { title: t("Results"), wide: true, render: (campaign) => <Outcome campaign={campaign} /> },
   { title: t("Started"), wide: true, render: ({ createdAt }) => <TimeText at={createdAt} size="sm" /> },
@@ -35,7 +35,9 @@ const COLUMNS: readonly Column<Campaign>[] = [
 /** Delivered, pending and failed messages as a stacked bar, with the counts as text. */
 function Outcome({ campaign }: { campaign: Campaign }) {
   const total = Math.max(1, totalOf(campaign));
-  const { Delivered = 0, Pending = 0, Failed = 0 } = campaign.counts;
+  const { Delivered = 0, Pending = 0 } = campaign.counts;
+  const Cancelled = cancelledOf(campaign);
+  const Failed = (campaign.counts.Failed ?? 0) - Cancelled;
   const part = (count: number, color: string, name: string) => (
     <Progress.Section value={(count / total) * 100} color={color} aria-label={name} />
   );
@@ -45,9 +47,11 @@ function Outcome({ campaign }: { campaign: Campaign }) {
         {part(Delivered, "green", t("Delivered"))}
         {part(Pending, "blue", t("Pending"))}
         {part(Failed, "red", t("Failed"))}
+        {part(Cancelled, "gray", t("Cancelled"))}
       </Progress.Root>
       <Text size="xs" c="dimmed" mt={4}>
         {t("{Delivered} delivered · {Pending} pending · {Failed} failed", { Delivered, Pending, Failed })}
+        {Cancelled > 0 && t(" · {Cancelled} cancelled", { Cancelled })}
       </Text>
     </>
   );

@@ -20,6 +20,10 @@ export function requestOf(kind: Kind, draft: Draft): Request {
 /** The numbers of an input, separated by spaces, commas or semicolons. */
 export const numbersIn = (written: string): string[] => written.split(/[\s,;]+/).filter((number) => number !== "");
 
+/** Entries without the form of a number, such as the names of a pasted table. */
+export const othersIn = (written: string): string[] =>
+  numbersIn(written).filter((entry) => !/^\+?[\d().\-/]+$/.test(entry));
+
 function smsBody(kind: Kind, draft: Draft): Record<string, unknown> {
   const { sender, text, type, templateName, params, targetUrl } = draft;
   const numbers = numbersIn(draft.to);

@@ -1,7 +1,8 @@
-import { Box, Button, Grid, Group, Paper, SegmentedControl, Select, Stack } from "@mantine/core";
+import { Alert, Anchor, Box, Button, Grid, Group, Paper, SegmentedControl, Select, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { IconSend, IconWand } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
+import { Link } from "wouter";
 import { get, type Page } from "../../api.ts";
 import type { Sent, Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
@@ -20,7 +21,7 @@ import { useDraft, useLeaveGuard } from "../../parts/use-draft.ts";
 import { useSendOnce } from "../../parts/use-send-once.ts";
 import { useMay } from "../../session.tsx";
 import { useUrlState } from "../../url-state.ts";
-import { numbersIn, requestOf } from "./body.ts";
+import { numbersIn, othersIn, requestOf } from "./body.ts";
 import { Fields } from "./fields.tsx";
 import { EMPTY, exampleOf, KINDS, type Draft, type Kind } from "./kinds.ts";
 import { forgetPrefilled, prefilled } from "./prefill.ts";
@@ -98,6 +99,7 @@ function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }
                 />
               )}
               <Fields kind={kind} draft={draft} change={change} templates={templates} template={template} />
+              <Others entries={othersIn(draft.to)} />
               {kind.channel === "sms" && mayWrite && isCounted && (
                 <SegmentCounter body={body} onText={kind.writesText && ((text) => change({ text }))} />
               )}
@@ -154,5 +156,21 @@ function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }
         </Grid.Col>
       </Grid>
     </>
+  );
+}
+
+/** Says which pasted entries are no numbers, and where a table with names can be sent. */
+function Others({ entries: [first, ...more] }: { entries: readonly string[] }) {
+  if (first === undefined) return null;
+  return (
+    <Alert color="yellow" data-others>
+      {more.length === 0
+        ? t("“{entry}” is not a number.", { entry: first })
+        : t("“{entry}” and {count} more are not numbers.", { entry: first, count: more.length })}{" "}
+      {t("To send to a table with names or other columns, upload it as a CSV file:")}{" "}
+      <Anchor component={Link} href="/audiences" size="sm">
+        {t("Audiences")}
+      </Anchor>
+    </Alert>
   );
 }

@@ -17,7 +17,7 @@ type ToldChannel = SendChannel | "verify";
 
 const TOLD: Readonly<Record<ToldChannel, Told>> = {
   rcs: {
-    title: t("Webhook"),
+    title: t("RCS webhook"),
     lead: t("Your endpoints that receive incoming RCS messages and RCS message status."),
   },
   chatapp: {

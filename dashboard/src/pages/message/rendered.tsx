@@ -14,7 +14,7 @@ export function Rendered({ message }: { message: Message }) {
   const { messageId, recipient } = message;
   // Viewers get masked numbers, so they cannot query the simulated phone.
   const mayAsk = useMay("write");
-  const { data } = useQuery({
+  const { data, isPending } = useQuery({
     enabled: mayAsk,
     queryKey: ["on the phone", messageId, message.state],
     queryFn: ({ signal }) =>
@@ -25,7 +25,16 @@ export function Rendered({ message }: { message: Message }) {
       ),
     retry: false,
   });
-  const shown = data?.data ?? wordsOf(message);
+  const isUnknown = (!mayAsk || !isPending) && !data?.data;
+  const { data: look } = useQuery({
+    enabled: isUnknown && message.templateName !== null && message.channel !== "sms",
+    queryKey: ["template of", messageId],
+    // On demand: it needs the code of the composer and of templates.
+    queryFn: async () => (await import("./template-look.ts")).templateLook(message),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+  const shown = data?.data ?? look ?? wordsOf(message);
   const isSimulated = Boolean(data?.data) || message.carrier === "simulator" || message.test;
   return (
     <Paper component="section" aria-label={t("Preview")} className={classes.screen}>
@@ -47,6 +56,11 @@ export function Rendered({ message }: { message: Message }) {
       {isSimulated && message.status === "Delivered" && (
         <Text size="sm" c="dimmed" mb="sm">
           {t("The simulator delivered it. No real phone got it.")}
+        </Text>
+      )}
+      {look && !data?.data && (
+        <Text size="sm" c="dimmed" mb="sm">
+          {t("Shown with the template as it is now. Pictures and values of the message may differ.")}
         </Text>
       )}
       {message.erased && !data?.data ? (

@@ -16,6 +16,7 @@ import { MessageExport } from "../../parts/message-export.tsx";
 import { ColumnsMenu, useColumns } from "./columns.tsx";
 import { FILTER_NAMES, MessageFilters } from "./filters.tsx";
 import { queryOf } from "./query.ts";
+import { SavedViews } from "./saved-views.tsx";
 import { SelectedMessages } from "./selected-messages.tsx";
 import { useTail } from "./use-tail.ts";
 
@@ -75,6 +76,7 @@ export default function Messages() {
           onChange={({ currentTarget }) => setLive(currentTarget.checked)}
           aria-label={t("Live updates")}
         />
+        <SavedViews filters={filters} change={change} />
         <ColumnsMenu {...columns} />
         <MessageExport query={query} />
       </PageHeader>

@@ -1,11 +1,10 @@
 import { Button, Group, Text } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { post } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
-import { SecretInput } from "../../parts/record/secret-input.tsx";
 import { SecretOnce } from "../../parts/secret-once.tsx";
 import { useMay } from "../../session.tsx";
 
@@ -18,8 +17,8 @@ interface Props {
 
 const WISHES = { name: "Get started", mode: "test", scopes: ["sms", "rcs", "chatapp", "verify", "read"] };
 
-/** Pasted keys may contain spaces and line breaks, which are invalid in headers. */
-const NEVER_IN_KEYS = /[^\x21-\x7e]/g;
+/** On request: the first page does without the code of forms. */
+const ExistingKey = lazy(() => import("./existing-key.tsx"));
 
 /**
  * The API key for the quick start. Keys are stored as digests, so only a new one can be shown; it is created on
@@ -29,7 +28,7 @@ export function KeyStep({ apiKey, isNew, onKey }: Props) {
   const mayOwn = useMay("own");
   const [error, setError] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
-  const [pasted, setPasted] = useState("");
+  const [hasKey, setHasKey] = useState(false);
 
   async function make(): Promise<void> {
     setBusy(true);
@@ -64,20 +63,20 @@ export function KeyStep({ apiKey, isNew, onKey }: Props) {
         >
           {t("Create test key")}
         </Button>
-        <SecretInput
-          label={t("Existing key")}
-          autoComplete="off"
-          value={pasted}
-          onChange={({ currentTarget }) => setPasted(currentTarget.value.replaceAll(NEVER_IN_KEYS, ""))}
-          flex="1 1 12rem"
-        />
-        <Button variant="default" disabled={pasted === ""} onClick={() => onKey(pasted, false)}>
-          {t("Use key")}
-        </Button>
+        {!hasKey && (
+          <Button variant="default" onClick={() => setHasKey(true)}>
+            {t("Use an existing key")}
+          </Button>
+        )}
         <Button component={Link} href="/account/keys" variant="subtle">
           {t("All keys")}
         </Button>
       </Group>
+      {hasKey && (
+        <Suspense fallback={null}>
+          <ExistingKey use={(key) => onKey(key, false)} />
+        </Suspense>
+      )}
       {error && <ErrorState error={error} title={t("Key not created")} />}
     </>
   );
