@@ -1,13 +1,16 @@
-/** Levenshtein distance between two texts. */
+/** Damerau-Levenshtein distance between two texts: two swapped letters, the most common typing error, count once. */
 function distance(one: string, other: string): number {
+  let earlier: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of one.split("").entries()) {
     const next = [index + 1];
     for (const [column, wanted] of other.split("").entries()) {
       const [above = 0, before = 0, diagonal = 0] = [row[column + 1], next[column], row[column]];
-      next.push(Math.min(above + 1, before + 1, diagonal + (letter === wanted ? 0 : 1)));
+      const isSwap = index > 0 && column > 0 && letter === other[column - 1] && one[index - 1] === wanted;
+      const swapped = isSwap ? (earlier[column - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      next.push(Math.min(above + 1, before + 1, diagonal + (letter === wanted ? 0 : 1), swapped));
     }
-    row = next;
+    [earlier, row] = [row, next];
   }
   return row.at(-1) ?? 0;
 }

@@ -63,6 +63,8 @@ describe("a command that does not exist", () => {
     ["lisen", "listen"],
     ["listen http://127.0.0.1:3000", "listen"],
     ["smcs", "smsc"],
+    ["smcs --port 1", "smsc"],
+    ["lsiten http://127.0.0.1:3000", "listen"],
     ["smsc 2775", "smsc"],
     ["frobnicate", null],
     ["serve", null],
