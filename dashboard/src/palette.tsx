@@ -26,6 +26,7 @@ import { localTime } from "./parts/time-text.tsx";
 import { useServerSearch, type Found } from "./search.ts";
 import { useSignIn } from "./session.tsx";
 import { THEMES } from "./theme-switch.tsx";
+import { hearTypingAhead, stopTypingAhead } from "./typed-ahead.ts";
 
 const MESSAGE_ID = /^[0-9a-f]{8}-[0-9a-f-]{27}:\d+$/;
 const NUMBER = /^\+?\d{7,15}$/;
@@ -48,6 +49,7 @@ export default function Palette({ calls, openHelp }: { calls: number; openHelp: 
   const { found, searching, error } = useServerSearch(query);
   // Opens on every call. The first call also loaded this module.
   useEffect(() => spotlight.open(), [calls]);
+  useEffect(() => hearTypingAhead(setQuery), []);
   const pages: SpotlightActionData[] = destinations(ENTRIES).map(
     ({ path, label, icon: Icon, trail, keywords, isOutside }) => ({
       id: path,
@@ -108,6 +110,7 @@ export default function Palette({ calls, openHelp }: { calls: number; openHelp: 
         leftSection={<IconSearch size={19} aria-hidden />}
         placeholder={t("Number, last digits, message id, campaign, template, page…")}
         aria-label={t("Search")}
+        onFocus={stopTypingAhead}
         onKeyDown={({ key }) => key === "Enter" && openFirst()}
       />
       <Spotlight.ActionsList id={RESULTS}>

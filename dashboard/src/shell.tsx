@@ -16,6 +16,7 @@ import NotFound from "./pages/not-found.tsx";
 import { PageFault } from "./parts/page-fault.tsx";
 import { PageLoading } from "./parts/page-loading.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
+import { startTypingAhead } from "./typed-ahead.ts";
 import { UserMenu } from "./user-menu.tsx";
 import { WarningBanner } from "./warning-banner.tsx";
 
@@ -33,7 +34,10 @@ export default function Shell() {
   const [helpOpen, help] = useDisclosure(false);
   // The palette loads with its first call.
   const [paletteCalls, setPaletteCalls] = useState(0);
-  const openPalette = (): void => setPaletteCalls((calls) => calls + 1);
+  const openPalette = (): void => {
+    startTypingAhead();
+    setPaletteCalls((calls) => calls + 1);
+  };
   const [path] = useLocation();
   const main = useRef<HTMLElement>(null);
   useHotkeys([

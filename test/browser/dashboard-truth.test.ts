@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { faultsInAllVariants, faultsOf, openDashboard, settled, type Dashboard } from "../support/browser.ts";
+import { faultsInAllVariants, faultsOf, openDashboard, OWNER, settled, type Dashboard } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { openSink, type Sink } from "../support/sink.ts";
 
@@ -106,6 +106,35 @@ describe("compose", () => {
 });
 
 describe("the search in the header", () => {
+  test("has in its field what was typed while it loaded", async () => {
+    await dashboard.visit(
+      "/login",
+      async ({ page }) => {
+        await page.context().request.post(`${dashboard.server.url}/api/session`, { data: OWNER });
+        let load = (): void => undefined;
+        const held = new Promise<void>((resolve) => {
+          load = resolve;
+        });
+        await page.route("**/assets/palette-*.js", async (route) => {
+          await held;
+          await route.continue();
+        });
+        await page.goto(`${dashboard.server.url}/overview`);
+        await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type("/opps");
+        await page.keyboard.press("Backspace");
+        load();
+        const field = page.getByRole("dialog", { name: "Search" }).getByRole("textbox", { name: "Search" });
+        await expect.poll(() => field.inputValue()).toBe("/opp");
+        await expect.poll(() => field.evaluate((input) => input === input.ownerDocument.activeElement)).toBe(true);
+        await page.keyboard.type("o");
+        expect(await field.inputValue()).toBe("/oppo");
+      },
+      null,
+    );
+  });
+
   test("finds by last digits, message id, campaign and template, and shows its progress and an empty result", async () => {
     const { server } = dashboard;
     const sent = await server.send({ to: "15550104731", campaignName: "spring fair" });
