@@ -26,7 +26,6 @@ import { localTime } from "./parts/time-text.tsx";
 import { useServerSearch, type Found } from "./search.ts";
 import { useSignIn } from "./session.tsx";
 import { THEMES } from "./theme-switch.tsx";
-import { hearTypingAhead, stopTypingAhead } from "./typed-ahead.ts";
 
 const MESSAGE_ID = /^[0-9a-f]{8}-[0-9a-f-]{27}:\d+$/;
 const NUMBER = /^\+?\d{7,15}$/;
@@ -36,12 +35,20 @@ interface Group {
   actions: readonly SpotlightActionData[];
 }
 
+interface Props {
+  calls: number;
+  openHelp: () => void;
+  /** Receives what was typed while this module loaded. Props, because an import would make a chunk of its own. */
+  hearTyping: (receive: (text: string) => void) => () => void;
+  stopTyping: () => void;
+}
+
 const LANGUAGE_CODES = Object.keys(LANGUAGES) as Language[];
 
 /**
  * Command palette (Ctrl-K): finds pages by name, and messages, campaigns, templates, endpoints and keys on the server.
  */
-export default function Palette({ calls, openHelp }: { calls: number; openHelp: () => void }) {
+export default function Palette({ calls, openHelp, hearTyping, stopTyping }: Props) {
   const [, navigate] = useLocation();
   const { signOut } = useSignIn();
   const { setColorScheme } = useMantineColorScheme();
@@ -49,7 +56,7 @@ export default function Palette({ calls, openHelp }: { calls: number; openHelp: 
   const { found, searching, error } = useServerSearch(query);
   // Opens on every call. The first call also loaded this module.
   useEffect(() => spotlight.open(), [calls]);
-  useEffect(() => hearTypingAhead(setQuery), []);
+  useEffect(() => hearTyping(setQuery), [hearTyping]);
   const pages: SpotlightActionData[] = destinations(ENTRIES).map(
     ({ path, label, icon: Icon, trail, keywords, isOutside }) => ({
       id: path,
@@ -110,7 +117,7 @@ export default function Palette({ calls, openHelp }: { calls: number; openHelp: 
         leftSection={<IconSearch size={19} aria-hidden />}
         placeholder={t("Number, last digits, message id, campaign, template, page…")}
         aria-label={t("Search")}
-        onFocus={stopTypingAhead}
+        onFocus={stopTyping}
         onKeyDown={({ key }) => key === "Enter" && openFirst()}
       />
       <Spotlight.ActionsList id={RESULTS}>

@@ -16,7 +16,7 @@ import NotFound from "./pages/not-found.tsx";
 import { PageFault } from "./parts/page-fault.tsx";
 import { PageLoading } from "./parts/page-loading.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
-import { startTypingAhead } from "./typed-ahead.ts";
+import { hearTypingAhead, startTypingAhead, stopTypingAhead } from "./typed-ahead.ts";
 import { UserMenu } from "./user-menu.tsx";
 import { WarningBanner } from "./warning-banner.tsx";
 
@@ -140,7 +140,14 @@ export default function Shell() {
         </Container>
       </AppShell.Main>
       <Suspense>
-        {paletteCalls > 0 && <Palette calls={paletteCalls} openHelp={help.open} />}
+        {paletteCalls > 0 && (
+          <Palette
+            calls={paletteCalls}
+            openHelp={help.open}
+            hearTyping={hearTypingAhead}
+            stopTyping={stopTypingAhead}
+          />
+        )}
         {helpOpen && <Help onClose={help.close} />}
       </Suspense>
       <Box component="section" aria-label={t("Notifications")}>

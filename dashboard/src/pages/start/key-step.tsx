@@ -5,7 +5,6 @@ import { Link } from "wouter";
 import { post } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
-import { SecretOnce } from "../../parts/secret-once.tsx";
 import { useMay } from "../../session.tsx";
 
 interface Props {
@@ -18,6 +17,7 @@ interface Props {
 const WISHES = { name: "Get started", mode: "test", scopes: ["sms", "rcs", "chatapp", "verify", "read"] };
 
 /** On request: the first page does without the code of forms. */
+const SecretOnce = lazy(async () => ({ default: (await import("../../parts/secret-once.tsx")).SecretOnce }));
 const ExistingKey = lazy(() => import("./existing-key.tsx"));
 
 /**
@@ -45,7 +45,12 @@ export function KeyStep({ apiKey, isNew, onKey }: Props) {
 
   if (apiKey !== null && !isNew)
     return <Text size="sm">{t("Your key is in the command below. It is kept until you leave this page.")}</Text>;
-  if (apiKey !== null) return <SecretOnce title={t("Your test key, already in the command below")} secret={apiKey} />;
+  if (apiKey !== null)
+    return (
+      <Suspense fallback={null}>
+        <SecretOnce title={t("Your test key, already in the command below")} secret={apiKey} />
+      </Suspense>
+    );
   return (
     <>
       <Text size="sm" c="dimmed" mb="md">
