@@ -95,6 +95,27 @@ describe.each(ENGINES)("cancelling on %s", (engine) => {
     expect(await cancel(message)).toEqual({ cancelled: 0, tooLate: 1 });
   });
 
+  test("cancelling is too late if the message was sent and failed over since the cancellation read it", async () => {
+    pipeline.addCarrier("silent");
+    pipeline.addCarrier("second");
+    pipeline.route("First", { carrier: "silent", priority: 1, failoverAfterSeconds: 1 });
+    pipeline.route("Second", { carrier: "second", priority: 2 });
+    const message = await pipeline.accept();
+    let isRead = false;
+    const findMessage: typeof pipeline.store.findMessage = async (ref) => {
+      const found = await pipeline.store.findMessage(ref);
+      if (isRead) return found;
+      isRead = true;
+      await pipeline.dispatch(message);
+      pipeline.clock.advance(1500);
+      await failOver(pipeline.deps);
+      return found;
+    };
+    const store = { findMessage, listRequest: pipeline.store.listRequest.bind(pipeline.store) };
+    expect(await cancelMessage({ ...pipeline.deps, store }, message)).toEqual({ cancelled: 0, tooLate: 1 });
+    expect((await pipeline.read(message)).state).toBe("accepted");
+  });
+
   test("parallel cancellations all succeed, and one of them is recorded", async () => {
     const message = await pipeline.accept();
     const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(message)));

@@ -98,7 +98,7 @@ const STEPS = columns({
  */
 const IS_LEGAL = `case step.to_state ${CUSTOMER_STATUSES.flatMap(statesShownAs)
   .map((to) => `when '${to}' then messages.state = any ('{${sourceStatesOf(to).join(",")}}'::text[])`)
-  .join(" ")} end`;
+  .join(" ")} end and (step.to_state <> 'cancelled' or messages.submitted_at is null)`;
 
 /** Appends to the timeline. A repeated write, whose first response was lost, finds its entry there already. */
 const TIMELINE = `case when step.again = 1 and position(step.trail in messages.trail) > 0 then messages.trail

@@ -374,6 +374,7 @@ function notBefore<T extends Transition>(row: Row | undefined, transition: T): T
 function isLegal(transition: AnyTransition, to: State, row: Row): boolean {
   const { ownedBy, dueIs, unlessSubmitting, attemptIs } = transition;
   if (!mayTransition(row.state as State, to)) return false;
+  if (to === "cancelled" && row.submitted_at !== null) return false;
   if (ownedBy !== undefined && ownedBy !== row.owner) return false;
   const carrier = carrierCondition(transition);
   if (carrier !== undefined && carrier !== row.carrier) return false;
