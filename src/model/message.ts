@@ -143,7 +143,7 @@ export interface Message extends MessageRef {
   /** The price in credits. */
   credits: number;
   campaignName: string | null;
-  /** Ids of routes that were tried without a delivery. */
+  /** Ids of routes that were tried without a delivery, and the keys of their carriers. */
   tried: readonly string[];
   /** The carrier of the last submit; null before the first one and while it waits for another route. */
   carrier: string | null;
@@ -176,6 +176,7 @@ export type State = (typeof STATES)[number];
  * - `submitting → submitting` a repeated submit after a crash left the first one in doubt.
  * - A receipt may come before the submit ack, hence the transitions from `submitting` to every outcome.
  * - `enroute → submitted` the receipt overtook the submit ack: see `stateAfter`.
+ * - `accepted → cancelled`: never for a message that was with a carrier and waits for its next route.
  * - `expired → delivered`: a late delivery after the network reported an expiry.
  * - `delivered → read`, where the channel reports reads. A read message counts as delivered even without a delivery receipt.
  * No other final state is ever left.

@@ -266,6 +266,16 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       expect(pipeline.carrier.submitted).toHaveLength(1);
     });
 
+    test("a carrier is not tried again if its route was disabled at the failover and enabled afterwards", async () => {
+      const message = await silent();
+      pipeline.route("First", { carrier: "first", enabled: false });
+      pipeline.clock.advance(10_000);
+      await failOver(pipeline.deps);
+      pipeline.route("First", { carrier: "first", enabled: true });
+      for (const claimed of await pipeline.claim()) await pipeline.dispatch(claimed);
+      expect(await pipeline.read(message)).toMatchObject({ state: "submitted", carrier: "scripted" });
+    });
+
     test("a delivery in time ends the failover plan", async () => {
       const message = await silent();
       await receiveReceipt(pipeline.deps, receipt("1/first", "f-1", "delivered"));

@@ -1,6 +1,6 @@
 import type { Carrier, Carriers } from "../../carriers/carrier.ts";
 import type { AccountCatalog, Catalog } from "../../records/catalog.ts";
-import { SIMULATOR, type CatalogRecord, type RouteContent } from "../../model/catalog.ts";
+import { carrierKey, SIMULATOR, type CatalogRecord, type RouteContent } from "../../model/catalog.ts";
 import { isSimulatorOnly, type Message } from "../../model/message.ts";
 import type { SkippedRoute } from "../../model/timeline.ts";
 
@@ -53,6 +53,10 @@ function matches(route: RouteContent, message: Routable): boolean {
   return route.prefixes.length === 0 || route.prefixes.some((prefix) => message.recipient.startsWith(prefix));
 }
 
+/** True if the route, or another one to its carrier, brought no delivery. */
+export const wasTried = ({ accountId, tried }: Pick<Message, "accountId" | "tried">, { id, content }: Route): boolean =>
+  tried.length > 0 && (tried.includes(id) || tried.includes(carrierKey(accountId, content.carrier)));
+
 /** The quiet hours of the first routes; among routes of equal priority, those of any of them. */
 export const quietHoursOf = (routes: readonly Route[]): RouteContent["quietHours"] =>
   routes.find(({ content }) => content.priority === routes[0]?.content.priority && content.quietHours)?.content
@@ -98,7 +102,7 @@ type SkipKind = keyof typeof SKIP_REASONS;
 
 /** Why a route cannot be used now; null if it can. */
 function skipKindOf(message: Message, route: Route, carrier: Carrier | null): SkipKind | null {
-  if (message.tried.includes(route.id)) return "tried";
+  if (wasTried(message, route)) return "tried";
   if (message.state === "submitting" && carrier?.name !== message.carrier) return "unconfirmed elsewhere";
   if (!carrier) return "no carrier";
   if (carrier.isElsewhere?.()) return "on other nodes";

@@ -40,7 +40,8 @@ async function failOverMessage(deps: FailOverDeps, message: StoredMessage): Prom
   const fallback = at < message.expiresAt ? await findFallback(deps, message) : null;
   if (fallback) return fallBack(deps, message, fallback, at);
   if (fallbackOf(message)) return endFailover(deps, message, at);
-  const tried = [...message.tried, ...routesUsed(deps, message)];
+  // The carrier too: its route may be disabled or deleted now, and enabled or made again before the message is sent.
+  const tried = [...message.tried, ...routesUsed(deps, message), ...(carrier === null ? [] : [carrier])];
   const { usable, isFirstElsewhere: elsewhere, isAnyDown } = candidatesFor(deps, { ...message, tried });
   // A connection of another node counts too: the message becomes unowned, and that node claims it.
   const isOpen = usable.length > 0 || elsewhere;

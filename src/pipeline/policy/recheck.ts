@@ -8,7 +8,7 @@ import type { TimelineEntry } from "../../model/timeline.ts";
 import type { InboundStore } from "../../store/inbound.ts";
 import type { Stop } from "../../store/stops.ts";
 import type { GroupCommit } from "../group-commit.ts";
-import { quietHoursOf, routesFor } from "../dispatch/choose-route.ts";
+import { quietHoursOf, routesFor, wasTried } from "../dispatch/choose-route.ts";
 import { evaluatePolicies, timelineOf, type PolicyDecision, type PolicyFacts } from "./policies.ts";
 
 export interface RecheckDeps {
@@ -147,7 +147,7 @@ function resultOfCampaign(message: Message, status: Stop["campaign"], at: number
 function recheckQuietHours({ catalog, accountOf }: RecheckDeps, message: Message, at: number): RecheckResult | null {
   if (message.routeClass !== "PROMO") return null;
   const records = catalog.of(message.accountId);
-  const routes = message.test ? [] : routesFor(records, message).filter(({ id }) => !message.tried.includes(id));
+  const routes = message.test ? [] : routesFor(records, message).filter((route) => !wasTried(message, route));
   const quietHours = quietHoursOf(routes);
   if (!quietHours) return null;
   const binding =
