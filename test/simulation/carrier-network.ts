@@ -28,6 +28,7 @@ export interface Copy {
 /** A submit that left its node, whatever the SMSC did with it. */
 export interface WrittenSubmit {
   messageId: string;
+  carrier: string;
   campaignName: string | null;
   recipient: string;
   routeClass: RouteClass;
@@ -57,6 +58,16 @@ export interface SubmitFates {
   /** Taken; the ack comes after the time-out. */
   takenLate: number;
 }
+
+const IN_WORDS: Readonly<Record<keyof SubmitFates, string>> = {
+  taken: "takes",
+  busy: "is too busy for",
+  refusedMessage: "refuses",
+  refusedCarrier: "is unable to send",
+  takenInSilence: "takes, without an answer,",
+  lostInSilence: "loses, without an answer,",
+  takenLate: "takes, and answers too late,",
+};
 
 export const HEALTHY: SubmitFates = {
   taken: 100,
@@ -305,6 +316,7 @@ export class Line implements Carrier {
         const messageId = messageIdOf(message);
         const written: WrittenSubmit = {
           messageId,
+          carrier: this.name,
           campaignName,
           recipient,
           routeClass,
@@ -322,7 +334,8 @@ export class Line implements Carrier {
         world.plan(usual(), null, () => {
           this.#network.pending -= 1;
           const { answer, lateMs } = this.#network.arrive(this, message, written, random);
-          world.tell(`${this.name}: ${messageId} of ${this.process.name} is ${written.fate}`);
+          if (written.fate)
+            world.tell(`the SMSC ${this.name} ${IN_WORDS[written.fate]} ${messageId} from ${this.process.name}`);
           if (!answer) return;
           world.plan(usual() + lateMs, this.process, () => {
             // The answer travels over the line that carried the submit.

@@ -5,7 +5,6 @@ import { idFloor } from "../../src/lib/ids.ts";
 import {
   customerStatus,
   isFinal,
-  mayTransition,
   messageIdOf,
   parseMessageId,
   ROUTE_CLASSES,
@@ -15,17 +14,15 @@ import {
 import type { CallbackPosition, StoredCallback } from "../../src/store/callbacks.ts";
 import type { LedgerPosition } from "../../src/store/credits.ts";
 import type { Position, Store, StoredMessage } from "../../src/store/store.ts";
-import { ANSWER_TIMEOUT_MS, type CarrierNetwork, type Copy } from "./carrier-network.ts";
+import { ANSWER_TIMEOUT_MS, type CarrierNetwork, type Copy, type WrittenSubmit } from "./carrier-network.ts";
+import { checkCampaigns, checkSearch } from "./campaign-rules.ts";
 import type { Customer } from "./customer.ts";
+import type { Findings } from "./findings.ts";
 import type { SimulatedNode } from "./node.ts";
 import type { People } from "./people.ts";
-import type { Move } from "./record-moves.ts";
+import type { Stop } from "./stops.ts";
+import { isLegalMove, type Move } from "./record-moves.ts";
 import type { SimulatedProcess, World } from "./world.ts";
-
-export interface Violation {
-  rule: string;
-  detail: string;
-}
 
 /** A message ends with a final state, or as one that no receipt came for. */
 export const hasEnded = ({ state, errorCode }: Pick<StoredMessage, "state" | "errorCode">): boolean =>
@@ -53,36 +50,25 @@ export interface CreditRules {
   refundUndelivered: boolean;
 }
 
-/** Reports a violation of a rule. Every rule that is looked at is counted. */
-export class Findings {
-  readonly violations: Violation[] = [];
-  /** Checks of each rule. */
-  readonly looks = new Map<string, number>();
-
-  /** Looks at a rule: `detail` explains a violation. */
-  expect(rule: string, holds: boolean, detail: () => string): void {
-    this.looks.set(rule, (this.looks.get(rule) ?? 0) + 1);
-    if (!holds) this.violations.push({ rule, detail: detail() });
-  }
-}
-
 /** Checks every promise of the service against what the outside world saw. */
 export async function checkAtEnd(deps: CheckDeps, findings: Findings): Promise<void> {
   const { world, people, isQuiet } = deps;
   const expect = findings.expect.bind(findings);
   expect("no code throws without a handler", world.faults.length === 0, () => world.faults.join("\n"));
-  for (const complaint of people.complaints) expect("answers are true", false, () => complaint);
+  for (const complaint of people.clients.complaints) expect("answers are true", false, () => complaint);
   expect("every accepted message ends", isQuiet, () => "the world did not come to rest within an hour");
   const messages = await allMessages(deps.store);
   checkKeys(deps, messages, findings);
   await checkStops(deps, findings);
-  checkCopies(deps, findings);
+  checkCopies(deps, messages, findings);
   checkCodes(deps, findings);
   checkMoves(deps, findings);
   const callbacks = await allCallbacks(deps.store);
   await checkCallbacks(deps, callbacks, findings);
   checkEvents(deps, callbacks, findings);
   checkMessages(deps, messages, findings);
+  await checkCampaigns(deps, messages, findings);
+  await checkSearch(deps.store, messages, findings);
   if (deps.credits) await checkLedgerAtEnd(deps, deps.credits, messages, findings);
 }
 
@@ -128,31 +114,41 @@ function checkKeys({ people }: CheckDeps, messages: readonly StoredMessage[], fi
 }
 
 async function checkStops({ people, network, store, world }: CheckDeps, findings: Findings): Promise<void> {
-  for (const stop of people.stops) {
-    const broken = network.written.filter((submit) => stop.concerns(submit) && people.isInForce(stop, submit.at));
+  const copies = Map.groupBy(network.copies, ({ messageId }) => messageId);
+  // A message that waits for its next route was with a carrier, and cannot be cancelled any more.
+  const isLate = ({ what }: Stop, { messageId, carrier, at }: WrittenSubmit): boolean =>
+    what.startsWith("cancel") &&
+    (copies.get(messageId) ?? []).some((copy) => copy.takenAt < at && copy.carrier !== carrier);
+  for (const stop of people.stops.all) {
+    const broken = network.written.filter(
+      (submit) => stop.concerns(submit) && people.stops.isInForce(stop, submit.at) && !isLate(stop, submit),
+    );
     findings.expect("nothing is sent after an acknowledged stop", broken.length === 0, () =>
       broken
         .map(({ messageId, at, process }) => `${stop.what}: ${messageId} left ${process.name} ${at - stop.at} ms later`)
         .join("; "),
     );
     const [, number] = /^STOP of (\d+)$/.exec(stop.what) ?? [];
-    if (number !== undefined && people.isInForce(stop, world.now))
+    if (number !== undefined && people.stops.isInForce(stop, world.now))
       findings.expect("a STOP is kept", (await store.findOptOut(1, number)) !== null, () => stop.what);
   }
 }
 
 /** A second copy needs a reason: the answer to the first was lost, or the process that had it could not store it. */
-function checkCopies({ network }: CheckDeps, findings: Findings): void {
+function checkCopies({ network }: CheckDeps, messages: readonly StoredMessage[], findings: Findings): void {
+  const failedOver = new Set(messages.filter(({ tried }) => tried.length > 0).map(messageIdOf));
   for (const [messageId, copies] of Map.groupBy(network.copies, ({ messageId: id }) => id)) {
+    // The next route is tried without a delivery in time, or after a failure.
+    const mayFailOver = failedOver.has(messageId);
     if (copies[0]?.routeClass === "PROMO")
       findings.expect(
         "a promotion in doubt is never repeated",
-        copies.length === 1,
+        new Set(copies.map(({ carrier }) => carrier)).size === copies.length && (mayFailOver || copies.length === 1),
         () => `${messageId} was taken ${copies.length} times`,
       );
     for (const [index, copy] of copies.entries()) {
       const next = copies[index + 1];
-      if (next)
+      if (next && !(mayFailOver && copy.carrier !== next.carrier))
         findings.expect(
           "a copy is sent only after a doubt",
           isDoubtful(copy, next),
@@ -192,17 +188,19 @@ function storedBy({ troubles }: SimulatedProcess, at: number): number {
 }
 
 function checkCodes({ people }: CheckDeps, findings: Findings): void {
-  for (const { id, successes } of people.verifications)
+  for (const { id, successes } of people.verifiers.all)
     findings.expect("a code is accepted once", successes <= 1, () => `${id} was accepted ${successes} times`);
 }
 
 /** The state machine, as the database saw it. */
 function checkMoves({ moves }: CheckDeps, findings: Findings): void {
-  for (const { messageId, from, to } of moves) {
-    findings.expect("every change of state is legal", mayTransition(from, to), () => `${messageId}: ${from} to ${to}`);
-    const [before, after] = [customerStatus(from), customerStatus(to)];
+  for (const move of moves) {
+    const { table, id, from, to } = move;
+    findings.expect("every change of state is legal", isLegalMove(move), () => `${table} ${id}: ${from} to ${to}`);
+    if (table !== "messages") continue;
+    const [before, after] = [customerStatus(from as State), customerStatus(to as State)];
     const isForward = before === "Pending" || before === after || (from === "expired" && to === "delivered");
-    findings.expect("a status never goes backwards", isForward, () => `${messageId}: ${from} to ${to}`);
+    findings.expect("a status never goes backwards", isForward, () => `${id}: ${from} to ${to}`);
   }
 }
 
@@ -248,7 +246,7 @@ async function checkCallbacks(
 
 /** Readers of `/v1/events` got every event. */
 function checkEvents({ people }: CheckDeps, callbacks: readonly StoredCallback[], findings: Findings): void {
-  for (const { name, seen, startsNow, startedAt } of people.readers) {
+  for (const { name, seen, startsNow, startedAt } of people.readers.all) {
     if (startedAt === null) continue;
     // Event ids carry the clock of their node: events around the start of a reader that begins now are uncertain.
     const from = startsNow ? idFloor(startedAt + AROUND_MS) : "";
@@ -405,7 +403,9 @@ function checkFacts(
   const story = (): string =>
     `${id} is ${state} (${code}) after ${message.attempts} attempts, ${repeats} repeats; submits: ${fates.join(", ")}; ` +
     `receipts: ${own.map((copy) => `${copy.heard.join("+")}${isRecorded(copy) ? "" : " (ack lost)"}`).join(", ")}`;
-  expect("every copy is counted", own.length <= repeats + 1 && repeats <= REPEATS_MAX, story);
+  // Carriers that were given up; the list has their routes as well.
+  const { length: failovers } = message.tried.filter((each) => each.includes("/"));
+  expect("every copy is counted", own.length <= repeats + 1 + failovers && repeats <= REPEATS_MAX, story);
   expect("every submit has its intent", written.length <= message.attempts, story);
   expect("no live message goes to the simulator", message.carrier !== SIMULATOR, story);
   if (state === "delivered" || state === "read")
@@ -419,7 +419,7 @@ function checkFacts(
     );
   if (state === "rejected" && code === "12")
     expect("rejected means that a receipt says so", reported.has("rejected"), story);
-  if (NOT_SENT.has(code) || state === "cancelled")
+  if ((NOT_SENT.has(code) && failovers === 0) || state === "cancelled")
     expect("a message that was not sent is not at a carrier", own.length === 0, story);
   if (people.cancelled.has(id)) expect("a cancelled message stays cancelled", state === "cancelled", story);
   if (code === "NOT_REPORTED")
@@ -430,14 +430,14 @@ function checkFacts(
     );
   if (code === "SUBMIT_UNCONFIRMED")
     expect("unconfirmed means that an answer is missing", written.length > 0 || wasAnyTroubled(deps, message), story);
-  if (code === "EXPIRED_IN_QUEUE")
+  if (code === "EXPIRED_IN_QUEUE" && failovers === 0)
     expect("an expiry has a reason", hasExpiryReason({ people, ...deps }, message), story);
   checkReceipts(message, own, fates, story, findings);
 }
 
 /** An acknowledged receipt counts, whichever node heard it. */
 function checkReceipts(
-  { state }: StoredMessage,
+  { state, tried }: StoredMessage,
   own: readonly Copy[],
   fates: readonly (string | null)[],
   story: () => string,
@@ -450,7 +450,10 @@ function checkReceipts(
   if (heard.length === 0 || fates.includes("refusedMessage")) return;
   const all = new Set(finals(own));
   const isDelivered = state === "delivered" || state === "read";
-  const holds = all.has("delivered") ? (all.size === 1 ? isDelivered : isDelivered || all.has(state)) : all.has(state);
+  const holds = all.has("delivered")
+    ? isDelivered || (all.size > 1 && all.has(state))
+    : // After a failover the first carrier's failure counts no longer.
+      tried.length > 0 || all.has(state);
   findings.expect("an acknowledged receipt counts", holds, story);
 }
 
@@ -464,24 +467,42 @@ const SENT_WITHIN_MS = 10_000;
 
 /** A message may expire unsent if no working node had a carrier for a while, SMSCs were busy, or its campaign was stopped. */
 function hasExpiryReason(
-  { nodes, network, people, rough }: Pick<CheckDeps, "nodes" | "network" | "people" | "rough">,
+  deps: Pick<CheckDeps, "nodes" | "network" | "people" | "rough">,
   { createdAt, expiresAt, routeClass, campaignName }: StoredMessage,
 ): boolean {
+  const { nodes, network, people, rough } = deps;
   const from = Math.max(createdAt, expiresAt - VALIDITY_MS[routeClass]);
+  const { routeOff } = people.operators;
   if (rough.some((period) => period.from <= expiresAt && period.until >= from)) return true;
-  if (campaignName !== null && people.stops.some(({ what }) => what.endsWith(` of ${campaignName}`))) return true;
+  if (campaignName !== null && people.stops.all.some(({ what }) => what.endsWith(` of ${campaignName}`))) return true;
+  if (isBacklogged(deps, from, expiresAt)) return true;
   let useless = 0;
   for (let at = from; at < expiresAt; at += 1000) {
-    const isUsable = nodes.some(
-      ({ readyAt, process }) =>
-        readyAt <= at &&
-        !process.wasTroubled(at, at, ["store", "pause", "death", "membership", "clock"]) &&
-        network.carrierNames().some((carrier) => network.wasUp(process, carrier, at)),
-    );
+    const isOff = routeOff.some((period) => period.from <= at && at < period.until);
+    const isUsable =
+      !isOff &&
+      nodes.some(
+        ({ readyAt, process }) =>
+          readyAt <= at &&
+          !process.wasTroubled(at, at, ["store", "pause", "death", "membership", "clock"]) &&
+          network.carrierNames().some((carrier) => network.wasUp(process, carrier, at)),
+      );
     if (!isUsable) useless += 1000;
   }
   return useless >= SENT_WITHIN_MS;
 }
+
+/** The slowest rate of a carrier here, of which a node may have the fifth part. */
+const SLOWEST_PER_MS = 5 / 1000 / 5;
+
+/** True if so many submits left meanwhile that a carrier with a limited rate may have been the reason. */
+const isBacklogged = (
+  { network, people }: Pick<CheckDeps, "network" | "people">,
+  from: number,
+  until: number,
+): boolean =>
+  people.operators.hasLimitedRates &&
+  network.written.filter(({ at }) => from <= at && at < until).length >= (until - from) * SLOWEST_PER_MS;
 
 export const VALIDITY_MS = { OTP: 30_000, TRANS: 60_000, PROMO: 90_000 } as const;
 
@@ -521,7 +542,7 @@ async function checkLedgerAtEnd(
   const entries = await checkLedger(store, findings);
   const { held } = await store.findBalance(1);
   if (isQuiet) findings.expect("nothing is held at rest", held === 0, () => `${held} credits are held`);
-  for (const [id, { amount, isAnswered }] of people.topUps) {
+  for (const [id, { amount, isAnswered }] of people.operators.topUps) {
     const own = entries.filter((entry) => entry.requestId === id);
     const isRight = own.length === 1 ? own[0]?.amount === amount : own.length === 0 && !isAnswered;
     findings.expect("a top-up counts once", isRight, () => `${id} has ${own.length} entries`);

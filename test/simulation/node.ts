@@ -96,7 +96,7 @@ export class SimulatedNode {
     const { process } = this;
     const base = createBase(config, {
       clock: process.clock,
-      log: createLog("silent"),
+      log: createLog("warn", { write: (line) => world.log(process.name, line) }),
       createSmpp: network.createFor(process),
       webhookTransport: customer.transportFor(process),
     });

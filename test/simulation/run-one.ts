@@ -10,7 +10,8 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { recordMovesInSqlite } from "./record-moves.ts";
 import { openStoreGate } from "./store-gate.ts";
 import { openSimulatedDatabase, type OpenStore } from "./simulated-database.ts";
-import { runPlan, type Plan } from "./run.ts";
+import type { Plan } from "./plan.ts";
+import { runPlan } from "./run.ts";
 import { seededRandom } from "../torture/random.ts";
 
 /** The request of simulate.ts. */
@@ -56,4 +57,9 @@ async function runOrder(order: Order): Promise<void> {
   process.send?.(report, () => process.exit(0));
 }
 
-process.once("message", (order: Order) => void runOrder(order));
+process.once("message", (order: Order) => {
+  runOrder(order).catch((error: unknown) => {
+    process.stderr.write(`the simulation failed: ${error instanceof Error ? error.stack : String(error)}\n`);
+    process.exit(1);
+  });
+});

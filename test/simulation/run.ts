@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { newKeySecret } from "../../src/model/api-key.ts";
-import { mayTransition, STATES } from "../../src/model/message.ts";
-import { CarrierNetwork, HEALTHY, PERFECT, type SubmitFates } from "./carrier-network.ts";
+import { CarrierNetwork, HEALTHY, PERFECT } from "./carrier-network.ts";
+import { configure } from "./configure.ts";
 import { Customer } from "./customer.ts";
+import { createFaults } from "./faults.ts";
 import {
   allMessages,
   checkAtEnd,
@@ -14,48 +15,17 @@ import {
   checkMemory,
   checkOwners,
   checkStrict,
-  Findings,
   hasEnded,
   VALIDITY_MS,
-  type CreditRules,
-  type Violation,
 } from "./invariants.ts";
+import { Findings, type Violation } from "./findings.ts";
 import { SimulatedNode, type NodeDeps } from "./node.ts";
 import { People } from "./people.ts";
-import { seededRandom, type Random } from "../torture/random.ts";
+import { ACTING_MS, type Plan } from "./plan.ts";
+import { seededRandom } from "../torture/random.ts";
 import type { OpenStore } from "./simulated-database.ts";
 import { NO_STORE_FAULTS, type StoreFaults } from "./store-gate.ts";
 import { World } from "./world.ts";
-
-const ACTING_MS = 90_000;
-const FAULT_KINDS = [
-  "crash",
-  "stop",
-  "pause",
-  "sleep",
-  "clock",
-  "store",
-  "carrier",
-  "line",
-  "answers",
-  "customer",
-] as const;
-type FaultKind = (typeof FAULT_KINDS)[number];
-
-/** One run of the simulation. Everything that happens follows from it, the code and the engine. */
-export interface Plan {
-  seed: number;
-  engine: "sqlite" | "postgres";
-  nodes: number;
-  /** Actions of people, before the world calms down. Each has a seed of its own, so that shrinking can leave others out. */
-  actions: readonly Planned[];
-  faults: readonly (Planned & { kind: FaultKind })[];
-}
-
-interface Planned {
-  atMs: number;
-  seed: number;
-}
 
 export interface Result {
   plan: Plan;
@@ -73,46 +43,12 @@ export interface Result {
   looks: ReadonlyMap<string, number>;
 }
 
-/** The plan that a seed stands for. */
-export function planOf(seed: number, engine: Plan["engine"], wantedNodes?: number): Plan {
-  const random = seededRandom(seed);
-  const kinds = FAULT_KINDS.filter(() => random.chance(0.6));
-  const nodes = random.between(1, 5);
-  const planned = (count: number): Planned[] =>
-    Array.from({ length: count }, () => ({ atMs: random.between(0, ACTING_MS), seed: random.seed() }));
-  return {
-    seed,
-    engine,
-    // SQLite allows one node.
-    nodes: engine === "sqlite" ? 1 : (wantedNodes ?? nodes),
-    actions: planned(random.between(20, 120)),
-    faults:
-      kinds.length === 0 ? [] : planned(random.between(0, 15)).map((each) => ({ ...each, kind: random.pick(kinds) })),
-  };
-}
-
 const QUIET_WITHIN_MS = 3_600_000;
 const LOOK_EVERY_MS = 5000;
 const STRICT_WITHIN_MS = 600_000;
 const STRICT_REPORTED_WITHIN_MS = 60_000;
-const EVENTS_WITHIN_MS = 60_000;
 const RESTARTED_WITHIN_MS = 500;
-/** A node's clock is never further off. Readers of events rely on clocks that differ less. */
-const SKEW_MAX_MS = 10_000;
 const PASSWORD = "password of the owner";
-const ROUGH: SubmitFates = {
-  taken: 60,
-  busy: 10,
-  refusedMessage: 4,
-  refusedCarrier: 6,
-  takenInSilence: 8,
-  lostInSilence: 6,
-  takenLate: 12,
-};
-
-const UNRELIABLE_DISK = { refused: 0.05, slow: 0.2 };
-/** For each statement; a call has several. */
-const UNRELIABLE_NETWORK = { refused: 0.02, answerLost: 0.05, landsLater: 0.05, slow: 0.1 };
 
 /** Runs one plan on an empty store. */
 export async function runPlan(
@@ -152,7 +88,7 @@ export async function runPlan(
   const simulatedStore = await openStore({
     world,
     faults: ({ name }) => storeFaults.get(name) ?? everywhere,
-    onFault: count,
+    onFault: (kind) => count(`fault of the store: ${kind}`),
   });
   const { store } = simulatedStore;
   const deps: NodeDeps = {
@@ -193,14 +129,13 @@ export async function runPlan(
   const first = start();
   await world.run(60_000, () => first.isReady);
   // A slow carrier keeps messages in memory, where stops and crashes find them.
-  await configure(world, first, apiKey, credits, random.pick([null, null, 5, 20]));
+  const messagesPerSecond = random.pick([null, null, 5, 20]);
+  const failoverAfterSeconds = random.pick([null, null, 10]);
+  people.operators.hasLimitedRates = messagesPerSecond !== null;
+  await configure(world, first, { key: apiKey, credits, messagesPerSecond, failoverAfterSeconds });
   if (credits) {
-    people.isMetered = true;
-    let isFilled = false;
-    void people.fill(seededRandom(random.seed()), random.pick([60, 5000])).then(() => {
-      isFilled = true;
-    });
-    await world.run(60_000, () => isFilled);
+    people.operators.isMetered = true;
+    await world.finish(people.operators.fill(seededRandom(random.seed()), random.pick([60, 5000])), 60_000);
   }
   for (let more = 1; more < plan.nodes; more += 1)
     start(plan.faults.some(({ kind }) => kind === "clock") ? random.between(-2000, 2000) : 0);
@@ -217,7 +152,7 @@ export async function runPlan(
   }
   for (const { atMs, seed, kind } of plan.faults) world.plan(atMs, null, () => cause(kind, seededRandom(seed)));
   const end = world.now + ACTING_MS + QUIET_WITHIN_MS;
-  people.readEvents(end);
+  people.readers.start(end);
   const look = async (): Promise<void> => {
     if (credits) await checkLedger(store, findings);
     await checkOwners(alive(), store, findings);
@@ -248,7 +183,7 @@ export async function runPlan(
     return false;
   };
   const isSent = await until(async () => {
-    const isReached = people.waiting === 0 && network.pending === 0 && (await store.countWaiting()) === 0;
+    const isReached = people.clients.waiting === 0 && network.pending === 0 && (await store.countWaiting()) === 0;
     if (!isReached) people.resumeAgain();
     return isReached;
   });
@@ -256,11 +191,10 @@ export async function runPlan(
   const isTold = isSent && (await until(async () => (await store.countWaitingCallbacks()) === 0));
   if (isTold) {
     network.fates = PERFECT;
-    let isDone = false;
-    void people.actStrictly(seededRandom(random.seed())).then(() => {
-      isDone = true;
-    });
-    await world.run(STRICT_WITHIN_MS, () => isDone);
+    // Nothing fails for lack of credits from here on.
+    if (credits) await world.finish(people.operators.fill(seededRandom(random.seed()), 1000), STRICT_WITHIN_MS);
+    const isDone = await world.finish(people.actStrictly(seededRandom(random.seed())), STRICT_WITHIN_MS);
+    findings.expect("everything works after the faults", isDone, () => "people wait for their answers");
     await world.run(STRICT_REPORTED_WITHIN_MS);
     await checkStrict({ people, store }, findings);
     await until(async () => network.pending === 0 && (await store.countWaitingCallbacks()) === 0);
@@ -274,19 +208,23 @@ export async function runPlan(
   if (!isQuiet) {
     const [rows, waiting] = [await store.countWaiting(), await store.countWaitingCallbacks()];
     world.tell(
-      `not at rest: ${rows} messages, ${waiting} callbacks, ${people.waiting} people, ${network.pending} at SMSCs`,
+      `not at rest: ${rows} messages, ${waiting} callbacks, ${people.clients.waiting} people, ${network.pending} at SMSCs`,
     );
   }
-  await readRest(world, people);
+  await people.readers.finish();
 
   const made = await simulatedStore.moves();
-  for (const { from, to } of made) count(`move ${from} → ${to}`);
+  for (const { table, from, to } of made) count(`move of ${table}: ${from} → ${to}`);
   await checkAtEnd({ world, store, network, customer, people, nodes, moves: made, credits, rough, isQuiet }, findings);
   const { violations, looks } = findings;
+  const rows = await allMessages(store);
   for (const node of nodes) node.dispose();
   await simulatedStore.discard();
   rmSync(folder, { recursive: true, force: true });
-  for (const [kind, number] of [...network.counts, ...people.counts]) counts.set(kind, number);
+  for (const [text, number] of world.logged) counts.set(`logged: ${text}`, number);
+  for (const [name, number] of world.calls) counts.set(`call ${name}`, number);
+  for (const [name, number] of world.interrupted) counts.set(`interrupted ${name}`, number);
+  for (const [kind, number] of [...network.counts, ...people.clients.counts]) counts.set(kind, number);
   return {
     plan,
     violations,
@@ -294,181 +232,9 @@ export async function runPlan(
     hash: world.hash,
     simulatedMs: world.now - startedAt,
     events: world.eventCount,
-    messages: people.sent.reduce((sum, { answers }) => sum + (answers[0]?.length ?? 0), 0),
+    messages: rows.length,
     copies: network.copies.length,
     counts,
     looks,
-  };
-}
-
-/** The readers of events read what is left. Events become readable half a minute after their commit. */
-async function readRest(world: World, people: People): Promise<void> {
-  await world.run(EVENTS_WITHIN_MS);
-  for (const reader of people.readers) {
-    const random = world.randomFor(`last pages of ${reader.name}`);
-    for (let count: number | null = null; count !== 0;) {
-      let isDone = false;
-      void people.readPage(random, reader).then((read) => {
-        count = read;
-        isDone = true;
-      });
-      await world.run(EVENTS_WITHIN_MS, () => isDone);
-      if (!isDone) return;
-    }
-  }
-}
-
-/** Legal changes of state that no run has seen, from the counts of all of them. */
-export const movesNeverSeen = (counts: Readonly<Record<string, number>>): string[] =>
-  STATES.flatMap((from) =>
-    STATES.filter((to) => from !== to && mayTransition(from, to)).map((to) => `${from} → ${to}`),
-  ).filter((move) => counts[`move ${move}`] === undefined);
-
-/** Two carriers, routes over both, and endpoints for delivery reports. */
-async function configure(
-  world: World,
-  node: SimulatedNode,
-  key: string,
-  credits: CreditRules | null,
-  messagesPerSecond: number | null,
-): Promise<void> {
-  const ask = async (method: "GET" | "POST" | "PATCH" | "DELETE", url: string, body?: unknown): Promise<unknown> => {
-    let result: unknown;
-    let isDone = false;
-    void node.request(method, url, { key, body }).then((answer) => {
-      isDone = true;
-      if (!answer || answer.status >= 300)
-        throw new Error(`${method} ${url}: ${answer?.status} ${JSON.stringify(answer?.body)}`);
-      result = answer.body;
-    });
-    await world.run(60_000, () => isDone);
-    return result;
-  };
-  for (const name of ["north", "south"]) {
-    // The second carrier allows one connection, so only one node has it.
-    const binds = { connections: name === "north" ? 8 : 1 };
-    const smpp = { host: "127.0.0.1", port: 2775, systemId: name, password: "secret", ...binds };
-    const rate = messagesPerSecond === null ? {} : { messagesPerSecond };
-    await ask("POST", "/api/carriers", { name, adapter: "smpp", ...rate, smpp });
-    await ask("POST", "/api/routes", { name, channel: "sms", carrier: name, priority: 10 });
-  }
-  await ask("PATCH", "/api/account", { sameText: null });
-  if (credits) await ask("PATCH", "/api/account", { credits: "metered", ...credits });
-  if (credits) await ask("POST", "/api/prices", { routeClass: "PROMO", prefix: "1", creditsPerSegment: 3 });
-  await ask("POST", "/api/dlr-configs", { name: "reports", url: "http://customer.invalid/reports" });
-  for (const [channel, events] of Object.entries(WEBHOOKS))
-    await ask("POST", "/api/webhooks", { name: channel, channel, url: `http://customer.invalid/${channel}`, events });
-}
-
-const WEBHOOKS = { sms: ["user_message"], rcs: ["message_status"], verify: ["verification_status"] };
-
-interface FaultDeps {
-  world: World;
-  network: CarrierNetwork;
-  customer: Customer;
-  plan: Plan;
-  rough: { from: number; until: number }[];
-  alive(): SimulatedNode[];
-  restart(afterMs: number, skewMs: number): void;
-  count(kind: string): void;
-  setStore(node: string | null, faults: StoreFaults | null): void;
-}
-
-/** Causes faults, each for a while. */
-function createFaults(deps: FaultDeps): (kind: FaultKind, random: Random) => void {
-  const { world, network, customer, plan, alive, restart, count, rough, setStore } = deps;
-  const isNetworked = plan.engine === "postgres";
-  return (kind, random) => {
-    const later = (leastMs: number, mostMs: number, run: () => void): void =>
-      void world.plan(random.between(leastMs, mostMs), null, run);
-    const node = alive().length > 0 ? random.pick(alive()) : null;
-    count(`fault ${kind}`);
-    switch (kind) {
-      case "crash": {
-        if (!node) return;
-        world.tell(`${node.process.name} is killed`);
-        node.crash();
-        return restart(random.between(500, 20_000), node.process.skewMs);
-      }
-      case "stop": {
-        if (!node) return;
-        world.tell(`${node.process.name} is asked to stop`);
-        void node.stop();
-        return restart(random.between(500, 20_000), node.process.skewMs);
-      }
-      case "pause": {
-        if (!node) return;
-        const ms = random.between(100, 60_000);
-        world.tell(`${node.process.name} is stopped for ${ms} ms`);
-        node.process.pause(ms);
-        return;
-      }
-      case "sleep": {
-        if (!node) return;
-        const ms = random.between(1000, 60_000);
-        world.tell(`the machine of ${node.process.name} is suspended for ${ms} ms`);
-        node.process.pause(ms);
-        node.process.sleptMs += ms;
-        return;
-      }
-      case "clock": {
-        if (!node) return;
-        const wanted = node.process.skewMs + random.between(-5000, 5000);
-        const ms = Math.max(-SKEW_MAX_MS, Math.min(SKEW_MAX_MS, wanted)) - node.process.skewMs;
-        world.tell(`the clock of ${node.process.name} steps by ${ms} ms`);
-        node.process.step(ms);
-        return;
-      }
-      case "store": {
-        const place = random.chance(0.5) || !node ? null : node.process.name;
-        const how = random.weighted({ away: 4, unreliable: 5, "read-only": 1 });
-        const faults: StoreFaults = {
-          ...NO_STORE_FAULTS,
-          ...(how === "away" && { refused: 1 }),
-          ...(how === "read-only" && { readOnly: 1 }),
-          ...(how === "unreliable" && (isNetworked ? UNRELIABLE_NETWORK : UNRELIABLE_DISK)),
-        };
-        world.tell(`the store is ${how} for ${place ?? "all nodes"}`);
-        setStore(place, faults);
-        // Results that a node could not write are lost with it.
-        if (node && random.chance(0.25)) {
-          later(100, 10_000, () => {
-            if (!node.isAlive) return;
-            world.tell(`${node.process.name} is killed`);
-            node.crash();
-            restart(random.between(500, 20_000), node.process.skewMs);
-          });
-        }
-        return later(200, 25_000, () => {
-          world.tell(`the store is back for ${place ?? "all nodes"}`);
-          setStore(place, null);
-        });
-      }
-      case "carrier":
-      case "line": {
-        const carriers = random.chance(0.3) ? network.carrierNames() : [random.pick(network.carrierNames())];
-        const places = carriers.map((name) => (kind === "carrier" || !node ? name : `${node.process.name}/${name}`));
-        for (const place of places) network.setDown(place, true);
-        world.tell(`${places.join(" and ")} goes down`);
-        return later(500, 40_000, () => {
-          for (const place of places) network.setDown(place, false);
-          world.tell(`${places.join(" and ")} is up`);
-        });
-      }
-      case "answers":
-        world.tell("the SMSCs answer unreliably");
-        network.fates = ROUGH;
-        rough.push({ from: world.now, until: Number.POSITIVE_INFINITY });
-        return later(1000, 40_000, () => {
-          network.fates = HEALTHY;
-          for (const period of rough) period.until = Math.min(period.until, world.now);
-        });
-      case "customer":
-        world.tell("the customer's endpoint fails");
-        customer.failing = random.pick([0.3, 1]);
-        return later(1000, 40_000, () => {
-          customer.failing = 0;
-        });
-    }
   };
 }

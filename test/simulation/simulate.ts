@@ -6,7 +6,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startCluster } from "../support/postgres-cluster.ts";
-import { movesNeverSeen, planOf, type Plan, type Result } from "./run.ts";
+import { callCoverage, movesNeverSeen } from "./coverage.ts";
+import { planOf, type Plan } from "./plan.ts";
+import type { Result } from "./run.ts";
 import type { Order } from "./run-one.ts";
 
 type Report = Omit<Result, "counts" | "looks"> & { counts: Record<string, number>; looks: Record<string, number> };
@@ -79,13 +81,29 @@ async function shrink(plan: Plan, rule: string): Promise<Report | null> {
 
 const MESSAGE_ID = /[0-9a-f]{8}-[0-9a-f-]{27}(?::\d+)?/g;
 
-/** Faults, starts and stops, and everything about the messages of the violations. */
-function storyOf({ story, violations }: Report): string[] {
-  const concerned = new Set(violations.flatMap(({ detail }) => detail.match(MESSAGE_ID) ?? []));
-  return story.filter((line) => {
-    const ids = line.match(MESSAGE_ID) ?? [];
-    return ids.length === 0 ? !line.includes("invalid/") : ids.some((id) => concerned.has(id));
+/** The story that is printed has at most this many messages. */
+const MESSAGES_MAX = 3;
+
+/** Faults, starts and stops, and everything about the first messages of the violations, in plain words. */
+function storyOf({ plan, story, violations }: Report): string[] {
+  const [first] = violations;
+  const ids = [...new Set(violations.flatMap(({ detail }) => detail.match(MESSAGE_ID)?.[0] ?? []))].slice(
+    0,
+    MESSAGES_MAX,
+  );
+  const names = new Map(ids.map((id, index) => [id, `message ${index + 1}`]));
+  const named = (text: string): string => text.replaceAll(MESSAGE_ID, (id) => names.get(id) ?? id);
+  const told = story.filter((line) => {
+    const found = line.match(MESSAGE_ID) ?? [];
+    return found.length === 0 ? !line.includes("invalid/") : found.some((id) => names.has(id));
   });
+  const engine = plan.engine === "sqlite" ? "SQLite" : "PostgreSQL";
+  return [
+    `${plan.nodes} nodes on ${engine}; people act ${plan.actions.length} times, and ${plan.faults.length} faults are planned.`,
+    ...told.map(named),
+    ...(first ? [`Broken: ${first.rule}. ${named(first.detail)}`] : []),
+    ...[...names].map(([id, name]) => `${name} is ${id}`),
+  ];
 }
 
 const startedAt = performance.now();
@@ -97,6 +115,8 @@ const looks: Record<string, number> = {};
 let failed = 0;
 let done = 0;
 const add = (name: string, value: number): void => void (totals[name] = (totals[name] ?? 0) + value);
+const sumOf = (isWanted: (name: string) => boolean): number =>
+  Object.entries(totals).reduce((sum, [name, value]) => sum + (isWanted(name) ? value : 0), 0);
 const isTimeLeft = (): boolean => minutes === null || performance.now() - startedAt < minutes * 60_000;
 for (; done < runs && isTimeLeft(); done += 1) {
   const engine = engines[done % engines.length] ?? "sqlite";
@@ -119,21 +139,30 @@ for (; done < runs && isTimeLeft(); done += 1) {
   for (const { rule, detail } of report.violations) print(`  ${rule}: ${detail}`);
   const [first] = report.violations;
   const small = first && !options["no-shrink"] ? await shrink(plan, first.rule) : null;
-  const told = small ?? report;
-  print(
-    `  ${small ? "A smaller run that shows it" : "The run"}: ${told.plan.nodes} nodes, ${told.plan.actions.length} actions, ${told.plan.faults.length} faults`,
-  );
-  for (const line of storyOf(told)) print(`  ${line}`);
+  print(`  ${small ? "A smaller run that shows it" : "The run"}:`);
+  for (const line of storyOf(small ?? report)) print(`  ${line}`);
   print(`  Repeat it: npm run simulate -- --seed ${plan.seed} --engine ${engine} --nodes ${plan.nodes}`);
   if (small) print(`  Repeat the smaller run: npm run simulate -- --plan '${JSON.stringify(small.plan)}'`);
 }
 const seconds = (performance.now() - startedAt) / 1000;
 print(`${done} runs in ${Math.round(seconds)} s, ${failed} with violations`);
-for (const [name, value] of Object.entries(totals).toSorted(([one], [other]) => one.localeCompare(other)))
+const perSecond = (value: number): string => (value / seconds).toFixed(1);
+const faults = sumOf((name) => /^(planned fault|fault of the store): /.test(name));
+const mischief = sumOf((name) => /^(submit (?!taken$)|receipts (?!orderly$))/.test(name));
+print(
+  `Per second: ${perSecond(totals["simulated seconds"] ?? 0)} simulated seconds, ${perSecond(totals["events"] ?? 0)} events, ` +
+    `${perSecond(faults)} faults, ${perSecond(mischief)} submits and receipts out of the ordinary`,
+);
+const shown = Object.entries(totals).filter(([name]) => !/^(call|interrupted) /.test(name));
+for (const [name, value] of shown.toSorted(([one], [other]) => one.localeCompare(other)))
   print(`  ${name}: ${Math.round(value)}`);
 print("Rules, with the times that each was looked at:");
 for (const [rule, value] of Object.entries(looks).toSorted(([one], [other]) => one.localeCompare(other)))
   print(`  ${rule}: ${value}`);
 print(`Legal changes of state that were not seen: ${movesNeverSeen(totals).join(", ") || "none"}`);
+const { hit, missed } = callCoverage(totals);
+print(
+  `Store calls during which a node died or stood still: ${hit} of ${hit + missed.length}; not: ${missed.toSorted().join(", ") || "none"}`,
+);
 await cluster?.stop();
 process.exit(failed > 0 ? 1 : 0);

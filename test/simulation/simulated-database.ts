@@ -96,16 +96,18 @@ const observed = (store: Store, process: SimulatedProcess): Store =>
   new Proxy(store, {
     get(target, name) {
       const value = Reflect.get(target, name) as unknown;
-      if (typeof value !== "function") return value;
+      if (typeof value !== "function" || typeof name !== "string") return value;
       return async (...args: unknown[]): Promise<unknown> => {
         const { world } = process;
         const calledAt = world.now;
+        const end = process.beginCall(name);
         let isFailed = true;
         try {
           const result: unknown = await Reflect.apply(value, target, args);
           isFailed = false;
           return result;
         } finally {
+          end();
           if (isFailed || world.now - calledAt > SLOW_CALL_MS) process.hadTrouble("store", calledAt, world.now);
         }
       };

@@ -43,7 +43,15 @@ interface GateDeps {
 export function openStoreGate({ world, process, store, faults, onFault }: GateDeps): Store {
   const { random } = world;
   const between = ([least, most]: readonly [number, number]): number => random.between(least, most);
-  const call = (name: string, args: unknown[]): Promise<unknown> =>
+  const call = async (name: string, args: unknown[]): Promise<unknown> => {
+    const end = process.beginCall(name);
+    try {
+      return await send(name, args);
+    } finally {
+      end();
+    }
+  };
+  const send = (name: string, args: unknown[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
       world.note(`${process.name} calls ${name}`);
       const calledAt = world.now;
@@ -72,9 +80,9 @@ export function openStoreGate({ world, process, store, faults, onFault }: GateDe
         return fail("commit landed later", between(GIVEN_UP_AFTER_MS));
       }
       const isLost = random.chance(answerLost);
-      const send = async (): Promise<void> => {
+      const leave = async (): Promise<void> => {
         if (process.isDead) return;
-        if (process.pausedUntil > world.now) return void world.plan(process.pausedUntil - world.now, null, send);
+        if (process.pausedUntil > world.now) return void world.plan(process.pausedUntil - world.now, null, leave);
         // From here on the call is on its way, whatever happens to the process.
         const { value, error } = await execute();
         if (isLost) return fail("answer lost", usual());
@@ -83,7 +91,7 @@ export function openStoreGate({ world, process, store, faults, onFault }: GateDe
           process.hadTrouble("store", calledAt, world.now + answersAfter);
         world.plan(answersAfter, process, () => (error === undefined ? resolve(value) : reject(error)));
       };
-      world.plan(usual(), null, send);
+      world.plan(usual(), null, leave);
     });
   return new Proxy(store, {
     get(target, name) {

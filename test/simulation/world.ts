@@ -47,6 +47,12 @@ export class World {
   activity = 0;
   readonly random: Random;
   readonly story: string[] = [];
+  /** Store calls of all processes, by their name. */
+  readonly calls = new Map<string, number>();
+  /** Store calls during which a process died or stood still, by their name. */
+  readonly interrupted = new Map<string, number>();
+  /** Warnings and errors in the logs of all processes, by their text. */
+  readonly logged = new Map<string, number>();
   /** Exceptions that no code caught. */
   readonly faults: string[] = [];
   /** Receives every event and store call, to find where two runs of one seed differ. */
@@ -79,6 +85,13 @@ export class World {
     this.trace?.(line);
   }
 
+  /** A process logs a warning or an error. Its stack may differ between machines, so it is no part of the hash. */
+  log(name: string, line: string): void {
+    const { msg } = JSON.parse(line) as { msg: string };
+    this.logged.set(msg, (this.logged.get(msg) ?? 0) + 1);
+    this.trace?.(`${name} logs ${line.trim()}`);
+  }
+
   /** Plans an event; the returned function cancels it. `actor` is the process that caused it, if it happens outside. */
   plan(
     delayMs: number,
@@ -86,7 +99,8 @@ export class World {
     run: () => void | Promise<void>,
     actor: SimulatedProcess | null = process,
   ): () => void {
-    const at = this.now + Math.max(0, delayMs);
+    // Whole milliseconds, as `Date.now` and the store have them.
+    const at = this.now + Math.ceil(Math.max(0, delayMs));
     const order = this.random.next();
     const isRanked = this.hasPriorities && actor !== null;
     const event: Event = {
@@ -145,6 +159,16 @@ export class World {
     }
   }
 
+  /** Runs events until the work of the outside world has ended; false if that takes longer. */
+  async finish(work: Promise<unknown>, withinMs: number): Promise<boolean> {
+    let isDone = false;
+    void work.then(() => {
+      isDone = true;
+    });
+    await this.run(withinMs, () => isDone);
+    return isDone;
+  }
+
   #insert(event: Event): void {
     let [least, most] = [0, this.#events.length];
     while (least < most) {
@@ -195,6 +219,10 @@ export class SimulatedProcess {
   /** Lead of its wall clock over the world's. */
   skewMs = 0;
   readonly troubles: Trouble[] = [];
+  /** Learns of each store call that begins. */
+  onCall: ((name: string) => void) | null = null;
+  /** Store calls without an answer yet. */
+  readonly #openCalls: string[] = [];
   readonly world: World;
   readonly clock: Clock;
 
@@ -222,15 +250,31 @@ export class SimulatedProcess {
     return this.troubles.some((each) => kinds.includes(each.kind) && each.from <= until && each.until >= from);
   }
 
+  /** A store call begins; the returned function notes its end. */
+  beginCall(name: string): () => void {
+    const { calls } = this.world;
+    calls.set(name, (calls.get(name) ?? 0) + 1);
+    this.#openCalls.push(name);
+    this.onCall?.(name);
+    return () => void this.#openCalls.splice(this.#openCalls.indexOf(name), 1);
+  }
+
+  #noteInterrupted(): void {
+    const { interrupted } = this.world;
+    for (const name of this.#openCalls) interrupted.set(name, (interrupted.get(name) ?? 0) + 1);
+  }
+
   /** Stops the process, as SIGSTOP does. */
   pause(ms: number): void {
     const { now } = this.world;
+    this.#noteInterrupted();
     this.pausedUntil = now + ms;
     this.hadTrouble("pause", now, this.pausedUntil);
   }
 
   die(): void {
     if (this.isDead) return;
+    this.#noteInterrupted();
     this.diedAt = this.world.now;
     this.hadTrouble("death", this.diedAt, Number.POSITIVE_INFINITY);
   }
