@@ -2,7 +2,7 @@ import type { CreditRules } from "./invariants.ts";
 import type { SimulatedNode } from "./node.ts";
 import type { World } from "./world.ts";
 
-/** What differs between the accounts of runs. */
+/** Settings of the account, which differ between runs. */
 interface Setting {
   key: string;
   credits: CreditRules | null;

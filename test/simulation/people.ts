@@ -388,7 +388,7 @@ export class People {
     const network = this.#network;
     const copiesOf = (messageId: string): string[] =>
       network.copies.filter((copy) => copy.messageId === messageId).map(({ carrier }) => carrier);
-    const complain = (what: string): void => void this.clients.complain(`after the faults: ${what}`);
+    const complain = (what: string): void => this.clients.complain(`after the faults: ${what}`);
     for (const node of this.clients.nodes())
       for (const routeClass of ["TRANS", "OTP", "PROMO"] as const) {
         const serial = random.seed();

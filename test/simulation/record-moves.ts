@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
-import { CAMPAIGN_STATES } from "../../src/model/campaign.ts";
+import type { CampaignState } from "../../src/model/campaign.ts";
 import { mayTransition, STATES, type State } from "../../src/model/message.ts";
 import { VERIFICATION_STATES } from "../../src/model/verification.ts";
 
@@ -29,7 +29,7 @@ const LEGAL: Readonly<Record<Exclude<MovedTable, "messages">, Readonly<Record<st
     scheduled: ["running", "cancelled"],
     running: ["paused", "finished", "cancelled"],
     paused: ["running", "cancelled"],
-  } satisfies Partial<Record<(typeof CAMPAIGN_STATES)[number], readonly (typeof CAMPAIGN_STATES)[number][]>>,
+  } satisfies Partial<Record<CampaignState, readonly CampaignState[]>>,
   verifications: { pending: VERIFICATION_STATES.filter((state) => state !== "pending") },
   audiences: { uploading: ["checking"], checking: ["ready"] },
 };
