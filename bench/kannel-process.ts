@@ -26,12 +26,78 @@ export interface KannelOptions {
 export const SBIN = "/usr/sbin";
 const START_MS = 15_000;
 
+/** Kannel's SMPP server: bearerbox and opensmppbox. */
+export interface KannelSmppServer {
+  port: number;
+  systemId: string;
+  password: string;
+  stop(): Promise<void>;
+}
+
+const BOX_LOGIN = { systemId: "bench", password: "secret" };
+
 /** Starts bearerbox and smsboxes from Debian's package, bound to an SMSC, and waits until they accept messages. */
 export async function startKannel({ smscPort, store, window, smsboxes }: KannelOptions): Promise<Kannel> {
+  const processes = await startBearerbox({ smscPort, store, window });
+  const ports: number[] = [];
+  for (let index = 0; index < smsboxes; index += 1) {
+    const port = await freePort();
+    ports.push(port);
+    // All programs read the whole file; each smsbox has a file with its own port.
+    const config = `
+group = smsbox
+bearerbox-host = 127.0.0.1
+sendsms-port = ${port}
+log-level = 4
+max-pending-requests = 1024
+
+group = sendsms-user
+username = bench
+password = secret
+max-messages = 10
+concatenation = true
+`;
+    await processes.run(join(SBIN, "smsbox"), config, port);
+  }
+  return { ports, stop: processes.stop };
+}
+
+/** Starts bearerbox and opensmppbox. Debian has the latter's source in that of Kannel, and no package of it. */
+export async function startKannelSmppServer(
+  program: string,
+  { smscPort, store, window }: Omit<KannelOptions, "smsboxes">,
+): Promise<KannelSmppServer> {
+  const processes = await startBearerbox({ smscPort, store, window });
+  const port = await freePort();
+  const logins = join(processes.folder, "logins.txt");
+  await writeFile(logins, `${BOX_LOGIN.systemId} ${BOX_LOGIN.password} any 127.0.0.1\n`);
+  const config = `
+group = opensmppbox
+opensmppbox-id = box
+opensmppbox-port = ${port}
+bearerbox-host = 127.0.0.1
+bearerbox-port = ${processes.boxPort}
+our-system-id = box
+route-to-smsc = bench
+use-systemid-as-smsboxid = true
+smpp-logins = "${logins}"
+log-level = 4
+`;
+  await processes.run(program, config, port);
+  return { port, ...BOX_LOGIN, stop: processes.stop };
+}
+
+interface KannelProcesses {
+  folder: string;
+  boxPort: number;
+  /** Starts a further program, and waits for its port. */
+  run(program: string, config: string, port: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startBearerbox({ smscPort, store, window }: Omit<KannelOptions, "smsboxes">): Promise<KannelProcesses> {
   const folder = await mkdtemp(join(tmpdir(), "heliograph-kannel-"));
   const [adminPort, boxPort] = [await freePort(), await freePort()];
-  const ports: number[] = [];
-  for (let index = 0; index < smsboxes; index += 1) ports.push(await freePort());
   const core = `
 group = core
 admin-port = ${adminPort}
@@ -59,34 +125,19 @@ source-addr-autodetect = true
 dest-addr-ton = 1
 dest-addr-npi = 1
 `;
-  /** Both programs read the whole file; each smsbox has a file with its own port. */
-  const configFor = (port: number): string => `${core}
-group = smsbox
-bearerbox-host = 127.0.0.1
-sendsms-port = ${port}
-log-level = 4
-max-pending-requests = 1024
-
-group = sendsms-user
-username = bench
-password = secret
-max-messages = 10
-concatenation = true
-`;
   const boxes: ChildProcess[] = [];
-  const run = async (program: string, port: number): Promise<void> => {
-    const file = join(folder, `${program}-${port}.conf`);
-    await writeFile(file, configFor(port));
-    boxes.push(spawn(join(SBIN, program), ["-v", "4", file], { cwd: folder, stdio: "ignore" }));
-  };
-  await run("bearerbox", ports[0] ?? 0);
-  await waitForPort(boxPort);
-  for (const port of ports) {
-    await run("smsbox", port);
+  const run = async (program: string, config: string, port: number): Promise<void> => {
+    const file = join(folder, `${port}.conf`);
+    await writeFile(file, core + config);
+    boxes.push(spawn(program, ["-v", "4", file], { cwd: folder, stdio: "ignore" }));
     await waitForPort(port);
-  }
+  };
+  // bearerbox does not open its port without a group of this name.
+  await run(join(SBIN, "bearerbox"), "\ngroup = smsbox\nbearerbox-host = 127.0.0.1\n", boxPort);
   return {
-    ports,
+    folder,
+    boxPort,
+    run,
     async stop() {
       for (const box of boxes.toReversed()) {
         box.kill("SIGKILL");

@@ -1,25 +1,25 @@
 // Messages that clients submit over SMPP, compared with single messages over HTTP in the same run: to durable acceptance with one
-// bind, and the whole way to an SMSC and back to the client as a receipt, or as a callback.
+// bind, and the whole way to an SMSC and back to the client as a receipt, or as a callback. The whole way over SMPP is also
+// compared with Kannel's opensmppbox, if that program is in PATH.
 // Run: npm run bench:smpp-server [-- --seconds 3 --rounds 5 --engine sqlite,postgres]
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { freshDatabase } from "../test/support/databases.ts";
 import { freePort } from "../test/support/free-port.ts";
 import { startCluster } from "../test/support/postgres-cluster.ts";
+import { inPath } from "../test/support/programmes.ts";
 import { startServer, type ServerProcess } from "../test/support/server-process.ts";
 import { callApi, portOf } from "./api-client.ts";
 import type { EsmeLoad, EsmeMeasured } from "./esme.ts";
 import type { Load, Measured } from "./generator.ts";
-import { SBIN } from "./kannel-process.ts";
+import { startKannelSmppServer } from "./kannel-process.ts";
 import { LoadProcess } from "./load-process.ts";
 import { record } from "./record.ts";
 import { median, print } from "./report.ts";
 import { sendRequest } from "./requests.ts";
-import { configure, Counter } from "./testbed.ts";
+import { configure, Counter, SMSC_WINDOW } from "./testbed.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -44,11 +44,16 @@ const sink = new Counter("sink.ts");
 const [{ port: sinkPort }] = (await once(sink.child, "message")) as [AddressInfo];
 const cluster = options.engine.includes("postgres") ? await startCluster() : null;
 
-interface Side {
-  server: ServerProcess;
-  smppPort: number;
+/** An SMPP server to bind to. */
+interface SmppLogin {
+  port: number;
   systemId: string;
   password: string;
+}
+
+interface Side {
+  server: ServerProcess;
+  smpp: SmppLogin;
   end(): Promise<void>;
 }
 
@@ -67,9 +72,7 @@ async function start(engine: string, callbacks: boolean): Promise<Side> {
   );
   return {
     server,
-    smppPort,
-    systemId: username,
-    password,
+    smpp: { port: smppPort, systemId: username, password },
     async end() {
       await server.kill("SIGKILL");
       await server.cleanup();
@@ -100,11 +103,17 @@ async function overHttp({ server }: Side, end: Counter): Promise<{ accepted: num
   return { accepted: perSecond, whole: answers / ((performance.now() - startedAt) / 1000) };
 }
 
-async function overSmpp({ smppPort: port, systemId, password }: Side, receipts: boolean): Promise<number> {
+async function overSmpp({ port, systemId, password }: SmppLogin, receipts: boolean): Promise<number> {
   const before = await smsc.received();
   const measured = await esme.measure({ port, systemId, password, window: WINDOW, seconds: SECONDS, receipts });
   await drain(smsc, before + measured.answers);
   return measured.perSecond;
+}
+
+interface Rates {
+  smpp: number;
+  http: number;
+  kannel?: number;
 }
 
 interface Result {
@@ -115,24 +124,25 @@ interface Result {
   smpp: number;
   http: number;
   ratios: number[];
+  /** Kannel's rate over SMPP, and ours as a ratio to it; null where it is not measured. */
+  kannel: { perSecond: number; ratio: number; ratios: number[] } | null;
 }
 
-async function compare(
-  path: string,
-  engine: string,
-  measure: () => Promise<{ smpp: number; http: number }>,
-): Promise<Result> {
-  const rounds: { smpp: number; http: number }[] = [];
+async function compare(path: string, engine: string, measure: () => Promise<Rates>): Promise<Result> {
+  const rounds: Rates[] = [];
   for (let round = 1 - WARM_UP_ROUNDS; round <= ROUNDS; round += 1) {
     const rates = await measure();
     if (round < 1) continue;
     rounds.push(rates);
-    const { smpp, http } = rates;
+    const { smpp, http, kannel } = rates;
+    const toKannel = kannel === undefined ? "" : `; ${(smpp / kannel).toFixed(2)} of Kannel with ${kannel.toFixed(0)}`;
     print(
-      `  ${path}, ${engine}, round ${round}: ${(smpp / http).toFixed(2)} (${smpp.toFixed(0)} and ${http.toFixed(0)} per s)`,
+      `  ${path}, ${engine}, round ${round}: ${(smpp / http).toFixed(2)} (${smpp.toFixed(0)} and ${http.toFixed(0)} per s)${toKannel}`,
     );
   }
   const ratios = rounds.map(({ smpp, http }) => smpp / http);
+  const ofKannel = rounds.flatMap(({ kannel }) => kannel ?? []);
+  const toKannel = rounds.flatMap(({ smpp, kannel }) => (kannel === undefined ? [] : smpp / kannel));
   return {
     path,
     engine,
@@ -140,8 +150,13 @@ async function compare(
     smpp: median(rounds.map(({ smpp }) => smpp)),
     http: median(rounds.map(({ http }) => http)),
     ratios,
+    kannel: ofKannel.length === 0 ? null : { perSecond: median(ofKannel), ratio: median(toKannel), ratios: toKannel },
   };
 }
+
+const smppBox = inPath("opensmppbox");
+const kannel =
+  smppBox === undefined ? null : await startKannelSmppServer(smppBox, { smscPort, store: "file", window: SMSC_WINDOW });
 
 const results: Result[] = [];
 for (const engine of options.engine.split(",")) {
@@ -149,7 +164,7 @@ for (const engine of options.engine.split(",")) {
   results.push(
     await compare("Durable acceptance", engine, async () => ({
       http: (await overHttp(plain, smsc)).accepted,
-      smpp: await overSmpp(plain, false),
+      smpp: await overSmpp(plain.smpp, false),
     })),
   );
   await plain.end();
@@ -160,7 +175,8 @@ for (const engine of options.engine.split(",")) {
   results.push(
     await compare("To the SMSC and back", engine, async () => ({
       http: (await overHttp(byHttp, sink)).whole,
-      smpp: await overSmpp(bySmpp, true),
+      smpp: await overSmpp(bySmpp.smpp, true),
+      ...(kannel && { kannel: await overSmpp(kannel, true) }),
     })),
   );
   await bySmpp.end();
@@ -171,12 +187,20 @@ esme.end();
 smsc.child.disconnect();
 sink.child.disconnect();
 await cluster?.stop();
+await kannel?.stop();
 
-if (!existsSync(join(SBIN, "opensmppbox")))
-  print(`Not compared with Kannel's SMPP server: opensmppbox is not in ${SBIN}, and Debian has no package of it.`);
+if (!kannel)
+  print(
+    "Not compared with Kannel's SMPP server: opensmppbox is not in PATH. docs/performance.md tells how to build it.",
+  );
 print("\nSMPP to HTTP   SMPP/s   HTTP/s");
 for (const { path, engine, ratio, smpp, http } of results)
   print(
     `${ratio.toFixed(2).padStart(12)} ${smpp.toFixed(0).padStart(8)} ${http.toFixed(0).padStart(8)}   ${path}, ${engine}`,
   );
+for (const { path, engine, smpp, kannel: other } of results)
+  if (other)
+    print(
+      `${other.ratio.toFixed(2)} of Kannel (${smpp.toFixed(0)} and ${other.perSecond.toFixed(0)} per s)   ${path}, ${engine}`,
+    );
 await record("smpp-server", { rounds: ROUNDS, seconds: SECONDS, window: WINDOW, results });
