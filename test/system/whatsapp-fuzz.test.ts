@@ -153,7 +153,7 @@ test(`arbitrary webhooks are answered, and nothing unsigned is stored`, async ()
       receipts.splice(0).every(isReceipt),
       inbound.splice(0).every(isInbound),
       names.splice(0).every(isClean),
-      changes.splice(0).every(({ number, at }) => /^\d{7,15}$/.test(number) && Number.isSafeInteger(at)),
+      changes.splice(0).every((change) => /^\d{7,15}$/.test(change.number) && Number.isSafeInteger(change.at)),
     ];
     if (areRight.includes(false))
       throw new Error(`something was kept that no store takes: ${body.toString("base64")}; seed ${SEED}`);

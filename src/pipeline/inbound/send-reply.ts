@@ -28,6 +28,6 @@ export const createSendReply =
       await accept(accepting, { prepared, idempotency: { path: PATH, key, body: null }, answer: (id) => id });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      log.warn({ code: error.code, accountId: reply.account.id }, "automatic reply refused, not sent");
+      log.warn({ errorCode: error.code, accountId: reply.account.id }, "automatic reply refused, not sent");
     }
   };
