@@ -28,6 +28,9 @@ const SAMPLE_MS = Math.min(1000, RECIPIENTS / 200);
 const THROTTLE_PER_HOUR = 72_000;
 const THROTTLE_SECONDS = 20;
 const SETTLE_MS = 3000;
+/** Recipients after which the campaign is paused, and after which it is cancelled. */
+const PAUSE_AT = Math.min(RECIPIENTS / 3, 100_000);
+const CANCEL_AT = Math.min((RECIPIENTS * 2) / 3, 200_000);
 
 interface Audience {
   id: string;
@@ -207,7 +210,7 @@ async function measure(engine: string, server: ServerProcess, smsc: Counter) {
     return taken;
   };
   let latest = await sample();
-  while (latest.accepted < RECIPIENTS / 3) latest = await sample();
+  while (latest.accepted < PAUSE_AT) latest = await sample();
 
   at = performance.now();
   await callApi(server, "POST", `/v1/campaigns/${campaign.id}/pause`);
@@ -218,7 +221,7 @@ async function measure(engine: string, server: ServerProcess, smsc: Counter) {
   const sentAfterPause = Math.max(0, (await smsc.received()) - atPause - Math.ceil((SETTLE_MS / 1000) * RATE));
   latest = await sample();
   await callApi(server, "POST", `/v1/campaigns/${campaign.id}/resume`);
-  while (latest.accepted < (RECIPIENTS * 2) / 3) latest = await sample();
+  while (latest.accepted < CANCEL_AT) latest = await sample();
 
   at = performance.now();
   await callApi(server, "POST", `/v1/campaigns/${campaign.id}/cancel`);

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { growthPlots, overloadPlots, ratiosPlot, readsPlots, soakPlots, type Plots } from "../../bench/result-plots.ts";
+import {
+  campaignPlots,
+  growthPlots,
+  overloadPlots,
+  ratiosPlot,
+  readsPlots,
+  soakPlots,
+  type Plots,
+} from "../../bench/result-plots.ts";
 import { COLOURS, linePlot } from "../../bench/svg.ts";
 import { figureOf, isReached, TARGETS } from "../../bench/targets.ts";
 
@@ -55,6 +63,15 @@ describe("plots of bench results", () => {
 
     expect(Object.keys(plots)).toEqual(["overload-requests", "overload-passwords", "overload-memory"]);
     expect(faultsOf(plots)).toEqual([null, null, null]);
+  });
+
+  test("a result of campaigns has a plot of their progress per engine", () => {
+    const samples = [0, 1, 2].map((second) => ({ second, accepted: second * 2000, sent: second * 1900 }));
+    const results = ["sqlite", "postgres"].map((engine) => ({ engine, recipients: 100_000, samples }));
+    const plots = campaignPlots({ results });
+
+    expect(Object.keys(plots)).toEqual(["campaign-sqlite", "campaign-postgres"]);
+    expect(faultsOf(plots)).toEqual([null, null]);
   });
 
   test("a result of reads has a plot of pages per engine, and one of sends beside people", () => {
