@@ -28,6 +28,8 @@ export interface Message {
   doneAt: number | null;
   carrier: string | null;
   attempts: number;
+  /** Content of a chat-app session message that is no text. */
+  session?: SessionPart;
 }
 
 export interface TimelineStep {
@@ -73,6 +75,8 @@ export interface ChatButton {
   text: string;
   url?: string;
   number?: string;
+  /** The code that a copy-code button copies, or the data behind a reply. */
+  value?: string;
 }
 
 export interface ChatHeader {
@@ -105,6 +109,44 @@ export interface PhoneMessage {
   header?: ChatHeader | null;
   footer?: string | null;
   buttons?: readonly ChatButton[];
+  session?: SessionPart;
+  /** The message that it replies to or reacts to. */
+  about?: string;
+}
+
+interface SessionFile {
+  link: string;
+  caption?: string;
+  filename?: string;
+}
+
+/** Content of a chat-app session message that is no text. */
+export interface SessionPart {
+  type: string;
+  image?: SessionFile;
+  video?: SessionFile;
+  document?: SessionFile;
+  audio?: SessionFile;
+  sticker?: SessionFile;
+  location?: { latitude: number; longitude: number; name?: string; address?: string };
+  contacts?: readonly { name: { formatted_name: string }; phones?: readonly { phone?: string }[] }[];
+  interactive?: Interactive;
+  reaction?: { emoji: string };
+}
+
+interface Interactive {
+  header?: { type: string; text?: string; image?: SessionFile; video?: SessionFile; document?: SessionFile };
+  body: { text: string };
+  footer?: { text: string };
+  action: {
+    buttons?: readonly { reply: { id: string; title: string } }[];
+    button?: string;
+    sections?: readonly {
+      title?: string;
+      rows: readonly { id: string; title: string; description?: string }[];
+    }[];
+    parameters?: { display_text: string; url: string };
+  };
 }
 
 /** A message that a phone's owner sent. */
@@ -117,8 +159,12 @@ export interface Inbound {
   suggestionResponse: { plainText: string; postBack: { data: string }; type: string } | null;
   userFile: { category: string; payload: { fileName: string; fileUri: string; mimeType?: string } } | null;
   location: { latitude: number; longitude: number } | null;
+  /** Facts of the chat app's platform besides the content. */
+  details: { kind: string; description?: string; referral?: { headline?: string; sourceUrl?: string } } | null;
   messageId: string | null;
   receivedAt: number;
+  /** The time when the account marked it as read. */
+  readAt: number | null;
 }
 
 export interface Phone {
@@ -205,6 +251,8 @@ export interface ChatTemplate extends NamedRecord {
   footer: string | null;
   buttons: readonly ChatButton[];
   status: string;
+  /** The platform's own words about it; null or absent while it does not have it. */
+  platform?: { status: string; reason: string | null; quality: string | null } | null;
 }
 
 export interface RcsTemplate extends NamedRecord {

@@ -1,4 +1,4 @@
-import type { PulledTemplates } from "../model/chatapp.ts";
+import type { ChatTemplate, PulledTemplates, SubmittedTemplate, TemplateSubmission } from "../model/chatapp.ts";
 import type { InboundMessage, InboundPart } from "../model/inbound.ts";
 import type { Message, MessageRef } from "../model/message.ts";
 import type { Receipt } from "../model/receipt.ts";
@@ -126,10 +126,14 @@ export interface Carrier {
    * carrier sends no webhooks.
    */
   handleWebhook?(webhook: PlatformWebhook): Promise<PlatformAnswer>;
+  /** Shows the user that a message of theirs was read, and perhaps that an answer is being typed. Absent if it cannot. */
+  markRead?(inbound: InboundMessage, options: { typing: boolean }): Promise<MarkOutcome>;
   /** Lists the templates that the platform stores for the account; absent if it stores none. */
   templates?(): Promise<PulledTemplates>;
   /** Asks the platform which numbers a sender reaches; absent if it cannot be asked. Numbers are digits, without plus. */
   reach?(sender: string, numbers: readonly string[]): Promise<ReachOutcome>;
+  /** Submits a template for the platform's review, or an edited one again; absent if the platform stores none. */
+  submitTemplate?(name: string, content: ChatTemplate, submission: TemplateSubmission): Promise<SubmittedTemplate>;
   /** State of the connection on this node; absent if there is none to show. */
   state?(): CarrierState;
 }
@@ -138,6 +142,9 @@ export interface Carrier {
 export type ReachOutcome =
   | { kind: "known"; reachable: ReadonlySet<string> }
   | { kind: "failed"; code: string | null; description: string };
+
+/** Result of a read mark. */
+export type MarkOutcome = { kind: "marked" } | { kind: "failed"; description: string };
 
 /** State of a carrier connection, as seen by one node. */
 export interface CarrierState {

@@ -2,8 +2,8 @@ import type { ResponseHead } from "../http-client/response-head.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** Media types of a chat-app template header. */
-export type MediaKind = "image" | "video" | "document";
+/** Kinds of media in chat-app messages. */
+export type MediaKind = "image" | "video" | "document" | "audio" | "sticker";
 
 const LIMITS: Record<MediaKind, { types: readonly string[]; bytesMax: number }> = {
   image: { types: ["image/jpeg", "image/jpg", "image/png"], bytesMax: 5 * MEGABYTE },
@@ -21,6 +21,24 @@ const LIMITS: Record<MediaKind, { types: readonly string[]; bytesMax: number }> 
     ],
     bytesMax: 100 * MEGABYTE,
   },
+  audio: {
+    // Servers have several names for one kind of file.
+    types: [
+      "audio/aac",
+      "audio/amr",
+      "audio/mpeg",
+      "audio/mp3",
+      "audio/mp4",
+      "audio/m4a",
+      "audio/x-m4a",
+      "video/mp4",
+      "audio/ogg",
+      "audio/opus",
+      "application/ogg",
+    ],
+    bytesMax: 16 * MEGABYTE,
+  },
+  sticker: { types: ["image/webp"], bytesMax: 500 * 1024 },
 };
 
 /** Content types that servers send for unknown files. */

@@ -49,6 +49,7 @@ import { smppBindRoutes } from "./admin/smpp-binds.ts";
 import { statsBreakdownRoute } from "./admin/stats-breakdown.ts";
 import { statsRoute } from "./admin/stats.ts";
 import { systemRoute } from "./admin/system.ts";
+import { submitChatTemplate } from "./admin/submit-template.ts";
 import { templateRoutes } from "./admin/templates.ts";
 import { liftVerifyBlock, listVerifications, listVerifyBlocks } from "./admin/verifications.ts";
 import { listEventTypes } from "./admin/event-types.ts";
@@ -70,7 +71,7 @@ import { campaignRoutes } from "./public/campaigns.ts";
 import { cancelMessages } from "./public/cancel.ts";
 import { sendChat } from "./public/chatapp.ts";
 import { listEvents } from "./public/events.ts";
-import { getInbound, listInbound } from "./public/inbound.ts";
+import { getInbound, listInbound, readInbound } from "./public/inbound.ts";
 import { countMessages, getMessage, listMessages } from "./public/messages.ts";
 import { sendMessage } from "./public/send-message.ts";
 import { previewChat, previewRcs, previewSms } from "./public/preview.ts";
@@ -113,6 +114,7 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["POST",   "/v1/messages/:messageId/cancel",              "sms",     "member", cancelMessages],
   ["GET",    "/v1/inbound",                                 "read",    "viewer", listInbound],
   ["GET",    "/v1/inbound/:id",                             "read",    "viewer", getInbound],
+  ["POST",   "/v1/inbound/:id/read",                        "chatapp", "member", readInbound],
   ["GET",    "/v1/events",                                  "read",    "viewer", listEvents],
   ["POST",   "/v1/audiences",                               "sms",     "member", audienceRoutes],
   ["GET",    "/v1/audiences",                               "read",    "viewer", audienceRoutes],
@@ -191,6 +193,7 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["POST",   "/api/templates",                              "manage",  "member", templateRoutes],
   ["PATCH",  "/api/templates/:id",                          "manage",  "member", templateRoutes],
   ["DELETE", "/api/templates/:id",                          "manage",  "member", templateRoutes],
+  ["POST",   "/api/templates/:id/submit",                   "manage",  "member", submitChatTemplate],
   ["GET",    "/api/bots",                                   "manage",  "viewer", botRoutes],
   ["GET",    "/api/bots/:id",                               "manage",  "viewer", botRoutes],
   ["POST",   "/api/bots",                                   "manage",  "member", botRoutes],

@@ -331,6 +331,18 @@ export function pickFields<F extends Fields>(fields: F, value: Partial<FieldValu
   return picked;
 }
 
+/** A right value without members that its schema does not have, at every depth. */
+export function onlyKnown(schema: Schema, value: unknown): unknown {
+  const { properties, items } = schema;
+  if (items && Array.isArray(value)) return value.map((item) => onlyKnown(items, item));
+  if (!properties || !isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, field]) =>
+      Object.hasOwn(value, name) && value[name] !== undefined ? [[name, onlyKnown(field, value[name])]] : [],
+    ),
+  );
+}
+
 /** The smallest value of a schema's structure, without regard to patterns and checks. */
 export function smallestOf(schema: Schema): unknown {
   const { type, anyOf, minLength = 0, minimum = 0, minItems = 0, items = {}, properties = {}, required = [] } = schema;

@@ -1,3 +1,4 @@
+import type { MessageReference, SessionPart } from "./chat-session.ts";
 import type { WithFallback } from "./fallback.ts";
 import type { RouteClass } from "./message.ts";
 
@@ -24,8 +25,42 @@ export type ChatTemplateHeader = { type: "text"; text: string | null } | { type:
 
 export type ChatButton =
   | { type: "reply"; text: string }
+  /** The address may end with a variable, whose value comes with each request. */
   | { type: "url"; text: string; url: string }
-  | { type: "call"; text: string; number: string };
+  | { type: "call"; text: string; number: string }
+  /** Copies the code that comes with each request. */
+  | { type: "copyCode"; text: string }
+  /** Opens a form of the platform. */
+  | { type: "flow"; text: string }
+  /** Opens the catalogue of the business. */
+  | { type: "catalog"; text: string };
+
+/** A button of a message. `value` is what a tap sends back, or the code that it copies, if the request has one. */
+export type FilledButton = ChatButton & { value?: string };
+
+/** The variable at the end of a button's address. */
+export const URL_VARIABLE = "{{1}}";
+
+/** A value of a request for the button of its template with the place `index`. */
+export interface ButtonValue {
+  readonly index: number;
+  readonly text?: string;
+  readonly payload?: string;
+  readonly code?: string;
+  readonly flowToken?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly productId?: string;
+}
+
+/** The fields of a value, by type of its button. */
+export const BUTTON_FIELDS: Readonly<Record<ChatButton["type"], readonly Exclude<keyof ButtonValue, "index">[]>> = {
+  reply: ["payload"],
+  url: ["text"],
+  call: [],
+  copyCode: ["code"],
+  flow: ["flowToken", "data"],
+  catalog: ["productId"],
+};
 
 export const CHAT_CATEGORIES = ["utility", "marketing", "authentication"] as const;
 type ChatCategory = (typeof CHAT_CATEGORIES)[number];
@@ -51,11 +86,58 @@ export interface ChatTemplate {
   /** With its placeholders `{{1}}`, `{{2}}`; null while only the number of variables is known. */
   body: string | null;
   variables: number;
+  /** The names of the variables in their order; absent if they have numbers. */
+  names?: readonly string[];
   footer: string | null;
   buttons: readonly ChatButton[];
+  /** The platform's own words about it; absent while the platform does not have it. */
+  platform?: PlatformTemplate;
   /** The platform's business account that it was synchronised from; no other account's list or webhook changes it. */
   businessAccountId?: string;
 }
+
+export interface PlatformTemplate {
+  /** The platform's id, by which the template is edited; absent if it is not known. */
+  id?: string;
+  /** Such as APPROVED, PENDING or REJECTED. */
+  status: string;
+  /** Why it was rejected, paused or disabled; null if there is none. */
+  reason: string | null;
+  /** GREEN, YELLOW or RED; null while it is unknown. */
+  quality: string | null;
+}
+
+/** Examples and choices of a submission to the platform, besides the template. */
+export interface TemplateSubmission {
+  /** An example of each variable of the body, in order, for the platform's review. */
+  params: readonly string[];
+  /** The same for the variable of the header. */
+  header?: string;
+  /** An example for the variable of each button's URL, or the code that it copies, by place. */
+  buttons: Readonly<Record<string, string>>;
+  /** The button of an authentication template. */
+  otp?: OtpButton;
+}
+
+export interface OtpButton {
+  type: "copyCode" | "oneTap" | "zeroTap";
+  /** The Android app that takes the code; not for copyCode. */
+  packageName?: string;
+  signatureHash?: string;
+  /** The code's life in the footer. */
+  expiryMinutes?: number;
+}
+
+/** The platform's response to a submission. */
+export type SubmittedTemplate =
+  | {
+      kind: "submitted";
+      id: string | null;
+      /** The platform's word; null if it gives none, as after an edit. */
+      status: string | null;
+      approval: ChatTemplate["status"] | null;
+    }
+  | { kind: "refused"; description: string };
 
 /** A template of the platform, in our format. */
 export interface PulledTemplate {
@@ -75,11 +157,13 @@ export type PulledTemplates =
   | { kind: "pulled"; templates: readonly PulledTemplate[]; unread: readonly UnreadTemplate[] }
   | { kind: "failed"; code: string | null; description: string };
 
-/** The platform's decision about a template. */
+/** The platform's decision about a template. Absent fields did not change. */
 export interface TemplateNews {
   name: string;
   language: string;
-  status: ChatTemplate["status"];
+  status?: ChatTemplate["status"];
+  category?: ChatTemplate["category"];
+  platform?: Partial<PlatformTemplate>;
   /** The owner on the platform; null where it is not reported. */
   businessAccountId: string | null;
 }
@@ -97,23 +181,34 @@ export type ChatContent = (
       /** The body with its values filled in. */
       text: string;
       footer: string | null;
-      buttons: readonly ChatButton[];
+      buttons: readonly FilledButton[];
+      /** The values of the buttons, for the platform's own copy of the template. */
+      buttonValues?: readonly ButtonValue[];
       /** The values, because the platform fills in its own copy of the template. */
       params: readonly string[];
     }
-  | { kind: "text"; text: string }
+  | ChatSessionContent
 ) &
   WithFallback;
+
+/** A message without a template. Every kind is stored with `kind: "text"` first, by which SQL finds session messages. */
+export interface ChatSessionContent {
+  kind: "text";
+  /** The text, or the words of the part. */
+  text: string;
+  /** The phone shows a preview of the first link. */
+  previewUrl?: true;
+  /** The content of a message that is no text. */
+  part?: SessionPart;
+  /** The message that it replies to, or that the reaction is about. */
+  reference?: MessageReference;
+}
 
 /** The session window: free text is allowed for this long after the user's last message. */
 export const SESSION_MS = 86_400_000;
 
 export const isSessionOpen = (writtenAt: number | null, now: number): boolean =>
   writtenAt !== null && now - writtenAt < SESSION_MS;
-
-/** True for a free text. */
-export const isSession = (content: object): boolean =>
-  "kind" in content && content.kind === "text" && !("botId" in content);
 
 /** No phone shows a longer text. Characters are UTF-16 units, as in every limit on a text. */
 export const CHAT_TEXT_MAX = 4096;

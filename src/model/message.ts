@@ -1,5 +1,6 @@
 import type { WithFallback } from "./fallback.ts";
-import type { ChatContent, ChatMedia } from "./chatapp.ts";
+import type { ChatContent, ChatSessionContent } from "./chatapp.ts";
+import { linkedFileOf, type LinkedFile } from "./chat-session.ts";
 import type { RcsContent } from "./rcs.ts";
 import type { MessageCallback } from "./callback.ts";
 import type { MessageTlv } from "./message-tlv.ts";
@@ -103,6 +104,10 @@ export const isRcs = (content: MessageContent): content is RcsContent => "botId"
 /** True for the content of an e-mail. */
 export const isEmail = (content: MessageContent): content is EmailContent => "subject" in content;
 
+/** True for a chat-app message without a template. */
+export const isSessionContent = (content: MessageContent): content is ChatSessionContent =>
+  "kind" in content && content.kind === "text" && !isRcs(content);
+
 export const isErased = (content: MessageContent): content is ErasedContent => "erased" in content;
 
 export const isEncrypted = (content: MessageContent): content is EncryptedContent => "sealed" in content;
@@ -117,6 +122,7 @@ export const ERASED: ErasedContent = { text: "", erased: true };
 /** The text by which two messages count as duplicates: the message text, or the template name for cards. */
 export function textOf(content: MessageContent): string {
   if (content.text === "" && isRcs(content)) return content.templateName ?? "";
+  if (isSessionContent(content) && content.part) return JSON.stringify(content.part);
   return isSms(content) && needsSmpp(content)
     ? [content.udh, content.waiting, content.protocolId, content.text].join(" ")
     : content.text;
@@ -126,9 +132,11 @@ export function textOf(content: MessageContent): string {
 export const needsSmpp = ({ encoding, udh, waiting, protocolId }: SmsContent): boolean =>
   encoding === "binary" || udh !== undefined || waiting !== undefined || protocolId !== undefined;
 
-/** The media file above the text; null when there is none. */
-export const mediaOf = (content: MessageContent): ChatMedia | null =>
-  "header" in content && content.header !== null && content.header.type !== "text" ? content.header : null;
+/** The media file of a chat-app message; null when there is none. */
+export function mediaOf(content: MessageContent): LinkedFile | null {
+  if (isSessionContent(content)) return content.part ? linkedFileOf(content.part) : null;
+  return "header" in content && content.header !== null && content.header.type !== "text" ? content.header : null;
+}
 
 export interface Message extends MessageRef {
   channel: Channel;

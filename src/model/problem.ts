@@ -56,8 +56,9 @@ export const PROBLEMS = {
     status: 400,
     type: "invalid_request",
     message: "This message type is not supported.",
-    cause: "The `type` of a chat-app request is neither `template` nor `text`.",
-    fix: "Send `template`, or `text` within 24 hours of the recipient's own last message.",
+    cause:
+      "The `type` of a chat-app request is none of `template`, `text`, `image`, `video`, `document`, `audio`, `sticker`, `location`, `contacts`, `interactive` and `reaction`.",
+    fix: "Send `template`, or one of the others within 24 hours of the recipient's own last message.",
   },
   OTP_INCORRECT: {
     status: 400,
@@ -429,6 +430,14 @@ export const PROBLEMS = {
     cause: "It is still waiting for its next attempt, or its endpoint was deleted or disabled.",
     fix: "The message names the reason. Wait for the next attempt, or enable the endpoint with `enabled: true` and resend.",
   },
+  NOT_MARKED: {
+    status: 409,
+    type: "conflict",
+    message: "The message cannot be marked as read.",
+    cause:
+      "The platform has no read marks, its carrier is gone or was changed, or the platform refused the mark or did not answer.",
+    fix: "The message names the reason. Only messages of the chat app can be marked, for 30 days, through the carrier that they came by.",
+  },
   PARAMS_MISMATCH: {
     status: 422,
     type: "invalid_request",
@@ -458,6 +467,14 @@ export const PROBLEMS = {
     message: "The file is too large.",
     cause: "The linked file exceeds the platform's limit: 5 MB for images, 16 MB for videos, 100 MB for documents.",
     fix: "Link to a smaller file.",
+  },
+  TEMPLATE_REFUSED: {
+    status: 422,
+    type: "invalid_request",
+    message: "The platform refused the template.",
+    cause:
+      "The platform checks a template as it is submitted, before its review: name, category, placeholders, examples and buttons. It may also limit how often a template is edited.",
+    fix: "The message has the platform's own words. Change the template at `/api/templates/{id}` and submit it again.",
   },
   TEXT_TEMPLATE_MISMATCH: {
     status: 422,

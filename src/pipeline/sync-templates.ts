@@ -1,10 +1,16 @@
 import type { Catalog } from "../records/catalog.ts";
-import { planStatus, planTemplates, type TemplateList, type TemplatePlan } from "../records/plan-templates.ts";
+import { planNews, planTemplates, type TemplateList, type TemplatePlan } from "../records/plan-templates.ts";
 import type { Carrier, Carriers } from "../carriers/carrier.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { carrierNameOf, type CatalogRecord } from "../model/catalog.ts";
-import type { PulledTemplates, TemplateNews, UnreadTemplate } from "../model/chatapp.ts";
+import type {
+  ChatTemplate,
+  PulledTemplates,
+  TemplateNews,
+  TemplateSubmission,
+  UnreadTemplate,
+} from "../model/chatapp.ts";
 import { Problem } from "../model/problem.ts";
 import type { CatalogStore } from "../store/catalog.ts";
 import type { RecordStore } from "../store/records.ts";
@@ -117,8 +123,42 @@ async function listed({ log }: SyncAllTemplatesDeps, carrier: Carrier): Promise<
 /** Applies a status change of a template that the platform reported. */
 export async function syncStatus(deps: SyncTemplatesDeps, accountId: number, news: TemplateNews): Promise<void> {
   await applyPlan(deps, accountId, (records) => {
-    const change = planStatus(records, news);
+    const change = planNews(records, news);
     return { make: [], change: change ? [change] : [] };
+  });
+}
+
+/** Submits a template to the platform of a carrier, and stores the platform's response. */
+export async function submitTemplate(
+  deps: SyncTemplatesDeps,
+  { accountId, id, name, content }: CatalogRecord<"chatTemplate">,
+  carrier: Carrier,
+  submission: TemplateSubmission,
+): Promise<void> {
+  if (!carrier.submitTemplate)
+    throw new Problem("INVALID_REQUEST", {
+      faults: [{ parameter: "carrier", message: "The platform behind this carrier stores no templates." }],
+    });
+  const submitted = await carrier.submitTemplate(name, content, submission);
+  if (submitted.kind === "refused") throw new Problem("TEMPLATE_REFUSED", { message: `${submitted.description}.` });
+  const line = deps.catalog.of(accountId).named("carrier").get(carrierNameOf(carrier.name));
+  const businessAccountId = line ? businessAccountOf(line) : null;
+  const { status, approval, id: platformId } = submitted;
+  await applyPlan(deps, accountId, (records) => {
+    const record = records.find((each) => each.id === id);
+    if (!record) return { make: [], change: [] };
+    const known = record.content.platform;
+    const changed: ChatTemplate = {
+      ...record.content,
+      ...(approval && { status: approval }),
+      ...(businessAccountId !== null && { businessAccountId }),
+      platform: {
+        ...(known ?? { reason: null, quality: null, status: "PENDING" }),
+        ...(status !== null && { status, reason: null }),
+        ...(platformId !== null && { id: platformId }),
+      },
+    };
+    return { make: [], change: [{ id, name: record.name, content: changed }] };
   });
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CatalogRecord } from "../model/catalog.ts";
-import type { ChatTemplate, PulledTemplate, TemplateNews } from "../model/chatapp.ts";
+import type { ChatTemplate, PlatformTemplate, PulledTemplate, TemplateNews } from "../model/chatapp.ts";
 
 /** Changes that bring an account's templates in line with the platform. */
 export interface TemplatePlan {
@@ -50,16 +50,19 @@ function isOthers(
   mine: ChatTemplate,
   others: readonly TemplateList[],
 ): boolean {
-  const { businessAccountId: owner, ...words } = said;
+  const { businessAccountId: owner, platform: _said, ...words } = said;
   if (owner === mine.businessAccountId) return false;
   if (owner !== undefined)
     return others.some(
       (other) => other.businessAccountId === owner && (other.templates?.some((each) => each.name === name) ?? true),
     );
-  const { businessAccountId: _, ...mineInWords } = mine;
+  const { businessAccountId: _, platform: _mine, ...mineInWords } = mine;
   if (isDeepStrictEqual(mineInWords, words)) return false;
   return others.some(({ templates }) =>
-    templates?.some((each) => each.name === name && isDeepStrictEqual(withExample(each.content, said), words)),
+    templates?.some((each) => {
+      const { platform: _theirs, ...theirs } = withExample(each.content, said);
+      return each.name === name && isDeepStrictEqual(theirs, words);
+    }),
   );
 }
 
@@ -83,15 +86,23 @@ function withExample(content: ChatTemplate, before: ChatTemplate): ChatTemplate 
   return { ...content, header: known };
 }
 
-/** Record after a status notification of the platform; null if it changes nothing. */
-export function planStatus(
+const UNKNOWN: PlatformTemplate = { status: "UNKNOWN", reason: null, quality: null };
+
+/** Record after a notification of the platform; null if it changes nothing. */
+export function planNews(
   records: readonly TemplateRecord[],
-  { name, language, status, businessAccountId }: TemplateNews,
+  { name, language, businessAccountId, status, category, platform }: TemplateNews,
 ): TemplatePlan["change"][number] | null {
   const record = records.find((each) => each.name === name);
   if (record?.origin !== "authored" || record.content.language !== language) return null;
-  if (record.content.status === status) return null;
   const owner = record.content.businessAccountId;
   if (owner !== undefined && businessAccountId !== null && owner !== businessAccountId) return null;
-  return { id: record.id, name, content: { ...record.content, status } };
+  const before = record.content;
+  const content: ChatTemplate = {
+    ...before,
+    ...(status && { status }),
+    ...(category && { category }),
+    ...(platform && { platform: { ...(before.platform ?? UNKNOWN), ...platform } }),
+  };
+  return isDeepStrictEqual(content, before) ? null : { id: record.id, name, content };
 }

@@ -85,6 +85,8 @@ export interface InboundStore {
   /** Texts with a part from before a time that are not yet received. */
   listIncompleteTexts(before: number, limit: number): Promise<readonly KeptText[]>;
   findInbound(accountId: number, id: string): Promise<InboundMessage | null>;
+  /** Notes when a message was marked as read. The first time stays. */
+  markInboundRead(accountId: number, id: string, at: number): Promise<void>;
   /** Answers to one message, oldest first. */
   listAnswers(ref: MessageRef, limit: number): Promise<readonly InboundMessage[]>;
 }
@@ -210,6 +212,21 @@ export function createInbound(
       return row ? inboundOf(row) : null;
     },
 
+    async markInboundRead(accountId, id, at) {
+      const row = await ofAccount(accountId).selectAll().where("id", "=", id).executeTakeFirst();
+      if (!row) return;
+      const message = inboundOf(row);
+      if (message.readAt !== undefined) return;
+      await db
+        .updateTable("inbound")
+        .set({ content: storedContent({ ...message, readAt: at }) })
+        .where("account_id", "=", accountId)
+        .where("id", "=", id)
+        // Nothing else changes the content, so a mark at the same moment has the same effect.
+        .where("content", "=", row.content)
+        .execute();
+    },
+
     async listAnswers({ accountId, requestId, n }, limit) {
       const page = ofAccount(accountId)
         .select("id")
@@ -245,7 +262,7 @@ const rowOf = (message: InboundMessage, eventId: string | null): Row => ({
   channel: message.channel,
   number: message.from,
   sender: message.to,
-  content: JSON.stringify(message.content),
+  content: storedContent(message),
   request_id: message.answers?.requestId ?? null,
   n: message.answers?.n ?? null,
   received_at: message.at,
@@ -253,13 +270,34 @@ const rowOf = (message: InboundMessage, eventId: string | null): Row => ({
   test: message.test ? 1 : 0,
 });
 
-const inboundOf = (row: Row): InboundMessage => ({
+/** Rare facts share a column with the content: a column of their own would rewrite a large table. */
+type StoredContent = InboundContent & Pick<InboundMessage, "details" | "origin" | "readAt">;
+
+const storedContent = ({ content, details, origin, readAt }: InboundMessage): string =>
+  JSON.stringify({
+    ...content,
+    ...(details && { details }),
+    ...(origin && { origin }),
+    ...(readAt !== undefined && { readAt }),
+  });
+
+function inboundOf(row: Row): InboundMessage {
+  const { details, origin, readAt, ...content } = JSON.parse(row.content) as StoredContent;
+  return {
+    ...identityOf(row),
+    content,
+    ...(details && { details }),
+    ...(origin && { origin }),
+    ...(readAt !== undefined && { readAt }),
+  };
+}
+
+const identityOf = (row: Row): Omit<InboundMessage, "content"> => ({
   accountId: row.account_id,
   id: row.id,
   channel: row.channel as Channel,
   from: row.number,
   to: row.sender,
-  content: JSON.parse(row.content) as InboundContent,
   answers: row.request_id === null || row.n === null ? null : { requestId: row.request_id, n: row.n },
   at: row.received_at,
   ...(row.test === 1 && { test: true }),

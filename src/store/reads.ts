@@ -32,6 +32,7 @@ type ReadName = Extract<
 // prettier-ignore
 export const READS = {
   findMessage:            "pipeline",
+  findCarrierMessageId:   "pipeline",
   findHold:               "pipeline",
   countUnsent:            "pipeline",
   countPlans:             "pipeline",

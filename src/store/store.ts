@@ -320,6 +320,8 @@ export interface MessageStore {
   /** For each id, all parts of the same message, in order. */
   listParts(batch: readonly Pick<PartReport, "carrier" | "carrierMessageId">[]): Promise<readonly (readonly Part[])[]>;
   findMessage(ref: MessageRef): Promise<StoredMessage | null>;
+  /** The id under which a carrier accepted the message last; null if none has it. */
+  findCarrierMessageId(message: MessageRef): Promise<string | null>;
   /**
    * Newest first. Only the last page is empty. A page is full unless it is the last, or its search took long. A search without
    * any result fails after its time limit, or after `withinMs`.

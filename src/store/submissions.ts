@@ -33,7 +33,13 @@ const NUMBER_MIN = 7;
 
 type Queries = Pick<
   MessageStore,
-  "findRespelled" | "listUnmatched" | "findUnmatched" | "removeUnmatched" | "reportParts" | "listParts"
+  | "findRespelled"
+  | "listUnmatched"
+  | "findUnmatched"
+  | "removeUnmatched"
+  | "reportParts"
+  | "listParts"
+  | "findCarrierMessageId"
 >;
 
 /** Queries by carrier ids: parts of long messages, alternate formats and unmatched receipts. */
@@ -144,6 +150,25 @@ export function createSubmissions({ db, rowsOf }: Engine): Queries & IdFormatSto
           .where(IS_LEGAL)
           .execute();
       }
+    },
+
+    async findCarrierMessageId({ accountId, requestId, n }) {
+      const rows = await db
+        .selectFrom("submissions")
+        .innerJoin("messages", (join) =>
+          join
+            .onRef("messages.account_id", "=", "submissions.account_id")
+            .onRef("messages.request_id", "=", "submissions.request_id")
+            .onRef("messages.n", "=", "submissions.n")
+            .onRef("messages.carrier", "=", "submissions.carrier"),
+        )
+        .where("submissions.account_id", "=", accountId)
+        .where("submissions.request_id", "=", requestId)
+        .where("submissions.n", "=", n)
+        .select("submissions.carrier_message_id as id")
+        .limit(1)
+        .execute();
+      return rows[0]?.id ?? null;
     },
 
     async listParts(batch) {

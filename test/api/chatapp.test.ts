@@ -280,6 +280,96 @@ describe.each(ENGINES)("POST /v1/chatapp on %s", (engine) => {
     });
   });
 
+  describe("a session message of another kind", () => {
+    const to = "15550100164";
+    const LIST = {
+      type: "interactive",
+      interactive: {
+        type: "list",
+        body: { text: "Which day suits you?" },
+        action: { button: "Days", sections: [{ rows: [{ id: "mon", title: "Monday", description: "8 to 12" }] }] },
+      },
+    };
+    type View = { id: string; messageId: string | null; readAt: number | null } & Record<string, unknown>;
+    const phone = (verb: string, body: object): Promise<Answer<View>> =>
+      server.request("POST", `/api/simulator/phones/${to}/${verb}`, body);
+    const send = (fields: object): Promise<Answer<Envelope>> =>
+      server.request("POST", "/v1/chatapp", { from: ORDINARY.from, to, ...fields });
+    let inboundId = "";
+    beforeAll(async () => {
+      inboundId = (await phone("reply", { to: ORDINARY.from, channel: "chatapp", text: "When?" })).body.id;
+    });
+
+    test("is shown on the phone and in the message, and its choice comes back as an answer", async () => {
+      const sent = await send({ ...LIST, context: { message_id: inboundId } });
+      expect(sent).toMatchObject({ status: 200 });
+      const messageId = idOf(sent);
+      await server.settled(messageId);
+      const { body: shown } = await server.request<{ data: object }>(
+        "GET",
+        `/api/simulator/messages/wait?to=${to}&messageId=${messageId}`,
+      );
+      expect(shown.data).toMatchObject({ text: "Which day suits you?", session: LIST, about: inboundId });
+      expect(await server.message(messageId)).toMatchObject({ templateName: null, session: LIST, about: inboundId });
+      const choice = await phone("tap", { messageId, text: "Monday" });
+      expect(choice.body).toMatchObject({
+        messageId,
+        suggestionResponse: { plainText: "Monday", postBack: { data: "mon" }, type: "REPLY" },
+        details: { kind: "list_reply", description: "8 to 12" },
+      });
+    });
+
+    test("may react to a message of the conversation, and to no other", async () => {
+      const about = idOf(await send(LIST));
+      await server.settled(about);
+      const reaction = (id: string): object => ({ type: "reaction", reaction: { message_id: id, emoji: "👍" } });
+      const sent = await send(reaction(about));
+      expect(sent).toMatchObject({ status: 200 });
+      await server.settled(idOf(sent));
+      expect(await onPhone(idOf(sent), to)).toMatchObject({ text: "👍", reference: { id: about } });
+      const elsewhere = idOf(await post());
+      await server.settled(elsewhere);
+      for (const id of [elsewhere, newId(Date.now()), `${newId(Date.now())}:1`, "anything"])
+        expect((await send(reaction(id))).body.error).toMatchObject({
+          code: "INVALID_REQUEST",
+          parameter: "reaction.message_id",
+        });
+    });
+
+    test("is refused without an open session, as a text is", async () => {
+      const refused = await send({ ...LIST, to: "15550100161" });
+      expect(refused.body.error).toMatchObject({ code: "SESSION_CLOSED", parameter: "type" });
+    });
+
+    test("has a file of the right kind", async () => {
+      const link = files.link("note.ogg", { type: "image/png", bytes: 100 });
+      const refused = await send({ type: "audio", audio: { link } });
+      expect(refused).toMatchObject({
+        status: 422,
+        body: { error: { code: "MEDIA_TYPE_UNSUPPORTED", parameter: "audio.link" } },
+      });
+    });
+
+    test("an inbound message is marked as read once, and keeps the time", async () => {
+      const marked = await server.request<View>("POST", `/v1/inbound/${inboundId}/read`, { typing: true });
+      expect(marked).toMatchObject({ status: 200, body: { id: inboundId, text: "When?" } });
+      expect(marked.body.readAt).toBeGreaterThan(0);
+      const again = await server.request<View>("POST", `/v1/inbound/${inboundId}/read`, {});
+      expect(again.body).toEqual(marked.body);
+      expect((await server.request("GET", `/v1/inbound/${inboundId}`)).body).toEqual(marked.body);
+    });
+
+    test("an inbound message whose carrier has no read marks is a 409, and an unknown one a 404", async () => {
+      const at = Date.now();
+      await hear(to, at);
+      const { body } = await server.request<{ data: View[] }>("GET", `/v1/inbound?from=${to}&channel=chatapp`);
+      const unmarked = body.data.find(({ text }) => text === "Hello?");
+      const answer = await server.request<Envelope>("POST", `/v1/inbound/${unmarked?.id}/read`, {});
+      expect(answer).toMatchObject({ status: 409, body: { error: { code: "NOT_MARKED" } } });
+      expect((await server.request("POST", `/v1/inbound/${newId(at)}/read`, {})).status).toBe(404);
+    });
+  });
+
   describe("media links", () => {
     const image = (link: string) => ({
       components: { header: { type: "image", image: { link } }, body: { params: [] } },

@@ -38,7 +38,7 @@ const FILE = {
   fileUri: "https://files.example/door.jpg",
   fileSizeBytes: 48_213,
 };
-const NOTHING = { text: "", suggestionResponse: null, userFile: null, location: null };
+const NOTHING = { text: "", suggestionResponse: null, userFile: null, location: null, details: null, readAt: null };
 
 describe.each(ENGINES)("replies of users on %s", (engine) => {
   let tenants: Tenants;

@@ -220,6 +220,9 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/v1/inbound?cursor=${inboundId.replace(/^./, "f")}`, expected: 200 },
   ],
   "GET /v1/inbound/:id": ({ inboundId }) => [{ path: `/v1/inbound/${inboundId}`, expected: 404 }],
+  "POST /v1/inbound/:id/read": ({ inboundId }) => [
+    { path: `/v1/inbound/${inboundId}/read`, body: { accountId: 1 }, expected: 404 },
+  ],
   "POST /v1/audiences": ({ audienceId }) => [
     { path: "/v1/audiences", body: { name: "Mine", size: 9, id: audienceId, accountId: 1 }, expected: 201 },
   ],
@@ -384,6 +387,9 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   ],
   "POST /api/carriers/:id/test": ({ recordIds }) => [
     { path: `/api/carriers/${recordIds["carriers"]}/test`, body: { accountId: 1 }, expected: 404 },
+  ],
+  "POST /api/templates/:id/submit": ({ recordIds }) => [
+    { path: `/api/templates/${recordIds["templates"]}/submit`, body: { carrier: "simulator" }, expected: 404 },
   ],
   "POST /api/carriers/:id/templates": ({ recordIds }) => [
     { path: `/api/carriers/${recordIds["carriers"]}/templates`, expected: 404 },
@@ -551,6 +557,7 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
   "POST /v1/verify/:verifyId/outcome": "verify:custom",
   "GET /v1/verify/:verifyId": "verify",
   "POST /v1/messages/:messageId/cancel": "sms",
+  "POST /v1/inbound/:id/read": "chatapp",
   "POST /v1/audiences": "sms",
   "PATCH /v1/audiences/:id": "sms",
   "DELETE /v1/audiences/:id": "sms",

@@ -42,6 +42,9 @@ beforeAll(async () => {
   const { body: routes } = await server.request<{ data: { id: string }[] }>("GET", "/api/routes");
   await server.request("PATCH", `/api/routes/${routes.data[0]?.id}`, { simulateLive: true });
   platform = await openFakeWhatsapp();
+  // Session messages need a user who has written.
+  const hello = { channel: "chatapp", to: "+15550100199", text: "Hello" };
+  await server.request("POST", "/api/simulator/phones/15550100100/reply", hello);
   document = (await server.request<OpenApi>("GET", "/openapi.json")).body;
   faultsOf = faultFinder(document);
   for (const scope of ["read", "sms"]) narrowKeys[scope] = await keyWith(scope);
@@ -331,6 +334,7 @@ async function realBody({ path }: Placed, body: unknown): Promise<unknown> {
   if (path === "/api/invitations/accept") return { ...(body as object), token: await realInvitation() };
   if (path === "/v1/campaigns") return { ...(body as object), audienceId: await readyAudience() };
   if (path === "/v1/campaigns/{id}/schedule") return { scheduledAt: Date.now() + 3_600_000 };
+  if (path === "/api/templates/{id}/submit") return { ...(body as object), carrier: await whatsappName() };
   if (path !== "/v1/verify/validate") return body;
   const { id: verifyId, otp } = await realCode();
   return { ...(body as object), verifyId, otp };
@@ -386,6 +390,7 @@ async function realPath({ path, operation }: Placed): Promise<string> {
       : await realId(path.split("/")[2] ?? "");
   if (path === "/api/carriers/{id}/test" || path === "/api/carriers/{id}/send") ids.id = await smppLine();
   if (path === "/api/carriers/{id}/templates") ids.id = await whatsappLine();
+  if (path === "/api/templates/{id}/submit") ids.id = await platformTemplate();
   if (path.includes("{carrierId}")) ids.carrierId = await whatsappLine();
   const parameters = (operation.parameters ?? []).map((parameter) =>
     parameter.in === "path" ? { ...parameter, example: ids[parameter.name] ?? "" } : parameter,
@@ -412,6 +417,19 @@ const RECORDS: Record<string, object> = {
   "dlr-configs": { url: "http://127.0.0.1:9/" },
 };
 let made = 0;
+
+/** A template with the variables and the button of the example. */
+async function platformTemplate(): Promise<string> {
+  made += 1;
+  const buttons = [{ type: "url", text: "Track", url: "https://shop.example/{{1}}" }];
+  const template = { channel: "chatapp", name: `submitted_${made}`, body: "Hello {{1}}, {{2}} is here.", buttons };
+  return (await server.request<{ id: string }>("POST", "/api/templates", template)).body.id;
+}
+
+async function whatsappName(): Promise<string> {
+  const { body } = await server.request<{ name: string }>("GET", `/api/carriers/${await whatsappLine()}`);
+  return body.name;
+}
 
 /** A send of an agent that waits for approval. */
 async function waitingSend(name: string): Promise<string> {

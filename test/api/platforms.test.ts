@@ -151,6 +151,88 @@ describe.each(ENGINES)("carriers behind HTTP APIs on %s", (engine) => {
       expect(body.data.filter(({ from }) => from.endsWith("15550109000"))).toHaveLength(1);
     });
 
+    test("a reply names the user's message by the platform's id, and so does a read mark", async () => {
+      const number = `+${FAKE_DEFAULTS.displayNumber}`;
+      expect((await server.request("POST", "/api/numbers", { name: number })).status).toBe(201);
+      const question = {
+        from: "15550109000",
+        id: "wamid.in2",
+        timestamp: String(Math.floor(Date.now() / 1000)),
+        type: "text",
+        text: { body: "When?" },
+        referral: { source_type: "ad", headline: "Autumn sale" },
+      };
+      const call = whatsapp.sign(callOf({ messages: [question] }));
+      expect((await post(chat.callbackUrl, call.body, call.headers)).status).toBe(200);
+      const { body } = await server.request<{ data: { id: string; details: object }[] }>(
+        "GET",
+        `/v1/inbound?channel=chatapp&to=${encodeURIComponent(number)}&limit=1`,
+      );
+      expect(body.data).toMatchObject([{ text: "When?", details: { referral: { headline: "Autumn sale" } } }]);
+      const id = body.data[0]?.id ?? "";
+      const reply = await server.request<Envelope>("POST", "/v1/chatapp", {
+        from: number,
+        to: "15550109000",
+        type: "location",
+        location: { latitude: 48.85, longitude: 2.29 },
+        context: { message_id: id },
+      });
+      expect(reply).toMatchObject({ status: 200 });
+      await inState(idOf(reply.body), "submitted");
+      expect(whatsapp.taken.at(-1)?.body).toMatchObject({
+        type: "location",
+        location: { latitude: 48.85, longitude: 2.29 },
+        context: { message_id: "wamid.in2" },
+      });
+      expect((await server.request("POST", `/v1/inbound/${id}/read`, { typing: true })).status).toBe(200);
+      expect(whatsapp.marks).toMatchObject([{ message_id: "wamid.in2", typing_indicator: { type: "text" } }]);
+      expect(whatsapp.faults).toEqual([]);
+    });
+
+    test("a template is submitted, and a rejection shows the platform's reason and stops sends", async () => {
+      const made = await server.request<{ id: string }>("POST", "/api/templates", {
+        channel: "chatapp",
+        name: "asked_for",
+        body: "Hello {{1}}",
+      });
+      const path = `/api/templates/${made.body.id}`;
+      const submit = (body: object) => server.request<Envelope>("POST", `${path}/submit`, body);
+      expect((await submit({ carrier: "nobody" })).body.error).toMatchObject({ parameter: "carrier" });
+      expect((await submit({ carrier: "whatsapp" })).body.error).toMatchObject({ parameter: "params" });
+      whatsapp.next({ kind: "error", code: 100, details: "The name is taken" });
+      expect(await submit({ carrier: "whatsapp", params: ["Ada"] })).toMatchObject({
+        status: 422,
+        body: { error: { code: "TEMPLATE_REFUSED", message: "The platform refused the template: The name is taken." } },
+      });
+      const submitted = await submit({ carrier: "whatsapp", params: ["Ada"] });
+      expect(submitted).toMatchObject({ status: 200, body: { status: "draft", platform: { status: "PENDING" } } });
+      const change = {
+        field: "message_template_status_update",
+        value: {
+          event: "REJECTED",
+          message_template_name: "asked_for",
+          message_template_language: "en",
+          reason: "PROMOTIONAL",
+        },
+      };
+      const call = whatsapp.sign({ entry: [{ id: FAKE_DEFAULTS.businessAccountId, changes: [change] }] });
+      expect((await post(chat.callbackUrl, call.body, call.headers)).status).toBe(200);
+      const reason = "PROMOTIONAL: it advertises in a category that may not";
+      expect((await server.request("GET", path)).body).toMatchObject({
+        status: "draft",
+        platform: { status: "REJECTED", reason },
+      });
+      const sent = await server.request<Envelope>("POST", "/v1/chatapp", {
+        from: "+15550100199",
+        to: "15550109000",
+        type: "template",
+        templateName: "asked_for",
+        components: { body: { params: ["Ada"] } },
+      });
+      expect(sent.body.error).toMatchObject({ code: "TEMPLATE_NOT_FOUND", message: expect.any(String) });
+      expect(JSON.stringify(sent.body.error)).toContain(reason);
+    });
+
     test("the handshake is answered only for the right verify token", async () => {
       const ask = (token: string): Promise<Response> =>
         fetch(

@@ -36,7 +36,7 @@ const CHANNELS: [channel: string, body: object, shown: object, change: object][]
       header: { type: "text", text: "Order {{1}}" },
       buttons: [{ type: "url", text: "Open", url: "https://shop.example/" }],
     },
-    { language: "en", category: "utility", status: "approved", variables: 2, footer: null },
+    { language: "en", category: "utility", status: "approved", variables: 2, footer: null, platform: null },
     { footer: "Bye", category: "marketing", language: "pt_BR" },
   ],
   [
@@ -226,7 +226,7 @@ describe.each(ENGINES)("templates on %s", (engine) => {
     [{ buttons: {} }, "buttons"],
     [{ buttons: Array.from({ length: 11 }, () => REPLY) }, "buttons"],
     [{ buttons: [REPLY, { type: "url", text: "Open" }] }, "buttons[1].url"],
-    [{ buttons: [{ type: "url", text: "Open", url: "https://shop.example/{{1}}" }] }, "buttons[0].url"],
+    [{ buttons: [{ type: "url", text: "Open", url: "https://shop.example/{{1}}/a" }] }, "buttons[0].url"],
     [{ buttons: [{ type: "call", text: "Call" }] }, "buttons[0].number"],
     [{ buttons: [{ type: "call", text: "Call", number: "12" }] }, "buttons[0].number"],
     [{ buttons: [{ ...REPLY, url: "https://shop.example/" }] }, "buttons[0].url"],

@@ -62,6 +62,25 @@ export function inboundStoreSuite(engine: EngineName): void {
       expect(await all()).toEqual(batch.toReversed());
     });
 
+    it("storeInbound keeps the details and the origin beside the content", async () => {
+      const message = await stored({
+        channel: "chatapp",
+        details: { kind: "text", forwarded: true, referral: { headline: "Ü\"'\\" } },
+        origin: { carrier: "1/wa", carrierMessageId: "wamid.in" },
+      });
+      expect(await store.findInbound(1, message.id)).toEqual(message);
+    });
+
+    it("markInboundRead keeps the first time, and changes no other account's message", async () => {
+      const message = await stored({ origin: { carrier: "1/wa", carrierMessageId: "wamid.in" } });
+      await store.markInboundRead(2, message.id, NOON);
+      expect(await store.findInbound(1, message.id)).toEqual(message);
+      await store.markInboundRead(1, message.id, NOON + 1);
+      await store.markInboundRead(1, message.id, NOON + 2);
+      expect(await store.findInbound(1, message.id)).toEqual({ ...message, readAt: NOON + 1 });
+      await store.markInboundRead(1, newId(NOON), NOON);
+    });
+
     it("storeInbound stores a repeated message once", async () => {
       const one = inbound();
       const again: InboundMessage = { ...one, content: { kind: "text", text: "Something else." } };

@@ -1,3 +1,5 @@
+import { checkReadMark, checkSession, SESSION_TYPES, WAMID } from "./fake-whatsapp-session.ts";
+
 /** Validates a send request field by field and returns all faults. */
 export function faultsIn(text: string): string[] {
   const faults: string[] = [];
@@ -8,8 +10,13 @@ export function faultsIn(text: string): string[] {
     return ["the body is no JSON"];
   }
   const check = new Check(faults);
+  if (isReadMark(body)) {
+    checkReadMark(check, body);
+    return faults;
+  }
   const fields = check.object("body", body, [
-    "messaging_product", "recipient_type", "to", "type", "biz_opaque_callback_data", "template", "text",
+    "messaging_product", "recipient_type", "to", "type", "biz_opaque_callback_data", "template", "text", "context",
+    ...SESSION_TYPES,
   ]); // prettier-ignore
   check.is("messaging_product", fields["messaging_product"], "whatsapp");
   check.is("recipient_type", fields["recipient_type"], "individual");
@@ -17,13 +24,25 @@ export function faultsIn(text: string): string[] {
   check.like("biz_opaque_callback_data", fields["biz_opaque_callback_data"], /^[0-9a-f-]{36}:[1-9][0-9]*$/);
   if (fields["type"] === "text") checkText(check, fields);
   else if (fields["type"] === "template") checkTemplate(check, fields);
+  else if (SESSION_TYPES.includes(String(fields["type"]))) checkSession(check, fields);
   else faults.push(`type is ${String(fields["type"])}`);
+  for (const type of ["text", "template", ...SESSION_TYPES])
+    if (type in fields && type !== fields["type"])
+      check.fault(`a message of type ${String(fields["type"])} has ${type}`);
+  if ("context" in fields) {
+    const context = check.object("context", fields["context"], ["message_id"]);
+    check.like("context.message_id", context["message_id"], WAMID);
+  }
   return faults;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+/** True for a request that marks a message of a user as read. */
+export const isReadMark = (body: unknown): body is Fields =>
+  typeof body === "object" && body !== null && "status" in body;
 
-class Check {
+export type Fields = Readonly<Record<string, unknown>>;
+
+export class Check {
   readonly #faults: string[];
 
   constructor(faults: string[]) {
@@ -64,13 +83,11 @@ class Check {
 }
 
 function checkText(check: Check, fields: Fields): void {
-  if ("template" in fields) check.fault("a text has a template");
   const text = check.object("text", fields["text"], ["body", "preview_url"]);
   check.text("text.body", text["body"], 4096);
 }
 
 function checkTemplate(check: Check, fields: Fields): void {
-  if ("text" in fields) check.fault("a template has a text");
   const template = check.object("template", fields["template"], ["name", "language", "components"]);
   check.like("template.name", template["name"], /^[a-z0-9_]{1,512}$/);
   const language = check.object("template.language", template["language"], ["code"]);
@@ -79,7 +96,7 @@ function checkTemplate(check: Check, fields: Fields): void {
   const seen = new Set<unknown>();
   for (const [index, component] of check.list("components", template["components"]).entries()) {
     const type = checkComponent(check, `components[${index}]`, component);
-    if (seen.has(type)) check.fault(`there are two components of the type ${String(type)}`);
+    if (type !== "button" && seen.has(type)) check.fault(`there are two components of the type ${String(type)}`);
     seen.add(type);
   }
 }
@@ -89,9 +106,10 @@ function checkComponent(check: Check, place: string, component: unknown): unknow
   const { type } = part;
   const parameters = check.list(`${place}.parameters`, part["parameters"]);
   if (type === "button") {
-    if (part["sub_type"] !== "url" && part["sub_type"] !== "quick_reply") check.fault(`${place}.sub_type is not known`);
     check.like(`${place}.index`, part["index"], /^[0-9]$/);
     if (parameters.length !== 1) check.fault(`${place} has not one parameter`);
+    checkButton(check, place, String(part["sub_type"]), parameters[0]);
+    return type;
   } else if (type === "header" || type === "body") {
     if ("sub_type" in part || "index" in part) check.fault(`${place} has what only a button has`);
     if (type === "header" && parameters.length !== 1) check.fault(`${place} has not one parameter`);
@@ -102,9 +120,32 @@ function checkComponent(check: Check, place: string, component: unknown): unknow
   return type;
 }
 
+/** The parameter of a button, from the platform's pages about template components. */
+function checkButton(check: Check, place: string, subType: string, parameter: unknown): void {
+  const types: Readonly<Record<string, [type: string, field: string]>> = {
+    url: ["text", "text"],
+    quick_reply: ["payload", "payload"],
+    copy_code: ["coupon_code", "coupon_code"],
+    flow: ["action", "action"],
+    CATALOG: ["action", "action"],
+  };
+  const [type, field] = types[subType] ?? ["", ""];
+  if (type === "") return check.fault(`${place}.sub_type is ${subType}`);
+  const fields = check.object(`${place}.parameters[0]`, parameter, ["type", field]);
+  check.is(`${place}.parameters[0].type`, fields["type"], type);
+  if (subType === "flow") {
+    const action = check.object(`${place}.action`, fields["action"], ["flow_token", "flow_action_data"]);
+    check.text(`${place}.action.flow_token`, action["flow_token"], 1024);
+  } else if (subType === "CATALOG") {
+    const action = check.object(`${place}.action`, fields["action"], ["thumbnail_product_retailer_id"]);
+    check.text(`${place}.action.thumbnail_product_retailer_id`, action["thumbnail_product_retailer_id"], 1024);
+  } else check.text(`${place}.${field}`, fields[field], { url: 2000, quick_reply: 128, copy_code: 15 }[subType] ?? 0);
+}
+
 function checkParameter(check: Check, place: string, parameter: unknown, mayBeFile: boolean): void {
   const type = typeof parameter === "object" && parameter !== null && "type" in parameter ? String(parameter.type) : "";
-  const fields = check.object(place, parameter, ["type", type]);
+  const fields = check.object(place, parameter, ["type", type, ...(type === "text" ? ["parameter_name"] : [])]);
+  if ("parameter_name" in fields) check.like(`${place}.parameter_name`, fields["parameter_name"], /^[a-z_][a-z0-9_]*$/);
   if (type === "text") check.text(`${place}.text`, fields["text"], 1024);
   else if (mayBeFile && ["image", "video", "document"].includes(type)) {
     const file = check.object(`${place}.${type}`, fields[type], type === "document" ? ["link", "filename"] : ["link"]);

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { faultsIn } from "./fake-whatsapp-checks.ts";
+import { faultsIn, isReadMark } from "./fake-whatsapp-checks.ts";
+import { templateFaultsIn } from "./fake-whatsapp-templates.ts";
 
 /** Scripted fault of the next request. */
 export type Fault =
@@ -52,6 +53,10 @@ interface AcceptedMessage {
 export interface FakeWhatsapp {
   url: string;
   taken: AcceptedMessage[];
+  /** Read marks. */
+  marks: object[];
+  /** Created and edited templates. */
+  submitted: { id: string; body: Readonly<Record<string, unknown>> }[];
   /** Faults of the received requests. */
   faults: string[];
   /** Number of requests, including failed ones. */
@@ -97,6 +102,8 @@ export const FAKE_DEFAULTS: Omit<FakeOptions, "deliver"> = {
 export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promise<FakeWhatsapp> {
   const options: FakeOptions = { ...FAKE_DEFAULTS, deliver: () => Promise.resolve(200), ...given };
   const taken: AcceptedMessage[] = [];
+  const marks: object[] = [];
+  const submitted: { id: string; body: AcceptedMessage["body"] }[] = [];
   const faults: string[] = [];
   const scriptedFaults: Fault[] = [];
   let owed: object[] = [];
@@ -123,12 +130,18 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
     if (fault?.kind === "status")
       return void response.writeHead(fault.status, fault.headers ?? {}).end(fault.text ?? "<html>Bad gateway</html>");
     const path = request.url ?? "";
+    if (path.endsWith("/message_templates") || submitted.some(({ id }) => path === `${options.prefix}/${id}`))
+      return takeTemplate(path, response, text);
     const wrong = [...wrongPath(path), ...wrongType(request), ...faultsIn(text)];
     if (wrong.length > 0) {
       faults.push(...wrong);
       return sendError(response, { kind: "error", code: 131009, details: wrong.join("; ") });
     }
     const body = JSON.parse(text) as AcceptedMessage["body"];
+    if (isReadMark(body)) {
+      marks.push(body);
+      return sayJson(response, 200, { success: true });
+    }
     const to = String(body["to"]);
     if (to.endsWith(REFUSED)) return sendError(response, { kind: "error", code: 131026, details: "not reachable" });
     const id = take(to, path, body);
@@ -140,6 +153,29 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
       contacts: [{ input: to, wa_id: to }],
       messages: [{ id, message_status: word }],
     });
+  }
+
+  /** Creates a template, or edits the one whose id is the path. */
+  function takeTemplate(path: string, response: ServerResponse, text: string): void {
+    const isNew = path === `${options.prefix}/${options.businessAccountId}/message_templates`;
+    const wrong = templateFaultsIn(text, isNew);
+    if (wrong.length > 0)
+      return sayJson(response, 400, {
+        error: {
+          code: 100,
+          message: "Invalid parameter",
+          error_user_title: "Refused",
+          error_user_msg: wrong.join("; "),
+        },
+      });
+    const body = JSON.parse(text) as AcceptedMessage["body"];
+    if (!isNew) {
+      submitted.push({ id: path.split("/").at(-1) ?? "", body });
+      return sayJson(response, 200, { success: true });
+    }
+    const id = String(594_425_479_261_596 + submitted.length);
+    submitted.push({ id, body });
+    sayJson(response, 200, { id, status: "PENDING", category: body["category"] });
   }
 
   function wrongPath(path: string): string[] {
@@ -192,6 +228,8 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
   return {
     url: `http://127.0.0.1:${port}`,
     taken,
+    marks,
+    submitted,
     faults,
     get requests() {
       return requests;

@@ -220,7 +220,7 @@ describe("the fields of a chat-app request", () => {
   });
 
   describe("type", () => {
-    test.each(["image", "Template", "TEXT", " template", "", "constructor"])(
+    test.each(["poll", "Template", "TEXT", " template", "", "constructor"])(
       "%j is an unsupported type, which is named before other faults",
       (type) => {
         const body = { ...ordinary, text: { body: "Hello" }, type };
@@ -611,7 +611,7 @@ describe("a template that is to be stored", () => {
   test.each([
     ["Hello", 0],
     ["{{2}} {{1}} {{2}}", 2],
-    ["{{name}} {1}", 0],
+    ["{{name}} {1}", 1],
   ])("the body %j has %i variables", (body, variables) => {
     expect(check({ body })).toMatchObject({ template: { body, variables }, faults: [] });
   });
@@ -668,13 +668,18 @@ describe("a template that is to be stored", () => {
     const url = (address: string): ChatButton => ({ type: "url", text: "Open", url: address });
     const call = (number: string): ChatButton => ({ type: "call", text: "Call", number });
 
-    test("there are at most ten, two with an address and one with a number", () => {
+    test("there are at most ten, two with an address and one of each other type besides replies", () => {
       const many = [url("https://a.example/"), url("https://b.example/"), call("+15550100100")];
       const replies = Array.from({ length: 7 }, (_, i) => reply(`Choice ${i}`));
       expect(check({ buttons: [...many, ...replies] }).faults).toEqual([]);
       expect(check({ buttons: [...many, ...replies, reply("More")] }).parameters).toEqual(["buttons"]);
       expect(check({ buttons: [...many, url("https://c.example/")] }).parameters).toEqual(["buttons"]);
       expect(check({ buttons: [...many, call("+15550100101")] }).parameters).toEqual(["buttons"]);
+      for (const type of ["copyCode", "flow", "catalog"] as const) {
+        const one: ChatButton = { type, text: "Open" };
+        expect(check({ buttons: [...many, one] }).template?.buttons.at(-1)).toEqual(one);
+        expect(check({ buttons: [...many, one, one] }).parameters).toEqual(["buttons"]);
+      }
     });
 
     test("a label is one line of 1 to 25 characters without variables", () => {
@@ -683,8 +688,11 @@ describe("a template that is to be stored", () => {
         expect(check({ buttons: [reply("Yes"), reply(text)] }).parameters).toEqual(["buttons[1].text"]);
     });
 
-    test("an address is http or https, without variables", () => {
-      for (const address of ["", "a.example", "javascript:alert(1)", "https://a.example/{{1}}"])
+    test("an address is http or https, and may end with one variable", () => {
+      const tracked = url("https://a.example/orders?id={{1}}");
+      expect(check({ buttons: [tracked] }).template?.buttons).toEqual([tracked]);
+      const wrong = ["https://a.example/{{1}}/b", "https://a.example/{{2}}", "https://a.example/{{1}}{{1}}", "{{1}}"];
+      for (const address of ["", "a.example", "javascript:alert(1)", ...wrong])
         expect(check({ buttons: [url(address)] }).parameters).toEqual(["buttons[0].url"]);
     });
 

@@ -48,8 +48,8 @@ const OPERATIONS: Record<string, Operation> = {
   "/v1/verify/:verifyId/outcome": { read: (body) => readOutcome(body), body: { outcome: "used" } },
 };
 
-/** Resources that sends refer to. Their bodies share field names with sends, but a client does not confuse them. */
-const RESOURCES = ["/v1/audiences", "/v1/campaigns"];
+/** Resources apart from sends. Their bodies share field names with sends, but a client does not confuse them. */
+const RESOURCES = ["/v1/audiences", "/v1/campaigns", "/v1/inbound"];
 const isOfResource = (path: string): boolean => RESOURCES.some((resource) => path.startsWith(resource));
 
 /** The fields of every published body of a send or a verification, by path. */

@@ -4,7 +4,9 @@ import type { Outcome } from "../../src/carriers/carrier.ts";
 import type { WhatsappCarrierDeps } from "../../src/carriers/whatsapp/carrier.ts";
 import { BlockedNumbers } from "../../src/carriers/whatsapp/blocked-numbers.ts";
 import { Pairs } from "../../src/carriers/whatsapp/pairs.ts";
+import { newId } from "../../src/lib/ids.ts";
 import { createLog } from "../../src/lib/log.ts";
+import type { InboundMessage } from "../../src/model/inbound.ts";
 import type { WhatsappSettings } from "../../src/model/whatsapp-connection.ts";
 import { carrierSuite } from "./carrier.suite.ts";
 import { RECIPIENTS, type FakeOptions, type Fault } from "../support/fake-whatsapp.ts";
@@ -84,6 +86,34 @@ describe("a WhatsApp carrier", () => {
       code: "NO_PHONE_NUMBER_ID",
     });
     expect(fake.requests).toBe(0);
+  });
+
+  test("a read mark goes to the number that the message came to, and names the platform's refusal", async () => {
+    const { fake, carrier } = await open();
+    const at = 1_767_225_600_000;
+    const inbound: InboundMessage = {
+      accountId: 1,
+      id: newId(at),
+      channel: "chatapp",
+      from: RECIPIENTS.deliverable,
+      to: "+15550783881",
+      content: { kind: "text", text: "Hello" },
+      answers: null,
+      at,
+      origin: { carrier: "1/wa", carrierMessageId: "wamid.in" },
+    };
+    expect(await carrier.markRead?.(inbound, { typing: true })).toEqual({ kind: "marked" });
+    expect(fake.marks).toEqual([
+      { messaging_product: "whatsapp", status: "read", message_id: "wamid.in", typing_indicator: { type: "text" } },
+    ]);
+    fake.next({ kind: "error", code: 131047 });
+    expect(await carrier.markRead?.(inbound, { typing: false })).toMatchObject({
+      kind: "failed",
+      description: expect.stringMatching(/^The platform refused the mark: ./),
+    });
+    fake.next({ kind: "cut", when: "before" });
+    expect(await carrier.markRead?.(inbound, { typing: false })).toMatchObject({ kind: "failed" });
+    expect(fake.marks).toHaveLength(1);
   });
 
   test("a reseller may use another header, and neither version nor number in the path", async () => {

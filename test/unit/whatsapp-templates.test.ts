@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { planStatus, planTemplates } from "../../src/records/plan-templates.ts";
+import { planNews, planTemplates } from "../../src/records/plan-templates.ts";
 import { pullTemplates, type PullTemplatesDeps } from "../../src/carriers/whatsapp/pull-templates.ts";
 import { readTemplate } from "../../src/carriers/whatsapp/read-template.ts";
 import { testWhatsappConnection } from "../../src/carriers/whatsapp/test-connection.ts";
 import type { HttpSender } from "../../src/http-client/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import type { ChatTemplate, PulledTemplate } from "../../src/model/chatapp.ts";
+import type { ChatButton, ChatTemplate, PulledTemplate } from "../../src/model/chatapp.ts";
 import { WHATSAPP_DEFAULTS, type WhatsappSettings } from "../../src/model/whatsapp-connection.ts";
 import { MovedClock } from "../support/moved-clock.ts";
 import { FAKE_DEFAULTS, openFakeWhatsapp } from "../support/fake-whatsapp.ts";
@@ -25,7 +25,32 @@ const listed = (changes: object = {}, ...more: object[]): object => ({
 const headed = (header: object): object => listed({}, { type: "HEADER", ...header });
 const buttoned = (...buttons: object[]): object => listed({}, { type: "BUTTONS", buttons });
 
+function pulledOf(given: unknown): PulledTemplate {
+  const read = readTemplate(given);
+  if (!("content" in read)) throw new Error(read.reason);
+  return read;
+}
+
 describe("a platform template", () => {
+  test.each<[object, object]>([
+    [{}, { status: "APPROVED", reason: null, quality: null }],
+    [
+      { status: "REJECTED", rejected_reason: "TAG_CONTENT_MISMATCH" },
+      {
+        status: "REJECTED",
+        reason: "TAG_CONTENT_MISMATCH: its content does not fit its category or language",
+        quality: null,
+      },
+    ],
+    [
+      { rejected_reason: "NONE", quality_score: { score: "YELLOW", date: 1 } },
+      { status: "APPROVED", reason: null, quality: "YELLOW" },
+    ],
+    [{ quality_score: { score: "UNKNOWN" } }, { status: "APPROVED", reason: null, quality: null }],
+  ])("listed with %j keeps the platform's words", (changes, platform) => {
+    expect(pulledOf(listed(changes)).content.platform).toEqual({ id: "594425479261596", ...platform });
+  });
+
   test.each<[string, object, Partial<ChatTemplate>]>([
     ["with a body alone", listed(), {}],
     ["that is paused", listed({ status: "PAUSED" }), { status: "paused" }],
@@ -41,6 +66,23 @@ describe("a platform template", () => {
       "with an image",
       headed({ format: "IMAGE", example: { header_handle: ["…"] } }),
       { header: { type: "image", link: null } },
+    ],
+    [
+      "with names for its variables",
+      listed({
+        parameter_format: "NAMED",
+        components: [{ type: "BODY", text: "Hello {{first_name}}, order {{order}} is here, {{first_name}}." }],
+      }),
+      {
+        body: "Hello {{first_name}}, order {{order}} is here, {{first_name}}.",
+        variables: 2,
+        names: ["first_name", "order"],
+      },
+    ],
+    [
+      "with a name in the text above",
+      headed({ format: "TEXT", text: "Hello {{first_name}}" }),
+      { header: { type: "text", text: "Hello {{first_name}}" } },
     ],
     ["with a video", headed({ format: "VIDEO" }), { header: { type: "video", link: null } }],
     ["with a document", headed({ format: "DOCUMENT" }), { header: { type: "document", link: null } }],
@@ -75,17 +117,45 @@ describe("a platform template", () => {
       { category: "authentication", body: "*{{1}}* is your verification code.", variables: 1 },
     ],
   ])("%s is parsed", (_, given, changes) => {
-    expect(readTemplate(given)).toEqual({ name: "order_update", content: { ...TEMPLATE, ...changes } });
+    const { name, content } = pulledOf(given);
+    const { platform, ...words } = content;
+    expect({ name, words }).toEqual({ name: "order_update", words: { ...TEMPLATE, ...changes } });
+    expect(platform).toMatchObject({ status: expect.stringMatching(/^[A-Z]+$/) });
+  });
+
+  test.each<[string, object, ChatButton]>([
+    [
+      "a link with a variable",
+      { type: "URL", text: "Track", url: "https://shop.example/{{1}}", example: ["https://shop.example/4711"] },
+      { type: "url", text: "Track", url: "https://shop.example/{{1}}" },
+    ],
+    [
+      "a code",
+      { type: "COPY_CODE", text: "Copy offer code", example: ["250FF"] },
+      { type: "copyCode", text: "Copy offer code" },
+    ],
+    ["a code without a label", { type: "COPY_CODE", example: "250FF" }, { type: "copyCode", text: "Copy offer code" }],
+    [
+      "a form",
+      { type: "FLOW", text: "Book", flow_id: "1", flow_action: "navigate", navigate_screen: "A" },
+      { type: "flow", text: "Book" },
+    ],
+    ["a catalogue", { type: "CATALOG", text: "View catalog" }, { type: "catalog", text: "View catalog" }],
+  ])("a button with %s is parsed", (_, given, button) => {
+    expect(readTemplate(buttoned(given))).toMatchObject({ content: { buttons: [button] } });
   });
 
   test.each<[string, object]>([
-    ["variables with names", listed({ components: [{ type: "BODY", text: "Hello {{first_name}}" }] })],
+    ["variables with names and numbers", listed({ components: [{ type: "BODY", text: "{{1}} {{first_name}}" }] })],
     ["variables with a gap", listed({ components: [{ type: "BODY", text: "Hello {{2}}" }] })],
     ["no body", listed({ components: [] })],
     ["a place above", headed({ format: "LOCATION" })],
     ["two variables above", headed({ format: "TEXT", text: "{{1}} {{2}}" })],
-    ["a variable in a button's address", buttoned({ type: "URL", text: "Track", url: "https://shop.example/{{1}}" })],
-    ["a button that opens a flow", buttoned({ type: "FLOW", text: "Start" })],
+    [
+      "a variable within a button's address",
+      buttoned({ type: "URL", text: "Track", url: "https://a.example/{{1}}/b" }),
+    ],
+    ["a button that calls in the app", buttoned({ type: "VOICE_CALL", text: "Call" })],
     ["cards", listed({}, { type: "CAROUSEL", cards: [] })],
     ["a category that is new", listed({ category: "POETRY" })],
     ["a status that is new", listed({ status: "DREAMT" })],
@@ -187,7 +257,7 @@ describe("the sync plan of an account", () => {
   test("a status webhook changes the status, if the language matches", () => {
     const records = [record("a"), record("b", {}, "learned")];
     const planned = (name: string, language: string, status: ChatTemplate["status"]) =>
-      planStatus(records, { name, language, status, businessAccountId: OURS });
+      planNews(records, { name, language, status, businessAccountId: OURS });
     expect(planned("a", "en_US", "paused")).toEqual(changed("a", { status: "paused" }));
     expect(planned("a", "en_US", "approved")).toBeNull();
     expect(planned("a", "fr", "paused")).toBeNull();
@@ -198,10 +268,17 @@ describe("the sync plan of an account", () => {
   test("a status webhook of another business account changes nothing", () => {
     const news = { name: "a", language: "en_US", status: "paused" } as const;
     const records = [record("a", owned())];
-    expect(planStatus(records, { ...news, businessAccountId: THEIRS })).toBeNull();
+    expect(planNews(records, { ...news, businessAccountId: THEIRS })).toBeNull();
     const paused = changed("a", owned({ status: "paused" }));
-    expect(planStatus(records, { ...news, businessAccountId: OURS })).toEqual(paused);
-    expect(planStatus(records, { ...news, businessAccountId: null })).toEqual(paused);
+    const known = { status: "APPROVED", reason: null, quality: "GREEN" };
+    const told = [record("a", owned({ platform: known }))];
+    const aboutIt = { name: "a", language: "en_US", businessAccountId: OURS };
+    expect(planNews(told, { ...aboutIt, platform: { quality: "RED" }, category: "marketing" })).toEqual(
+      changed("a", owned({ category: "marketing", platform: { ...known, quality: "RED" } })),
+    );
+    expect(planNews(told, { ...aboutIt, platform: { quality: "GREEN" } })).toBeNull();
+    expect(planNews(records, { ...news, businessAccountId: OURS })).toEqual(paused);
+    expect(planNews(records, { ...news, businessAccountId: null })).toEqual(paused);
   });
 });
 

@@ -4,6 +4,7 @@ import type { Carrier, Inbound } from "../../src/carriers/carrier.ts";
 import type { PlatformAnswer, PlatformWebhook } from "../../src/carriers/http-platform.ts";
 import { type WhatsappCarrierDeps, createWhatsappCarrier } from "../../src/carriers/whatsapp/carrier.ts";
 import { createLog } from "../../src/lib/log.ts";
+import type { InboundDetails } from "../../src/model/inbound.ts";
 import { idOf } from "../../src/lib/ids.ts";
 import type { Receipt } from "../../src/model/receipt.ts";
 import { callOf, signatureOf, signedCall } from "../support/fake-whatsapp.ts";
@@ -320,6 +321,38 @@ describe("an inbound message", () => {
     expect(new Set(inbound.map(({ id }) => id)).size).toBe(contents.length);
   }); // prettier-ignore
 
+  /** Each with the page of the platform that its webhook was checked against, below …/whatsapp/webhooks/reference/messages. */
+  test.each<[page: string, changes: object, details: InboundDetails]>([
+    ["text", { type: "text", text: { body: "Hi" } }, { kind: "text" }],
+    ["text", { type: "text", text: { body: "Hi" }, context: { forwarded: true } }, { kind: "text", forwarded: true }],
+    ["text", { type: "text", text: { body: "Hi" }, context: { frequently_forwarded: true } }, { kind: "text", forwarded: true }],
+    ["text", { type: "text", text: { body: "This?" }, context: { id: "wamid.x", referred_product: { catalog_id: "194", product_retailer_id: "sku-1" } } }, { kind: "text", product: { catalogId: "194", productId: "sku-1" } }],
+    ["text", { type: "text", text: { body: "Is it free?" }, referral: { source_url: "https://fb.me/3cr", source_id: "1202", source_type: "ad", body: "All plants", headline: "Autumn sale", media_type: "image", image_url: "https://scontent.example/a", ctwa_clid: "Aff" } }, { kind: "text", referral: { sourceType: "ad", sourceId: "1202", sourceUrl: "https://fb.me/3cr", headline: "Autumn sale", body: "All plants", mediaType: "image", mediaUrl: "https://scontent.example/a", clickId: "Aff" } }],
+    ["text", { type: "text", text: { body: "Hi" }, referral: { source_type: "post", media_type: "video", video_url: "https://scontent.example/v" } }, { kind: "text", referral: { sourceType: "post", mediaType: "video", mediaUrl: "https://scontent.example/v" } }],
+    ["image", { type: "image", image: media() }, { kind: "image" }],
+    ["audio", { type: "audio", audio: media({ voice: true }) }, { kind: "audio", voice: true }],
+    ["sticker", { type: "sticker", sticker: media() }, { kind: "sticker" }],
+    ["button", { type: "button", button: { payload: "yes-1", text: "Yes" } }, { kind: "button" }],
+    ["interactive", { type: "interactive", interactive: { type: "button_reply", button_reply: { id: "b1", title: "Now" } } }, { kind: "button_reply" }],
+    ["interactive", { type: "interactive", interactive: { type: "list_reply", list_reply: { id: "l1", title: "Tea", description: "hot" } } }, { kind: "list_reply", description: "hot" }],
+    ["interactive", { type: "interactive", interactive: { type: "nfm_reply", nfm_reply: { name: "flow", body: "Sent", response_json: '{"a":1}' } } }, { kind: "flow_reply", flow: { name: "flow", response: '{"a":1}' } }],
+    ["location", { type: "location", location: { latitude: 52.5, longitude: 13.4, name: "Shop", address: "Main St", url: "https://shop.example" } }, { kind: "location", place: { name: "Shop", address: "Main St", url: "https://shop.example" } }],
+    ["contacts", { type: "contacts", contacts: [{ name: { formatted_name: "Asha Rao" }, org: { company: "Shrub" }, phones: [{ phone: "+91 98765 43210", type: "HOME", wa_id: "919876543210" }], emails: [{ email: "asha@shrub.example" }] }] }, { kind: "contacts", contacts: [{ name: "Asha Rao", company: "Shrub", phones: [{ phone: "+91 98765 43210", type: "HOME", waId: "919876543210" }], emails: [{ email: "asha@shrub.example" }] }] }],
+    ["reaction", { type: "reaction", reaction: { message_id: "wamid.x", emoji: "👍" } }, { kind: "reaction", reaction: { emoji: "👍" } }],
+    ["order", { type: "order", order: { catalog_id: "194", product_items: [{ product_retailer_id: "sku-1", quantity: 2, item_price: 3.5, currency: "EUR" }] } }, { kind: "order", order: { catalogId: "194", items: [{ productId: "sku-1", quantity: 2, price: 3.5, currency: "EUR" }] } }],
+    ["unsupported", { type: "unsupported", errors: [{ code: 131051, title: "Unsupported message type" }] }, { kind: "unsupported", unsupported: { code: 131051, title: "Unsupported message type" } }],
+    ["unsupported", { type: "hologram", hologram: {} }, { kind: "unsupported" }],
+  ])("the details of the page %s are kept: %j", async (_, changes, details) => {
+    const [first] = await heard(changes);
+    expect(first?.details).toEqual(details);
+    expect(first?.origin).toEqual({ carrier: "1/wa", carrierMessageId: "wamid.in" });
+  }); // prettier-ignore
+
+  test("the details of a file with words are those of the file, once", async () => {
+    const inbound = await heard({ type: "image", image: media({ caption: "Look" }), context: { forwarded: true } });
+    expect(inbound.map(({ details }) => details)).toEqual([{ kind: "image", forwarded: true }, undefined]);
+  });
+
   test("an inbound message refers to the message it replies to, if known", async () => {
     const asked: string[] = [];
     const messageOf: WhatsappCarrierDeps["messageOf"] = async (id) => {
@@ -364,24 +397,33 @@ describe("an inbound message", () => {
 });
 
 describe("a template status webhook", () => {
-  const news = (event: string): object => ({
+  const about = (field: string, more: object): object => ({
     entry: [
       {
         id: "102290129340398",
         changes: [
           {
-            field: "message_template_status_update",
+            field,
             value: {
-              event,
               message_template_id: 1,
               message_template_name: "order_update",
               message_template_language: "en_US",
+              ...more,
             },
           },
         ],
       },
     ],
   });
+  const news = (event: string, more: object = {}): object =>
+    about("message_template_status_update", { event, reason: "NONE", ...more });
+  const toldOf = async (value: object): Promise<object[]> => {
+    const told: object[] = [];
+    const { tell } = await listening({ onTemplateStatus: async (given) => void told.push(given) });
+    expect((await tell(value)).status).toBe(200);
+    return told;
+  };
+  const NAMED = { name: "order_update", language: "en_US", businessAccountId: "102290129340398" };
 
   test.each([
     ["APPROVED", "approved"],
@@ -390,14 +432,40 @@ describe("a template status webhook", () => {
     ["REJECTED", "draft"],
     ["SOMETHING_NEW", null],
   ])("%s is reported as %s", async (event, expected) => {
-    const told: object[] = [];
-    const { tell } = await listening({ onTemplateStatus: async (given) => void told.push(given) });
-    expect((await tell(news(event))).status).toBe(200);
-    expect(told).toEqual(
-      expected === null
-        ? []
-        : [{ name: "order_update", language: "en_US", status: expected, businessAccountId: "102290129340398" }],
+    expect(await toldOf(news(event))).toEqual(
+      expected === null ? [] : [{ ...NAMED, status: expected, platform: { status: event, reason: null } }],
     );
+  });
+
+  test.each([
+    [{ reason: "INVALID_FORMAT" }, "INVALID_FORMAT: its placeholders or its format are wrong"],
+    [{ reason: "BRAND_NEW" }, "BRAND_NEW"],
+    [{ other_info: { title: "FIRST_PAUSE", description: "Low quality" } }, "FIRST_PAUSE: Low quality"],
+    [
+      { reason: "PROMOTIONAL", rejection_info: { reason: "It has an offer", recommendation: "Use marketing" } },
+      "PROMOTIONAL: it advertises in a category that may not: It has an offer: Use marketing",
+    ],
+    [{ reason: "constructor" }, "constructor"],
+  ])("a rejection with %j has the platform's reason", async (more, reason) => {
+    expect(await toldOf(news("REJECTED", more))).toMatchObject([{ platform: { status: "REJECTED", reason } }]);
+  });
+
+  test.each<[string, object, object[]]>([
+    [
+      "message_template_quality_update",
+      { previous_quality_score: "GREEN", new_quality_score: "RED" },
+      [{ ...NAMED, platform: { quality: "RED" } }],
+    ],
+    ["message_template_quality_update", { new_quality_score: "UNKNOWN" }, [{ ...NAMED, platform: { quality: null } }]],
+    [
+      "template_category_update",
+      { previous_category: "UTILITY", new_category: "MARKETING" },
+      [{ ...NAMED, category: "marketing" }],
+    ],
+    ["template_category_update", { new_category: "POETRY" }, []],
+    ["constructor", { new_category: "MARKETING" }, []],
+  ])("%s with %j is reported", async (field, more, expected) => {
+    expect(await toldOf(about(field, more))).toEqual(expected);
   });
 
   test("a template status webhook is repeated if it could not be stored, and ignored without a handler", async () => {

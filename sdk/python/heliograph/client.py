@@ -126,6 +126,11 @@ class Inbound(_Resource):
     def get(self, inbound_id: str) -> Answer:
         return self._transport.call("GET", f"/v1/inbound/{_segment('inbound_id', inbound_id)}")
 
+    def mark_read(self, inbound_id: str, typing: bool = False) -> Answer:
+        """Shows the user of the chat app that the message was read, and perhaps that an answer is being typed."""
+        path = f"/v1/inbound/{_segment('inbound_id', inbound_id)}/read"
+        return self._transport.call("POST", path, body={"typing": typing}, repeats="refused")
+
 
 class Events(_Resource):
     def page(self, **query: Any) -> Answer:

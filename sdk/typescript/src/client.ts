@@ -174,6 +174,11 @@ export class Inbound extends Resource {
   get(id: string, options?: CallOptions): Promise<InboundMessage> {
     return this.transport.get(`/v1/inbound/${segment("id", id)}`, {}, options);
   }
+
+  /** Shows the user of the chat app that the message was read, and perhaps that an answer is being typed. */
+  markRead(id: string, { typing = false }: { typing?: boolean } = {}, options?: CallOptions): Promise<InboundMessage> {
+    return this.transport.post(`/v1/inbound/${segment("id", id)}/read`, { typing }, "refused", options);
+  }
 }
 
 export class Events extends Resource {

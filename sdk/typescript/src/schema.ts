@@ -35,6 +35,7 @@ export type ErrorCode =
   | "METHOD_NOT_ALLOWED"
   | "NAME_TAKEN"
   | "NOT_CANCELLABLE"
+  | "NOT_MARKED"
   | "NOT_RESENDABLE"
   | "OTP_ALREADY_VERIFIED"
   | "OTP_ATTEMPTS_EXHAUSTED"
@@ -62,6 +63,7 @@ export type ErrorCode =
   | "STORAGE_UNAVAILABLE"
   | "TEMPLATE_KIND_MISMATCH"
   | "TEMPLATE_NOT_FOUND"
+  | "TEMPLATE_REFUSED"
   | "TEST_KEY_NOT_ALLOWED"
   | "TEXT_TEMPLATE_MISMATCH"
   | "TOO_MANY_AUDIENCES"
@@ -344,8 +346,19 @@ export interface ChatMessageStatus {
 }
 
 export interface ChatRequest {
-  /** `template`, or `text` for a reply within 24 hours of the recipient's last message. */
-  type: "template" | "text";
+  /** `template`; within 24 hours of the recipient's last message also `text`, `image`, `video`, `document`, `audio`, `sticker`, `location`, `contacts`, `interactive`, `reaction`. */
+  type:
+    | "template"
+    | "text"
+    | "image"
+    | "video"
+    | "document"
+    | "audio"
+    | "sticker"
+    | "location"
+    | "contacts"
+    | "interactive"
+    | "reaction";
   /** The business number, with country code and plus: `+<country code><number>`. */
   from: string;
   /** Groups messages, to be counted, paused and cancelled. */
@@ -364,8 +377,14 @@ export interface ChatRequest {
           | {
               /** The template's body. */
               body: {
-                /** One value per placeholder of the template, in order; empty if it has none. Never null. */
-                params: string[];
+                /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+                params?: string[] | undefined;
+                /** In place of `params` where the template's variables have names: each name with its value. */
+                values?:
+                  | {
+                      [name: string]: string;
+                    }
+                  | undefined;
               };
               /** The template's header; left out when it has none. */
               header?:
@@ -397,6 +416,29 @@ export interface ChatRequest {
                       | undefined;
                   }
                 | undefined;
+              /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+              buttons?:
+                | {
+                    /** Place of the button in the template, from 0. */
+                    index: number;
+                    /** Link: value of the variable at the end of its URL. */
+                    text?: string | undefined;
+                    /** Quick reply: comes back when it is tapped. */
+                    payload?: string | undefined;
+                    /** Copy-code button: the code that it copies. */
+                    code?: string | undefined;
+                    /** Form (a flow): comes back with its answers. */
+                    flowToken?: string | undefined;
+                    /** Form: data of its first screen, at most 5000 characters as JSON. */
+                    data?:
+                      | {
+                          [name: string]: unknown;
+                        }
+                      | undefined;
+                    /** Catalogue: product whose picture is shown. */
+                    productId?: string | undefined;
+                  }[]
+                | undefined;
             }
           | undefined;
       }[]
@@ -408,8 +450,14 @@ export interface ChatRequest {
     | {
         /** The template's body. */
         body: {
-          /** One value per placeholder of the template, in order; empty if it has none. Never null. */
-          params: string[];
+          /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+          params?: string[] | undefined;
+          /** In place of `params` where the template's variables have names: each name with its value. */
+          values?:
+            | {
+                [name: string]: string;
+              }
+            | undefined;
         };
         /** The template's header; left out when it has none. */
         header?:
@@ -441,6 +489,29 @@ export interface ChatRequest {
                 | undefined;
             }
           | undefined;
+        /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+        buttons?:
+          | {
+              /** Place of the button in the template, from 0. */
+              index: number;
+              /** Link: value of the variable at the end of its URL. */
+              text?: string | undefined;
+              /** Quick reply: comes back when it is tapped. */
+              payload?: string | undefined;
+              /** Copy-code button: the code that it copies. */
+              code?: string | undefined;
+              /** Form (a flow): comes back with its answers. */
+              flowToken?: string | undefined;
+              /** Form: data of its first screen, at most 5000 characters as JSON. */
+              data?:
+                | {
+                    [name: string]: unknown;
+                  }
+                | undefined;
+              /** Catalogue: product whose picture is shown. */
+              productId?: string | undefined;
+            }[]
+          | undefined;
       }
     | undefined;
   /** Required when type is text, and only then. */
@@ -448,6 +519,333 @@ export interface ChatRequest {
     | {
         /** The message. */
         body: string;
+        /** True to show a preview of the first link. */
+        preview_url?: boolean | undefined;
+      }
+    | undefined;
+  /** Required when type is image, and only then. */
+  image?:
+    | {
+        /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
+        link: string;
+        /** Text below the file. */
+        caption?: string | undefined;
+      }
+    | undefined;
+  /** Required when type is video, and only then. */
+  video?:
+    | {
+        /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
+        link: string;
+        /** Text below the file. */
+        caption?: string | undefined;
+      }
+    | undefined;
+  /** Required when type is document, and only then. */
+  document?:
+    | {
+        /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+        link: string;
+        /** Text below the file. */
+        caption?: string | undefined;
+        /** Name of the document on the phone. */
+        filename?: string | undefined;
+      }
+    | undefined;
+  /** Required when type is audio, and only then. */
+  audio?:
+    | {
+        /** URL (http or https) of the audio: aac, amr, mp3, m4a, mp4, ogg or opus of at most 16 MB. */
+        link: string;
+        /** True for a voice message, which the phone shows with a microphone. OGG with OPUS. */
+        voice?: boolean | undefined;
+      }
+    | undefined;
+  /** Required when type is sticker, and only then. */
+  sticker?:
+    | {
+        /** URL (http or https) of the sticker: webp of at most 500 KB. */
+        link: string;
+      }
+    | undefined;
+  /** Required when type is location, and only then. */
+  location?:
+    | {
+        /** Latitude in degrees. */
+        latitude: number;
+        /** Longitude in degrees. */
+        longitude: number;
+        /** Name of the place. */
+        name?: string | undefined;
+        /** Address of the place. */
+        address?: string | undefined;
+      }
+    | undefined;
+  /** Required when type is contacts, and only then. */
+  contacts?:
+    | {
+        /** The name: formatted_name and at least one other part. */
+        name: {
+          /** The whole name. */
+          formatted_name: string;
+          /** First name. */
+          first_name?: string | undefined;
+          /** Last name. */
+          last_name?: string | undefined;
+          /** Middle name. */
+          middle_name?: string | undefined;
+          /** Suffix of the name. */
+          suffix?: string | undefined;
+          /** Prefix of the name. */
+          prefix?: string | undefined;
+        };
+        /** Year, month and day. */
+        birthday?: string | undefined;
+        /** Phone numbers. */
+        phones?:
+          | {
+              /** The number as the phone shows it. */
+              phone?: string | undefined;
+              /** Such as CELL, HOME or WORK. */
+              type?: string | undefined;
+              /** The number on the platform, so that the phone offers a chat. */
+              wa_id?: string | undefined;
+            }[]
+          | undefined;
+        /** E-mails. */
+        emails?:
+          | {
+              /** Address. */
+              email?: string | undefined;
+              /** Such as HOME or WORK. */
+              type?: string | undefined;
+            }[]
+          | undefined;
+        /** Web pages. */
+        urls?:
+          | {
+              /** URL. */
+              url?: string | undefined;
+              /** Such as HOME or WORK. */
+              type?: string | undefined;
+            }[]
+          | undefined;
+        /** Addresses. */
+        addresses?:
+          | {
+              /** Street and number. */
+              street?: string | undefined;
+              /** City. */
+              city?: string | undefined;
+              /** State. */
+              state?: string | undefined;
+              /** Postal code. */
+              zip?: string | undefined;
+              /** Country. */
+              country?: string | undefined;
+              /** Two letters of the country. */
+              country_code?: string | undefined;
+              /** Such as HOME or WORK. */
+              type?: string | undefined;
+            }[]
+          | undefined;
+        /** Employer. */
+        org?:
+          | {
+              /** Company. */
+              company?: string | undefined;
+              /** Department. */
+              department?: string | undefined;
+              /** Position. */
+              title?: string | undefined;
+            }
+          | undefined;
+      }[]
+    | undefined;
+  /** Required when type is reaction, and only then. */
+  reaction?:
+    | {
+        /** A `messageId` of a message to this recipient, an `id` of `GET /v1/inbound`, or the platform's own id. */
+        message_id: string;
+        /** One emoji; empty to take the reaction back. */
+        emoji: string;
+      }
+    | undefined;
+  /** Required when type is interactive, and only then. */
+  interactive?:
+    | {
+        /** button, list or cta_url. */
+        type: "button";
+        /** Above the text. */
+        header?:
+          | {
+              /** Type of the header. */
+              type: "text" | "image" | "video" | "document";
+              /** Required when the header's type is text. */
+              text?: string | undefined;
+              /** Required when the header's type is image. */
+              image?:
+                | {
+                    /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
+                    link: string;
+                  }
+                | undefined;
+              /** Required when the header's type is video. */
+              video?:
+                | {
+                    /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
+                    link: string;
+                  }
+                | undefined;
+              /** Required when the header's type is document. */
+              document?:
+                | {
+                    /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                    link: string;
+                    /** Name of the document on the phone. */
+                    filename?: string | undefined;
+                  }
+                | undefined;
+            }
+          | undefined;
+        /** The text. */
+        body: {
+          /** The text. */
+          text: string;
+        };
+        /** Below the text. */
+        footer?:
+          | {
+              /** The footer. */
+              text: string;
+            }
+          | undefined;
+        /** The buttons. */
+        action: {
+          /** 1 to 3 reply buttons. */
+          buttons: {
+            /** Always reply. */
+            type: "reply";
+            /** The button. */
+            reply: {
+              /** Comes back when the button is tapped. */
+              id: string;
+              /** Label. */
+              title: string;
+            };
+          }[];
+        };
+      }
+    | {
+        /** button, list or cta_url. */
+        type: "list";
+        /** Above the text. */
+        header?:
+          | {
+              /** Always text. */
+              type: "text";
+              /** Required when the header's type is text. */
+              text?: string | undefined;
+            }
+          | undefined;
+        /** The text. */
+        body: {
+          /** The text. */
+          text: string;
+        };
+        /** Below the text. */
+        footer?:
+          | {
+              /** The footer. */
+              text: string;
+            }
+          | undefined;
+        /** The list. */
+        action: {
+          /** Label of the button that opens the list. */
+          button: string;
+          /** Sections of the list. */
+          sections: {
+            /** Heading; required if there are several sections. */
+            title?: string | undefined;
+            /** Rows; at most 10 in all sections together. */
+            rows: {
+              /** Comes back when the row is chosen. */
+              id: string;
+              /** Label. */
+              title: string;
+              /** Below the label. */
+              description?: string | undefined;
+            }[];
+          }[];
+        };
+      }
+    | {
+        /** button, list or cta_url. */
+        type: "cta_url";
+        /** Above the text. */
+        header?:
+          | {
+              /** Type of the header. */
+              type: "text" | "image" | "video" | "document";
+              /** Required when the header's type is text. */
+              text?: string | undefined;
+              /** Required when the header's type is image. */
+              image?:
+                | {
+                    /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
+                    link: string;
+                  }
+                | undefined;
+              /** Required when the header's type is video. */
+              video?:
+                | {
+                    /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
+                    link: string;
+                  }
+                | undefined;
+              /** Required when the header's type is document. */
+              document?:
+                | {
+                    /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                    link: string;
+                    /** Name of the document on the phone. */
+                    filename?: string | undefined;
+                  }
+                | undefined;
+            }
+          | undefined;
+        /** The text. */
+        body: {
+          /** The text. */
+          text: string;
+        };
+        /** Below the text. */
+        footer?:
+          | {
+              /** The footer. */
+              text: string;
+            }
+          | undefined;
+        /** The button. */
+        action: {
+          /** Always cta_url. */
+          name: "cta_url";
+          /** The button. */
+          parameters: {
+            /** Label of the button. */
+            display_text: string;
+            /** URL that the button opens. */
+            url: string;
+          };
+        };
+      }
+    | undefined;
+  /** The message that this one replies to; the phone quotes it. For session messages to one recipient. */
+  context?:
+    | {
+        /** A `messageId` of a message to this recipient, an `id` of `GET /v1/inbound`, or the platform's own id. */
+        message_id: string;
       }
     | undefined;
 }
@@ -519,6 +917,7 @@ export interface ChatUserMessage {
           longitude: number;
         }
       | undefined;
+    details?: InboundDetails | undefined;
   };
 }
 
@@ -566,6 +965,127 @@ export interface Event {
   payload: {
     [name: string]: unknown;
   };
+}
+
+/** Chat app: kind of the message and what the platform reports besides its content. */
+export interface InboundDetails {
+  /** text, image, video, document, audio, sticker, location, contacts, button, button_reply, list_reply, flow_reply, reaction, order, unsupported. */
+  kind: string;
+  /** Description of the chosen row of a list. */
+  description?: string | undefined;
+  /** True for an audio that was recorded in the app. */
+  voice?: boolean | undefined;
+  /** True for a forwarded message. */
+  forwarded?: boolean | undefined;
+  /** Place of a shared location. */
+  place?:
+    | {
+        /** Name. */
+        name?: string | undefined;
+        /** Address. */
+        address?: string | undefined;
+        /** URL. */
+        url?: string | undefined;
+      }
+    | undefined;
+  /** Shared contacts; `text` has them as lines. */
+  contacts?:
+    | {
+        /** Whole name. */
+        name?: string | undefined;
+        /** Phone numbers. */
+        phones: {
+          /** Number as the phone shows it. */
+          phone: string;
+          /** Such as CELL. */
+          type?: string | undefined;
+          /** Number on the platform. */
+          waId?: string | undefined;
+        }[];
+        /** E-mail addresses. */
+        emails: {
+          /** Address. */
+          email: string;
+          /** Such as WORK. */
+          type?: string | undefined;
+        }[];
+        /** Company. */
+        company?: string | undefined;
+      }[]
+    | undefined;
+  /** Reaction to the message `messageId`; `text` has the emoji too. */
+  reaction?:
+    | {
+        /** Emoji. */
+        emoji: string;
+      }
+    | undefined;
+  /** Order; `text` has it as lines. */
+  order?:
+    | {
+        /** Catalogue. */
+        catalogId?: string | undefined;
+        /** Products. */
+        items: {
+          /** ID of the product at the retailer. */
+          productId: string;
+          /** Quantity. */
+          quantity: number;
+          /** Price of one. */
+          price?: number | undefined;
+          /** Currency. */
+          currency?: string | undefined;
+        }[];
+      }
+    | undefined;
+  /** Product that the user asks about. */
+  product?:
+    | {
+        /** Catalogue. */
+        catalogId?: string | undefined;
+        /** ID of the product at the retailer. */
+        productId?: string | undefined;
+      }
+    | undefined;
+  /** Answers to a form. */
+  flow?:
+    | {
+        /** Name. */
+        name?: string | undefined;
+        /** Answers as JSON. */
+        response: string;
+      }
+    | undefined;
+  /** Advertisement or post from which the user started the conversation. */
+  referral?:
+    | {
+        /** ad or post. */
+        sourceType?: string | undefined;
+        /** ID of the advertisement or post. */
+        sourceId?: string | undefined;
+        /** URL of the advertisement or post. */
+        sourceUrl?: string | undefined;
+        /** Headline. */
+        headline?: string | undefined;
+        /** Text. */
+        body?: string | undefined;
+        /** image or video. */
+        mediaType?: string | undefined;
+        /** URL of the image or video. */
+        mediaUrl?: string | undefined;
+        /** ID of the click, for the platform's conversion API. */
+        clickId?: string | undefined;
+      }
+    | undefined;
+  /** Why the platform does not show the message. */
+  unsupported?:
+    | {
+        /** Code of the platform. */
+        code?: number | undefined;
+        /** Reason in the platform's words. */
+        title?: string | undefined;
+      }
+    | undefined;
 }
 
 export interface InboundMessage {
@@ -625,10 +1145,14 @@ export interface InboundMessage {
     /** Longitude in degrees. */
     longitude: number;
   } | null;
+  /** Chat app: kind of the message and what the platform reports besides its content. Otherwise null. */
+  details: InboundDetails | null;
   /** ID of the message that it replies to; null if unknown. */
   messageId: string | null;
   /** Epoch milliseconds. */
   receivedAt: number;
+  /** Time when the account marked it as read; null if it did not. */
+  readAt: number | null;
 }
 
 export interface ListAudiencesQuery {
@@ -727,6 +1251,14 @@ export interface Message {
   dataCoding: number | null;
   /** User data header of the request, in hexadecimal. Null if it had none. */
   udh: string | null;
+  /** Chat app: content of a session message that is no text, as in the request: its `type` and the field of that name. */
+  session?:
+    | {
+        [name: string]: unknown;
+      }
+    | undefined;
+  /** Chat app: message that it replies to or reacts to, as the request named it. */
+  about?: string | undefined;
   /** The time for which texts are kept is over, or it was a one-time password. */
   erased: boolean;
   /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */
@@ -799,8 +1331,14 @@ export interface MessageRequest {
           | {
               /** The template's body. */
               body: {
-                /** One value per placeholder of the template, in order; empty if it has none. Never null. */
-                params: string[];
+                /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+                params?: string[] | undefined;
+                /** In place of `params` where the template's variables have names: each name with its value. */
+                values?:
+                  | {
+                      [name: string]: string;
+                    }
+                  | undefined;
               };
               /** The template's header; left out when it has none. */
               header?:
@@ -831,6 +1369,29 @@ export interface MessageRequest {
                         }
                       | undefined;
                   }
+                | undefined;
+              /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+              buttons?:
+                | {
+                    /** Place of the button in the template, from 0. */
+                    index: number;
+                    /** Link: value of the variable at the end of its URL. */
+                    text?: string | undefined;
+                    /** Quick reply: comes back when it is tapped. */
+                    payload?: string | undefined;
+                    /** Copy-code button: the code that it copies. */
+                    code?: string | undefined;
+                    /** Form (a flow): comes back with its answers. */
+                    flowToken?: string | undefined;
+                    /** Form: data of its first screen, at most 5000 characters as JSON. */
+                    data?:
+                      | {
+                          [name: string]: unknown;
+                        }
+                      | undefined;
+                    /** Catalogue: product whose picture is shown. */
+                    productId?: string | undefined;
+                  }[]
                 | undefined;
             }
           | undefined;
@@ -873,6 +1434,14 @@ export interface MessageWithTimeline {
   dataCoding: number | null;
   /** User data header of the request, in hexadecimal. Null if it had none. */
   udh: string | null;
+  /** Chat app: content of a session message that is no text, as in the request: its `type` and the field of that name. */
+  session?:
+    | {
+        [name: string]: unknown;
+      }
+    | undefined;
+  /** Chat app: message that it replies to or reacts to, as the request named it. */
+  about?: string | undefined;
   /** The time for which texts are kept is over, or it was a one-time password. */
   erased: boolean;
   /** The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text. */
@@ -1105,6 +1674,7 @@ export interface RcsUserMessage {
           longitude: number;
         }
       | undefined;
+    details?: InboundDetails | undefined;
   };
 }
 
@@ -1411,6 +1981,7 @@ export interface SmsUserMessage {
           longitude: number;
         }
       | undefined;
+    details?: InboundDetails | undefined;
   };
 }
 

@@ -21,7 +21,7 @@ import type { Chaos, PhoneMessage } from "../../model/phone.ts";
 import type { Receipt } from "../../model/receipt.ts";
 import type { PhoneStore } from "../../store/phones.ts";
 import { isAway } from "../../store/store.ts";
-import type { Carrier, Inbound, OnInbound, OnReceipt, Outcome } from "../carrier.ts";
+import type { Carrier, Inbound, MarkOutcome, OnInbound, OnReceipt, Outcome } from "../carrier.ts";
 import { outcomeOf, readReceiptAfter, type ScriptedReceipt } from "./scripted-outcome.ts";
 
 const CHANNEL_NAMES: Record<Channel, string> = {
@@ -96,6 +96,7 @@ export class SimulatorCarrier implements Carrier {
       messagesPerSecond,
       isUp: () => !this.#deps.chaosOf(accountId, name).down,
       submit: (message) => this.#submit(message, name),
+      markRead: () => this.markRead(),
       start: () => Promise.resolve(),
       stop: () => Promise.resolve(),
     };
@@ -113,9 +114,15 @@ export class SimulatorCarrier implements Carrier {
   /** Sends a message from a phone; resolves once it is committed. */
   async reply(sent: Omit<Inbound, "id" | "at">): Promise<InboundMessage> {
     const at = this.#deps.clock.now();
-    const inbound = { ...sent, id: newId(at), at };
+    const id = newId(at);
+    const inbound = { ...sent, id, at, origin: { carrier: this.name, carrierMessageId: id } };
     await this.#onInbound?.(inbound);
     return inbound;
+  }
+
+  /** Phones show the time of the mark. */
+  markRead(): Promise<MarkOutcome> {
+    return Promise.resolve({ kind: "marked" });
   }
 
   /** Marks a message as read; resolves with the time once the receipt is committed. */

@@ -1,6 +1,7 @@
-import type { ChatButton } from "../../model/chatapp.ts";
-import type { InboundContent } from "../../model/inbound.ts";
-import { isRcs, type MessageContent } from "../../model/message.ts";
+import type { Interactive } from "../../model/chat-session.ts";
+import type { FilledButton } from "../../model/chatapp.ts";
+import type { InboundContent, InboundDetails } from "../../model/inbound.ts";
+import { isRcs, isSessionContent, type MessageContent } from "../../model/message.ts";
 import { suggestionResponse, type Suggestion } from "../../model/rcs.ts";
 
 /** A button or suggestion on the screen. */
@@ -13,6 +14,8 @@ interface Tappable {
   card: number | null;
   /** Inbound message that the tap causes. */
   sent: Extract<InboundContent, { kind: "suggestion" }>;
+  /** Facts that the chat app's platform reports besides. */
+  details?: InboundDetails;
 }
 
 /** Criteria; absent ones match all. */
@@ -30,8 +33,31 @@ export function tappables(content: MessageContent): Tappable[] {
     );
     return [...onCards, ...content.suggestions.map((suggestion) => ofSuggestion(suggestion, null))];
   }
-  return "buttons" in content ? content.buttons.map(ofButton) : [];
+  if (isSessionContent(content)) return content.part?.type === "interactive" ? choicesOf(content.part.interactive) : [];
+  return "buttons" in content ? content.buttons.flatMap(ofButton) : [];
 }
+
+/** Reply buttons, the rows of a list, or the link of a chat-app session message. */
+function choicesOf({ type, action }: Interactive): Tappable[] {
+  if (type === "button")
+    return action.buttons.map(({ reply: { id, title } }) => ofChoice(title, id, { kind: "button_reply" }));
+  if (type === "list")
+    return action.sections.flatMap(({ rows }) =>
+      rows.map(({ id, title, description }) =>
+        ofChoice(title, id, { kind: "list_reply", ...(description !== undefined && { description }) }),
+      ),
+    );
+  const { display_text: text, url: data } = action.parameters;
+  return [{ text, data, card: null, sent: { kind: "suggestion", plainText: text, data, type: "ACTION" } }];
+}
+
+const ofChoice = (text: string, data: string, details: InboundDetails): Tappable => ({
+  text,
+  data,
+  card: null,
+  sent: { kind: "suggestion", plainText: text, data, type: "REPLY" },
+  details,
+});
 
 function ofSuggestion(suggestion: Suggestion, card: number | null): Tappable {
   const { plainText, postBack, type } = suggestionResponse(suggestion);
@@ -39,17 +65,22 @@ function ofSuggestion(suggestion: Suggestion, card: number | null): Tappable {
   return { text, data, card, sent: { kind: "suggestion", plainText, data: postBack.data, type } };
 }
 
-function ofButton(button: ChatButton): Tappable {
+/** A code is copied, and a form or a catalogue opens in the app: such a tap sends nothing. */
+function ofButton(button: FilledButton): Tappable[] {
   const { text } = button;
+  if (button.type === "copyCode" || button.type === "flow" || button.type === "catalog") return [];
   const { data, type } = behind(button);
-  return { text, data, card: null, sent: { kind: "suggestion", plainText: text, data, type } };
+  const sent = { kind: "suggestion", plainText: text, data, type } as const;
+  return [{ text, data, card: null, sent, ...(type === "REPLY" && { details: { kind: "button" } }) }];
 }
 
-/** Chat-app buttons have no postback data. */
-function behind(button: ChatButton): Pick<Tappable["sent"], "data" | "type"> {
+/** A quick reply without a payload sends its label. */
+function behind(
+  button: Exclude<FilledButton, { type: "copyCode" | "flow" | "catalog" }>,
+): Pick<Tappable["sent"], "data" | "type"> {
   if (button.type === "url") return { data: button.url, type: "ACTION" };
   if (button.type === "call") return { data: button.number, type: "DIALER" };
-  return { data: button.text, type: "REPLY" };
+  return { data: button.value ?? button.text, type: "REPLY" };
 }
 
 /** Elements that match, without duplicates: cards often repeat their buttons. */

@@ -1,6 +1,13 @@
-import type { PulledTemplates, ChatTemplate, TemplateNews } from "../../model/chatapp.ts";
+import type {
+  ChatTemplate,
+  PulledTemplates,
+  SubmittedTemplate,
+  TemplateNews,
+  TemplateSubmission,
+} from "../../model/chatapp.ts";
+import type { InboundMessage } from "../../model/inbound.ts";
 import type { Message, MessageRef } from "../../model/message.ts";
-import type { Carrier, OnReceipt, MaySend, Outcome } from "../carrier.ts";
+import type { Carrier, MarkOutcome, OnReceipt, MaySend, Outcome } from "../carrier.ts";
 import { HttpCarrierBase } from "../http-carrier-base.ts";
 import { exchangeHttp } from "../http-exchange.ts";
 import type { PlatformAnswer, PlatformWebhook, PlatformDeps } from "../http-platform.ts";
@@ -8,9 +15,11 @@ import { meaningOf, type ErrorClass } from "./error-codes.ts";
 import { BlockedNumbers } from "./blocked-numbers.ts";
 import { classifyWhatsappResponse } from "./classify-response.ts";
 import { Pairs } from "./pairs.ts";
+import { markRead, readMarkOf } from "./mark-read.ts";
 import { pullTemplates } from "./pull-templates.ts";
 import { answerHandshake, isSigned } from "./verify-signature.ts";
 import { parseWhatsappWebhook, type WhatsappEvent, type WhatsappInbound } from "./receive.ts";
+import { submitTemplate } from "./submit-template.ts";
 import { requestOf, type WhatsappRequest } from "./submit.ts";
 import { hide, messagesUrl, appSecretProof } from "./api-urls.ts";
 import type { WhatsappSecrets, WhatsappSettings } from "../../model/whatsapp-connection.ts";
@@ -97,11 +106,22 @@ class WhatsappCarrier extends HttpCarrierBase {
     };
     const verdict = classifyWhatsappResponse(classifyDeps, response);
     if (verdict.outcome.kind === "taken") this.#pairs.taken(pair);
-    const what = request.type === "template" ? `template=${request.template.name}` : "text";
+    const what = request.type === "template" ? `template=${request.template.name}` : request.type;
     const requestText = `POST ${new URL(url).pathname} to=${"*".repeat(8)}${recipient.slice(-4)} from=${sender} ${what}`;
     const status = response.kind === "answered" ? `HTTP ${response.status} ` : "";
     const exchangeText = `${requestText} -> ${status}${describeOutcome(verdict.outcome, verdict.code)}`;
     return { ...verdict, outcome: { ...verdict.outcome, exchange: exchangeText } };
+  }
+
+  async markRead({ origin, to }: InboundMessage, { typing }: { typing: boolean }): Promise<MarkOutcome> {
+    const { settings, phoneNumberOf } = this.#deps;
+    const url = messagesUrl(settings, phoneNumberOf(to) ?? settings.phoneNumberId);
+    if (!origin || url === null) return { kind: "failed", description: NO_PHONE_NUMBER_ID.description };
+    return markRead(this.#deps, url, readMarkOf(origin.carrierMessageId, typing));
+  }
+
+  submitTemplate(name: string, content: ChatTemplate, submission: TemplateSubmission): Promise<SubmittedTemplate> {
+    return submitTemplate(this.#deps, name, content, submission);
   }
 
   templates(): Promise<PulledTemplates> {

@@ -19,7 +19,7 @@ const PAGES = [50, 10, 1] as const;
 const LIST_SECONDS = 60;
 /** The platform allows 6,000 templates; a longer list is an error. */
 const TEMPLATES_MAX = 10_000;
-const FIELDS = "name,language,status,category,components";
+const FIELDS = "id,name,language,status,category,components,rejected_reason,quality_score";
 
 /** Lists the templates of the business account, page by page. */
 export async function pullTemplates(deps: PullTemplatesDeps): Promise<PulledTemplates> {

@@ -55,6 +55,7 @@ function replyOf(title: unknown, data: unknown): readonly InboundContent[] {
 
 function interactiveOf(part: Fields): readonly InboundContent[] {
   const reply = fieldsOf(part[stringOf(part["type"]) ?? ""]);
+  if (part["type"] === "nfm_reply") return replyOf(reply["body"], reply["name"]);
   return replyOf(reply["title"], reply["id"]);
 }
 

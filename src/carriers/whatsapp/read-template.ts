@@ -8,9 +8,11 @@ import {
   type PulledTemplate,
   type UnreadTemplate,
 } from "../../model/chatapp.ts";
+import { readButtonUrl } from "../../model/button-url.ts";
 import { readNumber } from "../../model/number.ts";
+import { namesIn } from "../../model/template-names.ts";
 import { fieldsOf, listOf, stringOf } from "./read-json.ts";
-import { readStatus } from "./template-status.ts";
+import { describeReason, readQuality, readStatus } from "./template-status.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -39,9 +41,11 @@ export function readTemplate(listed: unknown): PulledTemplate | UnreadTemplate {
 function contentOf(fields: Fields, language: string): ChatTemplate {
   const written = stringOf(fields["category"])?.toLowerCase();
   const category = CHAT_CATEGORIES.find((each) => each === written);
-  const status = readStatus(stringOf(fields["status"]));
+  const word = stringOf(fields["status"]);
+  const id = stringOf(fields["id"]);
+  const status = readStatus(word);
   if (category === undefined) throw new Unreadable("its category is not known here");
-  if (status === null) throw new Unreadable("its status is not known here");
+  if (word === null || status === null) throw new Unreadable("its status is not known here");
   const parts = new Map(
     listOf(fields["components"]).map((part) => [stringOf(fieldsOf(part)["type"])?.toUpperCase() ?? "", fieldsOf(part)]),
   );
@@ -55,21 +59,35 @@ function contentOf(fields: Fields, language: string): ChatTemplate {
     language,
     category,
     status,
+    platform: {
+      ...(id !== null && { id }),
+      status: word,
+      reason: describeReason(stringOf(fields["rejected_reason"])),
+      quality: readQuality(stringOf(fieldsOf(fields["quality_score"])["score"])),
+    },
     header: header ? headerOf(header) : null,
     body,
-    variables: variablesIn(body),
+    ...bodyVariables(body),
     footer: stringOf(parts.get("FOOTER")?.["text"]),
     // The copy-code button is created with each message.
     buttons: category === "authentication" ? [] : listOf(parts.get("BUTTONS")?.["buttons"]).map(buttonOf),
   };
 }
 
+/** Variables have names or numbers, never both. */
+function bodyVariables(body: string): Pick<ChatTemplate, "variables" | "names"> {
+  const names = namesIn(body);
+  if (names.length === 0) return { variables: variablesIn(body) };
+  if (NUMBER.test(body)) throw new Unreadable("its variables have both names and numbers");
+  if (names.length > VARIABLES_MAX) throw new Unreadable(`it has more than ${VARIABLES_MAX} variables`);
+  return { variables: names.length, names };
+}
+
 const NUMBERED = /\{\{(\d+)\}\}/g;
-const NAMED = /\{\{\s*[A-Za-z_]\w*\s*\}\}/;
+const NUMBER = /\{\{\d+\}\}/;
 const VARIABLES_MAX = 50;
 
 function variablesIn(text: string): number {
-  if (NAMED.test(text)) throw new Unreadable("its variables have names, and requests bring values by their order");
   const numbers = new Set([...text.matchAll(NUMBERED)].map((match) => Number(match[1])));
   const isWhole = [...numbers].every((each) => each >= 1 && each <= numbers.size);
   if (!isWhole || numbers.size > VARIABLES_MAX) throw new Unreadable("its variables are not numbered from {{1}} on");
@@ -84,9 +102,16 @@ function headerOf(header: Fields): ChatTemplateHeader {
   const text = stringOf(header["text"]);
   if (format !== "TEXT" || text === null || text.length > HEADER_TEXT_MAX)
     throw new Unreadable(`its header is of the type ${format || "unknown"}, which requests cannot bring`);
-  if (variablesIn(text) > 1) throw new Unreadable("its header has more than one variable");
+  if (variablesIn(text) + namesIn(text).length > 1) throw new Unreadable("its header has more than one variable");
   return { type: "text", text };
 }
+
+/** Their label is the platform's if the list has none. */
+const OTHER_BUTTONS: Readonly<Record<string, ChatButton>> = {
+  COPY_CODE: { type: "copyCode", text: "Copy offer code" },
+  FLOW: { type: "flow", text: "Open" },
+  CATALOG: { type: "catalog", text: "View catalog" },
+};
 
 function buttonOf(button: unknown): ChatButton {
   const fields = fieldsOf(button);
@@ -97,9 +122,11 @@ function buttonOf(button: unknown): ChatButton {
   if (text !== null && type === "QUICK_REPLY") return { type: "reply", text };
   if (text !== null && type === "PHONE_NUMBER" && number !== null) return { type: "call", text, number: `+${number}` };
   if (text !== null && type === "URL" && url !== null) {
-    if (variablesIn(url) > 0)
-      throw new Unreadable("the address of a button has a variable, and requests have no value for it");
-    if (/^https?:\/\//i.test(url) && URL.canParse(url)) return { type: "url", text, url: new URL(url).href };
+    const address = readButtonUrl(url);
+    if (address !== null) return { type: "url", text, url: address };
+    if (variablesIn(url) > 0) throw new Unreadable("the address of a button has a variable before its end");
   }
+  const other = Object.hasOwn(OTHER_BUTTONS, type) ? OTHER_BUTTONS[type] : undefined;
+  if (other) return { ...other, text: text ?? other.text };
   throw new Unreadable(`it has a button of the type ${type || "unknown"}, which requests cannot bring`);
 }

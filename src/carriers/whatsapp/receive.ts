@@ -1,5 +1,5 @@
 import { idOf } from "../../lib/ids.ts";
-import type { TemplateNews } from "../../model/chatapp.ts";
+import { CHAT_CATEGORIES, type TemplateNews } from "../../model/chatapp.ts";
 import { parseMessageId, type MessageRef } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import type { Receipt, ReceiptState } from "../../model/receipt.ts";
@@ -7,8 +7,9 @@ import type { WhatsappSettings } from "../../model/whatsapp-connection.ts";
 import type { Inbound } from "../carrier.ts";
 import { meaningOf } from "./error-codes.ts";
 import { fieldsOf, jsonOf, listOf, wholeOf, stringOf } from "./read-json.ts";
+import { detailsOf } from "./read-details.ts";
 import { contentsOf } from "./read-message.ts";
-import { readStatus } from "./template-status.ts";
+import { describeReason, readQuality, readStatus } from "./template-status.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -65,8 +66,12 @@ export function parseWhatsappWebhook(deps: ReceiveDeps, text: string): WhatsappE
     if (field === "messages") readMessages(deps, fieldsOf(value), event);
     if (field === "user_preferences") readPreferences(deps, fieldsOf(value), event);
     // One webhook URL may serve several business accounts; the entry names the account.
-    if (field === "message_template_status_update")
-      readTemplate(fieldsOf(value), entryId ?? deps.settings.businessAccountId, event);
+    const about = typeof field === "string" && Object.hasOwn(TEMPLATE_FIELDS, field) ? TEMPLATE_FIELDS[field] : null;
+    const news = about?.(fieldsOf(value));
+    const { message_template_name: written, message_template_language: tag } = fieldsOf(value);
+    const [name, language] = [stringOf(written), stringOf(tag)];
+    if (news && name !== null && language !== null)
+      event.templates.push({ name, language, businessAccountId: entryId ?? deps.settings.businessAccountId, ...news });
   }
   return event;
 }
@@ -115,7 +120,7 @@ function timeOf(written: unknown, now: number): number | null {
 }
 
 function readMessage(
-  { accountId, settings, now }: ReceiveDeps,
+  { carrier, accountId, settings, now }: ReceiveDeps,
   message: Fields,
   { from, to }: Pick<Inbound, "from" | "to">,
   event: Mutable<WhatsappEvent>,
@@ -128,6 +133,7 @@ function readMessage(
   }
   const answersId =
     stringOf(fieldsOf(message["context"])["id"]) ?? stringOf(fieldsOf(message["reaction"])["message_id"]);
+  const details = detailsOf(message);
   for (const [place, content] of contentsOf(message, settings).entries()) {
     const inbound: Inbound = {
       accountId,
@@ -138,6 +144,8 @@ function readMessage(
       content,
       answers: null,
       at,
+      ...(place === 0 && { details }),
+      origin: { carrier, carrierMessageId: id },
     };
     event.inbound.push({ inbound, answersId });
   }
@@ -186,10 +194,25 @@ function failureOf(status: Fields): Pick<Receipt, "errorCode" | "description"> {
   return code === null ? UNEXPLAINED : { errorCode: String(code), description: meaningOf(code).description };
 }
 
-function readTemplate(value: Fields, businessAccountId: string | null, event: Mutable<WhatsappEvent>): void {
-  const name = stringOf(value["message_template_name"]);
-  const language = stringOf(value["message_template_language"]);
-  const status = readStatus(stringOf(value["event"]));
-  if (name !== null && language !== null && status !== null)
-    event.templates.push({ name, language, status, businessAccountId });
-}
+type News = Pick<TemplateNews, "status" | "category" | "platform">;
+
+/** Webhook fields about templates. Each reader returns null for what it does not know. */
+const TEMPLATE_FIELDS: Readonly<Record<string, (value: Fields) => News | null>> = {
+  message_template_status_update(value) {
+    const word = stringOf(value["event"]);
+    const status = readStatus(word);
+    if (word === null || status === null) return null;
+    const { title, description } = fieldsOf(value["other_info"]);
+    const { reason, recommendation } = fieldsOf(value["rejection_info"]);
+    const details = [title, description, reason, recommendation].map(stringOf);
+    return { status, platform: { status: word, reason: describeReason(stringOf(value["reason"]), details) } };
+  },
+  message_template_quality_update: (value) => ({
+    platform: { quality: readQuality(stringOf(value["new_quality_score"])) },
+  }),
+  template_category_update(value) {
+    const written = stringOf(value["new_category"])?.toLowerCase();
+    const category = CHAT_CATEGORIES.find((each) => each === written);
+    return category === undefined ? null : { category };
+  },
+};

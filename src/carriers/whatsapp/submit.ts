@@ -1,4 +1,14 @@
-import type { ChatContent, ChatHeader, ChatMedia, ChatTemplate } from "../../model/chatapp.ts";
+import type { SessionPart } from "../../model/chat-session.ts";
+import type {
+  ButtonValue,
+  ChatButton,
+  ChatContent,
+  ChatHeader,
+  ChatMedia,
+  ChatSessionContent,
+  ChatTemplate,
+} from "../../model/chatapp.ts";
+import { namesIn } from "../../model/template-names.ts";
 import { messageIdOf, type Message, type MessageContent } from "../../model/message.ts";
 
 /** Request body for one message. Unused fields are omitted, because the platform refuses them. */
@@ -8,7 +18,14 @@ export type WhatsappRequest = {
   to: string;
   /** Returned in every status webhook, so that receipts match even if the response to this request was lost. */
   biz_opaque_callback_data: string;
-} & ({ type: "template"; template: TemplateCall } | { type: "text"; text: { body: string } });
+  /** The message that this one replies to. */
+  context?: { message_id: string };
+} & (
+  | { type: "template"; template: TemplateCall }
+  | { type: "text"; text: { body: string; preview_url?: true } }
+  | { type: "reaction"; reaction: { message_id: string; emoji: string } }
+  | Exclude<SessionPart, { type: "reaction" }>
+);
 
 interface TemplateCall {
   name: string;
@@ -16,12 +33,23 @@ interface TemplateCall {
   components?: readonly Component[];
 }
 
-type Component =
-  | { type: "header" | "body"; parameters: readonly Parameter[] }
-  | { type: "button"; sub_type: "url"; index: "0"; parameters: readonly Parameter[] };
+type Component = { type: "header" | "body"; parameters: readonly Parameter[] } | ButtonComponent;
+
+interface ButtonComponent {
+  type: "button";
+  sub_type: "url" | "quick_reply" | "copy_code" | "flow" | "CATALOG";
+  /** Place of the button in the template. */
+  index: string;
+  parameters: readonly (
+    | Parameter
+    | { type: "payload"; payload: string }
+    | { type: "coupon_code"; coupon_code: string }
+    | { type: "action"; action: Readonly<Record<string, unknown>> }
+  )[];
+}
 
 type Parameter =
-  | { type: "text"; text: string }
+  | { type: "text"; text: string; parameter_name?: string }
   | { type: "image"; image: { link: string } }
   | { type: "video"; video: { link: string } }
   | { type: "document"; document: { link: string; filename?: string } };
@@ -42,7 +70,7 @@ export function requestOf(message: Message, template: ChatTemplate | null): What
     to: recipient,
     biz_opaque_callback_data: messageIdOf(message),
   } as const;
-  if (content.kind === "text") return { ...common, type: "text", text: { body: content.text } };
+  if (content.kind === "text") return sessionRequest(common, content);
   const { templateName, language } = content;
   const bringsCode = template ? template.category === "authentication" : routeClass === "OTP";
   const components = componentsOf(content, template, bringsCode);
@@ -50,10 +78,39 @@ export function requestOf(message: Message, template: ChatTemplate | null): What
   return { ...common, type: "template", template: components.length === 0 ? call : { ...call, components } };
 }
 
+type Common = Pick<WhatsappRequest, "messaging_product" | "recipient_type" | "to" | "biz_opaque_callback_data">;
+
+const NO_REFERENCE: UnsendableContent = {
+  code: "NO_PLATFORM_ID",
+  description: "The message that this one is about has no id on the platform",
+};
+
+function sessionRequest(
+  common: Common,
+  { text, previewUrl, part, reference }: ChatSessionContent,
+): WhatsappRequest | UnsendableContent {
+  const messageId = reference?.platformId ?? null;
+  if (part?.type === "reaction")
+    return messageId === null
+      ? NO_REFERENCE
+      : { ...common, type: "reaction", reaction: { message_id: messageId, emoji: part.reaction.emoji } };
+  if (reference && messageId === null) return NO_REFERENCE;
+  const replying = { ...common, ...(messageId !== null && { context: { message_id: messageId } }) };
+  if (!part) return { ...replying, type: "text", text: { body: text, ...(previewUrl && { preview_url: previewUrl }) } };
+  return { ...replying, ...named(part) };
+}
+
+/** A document without a name gets that of its link, as in a header. */
+function named(part: Exclude<SessionPart, { type: "reaction" }>): typeof part {
+  if (part.type !== "document" || part.document.filename !== undefined) return part;
+  const filename = fileNameOf(part.document.link);
+  return filename === null ? part : { type: "document", document: { ...part.document, filename } };
+}
+
 const isChat = (content: MessageContent): content is ChatContent => "kind" in content && !("botId" in content);
 
 function componentsOf(
-  { header, params }: Extract<ChatContent, { kind: "template" }>,
+  { header, params, buttonValues = [] }: Extract<ChatContent, { kind: "template" }>,
   template: ChatTemplate | null,
   bringsCode: boolean,
 ): Component[] {
@@ -61,19 +118,58 @@ function componentsOf(
   const components: Component[] = [];
   if (shown) components.push({ type: "header", parameters: [shown] });
   if (params.length > 0)
-    components.push({ type: "body", parameters: params.map((text) => ({ type: "text", text }) as const) });
+    components.push({
+      type: "body",
+      parameters: params.map((text, index) => bodyParameter(text, template?.names?.[index])),
+    });
   const [code] = params;
   // The copy-code button needs the code as well.
   if (bringsCode && code !== undefined)
     components.push({ type: "button", sub_type: "url", index: "0", parameters: [{ type: "text", text: code }] });
-  return components;
+  const own = (template?.buttons ?? []).flatMap((button, index) =>
+    buttonComponent(
+      button,
+      index,
+      buttonValues.find((value) => value.index === index),
+    ),
+  );
+  return [...components, ...own];
 }
+
+/** The platform takes a component only for a button that has a value; a form always needs one. */
+function buttonComponent(
+  { type }: ChatButton,
+  index: number,
+  { text, payload, code, flowToken, data, productId }: Partial<ButtonValue> = {},
+): ButtonComponent[] {
+  const component = (
+    subType: ButtonComponent["sub_type"],
+    parameter: ButtonComponent["parameters"][number],
+  ): ButtonComponent[] => [{ type: "button", sub_type: subType, index: String(index), parameters: [parameter] }];
+  if (type === "url" && text !== undefined) return component("url", { type: "text", text });
+  if (type === "reply" && payload !== undefined) return component("quick_reply", { type: "payload", payload });
+  if (type === "copyCode" && code !== undefined)
+    return component("copy_code", { type: "coupon_code", coupon_code: code });
+  if (type === "flow") {
+    const action = { flow_token: flowToken ?? NO_TOKEN, ...(data && { flow_action_data: data }) };
+    return component("flow", { type: "action", action });
+  }
+  if (type === "catalog" && productId !== undefined)
+    return component("CATALOG", { type: "action", action: { thumbnail_product_retailer_id: productId } });
+  return [];
+}
+
+/** The platform's own default. */
+const NO_TOKEN = "unused";
+
+const bodyParameter = (text: string, name: string | undefined): Parameter =>
+  name === undefined ? { type: "text", text } : { type: "text", parameter_name: name, text };
 
 function headerParameter(header: ChatHeader, template: ChatTemplate | null): Parameter | null {
   if (header.type !== "text") return mediaParameter(header);
   const stored = template?.header?.type === "text" ? template.header.text : null;
   const value = stored === null ? null : headerValue(stored, header.text);
-  return value === null ? null : { type: "text", text: value };
+  return value === null ? null : bodyParameter(value, namesIn(stored ?? "")[0]);
 }
 
 function mediaParameter({ type, link }: ChatMedia): Parameter {
@@ -83,17 +179,17 @@ function mediaParameter({ type, link }: ChatMedia): Parameter {
   return { type, document: filename === null ? { link } : { link, filename } };
 }
 
-const VARIABLE = "{{1}}";
+const VARIABLE = /\{\{\s*(?:1|[A-Za-z_]\w*)\s*\}\}/;
 
 /**
  * Value of the header's variable; null if the header has none, because the platform then refuses a value. Requests may
  * contain the complete header or only the value.
  */
 function headerValue(stored: string, given: string): string | null {
-  const at = stored.indexOf(VARIABLE);
-  if (at === -1) return null;
-  const before = stored.slice(0, at);
-  const after = stored.slice(at + VARIABLE.length);
+  const variable = VARIABLE.exec(stored);
+  if (!variable) return null;
+  const before = stored.slice(0, variable.index);
+  const after = stored.slice(variable.index + variable[0].length);
   const isFinished = given.startsWith(before) && given.endsWith(after);
   const value = isFinished ? given.slice(before.length, given.length - after.length) : "";
   return value === "" ? given : value;

@@ -3,22 +3,33 @@ import { Type, type Fields, type Infer } from "../../lib/schema.ts";
 import { HEADER_TEXT_MAX, isTemplateName, TEMPLATE_NAME_MAX, type MediaType } from "../../model/chatapp.ts";
 import { readNumber } from "../../model/number.ts";
 import type { SmsLimits } from "../../model/message.ts";
+import { PART_TYPES } from "../../model/chat-session.ts";
 import { campaignName } from "../campaign-name.ts";
 import { sendAt } from "../send-at.ts";
 import { EXTENSIONS, LINK_MAX, LINK_RULE, readLink } from "./media-link.ts";
+import { context, interactive, SESSION_FIELDS } from "./session-body.ts";
 
 // Strings are limited in UTF-16 units, which only a `check` can count: `maxLength` of JSON Schema counts code points.
 const PARAMS_MAX = 50;
 const PARAM_MAX = 1024;
-const TEXT_MAX = 4096;
+const BUTTONS_MAX = 10;
+/** The platform's limits of a quick reply's payload and of a code. */
+const PAYLOAD_MAX = 128;
+const CODE_MAX = 15;
+const DATA_MAX = 5000;
 
 const FROM_RULE = "Give the business number as a string: a plus, the country code and the number, 7 to 15 digits.";
 const TO_RULE = "Give the recipient's number as a string.";
 
-const messageType = Type.Union([Type.Literal("template"), Type.Literal("text")], {
-  description: "`template`, or `text` for a reply within 24 hours of the recipient's last message.",
-  error: "type is template, or text for a free text, in small letters.",
-});
+const SESSION_TYPES = ["text", ...PART_TYPES] as const;
+
+const messageType = Type.Union(
+  ["template" as const, ...SESSION_TYPES].map((type) => Type.Literal(type)),
+  {
+    description: `\`template\`; within 24 hours of the recipient's last message also ${SESSION_TYPES.map((type) => `\`${type}\``).join(", ")}.`,
+    error: `type is template, or ${joinWithOr(SESSION_TYPES)} within 24 hours of the recipient's last message, in small letters.`,
+  },
+);
 
 const from = Type.String({
   format: "phone-with-plus",
@@ -104,20 +115,86 @@ const header = Type.Object(
   },
 );
 
+const ownValue = (max: number, description: string) => {
+  const rule = (parameter: string): string =>
+    `${parameter} is a string of 1 to ${max} characters without NUL or half a character.`;
+  return Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: max,
+      description,
+      error: rule,
+      check: (written) => (written.length <= max && isShowable(written) ? null : rule),
+    }),
+  );
+};
+
+const BUTTONS_RULE = `buttons is an array of at most ${BUTTONS_MAX} objects, each with the index of a button and its value.`;
+
+const buttonValues = Type.Array(
+  Type.Object(
+    {
+      index: Type.Integer({
+        minimum: 0,
+        maximum: BUTTONS_MAX - 1,
+        description: "Place of the button in the template, from 0.",
+        error: (parameter) => `${parameter} is the place of a button in the template, from 0.`,
+      }),
+      text: ownValue(LINK_MAX, "Link: value of the variable at the end of its URL."),
+      payload: ownValue(PAYLOAD_MAX, "Quick reply: comes back when it is tapped."),
+      code: ownValue(CODE_MAX, "Copy-code button: the code that it copies."),
+      flowToken: ownValue(PARAM_MAX, "Form (a flow): comes back with its answers."),
+      data: Type.Optional(
+        Type.Record(Type.Unknown(), {
+          description: `Form: data of its first screen, at most ${DATA_MAX} characters as JSON.`,
+          error: (parameter) => `${parameter} is an object.`,
+          check: (data) =>
+            JSON.stringify(data).length <= DATA_MAX
+              ? null
+              : (parameter) => `${parameter} has at most ${DATA_MAX} characters as JSON.`,
+        }),
+      ),
+      productId: ownValue(PARAM_MAX, "Catalogue: product whose picture is shown."),
+    },
+    { error: BUTTONS_RULE },
+  ),
+  {
+    maxItems: BUTTONS_MAX,
+    description: "Values of the template's buttons. A link with a variable and a copy-code button need one.",
+    error: BUTTONS_RULE,
+  },
+);
+
+/** The fault of a body without `params`, too. */
+export const PARAMS_RULE = `params is an array with one string per variable, at most ${PARAMS_MAX}; it is empty when the template has none.`;
+
+const VALUES_RULE = `values is an object with one string per variable, under its name, at most ${PARAMS_MAX}.`;
+
 const components = (description: string) =>
   Type.Object(
     {
       body: Type.Object(
         {
-          params: Type.Array(param, {
-            maxItems: PARAMS_MAX,
-            description: "One value per placeholder of the template, in order; empty if it has none. Never null.",
-            error: `params is an array with one string per variable, at most ${PARAMS_MAX}; it is empty when the template has none.`,
-          }),
+          params: Type.Optional(
+            Type.Array(param, {
+              maxItems: PARAMS_MAX,
+              description:
+                "One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given.",
+              error: PARAMS_RULE,
+            }),
+          ),
+          values: Type.Optional(
+            Type.Record(param, {
+              description: "In place of `params` where the template's variables have names: each name with its value.",
+              error: VALUES_RULE,
+              check: (values) => (Object.keys(values).length <= PARAMS_MAX ? null : VALUES_RULE),
+            }),
+          ),
         },
         { description: "The template's body.", error: "Give components a body: an object with params." },
       ),
       header: Type.Optional(header),
+      buttons: Type.Optional(buttonValues),
     },
     {
       description,
@@ -138,23 +215,6 @@ const templateFields = {
   }),
   components: Type.Optional(
     components("Values and header; left out when the template has neither variables nor a header."),
-  ),
-};
-
-const TEXT_RULE = `A message of type text has an object text, whose body is a string of 1 to ${TEXT_MAX} characters without NUL or half a character.`;
-
-const textFields = {
-  text: Type.Object(
-    {
-      body: Type.String({
-        minLength: 1,
-        maxLength: TEXT_MAX,
-        description: "The message.",
-        error: TEXT_RULE,
-        check: (value) => (value.length <= TEXT_MAX && isShowable(value) ? null : TEXT_RULE),
-      }),
-    },
-    { description: "Required when type is text, and only then.", error: TEXT_RULE },
   ),
 };
 
@@ -191,11 +251,11 @@ export const chatTemplateListBody = Type.Object({
   ...templateFields,
 });
 
-/** The body of a free text to one recipient. */
-export const chatTextBody = Type.Object({ ...soleFields, ...textFields });
-
-/** The body of a free text to several recipients. */
-export const chatTextListBody = Type.Object({ ...listFields, recipients: recipients({}, Infinity), ...textFields });
+/** The bodies of a session message with one kind of content: to one recipient, and to several. */
+export const sessionBodies = (content: Fields) => ({
+  sole: Type.Object({ ...content, ...soleFields, context }),
+  list: Type.Object({ ...content, ...listFields, recipients: recipients({}, Infinity) }),
+});
 
 /** The body of `POST /v1/chatapp` as it is published: of either type, to one recipient or several. */
 export const chatBody = ({ recipientsMax }: Pick<SmsLimits, "recipientsMax">) =>
@@ -204,7 +264,8 @@ export const chatBody = ({ recipientsMax }: Pick<SmsLimits, "recipientsMax">) =>
       ...listFields,
       to: Type.Optional({ ...to, description: `${to.description} Required unless \`recipients\` is given.` }),
       recipients: Type.Optional(recipients(OWN_COMPONENTS, recipientsMax)),
-      ...Type.Partial(Type.Object({ ...templateFields, ...textFields })).properties,
+      ...Type.Partial(Type.Object({ ...templateFields, ...SESSION_FIELDS, interactive })).properties,
+      context,
     },
     { title: "ChatRequest" },
   );

@@ -3,7 +3,7 @@ import { tappables, tapped, type Tap } from "../../carriers/simulator/tap.ts";
 import { isWebAddress } from "../../channels/rcs/fixed-text.ts";
 import { isPlainText, isShowable } from "../../lib/text.ts";
 import { PATTERN_RULE, Type, type Schema } from "../../lib/schema.ts";
-import type { InboundContent, UserFile } from "../../model/inbound.ts";
+import type { InboundContent, InboundDetails, UserFile } from "../../model/inbound.ts";
 import { SEND_CHANNELS, parseMessageId, type Channel } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import { Problem, refuseFaults } from "../../model/problem.ts";
@@ -25,9 +25,17 @@ async function send(
   call: AuthenticCall,
   { test, ...conversation }: Conversation,
   content: InboundContent,
+  details?: InboundDetails,
 ): Promise<object> {
   const { accountId, number: from } = phoneOf(call);
-  const sent = { accountId, from, ...conversation, content, ...(test && { test: true as const }) };
+  const sent = {
+    accountId,
+    from,
+    ...conversation,
+    content,
+    ...(details && { details }),
+    ...(test && { test: true as const }),
+  };
   return inboundView(await simulator.reply(sent));
 }
 
@@ -51,14 +59,15 @@ async function postTap(services: Services, call: WithBody<AuthenticCall, typeof 
           : "This phone has no such message with buttons or suggestions.",
     });
   const { channel, sender: to, messageId: answered, test } = message;
-  return send(services, call, { channel, to, answers: parseMessageId(answered), test }, chosen(message, tap));
+  const { sent, details } = chosen(message, tap);
+  return send(services, call, { channel, to, answers: parseMessageId(answered), test }, sent, details);
 }
 
 /** Finds the tapped button or suggestion. If none or several match, the error lists them. */
-function chosen({ content }: PhoneMessage, tap: Tap): InboundContent {
+function chosen({ content }: PhoneMessage, tap: Tap): ReturnType<typeof tappables>[number] {
   const offered = tappables(content);
   const [one, ...others] = tapped(offered, tap);
-  if (one && others.length === 0) return one.sent;
+  if (one && others.length === 0) return one;
   const list = (one ? [one, ...others] : offered)
     .map(
       ({ text, data, card }) =>

@@ -1,9 +1,10 @@
 import type { Caller } from "../../accounts/caller.ts";
 import { maskAddress } from "../../email/address.ts";
 import { Type } from "../../lib/schema.ts";
-import { CHANNELS, isEmail, isRcs, isSms, type MessageContent } from "../../model/message.ts";
+import { CHANNELS, isEmail, isRcs, isSessionContent, isSms, type MessageContent } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import { splitUserData } from "../../model/user-data.ts";
+import { SESSION_VIEW, sessionView } from "../session-view.ts";
 import { hideCodes, seesMasked } from "../hide-numbers.ts";
 
 /** Phone message for responses: only fields of its channel; codes are masked for viewers. */
@@ -41,6 +42,7 @@ function shown(content: MessageContent, showAddress: (address: string) => string
     const { to, subject, html } = content;
     return { email: showAddress(to), subject, text, html };
   }
+  if (isSessionContent(content)) return { text, ...sessionView(content) };
   if (!("templateName" in content)) return { text };
   const { templateName, language, header, footer, buttons } = content;
   return { templateName, language, header, text, footer, buttons };
@@ -106,8 +108,11 @@ const Buttons = Type.Array(
     ...labelled,
     url: Type.Optional(Type.String({ description: "Target of `url`." })),
     number: Type.Optional(Type.String({ description: "Number that `call` calls." })),
+    value: Type.Optional(
+      Type.String({ description: "Code that `copyCode` copies, or data that `reply` sends to the sender." }),
+    ),
   }),
-  { description: "Chat-app buttons: reply, url, call." },
+  { description: "Chat-app buttons: reply, url, call, copyCode, flow, catalog." },
 );
 
 export const PhoneMessageView = Type.Object(
@@ -142,6 +147,7 @@ export const PhoneMessageView = Type.Object(
       Type.Union([Type.String(), Type.Null()], { description: "Chat app: footer; null if there is none." }),
     ),
     buttons: Type.Optional(Buttons),
+    ...SESSION_VIEW,
     receivedAt: Type.Integer({ description: "Epoch milliseconds." }),
   },
   { title: "PhoneMessage" },

@@ -28,7 +28,22 @@ const sms: DocumentedType<"template"> = {
 const chat: DocumentedType<"chatTemplate"> = {
   definition: chatTemplate,
   title: "ChatTemplate",
-  responseFields: { body: learnedWords, variables },
+  responseFields: {
+    body: learnedWords,
+    variables,
+    names: Type.Optional(
+      Type.Array(Type.String(), { description: "Names of the variables in their order; absent if they have numbers." }),
+    ),
+    platform: nullable(
+      Type.Object({
+        id: Type.Optional(Type.String({ description: "ID at the platform." })),
+        status: Type.String({ description: "Status at the platform, such as APPROVED, PENDING or REJECTED." }),
+        reason: nullable(Type.String(), "Why it was rejected, paused or disabled. Null if there is no reason."),
+        quality: nullable(Type.String(), "Quality: GREEN, YELLOW or RED. Null while it is unknown."),
+      }),
+      "The platform's words about the template. Null while the platform does not have it.",
+    ),
+  },
   example: {
     name: "order_status",
     content: {

@@ -6,7 +6,7 @@ import {
   type StatusWord,
   type WebhookChannel,
 } from "../../model/callback.ts";
-import type { InboundContent } from "../../model/inbound.ts";
+import type { InboundContent, InboundDetails } from "../../model/inbound.ts";
 import type { SendChannel } from "../../model/message.ts";
 import { eventBody, reportBody } from "../../webhooks/payloads/event.ts";
 import { placeholderValues } from "../../webhooks/payloads/placeholders.ts";
@@ -42,7 +42,7 @@ const statusOf = (channel: SendChannel, status: StatusWord): StatusEvent => ({
 const exampleOf = (channel: WebhookChannel, happening: CustomerEvent): object =>
   eventBody(happening, channel, EVENT_ID) ?? {};
 
-const answered = (channel: SendChannel, content: InboundContent): object =>
+const answered = (channel: SendChannel, content: InboundContent, details?: InboundDetails): object =>
   exampleOf(channel, {
     kind: "inbound",
     at: AT,
@@ -54,6 +54,7 @@ const answered = (channel: SendChannel, content: InboundContent): object =>
       to: OUR_SIDE[channel],
       content,
       answers: { requestId: REQUEST_ID, n: 1 },
+      ...(details && { details }),
       at: AT,
     },
   });
@@ -150,8 +151,26 @@ export function answerExamples(channel: SendChannel): Record<string, object> {
     fileName: "door.jpg",
     fileUri: "https://files.example/door.jpg",
   };
+  const withDetails = channel === "chatapp" && {
+    reaction: answered(channel, { kind: "text", text: "👍" }, { kind: "reaction", reaction: { emoji: "👍" } }),
+    "from an advertisement": answered(
+      channel,
+      { kind: "text", text: "Is it still for sale?" },
+      {
+        kind: "text",
+        referral: {
+          sourceType: "ad",
+          sourceId: "120226305854810726",
+          sourceUrl: "https://fb.me/3cr4Wqqkv",
+          headline: "Autumn sale",
+          clickId: "AffWUr9vYI",
+        },
+      },
+    ),
+  };
   return {
     ...written,
+    ...withDetails,
     "reply button": tapped("REPLY", "Yes, please", "confirm-4711"),
     link: tapped("ACTION", "Track the parcel", "track-4711"),
     "call button": tapped("DIALER", "Call us", "+15550100199"),

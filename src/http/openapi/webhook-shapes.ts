@@ -1,3 +1,4 @@
+import { InboundDetailsView } from "../public/inbound-details.ts";
 import { Type, type Fields, type ObjectSchema, type Schema } from "../../lib/schema.ts";
 import { ALERT_KINDS, ALERT_STATES } from "../../model/alert.ts";
 import { CUSTOMER_STATUSES, type SendChannel } from "../../model/message.ts";
@@ -203,6 +204,7 @@ const Content = Type.Object(
         { description: "Location shared by the user; otherwise absent." },
       ),
     ),
+    details: Type.Optional(InboundDetailsView),
   },
   { description: "Content of the user's message." },
 );

@@ -38,7 +38,7 @@ export const sendChat: SendRoute = {
   group: "Chat app",
   summary: "Send a chat-app message",
   description:
-    "Accepts a template message for one or many recipients; its kind is the shape of `components`. The answer comes once the messages are on disk. " +
+    "Accepts a template message for one or many recipients; its kind is the shape of `components`. Within 24 hours of the user's own message it also accepts messages without a template; their kind is `type`. The answer comes once the messages are on disk. " +
     "A media link is looked at before the answer if that takes less than a second; what turns out unfit later fails the message before it is sent. " +
     SEND_DESCRIPTION,
   headers: SEND_HEADERS,
@@ -88,6 +88,38 @@ export const sendChat: SendRoute = {
         header: { type: "video", video: { link: "https://shop.example/shelf.mp4" } },
         body: { params: ["Ada"] },
       },
+    },
+    "values of buttons": {
+      ...example,
+      templateName: "on_its_way",
+      components: {
+        body: { params: ["Ada"] },
+        buttons: [
+          { index: 0, text: "4711" },
+          { index: 1, payload: "call-4711" },
+        ],
+      },
+    },
+    "reply buttons within a session": {
+      from: example.from,
+      to: example.to,
+      type: "interactive",
+      interactive: {
+        type: "button",
+        body: { text: "Shall we come tomorrow?" },
+        action: {
+          buttons: [
+            { type: "reply", reply: { id: "yes-4711", title: "Yes, please" } },
+            { type: "reply", reply: { id: "no-4711", title: "Another day" } },
+          ],
+        },
+      },
+    },
+    "image within a session": {
+      from: example.from,
+      to: example.to,
+      type: "image",
+      image: { link: "https://shop.example/autumn.jpg", caption: "Is it this one?" },
     },
     "document header": {
       ...example,

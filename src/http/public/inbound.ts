@@ -1,22 +1,46 @@
 import { isUuid } from "../../lib/ids.ts";
 import { Type } from "../../lib/schema.ts";
 import type { InboundContent, InboundMessage } from "../../model/inbound.ts";
+import { carrierNameOf } from "../../model/catalog.ts";
 import { SEND_CHANNELS, messageIdOf } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, refuseFaults, type Fault } from "../../model/problem.ts";
 import type { InboundFilter } from "../../store/inbound.ts";
 import { readLimit, readTime } from "../pagination.ts";
 import { choiceParameter, pageParameters, phoneParameter, textParameter, timeParameter } from "../parameters.ts";
-import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
+import { keyedRoute, type AuthenticCall, type KeyedRoute, type Services, type WithBody } from "../route.ts";
+import { InboundDetailsView } from "./inbound-details.ts";
 import { seesTestsOnly } from "../auth/test-mode.ts";
 
-async function getOne({ store }: Services, { params, caller }: AuthenticCall): Promise<object> {
+const getOne = async (services: Services, call: AuthenticCall): Promise<object> =>
+  inboundView(await findOne(services, call));
+
+async function findOne(
+  { store }: Services,
+  { params, caller }: Pick<AuthenticCall, "params" | "caller">,
+): Promise<InboundMessage> {
   const id = params.id ?? "";
   const message = isUuid(id) ? await store.findInbound(caller.account.id, id) : null;
   if (!message || (seesTestsOnly(caller) && !message.test))
     throw new Problem("RECORD_NOT_FOUND", { message: "There is no inbound message with this id." });
-  return inboundView(message);
+  return message;
 }
+
+async function postRead(services: Services, { params, caller, body }: ReadCall): Promise<object> {
+  const { store, carriers, clock } = services;
+  const message = await findOne(services, { params, caller });
+  const carrier = message.origin ? carriers.find(caller.account.id, carrierNameOf(message.origin.carrier)) : null;
+  if (!carrier?.markRead) throw new Problem("NOT_MARKED", { message: NO_MARKS });
+  const outcome = await carrier.markRead(message, { typing: body.typing });
+  if (outcome.kind === "failed") throw new Problem("NOT_MARKED", { message: `${outcome.description}.` });
+  const readAt = message.readAt ?? clock.now();
+  await store.markInboundRead(caller.account.id, message.id, readAt);
+  return inboundView({ ...message, readAt });
+}
+
+const NO_MARKS = "The carrier that this message came by has no read marks, or is not among the carriers any more.";
+
+type ReadCall = WithBody<AuthenticCall, typeof ReadBody>;
 
 async function getList({ store }: Services, { query, caller }: AuthenticCall): Promise<object> {
   const faults: Fault[] = [];
@@ -51,7 +75,7 @@ function readFilter(query: AuthenticCall["query"], faults: Fault[]): InboundFilt
 }
 
 /** An inbound message as the API shows it, with the field names of the webhook. */
-export function inboundView({ id, channel, from, to, content, answers, at }: InboundMessage): object {
+export function inboundView({ id, channel, from, to, content, answers, at, details, readAt }: InboundMessage): object {
   return {
     id,
     channel,
@@ -61,8 +85,10 @@ export function inboundView({ id, channel, from, to, content, answers, at }: Inb
     suggestionResponse: content.kind === "suggestion" ? responseView(content) : null,
     userFile: content.kind === "file" ? content.file : null,
     location: content.kind === "location" ? { latitude: content.latitude, longitude: content.longitude } : null,
+    details: details ?? null,
     messageId: answers && messageIdOf(answers),
     receivedAt: at,
+    readAt: readAt ?? null,
   };
 }
 
@@ -115,10 +141,16 @@ export const InboundView = Type.Object(
     }),
     userFile: Type.Union([UserFile, Type.Null()], { description: "File from the user; null if none." }),
     location: Type.Union([Location, Type.Null()], { description: "Location shared by the user; null if none." }),
+    details: Type.Union([InboundDetailsView, Type.Null()], {
+      description: "Chat app: kind of the message and what the platform reports besides its content. Otherwise null.",
+    }),
     messageId: Type.Union([Type.String(), Type.Null()], {
       description: "ID of the message that it replies to; null if unknown.",
     }),
     receivedAt: Type.Integer({ description: "Epoch milliseconds." }),
+    readAt: Type.Union([Type.Integer(), Type.Null()], {
+      description: "Time when the account marked it as read; null if it did not.",
+    }),
   },
   { title: "InboundMessage" },
 );
@@ -132,8 +164,10 @@ export const inboundExample = {
   suggestionResponse: { plainText: "Yes, please", postBack: { data: "confirm-4711" }, type: "REPLY" },
   userFile: null,
   location: null,
+  details: null,
   messageId: "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47:1",
   receivedAt: 1767225604880,
+  readAt: null,
 };
 
 const common = { method: "GET", family: "plain", scope: "read", testKeys: "read", group: "Answers" } as const;
@@ -149,6 +183,34 @@ export const getInbound: KeyedRoute = {
   responseExample: inboundExample,
   handle: getOne,
 };
+
+const ReadBody = Type.Object({
+  typing: Type.Default(
+    Type.Boolean({
+      description: "True to show for 25 seconds, or until the next message, that an answer is being typed.",
+      error: "typing is true or false.",
+    }),
+    false,
+  ),
+});
+
+export const readInbound = keyedRoute({
+  ...common,
+  method: "POST",
+  path: "/v1/inbound/:id/read",
+  scope: "chatapp",
+  testKeys: "chatapp",
+  summary: "Mark what a user sent as read",
+  description:
+    "Shows the user of the chat app that the message, and those before it, were read; with `typing` also that an answer is being typed. Repeat it to show the typing again.",
+  params: { id: { meaning: "As a list shows it.", example: inboundExample.id } },
+  problems: ["RECORD_NOT_FOUND", "NOT_MARKED"],
+  body: ReadBody,
+  requestExamples: { read: {}, "read and typing": { typing: true } },
+  response: InboundView,
+  responseExample: { ...inboundExample, channel: "chatapp", to: "+15550100199", readAt: 1767225605012 },
+  handle: postRead,
+});
 
 export const listInbound: KeyedRoute = {
   ...common,

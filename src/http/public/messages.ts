@@ -7,6 +7,7 @@ import {
   customerStatus,
   isErased,
   isEncrypted,
+  isSessionContent,
   isSms,
   messageIdOf,
   parseMessageId,
@@ -19,6 +20,7 @@ import type { MessageFilter, Position, StoredMessage } from "../../store/store.t
 import { QueryTimedOut } from "../../store/reporting-queue.ts";
 import { CountView, countView } from "../count.ts";
 import { seesMasked } from "../hide-numbers.ts";
+import { SESSION_VIEW, sessionView } from "../session-view.ts";
 import { readLimit, readTime } from "../pagination.ts";
 import { choiceParameter, pageParameters, phoneParameter, textParameter, timeParameter } from "../parameters.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
@@ -217,6 +219,7 @@ export function messageView(message: StoredMessage): object {
     text: message.content.text,
     ...encodingView(message.content),
     erased: isErased(message.content) || isEncrypted(message.content),
+    ...(isSessionContent(message.content) && sessionView(message.content)),
     templateName: "templateName" in message.content ? (message.content.templateName ?? null) : null,
     status: customerStatus(state),
     state,
@@ -256,6 +259,7 @@ export const MESSAGE_FIELDS = {
     description: "`data_coding` of a binary message if the request named one. Otherwise null.",
   }),
   udh: nullableString("User data header of the request, in hexadecimal. Null if it had none."),
+  ...SESSION_VIEW,
   erased: Type.Boolean({ description: "The time for which texts are kept is over, or it was a one-time password." }),
   templateName: nullableString(
     "The template of the message: `templateName` of a chat-app or RCS message, `templateId` of a text.",

@@ -3,11 +3,13 @@ import { composeChat, shapeOfChat } from "../../channels/chatapp/compose.ts";
 import type { ChatDraft } from "../../channels/chatapp/read.ts";
 import type { MediaVerdict } from "../../egress/media.ts";
 import type { CatalogRecord } from "../../model/catalog.ts";
-import { routeClassOf, SESSION_MS, type ChatContent, type ChatMedia } from "../../model/chatapp.ts";
+import type { LinkedFile } from "../../model/chat-session.ts";
+import { routeClassOf, SESSION_MS, type ChatContent } from "../../model/chatapp.ts";
 import { FAILURES, mediaOf } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { OwnFacts, PolicySubject } from "../policy/check.ts";
 import { mediaRefusal, sessionRefusal } from "../policy/policies.ts";
+import { findReference } from "./find-reference.ts";
 import { checkEachRecipient, mayLearn, type Prepared, type PrepareDeps, type Request } from "./prepare.ts";
 
 /** A request waits this long for the first look at a new file. */
@@ -45,7 +47,8 @@ export async function composeNamedChat(
   refuseUnknownNumber(sending, learning);
   if (draft.kind === "template" && !learning && template?.origin !== "authored")
     throw unknownTemplate(draft.templateName);
-  const composition = composeChat(draft, template);
+  const reference = draft.kind === "text" && draft.about ? await findReference(deps, sending, draft.about) : null;
+  const composition = composeChat(draft, template, reference);
   const factsOf = await findFacts(deps, sending, composition);
   if (learning && !dryRun) {
     if (!catalog.named("number").has(draft.sender))
@@ -90,7 +93,8 @@ async function findFacts(
   const common = sole ?? composition.shared?.content ?? null;
   const verdicts = await probeMedia(deps, composition);
   const file = common && mediaOf(common);
-  if (file) refuseUnfitMedia(file, verdicts.get(keyOf(file)), sole && composition.each.length > 0 ? OWN_PATH : "");
+  if (file)
+    refuseUnfitMedia(verdicts.get(keyOf(file)), linkPath(file, draft, sole !== null && composition.each.length > 0));
   if (draft.kind === "text") {
     const writtenAt = await findSessions(deps, sending);
     if (draft.recipients.length === 1) refuseClosedSession(writtenAt(0), sendTimeOf(deps, draft));
@@ -104,7 +108,11 @@ async function findFacts(
   };
 }
 
-const OWN_PATH = "recipients[0].";
+/** The path of a file's link in the request. */
+function linkPath({ type }: LinkedFile, draft: ChatDraft, isOwn: boolean): string {
+  if (draft.kind === "template") return `${isOwn ? "recipients[0]." : ""}components.header.${type}.link`;
+  return draft.part?.type === "interactive" ? `interactive.header.${type}.link` : `${type}.link`;
+}
 
 const sendTimeOf = ({ clock }: PrepareDeps, { sendAt }: ChatDraft): number => sendAt ?? clock.now();
 
@@ -127,19 +135,19 @@ function refuseClosedSession(lastWrittenAt: number | null, at: number): void {
   throw new Problem("SESSION_CLOSED", { faults: [{ parameter: "type", message }] });
 }
 
-const keyOf = ({ type, link }: ChatMedia): string => `${type} ${link}`;
+const keyOf = ({ type, link }: LinkedFile): string => `${type} ${link}`;
 
 /** Looks at every file once, all at the same time. */
 async function probeMedia(
   { media }: PrepareDeps,
   { shared, each }: Composed,
 ): Promise<ReadonlyMap<string, MediaVerdict>> {
-  const files = new Map<string, ChatMedia>();
+  const files = new Map<string, LinkedFile>();
   for (const { content } of shared ? [shared, ...each] : each) {
     const file = mediaOf(content);
     if (file) files.set(keyOf(file), file);
   }
-  const look = async ([key, { link, type }]: [string, ChatMedia]): Promise<[string, MediaVerdict]> => [
+  const look = async ([key, { link, type }]: [string, LinkedFile]): Promise<[string, MediaVerdict]> => [
     key,
     await media.probeWithin(link, type, MEDIA_WAIT_MS),
   ];
@@ -147,9 +155,9 @@ async function probeMedia(
 }
 
 /** Refuses only known violations. The check before sending sees answers that come later. */
-function refuseUnfitMedia({ type }: ChatMedia, verdict: MediaVerdict | undefined, path: string): void {
+function refuseUnfitMedia(verdict: MediaVerdict | undefined, parameter: string): void {
   const refused = verdict && mediaRefusal(verdict);
   if (!refused) return;
   const message = `${FAILURES[refused.failure]} ${refused.detail}`;
-  throw new Problem(refused.failure, { faults: [{ parameter: `${path}components.header.${type}.link`, message }] });
+  throw new Problem(refused.failure, { faults: [{ parameter, message }] });
 }

@@ -5,6 +5,7 @@ import type { CatalogRecord } from "../../model/catalog.ts";
 import { FAILURES, type MessageContent, type RouteClass, type SmsLimits } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { InboundStore } from "../../store/inbound.ts";
+import type { MessageStore } from "../../store/store.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import { routesFor } from "../dispatch/choose-route.ts";
 import { checkPolicies, type CheckPoliciesDeps, type OwnFacts, type PolicySubject } from "../policy/check.ts";
@@ -12,7 +13,8 @@ import type { PolicyDecision } from "../policy/policies.ts";
 
 export interface PrepareDeps extends CheckPoliciesDeps {
   catalog: Catalog;
-  store: Pick<InboundStore, "lastInboundAt" | "lastInboundOfEach">;
+  store: Pick<InboundStore, "lastInboundAt" | "lastInboundOfEach" | "findInbound"> &
+    Pick<MessageStore, "findMessage" | "findCarrierMessageId">;
   commits: Pick<GroupCommit, "optedOut">;
   media: MediaProbe;
   smsRules: SmsLimits;

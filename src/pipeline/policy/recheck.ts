@@ -2,8 +2,14 @@ import type { Catalog } from "../../records/catalog.ts";
 import type { MediaProbe } from "../../egress/media-probe.ts";
 import type { Account } from "../../model/account.ts";
 import { PAUSED_MS } from "../../model/catalog.ts";
-import { isSession } from "../../model/chatapp.ts";
-import { isEncrypted, mediaOf, type FAILURES, type Message, type State } from "../../model/message.ts";
+import {
+  isEncrypted,
+  isSessionContent,
+  mediaOf,
+  type FAILURES,
+  type Message,
+  type State,
+} from "../../model/message.ts";
 import type { TimelineEntry } from "../../model/timeline.ts";
 import type { InboundStore } from "../../store/inbound.ts";
 import type { Stop } from "../../store/stops.ts";
@@ -94,7 +100,7 @@ function recheckMedia({ media }: RecheckDeps, message: Message, at: number): Rec
 /** A free-form chat message may have waited past the end of its session. */
 async function recheckSession({ store }: RecheckDeps, message: Message, at: number): Promise<RecheckResult | null> {
   const { accountId, recipient, sender, content, test } = message;
-  if (!isSession(content)) return null;
+  if (!isSessionContent(content)) return null;
   const lastWrittenAt = await store.lastInboundAt(accountId, "chatapp", recipient, sender, { test });
   return evaluate(message, at, { lastWrittenAt });
 }

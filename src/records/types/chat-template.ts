@@ -10,9 +10,12 @@ import {
   isTemplateName,
   type ChatButton,
   type ChatTemplateHeader,
+  URL_VARIABLE,
 } from "../../model/chatapp.ts";
+import { readButtonUrl } from "../../model/button-url.ts";
 import { readNumber } from "../../model/number.ts";
 import type { Fault } from "../../model/problem.ts";
+import { namesIn } from "../../model/template-names.ts";
 import { defineRecord } from "../record-type.ts";
 import { oneOf, status } from "./shared-fields.ts";
 
@@ -22,13 +25,13 @@ const FOOTER_MAX = 60;
 const LABEL_MAX = 25;
 const BUTTONS_MAX = 10;
 const URL_BUTTONS_MAX = 2;
-const CALL_BUTTONS_MAX = 1;
+const VARIABLES_MAX = 50;
 
 const NAME_RULE =
   "name must have 1 to 512 lowercase letters a to z, digits and underscores, as required by the chat app.";
 const BODY_RULE = `The body has 1 to ${BODY_MAX} characters, and not only spaces.`;
-const BUTTONS_RULE = `A template has at most ${BUTTONS_MAX} buttons, of which ${URL_BUTTONS_MAX} may be of type url and ${CALL_BUTTONS_MAX} of type call.`;
-const URL_RULE = `A button's url is ${LINK_RULE}, without variables: a request has no values for it.`;
+const BUTTONS_RULE = `A template has at most ${BUTTONS_MAX} buttons, of which ${URL_BUTTONS_MAX} may be of type url and one each of type call, copyCode, flow and catalog.`;
+const URL_RULE = `A button's url is ${LINK_RULE}; it may end with the variable ${URL_VARIABLE}.`;
 const NUMBER_RULE = "Write the number internationally: country code first, 7 to 15 digits.";
 
 /** One line of text; `more` checks its placeholders. */
@@ -63,14 +66,17 @@ const header = Type.Object({
 
 const button = Type.Object(
   {
-    type: oneOf(["reply", "url", "call"], "Action of a tap: reply, open a URL, or call a number."),
+    type: oneOf(
+      ["reply", "url", "call", "copyCode", "flow", "catalog"],
+      "Action of a tap: reply, open a URL, call a number, copy a code, open a form or the catalogue.",
+    ),
     text: Type.String({ ...line(LABEL_MAX, fixedFault), description: "Label." }),
     url: Type.Optional(
       Type.String({
         maxLength: LINK_MAX,
-        description: "An http:// or https:// URL. Required if type is url.",
+        description: "An http:// or https:// URL, which may end with `{{1}}`. Required if type is url.",
         error: URL_RULE,
-        check: (url) => (readLink(url) !== null && isFixed(url) ? null : URL_RULE),
+        check: (url) => (url.length <= LINK_MAX && readButtonUrl(url) !== null ? null : URL_RULE),
       }),
     ),
     number: Type.Optional(
@@ -121,7 +127,8 @@ export const chatTemplate = defineRecord({
     body: Type.String({
       minLength: 1,
       maxLength: BODY_MAX,
-      description: "Text, with `{{1}}`, `{{2}}` for the variables.",
+      description:
+        "Text, with `{{1}}`, `{{2}}` or `{{first_name}}` for the variables: all numbered, or all with names.",
       error: { minLength: BODY_RULE, maxLength: BODY_RULE },
       check: bodyFault,
     }),
@@ -135,11 +142,12 @@ export const chatTemplate = defineRecord({
     buttons: Type.Default(
       Type.Array(button, {
         maxItems: BUTTONS_MAX,
-        description: "Buttons, at most two of type url and one of type call. Defaults to none.",
+        description: "Buttons, at most two of type url and one of each other type besides reply. Defaults to none.",
         error: { maxItems: BUTTONS_RULE },
         check: (buttons) => {
           const count = (type: ChatButton["type"]): number => buttons.filter((each) => each.type === type).length;
-          return count("url") > URL_BUTTONS_MAX || count("call") > CALL_BUTTONS_MAX ? BUTTONS_RULE : null;
+          const isTwice = (["call", "copyCode", "flow", "catalog"] as const).some((type) => count(type) > 1);
+          return count("url") > URL_BUTTONS_MAX || isTwice ? BUTTONS_RULE : null;
         },
       }),
       [],
@@ -154,17 +162,20 @@ export const chatTemplate = defineRecord({
       status: approval,
       header: above && toHeader(above, faults),
       body,
-      variables: body === null ? 0 : variablesIn(body),
+      ...(body === null ? { variables: 0 } : bodyVariables(body)),
       footer,
       buttons: buttons.map((each, index) => toButton(each, `buttons[${index}]`, faults)),
     };
   },
-  // Editing the text keeps the origin at the platform.
-  complete: (content, before) =>
-    before?.businessAccountId === undefined ? content : { ...content, businessAccountId: before.businessAccountId },
+  // Editing the text keeps the origin at the platform, and its words.
+  complete: (content, before) => ({
+    ...content,
+    ...(before?.platform && { platform: before.platform }),
+    ...(before?.businessAccountId !== undefined && { businessAccountId: before.businessAccountId }),
+  }),
   show: (content) => {
-    const { businessAccountId: _, ...shown } = content;
-    return shown;
+    const { businessAccountId: _, platform = null, ...shown } = content;
+    return { ...shown, platform };
   },
 });
 
@@ -178,11 +189,20 @@ function bodyFault(body: string): string | null {
 function placeholderFault(text: string): string | null {
   const read = readTemplateText(text);
   if ("fault" in read) return read.fault;
+  const names = namesIn(text);
+  if (names.length > 0 && read.variables > 0) return "The variables have both names and numbers: use one of the two.";
+  if (names.length > VARIABLES_MAX) return `A text has at most ${VARIABLES_MAX} variables.`;
   return read.valueMax === null ? null : "{#var#} is for SMS: write the placeholders as {{1}}, {{2}} and so on.";
 }
 
+function bodyVariables(body: string): { variables: number; names?: readonly string[] } {
+  const names = namesIn(body);
+  return names.length === 0 ? { variables: variablesIn(body) } : { variables: names.length, names };
+}
+
 function headerFault(text: string): string | null {
-  return placeholderFault(text) ?? (variablesIn(text) > 1 ? "A header has one variable at most, {{1}}." : null);
+  const count = variablesIn(text) + namesIn(text).length;
+  return placeholderFault(text) ?? (count > 1 ? "A header has one variable at most, {{1}}." : null);
 }
 
 function fixedFault(text: string): string | null {
@@ -196,7 +216,7 @@ function variablesIn(text: string): number {
 
 function isFixed(text: string): boolean {
   const read = readTemplateText(text);
-  return !("fault" in read) && read.variables === 0;
+  return !("fault" in read) && read.variables === 0 && namesIn(text).length === 0;
 }
 
 function toHeader({ type, ...given }: Infer<typeof header>, faults: Fault[]): ChatTemplateHeader {
@@ -214,10 +234,10 @@ function toHeader({ type, ...given }: Infer<typeof header>, faults: Fault[]): Ch
 }
 
 function toButton({ type, text, url, number }: Infer<typeof button>, parameter: string, faults: Fault[]): ChatButton {
-  refuseOther(parameter, type, { reply: { url, number }, url: { number }, call: { url } }[type], faults);
-  if (type === "reply") return { type, text };
-  if (type === "url") return { type, text, url: readLink(url) ?? "" };
-  return { type, text, number: `+${readNumber(number ?? "") ?? ""}` };
+  refuseOther(parameter, type, type === "url" ? { number } : type === "call" ? { url } : { url, number }, faults);
+  if (type === "url") return { type, text, url: readButtonUrl(url ?? "") ?? "" };
+  if (type === "call") return { type, text, number: `+${readNumber(number ?? "") ?? ""}` };
+  return { type, text };
 }
 
 /** Refuses fields of another type, which would be lost. */

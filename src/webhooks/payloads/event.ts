@@ -124,7 +124,7 @@ function alertStatus({ at, alert: facts }: AlertEvent): object {
   };
 }
 
-function userMessage({ id, channel, from, to, content, answers, at }: InboundMessage): object {
+function userMessage({ id, channel, from, to, content, answers, at, details }: InboundMessage): object {
   return {
     ...ourSide(channel, to),
     channel,
@@ -136,6 +136,7 @@ function userMessage({ id, channel, from, to, content, answers, at }: InboundMes
       ...(content.kind === "location" && {
         location: { latitude: content.latitude, longitude: content.longitude },
       }),
+      ...(details && { details }),
     },
     // A message that answers none of ours still gets an id of the same format.
     messageId: messageIdOf(answers ?? { requestId: id, n: 1 }),

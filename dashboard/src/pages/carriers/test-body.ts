@@ -44,6 +44,9 @@ export function bodyOf(
   const { from, to, text, params, header } = written;
   if (!template) return { [ORIGINS[channel].field]: from, to, text, type: "TRANS" };
   const draft = { ...draftOf(template, params), to, [ORIGINS[channel].field]: from };
-  return requestOf(kindFor(template), { ...draft, ...(header === "" ? {} : { headerText: header, link: header }) })
-    .body;
+  return requestOf(
+    kindFor(template),
+    { ...draft, ...(header === "" ? {} : { headerText: header, link: header }) },
+    template,
+  ).body;
 }

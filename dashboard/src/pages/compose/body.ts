@@ -1,3 +1,4 @@
+import type { ChatButton, Template } from "../../api-types.ts";
 import type { Draft, Kind } from "./kinds.ts";
 
 interface Request {
@@ -6,7 +7,7 @@ interface Request {
 }
 
 /** The request of a draft: its path and body, both for "Send" and for the curl command. */
-export function requestOf(kind: Kind, draft: Draft): Request {
+export function requestOf(kind: Kind, draft: Draft, template: Template | undefined): Request {
   const { campaignName, sendAt } = draft;
   const common = {
     ...(campaignName === "" ? {} : { campaignName }),
@@ -14,7 +15,7 @@ export function requestOf(kind: Kind, draft: Draft): Request {
   };
   if (kind.channel === "sms") return { path: "/v1/sms", body: { ...smsBody(kind, draft), ...common } };
   if (kind.channel === "rcs") return { path: "/v1/rcs", body: { ...rcsBody(kind, draft), ...common } };
-  return { path: "/v1/chatapp", body: { ...chatBody(kind, draft), ...common } };
+  return { path: "/v1/chatapp", body: { ...chatBody(kind, draft, template), ...common } };
 }
 
 /** The numbers of an input, separated by spaces, commas or semicolons. */
@@ -60,17 +61,31 @@ function rcsBody(kind: Kind, draft: Draft): Record<string, unknown> {
   };
 }
 
-function chatBody(kind: Kind, draft: Draft): Record<string, unknown> {
+function chatBody(kind: Kind, draft: Draft, template: Template | undefined): Record<string, unknown> {
   const { from, templateName, params, headerText, link } = draft;
+  const buttons = buttonValues(draft, template);
   const numbers = numbersIn(draft.to);
   const to = numbers.length > 1 ? { recipients: numbers.map((number) => ({ to: number })) } : { to: numbers[0] ?? "" };
   const base = { from, ...to, type: "template", templateName };
-  if (kind.id === "chatapp-plain") return base;
+  const values = buttons.length > 0 && { buttons };
+  if (kind.id === "chatapp-plain") return values ? { ...base, components: { body: { params: [] }, ...values } } : base;
   const header =
     kind.headerType === undefined
       ? {}
       : kind.headerType === "text"
         ? { header: { type: "text", text: headerText } }
         : { header: { type: kind.headerType, [kind.headerType]: { link } } };
-  return { ...base, components: { ...header, body: { params } } };
+  return { ...base, components: { ...header, body: { params }, ...values } };
 }
+
+/** The value that a template's button needs: the variable of its URL, or the code that it copies. */
+export const neededValue = ({ type, url }: ChatButton): "text" | "code" | null =>
+  type === "copyCode" ? "code" : type === "url" && url?.endsWith("{{1}}") ? "text" : null;
+
+const buttonValues = ({ buttons }: Draft, template: Template | undefined): object[] =>
+  template?.channel !== "chatapp"
+    ? []
+    : template.buttons.flatMap((button, index) => {
+        const field = neededValue(button);
+        return field === null ? [] : [{ index, [field]: buttons[index] ?? "" }];
+      });

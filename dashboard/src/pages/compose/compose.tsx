@@ -42,7 +42,8 @@ export default function Compose() {
 
 function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }) {
   const kept = useDraft<Draft>(`compose ${kind.id}`, EMPTY, prefilled(kind.id));
-  const draft = kept.value;
+  // A draft that an older page has kept may lack newer fields.
+  const draft = { ...EMPTY, ...kept.value };
   useEffect(forgetPrefilled, []);
   const [openedAt] = useState(() => Date.now());
   const mayWrite = useMay("write");
@@ -52,7 +53,7 @@ function Composer({ kind, choose }: { kind: Kind; choose: (id: string) => void }
       (await get<Page<Template>>("/api/templates", { channel: kind.channel, limit: 200 }, signal)).data,
   });
   const template = templates.find(({ name }) => name === draft.templateName);
-  const { path, body } = requestOf(kind, draft);
+  const { path, body } = requestOf(kind, draft, template);
   const send = useSendOnce<Sent>(path, body, { onSent: kept.clear });
   useLeaveGuard(!send.sent && JSON.stringify(draft) !== JSON.stringify(EMPTY));
   const [reviewed, setReviewed] = useState(false);

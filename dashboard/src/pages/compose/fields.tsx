@@ -1,10 +1,11 @@
 import { Autocomplete, Select, SimpleGrid, Stack, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { get, type Page } from "../../api.ts";
-import type { Template, Titled } from "../../api-types.ts";
+import type { ChatTemplate, Template, Titled } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import { ORIGINS } from "../../parts/origins.ts";
 import { TimeInput } from "../../parts/time-input.tsx";
+import { neededValue } from "./body.ts";
 import type { Draft, Kind } from "./kinds.ts";
 
 interface Props {
@@ -72,6 +73,7 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
         />
       )}
       {!kind.writesText && <Values count={template?.variables ?? draft.params.length} draft={draft} change={change} />}
+      {template?.channel === "chatapp" && <ButtonValues template={template} draft={draft} change={change} />}
       {kind.ownImages && (
         <Images
           count={template?.channel === "rcs" ? template.cards.length : draft.fileUrls.length}
@@ -131,6 +133,23 @@ function Values({ count, draft, change }: ListProps) {
         />
       ))}
     </SimpleGrid>
+  );
+}
+
+/** One input per button that needs a value. */
+function ButtonValues({ template, draft, change }: Omit<ListProps, "count"> & { template: ChatTemplate }) {
+  const values = placesOf(draft.buttons, template.buttons.length);
+  return template.buttons.map(
+    (button, index) =>
+      neededValue(button) && (
+        <TextInput
+          key={index}
+          label={t("Value of the button {text}", { text: button.text })}
+          description={button.url}
+          value={values[index] ?? ""}
+          onChange={({ currentTarget }) => change({ buttons: replaced(values, index, currentTarget.value) })}
+        />
+      ),
   );
 }
 

@@ -12,6 +12,8 @@ export interface Draft {
   from: string;
   templateName: string;
   params: readonly string[];
+  /** Values of the template's buttons, by their place. */
+  buttons: readonly string[];
   headerText: string;
   link: string;
   fileUrls: readonly string[];
@@ -32,6 +34,7 @@ export const EMPTY: Draft = {
   from: "",
   templateName: "",
   params: [],
+  buttons: [],
   headerText: "",
   link: "",
   fileUrls: [],

@@ -1,5 +1,6 @@
 import type { PhoneMessage, Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
+import { withNumbers } from "../templates/variables.ts";
 import { numbersIn } from "./body.ts";
 import type { Draft, Kind } from "./kinds.ts";
 
@@ -45,8 +46,11 @@ export function previewOf(kind: Kind, draft: Draft, template: Template | undefin
     ...base,
     sender: draft.from,
     header,
-    text: filledIn(template.body ?? unknown, draft.params),
+    text: filledIn(withNumbers(template.body ?? unknown), draft.params),
     footer: template.footer,
-    buttons: template.buttons,
+    buttons: template.buttons.map((button, index) => {
+      const value = draft.buttons[index] ?? "";
+      return value === "" ? button : { ...button, ...(button.url && { url: button.url.replace("{{1}}", value) }) };
+    }),
   };
 }

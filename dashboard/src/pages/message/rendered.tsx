@@ -87,7 +87,7 @@ function wordsOf({
   createdAt,
   ...content
 }: Message): PhoneMessage {
-  const { text, encoding, dataCoding, udh } = content;
+  const { text, encoding, dataCoding, udh, session } = content;
   return {
     id: messageId,
     messageId,
@@ -98,6 +98,7 @@ function wordsOf({
     encoding,
     dataCoding,
     udh,
+    ...(session && { session }),
     receivedAt: createdAt,
   };
 }

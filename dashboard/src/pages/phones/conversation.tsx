@@ -3,11 +3,17 @@ import { t } from "../../i18n/t.ts";
 import { Bubble, type Tap } from "../../parts/phone/bubble.tsx";
 import { Flash } from "../../parts/phone/flash.tsx";
 import { OwnBubble } from "../../parts/phone/own-bubble.tsx";
-import type { Thread } from "./threads.ts";
+import { entryText, type Thread } from "./threads.ts";
 
 interface Props {
   thread: Thread;
   onTap?: ((tap: Tap) => void) | undefined;
+}
+
+/** The words of the message that another one is about. */
+function wordsOf(entries: Thread["entries"], id: string | undefined): string | undefined {
+  const found = entries.find((entry) => (entry.kind === "in" ? entry.message.messageId : entry.id) === id);
+  return id === undefined || !found ? undefined : entryText(found);
 }
 
 /** The messages of a conversation, scrolled to the newest. A flash message covers them until it is closed. */
@@ -30,6 +36,7 @@ export function Conversation({ thread, onTap }: Props) {
             message={entry.message}
             onTap={onTap}
             note={entry.message.flash ? <span>{t("flash")}</span> : null}
+            quoted={wordsOf(entries, entry.message.about)}
           />
         ) : (
           <OwnBubble key={entry.id} inbound={entry.inbound} />

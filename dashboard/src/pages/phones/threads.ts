@@ -54,11 +54,15 @@ export function threadsOf(messages: readonly PhoneMessage[], answers: readonly I
 }
 
 /** The last message in one line. */
-export function excerptOf({ last }: Thread): string {
-  if (last.kind === "in" && isBinary(last.message)) return binaryTitle(last.message.text);
-  if (last.kind === "in") return last.message.text || last.message.cards?.[0]?.title || t("A message");
-  const { text, suggestionResponse, userFile } = last.inbound;
-  return t("You: {text}", {
-    text: text || suggestionResponse?.plainText || userFile?.payload.fileName || t("a location"),
-  });
+export const excerptOf = ({ last }: Thread): string =>
+  last.kind === "in" ? entryText(last) : t("You: {text}", { text: entryText(last) });
+
+/** A message in one line. */
+export function entryText(entry: Entry): string {
+  if (entry.kind === "in") {
+    const { message } = entry;
+    return isBinary(message) ? binaryTitle(message.text) : message.text || message.cards?.[0]?.title || t("A message");
+  }
+  const { text, suggestionResponse, userFile } = entry.inbound;
+  return text || suggestionResponse?.plainText || userFile?.payload.fileName || t("a location");
 }

@@ -22,7 +22,9 @@ import { useNames } from "../../parts/record/use-names.ts";
 import { useRecordForm } from "../../parts/record/use-record-form.ts";
 import { previewOf } from "../compose/preview.ts";
 import { SegmentCounter } from "../compose/segment-counter.tsx";
+import { PlatformNote } from "./platform-note.tsx";
 import { draftOf, kindFor } from "./sendable.ts";
+import { SubmitTemplate } from "./submit-template.tsx";
 import { TEMPLATE_KINDS, templateOf } from "./template-kind.ts";
 import { TestSend } from "./test-send.tsx";
 
@@ -92,6 +94,7 @@ function Desk({ channel, before }: { channel: SendChannel; before: Template | un
       <Grid gap={{ base: "xl", lg: 48 }}>
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Paper component="section" aria-label={t("Template")}>
+            <PlatformNote template={before} />
             <RecordForm
               form={form}
               fields={fields}
@@ -125,7 +128,10 @@ function Desk({ channel, before }: { channel: SendChannel; before: Template | un
             </RecordForm>
           </Paper>
           {before ? (
-            <TestSend template={before} changed={form.changed && before.origin !== "learned"} params={params} />
+            <>
+              <TestSend template={before} changed={form.changed && before.origin !== "learned"} params={params} />
+              <SubmitTemplate template={before} changed={form.changed} params={params} />
+            </>
           ) : (
             <Stack mt="xl">
               <CodeBlock

@@ -36,6 +36,9 @@ const BUTTON_TYPES = [
   { value: "reply", label: t("Reply") },
   { value: "url", label: t("Open URL") },
   { value: "call", label: t("Call number") },
+  { value: "copyCode", label: t("Copy code") },
+  { value: "flow", label: t("Open a form") },
+  { value: "catalog", label: t("Open the catalogue") },
 ];
 
 /** The suggestions of an RCS text. */
@@ -64,7 +67,9 @@ export const SuggestionsInput = ({ label, value, onChange, disabled, faultAt }: 
 export const ButtonsInput = ({ label, value, onChange, disabled, faultAt }: OwnInputProps) => (
   <ItemList
     label={label}
-    hint={t("At most two URL buttons and one call button.")}
+    hint={t(
+      "At most two URL buttons and one of each other type besides reply. A URL may end with {{1}}, whose value comes with each request.",
+    )}
     fault={faultAt("buttons")}
     items={value as Tappable[]}
     max={BUTTONS_MAX}

@@ -25,6 +25,9 @@ const SAMPLE_FILES: Readonly<Record<string, string>> = {
   document: "https://shop.example/invoice.pdf",
 };
 
+/** For the variable of a button's URL, and for a code. */
+const SAMPLE_VALUE = "4711";
+
 /** A draft from a template and sample values, for previews and test sends. */
 export function draftOf(template: Template, params: readonly string[]): Draft {
   const header = template.channel === "chatapp" ? template.header : null;
@@ -32,6 +35,7 @@ export function draftOf(template: Template, params: readonly string[]): Draft {
     ...EMPTY,
     templateName: template.name,
     params: Array.from({ length: template.variables }, (_, index) => params[index] ?? ""),
+    buttons: template.channel === "chatapp" ? template.buttons.map(() => SAMPLE_VALUE) : [],
     headerText: header?.text ?? "",
     link: header?.link ?? SAMPLE_FILES[header?.type ?? ""] ?? "",
   };

@@ -4,7 +4,7 @@ import type { SendChannel } from "../../parts/channel.tsx";
 import type { Field, Option, Values } from "../../parts/record/field.ts";
 import { ButtonsInput, CardsInput, HeaderInput, SuggestionsInput } from "./list-inputs.tsx";
 import { BodyInput, SmsTextInput } from "./variable-text.tsx";
-import { variablesIn } from "./variables.ts";
+import { variablesIn, withNumbers } from "./variables.ts";
 
 /** Fields and page paths of the templates of one channel. */
 interface TemplateKind {
@@ -180,5 +180,6 @@ export function templateOf(values: Values): Template {
   const written = values as unknown as Template;
   const text = written.channel === "chatapp" ? written.body : written.text;
   const own = written.channel === "rcs" && !hasText(values) ? "" : (text ?? "");
-  return { ...written, variables: own === "" ? (written.variables ?? 0) : variablesIn(own) };
+  const pattern = written.channel === "chatapp" ? withNumbers(own) : own;
+  return { ...written, variables: own === "" ? (written.variables ?? 0) : variablesIn(pattern) };
 }

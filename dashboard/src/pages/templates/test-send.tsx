@@ -28,7 +28,7 @@ export function TestSend({ template, changed, params }: Props) {
   const [origin, setOrigin] = useState("");
   const [to, setTo] = useState("15550100100");
   const from = origin || (names[0] ?? "");
-  const request = requestOf(kindFor(template), { ...draftOf(template, params), to, [field]: from });
+  const request = requestOf(kindFor(template), { ...draftOf(template, params), to, [field]: from }, template);
   const send = useSendOnce<Sent>(request.path, request.body);
   return (
     <Paper mt="xl" component="section" aria-label={t("Test")}>

@@ -1,20 +1,14 @@
 import { ActionIcon, CopyButton, Text } from "@mantine/core";
-import {
-  IconCalendar,
-  IconCheck,
-  IconCopy,
-  IconExternalLink,
-  IconMapPin,
-  IconPhone,
-  type Icon,
-} from "@tabler/icons-react";
+import { IconCheck, IconCopy } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import type { Card, ChatButton, ChatHeader, PhoneMessage, Suggestion } from "../../api-types.ts";
+import type { Card, ChatHeader, PhoneMessage, Suggestion } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import { TimeText } from "../time-text.tsx";
 import { Media } from "./media.tsx";
 import { isBinary, Octets } from "./octets.tsx";
 import classes from "./phone.module.css";
+import { SessionContent } from "./session-content.tsx";
+import { Tappable } from "./tappable.tsx";
 
 /** The tapped suggestion or button, in the form that the simulator takes. */
 export interface Tap {
@@ -30,12 +24,19 @@ interface Props {
   onTap?: ((tap: Tap) => void) | undefined;
   /** Additional text beside the time. */
   note?: ReactNode;
+  /** The words of the message that it replies to or reacts to. */
+  quoted?: string | undefined;
 }
 
 /** A message of any channel as the phone shows it. */
-export function Bubble({ message, onTap, note }: Props) {
+export function Bubble({ message, onTap, note, quoted }: Props) {
   return (
     <div className={classes.in} data-message={message.messageId}>
+      {quoted && (
+        <Text size="xs" c="dimmed" truncate data-quoted>
+          {t("About: {text}", { text: quoted })}
+        </Text>
+      )}
       <Content message={message} onTap={onTap} />
       <div className={classes.meta}>
         <TimeText at={message.receivedAt} fz="inherit" />
@@ -57,6 +58,14 @@ function Content({ message, onTap }: Pick<Props, "message" | "onTap">) {
         onTap={
           onTap && ((suggestion, card) => onTap({ messageId, text: suggestion.text, data: suggestion.data, card }))
         }
+      />
+    );
+  if (message.session)
+    return (
+      <SessionContent
+        session={message.session}
+        text={text}
+        onTap={onTap && ((choice) => onTap({ messageId, ...choice }))}
       />
     );
   if (message.channel === "chatapp")
@@ -149,37 +158,6 @@ function Header({ header }: { header: ChatHeader }) {
       </Text>
     );
   return <Media type={header.type} link={header.link ?? ""} isOwn />;
-}
-
-const TAP_ICONS: Readonly<Record<string, Icon>> = {
-  url: IconExternalLink,
-  dial: IconPhone,
-  call: IconPhone,
-  viewLocation: IconMapPin,
-  shareLocation: IconMapPin,
-  calendar: IconCalendar,
-};
-
-interface TappableProps {
-  of: Suggestion | ChatButton;
-  row?: boolean;
-  onTap?: (() => void) | undefined;
-}
-
-function Tappable({ of, row = false, onTap }: TappableProps) {
-  const TapIcon = TAP_ICONS[of.type];
-  return (
-    <button
-      type="button"
-      className={row ? classes.row : classes.chip}
-      onClick={onTap}
-      disabled={!onTap}
-      title={of.url ?? of.number}
-    >
-      {TapIcon && <TapIcon size={15} aria-hidden />}
-      {of.text}
-    </button>
-  );
 }
 
 /** Words that mark a number in the text as a code rather than, for example, an order number. */

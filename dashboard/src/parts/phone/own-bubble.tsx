@@ -1,4 +1,5 @@
-import { IconHandFinger, IconMapPin } from "@tabler/icons-react";
+import { Text } from "@mantine/core";
+import { IconChecks, IconHandFinger, IconMapPin } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Inbound } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
@@ -11,8 +12,14 @@ export function OwnBubble({ inbound }: { inbound: Inbound }) {
   return (
     <div className={classes.out} data-inbound={inbound.id}>
       {inbound.userFile ? <OwnFile {...inbound.userFile} /> : <div className={classes.bubble}>{said(inbound)}</div>}
+      {inbound.details?.description && (
+        <Text size="xs" c="dimmed">
+          {inbound.details.description}
+        </Text>
+      )}
       <div className={classes.meta}>
         <TimeText at={inbound.receivedAt} fz="inherit" />
+        {inbound.readAt !== null && <IconChecks size={13} color="var(--mantine-color-blue-6)" aria-label={t("Read")} />}
       </div>
     </div>
   );
