@@ -150,6 +150,8 @@ export interface AudienceRequest {
   name: string;
   /** Bytes of the file. */
   size: number;
+  /** Sheet of a workbook (XLSX) by its name; null for the first visible one. */
+  sheet?: string | null | undefined;
   /** The columns of the file. Without it they are recognised. */
   mapping?:
     | {
@@ -286,7 +288,7 @@ export interface CampaignRequest {
         from: string;
         /** End, `HH:MM`. Before `from`, it is on the next day. */
         to: string;
-        /** Time zone, such as `Asia/Kolkata`. */
+        /** Time zone, such as `Asia/Kolkata`, or `recipient` for each recipient's own time, by the number. */
         zone: string;
       }
     | null
