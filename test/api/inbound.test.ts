@@ -127,9 +127,10 @@ describe.each(ENGINES)("replies of users on %s", (engine) => {
     const messageId = await deliver(channel, from);
     await deliver("sms", from);
     const { status, body: sent } = await act(from, "tap", tap);
+    const details = channel === "chatapp" && suggestionResponse.type === "REPLY" ? { kind: "button" } : null;
     expect([status, sent]).toEqual([
       200,
-      { ...sent, channel, from, to: SENDERS[channel], ...NOTHING, suggestionResponse, messageId },
+      { ...sent, channel, from, to: SENDERS[channel], ...NOTHING, details, suggestionResponse, messageId },
     ]);
     expect((await server.request("GET", `/v1/inbound/${sent.id}`)).body).toEqual(sent);
   });

@@ -200,7 +200,7 @@ export const readInbound = keyedRoute({
   path: "/v1/inbound/:id/read",
   scope: "chatapp",
   testKeys: "chatapp",
-  summary: "Mark what a user sent as read",
+  summary: "Mark an inbound message as read",
   description:
     "Shows the user of the chat app that the message, and those before it, were read; with `typing` also that an answer is being typed. Repeat it to show the typing again.",
   params: { id: { meaning: "As a list shows it.", example: inboundExample.id } },
