@@ -292,7 +292,7 @@ describe("selected messages", () => {
       await stateOf("15550105303").getByText("Cancelled").waitFor();
       await stateOf("15550105301").getByText("Delivered").waitFor();
       await stateOf("15550105304").getByText("Scheduled").waitFor();
-      expect(await selection.count()).toBe(0);
+      await selection.waitFor({ state: "detached" });
       expect(errors).toEqual([]);
     });
     // Cancelled messages are no failures, and a campaign runs only while messages wait for more than their time.
