@@ -4,10 +4,11 @@ import { inState, type CampaignBody, type ReportBody, type Request } from "../su
 import { migratedDatabase } from "../support/databases.ts";
 import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
+import { repetitions } from "../support/repetitions.ts";
 import { startServer, type ServerProcess } from "../support/server-process.ts";
 
-const RECIPIENTS = 5000;
-const KILLS = 4;
+const RECIPIENTS = repetitions(2000, 5000);
+const KILLS = repetitions(2, 4);
 const FIRST = 15_550_400_000;
 const TIMEOUT_MS = 300_000;
 
