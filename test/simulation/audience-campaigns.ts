@@ -4,7 +4,7 @@ import type { Attempt } from "./node.ts";
 import type { Stops } from "./stops.ts";
 
 /** A campaign to an audience, with everything that its owner knows of it. */
-export interface AudienceCampaign {
+interface AudienceCampaign {
   name: string;
   /** Numbers that it must reach. */
   numbers: readonly string[];

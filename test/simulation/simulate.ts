@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const RUN_WITHIN_MS = 600_000;
+const RUN_WITHIN_MS = 1_200_000;
 const SHRINK_RUNS = 60;
 const givenPlan = options.plan === undefined ? null : readPlan(options.plan);
 const engines = givenPlan ? [givenPlan.engine] : (options.engine.split(",") as Plan["engine"][]);

@@ -74,7 +74,7 @@ function isLifted(stop: Stop, at: number, attempt: Partial<Attempt>): boolean {
 }
 
 /** The last moment at which a request may take effect. */
-export function lastEffectOf({ endedAt = null, status = null, process }: Partial<Attempt>): number {
+function lastEffectOf({ endedAt = null, status = null, process }: Partial<Attempt>): number {
   const isCertain = status !== null && status < 300;
   return (endedAt ?? process?.diedAt ?? 0) + (isCertain ? 0 : LANDS_WITHIN_MS);
 }
