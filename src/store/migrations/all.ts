@@ -84,9 +84,9 @@ export const MIGRATIONS: readonly Migration[] = [
   figureGroups,
   auditChanges,
   campaigns,
+  keywordUsers,
   alerts,
   audienceSheets,
-  keywordUsers,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */
