@@ -749,11 +749,11 @@ describe("arbitrary webhooks", () => {
     const pick = (): unknown => ODD[Math.floor(next() * ODD.length)];
     const fields = (): object => Object.fromEntries(FIELDS.filter(() => next() < 0.6).map((name) => [name, pick()]));
     const statuses = new Set<number>();
-    for (let each = 0; each < CALLS / 10; each += 1) {
+    for (let each = 0; each < CALLS / 50; each += 1) {
       const body = { ...fields(), payload: fields(), data: fields(), results: [fields(), pick()] };
       for (const { call } of lines) statuses.add((await call(json(body))).status);
     }
-    expect(statuses).toEqual(new Set([200]));
+    expect(statuses).toEqual(new Set([200, 400]));
     const kept = lines.flatMap(({ inbound }) => inbound);
     expect(kept.length).toBeGreaterThan(0);
     expect(kept.filter(({ content }) => content.kind !== "text" || content.text === "")).toEqual([]);
