@@ -114,7 +114,7 @@ const CHUNKS = [
   // Parts of other components. In "shared", they would make chunks import each other.
   {
     name: "base",
-    test: /AccordionChevron|SegmentedControl|FloatingIndicator|Fieldset|url-tabs|login.module/,
+    test: /AccordionChevron|SegmentedControl|FloatingIndicator|Fieldset|url-tabs|login.module|NavLink|components.Image|icons.Icon(?:Coins|ListDetails|ListSearch|Lock|PlugConnected|Receipt|TestPipe)\./,
     priority: 2.2,
   },
   { name: "base", minShareCount: 10, priority: 2 },

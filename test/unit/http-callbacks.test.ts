@@ -756,6 +756,6 @@ describe("arbitrary webhooks", () => {
     expect(statuses).toEqual(new Set([200, 400]));
     const kept = lines.flatMap(({ inbound }) => inbound);
     expect(kept.length).toBeGreaterThan(0);
-    expect(kept.filter(({ content }) => content.kind !== "text" || content.text === "")).toEqual([]);
+    expect(kept.filter(({ content, from }) => content.kind !== "text" || from === "")).toEqual([]);
   });
 });
