@@ -20,6 +20,7 @@ import { checked, upload } from "../support/audiences.ts";
 import { faultFinder } from "../support/api-document.ts";
 import { codeAcceptance } from "../support/codes.ts";
 import { eventually } from "../support/eventually.ts";
+import { keyFile, RBM_CLIENT_TOKEN } from "../support/fake-rbm.ts";
 import { callOf, FAKE_DEFAULTS, openFakeWhatsapp, signedCall, type FakeWhatsapp } from "../support/fake-whatsapp.ts";
 import { agentAt } from "../support/mcp-client.ts";
 import { startTestServer, type TestServer } from "../support/test-server.ts";
@@ -389,6 +390,7 @@ async function realPath({ path, operation }: Placed): Promise<string> {
       ? await campaignOfAudience(path)
       : await realId(path.split("/")[2] ?? "");
   if (path === "/api/carriers/{id}/test" || path === "/api/carriers/{id}/send") ids.id = await smppLine();
+  if (path === "/api/carriers/{id}/reach") ids.id = await rbmLine();
   if (path === "/api/carriers/{id}/templates") ids.id = await whatsappLine();
   if (path === "/api/templates/{id}/submit") ids.id = await platformTemplate();
   if (path.includes("{carrierId}")) ids.carrierId = await whatsappLine();
@@ -505,6 +507,15 @@ async function smppLine(): Promise<string> {
   made += 1;
   const smpp = { host: "127.0.0.1", port: 9, systemId: "shop", password: "secret" };
   const line = { name: `example-${made}`, adapter: "smpp", smpp };
+  return (await server.request<{ id: string }>("POST", "/api/carriers", line)).body.id;
+}
+
+/** An RCS carrier on a port without a listener: a check that the platform does not answer is documented too. */
+async function rbmLine(): Promise<string> {
+  made += 1;
+  const serviceAccount = keyFile("http://127.0.0.1:9/token");
+  const rbm = { serviceAccount, clientToken: RBM_CLIENT_TOKEN, baseUrl: "http://127.0.0.1:9" };
+  const line = { name: `example-${made}`, adapter: "rbm", rbm };
   return (await server.request<{ id: string }>("POST", "/api/carriers", line)).body.id;
 }
 
