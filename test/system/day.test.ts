@@ -36,7 +36,7 @@ async function spend(engine: EngineName, day: { blocks: number; blockMs: number;
 describe(`a day from seed ${seed}`, () => {
   test("of many messages ends with every promise kept", { timeout: 900_000 }, async () => {
     const requestsMax = repetitions(9, 72);
-    const blocks = repetitions(24, 48);
+    const blocks = repetitions(16, 48);
     const { accepted, broken } = await spend("sqlite", { blocks, blockMs: DAY_MS / blocks, requestsMax });
     expect(broken).toEqual([]);
     expect(accepted).toBeGreaterThan((blocks / 2) * requestsMax);
@@ -44,7 +44,7 @@ describe(`a day from seed ${seed}`, () => {
 
   test("of fewer messages does so on PostgreSQL", { timeout: 900_000 }, async () => {
     const requestsMax = repetitions(6, 20);
-    const blocks = repetitions(12, 24);
+    const blocks = repetitions(9, 24);
     const { accepted, broken } = await spend("postgres", { blocks, blockMs: DAY_MS / blocks, requestsMax });
     expect(broken).toEqual([]);
     expect(accepted).toBeGreaterThan((blocks / 3) * requestsMax);

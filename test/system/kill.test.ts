@@ -7,7 +7,7 @@ import type { PhoneRow, StoredRow } from "../torture/stored-rows.ts";
 import { isAllowedTransition } from "../torture/histories.ts";
 
 /** `npm run torture` kills as often as it is told to. */
-const KILLS = repetitions(4, 20);
+const KILLS = repetitions(3, 20);
 const MESSAGES_PER_SECOND = 300;
 const TIMEOUT_MS = 900_000;
 

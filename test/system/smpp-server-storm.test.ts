@@ -3,8 +3,8 @@ import { repetitions, testSeed } from "../support/repetitions.ts";
 import { runSmppStorm } from "../torture/smpp-run.ts";
 
 /** `npm run torture:smpp` cuts and kills as often as it is told to. */
-const CUTS = repetitions(50, 250);
-const KILLS = repetitions(5, 50);
+const CUTS = repetitions(20, 250);
+const KILLS = repetitions(3, 50);
 
 describe("an SMPP server whose binds are cut and whose process is killed under load", () => {
   it.each(["sqlite", "postgres"] as const)(

@@ -6,7 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { repetitions } from "../support/repetitions.ts";
 import { startTestServer } from "../support/test-server.ts";
 
-const DISCONNECTS = repetitions(24, 1000);
+const DISCONNECTS = repetitions(12, 1000);
 const BINDS = 4;
 const WINDOW = 10;
 const EACH = 20;

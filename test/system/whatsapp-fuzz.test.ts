@@ -9,7 +9,7 @@ import { callOf, signatureOf } from "../support/fake-whatsapp.ts";
 import { repetitions, testSeed } from "../support/repetitions.ts";
 import { webhookHandlerOf, carrierDeps, SECRETS, VERIFY_TOKEN } from "../support/whatsapp-trial.ts";
 
-const BODIES = repetitions(10_000, 100_000);
+const BODIES = repetitions(4000, 100_000);
 /** Printed with every failure. */
 const SEED = testSeed(process.env["FUZZ_SEED"]);
 
