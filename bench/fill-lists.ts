@@ -46,6 +46,16 @@ export async function fillLists(store: BareStore, messages: number, progress: (l
     select 1, ${id}, 'sms', ${phone}, 'HELIOG', '{"kind":"text","text":"Thank you, that is fine."}', null, null, at, null, 0
     from ${rows(sizes.inbound)}`);
 
+  progress("conversations");
+  await store.run(`insert into conversations (account_id, id, test, channel, number, sender, state, unread, is_unread, last_at, assigned_to)
+    select 1, ${id}, 0, 'sms', ${phone}, 'HELIOG', case when i % 3 = 0 then 'closed' else 'open' end,
+      case when i % 10 = 0 then 2 else 0 end, case when i % 10 = 0 then 1 else 0 end, at, null from ${rows(sizes.inbound)}`);
+
+  progress(`${sizes.optOuts} contacts`);
+  await store.run(`insert into contacts (account_id, test, number, name, attributes, tags, consents, granted, created_at, updated_at, revision)
+    select 1, 0, '1558' || (1000000 + i), 'Person ' || i, '{"city":"Pune"}', case when i % 100 = 0 then '["vip"]' else '[]' end,
+      '[]', case when i % 10 = 0 then '["sms:PROMO"]' else '[]' end, at, at, 1 from ${rows(sizes.optOuts)}`);
+
   progress(`${sizes.audit} audit entries`);
   await store.run(`insert into audit (account_id, id, actor_kind, actor_id, actor_name, action, kind, record_id, record_name, fields, address)
     select 1, ${id}, 'user', null, 'person' || (i % 50) || '@example.com', 'PATCH /api/templates/:id', 'templates', null,

@@ -16,6 +16,8 @@ const STREAM_OF = {
   message: PHONES,
   moved: MESSAGES,
   more: MESSAGES,
+  /** Users have sent something. */
+  received: MESSAGES,
   /** Sent whenever the stream of messages opens or reopens. */
   open: MESSAGES,
 } as const satisfies Record<string, Stream>;

@@ -9,10 +9,12 @@ import {
   IconDeviceMobileMessage,
   IconFileSettings,
   IconFileText,
+  IconFilter,
   IconFingerprint,
   IconFlask,
   IconHeartbeat,
   IconHome,
+  IconInbox,
   IconKey,
   IconLink,
   IconListCheck,
@@ -50,6 +52,8 @@ export interface NavEntry {
   note?: string;
   /** Further search terms for the command palette. */
   keywords?: string;
+  /** A count beside the label. */
+  badge?: "unread";
   /** Served by this server, but not part of the single-page application. */
   isOutside?: true;
 }
@@ -68,6 +72,13 @@ export const NAV: readonly NavSection[] = [
       { label: t("Home"), icon: IconHome, path: "/overview", keywords: "overview statistics charts dashboard" },
       { label: t("Get started"), icon: IconRocket, path: "/start", keywords: "first message curl key" },
       { label: t("Messages"), icon: IconListSearch, path: "/messages", keywords: "log search export csv" },
+      {
+        label: t("Inbox"),
+        icon: IconInbox,
+        path: "/inbox",
+        badge: "unread",
+        keywords: "conversations replies answers inbound chat",
+      },
       { label: t("Compose"), icon: IconPencil, path: "/composer", keywords: "send write sms rcs chat app" },
       { label: t("Campaigns"), icon: IconSpeakerphone, path: "/campaigns", keywords: "pause funnel" },
       {
@@ -75,10 +86,23 @@ export const NAV: readonly NavSection[] = [
         icon: IconUsersGroup,
         children: [
           {
+            label: t("All contacts"),
+            icon: IconAddressBook,
+            path: "/contacts",
+            keywords: "people tags consent import",
+          },
+          { label: t("Segments"), icon: IconFilter, path: "/segments", keywords: "saved filter list" },
+          {
             label: t("Audiences"),
             icon: IconUsersGroup,
             path: "/audiences",
             keywords: "upload csv file recipients list import",
+          },
+          {
+            label: t("Canned replies"),
+            icon: IconMessages,
+            path: "/canned-replies",
+            keywords: "inbox answers prepared texts",
           },
           { label: t("Opt-outs"), icon: IconBan, path: "/operations/opt-outs", keywords: "stop unsubscribe block" },
         ],

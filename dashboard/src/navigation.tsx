@@ -1,9 +1,30 @@
 import { AppShell, NavLink, ScrollArea, Text } from "@mantine/core";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { ownUrl } from "./base.ts";
 import { t } from "./i18n/t.ts";
 import { destinations, NAV, type NavEntry } from "./nav.ts";
 import classes from "./navigation.module.css";
+
+/** Loaded apart and later, so that it delays no first page. */
+const UnreadBadge = lazy(() => import("./parts/unread-badge.tsx"));
+
+const BADGE_AFTER_MS = 3000;
+
+function LateBadge() {
+  const [isDue, setDue] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setDue(true), BADGE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    isDue && (
+      <Suspense>
+        <UnreadBadge />
+      </Suspense>
+    )
+  );
+}
 
 const leadsTo = (entry: NavEntry, path: string): boolean =>
   destinations([entry]).some((each) => path === each.path || path.startsWith(`${each.path}/`));
@@ -31,7 +52,7 @@ export function Navigation() {
 }
 
 function Entry({ entry, path, depth }: { entry: NavEntry; path: string; depth: number }) {
-  const { label, icon: Icon, path: target, children, isOutside, note } = entry;
+  const { label, icon: Icon, path: target, children, isOutside, note, badge } = entry;
   const icon = depth < 2 ? <Icon size={depth === 0 ? 19 : 17} stroke={1.7} aria-hidden /> : undefined;
   const active = target !== undefined && leadsTo(entry, path);
   if (target !== undefined && isOutside)
@@ -43,6 +64,7 @@ function Entry({ entry, path, depth }: { entry: NavEntry; path: string; depth: n
         href={target}
         label={label}
         leftSection={icon}
+        rightSection={badge && <LateBadge />}
         active={active}
         aria-current={active ? "page" : undefined}
         className={classes.link}

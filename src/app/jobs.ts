@@ -2,6 +2,8 @@ import { mailAlerts } from "../alerts/mail-alerts.ts";
 import { watchAlerts } from "../alerts/watch-alerts.ts";
 import { noteCarriers } from "../alerts/note-carriers.ts";
 import { createAudienceJob } from "../campaigns/check-audience.ts";
+import { createErasureJob } from "../contacts/erase.ts";
+import { createContactImportJob } from "../contacts/import.ts";
 import { createCampaignFeed } from "../campaigns/feed.ts";
 import { createOpenAddress } from "../egress/open-address.ts";
 import type { BackupSchedule } from "../backup/schedule.ts";
@@ -81,6 +83,13 @@ export function startAppJobs(deps: StartAppJobsDeps): AppJobs {
       rowsMax: config.audienceRowsMax,
       bytesMax: config.audienceMaxMb * 1_048_576,
     }),
+    eraseNumbers: createErasureJob({
+      store: deps.storage.store,
+      cancelDeps: { store: deps.storage.store, commits: deps.pipeline.commits, clock, metrics },
+      digestOf: deps.secrets.digestNumber,
+      clock,
+    }),
+    importContacts: createContactImportJob({ store: deps.storage.store, clock }),
     feedCampaigns: createCampaignFeed({
       store: deps.storage.store,
       prepareDeps: deps.pipeline.prepareDeps,

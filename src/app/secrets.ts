@@ -1,6 +1,7 @@
 import { checkMasterKey, deriveKey, encryptEndpointSecrets, loadMasterKey, pepperOf } from "../accounts/master-key.ts";
 import { createUserSecrets } from "../accounts/user-secrets.ts";
 import type { PartSecrets } from "../facades/smpp/submit.ts";
+import { createNumberDigest, type DigestNumber } from "../contacts/erased-opt-outs.ts";
 import { createEncryption, type Encryption } from "../lib/encryption.ts";
 import { createOtpDigest, type OtpDigest } from "../otp/code.ts";
 import { createBodyDigest, type BodyDigest } from "../pipeline/accept/body-digest.ts";
@@ -21,6 +22,8 @@ export interface AppSecrets {
   smppParts: PartSecrets;
   /** Encrypts the keys of ACME accounts and certificates. */
   acmeKey: Buffer;
+  /** Keyed hashes of erased numbers. */
+  digestNumber: DigestNumber;
   userSecrets: ReturnType<typeof createUserSecrets>;
 }
 
@@ -39,6 +42,7 @@ export async function loadSecrets({ config }: AppBase, { store }: AppStorage): P
       digestKey: deriveKey(masterKey, "digests of submitted parts"),
     },
     acmeKey: deriveKey(masterKey, "keys of TLS certificates"),
+    digestNumber: createNumberDigest(deriveKey(masterKey, "erased numbers")),
     userSecrets: createUserSecrets(masterKey),
   };
 }

@@ -17,7 +17,7 @@ import { loadSecrets } from "./secrets.ts";
 import { listen, type AppServer } from "./server.ts";
 import { stopInOrder } from "./stop.ts";
 import { openSmppServer } from "./smpp-server.ts";
-import { openStorage } from "./storage.ts";
+import { openStorage, withErasedOptOuts } from "./storage.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 export interface App {
@@ -42,9 +42,10 @@ const NO_PORTS = { plain: null, tls: null };
 /** Starts every component in dependency order. Only this folder chooses the adapter behind each port. */
 export async function startApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const created = createBase(config, overrides); // time, logging, metrics, own URLs
-  const storage = await openStorage(created); // store open, schema up to date
-  const { base, held } = await readAppHold(created, storage); // held after a restore: no role that sends
-  const secrets = await loadSecrets(base, storage); // keys for tokens, codes and stored secrets
+  const opened = await openStorage(created); // store open, schema up to date
+  const { base, held } = await readAppHold(created, opened); // held after a restore: no role that sends
+  const secrets = await loadSecrets(base, opened); // keys for tokens, codes and stored secrets
+  const storage = withErasedOptOuts(base, opened, secrets); // opt-outs bind after their number is erased
   const cluster = await joinCluster(base, storage); // this node has an id and is alive
   const records = await loadRecords(base, storage, secrets); // everything that people configure
   const egress = createEgress(base, records); // outgoing HTTP, guarded against SSRF

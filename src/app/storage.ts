@@ -2,6 +2,7 @@ import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, s
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BadSetting, type Config } from "../config.ts";
+import { keepErasedOptOuts, type DigestNumber } from "../contacts/erased-opt-outs.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Locked, lockFile } from "../lib/lock-file.ts";
 import { openPostgresStore } from "../store/postgres/postgres-store.ts";
@@ -36,6 +37,13 @@ export async function openStorage(base: AppBase): Promise<AppStorage> {
     },
   };
 }
+
+/** The opt-outs of erased numbers are keyed hashes, whose key is known once the secrets are loaded. */
+export const withErasedOptOuts = (
+  { clock }: AppBase,
+  storage: AppStorage,
+  { digestNumber }: { digestNumber: DigestNumber },
+): AppStorage => ({ ...storage, store: keepErasedOptOuts(storage.store, { digestOf: digestNumber, clock }) });
 
 /** Opens the configured store, without locking it: commands may use it beside a running server. */
 export async function openStore(

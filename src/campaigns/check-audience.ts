@@ -13,14 +13,16 @@ import {
   type RowFault,
 } from "../model/audience.ts";
 import type { AudienceStore, AudienceWork } from "../store/audiences.ts";
+import type { ContactStore } from "../store/contacts.ts";
 import type { OptOutStore } from "../store/opt-outs.ts";
 import type { Store } from "../store/store.ts";
+import { copySegment } from "./copy-segment.ts";
 import { delimiterOf, isZip, markLength, namedDelimiter, readRecord, unreadableFormat, type CsvRecord } from "./csv.ts";
 import { COLUMNS_MAX, recogniseLayout } from "./layout.ts";
 import { Conversions } from "./xlsx/conversions.ts";
 
 export interface AudienceJobDeps {
-  store: AudienceStore & Pick<OptOutStore, "areOptedOut"> & Pick<Store, "engine">;
+  store: AudienceStore & Pick<OptOutStore, "areOptedOut"> & Pick<ContactStore, "listContacts"> & Pick<Store, "engine">;
   accountOf(accountId: number): Account | null;
   clock: Clock;
   rowsMax: number;
@@ -40,6 +42,8 @@ const VALUE_MAX = 1600;
 /** Rows of a transaction. SQLite has one writer, and a send waits for the end of a transaction. */
 const STEP_ROWS = { first: 200, min: 50, max: 2000 };
 const STEP_MS = { sqlite: 5, postgres: 50 };
+/** Contacts of a step: their attributes are in memory. */
+const CONTACTS_MAX = 1000;
 const HOUSEKEEPING_MS = 60_000;
 
 /**
@@ -68,6 +72,7 @@ export function createAudienceJob(deps: AudienceJobDeps): () => Promise<number |
       if (given.isDeleting) await store.endRemoval(given);
       return;
     }
+    if (given.audience.segment) return workThroughSegment(given, isInTime);
     const opened = await open(given, isInTime);
     if (!opened) return;
     let current = given;
@@ -91,6 +96,22 @@ export function createAudienceJob(deps: AudienceJobDeps): () => Promise<number |
     await store.endCheck(given, { failure: converted.failure, layout: { ...NO_LAYOUT, sheets }, at: clock.now() });
     await conversions.end(audience);
     return null;
+  }
+
+  async function workThroughSegment(given: AudienceWork, isInTime: () => boolean): Promise<void> {
+    for (let current: AudienceWork | null = given; current && isInTime();) current = await stepThroughSegment(current);
+  }
+
+  /** Copies the next contacts; null at the end, or if another process has the audience. */
+  async function stepThroughSegment(given: AudienceWork): Promise<AudienceWork | null> {
+    const copied = await copySegment(deps, given, { limit: Math.min(stepRows, CONTACTS_MAX), until: until() });
+    if (!copied) return null;
+    if ("failure" in copied) {
+      await store.endCheck(given, { failure: copied.failure, layout: null, at: clock.now() });
+      return null;
+    }
+    stepRows = nextStepRows(stepRows, copied.ms, STEP_MS[store.engine]);
+    return copied.next;
   }
 
   /** Checks the next rows; null at the end of the file, or if another process has the audience. */

@@ -53,6 +53,8 @@ interface ListJobsDeps extends RetentionDeps, Omit<IndexMessagesDeps, "store" | 
   /** Null on a node without the role callbacks. */
   webhooks: { claim(): Promise<void>; recover(): Promise<void> } | null;
   checkAudiences(): Promise<number | undefined>;
+  importContacts(): Promise<number | undefined>;
+  eraseNumbers(): Promise<number | undefined>;
   feedCampaigns(): Promise<number | undefined>;
   watchAlerts(): Promise<void>;
   mailAlerts(): Promise<void>;
@@ -124,6 +126,8 @@ function commonJobs(deps: ListJobsDeps): Job[] {
           { name: "alerts", pauseMs: 1000, run: () => deps.watchAlerts() },
           { name: "alert-emails", pauseMs: 1000, run: () => deps.mailAlerts() },
         ]),
+    ...(deps.isHeld ? [] : [{ name: "number-erasure", pauseMs: 500, run: () => deps.eraseNumbers() }]),
+    { name: "contact-import", pauseMs: 500, run: () => deps.importContacts() },
     { name: "search-index", pauseMs: 100, run: indexMessages(deps) },
   ];
 }

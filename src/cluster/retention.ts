@@ -130,6 +130,10 @@ function stepsFor(deps: RetentionDeps, { id: accountId, settings }: Account, swe
     sweep("keptTexts", texts),
     sweep("phoneMessages", texts),
     sweep("inbound", texts),
+    sweep("conversations", texts),
+    ...(settings.keepContactsDays === null
+      ? []
+      : [sweep("contacts", { accountId, before: now - settings.keepContactsDays * DAY_MS })]),
     sweep("callbacks", texts),
     sweep("unmatchedReceipts", messages),
     sweep("links", links),

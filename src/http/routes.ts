@@ -9,6 +9,7 @@ import { auditSummaries, listAudit } from "./admin/audit.ts";
 import { botRoutes } from "./admin/bots.ts";
 import { getCallback, listCallbacks, resendCallback } from "./admin/callbacks.ts";
 import { cancelCampaign, getCampaign, listCampaigns, pauseCampaign, resumeCampaign } from "./admin/campaigns.ts";
+import { cannedReplyRoutes } from "./admin/canned-replies.ts";
 import { carrierRoutes } from "./admin/carriers.ts";
 import { reachOfCarrier } from "./admin/carrier-reach.ts";
 import { sendThroughCarrier } from "./admin/carrier-send.ts";
@@ -31,6 +32,7 @@ import { priceRoutes } from "./admin/prices.ts";
 import { receiptRoutes } from "./admin/receipts.ts";
 import { listRequests } from "./admin/requests.ts";
 import { routeRoutes } from "./admin/routes.ts";
+import { segmentRoutes } from "./admin/segments.ts";
 import { senderRoutes } from "./admin/senders.ts";
 import { sessionRoutes } from "./admin/sessions.ts";
 import { sessionSecurityRoutes } from "./admin/session-security.ts";
@@ -68,7 +70,13 @@ import { carrierCallbackRoutes } from "./carrier-callbacks.ts";
 import { shortLinkRoutes } from "./short-link.ts";
 import { audienceRoutes } from "./public/audiences.ts";
 import { campaignRoutes } from "./public/campaigns.ts";
+import { contactImportRoutes } from "./public/contact-imports.ts";
+import { contactRoutes } from "./public/contacts.ts";
 import { cancelMessages } from "./public/cancel.ts";
+import { conversationRoutes } from "./public/conversations.ts";
+import { replyRoute } from "./public/replies.ts";
+import { exportContact } from "./public/contact-export.ts";
+import { getErasure } from "./public/erasures.ts";
 import { sendChat } from "./public/chatapp.ts";
 import { listEvents } from "./public/events.ts";
 import { getInbound, listInbound, readInbound } from "./public/inbound.ts";
@@ -115,6 +123,13 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["GET",    "/v1/inbound",                                 "read",    "viewer", listInbound],
   ["GET",    "/v1/inbound/:id",                             "read",    "viewer", getInbound],
   ["POST",   "/v1/inbound/:id/read",                        "chatapp", "member", readInbound],
+  ["GET",    "/v1/conversations",                           "read",    "viewer", conversationRoutes],
+  ["GET",    "/v1/conversations/unread-count",              "read",    "viewer", conversationRoutes],
+  ["GET",    "/v1/conversations/assignees",                 "read",    "viewer", conversationRoutes],
+  ["GET",    "/v1/conversations/:id",                       "read",    "viewer", conversationRoutes],
+  ["PATCH",  "/v1/conversations/:id",                       "sms",     "member", conversationRoutes],
+  ["GET",    "/v1/conversations/:id/messages",              "read",    "viewer", conversationRoutes],
+  ["POST",   "/v1/conversations/:id/replies",               "sms",     "member", replyRoute],
   ["GET",    "/v1/events",                                  "read",    "viewer", listEvents],
   ["POST",   "/v1/audiences",                               "sms",     "member", audienceRoutes],
   ["GET",    "/v1/audiences",                               "read",    "viewer", audienceRoutes],
@@ -125,6 +140,17 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["GET",    "/v1/audiences/:id/faults",                    "read",    "viewer", audienceRoutes],
   ["GET",    "/v1/audiences/:id/recipients",                "read",    "viewer", audienceRoutes],
   ["DELETE", "/v1/audience-numbers/:number",                "manage",  "member", audienceRoutes],
+  ["POST",   "/v1/contacts",                                "sms",     "member", contactRoutes],
+  ["GET",    "/v1/contacts",                                "read",    "viewer", contactRoutes],
+  ["GET",    "/v1/contacts/:number",                        "read",    "viewer", contactRoutes],
+  ["PUT",    "/v1/contacts/:number",                        "sms",     "member", contactRoutes],
+  ["DELETE", "/v1/contacts/:number",                        "sms",     "member", contactRoutes],
+  ["GET",    "/v1/contacts/:number/export",                 "manage",  "owner",  exportContact],
+  ["GET",    "/v1/erasures/:id",                            "read",    "viewer", getErasure],
+  ["GET",    "/v1/contact-attributes",                      "read",    "viewer", contactRoutes],
+  ["POST",   "/v1/contact-imports",                        "sms",     "member", contactImportRoutes],
+  ["GET",    "/v1/contact-imports",                        "read",    "viewer", contactImportRoutes],
+  ["GET",    "/v1/contact-imports/:id",                    "read",    "viewer", contactImportRoutes],
   ["POST",   "/v1/campaigns",                               "sms",     "member", campaignRoutes],
   ["GET",    "/v1/campaigns",                               "read",    "viewer", campaignRoutes],
   ["GET",    "/v1/campaigns/:id",                           "read",    "viewer", campaignRoutes],
@@ -236,6 +262,16 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["POST",   "/api/verify-configs",                         "manage",  "member", verifyConfigRoutes],
   ["PATCH",  "/api/verify-configs/:id",                     "manage",  "member", verifyConfigRoutes],
   ["DELETE", "/api/verify-configs/:id",                     "manage",  "member", verifyConfigRoutes],
+  ["GET",    "/api/canned-replies",                         "manage",  "viewer", cannedReplyRoutes],
+  ["GET",    "/api/canned-replies/:id",                     "manage",  "viewer", cannedReplyRoutes],
+  ["POST",   "/api/canned-replies",                         "manage",  "member", cannedReplyRoutes],
+  ["PATCH",  "/api/canned-replies/:id",                     "manage",  "member", cannedReplyRoutes],
+  ["DELETE", "/api/canned-replies/:id",                     "manage",  "member", cannedReplyRoutes],
+  ["GET",    "/api/segments",                               "manage",  "viewer", segmentRoutes],
+  ["GET",    "/api/segments/:id",                           "manage",  "viewer", segmentRoutes],
+  ["POST",   "/api/segments",                               "manage",  "member", segmentRoutes],
+  ["PATCH",  "/api/segments/:id",                           "manage",  "member", segmentRoutes],
+  ["DELETE", "/api/segments/:id",                           "manage",  "member", segmentRoutes],
   ["GET",    "/api/verify-rules",                           "manage",  "viewer", verifyRuleRoutes],
   ["GET",    "/api/verify-rules/:id",                       "manage",  "viewer", verifyRuleRoutes],
   ["POST",   "/api/verify-rules",                           "manage",  "member", verifyRuleRoutes],

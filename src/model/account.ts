@@ -44,6 +44,8 @@ export interface AccountSettings {
   /** Retention in days: of texts of ended messages, and of the messages. */
   keepTextsDays: number;
   keepMessagesDays: number;
+  /** Contacts that were not changed for this time are deleted; null keeps them. */
+  keepContactsDays: number | null;
   /** Faults that the simulated carrier injects for this account. */
   chaos: Chaos;
 }
@@ -73,6 +75,7 @@ export const DEFAULT_SETTINGS: AccountSettings = {
   alertEmail: null,
   keepTextsDays: 30,
   keepMessagesDays: 400,
+  keepContactsDays: null,
   chaos: CALM,
 };
 

@@ -1,4 +1,6 @@
-/** Lists of recipients that are uploaded as a file. */
+import type { ContactFilter } from "./contact.ts";
+
+/** Lists of recipients: uploaded as a file, or the contacts of a segment. */
 
 export const AUDIENCE_STATES = ["uploading", "checking", "ready", "failed"] as const;
 export type AudienceState = (typeof AUDIENCE_STATES)[number];
@@ -34,6 +36,7 @@ export const AUDIENCE_FAILURES = {
   TOO_MANY_COLUMNS: "The file has more than 50 columns: remove those that no message needs.",
   TOO_MANY_ROWS: "The file has more rows than an audience may have: split it.",
   ROW_TOO_LONG: "A row has more than 256 KB: check that each recipient has a line.",
+  NO_CONTACTS: "No contact matches the segment.",
   UNENDED_QUOTE: "A quoted value does not end: a quote inside a value is written twice.",
 } as const;
 export type AudienceFailure = keyof typeof AUDIENCE_FAILURES;
@@ -58,7 +61,7 @@ export interface Audience {
   size: number;
   /** Bytes that were uploaded. */
   received: number;
-  /** Bytes that were checked. */
+  /** Bytes that were checked; for a segment, contacts that were read. */
   checked: number;
   /** The sheet of a workbook that the caller named; null for the first one. */
   sheet: string | null;
@@ -79,6 +82,8 @@ export interface Audience {
   endedAt: number | null;
   /** False once the uploaded file is removed; its recipients stay. */
   hasFile: boolean;
+  /** The segment whose contacts it has, with the filter at its creation; null for a file. */
+  segment: { name: string; filter: ContactFilter } | null;
 }
 
 /** A recipient of an audience with the values of its variables, in the order of the layout. */

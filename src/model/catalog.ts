@@ -1,6 +1,8 @@
 import type { AlertRuleContent } from "./alert.ts";
 import type { DlrConfigContent, WebhookContent } from "./callback.ts";
 import type { ChatTemplate } from "./chatapp.ts";
+import type { CannedReplyContent } from "./conversation.ts";
+import type { SegmentContent } from "./contact.ts";
 import type { Channel, RouteClass } from "./message.ts";
 import type { Chaos } from "./phone.ts";
 import type { RcsTemplate } from "./rcs.ts";
@@ -30,6 +32,8 @@ export interface CatalogContents {
   verifyConfig: VerifyConfigContent;
   verifyRule: VerifyRuleContent;
   alertRule: AlertRuleContent;
+  segment: SegmentContent;
+  cannedReply: CannedReplyContent;
 }
 
 export type CatalogKind = keyof CatalogContents;

@@ -416,6 +416,13 @@ export const PROBLEMS = {
       "The number of audiences has reached `HELIOGRAPH_AUDIENCES_MAX`, or their stored files would exceed `HELIOGRAPH_AUDIENCE_STORED_MB`.",
     fix: "Delete audiences that are no longer needed. Files are removed 24 hours after their check.",
   },
+  CONTACT_EXISTS: {
+    status: 409,
+    type: "conflict",
+    message: "The number has a contact already.",
+    cause: "`POST /v1/contacts` only creates contacts.",
+    fix: "Change the contact with `PUT /v1/contacts/{number}`.",
+  },
   TOO_MANY_CAMPAIGNS: {
     status: 409,
     type: "limit",

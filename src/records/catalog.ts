@@ -83,6 +83,8 @@ export class AccountCatalog {
     verifyConfig: new Map(),
     verifyRule: new Map(),
     alertRule: new Map(),
+    segment: new Map(),
+    cannedReply: new Map(),
   };
   readonly #byId = new Map<string, CatalogRecord>();
   #routes: readonly CatalogRecord<"route">[] | null = null;

@@ -1,5 +1,6 @@
 import { alertRule } from "./types/alert-rule.ts";
 import { bot } from "./types/bot.ts";
+import { cannedReply } from "./types/canned-reply.ts";
 import { carrier } from "./types/carrier.ts";
 import { chatTemplate } from "./types/chat-template.ts";
 import { dlrConfig } from "./types/dlr-config.ts";
@@ -7,6 +8,7 @@ import { number } from "./types/number.ts";
 import { price } from "./types/price.ts";
 import { rcsTemplate } from "./types/rcs-template.ts";
 import { route } from "./types/route.ts";
+import { segment } from "./types/segment.ts";
 import { sender } from "./types/sender.ts";
 import { smsTemplate } from "./types/sms-template.ts";
 import { verifyConfig } from "./types/verify-config.ts";
@@ -36,6 +38,13 @@ export const verifyConfigs: RecordType = {
 export const verifyRules: RecordType = { singular: "verify-rule", plural: "verify-rules", definitions: [verifyRule] };
 
 export const alertRules: RecordType = { singular: "alert-rule", plural: "alert-rules", definitions: [alertRule] };
+export const segments: RecordType = { singular: "segment", plural: "segments", definitions: [segment] };
+
+export const cannedReplies: RecordType = {
+  singular: "canned-reply",
+  plural: "canned-replies",
+  definitions: [cannedReply],
+};
 
 /** All record types. Dependencies come first: carriers before routes. */
 export const RECORD_TYPES: readonly RecordType[] = [
@@ -51,4 +60,6 @@ export const RECORD_TYPES: readonly RecordType[] = [
   verifyConfigs,
   verifyRules,
   alertRules,
+  segments,
+  cannedReplies,
 ];

@@ -95,6 +95,10 @@ export const settingFields = {
   ),
   keepTextsDays: days("Days after which the texts of ended messages are erased."),
   keepMessagesDays: days("Days after which ended messages are deleted; at least keepTextsDays."),
+  keepContactsDays: nullable(
+    Type.Integer({ minimum: 1, maximum: DAYS_MAX }),
+    "Days after which contacts that were not changed are deleted. Defaults to null, which keeps them.",
+  ),
 } satisfies SchemasOf<Settings>;
 
 /** Picks the known settings, in display order, and drops other fields. */

@@ -1,5 +1,6 @@
 import { every, type Clock } from "../lib/clock.ts";
 import { newId, timeOf } from "../lib/ids.ts";
+import type { InboundMessage } from "../model/inbound.ts";
 import type { Log } from "../lib/log.ts";
 import { messageIdOf, parseMessageId, type Channel, type MessageRef, type State } from "../model/message.ts";
 import type { Acceptance, Store } from "../store/store.ts";
@@ -9,6 +10,8 @@ import type { Observer } from "../pipeline/group-commit.ts";
 /** Events per second and account. Further events are only counted. */
 const PER_SECOND = 20;
 const SECOND_MS = 1000;
+/** Pause before followers hear of inbound messages, so that many make one event. */
+const RECEIVED_MS = 300;
 /** Recent events kept per account, for followers that reconnect and ask for the events they missed. */
 const KEPT_MAX = 500;
 const LINGER_MS = 60_000;
@@ -33,6 +36,8 @@ interface Follower {
   onEvent(event: LiveEvent): void;
   /** Further events happened, up to this one, that are not sent. */
   onMore(more: OmittedEvents): void;
+  /** Users have sent something since the last call; at most once a second. */
+  onReceived(): void;
 }
 
 export interface OmittedEvents {
@@ -48,7 +53,7 @@ interface Followed {
 }
 
 interface LiveDeps {
-  store: Pick<Store, "listMessages" | "testRequestsAmong">;
+  store: Pick<Store, "listInbound" | "listMessages" | "testRequestsAmong">;
   /** Number of nodes that share the store. */
   membership: { readonly count: number };
   clock: Clock;
@@ -93,6 +98,10 @@ export class Live implements Observer {
     room.publish(happened(transition, to, { channel, recipient }, this.#deps.clock.now()));
   }
 
+  onInbound(inbound: InboundMessage): void {
+    this.#rooms.get(inbound.accountId)?.noteReceived(inbound);
+  }
+
   /** Begins with the events after `after`, if given. The returned function ends the stream. */
   async follow({ accountId, testOnly }: Followed, after: string | null, follower: Follower): Promise<() => void> {
     let room = this.#rooms.get(accountId);
@@ -117,6 +126,9 @@ class Room {
   readonly #accountId: number;
   readonly #all: Feed;
   readonly #testsOnly: Feed;
+  readonly #received: { all: Received; testsOnly: Received };
+  /** The newest inbound message that this node knows of: those of other nodes are read from the store. */
+  #lastInbound = "";
   readonly #openedAt: number;
   #recent: LiveEvent[] = [];
   /** States of each message that were published, so that those read again from the store are skipped. */
@@ -131,6 +143,7 @@ class Room {
     this.#accountId = accountId;
     this.#all = new Feed(deps.clock, null);
     this.#testsOnly = new Feed(deps.clock, (events) => this.#testsAmong(events));
+    this.#received = { all: new Received(deps.clock), testsOnly: new Received(deps.clock) };
     this.#openedAt = deps.clock.now();
     this.#onEmpty = onEmpty;
     this.#looking = every(deps.clock, SECOND_MS, () => this.#look());
@@ -141,8 +154,11 @@ class Room {
     const feed = testOnly ? this.#testsOnly : this.#all;
     // Joined before the missed events are read, so that later ones follow them.
     const member = feed.join(follower, this.#recent.at(-1)?.id ?? "");
+    const received = testOnly ? this.#received.testsOnly : this.#received.all;
+    received.followers.add(follower);
     const leave = (): void => {
       feed.leave(member);
+      received.followers.delete(follower);
       if (this.#all.isEmpty && this.#testsOnly.isEmpty)
         this.#callOff = this.#deps.clock.after(LINGER_MS, () => this.#close());
     };
@@ -162,6 +178,12 @@ class Room {
     if (this.#recent.length > 2 * KEPT_MAX) this.#recent = this.#recent.slice(-KEPT_MAX);
     this.#all.write(event);
     this.#testsOnly.write(event);
+  }
+
+  noteReceived({ id, test }: Pick<InboundMessage, "id" | "test">): void {
+    if (id > this.#lastInbound) this.#lastInbound = id;
+    this.#received.all.note();
+    if (test) this.#received.testsOnly.note();
   }
 
   /** False if this state was published before. */
@@ -209,6 +231,8 @@ class Room {
         if (this.#looked) this.publish(happened(message, message.state, message, clock.now()));
         else this.#remember(messageIdOf(message), message.state);
       }
+      const { rows: inbound } = await store.listInbound(this.#accountId, { since: from }, null, 1);
+      for (const message of inbound) if (message.id > this.#lastInbound) this.noteReceived(message);
       this.#looked = true;
     } catch (error) {
       log.debug({ err: error }, "live stream could not read changes of other nodes");
@@ -218,6 +242,26 @@ class Room {
   #close(): void {
     void this.#looking.stop();
     this.#onEmpty();
+  }
+}
+
+/** Calls followers once for all that users send within a second. */
+class Received {
+  readonly followers = new Set<Follower>();
+  readonly #clock: Clock;
+  #isDue = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  note(): void {
+    if (this.#isDue || this.followers.size === 0) return;
+    this.#isDue = true;
+    this.#clock.after(RECEIVED_MS, () => {
+      this.#isDue = false;
+      for (const follower of this.followers) follower.onReceived();
+    });
   }
 }
 

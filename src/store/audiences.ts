@@ -31,6 +31,8 @@ export interface AudienceWork {
   /** Rows of an earlier check are removed first. */
   isCleared: boolean;
   isDeleting: boolean;
+  /** Number of the last contact that was read from the segment. */
+  position: string | null;
   claim: string;
 }
 
@@ -48,6 +50,8 @@ interface CheckedRows {
   recipients: readonly AudienceRecipient[];
   faults: readonly RowFault[];
   claimedUntil: number;
+  /** Number of the last contact; of a segment only. */
+  position?: string;
 }
 
 export interface AudienceStore {
@@ -318,6 +322,7 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
         lines: row.lines,
         isCleared: row.checked >= 0,
         isDeleting: row.state === "deleting",
+        position: row.segment_position,
         claim,
       };
     },
@@ -367,7 +372,10 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
       return true;
     },
 
-    async addCheckedRows(work, { from, to, layout, linesBefore, lines, rows, recipients, faults, claimedUntil }) {
+    async addCheckedRows(
+      work,
+      { from, to, layout, linesBefore, lines, rows, recipients, faults, claimedUntil, position },
+    ) {
       const { audience, claim } = work;
       const { accountId: account_id, id: audience_id } = audience;
       const key = { account_id, audience_id };
@@ -422,6 +430,7 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
             recipients: sql`recipients + ${counted("")}`,
             opted_out: sql`opted_out + ${counted("and opted_out = 1")}`,
             faults: sql`faults + ${faults.length}`,
+            ...(position !== undefined && { segment_position: position }),
           })
           .where(isCurrent)
           .compile(),
@@ -436,6 +445,7 @@ export function createAudiences({ db, rowsOf, atomically, inBackground }: Engine
           failure,
           ended_at: at,
           claim: null,
+          segment_position: null,
           ...(layout && { layout: JSON.stringify(layout) }),
         })
         .where("state", "=", "checking")
@@ -535,6 +545,8 @@ const rowOf = (audience: Audience): AudienceRow => ({
   has_file: audience.hasFile ? FILE.stored : FILE.none,
   claim: null,
   claimed_until: 0,
+  segment: audience.segment && JSON.stringify(audience.segment),
+  segment_position: null,
 });
 
 const audienceOf = (row: AudienceRow): Audience => ({
@@ -557,4 +569,5 @@ const audienceOf = (row: AudienceRow): Audience => ({
   createdAt: row.created_at,
   endedAt: row.ended_at,
   hasFile: row.has_file === FILE.stored,
+  segment: row.segment === null ? null : (JSON.parse(row.segment) as Audience["segment"]),
 });

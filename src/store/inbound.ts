@@ -1,11 +1,13 @@
 import { sql } from "kysely";
 import { idFloor } from "../lib/ids.ts";
 import { inboundIdOf, type Callback } from "../model/callback.ts";
+import type { StoredConversation } from "../model/conversation.ts";
 import type { InboundContent, InboundMessage, InboundPart } from "../model/inbound.ts";
 import type { Channel, MessageRef } from "../model/message.ts";
 import { listWindows, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { ReportingBudget } from "./collect-page.ts";
 import { insertCallbacks } from "./callbacks.ts";
+import { countInConversations } from "./conversations.ts";
 import type { Engine } from "./engine.ts";
 import type { createInboundParts } from "./inbound-parts.ts";
 import type { Tables } from "./tables.ts";
@@ -72,6 +74,8 @@ export interface InboundStore {
     mode: { test: boolean },
   ): Promise<ReadonlyMap<string, number>>;
   /** Newest first. A page may be short before the end, if the filter matches few messages. */
+  /** The last message of each of some conversations, by the id of the conversation. */
+  findLastInbound(conversations: readonly StoredConversation[]): Promise<ReadonlyMap<string, InboundMessage>>;
   listInbound(
     accountId: number,
     filter: InboundFilter,
@@ -147,7 +151,7 @@ export function createInbound(
         .onConflict((conflict) => conflict.columns(["account_id", "id"]).doNothing())
         .compile();
       const inserts = callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, at, isFirstStored)];
-      await atomically([insert, ...inserts]);
+      await atomically([...countInConversations({ db, rowsOf }, batch), insert, ...inserts]);
     },
 
     async lastInboundAt(accountId, channel, from, to, { test }) {
@@ -175,6 +179,37 @@ export function createInbound(
         .groupBy("number")
         .execute();
       return new Map(rows.map(({ number, at }) => [number, at]));
+    },
+
+    async findLastInbound(conversations) {
+      const [first] = conversations;
+      if (!first) return new Map();
+      const rows = await db
+        .selectFrom(
+          rowsOf<{ id: string; channel: string; number: string; sender: string; test: number }>(
+            { id: "uuid", channel: "text", number: "text", sender: "text", test: "integer" },
+            conversations.map(({ id, channel, number, sender, test }) => ({
+              id,
+              channel,
+              number,
+              sender,
+              test: test ? 1 : 0,
+            })),
+          ).as("wanted"),
+        )
+        .innerJoin("inbound", (join) =>
+          join.on("inbound.account_id", "=", first.accountId).on(
+            "inbound.id",
+            "=",
+            sql<string>`(select last.id from inbound as last where last.account_id = ${first.accountId}
+              and last.channel = wanted.channel and last.number = wanted.number and last.sender = wanted.sender
+              and last.test = wanted.test order by last.id desc limit 1)`,
+          ),
+        )
+        .selectAll("inbound")
+        .select("wanted.id as conversation_id")
+        .execute();
+      return new Map(rows.map((row) => [row.conversation_id, inboundOf(row)]));
     },
 
     async listInbound(accountId, { channel, from, to, since, until, test }, after, limit) {

@@ -65,7 +65,7 @@ const isWithoutMessage = (table: string): RawBuilder<boolean> =>
     and messages.request_id = ${sql.ref(`${table}.request_id`)} and messages.n = ${sql.ref(`${table}.n`)} ${EACH})`;
 
 /** Tables with a row per message, which goes with it. */
-const OF_MESSAGE = ["submissions", "failovers", "kept_texts", "awaited_receipts"] as const;
+export const OF_MESSAGE = ["submissions", "failovers", "kept_texts", "awaited_receipts"] as const;
 
 const deleteFrom = (table: string, where: RawBuilder<boolean>): RawBuilder<unknown> =>
   sql`delete from ${sql.table(table)} where ${where}`;
@@ -198,6 +198,17 @@ const PICKS = {
   statsMinutes: { table: "figures", key: FIGURE_KEY, isOver: figuresOf(["minute"]) },
   groupStats: { table: "figure_groups", key: GROUP_KEY, isOver: figuresOf(GRAIN_NAMES, DIMENSIONS) },
   groupStatsMinutes: { table: "figure_groups", key: GROUP_KEY, isOver: figuresOf(["minute"], DIMENSIONS) },
+  // Once nothing is left of what the phone wrote.
+  conversations: {
+    table: "conversations",
+    key: ["account_id", "id"],
+    isOver: (cutoff) => sql`${isOfAccount(cutoff)} and last_at < ${cutoff.before}`,
+  },
+  contacts: {
+    table: "contacts",
+    key: ["account_id", "test", "number"],
+    isOver: (cutoff) => sql`${isOfAccount(cutoff)} and updated_at < ${cutoff.before}`,
+  },
   codeTexts: {
     table: "code_texts",
     key: ["account_id", "carrier", "code"],

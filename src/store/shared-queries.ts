@@ -5,6 +5,10 @@ import { createAudit } from "./audit.ts";
 import { createAwaited } from "./awaited-receipts.ts";
 import { createCallbacks } from "./callbacks.ts";
 import { createCampaigns } from "./campaigns.ts";
+import { createContactImports } from "./contact-imports.ts";
+import { createContacts } from "./contacts.ts";
+import { createConversations } from "./conversations.ts";
+import { createErasures } from "./erasures.ts";
 import { createCatalogQueries } from "./catalog.ts";
 import { createCredentials } from "./credentials.ts";
 import { createCreditQueries } from "./credits.ts";
@@ -60,6 +64,10 @@ export const createSharedQueries = (engine: Engine, budget: ReportingBudget | nu
   ...createAudiences(engine),
   ...createCampaigns(engine),
   ...createAlerts(engine),
+  ...createContacts(engine, budget),
+  ...createContactImports(engine),
+  ...createConversations(engine, budget),
+  ...createErasures(engine),
   ...createAudit(engine, budget),
   ...createStatsQueries(engine),
   ...createHold(engine),

@@ -16,6 +16,10 @@ import type { AuditStore } from "./audit.ts";
 import type { AwaitedStore } from "./awaited-receipts.ts";
 import type { CallbackStore } from "./callbacks.ts";
 import type { CampaignStore } from "./campaigns.ts";
+import type { ContactImportStore } from "./contact-imports.ts";
+import type { ContactStore } from "./contacts.ts";
+import type { ConversationStore } from "./conversations.ts";
+import type { ErasureStore } from "./erasures.ts";
 import type { CatalogStore } from "./catalog.ts";
 import type { CredentialStore } from "./credentials.ts";
 import type { CreditStore } from "./credits.ts";
@@ -79,6 +83,10 @@ export interface Store
     AudienceStore,
     CampaignStore,
     AlertStore,
+    ContactStore,
+    ContactImportStore,
+    ConversationStore,
+    ErasureStore,
     AuditStore,
     StatsStore,
     IdFormatStore,

@@ -97,6 +97,26 @@ export interface Tables {
     attempts: number;
   };
   carrier_states: { carrier: string; up_since: number | null; last_up_at: number; seen_at: number };
+  contacts: ContactRow;
+  /** Names of the attributes that contacts have. */
+  contact_attributes: { account_id: number; test: number; name: string };
+  /** Contacts that are made from the recipients of an audience, up to the row `position`. */
+  contact_imports: {
+    account_id: number;
+    id: string;
+    test: number;
+    audience_id: string;
+    state: string;
+    content: string;
+    total: number;
+    done: number;
+    position: number;
+    failure: string | null;
+    created_at: number;
+    ended_at: number | null;
+    claim: string | null;
+    claimed_until: number;
+  };
   /** Usernames and passwords for the APIs of other products. */
   credentials: {
     account_id: number;
@@ -209,6 +229,39 @@ export interface Tables {
     event_id: string | null;
     /** 1 where a test key's phone sent it, or it answers a test message. */
     test: number;
+  };
+  /** Numbers that are being erased. `position` is a key in JSON; `found` counts the changes of the pass. */
+  erasures: {
+    account_id: number;
+    id: string;
+    number: string | null;
+    state: string;
+    step: number;
+    position: string;
+    found: number;
+    erased: number;
+    requested_at: number;
+    ended_at: number | null;
+    next_at: number;
+    claim: string | null;
+    claimed_until: number;
+  };
+  /** Keyed hashes of opted-out numbers that were erased. */
+  erased_optouts: { account_id: number; test: number; digest: string; created_at: number };
+  conversations: {
+    account_id: number;
+    id: string;
+    test: number;
+    channel: string;
+    number: string;
+    sender: string;
+    state: string;
+    unread: number;
+    /** 1 if `unread` is not 0: the first column of the order. */
+    is_unread: number;
+    /** Time of the last inbound message. */
+    last_at: number;
+    assigned_to: string | null;
   };
   inbound_parts: {
     account_id: number;
@@ -390,6 +443,26 @@ export interface AudienceRow {
   /** Random text of the process that works on it. */
   claim: string | null;
   claimed_until: number;
+  /** Name and filter of the segment whose contacts it has, in JSON; null for a file. */
+  segment: string | null;
+  /** Number of the last contact that was read. */
+  segment_position: string | null;
+}
+
+export interface ContactRow {
+  account_id: number;
+  test: number;
+  number: string;
+  name: string | null;
+  /** Lists and objects in JSON, as `JSON.stringify` writes them: filters look for parts of the text. */
+  attributes: string;
+  tags: string;
+  consents: string;
+  /** The granted ones of `consents`, such as `["sms:PROMO"]`. */
+  granted: string;
+  created_at: number;
+  updated_at: number;
+  revision: number;
 }
 
 export interface AlertRow {

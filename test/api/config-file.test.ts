@@ -37,6 +37,8 @@ const PARTS = [
   "verify-configs",
   "verify-rules",
   "alert-rules",
+  "segments",
+  "canned-replies",
   "system-ids",
 ];
 const NOTHING = Object.fromEntries(PARTS.map((part) => [part, []]));
@@ -151,6 +153,8 @@ const RICH = {
   ],
   "verify-rules": [{ name: "99890", action: "block", note: "pumping" }],
   "alert-rules": [{ name: "slow", alert: "queue_age", threshold: 30, windowMinutes: 60, minimum: 100, enabled: false }],
+  "canned-replies": [{ name: "thanks", text: "Thank you." }],
+  segments: [{ name: "VIP", tags: ["vip"], attributes: { city: "Pune" }, consents: ["sms:PROMO"] }],
   "verify-configs": [
     {
       name: "Login",
@@ -235,7 +239,7 @@ describe.each(ENGINES)("the configuration of an account on %s", (engine) => {
     const second = await newTenant(reversed(exported));
     expect(JSON.stringify(await second.exported())).toBe(JSON.stringify(exported));
     const { applied, same, ...rest } = (await second.put(exported)).body;
-    expect([applied, same.length]).toEqual([true, 15]);
+    expect([applied, same.length]).toEqual([true, 17]);
     expect(rest).toEqual({ settings: [], made: [], changed: [], removed: [] });
   });
 

@@ -53,6 +53,9 @@ interface Loot {
   agentSendId: string;
   audienceId: string;
   alertId: string;
+  contactImportId: string;
+  conversationId: string;
+  erasureId: string;
   /** A campaign to that audience. */
   audienceCampaignId: string;
   idempotencyKey: string;
@@ -102,6 +105,8 @@ const RECORDS: Record<string, { name?: string; fields: object; change: object }>
     change: { url: "https://intruder.example/" },
   },
   "dlr-configs": { fields: { url: "http://127.0.0.1:9/" }, change: { url: "https://intruder.example/" } },
+  "canned-replies": { fields: { text: "Mine" }, change: { text: "Taken" } },
+  segments: { fields: { tags: ["victim"] }, change: { tags: ["taken"] } },
 };
 const VICTIM_RECORD = "victims-own";
 
@@ -243,6 +248,44 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
     { path: `/v1/audiences/${audienceId}/recipients?cursor=0`, expected: 404 },
   ],
   "DELETE /v1/audience-numbers/:number": () => [{ path: `/v1/audience-numbers/${VICTIM_NUMBER}`, expected: 200 }],
+  "GET /v1/conversations": ({ conversationId }) => [
+    { path: "/v1/conversations?accountId=1&state=open", expected: 200 },
+    { path: `/v1/conversations?cursor=1:9999999999999:${conversationId}`, expected: 200 },
+  ],
+  "GET /v1/conversations/unread-count": () => [{ path: "/v1/conversations/unread-count?accountId=1", expected: 200 }],
+  "GET /v1/conversations/assignees": () => [{ path: "/v1/conversations/assignees?accountId=1", expected: 200 }],
+  "GET /v1/conversations/:id": ({ conversationId }) => [{ path: `/v1/conversations/${conversationId}`, expected: 404 }],
+  "PATCH /v1/conversations/:id": ({ conversationId }) => [
+    { path: `/v1/conversations/${conversationId}`, body: { state: "closed", read: true }, expected: 404 },
+  ],
+  "GET /v1/conversations/:id/messages": ({ conversationId }) => [
+    { path: `/v1/conversations/${conversationId}/messages`, expected: 404 },
+  ],
+  "POST /v1/conversations/:id/replies": ({ conversationId }) => [
+    { path: `/v1/conversations/${conversationId}/replies`, body: { text: "Mine" }, expected: 404 },
+  ],
+  "GET /v1/contacts/:number": () => [{ path: `/v1/contacts/${VICTIM_NUMBER}`, expected: 404 }],
+  "POST /v1/contacts": () => [{ path: "/v1/contacts", body: { number: "15550177044", accountId: 1 }, expected: 201 }],
+  "GET /v1/contacts": () => [
+    { path: "/v1/contacts?tag=victim&accountId=1", expected: 200 },
+    { path: "/v1/contacts?cursor=1000000", expected: 200 },
+  ],
+  "PUT /v1/contacts/:number": () => [
+    { path: "/v1/contacts/15550177044", body: { name: "Mine", accountId: 1 }, expected: 200 },
+  ],
+  "DELETE /v1/contacts/:number": () => [{ path: `/v1/contacts/${VICTIM_NUMBER}`, expected: 404 }],
+  "GET /v1/contacts/:number/export": () => [{ path: `/v1/contacts/${VICTIM_NUMBER}/export`, expected: 404 }],
+  "GET /v1/erasures/:id": ({ erasureId }) => [{ path: `/v1/erasures/${erasureId}`, expected: 404 }],
+  "GET /v1/contact-attributes": () => [{ path: "/v1/contact-attributes?accountId=1", expected: 200 }],
+  "POST /v1/contact-imports": ({ audienceId }) => [
+    { path: "/v1/contact-imports", body: { audienceId, accountId: 1 }, expected: 400 },
+  ],
+  "GET /v1/contact-imports": ({ contactImportId }) => [
+    { path: `/v1/contact-imports?cursor=${contactImportId.replace(/^./, "f")}&accountId=1`, expected: 200 },
+  ],
+  "GET /v1/contact-imports/:id": ({ contactImportId }) => [
+    { path: `/v1/contact-imports/${contactImportId}`, expected: 404 },
+  ],
   "POST /v1/campaigns": ({ audienceId }) => [
     {
       path: "/v1/campaigns",
@@ -562,6 +605,12 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
   "PATCH /v1/audiences/:id": "sms",
   "DELETE /v1/audiences/:id": "sms",
   "POST /v1/audiences/:id/parts": "sms",
+  "PATCH /v1/conversations/:id": "sms",
+  "POST /v1/conversations/:id/replies": "sms",
+  "POST /v1/contacts": "sms",
+  "PUT /v1/contacts/:number": "sms",
+  "DELETE /v1/contacts/:number": "sms",
+  "POST /v1/contact-imports": "sms",
   "POST /v1/campaigns": "sms",
   "PATCH /v1/campaigns/:id": "sms",
   "POST /v1/campaigns/:id/schedule": "sms",
@@ -581,6 +630,15 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
       "GET /v1/audiences/:id",
       "GET /v1/audiences/:id/faults",
       "GET /v1/audiences/:id/recipients",
+      "GET /v1/conversations",
+      "GET /v1/conversations/unread-count",
+      "GET /v1/conversations/:id",
+      "GET /v1/conversations/:id/messages",
+      "GET /v1/contacts",
+      "GET /v1/contacts/:number",
+      "GET /v1/contact-attributes",
+      "GET /v1/contact-imports",
+      "GET /v1/contact-imports/:id",
       "GET /v1/campaigns",
       "GET /v1/campaigns/:id",
       "GET /v1/campaigns/:id/report",
@@ -596,7 +654,10 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
       "POST /api/callbacks/:id/resend",
       "GET /api/links",
       "GET /api/links/:id",
-      ...["templates", "bots", "numbers", "senders"].flatMap((kind) => [`GET /api/${kind}`, `GET /api/${kind}/:id`]),
+      ...["templates", "bots", "numbers", "senders", "segments"].flatMap((kind) => [
+        `GET /api/${kind}`,
+        `GET /api/${kind}/:id`,
+      ]),
       "GET /api/simulator/phones",
       "GET /api/simulator/phones/:number/messages",
       ...["reply", "tap", "read", "file", "location"].map((verb) => `POST /api/simulator/phones/:number/${verb}`),
@@ -729,6 +790,22 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       () => server.request<{ state: string }>("GET", `/v1/audiences/${audienceId}`),
       ({ body }) => body.state === "ready",
     );
+    await server.request("PUT", `/v1/contacts/${VICTIM_NUMBER}`, {
+      name: VICTIM_TEXT,
+      tags: ["victim"],
+      attributes: { "secret attribute": VICTIM_TEXT },
+    });
+    const contactImport = await server.request<{ id: string }>("POST", "/v1/contact-imports", { audienceId });
+    await eventually(
+      () => server.request<{ state: string }>("GET", `/v1/contact-imports/${contactImport.body.id}`),
+      ({ body }) => body.state === "finished",
+    );
+    const conversations = await server.request<{ data: { id: string }[] }>("GET", "/v1/conversations");
+    const erasure = await server.request<{ erasure: { id: string } }>("DELETE", "/v1/contacts/15550177099?erase=true");
+    await eventually(
+      () => server.request<{ state: string }>("GET", `/v1/erasures/${erasure.body.erasure.id}`),
+      ({ body }) => body.state === "finished",
+    );
     const audienceCampaign = await server.request<{ id: string }>("POST", "/v1/campaigns", {
       name: "of the audience",
       type: "TRANS",
@@ -750,6 +827,9 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       agentSendId,
       audienceId,
       alertId: await insertAlert(tenants.server, 1),
+      contactImportId: contactImport.body.id,
+      conversationId: conversations.body.data[0]?.id ?? "",
+      erasureId: erasure.body.erasure.id,
       audienceCampaignId,
       idempotencyKey: "order-1",
       linkCode: codes[0]?.[0] ?? "",
@@ -817,6 +897,10 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       "audience_parts",
       "audience_recipients",
       "audience_faults",
+      "conversations",
+      "contacts",
+      "contact_attributes",
+      "contact_imports",
       "campaigns",
       "phones",
       "phone_messages",

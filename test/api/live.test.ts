@@ -30,6 +30,7 @@ describe("the message stream of a node", () => {
     live = new Live({
       store: {
         listMessages: async () => ({ rows, next: null }),
+        listInbound: async () => ({ rows: [], next: null }),
         testRequestsAmong: async (_accountId, ids) => {
           lookups += 1;
           return new Set(ids.filter((id) => tests.has(id)));
@@ -44,11 +45,13 @@ describe("the message stream of a node", () => {
   async function follow(after: string | null = null, accountId = 1, testOnly = false) {
     const heard: LiveEvent[] = [];
     const more: number[] = [];
+    const received = { count: 0 };
     const leave = await live.follow({ accountId, testOnly }, after, {
       onEvent: (event) => void heard.push(event),
       onMore: ({ count }) => void more.push(count),
+      onReceived: () => void (received.count += 1),
     });
-    return { heard, more, leave, states: () => heard.map(({ state }) => state) };
+    return { heard, more, received, leave, states: () => heard.map(({ state }) => state) };
   }
   const move = (requestId: string, to: State, accountId = 1): void =>
     live.onMoved(transitionTo({ accountId, requestId, n: 1, to, at: NOON, owner: 0 }), sms);

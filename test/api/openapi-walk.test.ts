@@ -46,6 +46,7 @@ beforeAll(async () => {
   // Session messages need a user who has written.
   const hello = { channel: "chatapp", to: "+15550100199", text: "Hello" };
   await server.request("POST", "/api/simulator/phones/15550100100/reply", hello);
+  await server.request("POST", "/api/segments", { name: "VIP in Pune" });
   document = (await server.request<OpenApi>("GET", "/openapi.json")).body;
   faultsOf = faultFinder(document);
   for (const scope of ["read", "sms"]) narrowKeys[scope] = await keyWith(scope);
@@ -334,6 +335,10 @@ async function realBody({ path }: Placed, body: unknown): Promise<unknown> {
   if (path === "/api/session") return { ...(body as object), password: server.app.firstStart?.password };
   if (path === "/api/invitations/accept") return { ...(body as object), token: await realInvitation() };
   if (path === "/v1/campaigns") return { ...(body as object), audienceId: await readyAudience() };
+  if (path === "/v1/conversations/{id}/replies") return { text: "Thank you." };
+  if (path === "/v1/conversations/{id}") return { read: true };
+  if (path === "/v1/contacts") return { ...(body as object), number: String(15_550_900_000 + (made += 1)) };
+  if (path === "/v1/contact-imports") return { audienceId: await readyAudience() };
   if (path === "/v1/campaigns/{id}/schedule") return { scheduledAt: Date.now() + 3_600_000 };
   if (path === "/api/templates/{id}/submit") return { ...(body as object), carrier: await whatsappName() };
   if (path !== "/v1/verify/validate") return body;
@@ -380,6 +385,9 @@ async function realPath({ path, operation }: Placed): Promise<string> {
   const fields = path.endsWith("/cancel") ? { sendAt: Date.now() + 3_600_000 } : {};
   if (path.includes("{messageId}")) ids.messageId = (await server.send(fields)).body.data[0]?.messageId ?? "";
   if (path.startsWith("/api/simulator/phones/{number}/")) await somethingToAnswer(ids.number ?? "");
+  // A number of its own: one of the operations erases it.
+  if (path.startsWith("/v1/contacts/{number}")) ids.number = "15550199998";
+  if (path.startsWith("/v1/contacts/{number}")) await server.request("PUT", `/v1/contacts/${ids.number}`, {});
   if (path.startsWith("/api/optouts/")) await server.request("POST", "/api/optouts", { number: ids.number });
   // A number for each: a later code would supersede this one.
   if (path.includes("{verifyId}")) ids.verifyId = await startVerification(String(15_550_800_000 + (made += 1)));
@@ -388,7 +396,13 @@ async function realPath({ path, operation }: Placed): Promise<string> {
   if (path.includes("{id}"))
     ids.id = path.startsWith("/v1/campaigns/")
       ? await campaignOfAudience(path)
-      : await realId(path.split("/")[2] ?? "");
+      : path.startsWith("/v1/erasures/")
+        ? await erasureId()
+        : path.startsWith("/v1/conversations/")
+          ? await conversationId()
+          : path.startsWith("/v1/contact-imports/")
+            ? await contactImportId()
+            : await realId(path.split("/")[2] ?? "");
   if (path === "/api/carriers/{id}/test" || path === "/api/carriers/{id}/send") ids.id = await smppLine();
   if (path === "/api/carriers/{id}/reach") ids.id = await rbmLine();
   if (path === "/api/carriers/{id}/templates") ids.id = await whatsappLine();
@@ -414,6 +428,8 @@ const RECORDS: Record<string, object> = {
   prices: { creditsPerSegment: 1 },
   "verify-rules": { action: "block" },
   "alert-rules": { alert: "queue_age" },
+  segments: {},
+  "canned-replies": { text: "Thank you." },
   // No server listens there, and none is needed.
   webhooks: { channel: "rcs", url: "http://127.0.0.1:9/", events: ["message_status"] },
   "dlr-configs": { url: "http://127.0.0.1:9/" },
@@ -452,6 +468,23 @@ async function campaignOfAudience(path: string): Promise<string> {
   const actions = path.endsWith("/resume") ? ["start", "pause"] : path.endsWith("/pause") ? ["start"] : [];
   for (const action of actions) await server.request("POST", `/v1/campaigns/${body.id}/${action}`);
   return body.id;
+}
+
+async function erasureId(): Promise<string> {
+  const path = "/v1/contacts/15550199999?erase=true";
+  return (await server.request<{ erasure: { id: string } }>("DELETE", path)).body.erasure.id;
+}
+
+/** A conversation of a phone that has written by SMS. */
+async function conversationId(): Promise<string> {
+  await realId("inbound");
+  const { body } = await server.request<{ data: { id: string }[] }>("GET", "/v1/conversations?channel=sms");
+  return body.data[0]?.id ?? "";
+}
+
+async function contactImportId(): Promise<string> {
+  const body = { audienceId: await readyAudience() };
+  return (await server.request<{ id: string }>("POST", "/v1/contact-imports", body)).body.id;
 }
 
 async function readyAudience(): Promise<string> {

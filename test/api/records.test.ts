@@ -762,6 +762,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
         zone: "Asia/Kolkata",
         keepTextsDays: 7,
         keepMessagesDays: 7,
+        keepContactsDays: 90,
       };
       for (const [name, value] of Object.entries(changes)) {
         const before = (await server.request<object>("GET", "/api/account")).body;
@@ -804,6 +805,7 @@ describe.each(ENGINES)("records on %s", (engine) => {
       [{ keepMessagesDays: 29 }, "keepMessagesDays"],
       [{ keepTextsDays: 10, keepMessagesDays: 9 }, "keepMessagesDays"],
       [{ keepMessagesDays: 3651 }, "keepMessagesDays"],
+      [{ keepContactsDays: 0 }, "keepContactsDays"],
       [{ refundUndelivered: 1 }, "refundUndelivered"],
       [{ credits: "some" }, "credits"],
     ])("the account refuses %j and changes nothing", async (body, parameter) => {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { newId } from "../../src/lib/ids.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { NO_ACCOUNT } from "../../src/model/audit.ts";
+import { changeContact } from "../../src/model/contact.ts";
 import type { InboundMessage } from "../../src/model/inbound.ts";
 import type { MessageRef } from "../../src/model/message.ts";
 import { UNOWNED, StorageUnavailable, type Acceptance, type Store, type StoredMessage } from "../../src/store/store.ts";
@@ -421,6 +422,37 @@ describe.each(ENGINES)("retention on %s", (engine) => {
       for (let turns = 0; turns < 40; turns += 1) await turn();
       expect((await store.listInbound(1, {}, null, 10)).rows).toEqual([fresh]);
       expect((await store.listInbound(2, {}, null, 10)).rows).toEqual([others]);
+    });
+
+    test("a conversation is deleted with its last inbound message, and a contact only by its own setting", async () => {
+      await opened.execute(`update accounts set settings = '{"keepTextsDays":7}'`);
+      const written = (from: string, age: number): InboundMessage => ({
+        accountId: 1,
+        id: newId(clock.now() - age),
+        channel: "sms",
+        from,
+        to: "HELIOG",
+        content: { kind: "text", text: "secret" },
+        answers: null,
+        at: clock.now() - age,
+      });
+      await store.storeInbound([written("15550100100", 8 * DAY_MS), written("15550100101", 6 * DAY_MS)]);
+      const contactAt = (number: string, age: number) =>
+        changeContact({ accountId: 1, test: false, number }, null, {}, clock.now() - age);
+      await store.saveContacts([contactAt("15550100100", 100 * DAY_MS), contactAt("15550100101", 80 * DAY_MS)]);
+      const contacts = async (): Promise<string[]> =>
+        (await store.listContacts({ accountId: 1, test: false }, {}, null, 10)).rows.map(({ number }) => number);
+      const keep = async (): Promise<void> => {
+        const turn = runRetention({ store, clock, ...KEPT });
+        for (let turns = 0; turns < 40; turns += 1) await turn();
+      };
+      await keep();
+      const { rows } = await store.listConversations(1, { test: false }, null, 10);
+      expect(rows.map(({ number }) => number)).toEqual(["15550100101"]);
+      expect(await contacts()).toEqual(["15550100100", "15550100101"]);
+      await opened.execute(`update accounts set settings = '{"keepTextsDays":7,"keepContactsDays":90}'`);
+      await keep();
+      expect(await contacts()).toEqual(["15550100101"]);
     });
 
     test("sessions, failed logins and audit entries are deleted after their time", async () => {

@@ -36,6 +36,7 @@ const NOWHERE = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
 
 /** Only an owner decides about these; everything else follows from the method. */
 const OWNERS = [
+  "GET /v1/contacts/:number/export",
   "GET /api/users",
   "GET /api/users/:id",
   "POST /api/users",
@@ -78,12 +79,19 @@ const SHOWING_NUMBERS = [
   "GET /v1/events",
   "GET /v1/audiences",
   "GET /v1/audiences/:id/recipients",
+  "GET /v1/conversations",
+  "GET /v1/conversations/:id",
+  "GET /v1/conversations/:id/messages",
+  "GET /v1/contacts",
+  "GET /v1/contacts/:number",
   "GET /v1/campaigns",
   "GET /v1/campaigns/:id",
   "GET /v1/campaigns/:id/report",
   "GET /api/messages",
   "GET /api/messages/:messageId",
   "GET /api/campaigns",
+  "GET /api/canned-replies",
+  "GET /api/canned-replies/:id",
   "GET /api/numbers",
   "GET /api/verify-configs",
   "GET /api/webhooks",
@@ -163,6 +171,8 @@ describe.each(ENGINES)("roles on %s", (engine) => {
   }
 
   /** One of everything that holds a number. */
+  let erasureId = "";
+
   async function fill(): Promise<void> {
     const { server } = tenants;
     const { recipient, optedOut, business, verified, test: testNumber } = NUMBERS;
@@ -203,6 +213,13 @@ describe.each(ENGINES)("roles on %s", (engine) => {
       () => server.request<{ state: string }>("GET", audiencePath),
       ({ body }) => body.state === "ready",
     );
+    await server.request("PUT", `/v1/contacts/${recipient}`, { name: `Ada ${recipient}` });
+    await server.request("POST", "/v1/contact-imports", { audienceId: audience.body.id });
+    await server.request("POST", "/api/segments", { name: "everybody" });
+    const removal = "/v1/contacts/15550166099?erase=true";
+    const { body: erased } = await server.request<{ erasure: { id: string } }>("DELETE", removal);
+    erasureId = erased.erasure.id;
+    await server.request("POST", "/api/canned-replies", { name: "thanks", text: `Call ${recipient}` });
     await server.request("POST", "/v1/campaigns", {
       name: `to ${recipient}`,
       type: "TRANS",
@@ -228,6 +245,7 @@ describe.each(ENGINES)("roles on %s", (engine) => {
     const listOf = path.replace(/\/:.*$/, "");
     if (path.endsWith("/:messageId")) return path.replace(":messageId", await firstOf(listOf, "messageId"));
     if (path.endsWith("/:verifyId")) return path.replace(":verifyId", await firstOf("/api/verifications", "verifyId"));
+    if (path.startsWith("/v1/erasures/")) return path.replace(":id", erasureId);
     if (path.startsWith("/api/optouts/")) return path.replace(":number", NUMBERS.optedOut);
     if (path.includes(":number")) return path.replace(":number", NUMBERS.recipient);
     if (path.endsWith("/wait")) return `${path}?to=${NUMBERS.recipient}&timeout=0`;

@@ -38,6 +38,7 @@ describe.each(ENGINES)("the check of an audience in the store on %s", (engine) =
       createdAt: NOON,
       endedAt: null,
       hasFile: true,
+      segment: null,
     };
     await store.addAudience(audience);
     await store.addAudiencePart(audience, { offset: 0, content: Buffer.from(FILE) });
@@ -117,7 +118,14 @@ describe.each(ENGINES)("the check of an audience in the store on %s", (engine) =
       const ofFile = `from audience_parts where audience_id = '${large.id}'`;
       await opened.execute("begin");
       await opened.execute(`select at ${ofFile} order by at desc limit 1 for update`);
-      const removed = store.endRemoval({ audience: large, lines: 0, isCleared: true, isDeleting: true, claim: "one" });
+      const removed = store.endRemoval({
+        audience: large,
+        lines: 0,
+        isCleared: true,
+        isDeleting: true,
+        position: null,
+        claim: "one",
+      });
       await opened.untilBlocked();
       expect((await opened.execute(`select at ${ofFile}`)).length).toBeLessThan(pieces);
       await opened.execute("commit");

@@ -25,7 +25,7 @@ const IN_MEMORY = /from "?(?:sessions|users|revisions|accounts|api_keys|credenti
 
 /** Lists that come from that memory. */
 const RECORD_LISTS = new Set(
-  ["alert-rules", "bots", "carriers", "credentials", "dlr-configs", "event-types", "identity-hooks", "keys", "numbers", "prices", "routes", "senders", "templates", "users", "verify-configs", "verify-rules", "webhooks"].map((name) => `/api/${name}`),
+  ["alert-rules", "bots", "canned-replies", "carriers", "credentials", "dlr-configs", "event-types", "identity-hooks", "keys", "numbers", "prices", "routes", "segments", "senders", "templates", "users", "verify-configs", "verify-rules", "webhooks"].map((name) => `/api/${name}`),
 ); // prettier-ignore
 
 /** Monitoring reads queues of all accounts without authentication. */

@@ -90,9 +90,9 @@ const EXCEPTIONS: readonly Exception[] = [
   },
   {
     statement:
-      /^select "account_id", "id" from "audiences" where (?:state in .* order by "claimed_until"|has_file = 2) limit/,
+      /^select "account_id", "id" from "(?:audiences|contact_imports)" where (?:state (?:in|=) .* order by "claimed_until"|has_file = 2) limit/,
     rows: 100,
-    reason: "audiences that are checked, or whose files are removed, at this moment have a partial index each",
+    reason: "audiences that are checked or whose files are removed, and imports that run, have a partial index each",
   },
   {
     statement: /from "search_(?:zones|numbers)"|as "read" group by/,

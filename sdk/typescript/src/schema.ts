@@ -11,6 +11,7 @@ export type ErrorCode =
   | "CAMPAIGN_CANCELLED"
   | "CAMPAIGN_STATE"
   | "CONFIG_NOT_FOUND"
+  | "CONTACT_EXISTS"
   | "COUNTRY_NOT_ALLOWED"
   | "CSRF_REFUSED"
   | "IDEMPOTENCY_IN_PROGRESS"
@@ -86,6 +87,8 @@ export interface Audience {
   name: string;
   /** True if it was created with a test key. */
   test: boolean;
+  /** Segment whose contacts it has, as they were at its creation; null for a file. */
+  segment: string | null;
   /** uploading: parts are missing. checking: rows are read. ready: it can be sent to. failed: `failure` has the reason. */
   state: "uploading" | "checking" | "ready" | "failed";
   /** Bytes of the file. */
@@ -133,6 +136,7 @@ export interface Audience {
       | "TOO_MANY_COLUMNS"
       | "TOO_MANY_ROWS"
       | "ROW_TOO_LONG"
+      | "NO_CONTACTS"
       | "UNENDED_QUOTE";
     /** Reason and fix. */
     message: string;
@@ -921,6 +925,129 @@ export interface ChatUserMessage {
       | undefined;
     details?: InboundDetails | undefined;
   };
+}
+
+export interface Contact {
+  /** Phone number without plus. */
+  number: string;
+  /** Name; null if unknown. */
+  name: string | null;
+  /** Attributes by name. */
+  attributes: {
+    [name: string]: string;
+  };
+  /** Tags, sorted. */
+  tags: string[];
+  /** The last consent for each channel and type. */
+  consents: {
+    /** Channel. */
+    channel: string;
+    /** Type of messages. */
+    type: string;
+    /** False if it was withdrawn. */
+    granted: boolean;
+    /** Origin of the decision; null if unknown. */
+    source: string | null;
+    /** When, in epoch milliseconds. */
+    at: number;
+  }[];
+  /** On the opt-out list: it gets no PROMO messages, whatever its consents. */
+  optedOut: boolean;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** Time of the last change. */
+  updatedAt: number;
+}
+
+export interface ContactExport {
+  /** Phone number without plus. */
+  number: string;
+  /** The contact; null if there is none. */
+  contact: Contact | null;
+  /** The entry on the opt-out list; null if there is none. */
+  optOut: {
+    /** reply: a stop word. manual: a user or a key. */
+    source: string;
+    /** Reason; null if none. */
+    note: string | null;
+    /** Epoch milliseconds. */
+    at: number;
+  } | null;
+  /** Messages to the number, newest first. */
+  messages: Message[];
+  /** Messages from the number, newest first. */
+  received: InboundMessage[];
+  /** True if there are older messages. */
+  more: boolean;
+}
+
+export interface ContactImport {
+  /** ID of the import. */
+  id: string;
+  /** True if a test key created it. */
+  test: boolean;
+  /** Audience whose recipients become contacts. */
+  audienceId: string;
+  /** State; failed has its reason in `failure`. */
+  state: "running" | "finished" | "failed";
+  /** Recipients of the audience. */
+  total: number;
+  /** Recipients that were imported. */
+  done: number;
+  /** Reason why the import ended early; null otherwise. */
+  failure: {
+    /** Reason. */
+    code: "AUDIENCE_GONE" | "TOO_MANY_ATTRIBUTES";
+    /** Reason and fix. */
+    message: string;
+  } | null;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** Its end; null before. */
+  endedAt: number | null;
+}
+
+export interface Conversation {
+  /** ID of the conversation. */
+  id: string;
+  /** sms, rcs, chatapp. */
+  channel: string;
+  /** Phone number of the user, without plus. */
+  number: string;
+  /** Sender ID, bot or business number that the user writes to. */
+  sender: string;
+  /** closed until the user writes again. */
+  state: "open" | "closed";
+  /** Inbound messages since it was read. */
+  unread: number;
+  /** Time of the last inbound message, in epoch milliseconds. */
+  lastAt: number;
+  /** The last inbound message; null once it is deleted. */
+  lastMessage: InboundMessage | null;
+  /** ID of the user who answers; null for none. */
+  assignedTo: string | null;
+  /** Chat app: until then free text may be sent, 24 hours after the user's last message; null on other channels. */
+  textUntil: number | null;
+}
+
+export interface Count {
+  /** Number of matches that were counted. */
+  count: number;
+  /** True if there are more than `count`. */
+  more: boolean;
+}
+
+export interface Erasure {
+  /** ID of the erasure. */
+  id: string;
+  /** finished: a last pass over all data has found nothing more. */
+  state: "running" | "finished";
+  /** Rows that were deleted, or whose texts were changed. */
+  erased: number;
+  /** Epoch milliseconds. */
+  requestedAt: number;
+  /** Its end; null before. */
+  endedAt: number | null;
 }
 
 export interface ErrorValue {

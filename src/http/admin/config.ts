@@ -15,6 +15,7 @@ import { refuseCreditSetting } from "../credit-setting.ts";
 import type { AuthenticCall, KeyedRoute } from "../route.ts";
 import { alertRuleDocs } from "./alert-rules.ts";
 import { botDocs } from "./bots.ts";
+import { cannedReplyDocs } from "./canned-replies.ts";
 import { carrierDocs } from "./carriers.ts";
 import { dlrConfigDocs } from "./dlr-configs.ts";
 import { refuseBeyond } from "./key-choices.ts";
@@ -22,6 +23,7 @@ import { numberDocs } from "./numbers.ts";
 import { priceDocs } from "./prices.ts";
 import { newRecordSchema, type RecordDocs } from "./record-shapes.ts";
 import { routeDocs } from "./routes.ts";
+import { segmentDocs } from "./segments.ts";
 import { senderDocs } from "./senders.ts";
 import { templateDocs } from "./templates.ts";
 import { verifyConfigDocs } from "./verify-configs.ts";
@@ -41,6 +43,8 @@ const TELLINGS: readonly RecordDocs[] = [
   webhookDocs,
   dlrConfigDocs,
   alertRuleDocs,
+  segmentDocs,
+  cannedReplyDocs,
 ];
 
 const mapParts = <T>(map: (docs: RecordDocs) => T): Record<string, T> =>

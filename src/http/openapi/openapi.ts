@@ -22,13 +22,17 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   Verification: "Send and verify one-time passwords, and manage their configurations and limits.",
   Messages: "Read the status and timeline of messages, and cancel waiting ones.",
   Answers: "Read messages, taps and files from users on every channel.",
+  Conversations: "The inbox: what users sent, by number, with replies, assignment and canned replies.",
   Events: "Read all callback events again, for example after an outage of your endpoint.",
   Webhooks: "Your URLs that receive the events of a channel.",
   "Delivery reports": "Your URLs that receive the delivery status of text messages.",
   "Callback log": "Callbacks with their attempts, and resending.",
   [CALLBACKS]:
     "Requests that the service sends to your URLs, configured as webhooks and delivery reports. Each is signed with the endpoint's secret. A callback without a 2xx response within 15 seconds is retried nine times over three days. Callbacks about one message arrive in order.",
-  Audiences: "Recipients of a campaign, uploaded as a CSV file or an XLSX workbook and checked row by row.",
+  Audiences:
+    "Recipients of a campaign: uploaded as a CSV file or an XLSX workbook and checked row by row, or the contacts of a segment.",
+  Contacts: "Numbers with a name, attributes, tags and consents.",
+  Segments: "Saved filters of contacts.",
   Campaigns: "Messages under one name, counted, paused, resumed and cancelled together.",
   Templates: "Stored messages with placeholders. Names are unique per channel.",
   Bots: "Senders of RCS messages.",

@@ -1,3 +1,4 @@
+import { layoutOfContacts } from "../../campaigns/copy-segment.ts";
 import { isUuid, newId } from "../../lib/ids.ts";
 import { nullable, Type, type Infer } from "../../lib/schema.ts";
 import { isPlainText } from "../../lib/text.ts";
@@ -11,12 +12,14 @@ import {
   type AudienceRecipient,
   type RowFault,
 } from "../../model/audience.ts";
+import type { ContactFilter } from "../../model/contact.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, refuseFaults, type Fault } from "../../model/problem.ts";
 import { seesTestsOnly } from "../auth/test-mode.ts";
 import { readLimit } from "../pagination.ts";
 import { choiceParameter, pageParameters, phoneParameter } from "../parameters.ts";
 import { keyedRoute, type AuthenticCall, type KeyedRoute, type Services, type WithBody } from "../route.ts";
+import { bookOf, findSegment } from "./contacts.ts";
 
 const EXAMPLE_ID = "0198f3a2-7c40-7d1e-9a51-3f0c8e2b6d47";
 const NAME_MAX = 100;
@@ -27,11 +30,12 @@ const MIB = 1_048_576;
 
 function view(audience: Audience): object {
   const { id, name, test, state, size, received, checked, layout, rows, recipients, faults, optedOut } = audience;
-  const { failure, createdAt, endedAt, hasFile } = audience;
+  const { failure, createdAt, endedAt, hasFile, segment } = audience;
   return {
     id,
     name,
     test,
+    segment: segment?.name ?? null,
     state,
     size,
     received,
@@ -72,10 +76,13 @@ async function find({ store }: Pick<Services, "store">, { params, caller }: Find
 type Finding = Pick<AuthenticCall, "params" | "caller">;
 
 async function create(
-  { store, clock, audienceLimits: { bytesMax, filesMax, countMax } }: Services,
+  services: Services,
   { body, caller }: WithBody<AuthenticCall, typeof NewAudience>,
 ): Promise<object> {
-  if (body.size > bytesMax)
+  const { store, clock, audienceLimits } = services;
+  const { bytesMax, filesMax, countMax } = audienceLimits;
+  const { size = 0, segment } = body;
+  if (size > bytesMax)
     throw new Problem("INVALID_REQUEST", {
       faults: [
         { parameter: "size", message: `A file has at most ${bytesMax / MIB} MiB (HELIOGRAPH_AUDIENCE_MAX_MB).` },
@@ -84,7 +91,7 @@ async function create(
   const { id: accountId } = caller.account;
   const { count: stored, fileBytes } = await store.countAudiences(accountId);
   if (stored >= countMax) throw new Problem("TOO_MANY_AUDIENCES");
-  if (fileBytes + body.size > filesMax)
+  if (fileBytes + size > filesMax)
     throw new Problem("TOO_MANY_AUDIENCES", {
       message: `All stored files have at most ${filesMax / MIB} MiB (HELIOGRAPH_AUDIENCE_STORED_MB), and those of the account have ${Math.ceil(fileBytes / MIB)}: delete audiences, or wait until files are removed, 24 hours after their check.`,
     });
@@ -94,13 +101,13 @@ async function create(
     id: newId(now),
     test: seesTestsOnly(caller),
     name: body.name,
-    state: "uploading",
-    size: body.size,
+    state: segment === undefined ? "uploading" : "checking",
+    size,
     received: 0,
     checked: 0,
     sheet: body.sheet ?? null,
     mapping: body.mapping ?? null,
-    layout: null,
+    layout: segment === undefined ? null : layoutOfContacts(await store.listContactAttributes(bookOf(caller))),
     rows: 0,
     recipients: 0,
     faults: 0,
@@ -108,10 +115,22 @@ async function create(
     failure: null,
     createdAt: now,
     endedAt: null,
-    hasFile: true,
+    hasFile: segment === undefined,
+    segment: segment === undefined ? null : { name: segment, filter: await segmentFilter(services, caller, segment) },
   };
   await store.addAudience(audience);
   return view(audience);
+}
+
+async function segmentFilter(
+  services: Services,
+  caller: AuthenticCall["caller"],
+  segment: string,
+): Promise<ContactFilter> {
+  const filter = await findSegment(services, caller, segment);
+  if (filter) return filter;
+  const message = "There is no segment of this name: GET /api/segments lists them.";
+  throw new Problem("INVALID_REQUEST", { faults: [{ parameter: "segment", message }] });
 }
 
 async function addPart(services: Services, call: WithBody<AuthenticCall, typeof Part>): Promise<object> {
@@ -249,10 +268,23 @@ const sheetField = nullable(
 
 const NewAudience = Type.Object({
   name: nameField,
-  size: Type.Integer({ minimum: 1, description: "Bytes of the file." }),
+  size: Type.Optional(Type.Integer({ minimum: 1, description: "Bytes of the file." })),
   sheet: Type.Optional(sheetField),
   mapping: Type.Optional(MappingBody),
+  segment: Type.Optional(
+    Type.String({ minLength: 1, description: "Name of a segment, whose contacts are copied, instead of a file." }),
+  ),
 });
+
+type NewFields = Partial<Infer<typeof NewAudience>>;
+
+/** Either a file or a segment. */
+function sourceFaults({ right, wrong }: { right: NewFields; wrong: ReadonlySet<string> }): Fault[] {
+  const has = (field: "size" | "segment" | "mapping"): boolean => right[field] !== undefined || wrong.has(field);
+  if (has("size") === has("segment")) return [{ parameter: "size", message: "Give either size or segment." }];
+  if (!has("segment") || !has("mapping")) return [];
+  return [{ parameter: "mapping", message: "A segment has no columns to map: leave mapping out." }];
+}
 
 const AudienceChange = Type.Object({
   name: Type.Optional(nameField),
@@ -287,6 +319,7 @@ const AudienceView = Type.Object(
     id: Type.String({ description: "Audience ID." }),
     name: Type.String({ description: "Its name." }),
     test: Type.Boolean({ description: "True if it was created with a test key." }),
+    segment: nullable(Type.String(), "Segment whose contacts it has, as they were at its creation; null for a file."),
     state: Type.Union(
       AUDIENCE_STATES.map((state) => Type.Literal(state)),
       {
@@ -336,6 +369,7 @@ const example = {
   id: EXAMPLE_ID,
   name: "Autumn sale",
   test: false,
+  segment: null,
   state: "ready",
   size: 4_194_304,
   received: 4_194_304,
@@ -401,10 +435,11 @@ export const audienceRoutes: readonly KeyedRoute[] = [
     path: "/v1/audiences",
     summary: "Create an audience",
     description:
-      "Begins the upload of a CSV file or an XLSX workbook. Then send its bytes with `POST /v1/audiences/{id}/parts`. An upload that is not complete after 24 hours is removed.",
+      "Begins the upload of a CSV file or an XLSX workbook. Then send its bytes with `POST /v1/audiences/{id}/parts`. An upload that is not complete after 24 hours is removed. With `segment`, it copies the contacts of a segment instead: the name and the attributes are its variables.",
     status: 201,
     problems: ["TOO_MANY_AUDIENCES"],
     body: NewAudience,
+    bodyFaults: sourceFaults,
     requestExamples: {
       "recognised columns": { name: "Autumn sale", size: 4_194_304 },
       "named columns": {

@@ -285,7 +285,7 @@ export const MESSAGE_FIELDS = {
   doneAt: nullableTime("Time of the final state."),
 };
 
-const MessageView = Type.Object(MESSAGE_FIELDS, { title: "Message" });
+export const MessageView = Type.Object(MESSAGE_FIELDS, { title: "Message" });
 
 const MessageWithTimeline = Type.Object(
   {

@@ -81,7 +81,7 @@ async function send<D extends Draft>(
 }
 
 /** The choices of a send that its body does not have. */
-type Circumstances = Pick<SendRequest, "idempotency" | "arrivedAt" | "validForMs" | "callback">;
+export type Circumstances = Pick<SendRequest, "idempotency" | "arrivedAt" | "validForMs" | "callback">;
 
 /**
  * Parses, prepares and accepts a send of one channel. Facades call it with a body in the form of `/v1` and render their own

@@ -140,6 +140,7 @@ const SECTIONS: readonly { title: string; fields: readonly Field[] }[] = [
       },
       days("keepTextsDays", t("Keep texts for"), t("Then the texts of finished messages are erased.")),
       days("keepMessagesDays", t("Keep messages for"), t("At least as long as texts.")),
+      days("keepContactsDays", t("Keep contacts for"), t("Since their last change. Empty keeps them.")),
     ],
   },
 ];
