@@ -24,7 +24,7 @@ const RUN_MS = 300;
 /** Rows that a step looks at. */
 const LOOK_ROWS = 1000;
 /** Pause before messages that were on their way, and files that were being checked, are looked at again. */
-const PENDING_MS = 3000;
+const PENDING_MS = 2000;
 
 /**
  * The job that erases numbers. It looks at every table in short steps and notes its place after each, so that any process
@@ -77,7 +77,7 @@ export function createErasureJob({
   }
 
   async function endPass(work: ErasureWork): Promise<null> {
-    const { accountId, number, requestedAt } = work.erasure;
+    const { requestedAt } = work.erasure;
     const unmatched = await store.eraseUnmatched(work);
     const isKnown = clock.now() >= requestedAt + ERASED_KNOWN_MS;
     const again = { step: 0, position: [], found: 0, erased: unmatched };

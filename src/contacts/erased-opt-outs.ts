@@ -13,7 +13,7 @@ export const createNumberDigest =
     createHmac("sha256", key).update(`${accountId} ${number}`).digest("base64url");
 
 /** A node reads this often whether an account has hashed opt-outs: most have none, and their sends cost one look at a map. */
-const REFRESH_MS = 4000;
+const REFRESH_MS = 2000;
 /** By then every node knows of a new hash. */
 export const ERASED_KNOWN_MS = 2 * REFRESH_MS;
 

@@ -39,14 +39,14 @@ describe.each(ENGINES)("contacts on %s", (engine) => {
 
   const request = <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     server.request<T>(method, path, body, headers);
-  /** All contacts of a list. On a busy machine a page may be short, and none with a cursor is empty. */
+  /** All contacts of a list. On a busy machine a page may be short, and only the last one is empty. */
   async function list(query: string): Promise<string[]> {
     const seen: string[] = [];
     let cursor = "";
     do {
       const path = `/v1/contacts?${query}${cursor}`;
       const { body } = await request<{ data: ContactBody[]; nextCursor: string | null }>("GET", path);
-      expect(body.data.length).toBeGreaterThan(cursor === "" && body.nextCursor === null ? -1 : 0);
+      expect(body.data.length).toBeGreaterThan(body.nextCursor === null ? -1 : 0);
       seen.push(...body.data.map(({ number }) => number));
       cursor = body.nextCursor === null ? "" : `&cursor=${body.nextCursor}`;
     } while (cursor !== "");

@@ -58,7 +58,7 @@ describe.each(ENGINES)("conversations on %s", (engine) => {
       const path = `/v1/conversations/${id}/messages?limit=${limit}${cursor}`;
       const { body } = await request<List<ItemBody>>("GET", path);
       expect(body.data.length).toBeLessThanOrEqual(limit);
-      expect(body.data.length).toBeGreaterThan(cursor === "" ? -1 : 0);
+      expect(body.data.length).toBeGreaterThan(body.nextCursor === null ? -1 : 0);
       seen.push(
         ...body.data.map(({ direction, inbound, message }) => `${direction} ${inbound?.text ?? message?.text}`),
       );

@@ -1,5 +1,7 @@
 import { nullable, Type } from "../../lib/schema.ts";
+import type { InboundMessage } from "../../model/inbound.ts";
 import { Problem } from "../../model/problem.ts";
+import type { Position, StoredMessage } from "../../store/store.ts";
 import { phoneParameter } from "../parameters.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import { contactExample, ContactView, contactView, keyOf } from "./contacts.ts";
@@ -9,6 +11,20 @@ import { exampleMessage, MessageView, messageView } from "./messages.ts";
 /** Messages of each direction in one export. The lists have the others. */
 const MESSAGES_MAX = 1000;
 
+/** A list up to the maximum. A page may be short before the end. */
+async function collect<T, C>(
+  read: (after: C | null, limit: number) => Promise<{ rows: readonly T[]; next: C | null }>,
+): Promise<{ rows: T[]; next: C | null }> {
+  const rows: T[] = [];
+  let next: C | null = null;
+  do {
+    const page = await read(next, MESSAGES_MAX - rows.length);
+    rows.push(...page.rows);
+    ({ next } = page);
+  } while (next !== null && rows.length < MESSAGES_MAX);
+  return { rows, next };
+}
+
 async function exportOne({ store }: Services, call: AuthenticCall): Promise<object> {
   const key = keyOf(call);
   const { accountId, number, test } = key;
@@ -17,8 +33,12 @@ async function exportOne({ store }: Services, call: AuthenticCall): Promise<obje
     store.findOptOut(accountId, number),
     store.areOptedOut([key]),
   ]);
-  const sent = await store.listMessages(accountId, { recipient: number, test }, null, MESSAGES_MAX);
-  const received = await store.listInbound(accountId, { from: number, test }, null, MESSAGES_MAX);
+  const sent = await collect<StoredMessage, Position>((after, limit) =>
+    store.listMessages(accountId, { recipient: number, test }, after, limit),
+  );
+  const received = await collect<InboundMessage, string>((after, limit) =>
+    store.listInbound(accountId, { from: number, test }, after, limit),
+  );
   if (!contact && !optedOut && sent.rows.length === 0 && received.rows.length === 0)
     throw new Problem("RECORD_NOT_FOUND", { message: "Nothing is stored about this number." });
   return {
