@@ -9,7 +9,7 @@ import classes from "./navigation.module.css";
 /** Loaded apart and later, so that it delays no first page. */
 const UnreadBadge = lazy(() => import("./parts/unread-badge.tsx"));
 
-const BADGE_AFTER_MS = 3000;
+const BADGE_AFTER_MS = 5000;
 
 function LateBadge() {
   const [isDue, setDue] = useState(false);
