@@ -38,11 +38,11 @@ import { figureGroups } from "./0043-figure-groups.ts";
 import { auditChanges } from "./0044-audit-changes.ts";
 import { campaigns } from "./0044-campaigns.ts";
 import { keywordUsers } from "./0055-keyword-users.ts";
-import { alerts } from "./0065-alerts.ts";
-import { audienceSheets } from "./0066-audience-sheets.ts";
 import { contacts } from "./0060-contacts.ts";
 import { conversations } from "./0061-conversations.ts";
 import { erasures } from "./0062-erasures.ts";
+import { alerts } from "./0065-alerts.ts";
+import { audienceSheets } from "./0066-audience-sheets.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order of application. A released migration never changes; a schema change is a new entry. */
@@ -88,11 +88,11 @@ export const MIGRATIONS: readonly Migration[] = [
   auditChanges,
   campaigns,
   keywordUsers,
-  alerts,
-  audienceSheets,
   contacts,
   conversations,
   erasures,
+  alerts,
+  audienceSheets,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */
