@@ -2262,7 +2262,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Place: {place}": "स्थान: {place}",
   "Conversation cannot be loaded": "बातचीत लोड नहीं हो सकती",
   "Conversation with {number}": "{number} के साथ बातचीत",
-  Contact: "संपर्क",
   "Open again": "फिर खोलें",
   "Assigned to": "जिसे सौंपी गई",
   "Show older messages": "पुराने संदेश दिखाएँ",
