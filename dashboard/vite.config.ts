@@ -97,7 +97,7 @@ const CHUNKS = [
   // Inputs of forms, which lists and the page of a message do without.
   {
     name: "forms",
-    test: /react-number-format|@mantine.form|klona|fast-deep-equal|NumberInput|TagsInput|MultiSelect|src.parts.record|src.api-form|src.parts.password-form|src.parts.secret/,
+    test: /react-number-format|@mantine.form|klona|fast-deep-equal|NumberInput|TagsInput|MultiSelect|src.parts.record(?!.secret-input)|src.api-form|src.parts.password-form/,
     priority: 3,
     includeDependenciesRecursively: false,
   },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OWNER, openDashboard, settled, type Dashboard } from "../support/browser.ts";
 
-const REQUESTS_MAX = 24;
+const REQUESTS_MAX = 25;
 const KILOBYTES_MAX = 250;
 
 let dashboard: Dashboard;

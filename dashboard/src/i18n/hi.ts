@@ -131,7 +131,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Uploaded: {name}": "अपलोड हो गया: {name}",
   Uploading: "अपलोड हो रहा है",
   "Uploading {name}: {percent}": "{name} अपलोड हो रहा है: {percent}",
-  "Use an existing key": "मौजूदा कुंजी उपयोग करें",
   "Use of {column}": "{column} का उपयोग",
   "Variable of {column}": "{column} का चर",
   Yes: "हाँ",

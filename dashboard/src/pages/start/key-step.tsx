@@ -1,10 +1,12 @@
 import { Button, Group, Text } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { Link } from "wouter";
 import { post } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
+import { SecretInput } from "../../parts/record/secret-input.tsx";
+import { SecretOnce } from "../../parts/secret-once.tsx";
 import { useMay } from "../../session.tsx";
 
 interface Props {
@@ -16,9 +18,8 @@ interface Props {
 
 const WISHES = { name: "Get started", mode: "test", scopes: ["sms", "rcs", "chatapp", "verify", "read"] };
 
-/** On request: the first page does without the code of forms. */
-const SecretOnce = lazy(async () => ({ default: (await import("../../parts/secret-once.tsx")).SecretOnce }));
-const ExistingKey = lazy(() => import("./existing-key.tsx"));
+/** Pasted keys may contain spaces and line breaks, which are invalid in headers. */
+const NEVER_IN_KEYS = /[^\x21-\x7e]/g;
 
 /**
  * The API key for the quick start. Keys are stored as digests, so only a new one can be shown; it is created on
@@ -28,7 +29,7 @@ export function KeyStep({ apiKey, isNew, onKey }: Props) {
   const mayOwn = useMay("own");
   const [error, setError] = useState<Error | null>(null);
   const [busy, setBusy] = useState(false);
-  const [hasKey, setHasKey] = useState(false);
+  const [pasted, setPasted] = useState("");
 
   async function make(): Promise<void> {
     setBusy(true);
@@ -45,12 +46,7 @@ export function KeyStep({ apiKey, isNew, onKey }: Props) {
 
   if (apiKey !== null && !isNew)
     return <Text size="sm">{t("Your key is in the command below. It is kept until you leave this page.")}</Text>;
-  if (apiKey !== null)
-    return (
-      <Suspense fallback={null}>
-        <SecretOnce title={t("Your test key, already in the command below")} secret={apiKey} />
-      </Suspense>
-    );
+  if (apiKey !== null) return <SecretOnce title={t("Your test key, already in the command below")} secret={apiKey} />;
   return (
     <>
       <Text size="sm" c="dimmed" mb="md">
@@ -68,20 +64,20 @@ export function KeyStep({ apiKey, isNew, onKey }: Props) {
         >
           {t("Create test key")}
         </Button>
-        {!hasKey && (
-          <Button variant="default" onClick={() => setHasKey(true)}>
-            {t("Use an existing key")}
-          </Button>
-        )}
+        <SecretInput
+          label={t("Existing key")}
+          autoComplete="off"
+          value={pasted}
+          onChange={({ currentTarget }) => setPasted(currentTarget.value.replaceAll(NEVER_IN_KEYS, ""))}
+          flex="1 1 12rem"
+        />
+        <Button variant="default" disabled={pasted === ""} onClick={() => onKey(pasted, false)}>
+          {t("Use key")}
+        </Button>
         <Button component={Link} href="/account/keys" variant="subtle">
           {t("All keys")}
         </Button>
       </Group>
-      {hasKey && (
-        <Suspense fallback={null}>
-          <ExistingKey use={(key) => onKey(key, false)} />
-        </Suspense>
-      )}
       {error && <ErrorState error={error} title={t("Key not created")} />}
     </>
   );
