@@ -153,7 +153,7 @@ export interface AudienceRequest {
   /** Name of the audience. */
   name: string;
   /** Bytes of the file. */
-  size: number;
+  size?: number | undefined;
   /** Sheet of a workbook (XLSX) by its name; null for the first visible one. */
   sheet?: string | null | undefined;
   /** The columns of the file. Without it they are recognised. */
@@ -169,6 +169,8 @@ export interface AudienceRequest {
           | undefined;
       }
     | undefined;
+  /** Name of a segment, whose contacts are copied, instead of a file. */
+  segment?: string | undefined;
 }
 
 export interface CampaignDetails {
