@@ -13,7 +13,7 @@ import type { GroupCommit } from "./group-commit.ts";
 import type { StopGuard } from "./dispatch/stop-guard.ts";
 
 export interface CampaignDeps {
-  store: Pick<MessageStore, "listCampaignMessages"> & Pick<CatalogStore, "changeCatalogRecord">;
+  store: Pick<MessageStore, "listCampaignMessages"> & Pick<CatalogStore, "changeCatalogRecord" | "insertCatalogRecord">;
   catalog: Catalog;
   commits: GroupCommit;
   clock: Clock;
@@ -51,7 +51,10 @@ export async function changeCampaign(
       pausedMs: status === "running" && pausedAt !== null ? now - pausedAt : pausedMs,
     };
     const campaign: Campaign = { ...current, origin: "authored", content, updatedAt: now };
-    return (await store.changeCatalogRecord(campaign, revision)) === "outdated" ? "outdated" : campaign;
+    const found = await store.changeCatalogRecord(campaign, revision);
+    // A node that was killed right after it accepted the first messages has not stored the record of their campaign.
+    const result = found === "missing" ? await store.insertCatalogRecord(campaign, revision) : found;
+    return result === "changed" || result === "inserted" ? campaign : "outdated";
   });
   if (status !== "running") await deps.stopGuard.waitUntilEffective({ accountId, campaignName: name });
   for (let round = 0; round < BATCHES_BEFORE_ANSWER; round += 1) if (!(await applyStatus(deps, changed))) break;

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { changeCampaign, settleCampaigns } from "../../src/pipeline/campaigns.ts";
+import { newId } from "../../src/lib/ids.ts";
 import type { CatalogRecord } from "../../src/model/catalog.ts";
 import type { Message } from "../../src/model/message.ts";
 import { ENGINES } from "../support/engines.ts";
@@ -336,6 +337,23 @@ describe.each(ENGINES)("campaigns and messages in memory, on %s", (engine) => {
     await sendAll(claimed);
     expect(pipeline.carrier.submitted).toHaveLength(1);
   });
+
+  test.each(["paused", "cancelled"] as const)(
+    "a campaign whose record a killed node did not store is %s",
+    async (status) => {
+      // Messages are stored before the record that is learned from them.
+      const inLane = await pipeline.accept(PROMO, HOUR_MS, { campaignName: NAME });
+      const now = pipeline.clock.now();
+      const content = { status: "running", pausedAt: null, pausedMs: 0 } as const;
+      const times = { createdAt: now, updatedAt: now };
+      const asked = { accountId: 1, kind: "campaign", id: newId(now), name: NAME, origin: "authored", content, ...times } as const; // prettier-ignore
+      await changeCampaign({ ...pipeline.deps, store: pipeline.store }, asked, status);
+      pipeline.route("Everything to the simulator", { carrier: "simulator" });
+      expect(campaign()).toMatchObject({ id: asked.id, content: { status } });
+      await sendAll([inLane]);
+      expect(pipeline.carrier.submitted).toEqual([]);
+    },
+  );
 
   test("a message whose turn comes after its campaign was cancelled on another node is cancelled", async () => {
     const inLane = await begin();

@@ -72,8 +72,8 @@ test("one page makes a webhook of any channels with a constant header, by keyboa
     "/api/webhooks",
   );
   expect(body.data.find(({ name }) => name === "Everything but codes")).toMatchObject({
-    channels: ["sms", "rcs", "chatapp"],
-    events: ["user_message", "delivery_report", "message_status", "message_sent", "link_click"],
+    channels: ["sms", "rcs", "chatapp", "system"],
+    events: ["user_message", "delivery_report", "message_status", "message_sent", "link_click", "alert_status"],
     constantHeaders: [{ name: "Authorization", value: null }],
   });
   await server.send({ to: "15550107009" });

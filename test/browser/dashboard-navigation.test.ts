@@ -7,11 +7,11 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard?.close());
 
-const SIDE_BAR = `Home, Get started, Messages, Compose, Campaigns, Contacts, Verify, Templates,
+const SIDE_BAR = `Home, Get started, Messages, Inbox, Compose, Campaigns, Contacts, Verify, Templates,
 Channels, Message app, SMS, RCS, Chat app, Carriers and routes,
 Developers, API keys, Webhooks, Agent sends, Request log, Other APIs, Test tools, Docs,
-Settings, Account settings, Users and access, Credits, Set-up file, System`;
-const SECTIONS = `Credits, Numbers and countries, Templates and senders, Limits and fraud protection, Opt-outs,
+Settings, Account settings, Users and access, Credits, Set-up file, Alerts, System`;
+const SECTIONS = `Credits, Numbers and countries, Templates and senders, Limits and fraud protection, Opt-outs, Alerts,
 Delivery reports and retention`;
 
 const listOf = (text: string): string[] => text.split(/,\s/);
