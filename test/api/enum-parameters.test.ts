@@ -36,6 +36,9 @@ describe("an enum parameter of a query", () => {
     const webhook = { name: "w", channel: "rcs", url: "http://127.0.0.1:9/", events: EVENTS };
     const { body } = await server.request<{ id: string }>("POST", "/api/webhooks", webhook);
     webhookId = body.id;
+    // The example of a parameter that stands beside an enum.
+    const segment = await server.request("POST", "/api/segments", { name: "VIP in Pune", tags: ["vip"] });
+    expect(segment.status).toBe(201);
   });
   afterAll(() => server.close());
 

@@ -90,26 +90,48 @@ describe.each(ENGINES)("on a fresh start on %s", (engine) => {
       expect(message).toMatchObject({ channel: "sms", content: { text: expect.stringMatching(words) } });
   });
 
-  test.each(examplesOf(sendChat))("the chat-app example %s looks as its template", async (_name, body) => {
-    const [message] = await received("/v1/chatapp", body);
-    const { header, body: words, footer, buttons, language } = templateOf<ChatTemplate>(SAMPLE_CHAT_TEMPLATES, body);
-    const [recipient] = (body["recipients"] as object[] | undefined) ?? [];
-    const { components = {} } = (recipient ?? body) as {
-      components?: { header?: Header; body?: { params: string[] } };
-    };
-    const { params = [] } = components.body ?? {};
-    expect(message).toMatchObject({ channel: "chatapp", sender: "+15550100199" });
-    expect(message?.content).toEqual({
-      kind: "template",
-      templateName: body["templateName"],
-      language,
-      header: header && shownHeader(components.header),
-      text: filled(words, params),
-      footer,
-      buttons,
-      params,
-    });
-  });
+  test.each(examplesOf(sendChat).filter(([, { type }]) => type === "template"))(
+    "the chat-app example %s looks as its template",
+    async (_name, body) => {
+      const [message] = await received("/v1/chatapp", body);
+      const { header, body: words, footer, buttons, language } = templateOf<ChatTemplate>(SAMPLE_CHAT_TEMPLATES, body);
+      const [recipient] = (body["recipients"] as object[] | undefined) ?? [];
+      const { components = {} } = (recipient ?? body) as {
+        components?: { header?: Header; body?: { params: string[] }; buttons?: { index: number; payload: string }[] };
+      };
+      const { params = [] } = components.body ?? {};
+      const filledButtons = buttons.map((button, place) => {
+        const given = components.buttons?.find(({ index }) => index === place);
+        return given ? { ...button, value: given.payload } : button;
+      });
+      expect(message).toMatchObject({ channel: "chatapp", sender: "+15550100199" });
+      expect(message?.content).toEqual({
+        kind: "template",
+        templateName: body["templateName"],
+        language,
+        header: header && shownHeader(components.header),
+        text: filled(words, params),
+        footer,
+        buttons: filledButtons,
+        params,
+        ...(components.buttons && { buttonValues: components.buttons }),
+      });
+    },
+  );
+
+  test.each(examplesOf(sendChat).filter(([, { type }]) => type !== "template"))(
+    "the chat-app example %s is on the phone once its user has written",
+    async (_name, body) => {
+      const { from, to, type } = body as { from: string; to: string; type: string };
+      const phone = to.replace("+", "");
+      const written = { channel: "chatapp", to: from, text: "Hello?" };
+      expect(await server.request("POST", `/api/simulator/phones/${phone}/reply`, written)).toMatchObject({
+        status: 200,
+      });
+      const [message] = await received("/v1/chatapp", body);
+      expect(message).toMatchObject({ channel: "chatapp", content: { kind: "text", part: { type } } });
+    },
+  );
 
   test.each(examplesOf(sendRcs))("the RCS example %s looks as its template", async (_name, body) => {
     const [message] = await received("/v1/rcs", body);

@@ -49,7 +49,7 @@ const OPERATIONS: Record<string, Operation> = {
 };
 
 /** Resources apart from sends. Their bodies share field names with sends, but a client does not confuse them. */
-const RESOURCES = ["/v1/audiences", "/v1/campaigns", "/v1/inbound"];
+const RESOURCES = ["/v1/audiences", "/v1/campaigns", "/v1/contact", "/v1/conversations", "/v1/erasures", "/v1/inbound"];
 const isOfResource = (path: string): boolean => RESOURCES.some((resource) => path.startsWith(resource));
 
 /** The fields of every published body of a send or a verification, by path. */

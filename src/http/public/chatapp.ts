@@ -91,14 +91,8 @@ export const sendChat: SendRoute = {
     },
     "values of buttons": {
       ...example,
-      templateName: "on_its_way",
-      components: {
-        body: { params: ["Ada"] },
-        buttons: [
-          { index: 0, text: "4711" },
-          { index: 1, payload: "call-4711" },
-        ],
-      },
+      templateName: "order_shipped",
+      components: { body: { params: ["Ada", "4711"] }, buttons: [{ index: 1, payload: "later-4711" }] },
     },
     "reply buttons within a session": {
       from: example.from,
