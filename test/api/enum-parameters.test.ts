@@ -37,8 +37,7 @@ describe("an enum parameter of a query", () => {
     const { body } = await server.request<{ id: string }>("POST", "/api/webhooks", webhook);
     webhookId = body.id;
     // The example of a parameter that stands beside an enum.
-    const segment = await server.request("POST", "/api/segments", { name: "VIP in Pune", tags: ["vip"] });
-    expect(segment.status).toBe(201);
+    await server.request("POST", "/api/segments", { name: "VIP in Pune", tags: ["vip"] });
   });
   afterAll(() => server.close());
 
