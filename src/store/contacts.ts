@@ -52,8 +52,6 @@ const TYPES = {
   revision: "integer",
 } as const;
 const COLUMNS = Object.keys(TYPES) as (keyof typeof TYPES)[];
-/** Columns that filters compare. */
-const FILTERED = ["number", "name", "attributes", "tags", "granted"] as const;
 const ENDING_DIGITS = 4;
 
 export function createContacts(
@@ -140,14 +138,14 @@ export function createContacts(
       }
       const { rows, next } = await listWindows(
         {
-          windowBelow: (position: string | null) => rest(position).select(FILTERED).limit(LOOK_AT_MOST),
-          matchesIn(window, most) {
-            const page = matching(db.selectFrom(window.as("seen")) as unknown as Seen, filter)
-              .select("number")
+          windowBelow: (position: string | null) => rest(position).selectAll().limit(LOOK_AT_MOST),
+          // Not by a second look at the table: PostgreSQL might run this query again for each of its rows.
+          matchesIn: (window, most) =>
+            matching(db.selectFrom(window.as("seen")) as unknown as Seen, filter)
+              .selectAll()
               .orderBy("number")
-              .limit(most);
-            return inBook(book).selectAll().where("number", "in", page).orderBy("number").execute();
-          },
+              .limit(most)
+              .execute(),
           key: ["number"],
           positionOf: ({ number }: { number: string }) => number,
         },

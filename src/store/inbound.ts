@@ -184,7 +184,8 @@ export function createInbound(
     async findLastInbound(conversations) {
       const [first] = conversations;
       if (!first) return new Map();
-      const rows = await db
+      const { accountId } = first;
+      const lasts = await db
         .selectFrom(
           rowsOf<{ id: string; channel: string; number: string; sender: string; test: number }>(
             { id: "uuid", channel: "text", number: "text", sender: "text", test: "integer" },
@@ -197,19 +198,24 @@ export function createInbound(
             })),
           ).as("wanted"),
         )
-        .innerJoin("inbound", (join) =>
-          join.on("inbound.account_id", "=", first.accountId).on(
-            "inbound.id",
-            "=",
-            sql<string>`(select last.id from inbound as last where last.account_id = ${first.accountId}
-              and last.channel = wanted.channel and last.number = wanted.number and last.sender = wanted.sender
-              and last.test = wanted.test order by last.id desc limit 1)`,
-          ),
-        )
-        .selectAll("inbound")
-        .select("wanted.id as conversation_id")
+        .select([
+          "wanted.id as conversation",
+          sql<string | null>`(select last.id from inbound as last where last.account_id = ${accountId}
+            and last.channel = wanted.channel and last.number = wanted.number and last.sender = wanted.sender
+            and last.test = wanted.test order by last.id desc limit 1)`.as("last"),
+        ])
         .execute();
-      return new Map(rows.map((row) => [row.conversation_id, inboundOf(row)]));
+      // By their keys, one by one: to join a page of them, PostgreSQL may read all messages of the account.
+      const found = await Promise.all(
+        lasts.map(async ({ conversation, last }) => {
+          const row =
+            last === null
+              ? undefined
+              : await ofAccount(accountId).selectAll().where("id", "=", last).executeTakeFirst();
+          return row ? ([conversation, inboundOf(row)] as const) : null;
+        }),
+      );
+      return new Map(found.filter((each) => each !== null));
     },
 
     async listInbound(accountId, { channel, from, to, since, until, test }, after, limit) {

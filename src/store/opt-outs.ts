@@ -23,7 +23,7 @@ export interface OptOutList {
 }
 
 /** Opt-out queries. The list may be long, so it is queried and not kept in memory. */
-export function createOptOutQueries({ db, isAmong }: Engine): OptOutStore {
+export function createOptOutQueries({ db, rowsOf }: Engine): OptOutStore {
   return {
     async addOptOuts(batch, list) {
       if (batch.length === 0) return;
@@ -90,15 +90,14 @@ export function createOptOutQueries({ db, isAmong }: Engine): OptOutStore {
       const found = new Set<string>();
       for (const [key, items] of Map.groupBy(batch, keyOf)) {
         const [{ accountId, test = false } = { accountId: 0 }] = items;
+        const numbers = items.map(({ number }) => ({ number }));
+        // `offset 0` keeps PostgreSQL from reading the whole list of the account for a few numbers.
         const rows = await db
-          .selectFrom(optOutTable({ test }))
+          .selectFrom(rowsOf<{ number: string }>({ number: "text" }, numbers).as("asked"))
           .select("number")
-          .where("account_id", "=", accountId)
           .where(
-            isAmong(
-              "number",
-              items.map(({ number }) => number),
-            ),
+            sql<boolean>`exists (select 1 from ${sql.table(optOutTable({ test }))} as listed
+              where listed.account_id = ${accountId} and listed.number = asked.number limit 1 offset 0)`,
           )
           .execute();
         for (const { number } of rows) found.add(`${key} ${number}`);
