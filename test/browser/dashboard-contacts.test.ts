@@ -52,6 +52,8 @@ test("a contact is added by keyboard, found by its tag, opened with its messages
     await page.getByRole("button", { name: "Edit contact" }).click();
     await page.getByRole("dialog").getByLabel("Attributes").fill("city: Oslo");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    // The text area of the form has the word before it is saved.
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.getByText("Oslo").waitFor();
     expect(await contacts("tag=vip")).toMatchObject([{ attributes: { city: "Oslo" } }]);
     await page.getByRole("button", { name: "Delete", exact: true }).click();
