@@ -90,13 +90,14 @@ export function createOptOutQueries({ db, rowsOf }: Engine): OptOutStore {
       const found = new Set<string>();
       for (const [key, items] of Map.groupBy(batch, keyOf)) {
         const [{ accountId, test = false } = { accountId: 0 }] = items;
+        const list = sql.table(optOutTable({ test }));
         const numbers = items.map(({ number }) => ({ number }));
         // `offset 0` keeps PostgreSQL from reading the whole list of the account for a few numbers.
         const rows = await db
           .selectFrom(rowsOf<{ number: string }>({ number: "text" }, numbers).as("asked"))
           .select("number")
           .where(
-            sql<boolean>`exists (select 1 from ${sql.table(optOutTable({ test }))} as listed
+            sql<boolean>`exists (select 1 from ${list} as listed
               where listed.account_id = ${accountId} and listed.number = asked.number limit 1 offset 0)`,
           )
           .execute();
