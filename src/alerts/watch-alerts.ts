@@ -84,7 +84,7 @@ async function evaluate(
       if (reading.judgement === "bad" && !isOpen) await openAlert(deps, account, rule, reading, service.now);
     }
   }
-  // Those that are good again, and those whose rule or subject is gone.
+  // An alert resolves when its reading is good again, or when its rule or subject is gone.
   for (const alert of resolvable.values()) await resolveAlert(deps, account, alert, service.now);
 }
 
