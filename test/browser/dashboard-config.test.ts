@@ -835,7 +835,7 @@ const DESK = { width: 1280, height: 900 };
 test.for(PAGES.map((page, index) => ({ ...page, name: `${index + 1}: ${page.heading}` })))(
   "page $name is clean and accessible, light and dark, at 1280 pixels and at 390",
   async ({ path, heading }) => {
-    await dashboard.follow(
+    await dashboard.visit(
       typeof path === "string" ? path : path(),
       async ({ page, errors: complaints, foreignRequests: strangers }) => {
         await page.setViewportSize(DESK);

@@ -63,7 +63,7 @@ describe.for(PAGES.map((page, index) => ({ ...page, name: `${index + 1}: ${page.
   "page $name",
   ({ path, heading }) => {
     test("is clean and accessible, light and dark, on a screen and on a phone", async () => {
-      await dashboard.follow(path(), async ({ page, errors: complaints, foreignRequests: strangers }) => {
+      await dashboard.visit(path(), async ({ page, errors: complaints, foreignRequests: strangers }) => {
         expect(await page.getByRole("heading", { level: 1 }).allTextContents()).toEqual([heading]);
         expect(await page.title()).toBe(`${heading} · Heliograph`);
         expect(await faultsInAllVariants(page)).toEqual([]);
