@@ -164,6 +164,8 @@ export interface Message extends MessageRef {
   dueAt: number;
   /** Not sent after this time. */
   expiresAt: number;
+  /** When a carrier took it first; null or absent if none has. */
+  submittedAt?: number | null | undefined;
   /** The callback of its own, if its request asked for one through a facade. It never changes. */
   callback?: MessageCallback | undefined;
 }
@@ -305,6 +307,26 @@ export const FAILURES = {
     "The message was in a restored backup. It may have been sent since the backup, and was not sent again.",
   SUBMIT_UNCONFIRMED: "The carrier may or may not have taken the message, and no report came while it was valid.",
 } as const;
+
+/** Descriptions of messages that a carrier had and that wait for their next route or fallback, where they differ. */
+const AFTER_A_CARRIER: Partial<Record<keyof typeof FAILURES, string>> = {
+  CANCELLED: "The message was cancelled before its next route was tried.",
+  EXPIRED_IN_QUEUE: "The message waited longer than its validity for its next route.",
+};
+
+/**
+ * The end of a message that is not sent. If a carrier has had it and may still deliver it, it ends as expired: a late delivery
+ * corrects no other end.
+ */
+export function unsentEnd<S extends State>(
+  { submittedAt = null }: Pick<Message, "submittedAt">,
+  to: S,
+  errorCode: keyof typeof FAILURES,
+): { to: S | "expired"; errorCode: string; description: string } {
+  const description = FAILURES[errorCode];
+  if (submittedAt === null) return { to, errorCode, description };
+  return { to: "expired", errorCode, description: AFTER_A_CARRIER[errorCode] ?? description };
+}
 
 /** The description of one of these codes; null for a carrier's own. */
 export const describeFailure = (code: string | null): string | null =>

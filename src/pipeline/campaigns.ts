@@ -2,7 +2,7 @@ import type { Catalog } from "../records/catalog.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { PAUSED_MS, type CampaignContent, type CatalogRecord } from "../model/catalog.ts";
-import { FAILURES } from "../model/message.ts";
+import { unsentEnd } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import { encodeTimeline } from "../model/timeline.ts";
 import type { CatalogStore } from "../store/catalog.ts";
@@ -103,11 +103,10 @@ function moveOf(message: StoredMessage, { status, pausedMs }: CampaignContent, a
     };
   }
   if (status === "cancelled") {
-    // A message that waits for its second route was with a carrier and can no longer be cancelled.
-    if (message.submittedAt !== null) return null;
-    const errorCode = "CANCELLED";
-    const timeline = changed(at, "cancelled");
-    return { ...move, kind: "ended", to: "cancelled", errorCode, description: FAILURES[errorCode], timeline };
+    const end = unsentEnd(message, "cancelled", "CANCELLED");
+    // One that was with a carrier may be with its next one by now: then its attempts have changed.
+    const fence = end.to === "expired" ? { attemptIs: message.attempts } : {};
+    return { ...move, kind: "ended", ...end, ...fence, timeline: changed(at, "cancelled") };
   }
   return {
     ...move,

@@ -60,6 +60,7 @@ export function messageOf(row: MessageRow): Message {
     createdAt: row.created_at,
     dueAt: row.due_at,
     expiresAt: row.expires_at,
+    ...(row.submitted_at !== null && { submittedAt: row.submitted_at }),
     ...(row.callback && { callback: JSON.parse(row.callback) as MessageCallback }),
   };
 }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { changeCampaign, settleCampaigns } from "../../src/pipeline/campaigns.ts";
+import { receiveReceipt } from "../../src/pipeline/receipts/receive-receipt.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { CatalogRecord } from "../../src/model/catalog.ts";
 import type { Message } from "../../src/model/message.ts";
@@ -383,22 +384,36 @@ describe.each(ENGINES)("campaigns and messages in memory, on %s", (engine) => {
   test("a message that a carrier has is not revoked when its campaign is cancelled", async () => {
     const message = await begin();
     await sendAll([message]);
-    const { accountId, requestId, n } = message;
-    const now = pipeline.clock.now();
-    const rerouted = {
-      kind: "rerouted",
-      accountId,
-      requestId,
-      n,
-      at: now,
-      owner: 0,
-      dueAt: now,
-      tried: ["r"],
-    } as const;
-    await pipeline.deps.commits.move.add(rerouted);
     await change("cancelled");
-    expect(await pipeline.read(message)).toMatchObject({ state: "accepted" });
+    expect(await pipeline.read(message)).toMatchObject({ state: "submitted" });
   });
+
+  test.each(["by its cancellation", "after a pause", "on another node", "by the job"])(
+    "a message that waits for its next route is stopped %s, and a late delivery still counts",
+    async (how) => {
+      const { deps, store } = pipeline;
+      pipeline.carrier.answer = () => ({ kind: "taken", carrierMessageId: "late" });
+      const message = await begin();
+      await sendAll([message]);
+      const { accountId, requestId, n } = message;
+      const at = pipeline.clock.now();
+      const rerouted = { kind: "rerouted", accountId, requestId, n, at, owner: 0, dueAt: at, tried: ["r"] } as const;
+      await deps.commits.move.add(rerouted);
+      const claimed = how === "on another node" ? await pipeline.claim() : [];
+      if (how === "after a pause") await change("paused");
+      const seen = how === "by the job" || how === "on another node" ? { listCampaignMessages: async () => [] } : {};
+      await changeCampaign({ ...deps, store: { ...store, ...seen } }, campaign(), "cancelled");
+      if (how === "by the job") await settleCampaigns({ ...deps, store });
+      pipeline.route("Everything to the simulator", { carrier: "simulator" });
+      await sendAll([...claimed, ...(await pipeline.claim())]);
+      expect(pipeline.carrier.submitted).toHaveLength(1);
+      const description = "The message was cancelled before its next route was tried.";
+      expect(await pipeline.read(message)).toMatchObject({ state: "expired", errorCode: "CANCELLED", description });
+      const receipt = { carrier: pipeline.carrier.name, carrierMessageId: "late", errorCode: null, description: null };
+      await receiveReceipt(deps, { ...receipt, state: "delivered", at });
+      expect(await pipeline.read(message)).toMatchObject({ state: "delivered" });
+    },
+  );
 
   test("the job completes an interrupted change, also for campaigns learned on two nodes", async () => {
     const message = await begin();

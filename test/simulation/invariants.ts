@@ -14,13 +14,12 @@ import {
 import type { CallbackPosition, StoredCallback } from "../../src/store/callbacks.ts";
 import type { LedgerPosition } from "../../src/store/credits.ts";
 import type { Position, Store, StoredMessage } from "../../src/store/store.ts";
-import { ANSWER_TIMEOUT_MS, type CarrierNetwork, type Copy, type WrittenSubmit } from "./carrier-network.ts";
+import { ANSWER_TIMEOUT_MS, type CarrierNetwork, type Copy } from "./carrier-network.ts";
 import { checkCampaigns, checkSearch } from "./campaign-rules.ts";
 import type { Customer } from "./customer.ts";
 import type { Findings } from "./findings.ts";
 import type { SimulatedNode } from "./node.ts";
 import type { People } from "./people.ts";
-import type { Stop } from "./stops.ts";
 import { isLegalMove, type Move } from "./record-moves.ts";
 import type { SimulatedProcess, World } from "./world.ts";
 
@@ -114,14 +113,9 @@ function checkKeys({ people }: CheckDeps, messages: readonly StoredMessage[], fi
 }
 
 async function checkStops({ people, network, store, world }: CheckDeps, findings: Findings): Promise<void> {
-  const copies = Map.groupBy(network.copies, ({ messageId }) => messageId);
-  // A message that waits for its next route was with a carrier, and cannot be cancelled any more.
-  const isLate = ({ what }: Stop, { messageId, carrier, at }: WrittenSubmit): boolean =>
-    what.startsWith("cancel") &&
-    (copies.get(messageId) ?? []).some((copy) => copy.takenAt < at && copy.carrier !== carrier);
   for (const stop of people.stops.all) {
     const broken = network.written.filter(
-      (submit) => stop.concerns(submit) && people.stops.isInForce(stop, submit.at) && !isLate(stop, submit),
+      (submit) => stop.concerns(submit) && people.stops.isInForce(stop, submit.at),
     );
     findings.expect("nothing is sent after an acknowledged stop", broken.length === 0, () =>
       broken
@@ -450,7 +444,7 @@ function checkReceipts(
   if (heard.length === 0 || fates.includes("refusedMessage")) return;
   const all = new Set(finals(own));
   const isDelivered = state === "delivered" || state === "read";
-  const holds = all.has("delivered")
+  const holds = heard.includes("delivered")
     ? isDelivered || (all.size > 1 && all.has(state))
     : // After a failover the first carrier's failure counts no longer.
       tried.length > 0 || all.has(state);

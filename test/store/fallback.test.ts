@@ -240,6 +240,20 @@ describe.each(ENGINES)("the SMS fallback of an RCS message on %s", (engine) => {
       await failOver(pipeline.deps);
       expect(await pipeline.read(message)).toMatchObject({ channel: "rcs", state: "submitted" });
     });
+
+    test("a late delivery counts after an opt-out has stopped the fallback", async () => {
+      const message = await pipeline.accept("PROMO", 3_600_000, { channel: "rcs", sender: "shop", content: RICH });
+      await pipeline.dispatch(message);
+      pipeline.clock.advance(60_000);
+      await failOver(pipeline.deps);
+      const { recipient: number } = message;
+      await pipeline.store.addOptOuts([{ accountId: 1, number, source: "reply", note: null, createdAt: 1 }]);
+      await dispatchClaimed();
+      expect(sms.submitted).toEqual([]);
+      expect(await pipeline.read(message)).toMatchObject({ state: "expired", errorCode: "RECIPIENT_OPTED_OUT" });
+      await receiveReceipt(pipeline.deps, receipt("delivered", rcs, message));
+      expect(await pipeline.read(message)).toMatchObject({ state: "delivered" });
+    });
   });
 
   test("a message that was held waits as long as any other before the fallback", async () => {

@@ -239,18 +239,26 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       description: null,
       at: pipeline.clock.now(),
     });
-    async function silent(): Promise<Message> {
+    async function silent(
+      routeClass: RouteClass = "TRANS",
+      campaignName: string | null = null,
+    ): Promise<Message> {
       pipeline.addCarrier("first").answer = () => ({ kind: "taken", carrierMessageId: "f-1" });
       pipeline.carrier.answer = () => ({ kind: "taken", carrierMessageId: "s-1" });
       pipeline.route("First", { carrier: "first", priority: 1, failoverAfterSeconds: 10 });
-      const message = await pipeline.accept();
+      const message = await pipeline.accept(routeClass, 3_600_000, { campaignName });
       await pipeline.dispatch(message);
       expect(await pipeline.read(message)).toMatchObject({ state: "submitted", carrier: "1/first" });
       return message;
     }
+    const optOut = ({ accountId, recipient: number }: Message): Promise<unknown> =>
+      pipeline.store.addOptOuts([{ accountId, number, source: "reply", note: null, createdAt: 1 }]);
+    async function dispatchClaimed(): Promise<void> {
+      for (const message of await pipeline.claim()) await pipeline.dispatch(message);
+    }
     async function sendAgain(): Promise<void> {
       await failOver(pipeline.deps);
-      for (const message of await pipeline.claim()) await pipeline.dispatch(message);
+      await dispatchClaimed();
     }
 
     test("without a delivery in time the next route is tried, and the first is not tried again", async () => {
@@ -274,6 +282,55 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       pipeline.route("First", { carrier: "first", enabled: true });
       for (const claimed of await pipeline.claim()) await pipeline.dispatch(claimed);
       expect(await pipeline.read(message)).toMatchObject({ state: "submitted", carrier: "scripted" });
+    });
+
+    test("a promotion whose recipient has opted out stays with the first carrier, whose failure ends it", async () => {
+      const message = await silent("PROMO");
+      await optOut(message);
+      pipeline.clock.advance(10_000);
+      await sendAgain();
+      expect(await pipeline.read(message)).toMatchObject({ state: "submitted", carrier: "1/first", tried: [] });
+      await receiveReceipt(pipeline.deps, receipt("1/first", "f-1", "undelivered"));
+      await sendAgain();
+      expect(await pipeline.read(message)).toMatchObject({ state: "undelivered", carrier: "1/first" });
+      expect(pipeline.carrier.submitted).toEqual([]);
+    });
+
+    test("a message of a cancelled campaign stays with the first carrier", async () => {
+      const message = await silent("PROMO", "autumn");
+      pipeline.catalog.learn(1, "campaign", "autumn", { status: "cancelled", pausedAt: null, pausedMs: 0 });
+      pipeline.clock.advance(10_000);
+      await sendAgain();
+      expect(await pipeline.read(message)).toMatchObject({ state: "submitted", carrier: "1/first", tried: [] });
+      expect(await trailOf(message)).toContainEqual(
+        expect.objectContaining({ reason: "No delivery in time, and its campaign was cancelled" }),
+      );
+    });
+
+    test("a message that expires on its way to the next route says so", async () => {
+      const message = await silent();
+      pipeline.clock.advance(10_000);
+      await failOver(pipeline.deps);
+      const claimed = await pipeline.claim();
+      pipeline.clock.advance(3_600_000);
+      for (const each of claimed) await pipeline.dispatch(each);
+      const description = "The message waited longer than its validity for its next route.";
+      expect(await pipeline.read(message)).toMatchObject({ state: "expired", errorCode: "EXPIRED_IN_QUEUE", description });
+    });
+
+    test.each<[string, (message: Message) => unknown]>([
+      ["RECIPIENT_OPTED_OUT", optOut],
+      ["NO_ROUTE", () => ["First", EVERYTHING].map((name) => pipeline.route(name, { carrier: "first", enabled: false }))],
+    ])("%s stops a message on its way to the next route, and a late delivery by the first one counts", async (errorCode, stop) => {
+      const message = await silent("PROMO");
+      pipeline.clock.advance(10_000);
+      await failOver(pipeline.deps);
+      await stop(message);
+      await dispatchClaimed();
+      expect(pipeline.carrier.submitted).toEqual([]);
+      expect(await pipeline.read(message)).toMatchObject({ state: "expired", errorCode });
+      await receiveReceipt(pipeline.deps, receipt("1/first", "f-1", "delivered"));
+      expect(await pipeline.read(message)).toMatchObject({ state: "delivered", errorCode: null });
     });
 
     test("a delivery in time ends the failover plan", async () => {

@@ -1,4 +1,4 @@
-import { FAILURES, type Message } from "../../model/message.ts";
+import { FAILURES, unsentEnd, type Message } from "../../model/message.ts";
 import { encodeTimeline, type SkippedRoute } from "../../model/timeline.ts";
 import type { Fallback } from "../../model/fallback.ts";
 import { UNOWNED } from "../../store/store.ts";
@@ -68,15 +68,9 @@ export async function waitForRoute(
     await switchToFallback(deps, message, fallback, node, FAILURES.NO_ROUTE);
     return;
   }
-  const errorCode = "NO_ROUTE";
-  const { moved } = await transitionBatcherFor({ commits }, message).add({
-    ...move,
-    kind: "ended",
-    to: "rejected",
-    errorCode,
-    description: FAILURES[errorCode],
-  });
-  if (moved) metrics.moves("rejected").inc();
+  const end = unsentEnd(message, "rejected", "NO_ROUTE");
+  const { moved } = await transitionBatcherFor({ commits }, message).add({ ...move, kind: "ended", ...end });
+  if (moved) metrics.moves(end.to).inc();
 }
 
 /** Refusals that concern one way of a message and not its recipient. */
@@ -114,15 +108,9 @@ export async function applyRecheck(
     });
     return;
   }
-  const description = FAILURES[errorCode];
-  const { moved } = await transitionBatcherFor({ commits }, message).add({
-    ...step,
-    kind: "ended",
-    to: to as Ended["to"],
-    errorCode,
-    description,
-  });
-  if (moved) metrics.moves(to).inc();
+  const end = unsentEnd(message, to as Ended["to"], errorCode);
+  const { moved } = await transitionBatcherFor({ commits }, message).add({ ...step, kind: "ended", ...end });
+  if (moved) metrics.moves(end.to).inc();
 }
 
 /** Keeps an unconfirmed message in `submitting`: it is sent again later, or ends with its validity if no receipt comes. */
@@ -171,16 +159,15 @@ export async function endExpired(
   node: number,
   to: "unknown" | "expired",
 ): Promise<void> {
-  const errorCode = to === "expired" ? "EXPIRED_IN_QUEUE" : "SUBMIT_UNCONFIRMED";
+  const errorCode = "SUBMIT_UNCONFIRMED";
+  const unconfirmed = { to, errorCode, description: FAILURES[errorCode] } as const;
   const { moved } = await transitionBatcherFor({ commits }, message).add({
     ...refOf(message),
     kind: "ended",
-    to,
     at: clock.now(),
     owner: UNOWNED,
     ownedBy: node,
-    errorCode,
-    description: FAILURES[errorCode],
+    ...(to === "expired" ? unsentEnd(message, to, "EXPIRED_IN_QUEUE") : unconfirmed),
     // It is never sent again, although a late receipt may still report a delivery.
     ...eraseEncrypted(message),
   });

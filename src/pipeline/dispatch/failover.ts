@@ -8,7 +8,7 @@ import type { Ended } from "../../store/transition.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import { candidatesFor, routesFor, type ChooseRouteDeps } from "./choose-route.ts";
 import { fallbackOf, type Fallback } from "../../model/fallback.ts";
-import { fallbackTransition, findFallback, revokeFromCarrier } from "./fallback.ts";
+import { fallbackTransition, findFallback, findReasonToStay, revokeFromCarrier } from "./fallback.ts";
 
 export interface FailOverDeps extends ChooseRouteDeps {
   store: Pick<MessageStore, "listFailovers" | "dropFailover" | "replanFailover" | "eraseSealed">;
@@ -40,6 +40,8 @@ async function failOverMessage(deps: FailOverDeps, message: StoredMessage): Prom
   const fallback = at < message.expiresAt ? await findFallback(deps, message) : null;
   if (fallback) return fallBack(deps, message, fallback, at);
   if (fallbackOf(message)) return endFailover(deps, message, at);
+  const reasonToStay = await findReasonToStay(deps, message);
+  if (reasonToStay !== null) return endFailover(deps, message, at, reasonToStay);
   // The carrier too: its route may be disabled or deleted now, and enabled or made again before the message is sent.
   const tried = [...message.tried, ...routesUsed(deps, message), ...(carrier === null ? [] : [carrier])];
   const { usable, isFirstElsewhere: elsewhere, isAnyDown } = candidatesFor(deps, { ...message, tried });
@@ -84,15 +86,20 @@ async function fallBack(deps: FailOverDeps, message: StoredMessage, fallback: Fa
 }
 
 /**
- * No other route is left. A failure receipt that was held back ends the message now. Without one the message stays open, and
+ * The message goes no other way. A failure receipt that was held back ends the message now. Without one the message stays open, and
  * is looked at again after as long as the carrier has been silent (exponential back-off).
  */
-async function endFailover(deps: FailOverDeps, message: StoredMessage, at: number): Promise<void> {
+async function endFailover(
+  deps: FailOverDeps,
+  message: StoredMessage,
+  at: number,
+  why = "no other route to try",
+): Promise<void> {
+  const reason = `No delivery in time, and ${why}`;
   const { commits, store } = deps;
   const { accountId, requestId, n, submittedAt } = message;
   const carrier = message.carrier ?? "";
   const entries = decodeTimeline(message.timeline);
-  const reason = "No delivery in time, and no other route to try";
   const isNoted = entries.some((entry) => entry.step === "failover" && entry.reason === reason);
   const timeline = isNoted ? "" : encodeTimeline({ at, step: "failover", carrier, reason });
   if (!(await endByHeldReceipt(deps, message, at, timeline))) {

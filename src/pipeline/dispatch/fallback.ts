@@ -46,7 +46,7 @@ export async function findFallback(
   message: Message,
   { isCarrierDown = false } = {},
 ): Promise<Fallback | null> {
-  const { accountId, routeClass, recipient, campaignName, createdAt, test } = message;
+  const { accountId, routeClass, recipient, createdAt, test } = message;
   const records = catalog.of(accountId);
   const waiting = isCarrierDown ? [message] : [];
   let fallback = fallbackOf(message);
@@ -56,10 +56,19 @@ export async function findFallback(
     fallback = fallbackOf(fallback);
   }
   if (!fallback) return null;
-  if (campaignName !== null && records.named("campaign").get(campaignName)?.content.status === "cancelled") return null;
-  if (routeClass !== "PROMO") return fallback;
+  return (await findReasonToStay({ catalog, commits }, message)) === null ? fallback : null;
+}
+
+/** Why a message stays with its carrier, which may still deliver it; null if it may be sent another way. */
+export async function findReasonToStay(
+  { catalog, commits }: FallbackDeps,
+  { accountId, routeClass, recipient, campaignName, test }: Message,
+): Promise<string | null> {
+  const campaign = campaignName === null ? null : catalog.of(accountId).named("campaign").get(campaignName);
+  if (campaign?.content.status === "cancelled") return "its campaign was cancelled";
+  if (routeClass !== "PROMO") return null;
   const [optedOut] = await commits.optedOut.add({ accountId, numbers: [recipient], test });
-  return optedOut ? null : fallback;
+  return optedOut ? "the recipient has opted out of promotions" : null;
 }
 
 /**

@@ -108,8 +108,7 @@ async function recheckSession({ store }: RecheckDeps, message: Message, at: numb
 async function recheckCode(deps: RecheckDeps, message: Message, at: number): Promise<RecheckResult | null> {
   if (!isEncrypted(message.content)) return null;
   const result = evaluate(message, at, { codeState: await deps.endStateOfCode(message) });
-  // A message that waits for its second route was with a carrier, whose receipt may still come.
-  return result && { ...result, to: message.tried.length === 0 ? "cancelled" : "expired" };
+  return result && { ...result, to: "cancelled" };
 }
 
 /** True if an opt-out or a change of its campaign may stop the message until it is written to its carrier. */
@@ -144,8 +143,7 @@ function recheckCampaign({ catalog }: RecheckDeps, message: Message, at: number)
 function resultOfCampaign(message: Message, status: Stop["campaign"], at: number): RecheckResult | null {
   if (status === "paused")
     return { to: "scheduled", dueAt: message.dueAt + PAUSED_MS, entry: { at, step: "changed", what: "paused" } };
-  // A message that waits for its second route was with a carrier and can no longer be cancelled.
-  if (status === "cancelled" && message.tried.length === 0)
+  if (status === "cancelled")
     return { to: "cancelled", errorCode: "CANCELLED", entry: { at, step: "changed", what: "cancelled" } };
   return null;
 }
