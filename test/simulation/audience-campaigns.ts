@@ -105,6 +105,7 @@ export class AudienceCampaigns {
     let resumedAt: number | null = null;
     while (world.now - startedAt < ENDS_WITHIN_MS) {
       const { state, failure } = await this.#read(random, campaign);
+      if (state === "finished") await this.#resumeName(random, campaign);
       if (state === "finished" || state === "cancelled") return;
       if (state === "draft") await this.#begin(random, campaign);
       if (state === "paused" && failure !== null) {
@@ -121,6 +122,20 @@ export class AudienceCampaigns {
       await clients.pause(LOOK_MS);
     }
     clients.complain(`${campaign.name} does not end: it is ${campaign.state}`);
+  }
+
+  /** A pause of the messages under the name also holds those of a finished campaign that wait for another attempt. */
+  async #resumeName(random: Random, { name }: AudienceCampaign): Promise<void> {
+    const found = await this.#findName(random, name);
+    if (found?.status !== "paused") return;
+    const onAttempt = (attempt: Partial<Attempt>): void => this.#stops.addLift(`pause of ${name}`, attempt);
+    await this.#clients.request(random, "POST", `/api/campaigns/${found.id}/resume`, { onAttempt });
+  }
+
+  async #findName(random: Random, name: string): Promise<{ id: string; status: string } | null> {
+    const list = await this.#clients.request(random, "GET", `/api/campaigns?q=${encodeURIComponent(name)}`);
+    if (list?.answer.status !== 200) return null;
+    return (list.answer.body as { data: { id: string; status: string }[] }).data[0] ?? null;
   }
 
   async #read(random: Random, campaign: AudienceCampaign): Promise<AudienceCampaign> {
@@ -161,10 +176,7 @@ export class AudienceCampaigns {
   async #pathOf(random: Random, { id, name }: Pick<AudienceCampaign, "id" | "name">): Promise<string> {
     const own = `/v1/campaigns/${id}`;
     if (this.#clients.isCalm || random.chance(0.7)) return own;
-    const query = `q=${encodeURIComponent(name)}`;
-    const list = await this.#clients.request(random, "GET", `/api/campaigns?${query}`);
-    if (list?.answer.status !== 200) return own;
-    const [found] = (list.answer.body as { data: { id: string }[] }).data;
+    const found = await this.#findName(random, name);
     return found ? `/api/campaigns/${found.id}` : own;
   }
 

@@ -35,7 +35,7 @@ const CALM_RETRIES = 40;
 const isTemporary = ({ status, body }: Answer): boolean =>
   status === 503 || status === 429 || (status === 409 && JSON.stringify(body).includes("IDEMPOTENCY_IN_PROGRESS"));
 
-export const isRefusal = ({ status }: Answer): boolean => status >= 400 && status < 500;
+export const isRefusal = ({ status }: Pick<Answer, "status">): boolean => status >= 400 && status < 500;
 
 /** The client programmes of people: they ask any node, repeat requests without an answer, and count what they see. */
 export class Clients {

@@ -268,7 +268,7 @@ export class SimulatedProcess {
   pause(ms: number): void {
     const { now } = this.world;
     this.#noteInterrupted();
-    this.pausedUntil = now + ms;
+    this.pausedUntil = Math.max(this.pausedUntil, now + ms);
     this.hadTrouble("pause", now, this.pausedUntil);
   }
 
