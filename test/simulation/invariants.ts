@@ -115,9 +115,7 @@ function checkKeys({ people }: CheckDeps, messages: readonly StoredMessage[], fi
 
 async function checkStops({ people, network, store, world }: CheckDeps, findings: Findings): Promise<void> {
   for (const stop of people.stops.all) {
-    const broken = network.written.filter(
-      (submit) => stop.concerns(submit) && people.stops.isInForce(stop, submit.at),
-    );
+    const broken = network.written.filter((submit) => stop.concerns(submit) && people.stops.isInForce(stop, submit.at));
     findings.expect("nothing is sent after an acknowledged stop", broken.length === 0, () =>
       broken
         .map(({ messageId, at, process }) => `${stop.what}: ${messageId} left ${process.name} ${at - stop.at} ms later`)

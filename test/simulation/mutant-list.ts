@@ -36,6 +36,15 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: "late-delivery",
+    without: "a message that is stopped on its way to the next route can still be delivered",
+    file: "src/model/message.ts",
+    from: `if (submittedAt === null) return { to, errorCode, description };`,
+    to: `if (submittedAt === null || to !== "expired") return { to, errorCode, description };`,
+    engine: "sqlite",
+    rules: ["an acknowledged receipt counts", "every accepted message ends"],
+  },
+  {
     name: "orphans",
     without: "rows that a lost commit left behind are recovered",
     file: "src/cluster/jobs.ts",

@@ -239,10 +239,7 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       description: null,
       at: pipeline.clock.now(),
     });
-    async function silent(
-      routeClass: RouteClass = "TRANS",
-      campaignName: string | null = null,
-    ): Promise<Message> {
+    async function silent(routeClass: RouteClass = "TRANS", campaignName: string | null = null): Promise<Message> {
       pipeline.addCarrier("first").answer = () => ({ kind: "taken", carrierMessageId: "f-1" });
       pipeline.carrier.answer = () => ({ kind: "taken", carrierMessageId: "s-1" });
       pipeline.route("First", { carrier: "first", priority: 1, failoverAfterSeconds: 10 });
@@ -315,23 +312,33 @@ describe.each(ENGINES)("routes on %s", (engine) => {
       pipeline.clock.advance(3_600_000);
       for (const each of claimed) await pipeline.dispatch(each);
       const description = "The message waited longer than its validity for its next route.";
-      expect(await pipeline.read(message)).toMatchObject({ state: "expired", errorCode: "EXPIRED_IN_QUEUE", description });
+      expect(await pipeline.read(message)).toMatchObject({
+        state: "expired",
+        errorCode: "EXPIRED_IN_QUEUE",
+        description,
+      });
     });
 
     test.each<[string, (message: Message) => unknown]>([
       ["RECIPIENT_OPTED_OUT", optOut],
-      ["NO_ROUTE", () => ["First", EVERYTHING].map((name) => pipeline.route(name, { carrier: "first", enabled: false }))],
-    ])("%s stops a message on its way to the next route, and a late delivery by the first one counts", async (errorCode, stop) => {
-      const message = await silent("PROMO");
-      pipeline.clock.advance(10_000);
-      await failOver(pipeline.deps);
-      await stop(message);
-      await dispatchClaimed();
-      expect(pipeline.carrier.submitted).toEqual([]);
-      expect(await pipeline.read(message)).toMatchObject({ state: "expired", errorCode });
-      await receiveReceipt(pipeline.deps, receipt("1/first", "f-1", "delivered"));
-      expect(await pipeline.read(message)).toMatchObject({ state: "delivered", errorCode: null });
-    });
+      [
+        "NO_ROUTE",
+        () => ["First", EVERYTHING].map((name) => pipeline.route(name, { carrier: "first", enabled: false })),
+      ],
+    ])(
+      "%s stops a message on its way to the next route, and a late delivery by the first one counts",
+      async (errorCode, stop) => {
+        const message = await silent("PROMO");
+        pipeline.clock.advance(10_000);
+        await failOver(pipeline.deps);
+        await stop(message);
+        await dispatchClaimed();
+        expect(pipeline.carrier.submitted).toEqual([]);
+        expect(await pipeline.read(message)).toMatchObject({ state: "expired", errorCode });
+        await receiveReceipt(pipeline.deps, receipt("1/first", "f-1", "delivered"));
+        expect(await pipeline.read(message)).toMatchObject({ state: "delivered", errorCode: null });
+      },
+    );
 
     test("a delivery in time ends the failover plan", async () => {
       const message = await silent();
