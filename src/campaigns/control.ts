@@ -11,14 +11,14 @@ import {
 } from "../model/campaign.ts";
 import type { CampaignContent, CatalogRecord } from "../model/catalog.ts";
 import { Problem, refuseFaults } from "../model/problem.ts";
-import { prepareCurrent } from "../pipeline/accept/prepare-current.ts";
-import { prepareSms } from "../pipeline/accept/prepare-sms.ts";
 import type { PrepareDeps } from "../pipeline/accept/prepare.ts";
 import { changeCampaign, type CampaignDeps } from "../pipeline/campaigns.ts";
 import { cancelMessage, type CancelDeps } from "../pipeline/cancel.ts";
 import type { AudienceStore } from "../store/audiences.ts";
 import type { CampaignStore } from "../store/campaigns.ts";
-import { CampaignDrafts, messageFaults } from "./message.ts";
+import { messageFaults } from "./message-faults.ts";
+import { prepareFitting } from "./prepare-fitting.ts";
+import { requestsOf } from "./requests.ts";
 
 export interface CampaignControlDeps extends CancelDeps {
   store: CampaignStore & Pick<AudienceStore, "findAudience" | "listAudienceRecipients"> & CancelDeps["store"];
@@ -56,31 +56,28 @@ async function refuseUnsendable(
       faults: [{ parameter: "audienceId", message: `The audience ${state}.` }],
     });
   }
-  refuseFaults(messageFaults(campaign.message, audience.layout));
+  refuseFaults(messageFaults(campaign.message, audience.layout, prepareDeps.smsRules));
   const { rows } = await store.listAudienceRecipients({ accountId: campaign.accountId, id: campaign.audienceId }, 0, 1);
   if (rows.length === 0)
     throw new Problem("INVALID_REQUEST", {
       faults: [{ parameter: "audienceId", message: "The audience has no recipients." }],
     });
-  const drafts = new CampaignDrafts(campaign, audience.layout);
-  // Too long by the values of one recipient; the others may fit.
-  if (rows.some((recipient) => drafts.isTooLong(recipient, prepareDeps.smsRules.textMax))) return;
+  const requests = requestsOf(prepareDeps, campaign, audience.layout);
   try {
-    const request = { account, test: campaign.test, draft: drafts.of(rows), dryRun: true };
-    await prepareCurrent(prepareDeps, () => prepareSms(prepareDeps, request));
+    // A recipient whose values do not fit is skipped, here as later.
+    await prepareFitting(prepareDeps, { account, test: campaign.test, dryRun: true }, requests, rows);
   } catch (error) {
-    // The values of one recipient; the others may fit.
-    const isOfRecipient = error instanceof Problem && error.code === "MESSAGE_TOO_LONG" && drafts.isPersonal;
-    if (!isOfRecipient) throw inFieldsOfCampaign(error);
+    throw inFieldsOfCampaign(error);
   }
 }
 
-/** The fields of a send that a campaign has under another name. */
-const FIELDS: Readonly<Record<string, string>> = { campaignName: "name", "recipients[0].custom": "custom" };
+/** The field of a campaign that a field of a send comes from: its one recipient has values by the fields of all. */
+const ownField = (parameter: string): string =>
+  parameter === "campaignName" ? "name" : parameter.replace("recipients[0].", "");
 
-function inFieldsOfCampaign(error: unknown): unknown {
+export function inFieldsOfCampaign(error: unknown): unknown {
   if (!(error instanceof Problem)) return error;
-  const faults = error.faults.map(({ parameter, message }) => ({ parameter: FIELDS[parameter] ?? parameter, message }));
+  const faults = error.faults.map(({ parameter, message }) => ({ parameter: ownField(parameter), message }));
   return new Problem(error.code, { message: error.message, faults });
 }
 

@@ -2,26 +2,19 @@ import type { Clock } from "../lib/clock.ts";
 import { LETTERS_AND_DIGITS, randomText } from "../lib/random.ts";
 import type { Account } from "../model/account.ts";
 import type { AudienceLayout, AudienceRecipient } from "../model/audience.ts";
-import {
-  BATCH_PATH,
-  batchKeyOf,
-  RECIPIENT_ZONE,
-  type Campaign,
-  type SendWindow,
-  type SkippedRow,
-} from "../model/campaign.ts";
+import { BATCH_PATH, batchKeyOf, RECIPIENT_ZONE, type Campaign, type SendWindow } from "../model/campaign.ts";
 import type { CampaignContent } from "../model/catalog.ts";
 import { Problem } from "../model/problem.ts";
 import { accept, earlierAnswer, type AcceptDeps } from "../pipeline/accept/accept.ts";
-import { prepareCurrent } from "../pipeline/accept/prepare-current.ts";
-import { prepareSms } from "../pipeline/accept/prepare-sms.ts";
-import type { Prepared, PrepareDeps } from "../pipeline/accept/prepare.ts";
+import type { PrepareDeps } from "../pipeline/accept/prepare.ts";
 import { cancelMessage, type CancelDeps } from "../pipeline/cancel.ts";
 import { quietUntil } from "../pipeline/policy/quiet-hours.ts";
 import type { AudienceStore } from "../store/audiences.ts";
 import type { CampaignStore, FedBatch } from "../store/campaigns.ts";
 import { holdByLocalWindow } from "./local-window.ts";
-import { CampaignDrafts, messageFaults } from "./message.ts";
+import { messageFaults } from "./message-faults.ts";
+import { prepareFitting } from "./prepare-fitting.ts";
+import { requestsOf, type CampaignRequests } from "./requests.ts";
 
 export interface CampaignFeedDeps {
   store: CampaignStore & Pick<AudienceStore, "findAudience" | "listAudienceRecipients"> & CancelDeps["store"];
@@ -120,7 +113,7 @@ async function feedBatch(
   const layout = await layoutOf(deps, campaign, account);
   if (!layout) return pause("AUDIENCE_NOT_READY", AUDIENCE_GONE);
   // The audience may have been mapped again since the start.
-  const [fault] = messageFaults(campaign.message, layout);
+  const [fault] = messageFaults(campaign.message, layout, deps.prepareDeps.smsRules);
   if (fault) return pause("INVALID_REQUEST", fault.message);
   if ((await store.countCampaignMessages(campaign, ["accepted"], DUE_MAX)) >= DUE_MAX) {
     await store.deferCampaign(campaign, now + BUSY_MS);
@@ -135,7 +128,7 @@ async function feedBatch(
     return true;
   }
   try {
-    const batch = await acceptBatch(deps, campaign, account, new CampaignDrafts(campaign, layout), rows);
+    const batch = await acceptBatch(deps, campaign, account, requestsOf(deps.prepareDeps, campaign, layout), rows);
     await recordBatch(deps, campaign, batch, until);
   } catch (error) {
     if (!(error instanceof Problem) || isTemporary(error)) throw error;
@@ -196,18 +189,14 @@ async function acceptBatch(
   { prepareDeps, acceptDeps, clock }: CampaignFeedDeps,
   campaign: Campaign,
   account: Account,
-  drafts: CampaignDrafts,
+  requests: CampaignRequests,
   rows: readonly AudienceRecipient[],
 ): Promise<AcceptedBatch> {
-  const { full, skipped } = drafts.withText(rows, prepareDeps.smsRules.textMax);
-  const { prepared: ready, tooLong } = await prepareBatch(prepareDeps, campaign, account, drafts, full);
+  const sending = { account, test: campaign.test, dryRun: false };
+  const { prepared: ready, skipped } = await prepareFitting(prepareDeps, sending, requests, rows);
   const isLocal = campaign.window?.zone === RECIPIENT_ZONE;
   const prepared = ready && campaign.window && isLocal ? holdByLocalWindow(ready, campaign.window, clock.now()) : ready;
-  const batch = {
-    from: campaign.position,
-    to: rows.at(-1)?.row ?? campaign.position,
-    skipped: [...skipped, ...tooLong].toSorted((a, b) => a.row - b.row),
-  };
+  const batch = { from: campaign.position, to: rows.at(-1)?.row ?? campaign.position, skipped };
   if (!prepared) return { ...batch, accepted: 0, requestId: null };
   const accepted = prepared.subject.draft.recipients.length;
   const { answer } = await accept(acceptDeps, {
@@ -218,44 +207,6 @@ async function acceptBatch(
   });
   return JSON.parse(answer) as AcceptedBatch;
 }
-
-interface PreparedBatch {
-  /** Null if no recipient is left. */
-  prepared: Prepared | null;
-  tooLong: readonly SkippedRow[];
-}
-
-/** Leaves out the recipients whose values make the text too long: the others must not wait for them. */
-async function prepareBatch(
-  deps: PrepareDeps,
-  campaign: Campaign,
-  account: Account,
-  drafts: CampaignDrafts,
-  rows: readonly AudienceRecipient[],
-): Promise<PreparedBatch> {
-  const prepare = (some: readonly AudienceRecipient[], dryRun: boolean): Promise<Prepared> =>
-    prepareCurrent(deps, () => prepareSms(deps, { account, test: campaign.test, draft: drafts.of(some), dryRun }));
-  if (rows.length === 0) return { prepared: null, tooLong: [] };
-  try {
-    return { prepared: await prepare(rows, false), tooLong: [] };
-  } catch (error) {
-    if (!isTooLong(error) || !drafts.isPersonal) throw error;
-  }
-  const left: AudienceRecipient[] = [];
-  const tooLong: SkippedRow[] = [];
-  for (const recipient of rows) {
-    try {
-      await prepare([recipient], true);
-      left.push(recipient);
-    } catch (error) {
-      if (!isTooLong(error)) throw error;
-      tooLong.push({ row: recipient.row, code: "MESSAGE_TOO_LONG" });
-    }
-  }
-  return { prepared: left.length === 0 ? null : await prepare(left, false), tooLong };
-}
-
-const isTooLong = (error: unknown): boolean => error instanceof Problem && error.code === "MESSAGE_TOO_LONG";
 
 /** A test campaign that was cancelled meanwhile has no cancelled name that would stop its messages. */
 async function recordBatch(

@@ -156,6 +156,7 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["GET",    "/v1/campaigns/:id",                           "read",    "viewer", campaignRoutes],
   ["PATCH",  "/v1/campaigns/:id",                           "sms",     "member", campaignRoutes],
   ["POST",   "/v1/campaigns/:id/schedule",                  "sms",     "member", campaignRoutes],
+  ["POST",   "/v1/campaigns/:id/preview",                   "sms",     "member", campaignRoutes],
   ["POST",   "/v1/campaigns/:id/start",                     "sms",     "member", campaignRoutes],
   ["POST",   "/v1/campaigns/:id/pause",                     "sms",     "member", campaignRoutes],
   ["POST",   "/v1/campaigns/:id/resume",                    "sms",     "member", campaignRoutes],

@@ -1,4 +1,4 @@
-import type { RouteClass } from "./message.ts";
+import type { RouteClass, SendChannel } from "./message.ts";
 
 /** Campaigns: one message to every recipient of an audience. */
 
@@ -9,15 +9,27 @@ export type CampaignState = (typeof CAMPAIGN_STATES)[number];
 export const CAMPAIGN_TYPES = ["TRANS", "PROMO"] as const satisfies readonly RouteClass[];
 type CampaignType = (typeof CAMPAIGN_TYPES)[number];
 
-/** The message of a campaign. Either `text` or `templateId` with `custom` is set. */
+/** The message of a campaign: a text, a template with `custom`, or `ways`. */
 export interface CampaignMessage {
   type: CampaignType;
+  /** With ways, the sender of the first one. */
   sender: string;
   /** Text with the columns of the audience as placeholders: `{{first name}}`. */
   text: string | null;
   templateId: string | null;
   /** Values of the template's variables, each a text with columns as placeholders. */
   custom: readonly string[] | null;
+  /** Links that are shortened in the text, in the order of its tokens. */
+  targets: readonly string[] | null;
+  ways: readonly CampaignWay[] | null;
+  /** The wait for a delivery by one way before the next one; null without ways. */
+  moveOnAfterSeconds: number | null;
+}
+
+/** A channel with its content, in the fields of a way of `POST /v1/messages`. Texts have columns as placeholders. */
+export interface CampaignWay {
+  readonly channel: SendChannel;
+  readonly [field: string]: unknown;
 }
 
 /** The zone of a window that is open by each recipient's own time. */
@@ -34,6 +46,7 @@ export interface SendWindow {
 export const SKIP_CODES = {
   MESSAGE_TOO_LONG: "With the values of the row, the text is too long.",
   TEXT_EMPTY: "With the values of the row, the text is empty.",
+  VALUE_REFUSED: "With the values of the row, the message cannot be sent on one of its channels.",
 } as const;
 type SkipCode = keyof typeof SKIP_CODES;
 

@@ -391,13 +391,16 @@ const rowOf = (campaign: Campaign): CampaignRow => ({
   claimed_until: 0,
 });
 
+/** Messages that were stored before campaigns had these fields. */
+const ADDED_LATER = { targets: null, ways: null, moveOnAfterSeconds: null } as const;
+
 const campaignOf = (row: CampaignRow): Campaign => ({
   accountId: row.account_id,
   id: row.id,
   test: row.test === 1,
   name: row.name,
   state: row.state as CampaignState,
-  message: JSON.parse(row.message) as CampaignMessage,
+  message: { ...ADDED_LATER, ...(JSON.parse(row.message) as CampaignMessage) },
   audienceId: row.audience_id,
   throttle: row.throttle,
   window: row.send_window === null ? null : (JSON.parse(row.send_window) as SendWindow),

@@ -9,6 +9,8 @@ export interface CampaignBody {
   text: string | null;
   templateId: string | null;
   custom: string[] | null;
+  shortenUrlData: { shortenUrl: boolean; targetUrl: string[] } | null;
+  ways: { channel: string }[] | null;
   audienceId: string;
   throttle: number | null;
   window: { from: string; to: string; zone: string } | null;

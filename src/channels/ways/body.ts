@@ -26,7 +26,7 @@ const type = Type.Union([Type.Literal("TRANS"), Type.Literal("PROMO")], {
   error: "type is one of TRANS or PROMO.",
 });
 
-const moveOnAfterSeconds = Type.Default(
+export const moveOnAfterSeconds = Type.Default(
   Type.Integer({
     minimum: MOVE_ON_MIN_SECONDS,
     maximum: MOVE_ON_MAX_SECONDS,

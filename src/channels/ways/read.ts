@@ -1,9 +1,9 @@
 import { isObject } from "../../lib/json.ts";
 import type { SmsLimits } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
-import { readChat, type ChatDraft } from "../chatapp/read.ts";
+import { readChat, type ChatDraft, type ChatFilling, type ChatTemplateDraft } from "../chatapp/read.ts";
 import { bodyChecker, hasNoFaults } from "../check-body.ts";
-import type { Draft, SoleRecipient } from "../draft.ts";
+import type { Draft, DraftRecipient } from "../draft.ts";
 import { readRecipient, type NumberSettings } from "../parse-number.ts";
 import { readRcs, type RcsDraft } from "../rcs/read.ts";
 import { NUMBER_RULE } from "../recipient-list.ts";
@@ -13,9 +13,9 @@ import { waysBody, waysEnvelope } from "./body.ts";
 
 export type WayDraft = RcsDraft | ChatDraft | SmsDraft;
 
-/** A message with several ways to its recipient. Channel and sender are those of the first way. */
+/** A message with several ways to each recipient. Channel and sender are those of the first way. */
 export interface WaysDraft extends Draft {
-  recipients: SoleRecipient;
+  /** Each has the same recipients, in the same order, perhaps with values of their own. */
   ways: readonly WayDraft[];
   /** The wait for a delivery by one way before the next one. */
   moveOnAfterSeconds: number;
@@ -54,15 +54,28 @@ export function readWays(given: unknown, limits: SmsLimits, numbers: NumberSetti
   if (!recipient) throw new Problem("INVALID_RECIPIENT", { faults: badNumber });
   const { type: routeClass, campaignName = null, moveOnAfterSeconds } = body.fields;
   const common = { routeClass, campaignName, sendAt: timeOf(body.fields.sendAt) };
-  const drafts = ways.flatMap((way) => (way instanceof Problem ? [] : [addressed(way, common, recipient)]));
-  const [first] = drafts;
-  if (!first) throw new Error("a body without faults has a way");
+  const drafts = ways.flatMap((way) => (way instanceof Problem ? [] : [[way]]));
+  return waysDraft(common, [recipient], drafts, moveOnAfterSeconds);
+}
+
+type Common = Pick<Draft, "routeClass" | "campaignName" | "sendAt">;
+
+/** The draft of ways that are right. Each way is read once, or once for each recipient with its values. */
+export function waysDraft(
+  common: Common,
+  recipients: readonly DraftRecipient[],
+  readings: readonly (readonly WayDraft[])[],
+  moveOnAfterSeconds: number,
+): WaysDraft {
+  const ways = readings.map((reading) => addressed(reading, common, recipients));
+  const [first] = ways;
+  if (!first) throw new Error("a message without a way");
   const { channel, sender } = first;
-  return { ...common, channel, sender, recipients: [recipient], ways: drafts, moveOnAfterSeconds };
+  return { ...common, channel, sender, recipients, ways, moveOnAfterSeconds };
 }
 
 /** A receipt names the channel of its message, so two ways on one channel could not be told apart. */
-function repeatedChannels(list: readonly Record<string, unknown>[]): Fault[] {
+export function repeatedChannels(list: readonly Record<string, unknown>[]): Fault[] {
   return list.flatMap(({ channel }, index) =>
     list.findIndex((each) => each.channel === channel) === index
       ? []
@@ -76,7 +89,7 @@ function repeatedChannels(list: readonly Record<string, unknown>[]): Fault[] {
 }
 
 /** The draft of one way, or the problem of its content with paths from the whole body. */
-function readWay(
+export function readWay(
   { channel, ...way }: Record<string, unknown>,
   index: number,
   type: string,
@@ -117,11 +130,39 @@ export function inWay(problem: Problem, index: number): Problem {
   return new Problem(problem.code, { message: problem.message, faults, cause: problem });
 }
 
-function addressed(
-  way: WayDraft,
-  common: Pick<Draft, "routeClass" | "campaignName" | "sendAt">,
-  recipient: SoleRecipient[0],
-): WayDraft {
-  if (way.channel === "sms") return { ...way, ...common, recipients: [{ ...recipient, custom: null }] };
-  return { ...way, ...common, recipients: [recipient] };
+function addressed(readings: readonly WayDraft[], common: Common, recipients: readonly DraftRecipient[]): WayDraft {
+  const [first] = readings;
+  if (!first) throw new Error("a way that was not read");
+  const isShared = readings.length === 1;
+  const of = <D extends WayDraft>(place: number): D => readings[place] as D;
+  switch (first.channel) {
+    case "sms": {
+      if (isShared) return { ...first, ...common, recipients: recipients.map((each) => ({ ...each, custom: null })) };
+      // A text with values is the one value of a text that is a placeholder.
+      const valuesOf = ({ text, custom }: SmsDraft): readonly string[] => (text === null ? (custom ?? []) : [text]);
+      const own = recipients.map((each, place) => ({ ...each, custom: valuesOf(of<SmsDraft>(place)) }));
+      return { ...first, ...common, text: first.text === null ? null : "{{1}}", recipients: own };
+    }
+    case "rcs":
+      if (isShared) return { ...first, ...common, recipients };
+      return {
+        ...first,
+        ...common,
+        recipients: recipients.map((each, place) => ({ ...each, content: of<RcsDraft>(place).content })),
+      };
+    default:
+      if (isShared || first.kind !== "template") return { ...first, ...common, recipients };
+      return {
+        ...first,
+        ...common,
+        recipients: recipients.map((each, place) => ({ ...each, own: fillingIn(of<ChatTemplateDraft>(place)) })),
+      };
+  }
 }
+
+const fillingIn = ({ header, params, values, buttons }: ChatTemplateDraft): ChatFilling => ({
+  header,
+  params,
+  ...(values && { values }),
+  ...(buttons && { buttons }),
+});

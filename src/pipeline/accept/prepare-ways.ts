@@ -19,13 +19,16 @@ export async function prepareWays(deps: PrepareDeps, request: Request<WaysDraft>
   // First without learning anything, because a later way may be refused.
   const dry = await composeEach(deps, { ...subject, dryRun: true });
   const compositions = request.dryRun ? dry : await composeEach(deps, subject);
-  const composition: Composition = {
-    shared: joined(
+  const joinedFor = (place: number): Composed =>
+    joined(
       deps,
       subject,
-      compositions.map((each) => composedFor(each, 0)),
-    ),
-    each: [],
+      compositions.map((each) => composedFor(each, place)),
+    );
+  const isShared = compositions.every(({ shared }) => shared !== null);
+  const composition: Composition = {
+    shared: isShared ? joinedFor(0) : null,
+    each: isShared ? [] : subject.draft.recipients.map((_, place) => joinedFor(place)),
     warning: compositions.find(({ warning }) => warning !== null)?.warning ?? null,
   };
   const verdicts = await checkEachRecipient(deps, subject, composition);
