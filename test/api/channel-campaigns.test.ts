@@ -216,9 +216,7 @@ describe.each(ENGINES)("campaigns by several channels on %s", (engine) => {
   test("short links in a text have a code per recipient, and a missing address is refused by field", async () => {
     const shortenUrlData = { shortenUrl: true, targetUrl: ["https://shop.example/sale"] };
     const fields = { sender: "HELIOG", text: "{{first name}}: {SORT}", shortenUrlData };
-    expect((await create(people, { ...fields, text: "no token" })).error?.parameter).toBe(
-      "shortenUrlData.targetUrl",
-    );
+    expect((await create(people, { ...fields, text: "no token" })).error?.parameter).toBe("shortenUrlData.targetUrl");
     const campaign = await create(people, fields);
     expect(campaign.shortenUrlData).toEqual(shortenUrlData);
     await act(campaign.id, "start");

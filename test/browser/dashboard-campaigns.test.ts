@@ -141,6 +141,69 @@ test("a draft with a template, throttle and send window is saved, reopened, and 
   });
 });
 
+test("a campaign by several channels is put in order, filled in with columns, previewed, reviewed and sent", async () => {
+  const audienceId = await upload(request, fileOf(15_550_350_000, 2), { name: "channel people" });
+  await checked(request, audienceId);
+  await request("POST", "/api/templates", {
+    channel: "rcs",
+    name: "on-its-way",
+    kind: "text",
+    text: "{{1}}: order {{2}} is on its way.",
+    status: "approved",
+  });
+  await dashboard.visit("/campaigns/new", async ({ page, errors }) => {
+    await page.getByRole("textbox", { name: "Name" }).fill("arrivals");
+    await choose(page, "Audience", "channel people (2 recipients)");
+    const several = page.getByRole("radio", { name: "Several channels" });
+    await several.focus();
+    await page.keyboard.press("Space");
+    const rcs = page.getByRole("region", { name: "RCS", exact: true });
+    const sms = page.getByRole("region", { name: "SMS", exact: true });
+    // By keyboard: SMS first, then RCS first again.
+    await sms.getByRole("button", { name: "Move up" }).focus();
+    await page.keyboard.press("Enter");
+    await sms.getByText("1. SMS").waitFor();
+    await rcs.getByRole("button", { name: "Move up" }).click();
+    await rcs.getByText("1. RCS").waitFor();
+    await rcs
+      .getByRole("textbox", { name: "Bot" })
+      .or(rcs.getByRole("combobox", { name: "Bot" }))
+      .fill("heliograph");
+    await page.keyboard.press("Escape");
+    await rcs
+      .getByRole("combobox", { name: "Template" })
+      .or(rcs.getByRole("textbox", { name: "Template" }))
+      .click();
+    await page.getByRole("option", { name: "on-its-way" }).click();
+    await rcs.getByRole("group", { name: "Columns for Value 1" }).getByRole("button", { name: "first name" }).click();
+    await rcs.getByRole("textbox", { name: "Value 2" }).fill("4711");
+    await sms
+      .getByRole("textbox", { name: "Sender" })
+      .or(sms.getByRole("combobox", { name: "Sender" }))
+      .fill("HELIOG");
+    await page.keyboard.press("Escape");
+    await sms.getByRole("textbox", { name: "SMS text" }).fill("{{first name}}: 4711");
+    const phone = page.getByRole("region", { name: "Preview" });
+    await phone.getByText("Ada 0: order 4711 is on its way.").waitFor();
+    await phone.getByText("Ada 0: 4711").waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    await page.getByRole("button", { name: "Review", exact: true }).click();
+    const review = page.getByRole("dialog", { name: "Review: arrivals" });
+    await review.getByText("RCS → SMS").waitFor();
+    await review.getByText("Ada 0: order 4711 is on its way.").waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    await review.getByRole("button", { name: "Back to the draft" }).click();
+    // The saved draft opens with the same channels.
+    await page.reload();
+    expect(await rcs.getByRole("textbox", { name: "Value 1" }).inputValue()).toBe("{{first name}}");
+    await page.getByRole("button", { name: "Review", exact: true }).click();
+    await review.getByRole("button", { name: "Start now: 2 recipients" }).click();
+    await page.getByText("2 of 2 recipients accepted").waitFor();
+    expect(await textsOf("arrivals")).toEqual(["Ada 0: order 4711 is on its way.", "Ada 1: order 4711 is on its way."]);
+    expect(errors).toEqual([]);
+  });
+});
+
 test("a campaign is scheduled, started early, paused, resumed and cancelled, and its copy is a draft", async () => {
   const audienceId = await upload(request, fileOf(15_550_330_000, 4), { name: "spring people" });
   await checked(request, audienceId);

@@ -2287,4 +2287,25 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Erase number": "नंबर मिटाएँ",
   "Keep contacts for": "संपर्क कितने समय रखें",
   "Since their last change. Empty keeps them.": "उनके अंतिम बदलाव से। खाली होने पर वे बने रहते हैं।",
+  "Several channels": "कई चैनल",
+  "Target of link {number}": "लिंक {number} का लक्ष्य",
+  "{SORT} in the text becomes a short link, one per recipient.": "पाठ में {SORT} हर प्राप्तकर्ता के लिए एक छोटा लिंक बनता है।",
+  "A message takes the next channel if the number cannot be reached, if it fails, or if no delivery arrives in time.":
+    "नंबर तक न पहुँचने, विफल होने या समय पर डिलीवरी न आने पर संदेश अगला चैनल लेता है।",
+  "{number}. {channel}": "{number}. {channel}",
+  "Move up": "ऊपर ले जाएँ",
+  "Move down": "नीचे ले जाएँ",
+  "Add {channel}": "{channel} जोड़ें",
+  "Seconds before the next channel": "अगले चैनल से पहले सेकंड",
+  "After a failure it follows at once.": "विफलता के बाद वह तुरंत आता है।",
+  "This channel has content that only the API can change. It stays as it is, or can be removed.":
+    "इस चैनल की सामग्री केवल API बदल सकता है। वह वैसी ही रहती है, या हटाई जा सकती है।",
+  SMS: "SMS",
+  "SMS text": "SMS पाठ",
+  "Add a channel.": "एक चैनल जोड़ें।",
+  "Fill in the channel {channel}.": "चैनल {channel} भरें।",
+  "{channel} of row {row}": "पंक्ति {row} का {channel}",
+  "Text of row {row}": "पंक्ति {row} का पाठ",
+  "{count} of the first {all} are skipped: their values do not fit the message.":
+    "पहले {all} में से {count} छोड़े जाते हैं: उनके मान संदेश में नहीं बैठते।",
 };

@@ -134,30 +134,27 @@ function addressed(readings: readonly WayDraft[], common: Common, recipients: re
   const [first] = readings;
   if (!first) throw new Error("a way that was not read");
   const isShared = readings.length === 1;
-  const of = <D extends WayDraft>(place: number): D => readings[place] as D;
-  switch (first.channel) {
-    case "sms": {
-      if (isShared) return { ...first, ...common, recipients: recipients.map((each) => ({ ...each, custom: null })) };
-      // A text with values is the one value of a text that is a placeholder.
-      const valuesOf = ({ text, custom }: SmsDraft): readonly string[] => (text === null ? (custom ?? []) : [text]);
-      const own = recipients.map((each, place) => ({ ...each, custom: valuesOf(of<SmsDraft>(place)) }));
-      return { ...first, ...common, text: first.text === null ? null : "{{1}}", recipients: own };
-    }
-    case "rcs":
-      if (isShared) return { ...first, ...common, recipients };
-      return {
-        ...first,
-        ...common,
-        recipients: recipients.map((each, place) => ({ ...each, content: of<RcsDraft>(place).content })),
-      };
-    default:
-      if (isShared || first.kind !== "template") return { ...first, ...common, recipients };
-      return {
-        ...first,
-        ...common,
-        recipients: recipients.map((each, place) => ({ ...each, own: fillingIn(of<ChatTemplateDraft>(place)) })),
-      };
+  if (first.channel === "sms") {
+    if (isShared) return { ...first, ...common, recipients: recipients.map((each) => ({ ...each, custom: null })) };
+    // A text with values is the one value of a text that is a placeholder.
+    const values = readings.flatMap((each) =>
+      each.channel === "sms" ? [each.text === null ? (each.custom ?? []) : [each.text]] : [],
+    );
+    const own = recipients.map((each, place) => ({ ...each, custom: values[place] ?? [] }));
+    return { ...first, ...common, text: first.text === null ? null : "{{1}}", recipients: own };
   }
+  if (isShared) return { ...first, ...common, recipients };
+  if (first.channel === "rcs") {
+    const contents = readings.map((each) => (each.channel === "rcs" ? each.content : null));
+    const own = recipients.map((each, place) => ({ ...each, content: contents[place] ?? null }));
+    return { ...first, ...common, recipients: own };
+  }
+  if (first.kind !== "template") throw new Error("a way that is a session message");
+  const fillings = readings.map((each) =>
+    each.channel === "chatapp" && each.kind === "template" ? fillingIn(each) : fillingIn(first),
+  );
+  const own = recipients.map((each, place) => ({ ...each, own: fillings[place] ?? fillingIn(first) }));
+  return { ...first, ...common, recipients: own };
 }
 
 const fillingIn = ({ header, params, values, buttons }: ChatTemplateDraft): ChatFilling => ({

@@ -6,6 +6,7 @@ import { get } from "../../api.ts";
 import { formatNumber } from "../../i18n/format.ts";
 import { t } from "../../i18n/t.ts";
 import { BarList } from "../../parts/bar-list.tsx";
+import { channelName } from "../../parts/channel.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
@@ -18,6 +19,7 @@ import { FactRow } from "../compose/fact-row.tsx";
 import { MessageExport } from "../../parts/message-export.tsx";
 import {
   AUDIENCE_CAMPAIGNS,
+  channelsText,
   draftPath,
   windowText,
   type AudienceCampaign,
@@ -26,6 +28,7 @@ import {
 } from "./audience-campaign.ts";
 import { CampaignActions } from "./campaign-actions.tsx";
 import { AudienceCampaignBadge } from "./campaign-badge.tsx";
+import { draftOfWay } from "./way-draft.ts";
 import { CampaignUnavailable } from "./campaign-unavailable.tsx";
 import { Clicks, Failures, Section } from "./campaign-results.tsx";
 
@@ -200,7 +203,7 @@ const SkippedRows = ({ rows, skipped }: { rows: readonly SkippedRow[]; skipped: 
 
 /** The message of a campaign, its audience and its limits. */
 function Content({ campaign }: { campaign: AudienceCampaign }) {
-  const { audienceId, sender, type, text, templateId, custom, throttle, window } = campaign;
+  const { audienceId, sender, type, text, templateId, custom, ways, throttle, window } = campaign;
   const { data: audience, isError } = useQuery({
     queryKey: [AUDIENCES, audienceId],
     queryFn: ({ signal }) => get<Audience>(`${AUDIENCES}/${audienceId}`, {}, signal),
@@ -220,6 +223,12 @@ function Content({ campaign }: { campaign: AudienceCampaign }) {
             )}
           </FactRow>
           <FactRow name={t("Sender")}>{t("{sender}, {type}", { sender, type })}</FactRow>
+          {ways && <FactRow name={t("Channels")}>{channelsText(ways)}</FactRow>}
+          {ways?.map(draftOfWay).map((way) => (
+            <FactRow key={way.channel} name={channelName(way.channel)}>
+              {way.by === "text" ? way.text : [way.templateName, ...way.params].join(" · ")}
+            </FactRow>
+          ))}
           {text !== null && <FactRow name={t("Text")}>{text}</FactRow>}
           {templateId !== null && <FactRow name={t("Template")}>{templateId}</FactRow>}
           {custom?.map((value, index) => (

@@ -1,4 +1,6 @@
+import type { SendPreview } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
+import { channelName, type SendChannel } from "../../parts/channel.tsx";
 
 export const AUDIENCE_CAMPAIGNS = "/v1/campaigns";
 
@@ -8,17 +10,27 @@ interface SendWindow {
   zone: string;
 }
 
+/** A channel of a campaign with its content, in the fields of a way of `POST /v1/messages`. */
+export interface CampaignWay {
+  channel: SendChannel;
+  [field: string]: unknown;
+}
+
 /** A campaign to an audience, as the API returns it. */
 export interface AudienceCampaign {
   id: string;
   name: string;
   test: boolean;
+  channel: SendChannel;
   state: "draft" | "scheduled" | "running" | "paused" | "finished" | "cancelled";
   type: "TRANS" | "PROMO";
   sender: string;
   text: string | null;
   templateId: string | null;
   custom: readonly string[] | null;
+  shortenUrlData: { shortenUrl: boolean; targetUrl: readonly string[] } | null;
+  ways: readonly CampaignWay[] | null;
+  moveOnAfterSeconds: number | null;
   audienceId: string;
   throttle: number | null;
   window: SendWindow | null;
@@ -36,6 +48,15 @@ export interface SkippedRow {
   row: number;
   code: string;
   message: string;
+}
+
+/** What the first recipients would get. */
+export interface CampaignPreview extends SendPreview {
+  recipients: readonly (SendPreview["recipients"][number] & {
+    row: number;
+    ways: readonly { channel: string; sender: string; text: string; segments: number | null }[];
+  })[];
+  skipped: readonly SkippedRow[];
 }
 
 /** The counts of a campaign. */
@@ -63,3 +84,7 @@ export const RECIPIENT_ZONE = "recipient";
 
 export const windowText = ({ from, to, zone }: SendWindow): string =>
   t("{from} to {to}, {zone}", { from, to, zone: zone === RECIPIENT_ZONE ? t("Recipient's own time") : zone });
+
+/** The channels of a campaign in their order. */
+export const channelsText = (ways: readonly CampaignWay[]): string =>
+  ways.map(({ channel }) => channelName(channel)).join(" → ");

@@ -23,9 +23,10 @@ import { ownZone } from "../../parts/time-text.tsx";
 import { AUDIENCES, type Audience } from "../audiences/audience.ts";
 import { ZONES } from "../settings/zones.ts";
 import { RECIPIENT_ZONE } from "./audience-campaign.ts";
-import type { CampaignDraft } from "./campaign-draft.ts";
+import { linksIn, type CampaignDraft } from "./campaign-draft.ts";
 import { ColumnText } from "./column-text.tsx";
-import { useSmsTemplates } from "./use-sms-templates.ts";
+import { useTemplates } from "./use-templates.ts";
+import { WaysFields } from "./ways-fields.tsx";
 
 interface Props {
   draft: CampaignDraft;
@@ -48,7 +49,12 @@ export function CampaignFields(props: Props) {
   const { draft, change, error } = props;
   const details = error instanceof ApiError ? error.details : [];
   const faultAt = (parameter: string): string | undefined =>
-    details.find((fault) => fault.parameter === parameter || fault.parameter.startsWith(`${parameter}.`))?.message;
+    details.find(
+      (fault) =>
+        fault.parameter === parameter ||
+        fault.parameter.startsWith(`${parameter}.`) ||
+        fault.parameter.startsWith(`${parameter}[`),
+    )?.message;
   const fields = { ...props, faultAt };
   return (
     <>
@@ -62,7 +68,7 @@ export function CampaignFields(props: Props) {
       />
       <AudienceSelect {...fields} />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <Sender {...fields} />
+        {draft.by !== "ways" && <Sender {...fields} />}
         <Select
           label={t("Route type")}
           data={[
@@ -144,8 +150,8 @@ function Sender({ draft, change, faultAt }: FieldProps) {
 }
 
 function Message({ draft, change, audience, faultAt }: FieldProps) {
-  const { by, text, custom, templateId } = draft;
-  const templates = useSmsTemplates();
+  const { by, text, targets, custom, templateId } = draft;
+  const templates = useTemplates("sms");
   const template = templates.find(({ name }) => name === templateId);
   const columns = Object.keys(audience?.mapping?.variables ?? {});
   const valuesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => custom[index] ?? "");
@@ -156,10 +162,12 @@ function Message({ draft, change, audience, faultAt }: FieldProps) {
         data={[
           { value: "text", label: t("Text") },
           { value: "template", label: t("Template") },
+          { value: "ways", label: t("Several channels") },
         ]}
         value={by}
-        onChange={(value) => change({ by: value === "template" ? "template" : "text" })}
+        onChange={(value) => change({ by: value === "template" || value === "ways" ? value : "text" })}
       />
+      {by === "ways" && <WaysFields draft={draft} change={change} columns={columns} faultAt={faultAt} />}
       {by === "text" && (
         <ColumnText
           label={t("Text")}
@@ -170,6 +178,24 @@ function Message({ draft, change, audience, faultAt }: FieldProps) {
           minRows={4}
         />
       )}
+      {by === "text" &&
+        Array.from({ length: linksIn(text) }, (_, index) => (
+          <TextInput
+            key={index}
+            label={t("Target of link {number}", { number: index + 1 })}
+            description={t("{SORT} in the text becomes a short link, one per recipient.", { SORT: "{SORT}" })}
+            type="url"
+            value={targets[index] ?? ""}
+            onChange={({ currentTarget }) =>
+              change({
+                targets: Array.from({ length: linksIn(text) }, (__, at) =>
+                  at === index ? currentTarget.value : (targets[at] ?? ""),
+                ),
+              })
+            }
+            error={faultAt(`shortenUrlData.targetUrl[${index}]`) ?? faultAt("shortenUrlData")}
+          />
+        ))}
       {by === "template" && (
         <>
           <Select

@@ -5,6 +5,7 @@ import { Link, useLocation, useParams } from "wouter";
 import { ApiError, get, patch, post, type Page } from "../../api.ts";
 import type { PhoneMessage } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
+import { channelName } from "../../parts/channel.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton, useWhyNot } from "../../parts/guarded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -18,11 +19,21 @@ import { AUDIENCES, type Audience, type Recipient } from "../audiences/audience.
 import { SegmentCounter } from "../compose/segment-counter.tsx";
 import { AUDIENCE_CAMPAIGNS, draftPath, pathOf, type AudienceCampaign } from "./audience-campaign.ts";
 import { CampaignActions } from "./campaign-actions.tsx";
-import { bodyOf, draftOf, emptyDraft, previewBody, shownText, type CampaignDraft } from "./campaign-draft.ts";
+import {
+  bodyOf,
+  draftOf,
+  emptyDraft,
+  linksOf,
+  previewBody,
+  shownText,
+  textFor,
+  type CampaignDraft,
+} from "./campaign-draft.ts";
 import { CampaignFields } from "./campaign-fields.tsx";
 import { ReviewCampaign } from "./review-campaign.tsx";
 import { CampaignUnavailable } from "./campaign-unavailable.tsx";
-import { useSmsTemplates } from "./use-sms-templates.ts";
+import { useTemplates } from "./use-templates.ts";
+import { messageOfWay } from "./way-draft.ts";
 
 const FIRST_RECIPIENTS = 20;
 
@@ -164,7 +175,8 @@ function CampaignForm({ campaign, audienceId }: FormProps) {
   );
 }
 
-const FIELDS = /^(?:name|audienceId|type|sender|text|templateId|custom|throttle|window|scheduledAt)\b/;
+const FIELDS =
+  /^(?:name|audienceId|type|sender|text|templateId|custom|shortenUrlData|moveOnAfterSeconds|throttle|window|scheduledAt)\b/;
 
 /** True unless every fault of an error is shown beside its field. */
 const hasOtherFaults = (error: Error): boolean =>
@@ -173,10 +185,16 @@ const hasOtherFaults = (error: Error): boolean =>
   error.details.some(({ parameter }) => !FIELDS.test(parameter));
 
 /** The first input without which a draft cannot be saved. */
-function missingIn({ name, audienceId, sender, by, text, templateId, isLater, scheduledAt }: CampaignDraft) {
+function missingIn({ name, audienceId, sender, by, text, templateId, ways, isLater, scheduledAt }: CampaignDraft) {
   if (name.trim() === "") return t("Give the campaign a name.");
   if (audienceId === "") return t("Choose an audience.");
-  if (sender.trim() === "") return t("Enter the sender.");
+  if (by === "ways") {
+    if (ways.length === 0) return t("Add a channel.");
+    const open = ways.find(
+      (way) => way.sender.trim() === "" || (way.by === "text" ? way.text.trim() === "" : way.templateName === ""),
+    );
+    if (open) return t("Fill in the channel {channel}.", { channel: channelName(open.channel) });
+  } else if (sender.trim() === "") return t("Enter the sender.");
   if (by === "text" && text.trim() === "") return t("Write the text.");
   if (by === "template" && templateId === "") return t("Choose a template.");
   return isLater && scheduledAt === "" ? t("Choose the time of the start.") : null;
@@ -191,6 +209,9 @@ function useAudience(id: string): Audience | undefined {
   return data;
 }
 
+const subtitleOf = (first: Recipient | undefined): string =>
+  first ? t("Preview for row {row}: {number}", { row: first.row, number: first.number }) : t("Preview");
+
 /** The phone of the first recipient, with the segments and price of its text. */
 function Preview({ draft }: { draft: CampaignDraft }) {
   const refused = useWhyNot("write");
@@ -201,7 +222,10 @@ function Preview({ draft }: { draft: CampaignDraft }) {
       get<Page<Recipient>>(`${AUDIENCES}/${draft.audienceId}/recipients`, { limit: FIRST_RECIPIENTS }, signal),
     enabled: draft.audienceId !== "",
   });
-  const pattern = useSmsTemplates().find(({ name }) => name === draft.templateId)?.text ?? null;
+  const smsTemplates = useTemplates("sms");
+  const rcsTemplates = useTemplates("rcs");
+  const chatTemplates = useTemplates("chatapp");
+  const pattern = smsTemplates.find(({ name }) => name === draft.templateId)?.text ?? null;
   const first = recipients?.data.find(({ optedOut }) => !optedOut) ?? recipients?.data[0];
   const content = {
     type: draft.type,
@@ -209,7 +233,21 @@ function Preview({ draft }: { draft: CampaignDraft }) {
     text: draft.by === "text" ? draft.text : null,
     templateId: draft.templateId,
     custom: draft.by === "template" ? draft.custom : null,
+    shortenUrlData: linksOf(draft),
   };
+  if (draft.by === "ways") {
+    const templates = [...smsTemplates, ...rcsTemplates, ...chatTemplates];
+    const fill = (written: string): string => (first ? textFor(written, first) : written);
+    return (
+      <PhoneFrame label={t("Preview")} title={draft.ways[0]?.sender || t("Sender")} subtitle={subtitleOf(first)}>
+        {draft.ways.map((way) => {
+          const template = templates.find(({ channel, name }) => channel === way.channel && name === way.templateName);
+          const message = messageOfWay(way, template, fill, openedAt);
+          return <Bubble key={way.channel} message={message} note={channelName(way.channel)} />;
+        })}
+      </PhoneFrame>
+    );
+  }
   const text = shownText(content, pattern, first);
   const message: PhoneMessage = {
     id: "preview",
@@ -222,11 +260,7 @@ function Preview({ draft }: { draft: CampaignDraft }) {
   };
   return (
     <Stack>
-      <PhoneFrame
-        label={t("Preview")}
-        title={draft.sender || t("Sender")}
-        subtitle={first ? t("Preview for row {row}: {number}", { row: first.row, number: first.number }) : t("Preview")}
-      >
+      <PhoneFrame label={t("Preview")} title={draft.sender || t("Sender")} subtitle={subtitleOf(first)}>
         <Bubble message={message} />
       </PhoneFrame>
       {refused === null && first && text.trim() !== "" && draft.sender.trim() !== "" && (

@@ -1,17 +1,23 @@
 import { Alert, Button, Group, Loader, Modal, Stack, Table, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { ApiError, get, post, type Page } from "../../api.ts";
-import type { SmsPreview } from "../../api-types.ts";
+import { get, post } from "../../api.ts";
 import { formatNumber } from "../../i18n/format.ts";
 import { t } from "../../i18n/t.ts";
+import { channelName } from "../../parts/channel.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { dayTime, duration, ownZone } from "../../parts/time-text.tsx";
-import { AUDIENCES, type Audience, type Recipient } from "../audiences/audience.ts";
+import { AUDIENCES, type Audience } from "../audiences/audience.ts";
 import { FactRow } from "../compose/fact-row.tsx";
-import { AUDIENCE_CAMPAIGNS, pathOf, windowText, type AudienceCampaign } from "./audience-campaign.ts";
-import { previewBody } from "./campaign-draft.ts";
+import {
+  AUDIENCE_CAMPAIGNS,
+  channelsText,
+  pathOf,
+  windowText,
+  type AudienceCampaign,
+  type CampaignPreview,
+} from "./audience-campaign.ts";
 
 const SAMPLE = 100;
 const HOUR_MS = 3_600_000;
@@ -19,31 +25,15 @@ const HOUR_MS = 3_600_000;
 interface Review {
   audience: Audience;
   /** The preview of the first recipients. */
-  preview: Preview;
+  preview: CampaignPreview;
 }
 
-interface Preview extends SmsPreview {
-  recipients: readonly (SmsPreview["recipients"][number] & { segmentCount?: number })[];
-}
-
-/** Previews the first recipients, or the first one alone if a later row's values make the text invalid. */
-async function previewOf(campaign: AudienceCampaign, sample: readonly Recipient[]): Promise<Preview> {
-  const ask = (some: readonly Recipient[]): Promise<Preview> => post("/v1/sms/preview", previewBody(campaign, some));
-  try {
-    return await ask(sample);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 400) throw error;
-    return ask(sample.slice(0, 1));
-  }
-}
-
-async function reviewOf(campaign: AudienceCampaign): Promise<Review> {
-  const path = `${AUDIENCES}/${campaign.audienceId}`;
-  const [audience, { data }] = await Promise.all([
-    get<Audience>(path),
-    get<Page<Recipient>>(`${path}/recipients`, { limit: SAMPLE }),
+async function reviewOf({ id, audienceId }: AudienceCampaign): Promise<Review> {
+  const [audience, preview] = await Promise.all([
+    get<Audience>(`${AUDIENCES}/${audienceId}`),
+    post<CampaignPreview>(`${AUDIENCE_CAMPAIGNS}/${id}/preview`, { limit: SAMPLE }),
   ]);
-  return { audience, preview: await previewOf(campaign, data) };
+  return { audience, preview };
 }
 
 /** Confirmation of a campaign: its recipients, price, carrier and time. Then it starts or is scheduled. */
@@ -99,11 +89,12 @@ export function ReviewCampaign({ campaign, close }: { campaign: AudienceCampaign
 }
 
 function Summary({ campaign, audience, preview }: Review & { campaign: AudienceCampaign }) {
-  const { type, sender, throttle, window, scheduledAt } = campaign;
+  const { type, sender, ways, throttle, window, scheduledAt } = campaign;
   const { recipients, optedOut, faults, duplicates } = audience;
   const going = preview.recipients.filter(({ failure }) => failure === null);
-  const segments = preview.recipients.map(({ segmentCount = preview.segmentCount }) => segmentCount);
+  const segments = preview.recipients.flatMap((each) => each.ways.flatMap((way) => way.segments ?? []));
   const [least, most] = [Math.min(...segments), Math.max(...segments)];
+  const [first] = going;
   const paying = type === "PROMO" ? recipients - optedOut : recipients;
   const credits = going.length === 0 ? 0 : Math.round((preview.credits / going.length) * paying);
   const carriers = [...Map.groupBy(going, ({ routes }) => routes[0]?.carrier ?? t("none"))];
@@ -128,10 +119,25 @@ function Summary({ campaign, audience, preview }: Review & { campaign: AudienceC
           <FactRow name={t("Left out")}>
             {t("Rows with faults: {faults}, duplicates: {duplicates}", { faults, duplicates })}
           </FactRow>
+          {ways && <FactRow name={t("Channels")}>{channelsText(ways)}</FactRow>}
           <FactRow name={t("Sender")}>{t("{sender}, {type}", { sender, type })}</FactRow>
-          <FactRow name={t("Segments each")}>
-            {least === most ? formatNumber(least) : t("{least} to {most}", { least, most })}
-          </FactRow>
+          {first?.ways.map((way) => (
+            <FactRow
+              key={way.channel}
+              name={
+                ways
+                  ? t("{channel} of row {row}", { channel: channelName(way.channel), row: first.row })
+                  : t("Text of row {row}", { row: first.row })
+              }
+            >
+              {way.text}
+            </FactRow>
+          ))}
+          {segments.length > 0 && (
+            <FactRow name={t("Segments each")}>
+              {least === most ? formatNumber(least) : t("{least} to {most}", { least, most })}
+            </FactRow>
+          )}
           <FactRow name={t("Credits")}>
             {preview.balance === null
               ? t("about {credits} (not deducted)", { credits })
@@ -167,6 +173,14 @@ function Summary({ campaign, audience, preview }: Review & { campaign: AudienceC
           count: preview.recipients.length,
         })}
       </Text>
+      {preview.skipped.length > 0 && (
+        <Alert color="yellow">
+          {t("{count} of the first {all} are skipped: their values do not fit the message.", {
+            count: preview.skipped.length,
+            all: preview.recipients.length + preview.skipped.length,
+          })}
+        </Alert>
+      )}
       {carriers.some(([name]) => name === "simulator") && (
         <Alert color="yellow">{t("Recipients on the simulator get nothing on a real phone.")}</Alert>
       )}

@@ -18,9 +18,9 @@ export async function reportOf(services: Services, call: AuthenticCall): Promise
         ? await store.countTestMessages(accountId, name)
         : ((await store.countCampaigns(accountId, [name])).get(name) ?? {});
   const counts: Record<string, number> = Object.fromEntries(CUSTOMER_STATUSES.map((status) => [status, 0]));
-  for (const [each, count] of Object.entries(states)) {
+  for (const [each, messages] of Object.entries(states)) {
     const status = customerStatus(each as State);
-    counts[status] = (counts[status] ?? 0) + count;
+    counts[status] = (counts[status] ?? 0) + messages;
   }
   return {
     id,
