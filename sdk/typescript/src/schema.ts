@@ -180,20 +180,132 @@ export interface CampaignDetails {
   name: string;
   /** True if it was created with a test key: it goes to the simulator. */
   test: boolean;
-  /** Channel. */
-  channel: "sms";
+  /** Channel; with ways, that of the first one. */
+  channel: "sms" | "rcs" | "chatapp";
   /** draft: it can be changed. scheduled: it starts at `scheduledAt`. running: recipients are fed, or messages wait to be sent. paused: `failure` has the reason if it paused by itself. finished: no message waits to be sent. cancelled: it was stopped for good. */
   state: "draft" | "scheduled" | "running" | "paused" | "finished" | "cancelled";
   /** TRANS or PROMO. */
   type: string;
-  /** Sender. */
+  /** Sender; with ways, that of the first one. */
   sender: string;
-  /** Text; null with a template. */
+  /** Text; null with a template or ways. */
   text: string | null;
-  /** Template; null with a text. */
+  /** Template; null with a text or ways. */
   templateId: string | null;
-  /** Values of the template's variables; null with a text. */
+  /** Values of the template's variables; null with a text or ways. */
   custom: string[] | null;
+  /** Short links in the text; null for none. */
+  shortenUrlData: {
+    /** True. */
+    shortenUrl: boolean;
+    /** Addresses of the links, in the order of the text. */
+    targetUrl: string[];
+  } | null;
+  /** Channels in order with their content; null for a text or a template. */
+  ways:
+    | {
+        /** Channel. */
+        channel: "sms" | "rcs" | "chatapp";
+        /** Originator or alphanumeric sender id. */
+        sender?: string | undefined;
+        /** The message. At most 1,600 characters and 12 segments. Required unless a template is filled in by `templateId` and `custom`. */
+        text?: string | undefined;
+        /** The template to fill in with `custom`, or that the finished `text` must match. */
+        templateId?: string | undefined;
+        /** One value per variable of the template, in order; empty if it has none. `text` is then not used. */
+        custom?: (string | number)[] | undefined;
+        /** 1 always sends the text as Unicode; 0 refuses a text that needs Unicode. Echoed in the response. */
+        unicode?: 0 | 1 | undefined;
+        /** 1 shows the message directly on the screen (flash SMS). Echoed in the response. */
+        flash?: 0 | 1 | undefined;
+        /** The business number, with country code and plus: `+<country code><number>`. */
+        from?: string | undefined;
+        /** The template to send. */
+        templateName?: string | undefined;
+        /** Values and header; left out when the template has neither variables nor a header. */
+        components?:
+          | {
+              /** The template's body. */
+              body: {
+                /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+                params?: string[] | undefined;
+                /** In place of `params` where the template's variables have names: each name with its value. */
+                values?:
+                  | {
+                      [name: string]: string;
+                    }
+                  | undefined;
+              };
+              /** The template's header; left out when it has none. */
+              header?:
+                | {
+                    /** Type of the header, which must be that of the template. */
+                    type: "text" | "image" | "video" | "document";
+                    /** Required when type is text, and only then. */
+                    text?: string | undefined;
+                    /** Required when type is image, and only then. */
+                    image?:
+                      | {
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                    /** Required when type is video, and only then. */
+                    video?:
+                      | {
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                    /** Required when type is document, and only then. */
+                    document?:
+                      | {
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                  }
+                | undefined;
+              /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+              buttons?:
+                | {
+                    /** Place of the button in the template, from 0. */
+                    index: number;
+                    /** Link: value of the variable at the end of its URL. */
+                    text?: string | undefined;
+                    /** Quick reply: comes back when it is tapped. */
+                    payload?: string | undefined;
+                    /** Copy-code button: the code that it copies. */
+                    code?: string | undefined;
+                    /** Form (a flow): comes back with its answers. */
+                    flowToken?: string | undefined;
+                    /** Form: data of its first screen, at most 5000 characters as JSON. */
+                    data?:
+                      | {
+                          [name: string]: unknown;
+                        }
+                      | undefined;
+                    /** Catalogue: product whose picture is shown. */
+                    productId?: string | undefined;
+                  }[]
+                | undefined;
+            }
+          | undefined;
+        /** The bot that sends. */
+        botId?: string | undefined;
+        /** One item with `params` for a text with variables, or one item with `fileUrl` per card; left out, the template is sent as it is. */
+        content?:
+          | {
+              /** One value per placeholder of the text, in order; empty if it has none. Never null. */
+              params?: string[] | undefined;
+              /** Public URL (http or https) of the card's image or video. */
+              fileUrl?: string | undefined;
+            }[]
+          | undefined;
+      }[]
+    | null;
+  /** Seconds to wait for a delivery on one channel before the next one; null without ways. */
+  moveOnAfterSeconds: number | null;
   /** Audience that gets it. */
   audienceId: string;
   /** Most messages in an hour; null for no limit. */
@@ -228,6 +340,66 @@ export interface CampaignDetails {
   endedAt: number | null;
 }
 
+export interface CampaignPreview {
+  /** Total price. Recipients that would fail cost nothing. */
+  credits: number;
+  /** Credits of the account; null if it is not metered. */
+  balance: number | null;
+  /** False if the send would get 402 for lack of credits. */
+  affordable: boolean;
+  /** Policies that would refuse the message for a real carrier. For the simulator they are only reported. */
+  wouldRefuse: string[];
+  /** The first recipients of the audience who would get a message. */
+  recipients: {
+    /** Row of the audience's file. */
+    row: number;
+    /** The recipient's number, normalised. */
+    recipient: string;
+    /** Reason why the message to this recipient would fail; null if it would be sent. */
+    failure: string | null;
+    /** Price of the message to this recipient. */
+    credits: number;
+    /** Earliest time of sending in epoch milliseconds; null if it would be sent at once. */
+    heldUntil: number | null;
+    /** Policy decisions. */
+    verdicts: {
+      /** Name of the policy. */
+      policy: string;
+      /** passed, held, refused or noted. */
+      verdict: string;
+      /** Reason of the decision. */
+      detail: string;
+    }[];
+    /** Matching routes by priority. Of routes with the same priority, the one with the greatest weight comes first. */
+    routes: {
+      /** Name of the route. */
+      name: string;
+      /** Carrier of the route. */
+      carrier: string;
+    }[];
+    /** The message on each channel, in their order. */
+    ways: {
+      /** Channel. */
+      channel: "sms" | "rcs" | "chatapp";
+      /** Sender. */
+      sender: string;
+      /** Text with the recipient's values. Codes of short links are zeros. */
+      text: string;
+      /** Number of SMS segments; null on other channels. */
+      segments: number | null;
+    }[];
+  }[];
+  /** Those of the first recipients who would get no message. */
+  skipped: {
+    /** Row of the audience's file. */
+    row: number;
+    /** Reason. */
+    code: "MESSAGE_TOO_LONG" | "TEXT_EMPTY" | "VALUE_REFUSED";
+    /** The same as text. */
+    message: string;
+  }[];
+}
+
 export interface CampaignReport {
   /** Campaign ID. */
   id: string;
@@ -258,7 +430,7 @@ export interface CampaignReport {
     /** Row of the audience's file. */
     row: number;
     /** Reason. */
-    code: "MESSAGE_TOO_LONG" | "TEXT_EMPTY";
+    code: "MESSAGE_TOO_LONG" | "TEXT_EMPTY" | "VALUE_REFUSED";
     /** The same as text. */
     message: string;
   }[];
@@ -271,12 +443,12 @@ export interface CampaignReport {
 export interface CampaignRequest {
   /** Name of the campaign, unique in the account. It is the `campaignName` of its messages. */
   name: string;
-  /** Channel. */
+  /** Channel of the text or template; left out with ways. */
   channel?: "sms" | undefined;
   /** Route type. PROMO respects opt-outs and quiet hours. */
   type: "TRANS" | "PROMO";
   /** Originator or alphanumeric sender id. */
-  sender: string;
+  sender?: string | undefined;
   /** Id of the audience that gets it. */
   audienceId: string;
   /** Text with variables of the audience as placeholders, such as `{{first name}}`; null with a template. */
@@ -285,6 +457,122 @@ export interface CampaignRequest {
   templateId?: string | null | undefined;
   /** One value per variable of the template, in order, each with variables of the audience as placeholders. */
   custom?: (string | number)[] | null | undefined;
+  /** Short links in `text`, one code per recipient, so that the report counts clicks. The text carries `{SORT}` inside each link. */
+  shortenUrlData?:
+    | {
+        /** True shortens the links. */
+        shortenUrl: boolean;
+        /** URLs (http or https). The k-th `{SORT}` in the text becomes the code of the k-th URL. */
+        targetUrl?: string[] | undefined;
+      }
+    | null
+    | undefined;
+  /** Channels in order with their content, instead of sender and text; null for SMS. */
+  ways?:
+    | {
+        /** Channel. */
+        channel: "sms" | "rcs" | "chatapp";
+        /** Originator or alphanumeric sender id. */
+        sender?: string | undefined;
+        /** The message. At most 1,600 characters and 12 segments. Required unless a template is filled in by `templateId` and `custom`. */
+        text?: string | undefined;
+        /** The template to fill in with `custom`, or that the finished `text` must match. */
+        templateId?: string | undefined;
+        /** One value per variable of the template, in order; empty if it has none. `text` is then not used. */
+        custom?: (string | number)[] | undefined;
+        /** 1 always sends the text as Unicode; 0 refuses a text that needs Unicode. Echoed in the response. */
+        unicode?: 0 | 1 | undefined;
+        /** 1 shows the message directly on the screen (flash SMS). Echoed in the response. */
+        flash?: 0 | 1 | undefined;
+        /** The business number, with country code and plus: `+<country code><number>`. */
+        from?: string | undefined;
+        /** The template to send. */
+        templateName?: string | undefined;
+        /** Values and header; left out when the template has neither variables nor a header. */
+        components?:
+          | {
+              /** The template's body. */
+              body: {
+                /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+                params?: string[] | undefined;
+                /** In place of `params` where the template's variables have names: each name with its value. */
+                values?:
+                  | {
+                      [name: string]: string;
+                    }
+                  | undefined;
+              };
+              /** The template's header; left out when it has none. */
+              header?:
+                | {
+                    /** Type of the header, which must be that of the template. */
+                    type: "text" | "image" | "video" | "document";
+                    /** Required when type is text, and only then. */
+                    text?: string | undefined;
+                    /** Required when type is image, and only then. */
+                    image?:
+                      | {
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                    /** Required when type is video, and only then. */
+                    video?:
+                      | {
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                    /** Required when type is document, and only then. */
+                    document?:
+                      | {
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
+                          link: string;
+                        }
+                      | undefined;
+                  }
+                | undefined;
+              /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+              buttons?:
+                | {
+                    /** Place of the button in the template, from 0. */
+                    index: number;
+                    /** Link: value of the variable at the end of its URL. */
+                    text?: string | undefined;
+                    /** Quick reply: comes back when it is tapped. */
+                    payload?: string | undefined;
+                    /** Copy-code button: the code that it copies. */
+                    code?: string | undefined;
+                    /** Form (a flow): comes back with its answers. */
+                    flowToken?: string | undefined;
+                    /** Form: data of its first screen, at most 5000 characters as JSON. */
+                    data?:
+                      | {
+                          [name: string]: unknown;
+                        }
+                      | undefined;
+                    /** Catalogue: product whose picture is shown. */
+                    productId?: string | undefined;
+                  }[]
+                | undefined;
+            }
+          | undefined;
+        /** The bot that sends. */
+        botId?: string | undefined;
+        /** One item with `params` for a text with variables, or one item with `fileUrl` per card; left out, the template is sent as it is. */
+        content?:
+          | {
+              /** One value per placeholder of the text, in order; empty if it has none. Never null. */
+              params?: string[] | undefined;
+              /** Public URL (http or https) of the card's image or video. */
+              fileUrl?: string | undefined;
+            }[]
+          | undefined;
+      }[]
+    | null
+    | undefined;
+  /** Seconds to wait for a delivery on one channel before the next one, 60 by default. */
+  moveOnAfterSeconds?: number | null | undefined;
   /** Most messages in an hour, spread evenly; null for no limit. */
   throttle?: number | null | undefined;
   /** Hours in which recipients are accepted; null for all. */

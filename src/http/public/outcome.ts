@@ -34,7 +34,7 @@ export async function outcomeOf(
   };
 }
 
-export interface RecipientView {
+interface RecipientView {
   recipient: string;
   failure: string | null;
   credits: number;
