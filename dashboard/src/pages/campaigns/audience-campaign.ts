@@ -50,7 +50,7 @@ export interface SkippedRow {
   message: string;
 }
 
-/** What the first recipients would get. */
+/** The messages that the first recipients would get. */
 export interface CampaignPreview extends SendPreview {
   recipients: readonly (SendPreview["recipients"][number] & {
     row: number;
