@@ -314,6 +314,9 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
       ({ audienceCampaignId }: Loot) => [{ path: `/v1/campaigns/${audienceCampaignId}/${action}`, expected: 404 }],
     ]),
   ),
+  "POST /v1/campaigns/:id/preview": ({ audienceCampaignId }) => [
+    { path: `/v1/campaigns/${audienceCampaignId}/preview`, body: {}, expected: 404 },
+  ],
   "GET /v1/campaigns/:id/report": ({ audienceCampaignId }) => [
     { path: `/v1/campaigns/${audienceCampaignId}/report`, expected: 404 },
   ],
@@ -615,6 +618,7 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
   "PATCH /v1/campaigns/:id": "sms",
   "POST /v1/campaigns/:id/schedule": "sms",
   "POST /v1/campaigns/:id/start": "sms",
+  "POST /v1/campaigns/:id/preview": "sms",
   "POST /v1/campaigns/:id/pause": "sms",
   "POST /v1/campaigns/:id/resume": "sms",
   "POST /v1/campaigns/:id/cancel": "sms",
