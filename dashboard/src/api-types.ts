@@ -83,6 +83,16 @@ export interface ChatHeader {
   type: string;
   text?: string | null;
   link?: string | null;
+  location?: { latitude: number; longitude: number; name: string; address: string };
+}
+
+/** A card of a chat-app carousel. Templates have a pattern as body, messages the text with its values. */
+export interface ChatCard {
+  header: ChatHeader;
+  body?: string | null;
+  text?: string | null;
+  variables?: number;
+  buttons: readonly ChatButton[];
 }
 
 /** A message on a simulated phone, or the preview of one. */
@@ -109,6 +119,8 @@ export interface PhoneMessage {
   header?: ChatHeader | null;
   footer?: string | null;
   buttons?: readonly ChatButton[];
+  offer?: { text: string; expiresAt: number | null };
+  carousel?: readonly ChatCard[];
   session?: SessionPart;
   /** The message that it replies to or reacts to. */
   about?: string;
@@ -243,13 +255,22 @@ interface SmsTemplate extends NamedRecord {
   variables: number;
 }
 
-export interface ChatTemplate extends NamedRecord {
+export interface ChatTemplate extends NamedRecord, ChatVersion {
   channel: "chatapp";
+  /** The same template in other languages. */
+  languages?: readonly ChatVersion[];
+}
+
+/** A chat-app template in one language. */
+export interface ChatVersion {
+  language: string;
   header: ChatHeader | null;
   body: string | null;
   variables: number;
   footer: string | null;
   buttons: readonly ChatButton[];
+  offer?: { text: string; expires?: boolean } | null;
+  cards?: readonly ChatCard[];
   status: string;
   /** The platform's own words about it; null or absent while it does not have it. */
   platform?: { status: string; reason: string | null; quality: string | null } | null;

@@ -16,6 +16,8 @@ export interface AccountSettings {
   numbers: "lenient" | "strict";
   /** Country (ISO 3166 alpha-2) in which numbers without a plus may be written nationally. */
   defaultRegion: string | null;
+  /** Language of recipients without one of their own, such as `pt_BR`; null for the own language of each template. */
+  defaultLanguage: string | null;
   /** `strict` refuses unknown templates and senders on the simulator too, instead of learning them. */
   records: "learn" | "strict";
   /** The action for a text that does not match the template it names. */
@@ -60,6 +62,7 @@ interface AlertEmail {
 export const DEFAULT_SETTINGS: AccountSettings = {
   numbers: "lenient",
   defaultRegion: null,
+  defaultLanguage: null,
   records: "learn",
   textMismatch: "refuse",
   allowedCountries: null,

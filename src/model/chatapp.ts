@@ -7,10 +7,21 @@ import type { RouteClass } from "./message.ts";
 const MEDIA_TYPES = ["image", "video", "document"] as const;
 export type MediaType = (typeof MEDIA_TYPES)[number];
 
+/** Headers of messages without a template. */
 export const HEADER_TYPES = ["text", ...MEDIA_TYPES] as const;
 
+export const TEMPLATE_HEADER_TYPES = [...HEADER_TYPES, "location"] as const;
+
 /** The part above the text. */
-export type ChatHeader = { type: "text"; text: string } | ChatMedia;
+export type ChatHeader = { type: "text"; text: string } | ChatMedia | { type: "location"; location: HeaderPlace };
+
+/** A place on a map. The platform requires every field. */
+export interface HeaderPlace {
+  latitude: number;
+  longitude: number;
+  name: string;
+  address: string;
+}
 
 export interface ChatMedia {
   type: MediaType;
@@ -21,7 +32,41 @@ export interface ChatMedia {
  * The header of a template. Its type is enforced; the text or link comes with each request. The text or link here is
  * only an example, and null while the template is learned.
  */
-export type ChatTemplateHeader = { type: "text"; text: string | null } | { type: MediaType; link: string | null };
+export type ChatTemplateHeader =
+  | { type: "text"; text: string | null }
+  | { type: MediaType; link: string | null }
+  | { type: "location" };
+
+/** A carousel has 2 to 10 cards. */
+export const CARDS_MAX = 10;
+
+export const CARD_MEDIA_TYPES = ["image", "video"] as const;
+
+/** One of the cards of a carousel. Each request brings its file and values. */
+export interface ChatCard {
+  header: { type: (typeof CARD_MEDIA_TYPES)[number]; link: string | null };
+  /** Null for a card without a text. */
+  body: string | null;
+  variables: number;
+  names?: readonly string[];
+  buttons: readonly ChatButton[];
+}
+
+/** The offer of a limited-time offer, shown above the text. */
+export interface ChatOffer {
+  text: string;
+  /** Shows the time that is left, until the time that comes with each request. */
+  expires: boolean;
+}
+
+/** A card of a message. */
+export interface FilledCard {
+  header: ChatMedia;
+  text: string | null;
+  params: readonly string[];
+  buttons: readonly FilledButton[];
+  buttonValues?: readonly ButtonValue[];
+}
 
 export type ChatButton =
   | { type: "reply"; text: string }
@@ -75,11 +120,19 @@ const ROUTE_CLASS_OF: Record<ChatCategory, RouteClass> = {
 export const routeClassOf = ({ category }: Pick<ChatTemplate, "category">): RouteClass => ROUTE_CLASS_OF[category];
 
 /** A stored template. Its name is the `templateName` of requests. */
-export interface ChatTemplate {
-  /** In the platform's form: `en`, `pt_BR`. Requests do not name it. */
-  language: string;
+export interface ChatTemplate extends ChatVersion {
   /** The platform's category. It decides the priority queue and whether the opt-out list applies. */
   category: ChatCategory;
+  /** The same template in other languages. */
+  languages?: readonly ChatVersion[];
+  /** The platform's business account that it was synchronised from; no other account's list or webhook changes it. */
+  businessAccountId?: string;
+}
+
+/** A template in one language. */
+export interface ChatVersion {
+  /** In the platform's form: `en`, `pt_BR`. */
+  language: string;
   /** Only an approved template can be sent. */
   status: "draft" | "approved" | "paused";
   header: ChatTemplateHeader | null;
@@ -90,10 +143,12 @@ export interface ChatTemplate {
   names?: readonly string[];
   footer: string | null;
   buttons: readonly ChatButton[];
+  /** Absent unless it is a limited-time offer. */
+  offer?: ChatOffer;
+  /** Absent unless it is a carousel. */
+  cards?: readonly ChatCard[];
   /** The platform's own words about it; absent while the platform does not have it. */
   platform?: PlatformTemplate;
-  /** The platform's business account that it was synchronised from; no other account's list or webhook changes it. */
-  businessAccountId?: string;
 }
 
 export interface PlatformTemplate {
@@ -111,10 +166,12 @@ export interface PlatformTemplate {
 export interface TemplateSubmission {
   /** An example of each variable of the body, in order, for the platform's review. */
   params: readonly string[];
-  /** The same for the variable of the header. */
+  /** The same for the variable of the header; for a file the handle that the platform's upload returned. */
   header?: string;
   /** An example for the variable of each button's URL, or the code that it copies, by place. */
   buttons: Readonly<Record<string, string>>;
+  /** The same for the cards of a carousel, in order. */
+  cards?: readonly Pick<TemplateSubmission, "params" | "header" | "buttons">[];
   /** The button of an authentication template. */
   otp?: OtpButton;
 }
@@ -168,6 +225,9 @@ export interface TemplateNews {
   businessAccountId: string | null;
 }
 
+/** Language codes in the platform's form. */
+export const LANGUAGE_CODE = "^[a-z]{2,3}(_[A-Z]{2})?$";
+
 /** The language of a template without one. */
 export const DEFAULT_LANGUAGE = "en";
 
@@ -186,6 +246,9 @@ export type ChatContent = (
       buttonValues?: readonly ButtonValue[];
       /** The values, because the platform fills in its own copy of the template. */
       params: readonly string[];
+      /** `expiresAt` is null where the offer shows no time. */
+      offer?: { text: string; expiresAt: number | null };
+      cards?: readonly FilledCard[];
     }
   | ChatSessionContent
 ) &

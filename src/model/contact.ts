@@ -67,6 +67,8 @@ export const ATTRIBUTE_VALUE_MAX = 1600;
 export const ATTRIBUTES_MAX = 48;
 export const TAGS_MAX = 50;
 export const TAG_MAX = 50;
+/** The attribute with a contact's language, such as `pt_BR`. */
+export const LANGUAGE_ATTRIBUTE = "language";
 /** Column names of an export and of an audience that no attribute may have. */
 export const RESERVED_ATTRIBUTES: readonly string[] = ["number", "name"];
 

@@ -135,7 +135,7 @@ export const needsSmpp = ({ encoding, udh, waiting, protocolId }: SmsContent): b
 /** The media file of a chat-app message; null when there is none. */
 export function mediaOf(content: MessageContent): LinkedFile | null {
   if (isSessionContent(content)) return content.part ? linkedFileOf(content.part) : null;
-  return "header" in content && content.header !== null && content.header.type !== "text" ? content.header : null;
+  return "header" in content && content.header !== null && "link" in content.header ? content.header : null;
 }
 
 export interface Message extends MessageRef {

@@ -83,6 +83,7 @@ function prepareOn(
       templateName: template,
       header: null,
       params,
+      ...(locale !== null && { language: locale }),
     } as const;
     return prepareChat(preparing, { ...request, draft });
   }

@@ -6,12 +6,14 @@ import type { Log } from "../lib/log.ts";
 import { carrierNameOf, type CatalogRecord } from "../model/catalog.ts";
 import type {
   ChatTemplate,
+  ChatVersion,
   PulledTemplates,
   TemplateNews,
   TemplateSubmission,
   UnreadTemplate,
 } from "../model/chatapp.ts";
 import { Problem } from "../model/problem.ts";
+import { templateIn, withLanguage } from "../model/template-language.ts";
 import type { CatalogStore } from "../store/catalog.ts";
 import type { RecordStore } from "../store/records.ts";
 import type { Membership } from "../cluster/membership.ts";
@@ -134,12 +136,13 @@ export async function submitTemplate(
   { accountId, id, name, content }: CatalogRecord<"chatTemplate">,
   carrier: Carrier,
   submission: TemplateSubmission,
+  language: string = content.language,
 ): Promise<void> {
   if (!carrier.submitTemplate)
     throw new Problem("INVALID_REQUEST", {
       faults: [{ parameter: "carrier", message: "The platform behind this carrier stores no templates." }],
     });
-  const submitted = await carrier.submitTemplate(name, content, submission);
+  const submitted = await carrier.submitTemplate(name, templateIn(content, language), submission);
   if (submitted.kind === "refused") throw new Problem("TEMPLATE_REFUSED", { message: `${submitted.description}.` });
   const line = deps.catalog.of(accountId).named("carrier").get(carrierNameOf(carrier.name));
   const businessAccountId = line ? businessAccountOf(line) : null;
@@ -147,16 +150,19 @@ export async function submitTemplate(
   await applyPlan(deps, accountId, (records) => {
     const record = records.find((each) => each.id === id);
     if (!record) return { make: [], change: [] };
-    const known = record.content.platform;
-    const changed: ChatTemplate = {
-      ...record.content,
+    const after = <V extends ChatVersion>(version: V): V => ({
+      ...version,
       ...(approval && { status: approval }),
-      ...(businessAccountId !== null && { businessAccountId }),
       platform: {
-        ...(known ?? { reason: null, quality: null, status: "PENDING" }),
+        ...(version.platform ?? { reason: null, quality: null, status: "PENDING" }),
         ...(status !== null && { status, reason: null }),
         ...(platformId !== null && { id: platformId }),
       },
+    });
+    const { content: before } = record;
+    const changed: ChatTemplate = {
+      ...(before.language === language ? after(before) : withLanguage(before, language, after)),
+      ...(businessAccountId !== null && { businessAccountId }),
     };
     return { make: [], change: [{ id, name: record.name, content: changed }] };
   });

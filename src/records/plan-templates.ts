@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CatalogRecord } from "../model/catalog.ts";
-import type { ChatTemplate, PlatformTemplate, PulledTemplate, TemplateNews } from "../model/chatapp.ts";
+import type { ChatTemplate, ChatVersion, PlatformTemplate, PulledTemplate, TemplateNews } from "../model/chatapp.ts";
+import { versionsOf, withLanguage } from "../model/template-language.ts";
 
 /** Changes that bring an account's templates in line with the platform. */
 export interface TemplatePlan {
@@ -32,13 +33,13 @@ export function planTemplates(
   const known = new Map(records.map((record) => [record.name, record]));
   for (const [name, versions] of Map.groupBy(templates ?? [], (each) => each.name)) {
     const record = known.get(name);
-    const chosen = choose(versions, record?.content.language ?? null);
-    if (!chosen) continue;
+    const merged = merge(versions, record?.content ?? null);
+    if (!merged) continue;
+    const content = { ...merged, businessAccountId };
     if (!record) {
-      make.push({ name, content: { ...chosen.content, businessAccountId } });
+      make.push({ name, content });
       continue;
     }
-    const content = { ...withExample(chosen.content, record.content), businessAccountId };
     if (record.origin === "authored" && isDeepStrictEqual(content, record.content)) continue;
     if (!isOthers(record, content, others)) change.push({ id: record.id, name, content });
   }
@@ -50,26 +51,43 @@ function isOthers(
   mine: ChatTemplate,
   others: readonly TemplateList[],
 ): boolean {
-  const { businessAccountId: owner, platform: _said, ...words } = said;
+  const owner = said.businessAccountId;
   if (owner === mine.businessAccountId) return false;
   if (owner !== undefined)
     return others.some(
       (other) => other.businessAccountId === owner && (other.templates?.some((each) => each.name === name) ?? true),
     );
-  const { businessAccountId: _, platform: _mine, ...mineInWords } = mine;
-  if (isDeepStrictEqual(mineInWords, words)) return false;
-  return others.some(({ templates }) =>
-    templates?.some((each) => {
-      const { platform: _theirs, ...theirs } = withExample(each.content, said);
-      return each.name === name && isDeepStrictEqual(theirs, words);
-    }),
-  );
+  const words = wordsOf(said);
+  if (isDeepStrictEqual(wordsOf(mine), words)) return false;
+  return others.some(({ templates }) => {
+    const theirs = merge(templates?.filter((each) => each.name === name) ?? [], said);
+    return theirs !== null && isDeepStrictEqual(wordsOf(theirs), words);
+  });
+}
+
+/** The content without its owner and the platform's words about it. */
+function wordsOf({ businessAccountId: _, platform: _words, languages, ...content }: ChatTemplate): object {
+  return { ...content, languages: languages?.map(({ platform: _own, ...version }) => version) };
 }
 
 /**
- * Requests cannot choose a language, so each name has one version: the record's language, or the first that can be
- * sent.
+ * All languages of a name in one template. Its own language stays, or is the first one that can be sent. Languages that
+ * the platform does not list stay too. Null without any.
  */
+function merge(pulled: readonly PulledTemplate[], before: ChatTemplate | null): ChatTemplate | null {
+  const chosen = choose(pulled, before?.language ?? null)?.content;
+  if (!chosen) return null;
+  const known = before ? versionsOf(before) : [];
+  const others = new Map((before?.languages ?? []).map((version) => [version.language, version]));
+  for (const { content } of pulled) {
+    const { category: _, ...version } = content;
+    others.set(version.language, withExample(version, known));
+  }
+  others.delete(chosen.language);
+  const languages = [...others.values()].toSorted((a, b) => (a.language < b.language ? -1 : 1));
+  return { ...withExample(chosen, known), ...(languages.length > 0 && { languages }) };
+}
+
 function choose(versions: readonly PulledTemplate[], language: string | null): PulledTemplate | undefined {
   return (
     versions.find(({ content }) => content.language === language) ??
@@ -78,12 +96,21 @@ function choose(versions: readonly PulledTemplate[], language: string | null): P
   );
 }
 
-/** The platform returns no URL of a sample file, so the record's own is kept. */
-function withExample(content: ChatTemplate, before: ChatTemplate): ChatTemplate {
-  const { header } = content;
-  const known = before.header;
-  if (!header || header.type === "text" || known?.type !== header.type) return content;
-  return { ...content, header: known };
+/** The platform returns no URLs of sample files, so those of the record's same language are kept. */
+function withExample<V extends ChatVersion>(content: V, known: readonly ChatVersion[]): V {
+  const before = known.find(({ language }) => language === content.language) ?? known[0];
+  if (!before) return content;
+  const { header, cards } = content;
+  return {
+    ...content,
+    ...(header && "link" in header && before.header?.type === header.type && { header: before.header }),
+    ...(cards && {
+      cards: cards.map((card, index) => {
+        const own = before.cards?.[index]?.header;
+        return own?.type === card.header.type ? { ...card, header: own } : card;
+      }),
+    }),
+  };
 }
 
 const UNKNOWN: PlatformTemplate = { status: "UNKNOWN", reason: null, quality: null };
@@ -94,15 +121,21 @@ export function planNews(
   { name, language, businessAccountId, status, category, platform }: TemplateNews,
 ): TemplatePlan["change"][number] | null {
   const record = records.find((each) => each.name === name);
-  if (record?.origin !== "authored" || record.content.language !== language) return null;
-  const owner = record.content.businessAccountId;
-  if (owner !== undefined && businessAccountId !== null && owner !== businessAccountId) return null;
+  if (record?.origin !== "authored") return null;
   const before = record.content;
-  const content: ChatTemplate = {
-    ...before,
+  const isOwn = before.language === language;
+  if (!isOwn && !before.languages?.some((version) => version.language === language)) return null;
+  const owner = before.businessAccountId;
+  if (owner !== undefined && businessAccountId !== null && owner !== businessAccountId) return null;
+  const after = <V extends ChatVersion>(version: V): V => ({
+    ...version,
     ...(status && { status }),
+    ...(platform && { platform: { ...(version.platform ?? UNKNOWN), ...platform } }),
+  });
+  // All languages of a name have one category.
+  const content: ChatTemplate = {
+    ...(isOwn ? after(before) : withLanguage(before, language, after)),
     ...(category && { category }),
-    ...(platform && { platform: { ...(before.platform ?? UNKNOWN), ...platform } }),
   };
   return isDeepStrictEqual(content, before) ? null : { id: record.id, name, content };
 }

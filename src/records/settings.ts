@@ -1,6 +1,7 @@
 import { countOf } from "../lib/text.ts";
 import { nullable, Type, type SchemasOf, type Typed } from "../lib/schema.ts";
 import { pickFields } from "../lib/shape.ts";
+import { LANGUAGE_CODE } from "../model/chatapp.ts";
 import type { AccountSettings } from "../model/account.ts";
 import type { Fault } from "../model/problem.ts";
 import { readAddress, readMailbox } from "../email/address.ts";
@@ -22,6 +23,13 @@ export const settingFields = {
   defaultRegion: nullable(
     country,
     "Default country for numbers without a plus, such as IN; null requires international numbers.",
+  ),
+  defaultLanguage: nullable(
+    Type.String({
+      pattern: LANGUAGE_CODE,
+      error: { pattern: "Write the language as the chat app does: en, or pt_BR." },
+    }),
+    "Language of chat-app templates for recipients without one of their own, such as pt_BR; null takes the own language of each template.",
   ),
   records: oneOf(
     ["learn", "strict"],

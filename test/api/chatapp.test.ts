@@ -41,6 +41,56 @@ describe.each(ENGINES)("POST /v1/chatapp on %s", (engine) => {
     const { status, body } = await server.request("POST", "/api/templates", { channel: "chatapp", name, ...template });
     expect({ status, body }).toMatchObject({ status: 201 });
   }
+  test("a template in several languages is sent in that of each recipient", async () => {
+    const languages = ["pt_BR", "pt", "fr"].map((language) => ({ language, body: `{{1}} in ${language}` }));
+    await author("in_languages", { body: "{{1}} in en", languages } as object);
+    const contacts = { 15550100131: "pt-br", 15550100132: "pt_PT", 15550100133: "de", 15550100134: "fr" };
+    for (const [number, language] of Object.entries(contacts))
+      expect((await server.request("PUT", `/v1/contacts/${number}`, { attributes: { language } })).status).toBe(200);
+    const { to: _, ...bulk } = {
+      ...ORDINARY,
+      templateName: "in_languages",
+      components: { body: { params: ["Hello"] } },
+    };
+    const textsOf = async (body: object): Promise<string[]> => {
+      const answer = await server.request<Envelope>("POST", "/v1/chatapp", body);
+      expect(answer.status).toBe(200);
+      return Promise.all(answer.body.data.map(async ({ messageId }) => String((await server.message(messageId)).text)));
+    };
+    const recipients = [...Object.keys(contacts), "15550100135"].map((to) => ({ to }));
+    expect(await textsOf({ ...bulk, recipients })).toEqual(
+      ["pt_BR", "pt", "en", "fr", "en"].map((language) => `Hello in ${language}`),
+    );
+    expect(await textsOf({ ...bulk, language: "fr", to: "15550100131" })).toEqual(["Hello in fr"]);
+    const own = [{ to: "15550100131" }, { to: "15550100132", language: "fr" }];
+    expect(await textsOf({ ...bulk, language: "pt", recipients: own })).toEqual(["Hello in pt", "Hello in fr"]);
+    const { settings } = { settings: { defaultLanguage: "pt_BR" } };
+    expect((await server.request("PATCH", "/api/account", settings)).status).toBe(200);
+    expect(await textsOf({ ...bulk, recipients })).toEqual(
+      ["pt_BR", "pt", "en", "fr", "pt_BR"].map((language) => `Hello in ${language}`),
+    );
+    expect((await server.request("PATCH", "/api/account", { defaultLanguage: null })).status).toBe(200);
+  });
+
+  test("the phone shows a place, an offer and cards, and answers a button of a card", async () => {
+    const button = { type: "reply", text: "Keep it" } as const;
+    await author("with_cards", {
+      category: "marketing",
+      cards: ["a", "b"].map(() => ({ header: { type: "image" }, buttons: [button] })),
+    } as object);
+    const image = { type: "image", image: { link: "https://shop.example/a.jpg" } };
+    const cards = [{ header: image }, { header: image, buttons: [{ index: 0, payload: "keep-b" }] }];
+    const sent = await post({ templateName: "with_cards", components: { body: { params: ["Ada"] }, cards } });
+    expect(sent.status).toBe(200);
+    const messageId = idOf(sent);
+    await readMessage(messageId);
+    expect(await onPhone(messageId)).toMatchObject({ text: "Hello Ada", cards: [{ text: null }, { text: null }] });
+    const tap = { messageId, text: "Keep it", card: 2 };
+    expect((await server.request("POST", `/api/simulator/phones/${ORDINARY.to}/tap`, tap)).body).toMatchObject({
+      suggestionResponse: { postBack: { data: "keep-b" } },
+    });
+  });
+
   /** The recipient writes to the business. */
   const hear = (from: string, at: number): Promise<void> =>
     server.app.store.storeInbound([

@@ -36,7 +36,7 @@ const CHANNELS: [channel: string, body: object, shown: object, change: object][]
       header: { type: "text", text: "Order {{1}}" },
       buttons: [{ type: "url", text: "Open", url: "https://shop.example/" }],
     },
-    { language: "en", category: "utility", status: "approved", variables: 2, footer: null, platform: null },
+    { language: "en", category: "utility", status: "approved", variables: 2, footer: null, offer: null, cards: [], languages: [], platform: null },
     { footer: "Bye", category: "marketing", language: "pt_BR" },
   ],
   [
@@ -125,7 +125,9 @@ describe.each(ENGINES)("templates on %s", (engine) => {
     const answer = await make({ name: "mixed", body: "Hello", buttons: [] });
     expect(refusal(answer)).toEqual(refused("text", "body", "buttons"));
     expect((answer.body as unknown as { error: ErrorBody }).error.details[1]?.message).toContain("chatapp");
-    expect(refusal(await make({ ...CHAT, name: "mixed", text: "Hello", cards: [] }))).toEqual(refused("text", "cards"));
+    expect(refusal(await make({ ...CHAT, name: "mixed", text: "Hello", suggestions: [] }))).toEqual(
+      refused("text", "suggestions"),
+    );
     const { id } = (await make({ ...RCS, name: "unmixed", extra: 1 })).body;
     expect(refusal(await change(id, { body: "Hello" }))).toEqual(refused("body"));
     await remove(id);

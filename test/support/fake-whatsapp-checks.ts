@@ -101,14 +101,41 @@ function checkTemplate(check: Check, fields: Fields): void {
   }
 }
 
+/** From the pages limited-time-offer-templates and media-card-carousel-templates. */
+function checkCarousel(check: Check, place: string, given: unknown): void {
+  const cards = check.list(`${place}.cards`, given);
+  if (cards.length < 2 || cards.length > 10) check.fault(`${place} has ${cards.length} cards`);
+  for (const [index, each] of cards.entries()) {
+    const at = `${place}.cards[${index}]`;
+    const card = check.object(at, each, ["card_index", "components"]);
+    if (card["card_index"] !== index) check.fault(`${at}.card_index is ${String(card["card_index"])}`);
+    const types = check
+      .list(`${at}.components`, card["components"])
+      .map((component, place) => checkComponent(check, `${at}.components[${place}]`, component));
+    if (types[0] !== "header") check.fault(`${at} has no header`);
+  }
+}
+
 function checkComponent(check: Check, place: string, component: unknown): unknown {
-  const part = check.object(place, component, ["type", "sub_type", "index", "parameters"]);
+  const part = check.object(place, component, ["type", "sub_type", "index", "parameters", "cards"]);
   const { type } = part;
+  if (type === "carousel") {
+    if ("parameters" in part) check.fault(`${place} has parameters`);
+    checkCarousel(check, place, part["cards"]);
+    return type;
+  }
+  if ("cards" in part) check.fault(`${place} has cards`);
   const parameters = check.list(`${place}.parameters`, part["parameters"]);
   if (type === "button") {
     check.like(`${place}.index`, part["index"], /^[0-9]$/);
     if (parameters.length !== 1) check.fault(`${place} has not one parameter`);
     checkButton(check, place, String(part["sub_type"]), parameters[0]);
+    return type;
+  } else if (type === "limited_time_offer") {
+    const parameter = check.object(`${place}.parameters[0]`, parameters[0], ["type", "limited_time_offer"]);
+    check.is(`${place}.parameters[0].type`, parameter["type"], "limited_time_offer");
+    const offer = check.object(`${place}.limited_time_offer`, parameter["limited_time_offer"], ["expiration_time_ms"]);
+    if (!Number.isInteger(offer["expiration_time_ms"])) check.fault(`${place} has no expiration_time_ms`);
     return type;
   } else if (type === "header" || type === "body") {
     if ("sub_type" in part || "index" in part) check.fault(`${place} has what only a button has`);
@@ -147,7 +174,11 @@ function checkParameter(check: Check, place: string, parameter: unknown, mayBeFi
   const fields = check.object(place, parameter, ["type", type, ...(type === "text" ? ["parameter_name"] : [])]);
   if ("parameter_name" in fields) check.like(`${place}.parameter_name`, fields["parameter_name"], /^[a-z_][a-z0-9_]*$/);
   if (type === "text") check.text(`${place}.text`, fields["text"], 1024);
-  else if (mayBeFile && ["image", "video", "document"].includes(type)) {
+  else if (mayBeFile && type === "location") {
+    const names = ["latitude", "longitude", "name", "address"];
+    const location = check.object(`${place}.location`, fields["location"], names);
+    for (const name of names) check.text(`${place}.location.${name}`, location[name], 1000);
+  } else if (mayBeFile && ["image", "video", "document"].includes(type)) {
     const file = check.object(`${place}.${type}`, fields[type], type === "document" ? ["link", "filename"] : ["link"]);
     check.like(`${place}.${type}.link`, file["link"], /^https?:\/\//);
     if ("filename" in file) check.text(`${place}.document.filename`, file["filename"], 240);

@@ -330,8 +330,8 @@ describe("the fields of a chat-app request", () => {
         expect(refusedBody(withHeader(header))).toMatchObject(invalid("components.header"));
     });
 
-    test("type is one of text, image, video and document", () => {
-      for (const type of [undefined, null, "", "location", "Image", 7, "toString"])
+    test("type is one of text, image, video, document and location", () => {
+      for (const type of [undefined, null, "", "place", "Image", 7, "toString"])
         expect(refusedBody(withHeader({ type }))).toMatchObject(invalid("components.header.type"));
     });
 
@@ -341,19 +341,23 @@ describe("the fields of a chat-app request", () => {
       );
     });
 
-    test.each(["text", "image", "video", "document"])("type %s has its own member, and no other's", (type) => {
-      const members: Record<string, unknown> = {
-        text: "Your order",
-        image: { link: "https://cdn.example/a.jpg" },
-        video: { link: "https://cdn.example/a.mp4" },
-        document: { link: "https://cdn.example/a.pdf" },
-      };
-      const others = Object.keys(members).filter((member) => member !== type);
-      expect(refusedBody(withHeader({ type }))).toMatchObject(invalid(`components.header.${type}`));
-      expect(refusedBody(withHeader({ type, ...members }))).toMatchObject(
-        invalid(...others.map((member) => `components.header.${member}`)),
-      );
-    });
+    test.each(["text", "image", "video", "document", "location"])(
+      "type %s has its own member, and no other's",
+      (type) => {
+        const members: Record<string, unknown> = {
+          text: "Your order",
+          image: { link: "https://cdn.example/a.jpg" },
+          video: { link: "https://cdn.example/a.mp4" },
+          document: { link: "https://cdn.example/a.pdf" },
+          location: { latitude: 51.4545, longitude: -2.5879, name: "The Shop", address: "Harbour Street 1" },
+        };
+        const others = Object.keys(members).filter((member) => member !== type);
+        expect(refusedBody(withHeader({ type }))).toMatchObject(invalid(`components.header.${type}`));
+        expect(refusedBody(withHeader({ type, ...members }))).toMatchObject(
+          invalid(...others.map((member) => `components.header.${member}`)),
+        );
+      },
+    );
 
     test("text has 1 to 60 characters", () => {
       const text = "a".repeat(60);

@@ -118,7 +118,7 @@ describe("a template that is submitted", () => {
       EXAMPLES,
       "buttons.0",
     ],
-    ["a form", { buttons: [{ type: "flow", text: "Book" }] }, EXAMPLES, "buttons"],
+    ["a form without its id", { buttons: [{ type: "flow", text: "Book" }] }, EXAMPLES, "buttons.0"],
     ["a button for codes", {}, { ...EXAMPLES, otp: { type: "copyCode" } }, "otp"],
     ["a tap without its app", { category: "authentication" }, { ...NOTHING, otp: { type: "oneTap" } }, "otp"],
   ])("is refused with %s, and the field is named", (_, changes, submission, parameter) => {

@@ -5,7 +5,7 @@ import { readTemplate } from "../../src/carriers/whatsapp/read-template.ts";
 import { testWhatsappConnection } from "../../src/carriers/whatsapp/test-connection.ts";
 import type { HttpSender } from "../../src/http-client/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import type { ChatButton, ChatTemplate, PulledTemplate } from "../../src/model/chatapp.ts";
+import type { ChatButton, ChatTemplate, ChatVersion, PulledTemplate } from "../../src/model/chatapp.ts";
 import { WHATSAPP_DEFAULTS, type WhatsappSettings } from "../../src/model/whatsapp-connection.ts";
 import { MovedClock } from "../support/moved-clock.ts";
 import { FAKE_DEFAULTS, openFakeWhatsapp } from "../support/fake-whatsapp.ts";
@@ -149,14 +149,14 @@ describe("a platform template", () => {
     ["variables with names and numbers", listed({ components: [{ type: "BODY", text: "{{1}} {{first_name}}" }] })],
     ["variables with a gap", listed({ components: [{ type: "BODY", text: "Hello {{2}}" }] })],
     ["no body", listed({ components: [] })],
-    ["a place above", headed({ format: "LOCATION" })],
+    ["a product above", headed({ format: "PRODUCT" })],
     ["two variables above", headed({ format: "TEXT", text: "{{1}} {{2}}" })],
     [
       "a variable within a button's address",
       buttoned({ type: "URL", text: "Track", url: "https://a.example/{{1}}/b" }),
     ],
     ["a button that calls in the app", buttoned({ type: "VOICE_CALL", text: "Call" })],
-    ["cards", listed({}, { type: "CAROUSEL", cards: [] })],
+    ["no cards in its carousel", listed({}, { type: "CAROUSEL", cards: [] })],
     ["a category that is new", listed({ category: "POETRY" })],
     ["a status that is new", listed({ status: "DREAMT" })],
     ["a language that requests cannot have", listed({ language: "english" })],
@@ -185,6 +185,10 @@ describe("the sync plan of an account", () => {
     name,
     content: { ...TEMPLATE, ...changes },
   });
+  const versionOf = (changes: Partial<ChatVersion>): ChatVersion => {
+    const { category: _, ...version } = { ...TEMPLATE, ...changes };
+    return version;
+  };
   const OURS = "102290129340398";
   const THEIRS = "202290129340398";
   const owned = (changes: Partial<ChatTemplate> = {}, businessAccountId = OURS) => ({ ...changes, businessAccountId });
@@ -200,7 +204,10 @@ describe("the sync plan of an account", () => {
       pulled("b", { status: "paused" }),
     ];
     expect(planTemplates([], listOf(versions))).toEqual({
-      make: [pulled("a", owned({ language: "fr" })), pulled("b", owned({ status: "paused" }))],
+      make: [
+        pulled("a", owned({ language: "fr", languages: [versionOf({ language: "de", status: "draft" })] })),
+        pulled("b", owned({ status: "paused" })),
+      ],
       change: [],
     });
   });
@@ -211,13 +218,36 @@ describe("the sync plan of an account", () => {
 
   test("status and content follow the platform, in the record's own language", () => {
     const list = [pulled("a", { language: "fr" }), pulled("a", { status: "paused", footer: "Bye" })];
-    const change = [changed("a", owned({ status: "paused", footer: "Bye" }))];
+    const change = [
+      changed("a", owned({ status: "paused", footer: "Bye", languages: [versionOf({ language: "fr" })] })),
+    ];
     expect(planTemplates([record("a")], listOf(list))).toEqual({ make: [], change });
+  });
+
+  test("further languages follow the platform, each with its sample files, and others stay", () => {
+    const image = { type: "image", link: "https://cdn.example/a.png" } as const;
+    const known = ["de", "fr"].map((language) => versionOf({ language, header: image }));
+    const list = [
+      pulled("a"),
+      pulled("a", { language: "fr", header: { type: "image", link: null }, footer: "Au revoir" }),
+      pulled("a", { language: "es" }),
+    ];
+    const languages = [
+      known[0] ?? versionOf({}),
+      versionOf({ language: "es" }),
+      versionOf({ language: "fr", header: image, footer: "Au revoir" }),
+    ];
+    expect(planTemplates([record("a", owned({ languages: known }))], listOf(list)).change).toEqual([
+      changed("a", owned({ languages })),
+    ]);
+    expect(planTemplates([record("a", owned({ languages }))], listOf(list))).toEqual(NOTHING);
   });
 
   test("another language is used if the record's own is gone", () => {
     const list = [pulled("a", { language: "de", status: "draft" }), pulled("a", { language: "fr" })];
-    expect(planTemplates([record("a")], listOf(list)).change).toEqual([changed("a", owned({ language: "fr" }))]);
+    expect(planTemplates([record("a")], listOf(list)).change).toEqual([
+      changed("a", owned({ language: "fr", languages: [versionOf({ language: "de", status: "draft" })] })),
+    ]);
   });
 
   test("a configured sample file is kept", () => {
@@ -261,6 +291,11 @@ describe("the sync plan of an account", () => {
     expect(planned("a", "en_US", "paused")).toEqual(changed("a", { status: "paused" }));
     expect(planned("a", "en_US", "approved")).toBeNull();
     expect(planned("a", "fr", "paused")).toBeNull();
+    const french = [versionOf({ language: "fr" })];
+    const news = { name: "a", language: "fr", status: "paused", businessAccountId: OURS } as const;
+    expect(planNews([record("a", { languages: french })], news)).toEqual(
+      changed("a", { languages: [versionOf({ language: "fr", status: "paused" })] }),
+    );
     expect(planned("b", "en_US", "paused")).toBeNull();
     expect(planned("c", "en_US", "paused")).toBeNull();
   });

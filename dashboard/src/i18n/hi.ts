@@ -2308,4 +2308,35 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Text of row {row}": "पंक्ति {row} का पाठ",
   "{count} of the first {all} are skipped: their values do not fit the message.":
     "पहले {all} में से {count} छोड़े जाते हैं: उनके मान संदेश में नहीं बैठते।",
+  "Place on a map": "नक्शे पर स्थान",
+  "Show the time that is left": "बचा हुआ समय दिखाएँ",
+  "Button {number} of card {card}": "कार्ड {card} का बटन {number}",
+  "Language {number}": "भाषा {number}",
+  "Limited-time offer": "सीमित समय का ऑफ़र",
+  "Remove language {number}": "भाषा {number} हटाएँ",
+  Languages: "भाषाएँ",
+  "The same template in other languages. A message takes the one of its recipient.":
+    "वही टेम्पलेट अन्य भाषाओं में। संदेश अपने प्राप्तकर्ता की भाषा लेता है।",
+  "Words of at most 16 characters beside the time that is left. Marketing only, without a footer.":
+    "बचे हुए समय के पास अधिकतम 16 वर्णों के शब्द। केवल मार्केटिंग, बिना फ़ुटर के।",
+  "A carousel of 2 to 10 cards below the body. Marketing only, without header, footer and buttons.":
+    "मुख्य टेक्स्ट के नीचे 2 से 10 कार्ड। केवल मार्केटिंग, बिना हेडर, फ़ुटर और बटन के।",
+  "Own language": "अपनी भाषा",
+  "Location header": "स्थान हेडर",
+  "With a place on a map as header.": "हेडर के रूप में नक्शे पर एक स्थान के साथ।",
+  "With a code to copy, and the time that is left.": "कॉपी करने के लिए कोड और बचे हुए समय के साथ।",
+  "Cards side by side, each with your own image or video.": "साथ-साथ कार्ड, हर एक आपकी अपनी छवि या वीडियो के साथ।",
+  "Offer ends": "ऑफ़र समाप्त",
+  "Empty: after a day": "खाली: एक दिन बाद",
+  "That of the recipient": "प्राप्तकर्ता की",
+  "File of card {number}": "कार्ड {number} की फ़ाइल",
+  "Value {number} of card {card}": "कार्ड {card} का मान {number}",
+  "Handle of the sample file": "नमूना फ़ाइल का हैंडल",
+  "From the platform's resumable upload.": "प्लेटफ़ॉर्म के resumable upload से।",
+  "Handle of the sample file of card {number}": "कार्ड {number} की नमूना फ़ाइल का हैंडल",
+  "ID of the form {text}": "फ़ॉर्म {text} की ID",
+  "Default language": "डिफ़ॉल्ट भाषा",
+  "Language of chat-app templates for recipients without one of their own, such as pt_BR.":
+    "अपनी भाषा के बिना प्राप्तकर्ताओं के लिए चैट-ऐप टेम्पलेट की भाषा, जैसे pt_BR।",
+  "That of the template": "टेम्पलेट की",
 };

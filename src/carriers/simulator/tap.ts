@@ -34,7 +34,11 @@ export function tappables(content: MessageContent): Tappable[] {
     return [...onCards, ...content.suggestions.map((suggestion) => ofSuggestion(suggestion, null))];
   }
   if (isSessionContent(content)) return content.part?.type === "interactive" ? choicesOf(content.part.interactive) : [];
-  return "buttons" in content ? content.buttons.flatMap(ofButton) : [];
+  if (!("buttons" in content)) return [];
+  const onCards = (content.cards ?? []).flatMap(({ buttons }, index) =>
+    buttons.flatMap((button) => ofButton(button, index + 1)),
+  );
+  return [...onCards, ...content.buttons.flatMap((button) => ofButton(button, null))];
 }
 
 /** Reply buttons, the rows of a list, or the link of a chat-app session message. */
@@ -66,12 +70,12 @@ function ofSuggestion(suggestion: Suggestion, card: number | null): Tappable {
 }
 
 /** A code is copied, and a form or a catalogue opens in the app: such a tap sends nothing. */
-function ofButton(button: FilledButton): Tappable[] {
+function ofButton(button: FilledButton, card: number | null): Tappable[] {
   const { text } = button;
   if (button.type === "copyCode" || button.type === "flow" || button.type === "catalog") return [];
   const { data, type } = behind(button);
   const sent = { kind: "suggestion", plainText: text, data, type } as const;
-  return [{ text, data, card: null, sent, ...(type === "REPLY" && { details: { kind: "button" } }) }];
+  return [{ text, data, card, sent, ...(type === "REPLY" && { details: { kind: "button" } }) }];
 }
 
 /** A quick reply without a payload sends its label. */

@@ -8,6 +8,7 @@ import type {
 import type { InboundMessage } from "../../model/inbound.ts";
 import type { Message, MessageRef } from "../../model/message.ts";
 import type { Carrier, MarkOutcome, OnReceipt, MaySend, Outcome } from "../carrier.ts";
+import { templateIn } from "../../model/template-language.ts";
 import { HttpCarrierBase } from "../http-carrier-base.ts";
 import { exchangeHttp } from "../http-exchange.ts";
 import type { PlatformAnswer, PlatformWebhook, PlatformDeps } from "../http-platform.ts";
@@ -61,7 +62,9 @@ class WhatsappCarrier extends HttpCarrierBase {
   override async submit(message: Message, maySend?: MaySend): Promise<Outcome> {
     const { settings, phoneNumberOf, templateOf, clock } = this.#deps;
     const { content, sender, recipient } = message;
-    const request = requestOf(message, "templateName" in content ? templateOf(content.templateName) : null);
+    const template = "templateName" in content ? templateOf(content.templateName) : null;
+    const language = "language" in content ? content.language : null;
+    const request = requestOf(message, template && language !== null ? templateIn(template, language) : template);
     if ("code" in request) return { kind: "refused", fault: "message", ...request };
     const phoneNumberId = phoneNumberOf(sender) ?? settings.phoneNumberId;
     const url = messagesUrl(settings, phoneNumberId);

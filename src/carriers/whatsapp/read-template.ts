@@ -1,8 +1,11 @@
 import {
   CHAT_CATEGORIES,
   HEADER_TEXT_MAX,
+  LANGUAGE_CODE,
   isTemplateName,
   type ChatButton,
+  type ChatCard,
+  type ChatOffer,
   type ChatTemplate,
   type ChatTemplateHeader,
   type PulledTemplate,
@@ -21,7 +24,7 @@ class Unreadable extends Error {
   override name = "Unreadable";
 }
 
-const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2})?$/;
+const LANGUAGE = new RegExp(LANGUAGE_CODE);
 
 /** Parses one template of the platform's list. */
 export function readTemplate(listed: unknown): PulledTemplate | UnreadTemplate {
@@ -46,15 +49,17 @@ function contentOf(fields: Fields, language: string): ChatTemplate {
   const status = readStatus(word);
   if (category === undefined) throw new Unreadable("its category is not known here");
   if (word === null || status === null) throw new Unreadable("its status is not known here");
-  const parts = new Map(
-    listOf(fields["components"]).map((part) => [stringOf(fieldsOf(part)["type"])?.toUpperCase() ?? "", fieldsOf(part)]),
-  );
+  const parts = partsOf(fields["components"]);
   for (const type of parts.keys())
-    if (!["HEADER", "BODY", "FOOTER", "BUTTONS"].includes(type))
+    if (!["HEADER", "BODY", "FOOTER", "BUTTONS", "LIMITED_TIME_OFFER", "CAROUSEL"].includes(type))
       throw new Unreadable(`it has a part of the type ${type}, which requests cannot bring`);
+  const offer = parts.get("LIMITED_TIME_OFFER")?.["limited_time_offer"];
+  const carousel = parts.get("CAROUSEL");
   const body = stringOf(parts.get("BODY")?.["text"]);
   if (body === null) throw new Unreadable("it has no body");
   const header = parts.get("HEADER");
+  const cards = carousel ? listOf(carousel["cards"]).map(cardOf) : null;
+  if (cards?.length === 0) throw new Unreadable("its carousel has no cards");
   return {
     language,
     category,
@@ -70,7 +75,36 @@ function contentOf(fields: Fields, language: string): ChatTemplate {
     ...bodyVariables(body),
     footer: stringOf(parts.get("FOOTER")?.["text"]),
     // The copy-code button is created with each message.
-    buttons: category === "authentication" ? [] : listOf(parts.get("BUTTONS")?.["buttons"]).map(buttonOf),
+    buttons: category === "authentication" ? [] : buttonsOf(parts),
+    ...(offer !== undefined && { offer: offerOf(fieldsOf(offer)) }),
+    ...(cards && { cards }),
+  };
+}
+
+type Parts = ReadonlyMap<string, Fields>;
+
+const partsOf = (components: unknown): Parts =>
+  new Map(listOf(components).map((part) => [stringOf(fieldsOf(part)["type"])?.toUpperCase() ?? "", fieldsOf(part)]));
+
+const buttonsOf = (parts: Parts): ChatButton[] => listOf(parts.get("BUTTONS")?.["buttons"]).map(buttonOf);
+
+const offerOf = (offer: Fields): ChatOffer => ({
+  text: stringOf(offer["text"]) ?? "",
+  expires: offer["has_expiration"] === true,
+});
+
+/** A card with a product of a catalogue has another header. */
+function cardOf(card: unknown): ChatCard {
+  const parts = partsOf(fieldsOf(card)["components"]);
+  const header = headerOf(parts.get("HEADER") ?? {});
+  if (header.type !== "image" && header.type !== "video")
+    throw new Unreadable("one of its cards has neither image nor video");
+  const body = stringOf(parts.get("BODY")?.["text"]);
+  return {
+    header: { type: header.type, link: null },
+    body,
+    ...(body === null ? { variables: 0 } : bodyVariables(body)),
+    buttons: buttonsOf(parts),
   };
 }
 
@@ -99,6 +133,7 @@ const MEDIA = { IMAGE: "image", VIDEO: "video", DOCUMENT: "document" } as const;
 function headerOf(header: Fields): ChatTemplateHeader {
   const format = stringOf(header["format"])?.toUpperCase() ?? "";
   if (Object.hasOwn(MEDIA, format)) return { type: MEDIA[format as keyof typeof MEDIA], link: null };
+  if (format === "LOCATION") return { type: "location" };
   const text = stringOf(header["text"]);
   if (format !== "TEXT" || text === null || text.length > HEADER_TEXT_MAX)
     throw new Unreadable(`its header is of the type ${format || "unknown"}, which requests cannot bring`);

@@ -2,11 +2,14 @@ import type { SessionPart } from "../../model/chat-session.ts";
 import type {
   ButtonValue,
   ChatButton,
+  ChatCard,
   ChatContent,
   ChatHeader,
   ChatMedia,
   ChatSessionContent,
   ChatTemplate,
+  FilledCard,
+  HeaderPlace,
 } from "../../model/chatapp.ts";
 import { namesIn } from "../../model/template-names.ts";
 import { messageIdOf, type Message, type MessageContent } from "../../model/message.ts";
@@ -33,7 +36,15 @@ interface TemplateCall {
   components?: readonly Component[];
 }
 
-type Component = { type: "header" | "body"; parameters: readonly Parameter[] } | ButtonComponent;
+type Component =
+  | CardComponent
+  | {
+      type: "limited_time_offer";
+      parameters: readonly [{ type: "limited_time_offer"; limited_time_offer: { expiration_time_ms: number } }];
+    }
+  | { type: "carousel"; cards: readonly { card_index: number; components: readonly CardComponent[] }[] };
+
+type CardComponent = { type: "header" | "body"; parameters: readonly Parameter[] } | ButtonComponent;
 
 interface ButtonComponent {
   type: "button";
@@ -52,7 +63,9 @@ type Parameter =
   | { type: "text"; text: string; parameter_name?: string }
   | { type: "image"; image: { link: string } }
   | { type: "video"; video: { link: string } }
-  | { type: "document"; document: { link: string; filename?: string } };
+  | { type: "document"; document: { link: string; filename?: string } }
+  /** The platform takes the degrees as strings. */
+  | { type: "location"; location: { latitude: string; longitude: string; name: string; address: string } };
 
 /** Reason why a message cannot be sent over WhatsApp. */
 export interface UnsendableContent {
@@ -110,31 +123,59 @@ function named(part: Exclude<SessionPart, { type: "reaction" }>): typeof part {
 const isChat = (content: MessageContent): content is ChatContent => "kind" in content && !("botId" in content);
 
 function componentsOf(
-  { header, params, buttonValues = [] }: Extract<ChatContent, { kind: "template" }>,
+  { header, params, buttonValues = [], offer, cards }: Extract<ChatContent, { kind: "template" }>,
   template: ChatTemplate | null,
   bringsCode: boolean,
 ): Component[] {
   const shown = header && headerParameter(header, template);
   const components: Component[] = [];
   if (shown) components.push({ type: "header", parameters: [shown] });
-  if (params.length > 0)
+  components.push(...bodyComponents(params, template?.names));
+  if (offer && offer.expiresAt !== null) {
+    const expires = { expiration_time_ms: offer.expiresAt };
     components.push({
-      type: "body",
-      parameters: params.map((text, index) => bodyParameter(text, template?.names?.[index])),
+      type: "limited_time_offer",
+      parameters: [{ type: "limited_time_offer", limited_time_offer: expires }],
     });
+  }
   const [code] = params;
   // The copy-code button needs the code as well.
   if (bringsCode && code !== undefined)
     components.push({ type: "button", sub_type: "url", index: "0", parameters: [{ type: "text", text: code }] });
-  const own = (template?.buttons ?? []).flatMap((button, index) =>
+  components.push(...buttonComponents(template?.buttons ?? [], buttonValues));
+  if (cards)
+    components.push({
+      type: "carousel",
+      cards: cards.map((card, index) => ({
+        card_index: index,
+        components: cardComponents(card, template?.cards?.[index]),
+      })),
+    });
+  return components;
+}
+
+const cardComponents = (
+  { header, params, buttonValues = [] }: FilledCard,
+  card: ChatCard | undefined,
+): readonly CardComponent[] => [
+  { type: "header", parameters: [mediaParameter(header)] },
+  ...bodyComponents(params, card?.names),
+  ...buttonComponents(card?.buttons ?? [], buttonValues),
+];
+
+const bodyComponents = (params: readonly string[], names: readonly string[] | undefined): CardComponent[] =>
+  params.length === 0
+    ? []
+    : [{ type: "body", parameters: params.map((text, index) => bodyParameter(text, names?.[index])) }];
+
+const buttonComponents = (buttons: readonly ChatButton[], values: readonly ButtonValue[]): ButtonComponent[] =>
+  buttons.flatMap((button, index) =>
     buttonComponent(
       button,
       index,
-      buttonValues.find((value) => value.index === index),
+      values.find((value) => value.index === index),
     ),
   );
-  return [...components, ...own];
-}
 
 /** The platform takes a component only for a button that has a value; a form always needs one. */
 function buttonComponent(
@@ -166,11 +207,19 @@ const bodyParameter = (text: string, name: string | undefined): Parameter =>
   name === undefined ? { type: "text", text } : { type: "text", parameter_name: name, text };
 
 function headerParameter(header: ChatHeader, template: ChatTemplate | null): Parameter | null {
+  if (header.type === "location") return { type: "location", location: placeOf(header.location) };
   if (header.type !== "text") return mediaParameter(header);
   const stored = template?.header?.type === "text" ? template.header.text : null;
   const value = stored === null ? null : headerValue(stored, header.text);
   return value === null ? null : bodyParameter(value, namesIn(stored ?? "")[0]);
 }
+
+const placeOf = ({ latitude, longitude, name, address }: HeaderPlace) => ({
+  latitude: String(latitude),
+  longitude: String(longitude),
+  name,
+  address,
+});
 
 function mediaParameter({ type, link }: ChatMedia): Parameter {
   if (type === "image") return { type, image: { link } };

@@ -1,5 +1,12 @@
 import { hasUrlVariable, withUrlValue } from "../../model/button-url.ts";
-import type { ChatButton, ChatTemplate, OtpButton, TemplateSubmission } from "../../model/chatapp.ts";
+import type {
+  ChatButton,
+  ChatCard,
+  ChatTemplate,
+  ChatTemplateHeader,
+  OtpButton,
+  TemplateSubmission,
+} from "../../model/chatapp.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { namesIn } from "../../model/template-names.ts";
 
@@ -22,19 +29,43 @@ export function writeComponents(content: ChatTemplate, submission: TemplateSubmi
   const faults = submissionFaults(content, submission);
   if (faults.length > 0) throw new Problem("INVALID_REQUEST", { faults });
   if (content.category === "authentication") return codeComponents(submission.otp ?? { type: "copyCode" });
-  const { header, body, footer, buttons } = content;
+  const { header, body, names, footer, buttons, offer, cards } = content;
   return [
-    ...(header?.type === "text" ? [headerComponent(header.text ?? "", submission.header)] : []),
-    bodyComponent(body ?? "", content, submission.params),
+    ...headerComponents(header, submission.header),
+    ...(offer
+      ? [{ type: "LIMITED_TIME_OFFER", limited_time_offer: { text: offer.text, has_expiration: offer.expires } }]
+      : []),
+    bodyComponent(body ?? "", names, submission.params),
     ...(footer === null ? [] : [{ type: "FOOTER", text: footer }]),
-    ...(buttons.length === 0
-      ? []
-      : [{ type: "BUTTONS", buttons: buttons.map((button, index) => writeButton(button, submission.buttons[index])) }]),
+    ...buttonsComponents(buttons, submission.buttons),
+    ...(cards
+      ? [{ type: "CAROUSEL", cards: cards.map((card, index) => writeCard(card, submission.cards?.[index])) }]
+      : []),
   ];
 }
 
-function submissionFaults(content: ChatTemplate, { params, header, buttons, otp }: TemplateSubmission): Fault[] {
-  const { category, header: above, body, variables, buttons: own } = content;
+const writeCard = (
+  { header, body, names, buttons }: ChatCard,
+  { params, header: file, buttons: examples }: CardExamples = NO_EXAMPLES,
+): Component => ({
+  components: [
+    ...headerComponents(header, file),
+    ...(body === null ? [] : [bodyComponent(body, names, params)]),
+    ...buttonsComponents(buttons, examples),
+  ],
+});
+
+type CardExamples = NonNullable<TemplateSubmission["cards"]>[number];
+
+const NO_EXAMPLES: CardExamples = { params: [], buttons: {} };
+
+const buttonsComponents = (buttons: readonly ChatButton[], examples: TemplateSubmission["buttons"]): Component[] =>
+  buttons.length === 0
+    ? []
+    : [{ type: "BUTTONS", buttons: buttons.map((button, index) => writeButton(button, examples[index])) }];
+
+function submissionFaults(content: ChatTemplate, { otp, ...examples }: TemplateSubmission): Fault[] {
+  const { category, body, cards = [] } = content;
   const faults: Fault[] = [];
   const fault = (parameter: string, message: string): void => void faults.push({ parameter, message });
   if (category === "authentication") {
@@ -44,19 +75,35 @@ function submissionFaults(content: ChatTemplate, { params, header, buttons, otp 
   }
   if (otp) fault("otp", "Only a template of the category authentication has a button for codes: leave otp out.");
   if (body === null) fault("body", "The template has no body yet: give it one at /api/templates/{id}.");
-  if (above && above.type !== "text")
+  faults.push(...exampleFaults(content, examples, ""));
+  for (const [index, card] of cards.entries())
+    faults.push(...exampleFaults(card, examples.cards?.[index] ?? NO_EXAMPLES, `cards[${index}].`));
+  return faults;
+}
+
+type Exemplified = Pick<ChatTemplate, "header" | "variables" | "buttons">;
+
+/** Faults of the examples of a template, or of one of its cards, to which `path` leads. */
+function exampleFaults(
+  { header: above, variables, buttons: own }: Exemplified,
+  { params, header, buttons }: CardExamples,
+  path: string,
+): Fault[] {
+  const faults: Fault[] = [];
+  const fault = (parameter: string, message: string): void =>
+    void faults.push({ parameter: `${path}${parameter}`, message });
+  if (header === undefined && above && "link" in above)
     fault(
       "header",
-      `The platform needs a sample file for a header of type ${above.type}: create this template in the platform's manager; the sync adds it here.`,
+      `Give the handle of a sample file for the header of type ${above.type}, as the platform's resumable upload returns it; or create this template in the platform's manager, and the sync adds it here.`,
     );
   if (above?.type === "text" && HEADER_VARIABLE.test(above.text ?? "") && header === undefined)
     fault("header", "Give an example for the header's variable.");
   if (params.length !== variables)
     fault("params", `Give one example for each of the ${variables} variables of the body, in order.`);
   for (const [index, button] of own.entries()) {
-    if (button.type === "flow")
-      fault("buttons", "A form (a flow) is connected in the platform's manager: create this template there.");
-    const needs = button.type === "copyCode" || (button.type === "url" && hasUrlVariable(button.url));
+    const needs =
+      button.type === "copyCode" || button.type === "flow" || (button.type === "url" && hasUrlVariable(button.url));
     if (needs && buttons[index] === undefined)
       fault(`buttons.${index}`, `Give an example for the button ${JSON.stringify(button.text)}.`);
   }
@@ -65,7 +112,14 @@ function submissionFaults(content: ChatTemplate, { params, header, buttons, otp 
 
 const HEADER_VARIABLE = /\{\{/;
 
-function headerComponent(text: string, example: string | undefined): Component {
+function headerComponents(header: ChatTemplateHeader | null, example: string | undefined): Component[] {
+  if (!header) return [];
+  if (header.type === "text") return [textHeader(header.text ?? "", example)];
+  if (header.type === "location") return [{ type: "HEADER", format: "LOCATION" }];
+  return [{ type: "HEADER", format: header.type.toUpperCase(), example: { header_handle: [example] } }];
+}
+
+function textHeader(text: string, example: string | undefined): Component {
   if (!HEADER_VARIABLE.test(text)) return { type: "HEADER", format: "TEXT", text };
   const [name] = namesIn(text);
   return {
@@ -77,7 +131,7 @@ function headerComponent(text: string, example: string | undefined): Component {
   };
 }
 
-function bodyComponent(text: string, { names }: ChatTemplate, params: readonly string[]): Component {
+function bodyComponent(text: string, names: readonly string[] | undefined, params: readonly string[]): Component {
   if (params.length === 0) return { type: "BODY", text };
   const example = names
     ? { body_text_named_params: names.map((name, index) => ({ param_name: name, example: params[index] })) }
@@ -100,8 +154,9 @@ function writeButton(button: ChatButton, example: string | undefined): Component
       return { type: "PHONE_NUMBER", text: button.text, phone_number: button.number };
     case "copyCode":
       return { type: "COPY_CODE", example };
-    case "catalog":
     case "flow":
+      return { type: "FLOW", text: button.text, flow_id: example };
+    case "catalog":
     default:
       return { type: "CATALOG", text: button.text };
   }

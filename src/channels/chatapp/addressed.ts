@@ -20,7 +20,7 @@ export interface CommonFields {
   sendAt?: string | number;
   /** Either of these names the recipients. */
   to?: string;
-  recipients?: readonly { to: string; components?: ChatComponents }[];
+  recipients?: readonly { to: string; language?: string; components?: ChatComponents }[];
 }
 
 /** Refuses a body with faults, or without a valid number. The recipients are in the order of the request. */

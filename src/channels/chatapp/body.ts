@@ -1,13 +1,21 @@
 import { joinWithOr, isShowable } from "../../lib/text.ts";
 import { Type, type Fields, type Infer } from "../../lib/schema.ts";
-import { HEADER_TEXT_MAX, isTemplateName, TEMPLATE_NAME_MAX, type MediaType } from "../../model/chatapp.ts";
+import {
+  CARDS_MAX,
+  HEADER_TEXT_MAX,
+  isTemplateName,
+  LANGUAGE_CODE,
+  TEMPLATE_NAME_MAX,
+  type MediaType,
+} from "../../model/chatapp.ts";
+import { ISO_TIME } from "../../lib/iso-time.ts";
 import { readNumber } from "../../model/number.ts";
 import type { SmsLimits } from "../../model/message.ts";
 import { PART_TYPES } from "../../model/chat-session.ts";
 import { campaignName } from "../campaign-name.ts";
 import { sendAt } from "../send-at.ts";
 import { EXTENSIONS, LINK_MAX, LINK_RULE, readLink } from "./media-link.ts";
-import { context, interactive, SESSION_FIELDS } from "./session-body.ts";
+import { context, degrees, interactive, line, PLACE_MAX, SESSION_FIELDS } from "./session-body.ts";
 
 // Strings are limited in UTF-16 units, which only a `check` can count: `maxLength` of JSON Schema counts code points.
 const PARAMS_MAX = 50;
@@ -75,7 +83,18 @@ export const HEADER_RULES = {
   image: mediaRule("image"),
   video: mediaRule("video"),
   document: mediaRule("document"),
+  location: "A header of type location has an object location with latitude, longitude, name and address.",
 };
+
+const place = Type.Object(
+  {
+    latitude: degrees(90, "Latitude"),
+    longitude: degrees(180, "Longitude"),
+    name: line(PLACE_MAX, "Name of the place."),
+    address: line(PLACE_MAX, "Address of the place."),
+  },
+  { description: "Required when type is location, and only then.", error: HEADER_RULES.location },
+);
 
 const media = (type: MediaType, size: string) =>
   Type.Object(
@@ -92,10 +111,19 @@ const media = (type: MediaType, size: string) =>
 
 const header = Type.Object(
   {
-    type: Type.Union([Type.Literal("text"), Type.Literal("image"), Type.Literal("video"), Type.Literal("document")], {
-      description: "Type of the header, which must be that of the template.",
-      error: "type is one of text, image, video or document.",
-    }),
+    type: Type.Union(
+      [
+        Type.Literal("text"),
+        Type.Literal("image"),
+        Type.Literal("video"),
+        Type.Literal("document"),
+        Type.Literal("location"),
+      ],
+      {
+        description: "Type of the header, which must be that of the template.",
+        error: "type is one of text, image, video, document or location.",
+      },
+    ),
     text: Type.Optional(
       Type.String({
         minLength: 1,
@@ -108,6 +136,7 @@ const header = Type.Object(
     image: Type.Optional(media("image", "5 MB")),
     video: Type.Optional(media("video", "16 MB")),
     document: Type.Optional(media("document", "100 MB")),
+    location: Type.Optional(place),
   },
   {
     description: "The template's header; left out when it has none.",
@@ -170,31 +199,72 @@ export const PARAMS_RULE = `params is an array with one string per variable, at 
 
 const VALUES_RULE = `values is an object with one string per variable, under its name, at most ${PARAMS_MAX}.`;
 
+const bodyValues = (description: string, error: string) =>
+  Type.Object(
+    {
+      params: Type.Optional(
+        Type.Array(param, {
+          maxItems: PARAMS_MAX,
+          description:
+            "One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given.",
+          error: PARAMS_RULE,
+        }),
+      ),
+      values: Type.Optional(
+        Type.Record(param, {
+          description: "In place of `params` where the template's variables have names: each name with its value.",
+          error: VALUES_RULE,
+          check: (values) => (Object.keys(values).length <= PARAMS_MAX ? null : VALUES_RULE),
+        }),
+      ),
+    },
+    { description, error },
+  );
+
+const EXPIRES_RULE =
+  "expiresAt is the time at which the offer ends: epoch milliseconds, or like 2026-01-31T18:00:00Z with its zone.";
+
+const offer = Type.Object(
+  {
+    expiresAt: Type.Union([Type.Integer(), Type.String({ format: "date-time" })], {
+      description:
+        "When the offer ends: epoch milliseconds, or ISO 8601 with its zone. Phones show the time that is left.",
+      error: EXPIRES_RULE,
+      check: (time) => (typeof time === "number" || ISO_TIME.test(time) ? null : EXPIRES_RULE),
+    }),
+  },
+  {
+    description: "The end of a limited-time offer; left out where the template shows none.",
+    error: "offer is an object with expiresAt.",
+  },
+);
+
+const CARD_RULE = `cards is an array of 2 to ${CARDS_MAX} objects, one per card of the template, each with a header and perhaps body and buttons.`;
+
+const card = Type.Object(
+  {
+    header,
+    body: Type.Optional(bodyValues("Values of the card's text.", "body is an object with params.")),
+    buttons: Type.Optional(buttonValues),
+  },
+  { error: CARD_RULE },
+);
+
 const components = (description: string) =>
   Type.Object(
     {
-      body: Type.Object(
-        {
-          params: Type.Optional(
-            Type.Array(param, {
-              maxItems: PARAMS_MAX,
-              description:
-                "One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given.",
-              error: PARAMS_RULE,
-            }),
-          ),
-          values: Type.Optional(
-            Type.Record(param, {
-              description: "In place of `params` where the template's variables have names: each name with its value.",
-              error: VALUES_RULE,
-              check: (values) => (Object.keys(values).length <= PARAMS_MAX ? null : VALUES_RULE),
-            }),
-          ),
-        },
-        { description: "The template's body.", error: "Give components a body: an object with params." },
-      ),
+      body: bodyValues("The template's body.", "Give components a body: an object with params."),
       header: Type.Optional(header),
       buttons: Type.Optional(buttonValues),
+      offer: Type.Optional(offer),
+      cards: Type.Optional(
+        Type.Array(card, {
+          minItems: 2,
+          maxItems: CARDS_MAX,
+          description: "The cards of a carousel, in order. Each has the image or video of its header.",
+          error: CARD_RULE,
+        }),
+      ),
     },
     {
       description,
@@ -204,7 +274,19 @@ const components = (description: string) =>
 
 const NAME_RULE = `Give the template's name: lowercase letters a to z, digits and underscores only, 1 to ${TEMPLATE_NAME_MAX} of them.`;
 
+const LANGUAGE_RULE = "language is a language code such as en or pt_BR.";
+
+const language = Type.Optional(
+  Type.String({
+    pattern: LANGUAGE_CODE,
+    description:
+      "Language of the template. Left out, that of the recipient's contact, then of the account. A template without it is sent in its closest language.",
+    error: LANGUAGE_RULE,
+  }),
+);
+
 const templateFields = {
+  language,
   templateName: Type.String({
     minLength: 1,
     maxLength: TEMPLATE_NAME_MAX,
@@ -218,7 +300,7 @@ const templateFields = {
   ),
 };
 
-const RECIPIENT_RULE = "A recipient is an object with to and perhaps components.";
+const RECIPIENT_RULE = "A recipient is an object with to and perhaps language and components.";
 
 const listedTo = Type.String({
   format: "phone",
@@ -231,13 +313,20 @@ const recipients = <F extends Fields>(own: F, max: number) =>
   Type.Array(Type.Object({ to: listedTo, ...own }, { error: RECIPIENT_RULE }), {
     minItems: 1,
     maxItems: max,
-    description: `Replaces \`to\`: at most ${max.toLocaleString("en-US")} recipients, each optionally with components of its own.`,
-    error: "recipients is an array of objects with to and perhaps components.",
+    description: `Replaces \`to\`: at most ${max.toLocaleString("en-US")} recipients, each optionally with language and components of its own.`,
+    error: "recipients is an array of objects with to and perhaps language and components.",
   });
 
 const listFields = { type: messageType, from, campaignName, sendAt };
 
 const OWN_COMPONENTS = {
+  language: Type.Optional(
+    Type.String({
+      pattern: LANGUAGE_CODE,
+      description: "This recipient's language; left out, that of the request.",
+      error: LANGUAGE_RULE,
+    }),
+  ),
   components: Type.Optional(components("This recipient's own values and header; left out, those of the request.")),
 };
 

@@ -10,10 +10,12 @@ import {
 import type { CatalogRecord } from "../../model/catalog.ts";
 import type { MessageReference } from "../../model/chat-session.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
-import { withNumbers } from "../../model/template-names.ts";
-import { plainTemplateText, renderTemplate, storedPattern } from "../template.ts";
+import { templateFor } from "../../model/template-language.ts";
+import { plainTemplateText } from "../template.ts";
 import type { Composition } from "../draft.ts";
 import { buttonFaults, fillButtons } from "./fill-buttons.ts";
+import { cardFaults, fillCards } from "./fill-cards.ts";
+import { countFault, fillText, inOrder } from "./fill-text.ts";
 import type { ChatDraft, ChatFilling, ChatTemplateDraft } from "./read.ts";
 import type { ChatSessionDraft } from "./read-session.ts";
 
@@ -28,16 +30,31 @@ export function composeChat(
   draft: ChatDraft,
   template: NamedTemplate | null,
   reference: MessageReference | null = null,
+  languages: RecipientLanguages | null = null,
 ): Composition<ChatContent> {
   if (draft.kind === "text") return all(sessionContent(draft, reference));
   const { recipients } = draft;
-  if (recipients.every(({ own }) => own === undefined)) return all(composeOne(draft, draft, template, ""));
+  const languageOf = (place: number): string | null =>
+    recipients[place]?.language ?? draft.language ?? languages?.(place) ?? null;
+  const isShared =
+    recipients.every(({ own, language }) => own === undefined && language === undefined) &&
+    (languages === null || recipients.every((_, place) => languageOf(place) === languageOf(0)));
+  const inLanguage = (language: string | null): NamedTemplate | null =>
+    template?.content.languages ? { ...template, content: templateFor(template.content, language) } : template;
+  const compose = (place: number, filling: ChatFilling, path: string): ChatContent => {
+    const language = languageOf(place);
+    return composeOne({ templateName: draft.templateName, language }, filling, inLanguage(language), path);
+  };
+  if (isShared) return all(compose(0, draft, ""));
   const each = recipients.map(({ own = draft }, index) => ({
-    content: composeOne(draft, own, template, own === draft ? "" : `recipients[${index}].`),
+    content: compose(index, own, own === draft ? "" : `recipients[${index}].`),
     segments: 1,
   }));
   return { shared: null, each, warning: null };
 }
+
+/** The language of the recipient at an index, where the request names none; null if it is not known. */
+export type RecipientLanguages = (place: number) => string | null;
 
 const sessionContent = (
   { text, previewUrl, part }: ChatSessionDraft,
@@ -58,19 +75,20 @@ const all = (content: ChatContent): Composition<ChatContent> => ({
 
 /** `path` leads to the components in the request, for error texts. */
 function composeOne(
-  { templateName }: ChatTemplateDraft,
-  { buttons: values = [], ...filling }: ChatFilling,
+  { templateName, language: wanted }: { templateName: string; language: string | null },
+  filling: ChatFilling,
   template: NamedTemplate | null,
   path: string,
 ): ChatContent {
   const authored = template?.origin === "authored" ? template : null;
-  const { header } = filling;
-  const params = inOrder(filling, authored, path);
-  if (authored) holdTo(authored, { header, params, buttons: values }, path);
-  const { language, footer, buttons, body, names } = authored?.content ?? UNKNOWN;
-  const pattern = body === null || !names ? body : withNumbers(body, names);
-  const text =
-    pattern === null ? plainTemplateText(templateName, params) : renderTemplate(storedPattern(pattern), params);
+  const { header, buttons: values = [] } = filling;
+  const params = inOrder(filling, authored?.content ?? null, `${path}components.`);
+  if (authored) holdTo(authored, { ...filling, params }, path);
+  const { language, footer, buttons, body, names, offer, cards } = authored?.content ?? {
+    ...UNKNOWN,
+    language: wanted ?? DEFAULT_LANGUAGE,
+  };
+  const text = body === null ? plainTemplateText(templateName, params) : fillText({ body, names }, params);
   if (text.length > CHAT_TEXT_MAX) {
     const message = `The text has ${text.length} characters with its values; at most ${CHAT_TEXT_MAX} are sent.`;
     throw new Problem("MESSAGE_TOO_LONG", { faults: [{ parameter: `${path}components.body.params`, message }] });
@@ -85,34 +103,11 @@ function composeOne(
     buttons: fillButtons(buttons, values),
     params,
     ...(values.length > 0 && { buttonValues: values }),
+    ...((offer ?? filling.expiresAt !== undefined) && {
+      offer: { text: offer?.text ?? "", expiresAt: filling.expiresAt ?? null },
+    }),
+    ...(filling.cards && { cards: fillCards(cards, filling.cards, `${path}components.`) }),
   };
-}
-
-/** The values in the order of the template's variables. */
-function inOrder({ params, values }: ChatFilling, template: NamedTemplate | null, path: string): readonly string[] {
-  if (!values) return params;
-  const given = Object.keys(values);
-  if (!template) return given.map((name) => values[name] ?? "");
-  const { names } = template.content;
-  const at = `${path}components.body.values`;
-  const refuse = (faults: Fault[]): never => {
-    throw new Problem("PARAMS_MISMATCH", { faults });
-  };
-  if (!names)
-    return refuse([
-      { parameter: at, message: "The template's variables have no names: give the values in order, in params." },
-    ]);
-  const missing = names.filter((name) => !Object.hasOwn(values, name));
-  const unknown = given.filter((name) => !names.includes(name));
-  if (missing.length + unknown.length > 0)
-    refuse([
-      ...missing.map((name) => ({ parameter: `${at}.${name}`, message: `Give the value of ${name}.` })),
-      ...unknown.map((name) => ({
-        parameter: `${at}.${name}`,
-        message: names.length === 0 ? "The template has no variables." : `The template has ${names.join(", ")}.`,
-      })),
-    ]);
-  return names.map((name) => values[name] ?? "");
 }
 
 /** The template that is learned from a request: the type of its header and the number of its values. */
@@ -120,7 +115,12 @@ export function shapeOfChat({ recipients, ...draft }: ChatTemplateDraft): ChatTe
   const isBare = draft.header === null && draft.params.length === 0 && draft.values === undefined;
   const { header, params, values } = (isBare ? recipients.find(({ own }) => own)?.own : null) ?? draft;
   const variables = values ? Object.keys(values).length : params.length;
-  return { ...UNKNOWN, header: header && shapeOfHeader(header), variables };
+  return {
+    ...UNKNOWN,
+    language: draft.language ?? DEFAULT_LANGUAGE,
+    header: header && shapeOfHeader(header),
+    variables,
+  };
 }
 
 const UNKNOWN: ChatTemplate = {
@@ -134,19 +134,27 @@ const UNKNOWN: ChatTemplate = {
   buttons: [],
 };
 
-const shapeOfHeader = ({ type }: ChatHeader): ChatTemplateHeader =>
-  type === "text" ? { type, text: null } : { type, link: null };
+function shapeOfHeader({ type }: ChatHeader): ChatTemplateHeader {
+  if (type === "location") return { type };
+  return type === "text" ? { type, text: null } : { type, link: null };
+}
 
-function holdTo({ name, content }: NamedTemplate, { header, params, buttons = [] }: ChatFilling, path: string): void {
+function holdTo({ name, content }: NamedTemplate, filling: ChatFilling, path: string): void {
+  const { header, params, buttons = [] } = filling;
   if (content.status !== "approved") {
     const reason = content.platform?.reason ? ` The platform's reason: ${content.platform.reason}.` : "";
     const message = `The template ${name} is ${content.status === "paused" ? "paused" : "a draft"}: only an approved one can be sent.${reason}`;
     throw new Problem("TEMPLATE_NOT_FOUND", { faults: [{ parameter: "templateName", message }] });
   }
   const kind = kindFault(content.header, header, path);
-  const count = countFault(content.variables, params.length, path);
-  const counts = [...(count ? [count] : []), ...buttonFaults(content.buttons, buttons, `${path}components.buttons`)];
-  if (kind) throw new Problem("TEMPLATE_KIND_MISMATCH", { faults: [kind, ...counts] });
+  const kinds = [...(kind ? [kind] : []), ...partFaults(content, filling, path)];
+  const count = countFault(content.variables, params.length, `${path}components.`);
+  const counts = [
+    ...(count ? [count] : []),
+    ...buttonFaults(content.buttons, buttons, `${path}components.buttons`),
+    ...cardFaults(content.cards ?? [], filling.cards ?? [], `${path}components.`),
+  ];
+  if (kinds.length > 0) throw new Problem("TEMPLATE_KIND_MISMATCH", { faults: [...kinds, ...counts] });
   if (counts.length > 0) throw new Problem("PARAMS_MISMATCH", { faults: counts });
 }
 
@@ -158,8 +166,17 @@ function kindFault(expected: ChatTemplateHeader | null, given: ChatHeader | null
   return { parameter: `${path}components.header`, message: `The request has ${has}, and the template ${fix}.` };
 }
 
-function countFault(expected: number, given: number, path: string): Fault | null {
-  if (expected === given) return null;
-  const message = `${countOf(given, "value")}, and the template has ${countOf(expected, "variable")}: give one value for each, in order.`;
-  return { parameter: `${path}components.body.params`, message };
+/** The end of an offer and the cards of a carousel, which only templates with these parts take. */
+function partFaults({ offer, cards }: ChatTemplate, { expiresAt, cards: given }: ChatFilling, path: string): Fault[] {
+  const faults: Fault[] = [];
+  const fault = (field: string, message: string): void =>
+    void faults.push({ parameter: `${path}components.${field}`, message });
+  if (offer?.expires === true && expiresAt === undefined)
+    fault("offer", "The template shows the time that is left: give offer with expiresAt.");
+  if (offer?.expires !== true && expiresAt !== undefined)
+    fault("offer", "The template has no offer that ends: leave it out.");
+  if (cards && !given)
+    fault("cards", `The template has ${countOf(cards.length, "card")}: give one entry for each, in order.`);
+  if (!cards && given) fault("cards", "The template has no cards: leave them out.");
+  return faults;
 }

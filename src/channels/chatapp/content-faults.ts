@@ -1,17 +1,21 @@
 import { isObject } from "../../lib/json.ts";
 import { PART_TYPES } from "../../model/chat-session.ts";
-import { HEADER_TYPES } from "../../model/chatapp.ts";
+import { HEADER_TYPES, TEMPLATE_HEADER_TYPES } from "../../model/chatapp.ts";
 import type { Fault } from "../../model/problem.ts";
 import { HEADER_RULES } from "./body.ts";
 
 /** A header has the part that its type names, and no other. `at` is the header's path. */
-export function headerPartFaults(header: unknown, at: string): Fault[] {
+export function headerPartFaults(
+  header: unknown,
+  at: string,
+  types: readonly (typeof TEMPLATE_HEADER_TYPES)[number][] = HEADER_TYPES,
+): Fault[] {
   if (!isObject(header)) return [];
-  const type = HEADER_TYPES.find((each) => each === header.type);
+  const type = types.find((each) => each === header.type);
   if (!type) return [];
   const faults: Fault[] = [];
   if (header[type] === undefined) faults.push({ parameter: `${at}.${type}`, message: HEADER_RULES[type] });
-  for (const other of HEADER_TYPES)
+  for (const other of types)
     if (other !== type && header[other] !== undefined)
       faults.push({
         parameter: `${at}.${other}`,

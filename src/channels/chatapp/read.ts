@@ -1,5 +1,6 @@
+import { ISO_TIME, parseIsoTime } from "../../lib/iso-time.ts";
 import { isObject } from "../../lib/json.ts";
-import type { ButtonValue, ChatHeader } from "../../model/chatapp.ts";
+import { TEMPLATE_HEADER_TYPES, type ButtonValue, type ChatHeader, type ChatMedia } from "../../model/chatapp.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { bodyChecker, type CheckedBody } from "../check-body.ts";
 import type { DraftRecipient } from "../draft.ts";
@@ -16,36 +17,49 @@ import {
 } from "./body.ts";
 import { headerPartFaults, otherContentFaults } from "./content-faults.ts";
 import { extensionFault, readLink } from "./media-link.ts";
+import { timeOf } from "../send-at.ts";
 import { meantSessionType, readSession, type ChatSessionDraft } from "./read-session.ts";
 
 /** A send request whose body is right; records have not been looked up yet. */
 export type ChatDraft = ChatTemplateDraft | ChatSessionDraft;
 
-export interface ChatTemplateDraft extends AddressedChat {
+export interface ChatTemplateDraft extends AddressedChat, ChatFilling {
   kind: "template";
   recipients: readonly ChatRecipient[];
   templateName: string;
-  header: ChatHeader | null;
-  /** Values of the template's variables; empty when the request has no components. */
+  /** The language of recipients without one of their own; absent if the request names none. */
+  language?: string;
+}
+
+type NamedValues = Readonly<Record<string, string>>;
+
+/** Values of a text and its buttons. */
+export interface TextFilling {
+  /** Values of the variables in order; empty when the request has none. */
   params: readonly string[];
   /** By the names of the variables, in place of `params`. */
   values?: NamedValues;
   buttons?: readonly ButtonValue[];
 }
 
-type NamedValues = Readonly<Record<string, string>>;
-
 /** Values and header of a template. */
-export interface ChatFilling {
+export interface ChatFilling extends TextFilling {
   header: ChatHeader | null;
-  params: readonly string[];
-  values?: NamedValues;
-  buttons?: readonly ButtonValue[];
+  /** When a limited-time offer ends. */
+  expiresAt?: number;
+  /** The cards of a carousel. */
+  cards?: readonly CardFilling[];
+}
+
+export interface CardFilling extends TextFilling {
+  header: ChatMedia;
 }
 
 interface ChatRecipient extends DraftRecipient {
   /** Values and header of its own; absent where it takes those of the request. */
   own?: ChatFilling;
+  /** Absent where it takes that of the request. */
+  language?: string;
 }
 
 const KNOWN = Object.keys(chatBody({ recipientsMax: 0 }).properties);
@@ -64,19 +78,22 @@ export function readChat(written: unknown, { recipientsMax, now }: ListRules, nu
   const type = isObject(given) ? meantSessionType(given.type) : null;
   if (isObject(given) && type !== null) return readSession(given, type, numbers, now);
   const body: CheckedBody<TemplateBody> = isList ? checkTemplateList(given) : checkTemplate(given);
-  addHeaderFaults(body);
+  addHeaderFaults(body, now);
   body.faults.push(...otherContentFaults(body.given, "template"));
   const { fields, recipients } = addressed(body, "template", numbers, now);
   return {
     kind: "template",
     templateName: fields.templateName,
+    ...(fields.language !== undefined && { language: fields.language }),
     ...fillingOf(fields.components, ""),
     ...envelopeOf(fields),
-    recipients: uniqueRecipients(withOwnFillings(recipients, fields.recipients), ({ own = null }) => own),
+    recipients: uniqueRecipients(withOwnFillings(recipients, fields.recipients), ({ own, language }) =>
+      own || language !== undefined ? { own, language } : null,
+    ),
   };
 }
 
-type TemplateBody = CommonFields & Pick<ChatTemplateBody, "templateName" | "components">;
+type TemplateBody = CommonFields & Pick<ChatTemplateBody, "templateName" | "language" | "components">;
 
 /** Both lists are in the order of the request. */
 const withOwnFillings = (
@@ -84,54 +101,107 @@ const withOwnFillings = (
   written: CommonFields["recipients"] = [],
 ): readonly ChatRecipient[] =>
   recipients.map((recipient, index) => {
-    const components = written[index]?.components;
-    return components ? { ...recipient, own: fillingOf(components, `recipients[${index}].`) } : recipient;
+    const { components, language } = written[index] ?? {};
+    if (!components && language === undefined) return recipient;
+    return {
+      ...recipient,
+      ...(language !== undefined && { language }),
+      ...(components && { own: fillingOf(components, `recipients[${index}].`) }),
+    };
   });
 
-function addHeaderFaults({ given, faults }: CheckedBody<unknown>): void {
-  faults.push(...headerFaults(given.components, ""), ...valueFaults(given.components, ""));
+function addHeaderFaults({ given, faults }: CheckedBody<unknown>, now: number): void {
+  faults.push(...componentFaults(given.components, "components.", now));
   if (!Array.isArray(given.recipients)) return;
   for (const [index, each] of given.recipients.entries())
-    if (isObject(each)) {
-      const path = `recipients[${index}].`;
-      faults.push(...headerFaults(each.components, path), ...valueFaults(each.components, path));
+    if (isObject(each)) faults.push(...componentFaults(each.components, `recipients[${index}].components.`, now));
+}
+
+function componentFaults(components: unknown, path: string, now: number): Fault[] {
+  if (!isObject(components)) return [];
+  const { header, offer, cards } = components;
+  const faults = [
+    ...headerPartFaults(header, `${path}header`, TEMPLATE_HEADER_TYPES),
+    ...valueFaults(components, path),
+    ...offerFaults(offer, path, now),
+  ];
+  for (const [index, card] of Array.isArray(cards) ? cards.entries() : [])
+    if (isObject(card)) {
+      const at = `${path}cards[${index}].`;
+      faults.push(...headerPartFaults(card.header, `${at}header`), ...cardHeaderFaults(card.header, at));
+      faults.push(...valueFaults(card, at));
     }
+  return faults;
+}
+
+function offerFaults(offer: unknown, path: string, now: number): Fault[] {
+  const at = isObject(offer) ? offer.expiresAt : null;
+  const time = typeof at === "string" && ISO_TIME.test(at) ? parseIsoTime(at) : at;
+  return typeof time === "number" && !(time > now)
+    ? [{ parameter: `${path}offer.expiresAt`, message: "The offer ends in the future: give a later time." }]
+    : [];
+}
+
+function cardHeaderFaults(header: unknown, path: string): Fault[] {
+  const type = isObject(header) ? TEMPLATE_HEADER_TYPES.find((each) => each === header.type) : undefined;
+  return type === undefined || type === "image" || type === "video"
+    ? []
+    : [{ parameter: `${path}header.type`, message: "The header of a card is an image or a video." }];
 }
 
 /** A body has either values in order or values by name. */
-function valueFaults(components: unknown, path: string): Fault[] {
-  if (!isObject(components) || !isObject(components.body)) return [];
-  const { params, values } = components.body;
-  const at = `${path}components.body.`;
+function valueFaults({ body }: Readonly<Record<string, unknown>>, path: string): Fault[] {
+  if (!isObject(body)) return [];
+  const { params, values } = body;
+  const at = `${path}body.`;
   if (params === undefined && values === undefined) return [{ parameter: `${at}params`, message: PARAMS_RULE }];
   return params === undefined || values === undefined
     ? []
     : [{ parameter: `${at}values`, message: "Give either params or values: params in order, or values by name." }];
 }
 
-const headerFaults = (components: unknown, path: string): Fault[] =>
-  isObject(components) ? headerPartFaults(components.header, `${path}components.header`) : [];
-
 /** Values and header of a request or of one recipient, to which `path` leads. */
 function fillingOf(components: ChatComponents, path: string): ChatFilling {
-  const header = headerOf(components?.header);
+  if (!components) return { header: null, params: [] };
+  const header = components.header ? headerOf(components.header) : null;
+  refuseOtherMedia(header, `${path}components.`);
+  const { offer, cards } = components;
+  return {
+    header,
+    ...textFillingOf(components),
+    ...(offer && { expiresAt: timeOf(offer.expiresAt) ?? 0 }),
+    ...(cards && { cards: cards.map((card, index) => cardFillingOf(card, `${path}components.cards[${index}].`)) }),
+  };
+}
+
+type WrittenComponents = NonNullable<ChatTemplateBody["components"]>;
+type WrittenCard = NonNullable<WrittenComponents["cards"]>[number];
+
+function textFillingOf({ body, buttons = [] }: Pick<WrittenCard, "body" | "buttons">): TextFilling {
+  const { params = [], values } = body ?? {};
+  return { params, ...(values && { values }), ...(buttons.length > 0 && { buttons }) };
+}
+
+function cardFillingOf(card: WrittenCard, path: string): CardFilling {
+  const header = headerOf(card.header);
   refuseOtherMedia(header, path);
-  const buttons = components?.buttons ?? [];
-  const { params = [], values } = components?.body ?? {};
-  return { header, params, ...(values && { values }), ...(buttons.length > 0 && { buttons }) };
+  if (!("link" in header)) throw new Error("a checked card has a file");
+  return { header, ...textFillingOf(card) };
 }
 
-function headerOf(header: NonNullable<ChatTemplateBody["components"]>["header"]): ChatHeader | null {
-  if (header === undefined) return null;
-  const { type, text = "" } = header;
-  return type === "text" ? { type, text } : { type, link: readLink(header[type]?.link ?? "") ?? "" };
+function headerOf(header: WrittenCard["header"]): ChatHeader {
+  const { type, text = "", location } = header;
+  if (type === "text") return { type, text };
+  if (type === "location") return { type, location: location ?? { latitude: 0, longitude: 0, name: "", address: "" } };
+  return { type, link: readLink(header[type]?.link ?? "") ?? "" };
 }
 
+/** `path` leads to the header. */
 function refuseOtherMedia(header: ChatHeader | null, path: string): void {
-  if (header === null || header.type === "text") return;
+  if (header === null || !("link" in header)) return;
   const message = extensionFault(header.type, header.link);
   if (message === null) return;
   throw new Problem("MEDIA_TYPE_UNSUPPORTED", {
-    faults: [{ parameter: `${path}components.header.${header.type}.link`, message }],
+    faults: [{ parameter: `${path}header.${header.type}.link`, message }],
   });
 }

@@ -27,14 +27,14 @@ const CONTACTS_MAX = 257;
 /** Every recipient's row has the contacts, so a bulk send would multiply longer ones. */
 const CONTACTS_LENGTH_MAX = 50_000;
 const ENTRIES_MAX = 20;
-const PLACE_MAX = 1000;
+export const PLACE_MAX = 1000;
 const DETAIL_MAX = 500;
 const MESSAGE_ID_MAX = 500;
 
 const TEXT_RULE = `A message of type text has an object text, whose body is a string of 1 to ${TEXT_MAX} characters without NUL or half a character.`;
 
 /** A string with something to see in it. */
-function line(max: number, description: string): Typed<string> {
+export function line(max: number, description: string): Typed<string> {
   const rule = (parameter: string): string =>
     `${parameter} is a string of 1 to ${max} characters without NUL or half a character.`;
   return Type.String({
@@ -94,7 +94,7 @@ const audio = Type.Object(
 );
 const sticker = Type.Object(fileFields("sticker"), fileOptions("sticker"));
 
-const degrees = (max: number, name: string) =>
+export const degrees = (max: number, name: string) =>
   Type.Number({
     minimum: -max,
     maximum: max,

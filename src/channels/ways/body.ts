@@ -44,7 +44,7 @@ const channel = Type.Union([Type.Literal("rcs"), Type.Literal("chatapp"), Type.L
 });
 
 const { botId, templateName: rcsTemplate, content } = rcsBody(DEFAULT_SMS_LIMITS).properties;
-const { from, templateName: chatTemplate, components } = chatBody(DEFAULT_SMS_LIMITS).properties;
+const { from, templateName: chatTemplate, language, components } = chatBody(DEFAULT_SMS_LIMITS).properties;
 const { sender, text, templateId, custom, unicode, flash } = smsBody(DEFAULT_SMS_LIMITS).properties;
 
 const channelOf = <const Name extends string>(name: Name) => Type.Literal(name, { description: WAY_DESCRIPTION });
@@ -52,7 +52,7 @@ const channelOf = <const Name extends string>(name: Name) => Type.Literal(name, 
 /** Ways as they are published. `readWays` checks each by the rules of its own channel. */
 export const wayBodies = {
   rcs: Type.Object({ channel: channelOf("rcs"), botId, templateName: rcsTemplate, content }),
-  chatapp: Type.Object({ channel: channelOf("chatapp"), from, templateName: chatTemplate, components }),
+  chatapp: Type.Object({ channel: channelOf("chatapp"), from, templateName: chatTemplate, language, components }),
   sms: Type.Object({ channel: channelOf("sms"), sender, text, templateId, custom, unicode, flash }),
 };
 const way = Type.Union([wayBodies.rcs, wayBodies.chatapp, wayBodies.sms]);

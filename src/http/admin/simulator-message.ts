@@ -1,6 +1,6 @@
 import type { Caller } from "../../accounts/caller.ts";
 import { maskAddress } from "../../email/address.ts";
-import { Type } from "../../lib/schema.ts";
+import { nullable, Type } from "../../lib/schema.ts";
 import { CHANNELS, isEmail, isRcs, isSessionContent, isSms, type MessageContent } from "../../model/message.ts";
 import type { PhoneMessage } from "../../model/phone.ts";
 import { splitUserData } from "../../model/user-data.ts";
@@ -44,8 +44,17 @@ function shown(content: MessageContent, showAddress: (address: string) => string
   }
   if (isSessionContent(content)) return { text, ...sessionView(content) };
   if (!("templateName" in content)) return { text };
-  const { templateName, language, header, footer, buttons } = content;
-  return { templateName, language, header, text, footer, buttons };
+  const { templateName, language, header, footer, buttons, offer, cards } = content;
+  return {
+    templateName,
+    language,
+    header,
+    text,
+    footer,
+    buttons,
+    ...(offer && { offer }),
+    ...(cards && { carousel: cards.map((card) => ({ header: card.header, text: card.text, buttons: card.buttons })) }),
+  };
 }
 
 const labelled = {
@@ -94,9 +103,20 @@ const Cards = Type.Array(
 const Header = Type.Union(
   [
     Type.Object({
-      type: Type.String({ description: "text, image, video or document." }),
+      type: Type.String({ description: "text, image, video, document or location." }),
       text: Type.Optional(Type.String({ description: "Text of a text header." })),
       link: Type.Optional(Type.String({ description: "URL of an image, video or document header." })),
+      location: Type.Optional(
+        Type.Object(
+          {
+            latitude: Type.Number({ description: "Latitude." }),
+            longitude: Type.Number({ description: "Longitude." }),
+            name: Type.String({ description: "Name of the place." }),
+            address: Type.String({ description: "Address of the place." }),
+          },
+          { description: "Place of a location header." },
+        ),
+      ),
     }),
     Type.Null(),
   ],
@@ -113,6 +133,26 @@ const Buttons = Type.Array(
     ),
   }),
   { description: "Chat-app buttons: reply, url, call, copyCode, flow, catalog." },
+);
+
+const Offer = Type.Object(
+  {
+    text: Type.String({ description: "Words of the offer." }),
+    expiresAt: nullable(Type.Integer(), "When it ends, in epoch milliseconds. Null if it shows no end."),
+  },
+  { description: "Chat app: limited-time offer above the text." },
+);
+
+const Carousel = Type.Array(
+  Type.Object({
+    header: Type.Object({
+      type: Type.String({ description: "image or video." }),
+      link: Type.String({ description: "URL of the file." }),
+    }),
+    text: nullable(Type.String(), "Text with its values. Null if there is none."),
+    buttons: Buttons,
+  }),
+  { description: "Chat-app cards, from left to right." },
 );
 
 export const PhoneMessageView = Type.Object(
@@ -147,6 +187,8 @@ export const PhoneMessageView = Type.Object(
       Type.Union([Type.String(), Type.Null()], { description: "Chat app: footer; null if there is none." }),
     ),
     buttons: Type.Optional(Buttons),
+    offer: Type.Optional(Offer),
+    carousel: Type.Optional(Carousel),
     ...SESSION_VIEW,
     receivedAt: Type.Integer({ description: "Epoch milliseconds." }),
   },

@@ -2,7 +2,10 @@ import { templates } from "../../records/record-types.ts";
 import { isShowable } from "../../lib/text.ts";
 import { nullable, Type } from "../../lib/schema.ts";
 import { submitTemplate } from "../../pipeline/sync-templates.ts";
+import { CARDS_MAX } from "../../model/chatapp.ts";
 import { Problem } from "../../model/problem.ts";
+import { templateIn, versionsOf } from "../../model/template-language.ts";
+import { languageField } from "../../records/types/chat-template-version.ts";
 import { keyedRoute, type AuthenticCall, type Services, type WithBody } from "../route.ts";
 import { EXAMPLE_ID, find } from "./records.ts";
 
@@ -11,15 +14,26 @@ async function submit(services: Services, call: WithBody<AuthenticCall, typeof S
   const record = services.catalog.find(accountId, "chatTemplate", id);
   if (!record)
     throw new Problem("INVALID_REQUEST", { message: "Only chat-app templates are submitted to a platform." });
-  const { carrier: name, params, header, buttons, otp } = call.body;
+  const { carrier: name, language, params, header, buttons, cards, otp } = call.body;
+  if (language !== undefined && versionsOf(record.content).every((version) => version.language !== language)) {
+    const message = "The template has no such language: add it to languages of the template first.";
+    throw new Problem("INVALID_REQUEST", { faults: [{ parameter: "language", message }] });
+  }
   const carrier = services.carriers.find(accountId, name);
   if (!carrier) {
     const message = "The account has no open carrier of this name: GET /api/carriers lists them.";
     throw new Problem("INVALID_REQUEST", { faults: [{ parameter: "carrier", message }] });
   }
-  const submission = { params, buttons, ...(header !== undefined && { header }), ...(otp && { otp }) };
-  await submitTemplate(services, record, carrier, submission);
-  const { platform = null, status } = (services.catalog.find(accountId, "chatTemplate", id) ?? record).content;
+  const submission = {
+    params,
+    buttons,
+    ...(header !== undefined && { header }),
+    ...(cards && { cards }),
+    ...(otp && { otp }),
+  };
+  await submitTemplate(services, record, carrier, submission, language);
+  const { content } = services.catalog.find(accountId, "chatTemplate", id) ?? record;
+  const { platform = null, status } = templateIn(content, language ?? content.language);
   return { id, name: record.name, status, platform };
 }
 
@@ -36,12 +50,7 @@ const sample = (description: string) => {
   });
 };
 
-const SubmitBody = Type.Object({
-  carrier: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: "Name of the carrier whose platform gets the template.",
-  }),
+const EXAMPLES = {
   params: Type.Default(
     Type.Array(sample("Example."), {
       maxItems: 50,
@@ -49,12 +58,30 @@ const SubmitBody = Type.Object({
     }),
     [],
   ),
-  header: Type.Optional(sample("Example of the header's variable.")),
+  header: Type.Optional(
+    sample("Example of the header's variable; for a file, its handle from the platform's resumable upload."),
+  ),
   buttons: Type.Default(
     Type.Record(sample("Example."), {
-      description: "Examples for the buttons, by place from 0: the variable of a URL, or the code to copy.",
+      description:
+        "Examples for the buttons, by place from 0: the variable of a URL, or the code to copy; for a form, its ID at the platform.",
     }),
     {},
+  ),
+};
+
+const SubmitBody = Type.Object({
+  carrier: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: "Name of the carrier whose platform gets the template.",
+  }),
+  language: Type.Optional(
+    languageField("Language to submit, if the template has several. Defaults to the template's own."),
+  ),
+  ...EXAMPLES,
+  cards: Type.Optional(
+    Type.Array(Type.Object(EXAMPLES), { maxItems: CARDS_MAX, description: "Examples for the cards, in order." }),
   ),
   otp: Type.Optional(
     Type.Object(
@@ -90,6 +117,12 @@ export const submitChatTemplate = keyedRoute({
   body: SubmitBody,
   requestExamples: {
     "with examples": { carrier: "wa", params: ["Ada", "4711"], buttons: { "0": "4711" } },
+    "a carousel in another language": {
+      carrier: "wa",
+      language: "pt_BR",
+      params: ["Ada"],
+      cards: [{ header: "4::aW1hZ2UvanBlZw==:ARb1" }, { header: "4::aW1hZ2UvanBlZw==:ARb2" }],
+    },
   },
   response: Type.Object(
     {

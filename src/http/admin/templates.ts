@@ -2,7 +2,8 @@ import { chatTemplate } from "../../records/types/chat-template.ts";
 import { rcsTemplate } from "../../records/types/rcs-template.ts";
 import { smsTemplate } from "../../records/types/sms-template.ts";
 import { templates } from "../../records/record-types.ts";
-import { nullable, Type } from "../../lib/schema.ts";
+import { CARD, VERSION_FIELDS } from "../../records/types/chat-template-version.ts";
+import { nullable, Type, withoutDefault } from "../../lib/schema.ts";
 import type { RecordDocs, DocumentedType } from "./record-shapes.ts";
 import { recordRoutes } from "./records.ts";
 
@@ -25,23 +26,40 @@ const sms: DocumentedType<"template"> = {
   },
 };
 
+const names = Type.Optional(
+  Type.Array(Type.String(), { description: "Names of the variables in their order; absent if they have numbers." }),
+);
+
+const versionFields = {
+  body: learnedWords,
+  variables,
+  names,
+  cards: Type.Array(Type.Object({ ...CARD.properties, variables, names }), {
+    description: "Cards of a carousel; empty if it is none.",
+  }),
+  platform: nullable(
+    Type.Object({
+      id: Type.Optional(Type.String({ description: "ID at the platform." })),
+      status: Type.String({ description: "Status at the platform, such as APPROVED, PENDING or REJECTED." }),
+      reason: nullable(Type.String(), "Why it was rejected, paused or disabled. Null if there is no reason."),
+      quality: nullable(Type.String(), "Quality: GREEN, YELLOW or RED. Null while it is unknown."),
+    }),
+    "The platform's words about the template. Null while the platform does not have it.",
+  ),
+};
+
 const chat: DocumentedType<"chatTemplate"> = {
   definition: chatTemplate,
   title: "ChatTemplate",
   responseFields: {
-    body: learnedWords,
-    variables,
-    names: Type.Optional(
-      Type.Array(Type.String(), { description: "Names of the variables in their order; absent if they have numbers." }),
-    ),
-    platform: nullable(
+    ...versionFields,
+    languages: Type.Array(
       Type.Object({
-        id: Type.Optional(Type.String({ description: "ID at the platform." })),
-        status: Type.String({ description: "Status at the platform, such as APPROVED, PENDING or REJECTED." }),
-        reason: nullable(Type.String(), "Why it was rejected, paused or disabled. Null if there is no reason."),
-        quality: nullable(Type.String(), "Quality: GREEN, YELLOW or RED. Null while it is unknown."),
+        language: Type.String({ description: "Language code at the platform." }),
+        ...Object.fromEntries(Object.entries(VERSION_FIELDS).map(([name, field]) => [name, withoutDefault(field)])),
+        ...versionFields,
       }),
-      "The platform's words about the template. Null while the platform does not have it.",
+      { description: "The same template in other languages." },
     ),
   },
   example: {
@@ -92,6 +110,9 @@ export const templateDocs: RecordDocs = {
       description:
         "`templateId` of SMS requests, or `templateName` of other channels: at most 100 characters; on the chat app at most 512 lowercase letters, digits and underscores.",
     }),
+    cards: Type.Array(Type.Record(Type.Unknown()), {
+      description: "Cards: on rcs of the kinds card and carousel, on chatapp of a carousel. Their fields differ.",
+    }),
     text: nullable(
       Type.String({ minLength: 1, maxLength: 3072 }),
       "Text on sms and rcs: with `{#var#}` per variable on sms, or `{{1}}`, `{{2}}` on both. Null on rcs if cards contain the text.",
@@ -112,6 +133,36 @@ export const templateDocs: RecordDocs = {
       body: "Hello {{1}}, your parcel is at {{2}}.",
       footer: "Open from 9 to 18",
       buttons: [{ type: "call", text: "Call us", number: "+15550100199" }],
+    },
+    "chat app, in two languages": {
+      channel: "chatapp",
+      name: "order_shipped",
+      language: "en",
+      body: "Hello {{1}}, your order {{2}} has been shipped.",
+      languages: [{ language: "pt_BR", body: "Olá {{1}}, o seu pedido {{2}} foi enviado." }],
+    },
+    "chat app, limited-time offer": {
+      channel: "chatapp",
+      name: "autumn_offer",
+      category: "marketing",
+      header: { type: "image" },
+      offer: { text: "Ends soon" },
+      body: "Hello {{1}}, a fifth off every coat.",
+      buttons: [
+        { type: "copyCode", text: "Copy offer code" },
+        { type: "url", text: "Shop", url: "https://shop.example/{{1}}" },
+      ],
+    },
+    "chat app, carousel": {
+      channel: "chatapp",
+      name: "new_coats",
+      category: "marketing",
+      body: "New coats for you, {{1}}.",
+      cards: ["wool", "rain"].map((coat) => ({
+        header: { type: "image" },
+        body: `Our ${coat} coat.`,
+        buttons: [{ type: "url", text: "Look", url: `https://shop.example/${coat}` }],
+      })),
     },
     "rcs text": { channel: "rcs", name: "parcel-arrived", kind: "text", text: "Hello {{1}}, your parcel is here." },
     "rcs card": {

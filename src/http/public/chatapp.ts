@@ -89,6 +89,41 @@ export const sendChat: SendRoute = {
         body: { params: ["Ada"] },
       },
     },
+    "location header, in the recipient's language": {
+      ...example,
+      templateName: "parcel_arrived",
+      language: "pt_BR",
+      components: {
+        header: {
+          type: "location",
+          location: { latitude: 51.4545, longitude: -2.5879, name: "The Shop", address: "Harbour Street 1" },
+        },
+        body: { params: ["Ada"] },
+      },
+    },
+    "limited-time offer": {
+      ...example,
+      templateName: "autumn_offer",
+      components: {
+        header: { type: "image", image: { link: "https://shop.example/autumn.jpg" } },
+        body: { params: ["Ada"] },
+        offer: { expiresAt: "2099-10-31T18:00:00Z" },
+        buttons: [
+          { index: 0, code: "AUTUMN20" },
+          { index: 1, text: "autumn" },
+        ],
+      },
+    },
+    carousel: {
+      ...example,
+      templateName: "new_coats",
+      components: {
+        body: { params: ["Ada"] },
+        cards: ["wool", "rain"].map((coat) => ({
+          header: { type: "image", image: { link: `https://shop.example/${coat}.jpg` } },
+        })),
+      },
+    },
     "values of buttons": {
       ...example,
       templateName: "order_shipped",

@@ -1,6 +1,7 @@
 import { composedFor, type Composition } from "../../channels/draft.ts";
-import { composeChat, shapeOfChat } from "../../channels/chatapp/compose.ts";
+import { composeChat, shapeOfChat, type RecipientLanguages } from "../../channels/chatapp/compose.ts";
 import type { ChatDraft } from "../../channels/chatapp/read.ts";
+import { LANGUAGE_ATTRIBUTE } from "../../model/contact.ts";
 import type { MediaVerdict } from "../../egress/media.ts";
 import type { CatalogRecord } from "../../model/catalog.ts";
 import type { LinkedFile } from "../../model/chat-session.ts";
@@ -48,7 +49,7 @@ export async function composeNamedChat(
   if (draft.kind === "template" && !learning && template?.origin !== "authored")
     throw unknownTemplate(draft.templateName);
   const reference = draft.kind === "text" && draft.about ? await findReference(deps, sending, draft.about) : null;
-  const composition = composeChat(draft, template, reference);
+  const composition = composeChat(draft, template, reference, await findLanguages(deps, sending, template));
   const factsOf = await findFacts(deps, sending, composition);
   if (learning && !dryRun) {
     if (!catalog.named("number").has(draft.sender))
@@ -57,6 +58,25 @@ export async function composeNamedChat(
       deps.catalog.learn(account.id, "chatTemplate", draft.templateName, shapeOfChat(draft));
   }
   return { composition, factsOf };
+}
+
+/**
+ * The languages of recipients for which the request names none: those of their contacts, otherwise the account's. Null
+ * where there is nothing to choose.
+ */
+async function findLanguages(
+  { store }: PrepareDeps,
+  { account, draft, test }: PolicySubject<ChatDraft>,
+  template: CatalogRecord<"chatTemplate"> | null,
+): Promise<RecipientLanguages | null> {
+  if (draft.kind !== "template" || template?.origin !== "authored" || !template.content.languages) return null;
+  const { recipients } = draft;
+  const unnamed = draft.language === undefined ? recipients.filter(({ language }) => language === undefined) : [];
+  if (unnamed.length === 0) return null;
+  const numbers = unnamed.filter(({ failure }) => failure === null).map(({ number }) => number);
+  const contacts = await store.findContacts({ accountId: account.id, test }, numbers);
+  return (place) =>
+    contacts.get(recipients[place]?.number ?? "")?.attributes[LANGUAGE_ATTRIBUTE] ?? account.settings.defaultLanguage;
 }
 
 /** The stored template that a draft names. */

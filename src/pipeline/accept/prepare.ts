@@ -4,6 +4,7 @@ import type { MediaProbe } from "../../egress/media-probe.ts";
 import type { CatalogRecord } from "../../model/catalog.ts";
 import { FAILURES, type MessageContent, type RouteClass, type SmsLimits } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
+import type { ContactStore } from "../../store/contacts.ts";
 import type { InboundStore } from "../../store/inbound.ts";
 import type { MessageStore } from "../../store/store.ts";
 import type { GroupCommit } from "../group-commit.ts";
@@ -14,7 +15,8 @@ import type { PolicyDecision } from "../policy/policies.ts";
 export interface PrepareDeps extends CheckPoliciesDeps {
   catalog: Catalog;
   store: Pick<InboundStore, "lastInboundAt" | "lastInboundOfEach" | "findInbound"> &
-    Pick<MessageStore, "findMessage" | "findCarrierMessageId">;
+    Pick<MessageStore, "findMessage" | "findCarrierMessageId"> &
+    Pick<ContactStore, "findContacts">;
   commits: Pick<GroupCommit, "optedOut">;
   media: MediaProbe;
   smsRules: SmsLimits;

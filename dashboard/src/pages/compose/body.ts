@@ -1,5 +1,5 @@
-import type { ChatButton, Template } from "../../api-types.ts";
-import type { Draft, Kind } from "./kinds.ts";
+import type { ChatButton, ChatCard, Template } from "../../api-types.ts";
+import type { CardDraft, Draft, Kind } from "./kinds.ts";
 
 interface Request {
   path: string;
@@ -62,30 +62,55 @@ function rcsBody(kind: Kind, draft: Draft): Record<string, unknown> {
 }
 
 function chatBody(kind: Kind, draft: Draft, template: Template | undefined): Record<string, unknown> {
-  const { from, templateName, params, headerText, link } = draft;
-  const buttons = buttonValues(draft, template);
+  const { from, templateName, language, params } = draft;
+  const chat = template?.channel === "chatapp" ? template : undefined;
+  const buttons = buttonValues(draft.buttons, chat?.buttons ?? []);
   const numbers = numbersIn(draft.to);
   const to = numbers.length > 1 ? { recipients: numbers.map((number) => ({ to: number })) } : { to: numbers[0] ?? "" };
-  const base = { from, ...to, type: "template", templateName };
+  const base = { from, ...to, type: "template", templateName, ...(language === "" ? {} : { language }) };
   const values = buttons.length > 0 && { buttons };
   if (kind.id === "chatapp-plain") return values ? { ...base, components: { body: { params: [] }, ...values } } : base;
-  const header =
-    kind.headerType === undefined
-      ? {}
-      : kind.headerType === "text"
-        ? { header: { type: "text", text: headerText } }
-        : { header: { type: kind.headerType, [kind.headerType]: { link } } };
-  return { ...base, components: { ...header, body: { params }, ...values } };
+  const header = headerBody(kind.ownHeader ? chat?.header?.type : kind.headerType, draft);
+  const rich = {
+    ...(chat?.offer && chat.offer.expires !== false && { offer: { expiresAt: offerEnd(draft.offerEnds) } }),
+    ...(kind.id === "chatapp-carousel" && {
+      cards: draft.cards.map((card, index) => cardBody(card, chat?.cards?.[index])),
+    }),
+  };
+  return { ...base, components: { ...(header && { header }), body: { params }, ...values, ...rich } };
+}
+
+function headerBody(type: string | undefined, draft: Draft): object | null {
+  const { headerText, link, latitude, longitude, placeName: name, address } = draft;
+  if (type === undefined) return null;
+  if (type === "text") return { type, text: headerText };
+  if (type === "location")
+    return { type, location: { latitude: Number(latitude), longitude: Number(longitude), name, address } };
+  return { type, [type]: { link } };
+}
+
+const DAY_MS = 86_400_000;
+
+/** An offer without a chosen end lasts for a day. */
+const offerEnd = (written: string): string =>
+  new Date(written === "" ? Math.ceil(Date.now() / DAY_MS + 1) * DAY_MS : written).toISOString();
+
+function cardBody({ link, params, buttons: given }: CardDraft, card: ChatCard | undefined): object {
+  const type = card?.header.type ?? "image";
+  const buttons = buttonValues(given, card?.buttons ?? []);
+  return {
+    header: { type, [type]: { link } },
+    ...(params.length > 0 && { body: { params } }),
+    ...(buttons.length > 0 && { buttons }),
+  };
 }
 
 /** The value that a template's button needs: the variable of its URL, or the code that it copies. */
 export const neededValue = ({ type, url }: ChatButton): "text" | "code" | null =>
   type === "copyCode" ? "code" : type === "url" && url?.endsWith("{{1}}") ? "text" : null;
 
-const buttonValues = ({ buttons }: Draft, template: Template | undefined): object[] =>
-  template?.channel !== "chatapp"
-    ? []
-    : template.buttons.flatMap((button, index) => {
-        const field = neededValue(button);
-        return field === null ? [] : [{ index, [field]: buttons[index] ?? "" }];
-      });
+const buttonValues = (values: readonly string[], buttons: readonly ChatButton[]): object[] =>
+  buttons.flatMap((button, index) => {
+    const field = neededValue(button);
+    return field === null ? [] : [{ index, [field]: values[index] ?? "" }];
+  });

@@ -1,12 +1,24 @@
-import { Autocomplete, Select, SimpleGrid, Stack, Textarea, TextInput } from "@mantine/core";
+import { Autocomplete, Paper, Select, SimpleGrid, Stack, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { get, type Page } from "../../api.ts";
-import type { ChatTemplate, Template, Titled } from "../../api-types.ts";
+import type { ChatButton, ChatCard, Template, Titled } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import { ORIGINS } from "../../parts/origins.ts";
 import { TimeInput } from "../../parts/time-input.tsx";
 import { neededValue } from "./body.ts";
-import type { Draft, Kind } from "./kinds.ts";
+import type { CardDraft, Draft, Kind } from "./kinds.ts";
+
+type TextField =
+  | "to"
+  | "headerText"
+  | "link"
+  | "targetUrl"
+  | "campaignName"
+  | "fallbackText"
+  | "latitude"
+  | "longitude"
+  | "placeName"
+  | "address";
 
 interface Props {
   kind: Kind;
@@ -18,7 +30,10 @@ interface Props {
 
 /** The input fields of a kind of message. */
 export function Fields({ kind, draft, change, templates, template }: Props) {
-  const text = (name: "to" | "headerText" | "link" | "targetUrl" | "campaignName" | "fallbackText", label: string) => ({
+  const chat = template?.channel === "chatapp" ? template : undefined;
+  const headerType = kind.ownHeader ? chat?.header?.type : kind.headerType;
+  const fileHeader = headerType !== undefined && headerType !== "text" && headerType !== "location";
+  const text = (name: TextField, label: string) => ({
     label,
     value: draft[name],
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) => change({ [name]: currentTarget.value }),
@@ -60,7 +75,15 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
         <Textarea {...text("to", t("To"))} description={t("One number per line.")} autosize minRows={3} maxRows={8} />
       )}
       {kind.headerType === "text" && <TextInput {...text("headerText", t("Header"))} maxLength={60} />}
-      {kind.headerType && kind.headerType !== "text" && <TextInput {...text("link", t("File URL"))} type="url" />}
+      {fileHeader && <TextInput {...text("link", t("File URL"))} type="url" />}
+      {kind.headerType === "location" && (
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <TextInput {...text("latitude", t("Latitude"))} />
+          <TextInput {...text("longitude", t("Longitude"))} />
+          <TextInput {...text("placeName", t("Location name"))} />
+          <TextInput {...text("address", t("Address"))} />
+        </SimpleGrid>
+      )}
       {kind.writesText && (
         <Textarea
           label={t("Text")}
@@ -73,7 +96,16 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
         />
       )}
       {!kind.writesText && <Values count={template?.variables ?? draft.params.length} draft={draft} change={change} />}
-      {template?.channel === "chatapp" && <ButtonValues template={template} draft={draft} change={change} />}
+      {chat && <ButtonValues buttons={chat.buttons} values={draft.buttons} change={(buttons) => change({ buttons })} />}
+      {chat?.offer && chat.offer.expires !== false && (
+        <TimeInput
+          label={t("Offer ends")}
+          description={t("Empty: after a day")}
+          value={draft.offerEnds}
+          onChange={(offerEnds) => change({ offerEnds })}
+        />
+      )}
+      {chat && kind.id === "chatapp-carousel" && <Cards cards={chat.cards ?? []} draft={draft} change={change} />}
       {kind.ownImages && (
         <Images
           count={template?.channel === "rcs" ? template.cards.length : draft.fileUrls.length}
@@ -85,6 +117,17 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <TextInput {...text("campaignName", t("Campaign"))} placeholder={t("None")} />
         <TimeInput label={t("Send at")} value={draft.sendAt} onChange={(sendAt) => change({ sendAt })} />
+        {chat?.languages && chat.languages.length > 0 && (
+          <Select
+            label={t("Language")}
+            data={[chat, ...chat.languages].map(({ language }) => language)}
+            placeholder={t("That of the recipient")}
+            value={draft.language === "" ? null : draft.language}
+            onChange={(language) => change({ language: language ?? "" })}
+            clearable
+            clearButtonProps={{ "aria-label": t("That of the recipient") }}
+          />
+        )}
         {kind.channel === "rcs" && <TextInput {...text("fallbackText", t("SMS fallback"))} placeholder={t("None")} />}
       </SimpleGrid>
     </Stack>
@@ -136,10 +179,16 @@ function Values({ count, draft, change }: ListProps) {
   );
 }
 
+interface ButtonValuesProps {
+  buttons: readonly ChatButton[];
+  values: readonly string[];
+  change: (values: readonly string[]) => void;
+}
+
 /** One input per button that needs a value. */
-function ButtonValues({ template, draft, change }: Omit<ListProps, "count"> & { template: ChatTemplate }) {
-  const values = placesOf(draft.buttons, template.buttons.length);
-  return template.buttons.map(
+function ButtonValues({ buttons, values: given, change }: ButtonValuesProps) {
+  const values = placesOf(given, buttons.length);
+  return buttons.map(
     (button, index) =>
       neededValue(button) && (
         <TextInput
@@ -147,10 +196,41 @@ function ButtonValues({ template, draft, change }: Omit<ListProps, "count"> & { 
           label={t("Value of the button {text}", { text: button.text })}
           description={button.url}
           value={values[index] ?? ""}
-          onChange={({ currentTarget }) => change({ buttons: replaced(values, index, currentTarget.value) })}
+          onChange={({ currentTarget }) => change(replaced(values, index, currentTarget.value))}
         />
       ),
   );
+}
+
+/** File and values of each card of a chat-app carousel. */
+function Cards({ cards, draft, change }: Omit<ListProps, "count"> & { cards: readonly ChatCard[] }) {
+  const drafts = cards.map((_, index) => draft.cards[index] ?? { link: "", params: [], buttons: [] });
+  const set = (index: number, changes: Partial<CardDraft>): void =>
+    change({ cards: drafts.map((each, at) => (at === index ? { ...each, ...changes } : each)) });
+  return cards.map((card, index) => {
+    const { link, params, buttons } = drafts[index] ?? { link: "", params: [], buttons: [] };
+    return (
+      <Paper key={index} p="sm" role="group" aria-label={t("Card {number}", { number: index + 1 })}>
+        <Stack gap="xs">
+          <TextInput
+            label={t("File of card {number}", { number: index + 1 })}
+            type="url"
+            value={link}
+            onChange={({ currentTarget }) => set(index, { link: currentTarget.value })}
+          />
+          {placesOf(params, card.variables ?? 0).map((value, place, all) => (
+            <TextInput
+              key={place}
+              label={t("Value {number} of card {card}", { number: place + 1, card: index + 1 })}
+              value={value}
+              onChange={({ currentTarget }) => set(index, { params: replaced(all, place, currentTarget.value) })}
+            />
+          ))}
+          <ButtonValues buttons={card.buttons} values={buttons} change={(values) => set(index, { buttons: values })} />
+        </Stack>
+      </Paper>
+    );
+  });
 }
 
 function Images({ count, draft, change }: ListProps) {

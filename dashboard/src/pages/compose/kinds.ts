@@ -2,6 +2,13 @@ import type { ChatTemplate, RcsTemplate, Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import type { SendChannel } from "../../parts/channel.tsx";
 
+/** File and values of one card of a chat-app carousel. */
+export interface CardDraft {
+  link: string;
+  params: readonly string[];
+  buttons: readonly string[];
+}
+
 /** The fields of all kinds of message. Each kind uses some of them. */
 export interface Draft {
   sender: string;
@@ -16,6 +23,16 @@ export interface Draft {
   buttons: readonly string[];
   headerText: string;
   link: string;
+  /** The place above the text. */
+  latitude: string;
+  longitude: string;
+  placeName: string;
+  address: string;
+  /** The end of a limited-time offer, in the format of `datetime-local`. */
+  offerEnds: string;
+  cards: readonly CardDraft[];
+  /** Language of the template; empty for that of the recipient. */
+  language: string;
   fileUrls: readonly string[];
   targetUrl: string;
   campaignName: string;
@@ -37,6 +54,13 @@ export const EMPTY: Draft = {
   buttons: [],
   headerText: "",
   link: "",
+  latitude: "51.4545",
+  longitude: "-2.5879",
+  placeName: "",
+  address: "",
+  offerEnds: "",
+  cards: [],
+  language: "",
   fileUrls: [],
   targetUrl: "",
   campaignName: "",
@@ -68,7 +92,9 @@ export interface Kind {
   fixedType?: string;
   /** True for the templates that suit this kind. */
   takes?: (template: Template) => boolean;
-  headerType?: "text" | "image" | "video" | "document";
+  headerType?: "text" | "image" | "video" | "document" | "location";
+  /** The header is that of the template. */
+  ownHeader?: true;
   /** Each card has an image URL of its own. */
   ownImages?: true;
   shortLink?: true;
@@ -89,9 +115,15 @@ const rcs =
 const chat =
   (header: string | null, variables: boolean) =>
   (template: Template): boolean =>
-    isChat(template) && (template.header?.type ?? null) === header && template.variables > 0 === variables;
+    isChat(template) &&
+    !isRich(template) &&
+    (template.header?.type ?? null) === header &&
+    template.variables > 0 === variables;
 
-/** All 21 kinds, in the order of the API's documentation. */
+/** Offers and carousels have kinds of their own. */
+const isRich = ({ offer, cards = [] }: ChatTemplate): boolean => Boolean(offer) || cards.length > 0;
+
+/** All 24 kinds, in the order of the API's documentation. */
 export const KINDS: readonly Kind[] = [
   {
     id: "sms-single",
@@ -281,5 +313,49 @@ export const KINDS: readonly Kind[] = [
     takes: chat("document", true),
     headerType: "document",
     example: { templateName: "invoice", link: "https://shop.example/invoice-4711.pdf", params: ["Ada", "4711"] },
+  },
+  {
+    id: "chatapp-location",
+    channel: "chatapp",
+    label: t("Location header"),
+    about: t("With a place on a map as header."),
+    takes: (template) => isChat(template) && template.header?.type === "location",
+    headerType: "location",
+    example: {
+      templateName: "parcel_arrived",
+      placeName: "The Shop",
+      address: "Harbour Street 1",
+      params: ["Ada", "4711"],
+    },
+  },
+  {
+    id: "chatapp-offer",
+    channel: "chatapp",
+    label: t("Limited-time offer"),
+    about: t("With a code to copy, and the time that is left."),
+    takes: (template) => isChat(template) && Boolean(template.offer),
+    ownHeader: true,
+    example: {
+      templateName: "autumn_offer",
+      link: "https://shop.example/autumn.jpg",
+      params: ["Ada"],
+      buttons: ["AUTUMN20", "autumn"],
+    },
+  },
+  {
+    id: "chatapp-carousel",
+    channel: "chatapp",
+    label: t("Carousel of cards"),
+    about: t("Cards side by side, each with your own image or video."),
+    takes: (template) => isChat(template) && (template.cards ?? []).length > 0,
+    example: {
+      templateName: "new_coats",
+      params: ["Ada"],
+      cards: ["wool-coat", "rain-coat"].map((name) => ({
+        link: `https://shop.example/${name}.jpg`,
+        params: [],
+        buttons: [],
+      })),
+    },
   },
 ];

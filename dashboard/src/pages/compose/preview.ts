@@ -1,4 +1,4 @@
-import type { PhoneMessage, Template } from "../../api-types.ts";
+import type { ChatButton, PhoneMessage, Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import { withNumbers } from "../templates/variables.ts";
 import { numbersIn } from "./body.ts";
@@ -40,17 +40,41 @@ export function previewOf(kind: Kind, draft: Draft, template: Template | undefin
     return { ...base, sender: draft.botId, kind: template.kind, text, suggestions: template.suggestions, cards };
   }
   if (template?.channel !== "chatapp") return { ...base, sender: draft.from, text: unknown };
+  const headerType = kind.ownHeader ? template.header?.type : kind.headerType;
+  const location = {
+    latitude: Number(draft.latitude),
+    longitude: Number(draft.longitude),
+    name: draft.placeName,
+    address: draft.address,
+  };
   const header =
-    kind.headerType === undefined ? null : { type: kind.headerType, text: draft.headerText, link: draft.link };
+    headerType === undefined
+      ? null
+      : { type: headerType, text: draft.headerText, link: draft.link, ...(headerType === "location" && { location }) };
+  const filledButtons = (buttons: readonly ChatButton[], values: readonly string[]): ChatButton[] =>
+    buttons.map((button, index) => {
+      const value = values[index] ?? "";
+      return value === "" ? button : { ...button, ...(button.url && { url: button.url.replace("{{1}}", value) }) };
+    });
+  const cards = template.cards ?? [];
+  const expiresAt = draft.offerEnds === "" ? null : new Date(draft.offerEnds).getTime();
   return {
     ...base,
     sender: draft.from,
     header,
     text: filledIn(withNumbers(template.body ?? unknown), draft.params),
     footer: template.footer,
-    buttons: template.buttons.map((button, index) => {
-      const value = draft.buttons[index] ?? "";
-      return value === "" ? button : { ...button, ...(button.url && { url: button.url.replace("{{1}}", value) }) };
+    buttons: filledButtons(template.buttons, draft.buttons),
+    ...(template.offer && { offer: { text: template.offer.text, expiresAt } }),
+    ...(cards.length > 0 && {
+      carousel: cards.map((card, index) => {
+        const { link, params, buttons } = draft.cards[index] ?? { link: "", params: [], buttons: [] };
+        return {
+          header: { ...card.header, ...(link !== "" && { link }) },
+          text: card.body ? filledIn(withNumbers(card.body), params) : null,
+          buttons: filledButtons(card.buttons, buttons),
+        };
+      }),
     }),
   };
 }

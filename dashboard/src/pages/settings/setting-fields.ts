@@ -51,6 +51,12 @@ const SECTIONS: readonly { title: string; fields: readonly Field[] }[] = [
         input: { kind: "choice", options: countries(), none: t("None"), searchable: true },
       },
       {
+        name: "defaultLanguage",
+        label: t("Default language"),
+        hint: t("Language of chat-app templates for recipients without one of their own, such as pt_BR."),
+        input: { kind: "text", placeholder: t("That of the template") },
+      },
+      {
         name: "allowedCountries",
         label: t("Allowed countries"),
         hint: t("Type a name, or two letters such as IN."),

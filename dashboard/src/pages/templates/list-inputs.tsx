@@ -9,7 +9,7 @@ const SUGGESTIONS_MAX = 11;
 const CARD_SUGGESTIONS_MAX = 4;
 const CARDS_MAX = 10;
 const BUTTONS_MAX = 10;
-const NEW_TAP: Tappable = { type: "reply", text: "" };
+export const NEW_TAP: Tappable = { type: "reply", text: "" };
 
 const SUGGESTION_TYPES = [
   { value: "reply", label: t("Reply") },
@@ -32,7 +32,7 @@ const LAYOUTS = [
   { value: "right", label: t("Image on the right") },
 ];
 
-const BUTTON_TYPES = [
+export const BUTTON_TYPES = [
   { value: "reply", label: t("Reply") },
   { value: "url", label: t("Open URL") },
   { value: "call", label: t("Call number") },
@@ -212,6 +212,7 @@ const HEADERS = [
   { value: "image", label: t("Image") },
   { value: "video", label: t("Video") },
   { value: "document", label: t("Document") },
+  { value: "location", label: t("Place on a map") },
 ];
 
 /** The header of a chat-app template. The example is for the preview; each send has its own value. */
@@ -239,7 +240,7 @@ export function HeaderInput({ label, value, onChange, disabled, faultAt }: OwnIn
           disabled={disabled}
         />
       )}
-      {header && header.type !== "text" && (
+      {header && header.type !== "text" && header.type !== "location" && (
         <TextInput
           label={t("Sample media URL")}
           placeholder="https://shop.example/autumn.jpg"

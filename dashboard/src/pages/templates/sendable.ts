@@ -15,6 +15,8 @@ export function kindFor(template: Template): Kind {
     if (template.variables > 0) return kindNamed("rcs-variables");
     return kindNamed(template.kind === "rich" ? "rcs-rich" : "rcs-text");
   }
+  if (template.cards && template.cards.length > 0) return kindNamed("chatapp-carousel");
+  if (template.offer) return kindNamed("chatapp-offer");
   if (template.header) return kindNamed(`chatapp-${template.header.type}`);
   return kindNamed(template.variables > 0 ? "chatapp-variables" : "chatapp-plain");
 }
@@ -38,5 +40,10 @@ export function draftOf(template: Template, params: readonly string[]): Draft {
     buttons: template.channel === "chatapp" ? template.buttons.map(() => SAMPLE_VALUE) : [],
     headerText: header?.text ?? "",
     link: header?.link ?? SAMPLE_FILES[header?.type ?? ""] ?? "",
+    cards: (template.channel === "chatapp" ? (template.cards ?? []) : []).map((card) => ({
+      link: card.header.link ?? SAMPLE_FILES[card.header.type] ?? "",
+      params: Array.from({ length: card.variables ?? 0 }, (_, index) => params[index] ?? SAMPLE_VALUE),
+      buttons: card.buttons.map(() => SAMPLE_VALUE),
+    })),
   };
 }

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { IconCheck, IconUpload } from "@tabler/icons-react";
 import { useState } from "react";
 import { get, post, type Page } from "../../api.ts";
-import type { ChatTemplate, Template } from "../../api-types.ts";
+import type { ChatButton, ChatTemplate, Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
@@ -38,17 +38,36 @@ function Submission({
   const [carrier, setCarrier] = useState(names[0] ?? "");
   const [header, setHeader] = useState("4711");
   const client = useQueryClient();
-  const hasHeaderVariable = template.header?.text?.includes("{{") === true;
-  const buttons = Object.fromEntries(
-    template.buttons.flatMap((button, index) => (neededValue(button) ? [[String(index), "4711"]] : [])),
-  );
+  const [language, setLanguage] = useState(template.language);
+  const [handles, setHandles] = useState<readonly string[]>([]);
+  const [forms, setForms] = useState<Readonly<Record<string, string>>>({});
+  const languages = [template, ...(template.languages ?? [])];
+  const version = languages.find((each) => each.language === language) ?? template;
+  const cards = version.cards ?? [];
+  const isFile = ["image", "video", "document"].includes(version.header?.type ?? "");
+  const hasHeaderVariable = version.header?.text?.includes("{{") === true;
+  const samples = (count: number): string[] => Array.from({ length: count }, (_, index) => params[index] || "4711");
+  const examplesOf = (buttons: readonly ChatButton[]): Record<string, string> =>
+    Object.fromEntries(buttons.flatMap((button, index) => (neededValue(button) ? [[String(index), "4711"]] : [])));
+  const formButtons = version.buttons.flatMap((button, index) => (button.type === "flow" ? [{ button, index }] : []));
+  const setHandle = (place: number, handle: string): void =>
+    setHandles(Array.from({ length: cards.length + 1 }, (_, at) => (at === place ? handle : (handles[at] ?? ""))));
   const submit = useMutation({
     mutationFn: () =>
       post<object>(`/api/templates/${template.id}/submit`, {
         carrier,
-        params: Array.from({ length: template.variables }, (_, index) => params[index] || "4711"),
-        buttons,
+        ...(language !== template.language && { language }),
+        params: samples(version.variables),
+        buttons: { ...examplesOf(version.buttons), ...forms },
         ...(hasHeaderVariable && { header }),
+        ...(isFile && handles[0] && { header: handles[0] }),
+        ...(cards.length > 0 && {
+          cards: cards.map((card, index) => ({
+            params: samples(card.variables ?? 0),
+            buttons: examplesOf(card.buttons),
+            ...(handles[index + 1] && { header: handles[index + 1] }),
+          })),
+        }),
       }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["/api/templates"] }),
   });
@@ -69,6 +88,15 @@ function Submission({
             onChange={(name) => setCarrier(name ?? carrier)}
             allowDeselect={false}
           />
+          {languages.length > 1 && (
+            <Select
+              label={t("Language")}
+              data={languages.map((each) => each.language)}
+              value={language}
+              onChange={(chosen) => setLanguage(chosen ?? language)}
+              allowDeselect={false}
+            />
+          )}
           {hasHeaderVariable && (
             <TextInput
               label={t("Example for the header")}
@@ -77,6 +105,31 @@ function Submission({
             />
           )}
         </Group>
+        {isFile && (
+          <TextInput
+            label={t("Handle of the sample file")}
+            description={t("From the platform's resumable upload.")}
+            value={handles[0] ?? ""}
+            onChange={({ currentTarget }) => setHandle(0, currentTarget.value)}
+          />
+        )}
+        {cards.map((_, index) => (
+          <TextInput
+            key={index}
+            label={t("Handle of the sample file of card {number}", { number: index + 1 })}
+            description={t("From the platform's resumable upload.")}
+            value={handles[index + 1] ?? ""}
+            onChange={({ currentTarget }) => setHandle(index + 1, currentTarget.value)}
+          />
+        ))}
+        {formButtons.map(({ button, index }) => (
+          <TextInput
+            key={index}
+            label={t("ID of the form {text}", { text: button.text })}
+            value={forms[index] ?? ""}
+            onChange={({ currentTarget }) => setForms({ ...forms, [index]: currentTarget.value })}
+          />
+        ))}
         {submit.error && <ErrorState error={submit.error} title={t("Template not submitted")} />}
         {submit.isSuccess && (
           <Alert color="green" icon={<IconCheck aria-hidden />}>

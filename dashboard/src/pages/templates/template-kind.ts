@@ -2,6 +2,7 @@ import type { Template } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import type { SendChannel } from "../../parts/channel.tsx";
 import type { Field, Option, Values } from "../../parts/record/field.ts";
+import { ChatCardsInput, LanguagesInput, OfferInput } from "./chat-inputs.tsx";
 import { ButtonsInput, CardsInput, HeaderInput, SuggestionsInput } from "./list-inputs.tsx";
 import { BodyInput, SmsTextInput } from "./variable-text.tsx";
 import { variablesIn, withNumbers } from "./variables.ts";
@@ -141,6 +142,9 @@ export const TEMPLATE_KINDS: Readonly<Record<SendChannel, TemplateKind>> = {
       body: "",
       footer: null,
       buttons: [],
+      offer: null,
+      cards: [],
+      languages: [],
     },
     fields: [
       name(t("Use this as templateName in the API. Lower-case letters, digits and underscores."), "order_shipped"),
@@ -156,6 +160,29 @@ export const TEMPLATE_KINDS: Readonly<Record<SendChannel, TemplateKind>> = {
       { name: "footer", label: t("Footer"), input: { kind: "text", placeholder: t("None") } },
       { name: "buttons", label: t("Buttons"), input: { kind: "own", component: ButtonsInput }, secretFree: true },
       {
+        name: "languages",
+        label: t("Languages"),
+        hint: t("The same template in other languages. A message takes the one of its recipient."),
+        input: { kind: "own", component: LanguagesInput },
+        secretFree: true,
+      },
+      {
+        name: "offer",
+        label: t("Limited-time offer"),
+        hint: t("Words of at most 16 characters beside the time that is left. Marketing only, without a footer."),
+        input: { kind: "own", component: OfferInput },
+        secretFree: true,
+        more: true,
+      },
+      {
+        name: "cards",
+        label: t("Cards"),
+        hint: t("A carousel of 2 to 10 cards below the body. Marketing only, without header, footer and buttons."),
+        input: { kind: "own", component: ChatCardsInput },
+        secretFree: true,
+        more: true,
+      },
+      {
         name: "category",
         label: t("Category"),
         hint: t("Marketing respects the opt-out list and is sent last; authentication is sent first."),
@@ -164,7 +191,7 @@ export const TEMPLATE_KINDS: Readonly<Record<SendChannel, TemplateKind>> = {
       },
       {
         name: "language",
-        label: t("Language"),
+        label: t("Own language"),
         hint: t("Such as en or pt_BR."),
         input: { kind: "text" },
         required: true,

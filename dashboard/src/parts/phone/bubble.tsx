@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton, Text } from "@mantine/core";
-import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { IconCheck, IconCopy, IconMapPin } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import type { Card, ChatHeader, PhoneMessage, Suggestion } from "../../api-types.ts";
+import type { Card, ChatCard, ChatHeader, PhoneMessage, Suggestion } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 import { TimeText } from "../time-text.tsx";
 import { Media } from "./media.tsx";
@@ -50,7 +50,7 @@ export function Bubble({ message, onTap, note, quoted }: Props) {
 }
 
 function Content({ message, onTap }: Pick<Props, "message" | "onTap">) {
-  const { messageId, text, suggestions = [], cards = [], header, footer, buttons = [] } = message;
+  const { messageId, text, suggestions = [], cards = [], header, footer, buttons = [], offer, carousel } = message;
   if (cards.length > 0)
     return (
       <Cards
@@ -68,10 +68,28 @@ function Content({ message, onTap }: Pick<Props, "message" | "onTap">) {
         onTap={onTap && ((choice) => onTap({ messageId, ...choice }))}
       />
     );
+  if (carousel)
+    return (
+      <>
+        <div className={classes.bubble}>{text}</div>
+        <Carousel cards={carousel} onTap={onTap && ((tapped, card) => onTap({ messageId, text: tapped, card }))} />
+      </>
+    );
   if (message.channel === "chatapp")
     return (
       <div className={classes.rich}>
         {header && <Header header={header} />}
+        {offer && (
+          <Text size="sm" fw={650} px={13} pt={8}>
+            {offer.text}
+            {offer.expiresAt !== null && (
+              <>
+                {" · "}
+                <TimeText at={offer.expiresAt} fz="inherit" />
+              </>
+            )}
+          </Text>
+        )}
         <div className={classes.words}>{text}</div>
         {footer && <div className={classes.footer}>{footer}</div>}
         {buttons.map((button) => (
@@ -150,7 +168,38 @@ function Cards({ cards, onTap }: CardsProps) {
   );
 }
 
+interface CarouselProps {
+  cards: readonly ChatCard[];
+  onTap?: ((text: string, card: number) => void) | undefined;
+}
+
+/** The cards of a chat-app template. */
+function Carousel({ cards, onTap }: CarouselProps) {
+  return (
+    <div className={classes.cards} tabIndex={0}>
+      {cards.map((card, index) => (
+        <article key={index} className={`${classes.rich} ${classes.card}`}>
+          <Header header={card.header} />
+          {card.text && <div className={classes.words}>{card.text}</div>}
+          {card.buttons.map((button) => (
+            <Tappable key={button.text} of={button} row onTap={onTap && (() => onTap(button.text, index + 1))} />
+          ))}
+        </article>
+      ))}
+    </div>
+  );
+}
+
 function Header({ header }: { header: ChatHeader }) {
+  if (header.type === "location")
+    return (
+      <div className={classes.words}>
+        <IconMapPin size={14} aria-label={t("Place")} /> {header.location?.name ?? t("Place on a map")}
+        <Text size="xs" c="dimmed">
+          {header.location?.address}
+        </Text>
+      </div>
+    );
   if (header.type === "text")
     return (
       <Text fw={650} px={13} pt={10} size="sm">
