@@ -106,10 +106,10 @@ export interface Carrier {
    */
   submit(message: Message, maySend?: MaySend): Promise<Outcome>;
   /**
-   * Cancels an undelivered message on a best-effort basis, because a fallback replaces it. Never rejects. Absent if the
-   * carrier cannot cancel.
+   * Calls an undelivered message back, because a fallback replaces it or its sender cancelled it. A message that the phone
+   * has by then stays there, and its delivery is still reported. Absent if the carrier cannot do so.
    */
-  revoke?(message: Message): Promise<void>;
+  revoke?(message: Message): Promise<RevokeOutcome>;
   /** Called when a receipt matched only under an alternate id, so that later receipts are converted at once. */
   learnIdFormat?(receipt: Receipt, knownAs: string): void;
   /** Starts to pass receipts to `onReceipt`. */
@@ -142,6 +142,9 @@ export interface Carrier {
 export type ReachOutcome =
   | { kind: "known"; reachable: ReadonlySet<string> }
   | { kind: "failed"; code: string | null; description: string };
+
+/** Result of calling a message back. `accepted` is no proof: the phone may have it already. */
+export type RevokeOutcome = { kind: "accepted" } | { kind: "failed"; description: string };
 
 /** Result of a read mark. */
 export type MarkOutcome = { kind: "marked" } | { kind: "failed"; description: string };

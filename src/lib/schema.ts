@@ -100,6 +100,8 @@ type ErrorTexts = FaultText | { readonly [K in Keyword]?: FaultText };
 interface RequiredBy {
   readonly field: string;
   readonly values: Readonly<Record<string, readonly string[]>>;
+  /** By value: another field that takes the place of those that it requires. */
+  readonly unless?: Readonly<Record<string, string>>;
 }
 
 declare const VALUE: unique symbol;

@@ -233,9 +233,11 @@ function objectCheck(schema: Schema): (value: Readonly<Record<string, unknown>>)
   const byName = new Map(fields.map((field) => [field.name, field]));
   const requiredCount = fields.filter(({ isRequired }) => isRequired).length;
   const checkOther = others === true ? null : compile(others);
-  const { field: deciding = "", values = {} } = schema[REQUIRED_BY] ?? {};
+  const { field: deciding = "", values = {}, unless = {} } = schema[REQUIRED_BY] ?? {};
   const requiredHere = new Map<unknown, readonly string[]>(Object.entries(values));
-  const lacks = (value: Readonly<Record<string, unknown>>, name: string): boolean => value[name] === undefined;
+  const inPlaceOf = new Map<unknown, string>(Object.entries(unless));
+  const lacks = (value: Readonly<Record<string, unknown>>, name: string): boolean =>
+    value[name] === undefined && value[inPlaceOf.get(value[deciding]) ?? name] === undefined;
 
   // Hot path: a body has few of its schema's fields, so this goes by the members that are there and not by the schema.
   const isRight = (value: Readonly<Record<string, unknown>>): boolean => {

@@ -301,6 +301,7 @@ export const FAILURES = {
   MEDIA_TOO_LARGE: "The file that the header links to is larger than the platform takes.",
   SESSION_CLOSED: "The recipient had not written for 24 hours when its turn came.",
   CANCELLED: "The message was cancelled before it was sent.",
+  REVOKED: "The message was called back from its carrier before a delivery was reported.",
   EXPIRED_IN_QUEUE: "The message waited longer than its validity and was not sent.",
   NOT_REPORTED: "The carrier took the message and reported nothing about it in time.",
   DROPPED_AFTER_RESTORE:

@@ -443,7 +443,7 @@ export const PROBLEMS = {
     message: "The message cannot be marked as read.",
     cause:
       "The platform has no read marks, its carrier is gone or was changed, or the platform refused the mark or did not answer.",
-    fix: "The message names the reason. Only messages of the chat app can be marked, for 30 days, through the carrier that they came by.",
+    fix: "The message names the reason. Only messages of the chat app and of RCS can be marked, for 30 days, through the carrier that they came by.",
   },
   PARAMS_MISMATCH: {
     status: 422,

@@ -23,6 +23,8 @@ export type Suggestion =
     }
   | { type: "dial"; text: string; data: string; number: string }
   | { type: "viewLocation"; text: string; data: string; latitude: number; longitude: number; label: string }
+  /** The map searches for the words around the user. */
+  | { type: "viewLocation"; text: string; data: string; query: string }
   | { type: "shareLocation"; text: string; data: string }
   | {
       type: "compose";

@@ -57,7 +57,7 @@ export type TimelineEntry = { at: number } & (
     }
   /** The API it came by, where it is not the service's own, with the client. */
   | { step: "arrived"; by: string; from: string }
-  | { step: "changed"; what: "paused" | "resumed" | "cancelled" | "dropped" }
+  | { step: "changed"; what: "paused" | "resumed" | "cancelled" | "revoked" | "dropped" }
 );
 
 const POLICIES = [

@@ -1,20 +1,27 @@
+import type { Carriers } from "../carriers/carrier.ts";
 import type { Clock } from "../lib/clock.ts";
+import { carrierNameOf } from "../model/catalog.ts";
 import { FAILURES, type MessageRef } from "../model/message.ts";
 import { encodeTimeline } from "../model/timeline.ts";
 import { UNOWNED, type MessageStore, type StoredMessage } from "../store/store.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { Metrics } from "../metrics.ts";
+import { eraseEncrypted, refOf } from "./dispatch/record-submitted.ts";
 
 export interface CancelDeps {
   store: Pick<MessageStore, "findMessage" | "listRequest">;
   commits: Pick<GroupCommit, "move">;
   clock: Clock;
   metrics: Metrics;
+  /** Calls messages back that a carrier has; absent where only waiting messages are cancelled. */
+  carriers?: Carriers;
 }
 
 interface Cancelled {
   /** Messages that are never sent, by this call or an earlier one. */
   cancelled: number;
+  /** Messages that their carrier called back. A delivery may still be reported. */
+  revoked: number;
   /** Messages that a carrier has or had, and those that have ended. */
   tooLate: number;
 }
@@ -33,15 +40,55 @@ export async function cancelRequest(deps: CancelDeps, accountId: number, request
 
 async function cancelAll(deps: CancelDeps, messages: readonly StoredMessage[]): Promise<Cancelled> {
   const results = await Promise.all(messages.map((message) => cancel(deps, message)));
-  const cancelled = results.filter(Boolean).length;
-  return { cancelled, tooLate: results.length - cancelled };
+  const count = (wanted: CancelResult): number => results.filter((result) => result === wanted).length;
+  return { cancelled: count("cancelled"), revoked: count("revoked"), tooLate: count("too late") };
 }
+
+type CancelResult = "cancelled" | "revoked" | "too late";
+
+async function cancel(deps: CancelDeps, message: StoredMessage): Promise<CancelResult> {
+  if (await cancelWaiting(deps, message)) return "cancelled";
+  return (await revoke(deps, message)) ? "revoked" : "too late";
+}
+
+/**
+ * Ends a message as expired after its carrier accepted to call it back. A delivery that was faster is reported later, and
+ * changes that: see the legal transitions.
+ */
+async function revoke({ carriers, commits, clock, metrics }: CancelDeps, message: StoredMessage): Promise<boolean> {
+  const { carrier, state, errorCode, attempts } = message;
+  if (state === "expired" && errorCode === REVOKED) return true;
+  if (carrier === null || (state !== "submitted" && state !== "enroute")) return false;
+  const outcome = await carriers?.find(message.accountId, carrierNameOf(carrier))?.revoke?.(message);
+  if (outcome?.kind !== "accepted") return false;
+  const at = clock.now();
+  const { moved } = await commits.move.add({
+    ...refOf(message),
+    kind: "ended",
+    to: "expired",
+    at,
+    owner: UNOWNED,
+    carriedBy: carrier,
+    attemptIs: attempts,
+    unlessSubmitting: true,
+    errorCode: REVOKED,
+    description: FAILURES[REVOKED],
+    // Without this, a planned fallback would be sent.
+    failoverAt: null,
+    timeline: encodeTimeline({ at, step: "changed", what: "revoked" }),
+    ...eraseEncrypted(message),
+  });
+  if (moved) metrics.moves("expired").inc();
+  return moved;
+}
+
+const REVOKED = "REVOKED";
 
 /**
  * The row decides: a node that holds the message in memory finds its intent refused. A message that waits for its second route
  * was with the first carrier and can no longer be cancelled.
  */
-async function cancel({ store, commits, clock, metrics }: CancelDeps, message: StoredMessage): Promise<boolean> {
+async function cancelWaiting({ store, commits, clock, metrics }: CancelDeps, message: StoredMessage): Promise<boolean> {
   const { accountId, requestId, n, state, submittedAt } = message;
   if (state === "cancelled") return true;
   if (submittedAt !== null) return false;

@@ -339,6 +339,7 @@ const CHANGED = {
   paused: "Paused with its campaign",
   resumed: "Resumed with its campaign",
   cancelled: "Cancelled before it was sent",
+  revoked: "Called back from the carrier, which accepted that. A phone that has it by then keeps it",
   dropped: "Dropped after a restore: it may have been sent since the backup",
 };
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Carrier } from "../../src/carriers/carrier.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { cancelMessage, cancelRequest } from "../../src/pipeline/cancel.ts";
 import { Dispatcher } from "../../src/pipeline/dispatch/dispatcher.ts";
@@ -22,12 +23,17 @@ describe.each(ENGINES)("cancelling on %s", (engine) => {
 
   const refOf = ({ accountId, requestId, n }: Message): MessageRef => ({ accountId, requestId, n });
   const cancel = (message: Message) => cancelMessage({ ...pipeline.deps, store: pipeline.store }, refOf(message));
-  const move = (message: Message, to: TransitionFields["to"]) =>
-    pipeline.deps.commits.move.add(transitionTo({ ...refOf(message), to, at: pipeline.clock.now(), owner: UNOWNED }));
+  const carriersWith = (revoke: NonNullable<Carrier["revoke"]>) => ({
+    find: () => Object.assign(Object.create(pipeline.carrier) as Carrier, { revoke }),
+  });
+  const move = (message: MessageRef, to: TransitionFields["to"]) =>
+    pipeline.deps.commits.move.add(
+      transitionTo({ ...refOf(message as Message), to, at: pipeline.clock.now(), owner: UNOWNED }),
+    );
 
   test("a waiting message becomes cancelled, and its timeline shows it", async () => {
     const message = await pipeline.accept();
-    expect(await cancel(message)).toEqual({ cancelled: 1, tooLate: 0 });
+    expect(await cancel(message)).toEqual({ cancelled: 1, revoked: 0, tooLate: 0 });
     const stored = await pipeline.read(message);
     expect(stored).toMatchObject({ state: "cancelled", errorCode: "CANCELLED", doneAt: pipeline.clock.now() });
     expect(stored.description).toBe("The message was cancelled before it was sent.");
@@ -66,7 +72,7 @@ describe.each(ENGINES)("cancelling on %s", (engine) => {
       return { kind: "taken", carrierMessageId: "x" };
     };
     await pipeline.dispatch(message);
-    expect(told).toEqual({ cancelled: 0, tooLate: 1 });
+    expect(told).toEqual({ cancelled: 0, revoked: 0, tooLate: 1 });
     expect((await pipeline.read(message)).state).toBe("submitted");
   });
 
@@ -77,10 +83,62 @@ describe.each(ENGINES)("cancelling on %s", (engine) => {
       await move(message, "submitting");
       if (state !== "submitting") await move(message, state);
       const before = await pipeline.read(message);
-      expect(await cancel(message)).toEqual({ cancelled: 0, tooLate: 1 });
+      expect(await cancel(message)).toEqual({ cancelled: 0, revoked: 0, tooLate: 1 });
       expect(await pipeline.read(message)).toEqual(before);
     },
   );
+
+  test("a message that its carrier calls back ends as expired, and its fallback is not sent", async () => {
+    const message = await pipeline.accept();
+    await pipeline.dispatch(message);
+    const revoked: string[] = [];
+    const carriers = carriersWith(async ({ requestId }) => {
+      revoked.push(requestId);
+      return { kind: "accepted" };
+    });
+    const deps = { ...pipeline.deps, store: pipeline.store, carriers };
+    // A repeated call gets the same answer.
+    for (const _ of [1, 2])
+      expect(await cancelMessage(deps, refOf(message))).toEqual({ cancelled: 0, revoked: 1, tooLate: 0 });
+    expect(revoked).toEqual([message.requestId]);
+    const stored = await pipeline.read(message);
+    expect(stored).toMatchObject({ state: "expired", errorCode: "REVOKED" });
+    expect(decodeTimeline(stored.timeline)).toContainEqual({
+      at: pipeline.clock.now(),
+      step: "changed",
+      what: "revoked",
+    });
+  });
+
+  test("a delivery that was faster than the call back is reported", async () => {
+    const message = await pipeline.accept();
+    await pipeline.dispatch(message);
+    const accepting = carriersWith(() => Promise.resolve({ kind: "accepted" }));
+    await cancelMessage({ ...pipeline.deps, store: pipeline.store, carriers: accepting }, refOf(message));
+    await move(message, "delivered");
+    expect((await pipeline.read(message)).state).toBe("delivered");
+    const other = await pipeline.accept();
+    await pipeline.dispatch(other);
+    const delivering = carriersWith(async (meant) => {
+      await move(meant, "delivered");
+      return { kind: "accepted" };
+    });
+    const deps = { ...pipeline.deps, store: pipeline.store, carriers: delivering };
+    expect(await cancelMessage(deps, refOf(other))).toEqual({ cancelled: 0, revoked: 0, tooLate: 1 });
+    expect((await pipeline.read(other)).state).toBe("delivered");
+  });
+
+  test("a message that its carrier does not call back stays with it", async () => {
+    const message = await pipeline.accept();
+    await pipeline.dispatch(message);
+    const before = await pipeline.read(message);
+    const failing = carriersWith(() => Promise.resolve({ kind: "failed", description: "no" }));
+    for (const carriers of [failing, { find: () => pipeline.carrier }]) {
+      const deps = { ...pipeline.deps, store: pipeline.store, carriers };
+      expect(await cancelMessage(deps, refOf(message))).toEqual({ cancelled: 0, revoked: 0, tooLate: 1 });
+    }
+    expect(await pipeline.read(message)).toEqual(before);
+  });
 
   test("cancelling is too late while a message waits for failover to its second route", async () => {
     pipeline.addCarrier("silent");
@@ -92,7 +150,7 @@ describe.each(ENGINES)("cancelling on %s", (engine) => {
     pipeline.clock.advance(1500);
     await failOver(pipeline.deps);
     expect((await pipeline.read(message)).state).toBe("accepted");
-    expect(await cancel(message)).toEqual({ cancelled: 0, tooLate: 1 });
+    expect(await cancel(message)).toEqual({ cancelled: 0, revoked: 0, tooLate: 1 });
   });
 
   test("cancelling is too late if the message was sent and failed over since the cancellation read it", async () => {
@@ -112,14 +170,14 @@ describe.each(ENGINES)("cancelling on %s", (engine) => {
       return found;
     };
     const store = { findMessage, listRequest: pipeline.store.listRequest.bind(pipeline.store) };
-    expect(await cancelMessage({ ...pipeline.deps, store }, message)).toEqual({ cancelled: 0, tooLate: 1 });
+    expect(await cancelMessage({ ...pipeline.deps, store }, message)).toEqual({ cancelled: 0, revoked: 0, tooLate: 1 });
     expect((await pipeline.read(message)).state).toBe("accepted");
   });
 
   test("parallel cancellations all succeed, and one of them is recorded", async () => {
     const message = await pipeline.accept();
     const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(message)));
-    for (const answer of answers) expect(answer).toEqual({ cancelled: 1, tooLate: 0 });
+    for (const answer of answers) expect(answer).toEqual({ cancelled: 1, revoked: 0, tooLate: 0 });
     expect(decodeTimeline((await pipeline.read(message)).timeline)).toHaveLength(1);
   });
 
@@ -136,7 +194,7 @@ describe.each(ENGINES)("cancelling on %s", (engine) => {
     );
     for (const [index, message] of messages.entries()) {
       const wasSent = pipeline.carrier.submitted.some(({ requestId }) => requestId === message.requestId);
-      expect(answers[index]).toEqual({ cancelled: wasSent ? 0 : 1, tooLate: wasSent ? 1 : 0 });
+      expect(answers[index]).toEqual({ cancelled: wasSent ? 0 : 1, revoked: 0, tooLate: wasSent ? 1 : 0 });
       expect((await pipeline.read(message)).state).toBe(wasSent ? "submitted" : "cancelled");
     }
   });
@@ -159,7 +217,7 @@ describe.each(ENGINES)("POST /v1/messages/{messageId}/cancel on %s", (engine) =>
 
   const later = () => ({ sendAt: Date.now() + 3_600_000 });
   const cancel = (id: string) =>
-    server.request<{ cancelled: number; tooLate: number; error: ErrorBody | null }>(
+    server.request<{ cancelled: number; revoked: number; tooLate: number; error: ErrorBody | null }>(
       "POST",
       `/v1/messages/${id}/cancel`,
     );
@@ -167,12 +225,12 @@ describe.each(ENGINES)("POST /v1/messages/{messageId}/cancel on %s", (engine) =>
   test("a scheduled message is cancelled, and cancelling it again changes nothing", async () => {
     const messageId = (await server.send(later())).body.data[0]?.messageId ?? "";
     const first = await cancel(messageId);
-    expect([first.status, first.body]).toEqual([200, { cancelled: 1, tooLate: 0 }]);
+    expect([first.status, first.body]).toEqual([200, { cancelled: 1, revoked: 0, tooLate: 0 }]);
     const message = await server.message(messageId);
     expect(message).toMatchObject({ status: "Failed", state: "cancelled", errCode: "CANCELLED", dueAt: null });
     expect(message.timeline.map(({ event }) => event)).toEqual(["accepted", "held", "cancelled"]);
     const second = await cancel(messageId);
-    expect([second.status, second.body]).toEqual([200, { cancelled: 1, tooLate: 0 }]);
+    expect([second.status, second.body]).toEqual([200, { cancelled: 1, revoked: 0, tooLate: 0 }]);
     expect(await server.message(messageId)).toEqual(message);
   });
 
@@ -192,7 +250,7 @@ describe.each(ENGINES)("POST /v1/messages/{messageId}/cancel on %s", (engine) =>
       ...later(),
     });
     const answer = await cancel(body.id ?? "");
-    expect([answer.status, answer.body]).toEqual([200, { cancelled: 2, tooLate: 1 }]);
+    expect([answer.status, answer.body]).toEqual([200, { cancelled: 2, revoked: 0, tooLate: 1 }]);
     expect((await server.message(`${body.id}:3`)).state).toBe("cancelled");
   });
 

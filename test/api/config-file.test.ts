@@ -66,6 +66,22 @@ const RICH = {
       body: "{{1}}",
       footer: "Bye",
       buttons: [{ type: "call", text: "Call", number: "+15550100199" }],
+      offer: null,
+      cards: [],
+      languages: [
+        {
+          language: "fr",
+          status: "approved",
+          header: null,
+          body: "{{1}}",
+          variables: 1,
+          footer: null,
+          buttons: [],
+          offer: null,
+          cards: [],
+          platform: null,
+        },
+      ],
     },
     {
       channel: "rcs",

@@ -36,7 +36,17 @@ const CHANNELS: [channel: string, body: object, shown: object, change: object][]
       header: { type: "text", text: "Order {{1}}" },
       buttons: [{ type: "url", text: "Open", url: "https://shop.example/" }],
     },
-    { language: "en", category: "utility", status: "approved", variables: 2, footer: null, offer: null, cards: [], languages: [], platform: null },
+    {
+      language: "en",
+      category: "utility",
+      status: "approved",
+      variables: 2,
+      footer: null,
+      offer: null,
+      cards: [],
+      languages: [],
+      platform: null,
+    },
     { footer: "Bye", category: "marketing", language: "pt_BR" },
   ],
   [

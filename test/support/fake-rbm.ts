@@ -14,7 +14,7 @@ export interface AcceptedMessage {
 }
 
 export interface RbmRequest {
-  what: "token" | "send" | "revoke" | "capabilities" | "reach" | "upload";
+  what: "token" | "send" | "revoke" | "capabilities" | "reach" | "upload" | "event";
   number: string;
   /** Number of requests of this kind so far, including this one. */
   times: number;
@@ -106,7 +106,9 @@ export class FakeRbm {
   /** Ids of repeated messages, which the platform ignores. */
   readonly repeated: string[] = [];
   readonly revoked: string[] = [];
-  readonly requests = { token: 0, send: 0, revoke: 0, capabilities: 0, reach: 0, upload: 0 };
+  /** Events of agents, as users see them. */
+  readonly events: { number: string; eventType: string; messageId?: string }[] = [];
+  readonly requests = { token: 0, send: 0, revoke: 0, capabilities: 0, reach: 0, upload: 0, event: 0 };
   /** Faults of the received requests; most tests expect none. */
   readonly faults: string[] = [];
   /** Chooses the fault of a request; null for none. */
@@ -177,7 +179,7 @@ export class FakeRbm {
   }
 
   #asking({ method }: IncomingMessage, { pathname }: URL): RbmRequest | null {
-    const match = /^\/v1\/phones\/(\+\d{7,15})\/(agentMessages|capabilities)(\/[^/]+)?$/.exec(
+    const match = /^\/v1\/phones\/(\+\d{7,15})\/(agentMessages|agentEvents|capabilities)(\/[^/]+)?$/.exec(
       decodeURIComponent(pathname),
     );
     const number = match?.[1]?.slice(1) ?? "";
@@ -190,11 +192,13 @@ export class FakeRbm {
             ? "upload"
             : match?.[2] === "capabilities" && method === "GET" && !match[3]
               ? "capabilities"
-              : match?.[2] === "agentMessages" && method === "POST" && !match[3]
-                ? "send"
-                : match?.[2] === "agentMessages" && method === "DELETE" && match[3]
-                  ? "revoke"
-                  : null;
+              : match?.[2] === "agentEvents" && method === "POST" && !match[3]
+                ? "event"
+                : match?.[2] === "agentMessages" && method === "POST" && !match[3]
+                  ? "send"
+                  : match?.[2] === "agentMessages" && method === "DELETE" && match[3]
+                    ? "revoke"
+                    : null;
     if (!what) return null;
     this.requests[what] += 1;
     return { what, number, times: this.requests[what] };
@@ -207,10 +211,16 @@ export class FakeRbm {
     if (asking.what === "upload") return this.#upload(body);
     if (asking.what === "reach") return this.#reach(request, body);
     const agentId = url.searchParams.get("agentId") ?? "";
-    const expected = { send: ["messageId", "agentId"], revoke: ["agentId"], capabilities: ["requestId", "agentId"] };
+    const expected = {
+      event: ["eventId", "agentId"],
+      send: ["messageId", "agentId"],
+      revoke: ["agentId"],
+      capabilities: ["requestId", "agentId"],
+    };
     if (url.search !== "" && [...url.searchParams.keys()].join() !== expected[asking.what].join())
       return this.#bad(`query of ${asking.what}: ${[...url.searchParams.keys()].join()}`);
     if (!this.#agents.has(agentId)) return errorAnswer(403, "PERMISSION_DENIED", "the agent is not launched");
+    if (asking.what === "event") return this.#event(asking.number, url.searchParams.get("eventId") ?? "", body);
     if (asking.what === "revoke") {
       this.revoked.push(url.pathname.split("/").at(-1) ?? "");
       return { status: 200, body: {} };
@@ -220,6 +230,16 @@ export class FakeRbm {
       return NOT_ON_RCS.test(asking.number) ? NOT_FOUND : { status: 200, body: { features: this.features } };
     }
     return this.#take(asking.number, agentId, url.searchParams.get("messageId") ?? "", request, body);
+  }
+
+  /** From the platform's reference "REST Resource: phones.agentEvents". */
+  #event(number: string, eventId: string, body: string): Answer {
+    const { eventType = "", messageId, ...others } = JSON.parse(body) as Record<string, string>;
+    if (!UUID.test(eventId)) return this.#bad("eventId");
+    if (!["READ", "IS_TYPING"].includes(eventType) || Object.keys(others).length > 0) return this.#bad("eventType");
+    if ((eventType === "READ") !== (messageId !== undefined)) return this.#bad("messageId of an event");
+    this.events.push({ number, eventType, ...(messageId !== undefined && { messageId }) });
+    return { status: 200, body: { name: `phones/+${number}/agentEvents/${eventId}`, eventType } };
   }
 
   /** From the platform's reference "Method: files.create". */

@@ -111,7 +111,7 @@ function checkCarousel(check: Check, place: string, given: unknown): void {
     if (card["card_index"] !== index) check.fault(`${at}.card_index is ${String(card["card_index"])}`);
     const types = check
       .list(`${at}.components`, card["components"])
-      .map((component, place) => checkComponent(check, `${at}.components[${place}]`, component));
+      .map((component, number) => checkComponent(check, `${at}.components[${number}]`, component));
     if (types[0] !== "header") check.fault(`${at} has no header`);
   }
 }

@@ -35,7 +35,7 @@ function checkOffer(check: Check, components: readonly unknown[], category: unkn
   const isOffer = types.includes("LIMITED_TIME_OFFER");
   const isCarousel = types.includes("CAROUSEL");
   if ((isOffer || isCarousel) && category !== undefined && category !== "MARKETING")
-    check.fault(`an offer or a carousel of the category ${String(category)}`);
+    check.fault(`an offer or a carousel of the category ${JSON.stringify(category)}`);
   if ((isOffer || isCarousel) && types.includes("FOOTER")) check.fault("an offer or a carousel has a footer");
   if (isCarousel && types.some((type) => type !== "BODY" && type !== "CAROUSEL"))
     check.fault("a carousel has more parts");

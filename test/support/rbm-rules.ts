@@ -64,6 +64,20 @@ const openUrl: Check = (value, at) => {
   return isWebview === "webviewViewMode" in value ? null : `${at}: a webview has a view mode, and nothing else has one`;
 };
 
+/** A place, which may have a label, or a search. */
+const viewLocation: Check = (value, at) => {
+  const fault = fields(
+    {
+      "latLong?": fields({ latitude: within(90), longitude: within(180) }),
+      "label?": text(100),
+      "query?": text(200),
+    },
+    ["latLong", "query"],
+  )(value, at);
+  if (fault !== null || !isFields(value)) return fault;
+  return "query" in value && "label" in value ? `${at}: a search has no label` : null;
+};
+
 const ACTIONS: Record<string, Check> = {
   "openUrlAction?": openUrl,
   "composeAction?": fields(
@@ -74,10 +88,7 @@ const ACTIONS: Record<string, Check> = {
     ["composeTextMessage", "composeRecordingMessage"],
   ),
   "dialAction?": fields({ phoneNumber }),
-  "viewLocationAction?": fields({
-    latLong: fields({ latitude: within(90), longitude: within(180) }),
-    "label?": text(100),
-  }),
+  "viewLocationAction?": viewLocation,
   "shareLocationAction?": fields({}),
   "createCalendarEventAction?": fields({
     startTime: time,

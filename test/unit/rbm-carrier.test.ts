@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/carriers/carrier.ts";
+import type { InboundMessage } from "../../src/model/inbound.ts";
 import { followPath } from "../../src/model/http-pick.ts";
 import { platformIdOf } from "../../src/carriers/rbm/message-id.ts";
 import type { Message } from "../../src/model/message.ts";
@@ -332,6 +333,45 @@ describe("an RBM carrier", () => {
     });
   });
 
+  describe("a read mark", () => {
+    const inbound = (changes: object = {}): InboundMessage => ({
+      accountId: 1,
+      id: "019b5f0a-7c00-7000-8000-000000000001",
+      channel: "rcs",
+      from: "15550100100",
+      to: "shop",
+      content: { kind: "text", text: "Hello?" },
+      answers: null,
+      at: 0,
+      origin: { carrier: "1/line", carrierMessageId: "MxUser1" },
+      ...changes,
+    });
+
+    test("a read mark names the user's message, and with typing the agent is shown as typing", async () => {
+      const { carrier, fake } = await open(UNCHECKED);
+      expect(await carrier.markRead?.(inbound(), { typing: false })).toEqual({ kind: "marked" });
+      expect(await carrier.markRead?.(inbound(), { typing: true })).toEqual({ kind: "marked" });
+      const read = { number: "15550100100", eventType: "READ", messageId: "MxUser1" };
+      expect(fake.events).toEqual([read, read, { number: "15550100100", eventType: "IS_TYPING" }]);
+      expect(fake.faults).toEqual([]);
+    });
+
+    test("a read mark that the platform refuses or does not answer tells why", async () => {
+      const { carrier, fake } = await open(UNCHECKED);
+      fake.faultFor = ({ what }) =>
+        what === "event" ? { status: 400, error: "INVALID_ARGUMENT", message: "too old" } : null;
+      expect(await carrier.markRead?.(inbound(), { typing: false })).toEqual({
+        kind: "failed",
+        description: "The platform refused the mark: too old",
+      });
+      fake.faultFor = ({ what }) => (what === "event" ? "cut after" : null);
+      expect(await carrier.markRead?.(inbound(), { typing: false })).toMatchObject({ kind: "failed" });
+      expect(await carrier.markRead?.(inbound({ origin: undefined }), { typing: false })).toMatchObject({
+        kind: "failed",
+      });
+    });
+  });
+
   describe("with uploadFiles", () => {
     const UPLOADING = { settings: { capabilityCheck: false, uploadFiles: true } };
     const card = (n: number): Message => message({ content: CARD, recipient: `1555010010${n}`, n });
@@ -438,13 +478,27 @@ describe("an RBM carrier", () => {
       const fileUrl = `https://shop.example/canary-${(cards += 1)}.jpg`;
       return { ...CARD, cards: CARD.cards.map((each) => ({ ...each, fileUrl })) };
     };
-    for (const what of ["token", "capabilities", "send", "revoke", "reach", "upload"])
+    for (const what of ["token", "capabilities", "send", "revoke", "reach", "upload", "event"])
       for (const fault of [...faults, "cut before", "cut after"] as const) {
         fake.faultFor = (asking) => (asking.what === what ? fault : null);
         await carrier.submit(message({ content, recipient: "15550100100" }));
         await carrier.revoke(message({ content }));
         await carrier.submit(message({ content: card(), recipient: "15550100100" }));
         await carrier.reach?.("shop", ["15550100100"]);
+        await carrier.markRead?.(
+          {
+            accountId: 1,
+            id: "1",
+            channel: "rcs",
+            from: "15550100100",
+            to: "shop",
+            content,
+            answers: null,
+            at: 0,
+            origin: { carrier: "1/line", carrierMessageId: "MxUser1" },
+          } as unknown as InboundMessage,
+          { typing: true },
+        );
         // A cached capability would suppress the next lookup.
         clock.advance(3_600_000);
       }

@@ -274,6 +274,14 @@ describe("an RBM message", () => {
     expect(faultOf(JSON.parse(JSON.stringify(written)))).toBeNull();
   });
 
+  test("a search on the map has its words in place of a location", () => {
+    const near = { type: "viewLocation", text: "Near", data: "near", query: "bakery" } as const;
+    const written = write({ ...RCS_TEXT, suggestions: [near] });
+    const action = { text: "Near", postbackData: `A|${ID}:3|near`, viewLocationAction: { query: "bakery" } };
+    expect(written).toMatchObject({ contentMessage: { suggestions: [{ action }] } });
+    expect(faultOf(JSON.parse(JSON.stringify(written)))).toBeNull();
+  });
+
   test("the traffic type follows the route class, unless disabled", () => {
     const types = ROUTE_CLASSES.map((routeClass) => write(RCS_TEXT, { routeClass }));
     expect(types).toMatchObject([
@@ -282,6 +290,10 @@ describe("an RBM message", () => {
       { messageTrafficType: "PROMOTION" },
     ]);
     const settings = { ...RBM_DEFAULTS, trafficTypes: false };
+    const { templateName: _, ...automatic } = RCS_TEXT;
+    expect(agentMessage(rcsMessage(clock), automatic, { ...settings, trafficTypes: true }, clock.now())).toMatchObject({
+      messageTrafficType: "ACKNOWLEDGEMENT",
+    });
     expect(agentMessage(rcsMessage(clock), RCS_TEXT, settings, clock.now())).not.toHaveProperty("messageTrafficType");
   });
 

@@ -195,6 +195,7 @@ describe("a webhook", () => {
         content,
         answers,
         at: Date.parse(SENT_AT),
+        origin: { carrier: expect.any(String), carrierMessageId: expect.any(String) },
       },
     ]);
   });

@@ -673,6 +673,13 @@ describe("an RCS template", () => {
         "suggestions[0].latitude",
         "suggestions[0].longitude",
       ]);
+      const search = { type: "viewLocation", text: "Map", query: "bakery" };
+      expect(faultsIn(rich(search))).toEqual([]);
+      expect(faultsIn(rich({ ...search, latitude: 1, label: "Shop" }))).toEqual([
+        "suggestions[0].latitude",
+        "suggestions[0].label",
+      ]);
+      expect(faultsIn(rich({ ...search, query: "" }))).toEqual(["suggestions[0].query"]);
     });
 
     test("that make an event have a title and an end that is not before the start", () => {

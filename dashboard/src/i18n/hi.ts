@@ -2339,4 +2339,10 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Language of chat-app templates for recipients without one of their own, such as pt_BR.":
     "अपनी भाषा के बिना प्राप्तकर्ताओं के लिए चैट-ऐप टेम्पलेट की भाषा, जैसे pt_BR।",
   "That of the template": "टेम्पलेट की",
+  "Or a search on the map": "या नक्शे पर खोज",
+  Bakery: "बेकरी",
+  "Call this message back?": "यह संदेश वापस बुलाएँ?",
+  "The platform is asked to call it back. A phone that has it by then keeps it. Its cost stays.":
+    "प्लेटफ़ॉर्म से इसे वापस बुलाने को कहा जाता है। जिस फ़ोन पर यह तब तक पहुँच चुका है, वहाँ यह रहता है। इसकी लागत बनी रहती है।",
+  "Call back": "वापस बुलाएँ",
 };

@@ -12,6 +12,8 @@ interface ApiDeps {
   clock: Clock;
 }
 
+type AgentEvent = { eventType: "READ"; messageId: string } | { eventType: "IS_TYPING" };
+
 /** Recipient and agent. */
 interface Target {
   /** Digits of the phone number. */
@@ -43,6 +45,12 @@ export class RbmApi {
   revoke(target: Target, messageId: string): Promise<HttpExchange | Closed> {
     const url = this.#url(target, `agentMessages/${messageId}`, {});
     return this.#request({ method: "DELETE", url, body: null, limitMs: this.#deps.limitMs });
+  }
+
+  /** Shows the user an event of the agent: that it read a message, or that it is typing. */
+  event(target: Target, event: AgentEvent): Promise<HttpExchange | Closed> {
+    const url = this.#url(target, "agentEvents", { eventId: randomUUID() });
+    return this.#request({ method: "POST", url, body: JSON.stringify(event), limitMs: this.#deps.limitMs });
   }
 
   capabilities(target: Target): Promise<HttpExchange | Closed> {

@@ -1,7 +1,8 @@
+import type { InboundMessage } from "../../model/inbound.ts";
 import { isRcs, type Message } from "../../model/message.ts";
 import { readServiceAccount, type RbmSecrets, type RbmSettings } from "../../model/rbm-connection.ts";
 import type { RcsContent } from "../../model/rcs.ts";
-import type { Carrier, OnReceipt, MaySend, Outcome, ReachOutcome } from "../carrier.ts";
+import type { Carrier, MarkOutcome, OnReceipt, MaySend, Outcome, ReachOutcome, RevokeOutcome } from "../carrier.ts";
 import { HttpCarrierBase } from "../http-carrier-base.ts";
 import type { PlatformAnswer, PlatformWebhook, PlatformDeps } from "../http-platform.ts";
 import type { HealthVerdict } from "../connection-health.ts";
@@ -9,6 +10,7 @@ import { AccessToken } from "./access-token.ts";
 import { agentMessage } from "./submit.ts";
 import { RbmApi } from "./api.ts";
 import { Capabilities } from "./capabilities.ts";
+import { markOf } from "./mark-read.ts";
 import { readReach } from "./reach.ts";
 import { UploadedFiles } from "./uploaded-files.ts";
 import { missingFeature } from "./features.ts";
@@ -84,13 +86,23 @@ class RbmCarrier extends HttpCarrierBase {
   }
 
   /** The platform accepts every revocation; a message that was delivered by then stays delivered. */
-  async revoke(message: Message): Promise<void> {
+  async revoke(message: Message): Promise<RevokeOutcome> {
     const { log, agentOf } = this.#deps;
     const target = { number: message.recipient, agentId: agentOf(message.sender) };
     const answer = await this.#api.revoke(target, platformIdOf(message));
-    if (answer.kind === "answered" && answer.status < 300) return;
+    if (answer.kind === "answered" && answer.status < 300) return { kind: "accepted" };
     const answered = answer.kind === "answered" ? answer.status : answer.kind;
-    log.warn({ carrier: this.name, answered }, "RBM message not revoked, may arrive besides its fallback");
+    log.warn({ carrier: this.name, answered }, "RBM message not revoked, may still arrive");
+    return { kind: "failed", description: `The platform did not call the message back: ${answered}` };
+  }
+
+  /** The platform shows the typing for about 20 seconds, or until the next message. */
+  async markRead({ origin, from, to }: InboundMessage, { typing }: { typing: boolean }): Promise<MarkOutcome> {
+    if (!origin) return { kind: "failed", description: "The platform gave this message no id" };
+    const target = { number: from, agentId: this.#deps.agentOf(to) };
+    const read = markOf(await this.#api.event(target, { eventType: "READ", messageId: origin.carrierMessageId }));
+    if (read.kind === "failed" || !typing) return read;
+    return markOf(await this.#api.event(target, { eventType: "IS_TYPING" }));
   }
 
   async reach(bot: string, numbers: readonly string[]): Promise<ReachOutcome> {

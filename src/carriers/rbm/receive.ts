@@ -79,10 +79,12 @@ function readMessage(
   const messageId = idIn(event.messageId);
   // Repetitions have the same id and time.
   const id = messageId === null || sentAt === null ? {} : { id: idOf(sentAt, `${carrier} ${messageId}`) };
+  // Read marks name the message.
+  const origin = messageId === null ? {} : { origin: { carrier, carrierMessageId: messageId } };
   const agentId = typeof event.agentId === "string" ? textOf(event.agentId).replace(AGENT_DOMAIN, "") : "";
   return {
     kind: "inbound",
-    inbound: { accountId, ...id, channel: "rcs", from, to: botOf(agentId), ...readFields, at },
+    inbound: { accountId, ...id, channel: "rcs", from, to: botOf(agentId), ...readFields, at, ...origin },
   };
 }
 

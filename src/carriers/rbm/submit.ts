@@ -18,6 +18,10 @@ const TRAFFIC_TYPES: Readonly<Record<RouteClass, string>> = {
   PROMO: "PROMOTION",
 };
 
+/** A text without a template is an automatic reply, such as the confirmation of STOP. */
+const trafficTypeOf = ({ routeClass }: Pick<Message, "routeClass">, { templateName }: RcsContent): string =>
+  templateName === undefined && routeClass !== "OTP" ? "ACKNOWLEDGEMENT" : TRAFFIC_TYPES[routeClass];
+
 /** Null if the content is empty. */
 export function agentMessage(
   message: Message,
@@ -31,7 +35,7 @@ export function agentMessage(
   return (
     contentMessage && {
       contentMessage,
-      ...(trafficTypes ? { messageTrafficType: TRAFFIC_TYPES[message.routeClass] } : {}),
+      ...(trafficTypes ? { messageTrafficType: trafficTypeOf(message, content) } : {}),
       ttl: `${secondsToTry(message, content, ttlSeconds, now)}s`,
     }
   );
@@ -120,6 +124,7 @@ function actionOf(suggestion: Exclude<Suggestion, { type: "reply" }>): object {
   if (suggestion.type === "dial") return { dialAction: { phoneNumber: suggestion.number } };
   if (suggestion.type === "shareLocation") return { shareLocationAction: {} };
   if (suggestion.type === "viewLocation") {
+    if ("query" in suggestion) return { viewLocationAction: { query: suggestion.query } };
     const { latitude, longitude, label } = suggestion;
     return { viewLocationAction: { latLong: { latitude, longitude }, ...(label === "" ? {} : { label }) } };
   }

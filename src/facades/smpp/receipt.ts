@@ -96,6 +96,7 @@ const OWN_ERRORS: Readonly<Record<string, number>> = {
   SUBMIT_UNCONFIRMED: 19,
   DROPPED_AFTER_RESTORE: 20,
   PARTS_MISSING: 21,
+  REVOKED: 22,
 };
 
 const OTHER_ERROR = 999;

@@ -76,6 +76,7 @@ const Suggestions = Type.Array(
     latitude: Type.Optional(Type.Number({ description: "Latitude for `viewLocation`." })),
     longitude: Type.Optional(Type.Number({ description: "Longitude for `viewLocation`." })),
     label: Type.Optional(Type.String({ description: "Name of the location for `viewLocation`." })),
+    query: Type.Optional(Type.String({ description: "Words that `viewLocation` searches for around the user." })),
     title: Type.Optional(Type.String({ description: "Title of the event for `calendar`." })),
     startAt: Type.Optional(Type.Integer({ description: "Start of the event, in epoch milliseconds." })),
     endAt: Type.Optional(Type.Integer({ description: "End of the event, in epoch milliseconds." })),
@@ -145,10 +146,13 @@ const Offer = Type.Object(
 
 const Carousel = Type.Array(
   Type.Object({
-    header: Type.Object({
-      type: Type.String({ description: "image or video." }),
-      link: Type.String({ description: "URL of the file." }),
-    }),
+    header: Type.Object(
+      {
+        type: Type.String({ description: "image or video." }),
+        link: Type.String({ description: "URL of the file." }),
+      },
+      { description: "File above the text." },
+    ),
     text: nullable(Type.String(), "Text with its values. Null if there is none."),
     buttons: Buttons,
   }),

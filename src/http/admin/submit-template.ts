@@ -117,12 +117,7 @@ export const submitChatTemplate = keyedRoute({
   body: SubmitBody,
   requestExamples: {
     "with examples": { carrier: "wa", params: ["Ada", "4711"], buttons: { "0": "4711" } },
-    "a carousel in another language": {
-      carrier: "wa",
-      language: "pt_BR",
-      params: ["Ada"],
-      cards: [{ header: "4::aW1hZ2UvanBlZw==:ARb1" }, { header: "4::aW1hZ2UvanBlZw==:ARb2" }],
-    },
+    "one of several languages": { carrier: "wa", language: "en", params: ["Ada", "4711"] },
   },
   response: Type.Object(
     {

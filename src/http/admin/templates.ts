@@ -136,7 +136,7 @@ export const templateDocs: RecordDocs = {
     },
     "chat app, in two languages": {
       channel: "chatapp",
-      name: "order_shipped",
+      name: "order_sent",
       language: "en",
       body: "Hello {{1}}, your order {{2}} has been shipped.",
       languages: [{ language: "pt_BR", body: "Olá {{1}}, o seu pedido {{2}} foi enviado." }],

@@ -58,6 +58,12 @@ export const ADVICE: Record<FailureCode, Advice> = {
     cause: "The message or its campaign was cancelled before a carrier had it.",
     fix: "No action needed. Send it again if the cancellation was a mistake.",
   },
+  REVOKED: {
+    state: "expired",
+    cause:
+      "The message was cancelled while its carrier had it, and the carrier accepted to call it back (RCS for Business).",
+    fix: "No action needed. If the phone had it already, a late delivery receipt changes the status to Delivered.",
+  },
   EXPIRED_IN_QUEUE: {
     state: "expired",
     cause:

@@ -7,10 +7,10 @@ import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import { visibleTo } from "../auth/test-mode.ts";
 
 async function cancel(
-  { store, acceptDeps: { commits }, clock, metrics }: Services,
+  { store, acceptDeps: { commits }, clock, metrics, carriers }: Services,
   { params, caller }: AuthenticCall,
 ): Promise<object> {
-  const deps = { store, commits, clock, metrics };
+  const deps = { store, commits, clock, metrics, carriers };
   const idOrRequestId = params.messageId ?? "";
   const accountId = caller.account.id;
   const requestId = isUuid(idOrRequestId) ? idOrRequestId : (parseMessageId(idOrRequestId)?.requestId ?? null);
@@ -24,7 +24,7 @@ async function cancel(
   const id = parseMessageId(idOrRequestId);
   const counts = id && (await cancelMessage(deps, { accountId, ...id }));
   if (!counts) throw new Problem("MESSAGE_NOT_FOUND");
-  if (counts.cancelled === 0) throw new Problem("NOT_CANCELLABLE");
+  if (counts.cancelled + counts.revoked === 0) throw new Problem("NOT_CANCELLABLE");
   return counts;
 }
 
@@ -38,6 +38,7 @@ export const cancelMessages: KeyedRoute = {
   summary: "Cancel messages",
   description:
     "Cancels a message that no carrier has yet, such as one that is to be sent later; what it would have cost is given back. " +
+    "An RCS message that a platform has, without a reported delivery, is called back: it ends as expired with `REVOKED` and keeps its cost. If the phone had it by then, its delivery is reported and changes the status to Delivered. " +
     "With the `id` of a request alone, every message of it that can still be cancelled is. Cancelling twice changes nothing.",
   params: {
     messageId: {
@@ -48,10 +49,13 @@ export const cancelMessages: KeyedRoute = {
   problems: ["MESSAGE_NOT_FOUND", "NOT_CANCELLABLE"],
   response: Type.Object({
     cancelled: Type.Integer({ description: "Number of cancelled messages, including earlier cancellations." }),
+    revoked: Type.Integer({
+      description: "Number of messages that their carrier called back. A delivery that was faster still counts.",
+    }),
     tooLate: Type.Integer({
       description: "Number of messages that a carrier already had, or that were in a final state.",
     }),
   }),
-  responseExample: { cancelled: 1, tooLate: 0 },
+  responseExample: { cancelled: 1, revoked: 0, tooLate: 0 },
   handle: cancel,
 };

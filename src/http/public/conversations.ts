@@ -47,6 +47,7 @@ function view(conversation: StoredConversation, last: InboundMessage | undefined
     lastMessage: last ? inboundView(last) : null,
     assignedTo,
     textUntil: windowOf(conversation),
+    showsReads: last?.origin !== undefined,
   };
 }
 
@@ -206,6 +207,10 @@ const ConversationView = Type.Object(
       Type.Integer(),
       "Chat app: until then free text may be sent, 24 hours after the user's last message; null on other channels.",
     ),
+    showsReads: Type.Boolean({
+      description:
+        "True if the user can be shown that the last message was read, and that an answer is being typed: `POST /v1/inbound/{id}/read`.",
+    }),
   },
   { title: "Conversation" },
 );
@@ -221,6 +226,7 @@ const example = {
   lastMessage: inboundExample,
   assignedTo: null,
   textUntil: inboundExample.receivedAt + SESSION_MS,
+  showsReads: true,
 };
 
 const ItemView = Type.Object({

@@ -202,7 +202,7 @@ export const readInbound = keyedRoute({
   testKeys: "chatapp",
   summary: "Mark an inbound message as read",
   description:
-    "Shows the user of the chat app that the message, and those before it, were read; with `typing` also that an answer is being typed. Repeat it to show the typing again.",
+    "Shows the user of the chat app or of RCS that the message was read; with `typing` also that an answer is being typed. On the chat app it covers the messages before it too. Repeat it to show the typing again.",
   params: { id: { meaning: "As a list shows it.", example: inboundExample.id } },
   problems: ["RECORD_NOT_FOUND", "NOT_MARKED"],
   body: ReadBody,

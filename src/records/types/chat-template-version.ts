@@ -98,10 +98,13 @@ const button = Type.Object(
 );
 
 export const CARD = Type.Object({
-  header: Type.Object({
-    type: oneOf(CARD_MEDIA_TYPES, "File above the text: the same type on every card."),
-    link: sampleLink,
-  }),
+  header: Type.Object(
+    {
+      type: oneOf(CARD_MEDIA_TYPES, "Type of the file: the same on every card."),
+      link: sampleLink,
+    },
+    { description: "File above the text. Requests supply it." },
+  ),
   body: Type.Default(
     nullable(
       Type.String({ minLength: 1, maxLength: CARD_BODY_MAX, check: bodyFault }),

@@ -69,9 +69,19 @@ export const suggestion = Type.Object(
         check: (number) => (dialled(number) === null ? NUMBER_RULE : null),
       }),
     ),
-    latitude: Type.Optional(degrees(90, "Latitude in degrees. Required if type is viewLocation.")),
-    longitude: Type.Optional(degrees(180, "Longitude in degrees. Required if type is viewLocation.")),
+    latitude: Type.Optional(
+      degrees(90, "Latitude in degrees, if type is viewLocation. Required unless `query` is given."),
+    ),
+    longitude: Type.Optional(
+      degrees(180, "Longitude in degrees, if type is viewLocation. Required unless `query` is given."),
+    ),
     label: Type.Optional(fixedText({ max: 100 }, "Name of the location, if type is viewLocation.")),
+    query: Type.Optional(
+      fixedText(
+        { min: 1, max: 200 },
+        "Words that the map searches for around the user, in place of a location, if type is viewLocation.",
+      ),
+    ),
     message: Type.Optional(
       fixedText({ min: 1, max: 100 }, "Text that the user may change and send to number, if type is compose."),
     ),
@@ -95,6 +105,7 @@ export const suggestion = Type.Object(
         viewLocation: ["latitude", "longitude"],
         calendar: ["title", "startAt", "endAt"],
       },
+      unless: { viewLocation: "query" },
     },
   },
 );
@@ -115,8 +126,12 @@ export function toSuggestion(given: Infer<typeof suggestion>, parameter: string,
   }
   if (type === "dial") return { type, text, data, number: `+${dialled(given.number ?? "") ?? ""}` };
   if (type === "viewLocation") {
-    const { latitude = 0, longitude = 0, label = "" } = given;
-    return { type, text, data, latitude, longitude, label };
+    const { latitude, longitude, label = "", query } = given;
+    if (query === undefined) return { type, text, data, latitude: latitude ?? 0, longitude: longitude ?? 0, label };
+    for (const [name, value] of Object.entries({ latitude, longitude, label: given.label }))
+      if (value !== undefined)
+        faults.push({ parameter: `${parameter}.${name}`, message: `A query finds the place: leave ${name} out.` });
+    return { type, text, data, query };
   }
   if (type !== "calendar") return { type, text, data };
   const { title = "", description = "" } = given;

@@ -41,7 +41,7 @@ export function previewOf(kind: Kind, draft: Draft, template: Template | undefin
   }
   if (template?.channel !== "chatapp") return { ...base, sender: draft.from, text: unknown };
   const headerType = kind.ownHeader ? template.header?.type : kind.headerType;
-  const location = {
+  const place = {
     latitude: Number(draft.latitude),
     longitude: Number(draft.longitude),
     name: draft.placeName,
@@ -50,7 +50,12 @@ export function previewOf(kind: Kind, draft: Draft, template: Template | undefin
   const header =
     headerType === undefined
       ? null
-      : { type: headerType, text: draft.headerText, link: draft.link, ...(headerType === "location" && { location }) };
+      : {
+          type: headerType,
+          text: draft.headerText,
+          link: draft.link,
+          ...(headerType === "location" && { location: place }),
+        };
   const filledButtons = (buttons: readonly ChatButton[], values: readonly string[]): ChatButton[] =>
     buttons.map((button, index) => {
       const value = values[index] ?? "";

@@ -1,3 +1,4 @@
+import { post } from "../../api.ts";
 import type { Message } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
 
@@ -26,6 +27,8 @@ export interface Conversation {
   assignedTo: string | null;
   /** Chat app: free text is possible until then. */
   textUntil: number | null;
+  /** The user can be shown that the last message was read. */
+  showsReads: boolean;
 }
 
 /** A message of a conversation in one of both directions. */
@@ -34,6 +37,13 @@ export interface Item {
   at: number;
   inbound: Inbound | null;
   message: Message | null;
+}
+
+/** Shows the user that the last message was read, and perhaps that an answer is being typed. */
+export async function showRead({ showsReads, lastMessage }: Conversation, typing: boolean): Promise<void> {
+  if (!showsReads || !lastMessage) return;
+  // The platform may refuse it; the conversation goes on without it.
+  await post(`/v1/inbound/${lastMessage.id}/read`, { typing }).catch(() => null);
 }
 
 export interface Assignee {

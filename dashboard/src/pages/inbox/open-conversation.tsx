@@ -9,7 +9,15 @@ import { GuardedButton, useWhyNot } from "../../parts/guarded.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
-import { CHANNEL_NAMES, CONVERSATIONS, textOf, type Assignee, type Conversation, type Item } from "./conversation.ts";
+import {
+  CHANNEL_NAMES,
+  CONVERSATIONS,
+  showRead,
+  textOf,
+  type Assignee,
+  type Conversation,
+  type Item,
+} from "./conversation.ts";
 import classes from "./inbox.module.css";
 import { ReplyBox } from "./reply-box.tsx";
 
@@ -40,8 +48,11 @@ export function OpenConversation({ id, onChanged }: Props) {
   const { mutate } = change;
   // An open conversation is read.
   useEffect(() => {
-    if (unread > 0 && mayNotWrite === null) mutate({ read: true });
-  }, [unread, mayNotWrite, mutate]);
+    if (unread === 0 || mayNotWrite !== null) return;
+    mutate({ read: true });
+    const shown = client.getQueryData<Conversation>([CONVERSATIONS, "one", id]);
+    if (shown) void showRead(shown, false);
+  }, [unread, mayNotWrite, mutate, client, id]);
   if (error)
     return <ErrorState error={error} retry={() => void refetch()} title={t("Conversation cannot be loaded")} />;
   if (!data) return <PageLoading />;

@@ -1,20 +1,23 @@
 import { Alert, Group, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { IconSend } from "@tabler/icons-react";
-import { useState, type KeyboardEvent } from "react";
+import { useRef, useState, type KeyboardEvent } from "react";
 import { get, type Page } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { useSendOnce } from "../../parts/use-send-once.ts";
-import { CONVERSATIONS, takesText, type Conversation } from "./conversation.ts";
+import { CONVERSATIONS, showRead, takesText, type Conversation } from "./conversation.ts";
 
 interface Canned {
   id: string;
   name: string;
   text: string;
 }
+
+/** Platforms show the typing for 20 seconds or a little longer. */
+const TYPING_MS = 20_000;
 
 interface Props {
   conversation: Conversation;
@@ -29,6 +32,12 @@ export function ReplyBox({ conversation, onSent }: Props) {
   const [params, setParams] = useState("");
   const [openedAt] = useState(() => Date.now());
   const isText = takesText(conversation, openedAt);
+  const shownAt = useRef(0);
+  const showTyping = (): void => {
+    if (Date.now() - shownAt.current < TYPING_MS) return;
+    shownAt.current = Date.now();
+    void showRead(conversation, true);
+  };
   const values = params === "" ? [] : params.split("|").map((value) => value.trim());
   const body = isText ? { text } : { templateName: templateName.trim(), ...(values.length > 0 && { params: values }) };
   const isEmpty = (isText ? text : templateName).trim() === "";
@@ -54,7 +63,10 @@ export function ReplyBox({ conversation, onSent }: Props) {
           <Textarea
             label={t("Reply")}
             value={text}
-            onChange={({ currentTarget }) => setText(currentTarget.value)}
+            onChange={({ currentTarget }) => {
+              setText(currentTarget.value);
+              showTyping();
+            }}
             onKeyDown={sendByKey}
             autosize
             minRows={2}
@@ -67,7 +79,10 @@ export function ReplyBox({ conversation, onSent }: Props) {
           <TextInput
             label={t("Template name")}
             value={templateName}
-            onChange={({ currentTarget }) => setTemplateName(currentTarget.value)}
+            onChange={({ currentTarget }) => {
+              setTemplateName(currentTarget.value);
+              showTyping();
+            }}
           />
           <TextInput
             label={t("Values")}

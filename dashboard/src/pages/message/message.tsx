@@ -31,6 +31,9 @@ const LOOK_EVERY_MS = 1000;
 /** Polling interval afterwards: reads, clicks, replies and callbacks may follow. */
 const LOOK_AFTERWARDS_MS = 5000;
 
+/** The states of an RCS message that its platform may still call back. */
+const REVOCABLE: ReadonlySet<string> = new Set(["submitted", "enroute"]);
+
 /** One message: what it is, where it is, and why. */
 export default function MessageInspector() {
   const { messageId } = useParams<{ messageId: string }>();
@@ -82,6 +85,22 @@ export default function MessageInspector() {
             }}
           >
             {t("Cancel message")}
+          </ConfirmButton>
+        )}
+        {data.channel === "rcs" && REVOCABLE.has(data.state) && mayWrite && (
+          <ConfirmButton
+            question={t("Call this message back?")}
+            consequence={t(
+              "The platform is asked to call it back. A phone that has it by then keeps it. Its cost stays.",
+            )}
+            yes={t("Call back")}
+            no={t("Go back")}
+            run={async () => {
+              await post(`/v1/messages/${messageId}/cancel`);
+              await client.invalidateQueries({ queryKey: ["message", messageId] });
+            }}
+          >
+            {t("Call back")}
           </ConfirmButton>
         )}
         {mayWrite && <Again message={data} />}

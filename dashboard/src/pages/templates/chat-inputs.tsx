@@ -111,11 +111,11 @@ function CardInput({ card, change, remove, index, faultAt, disabled }: CardProps
         <ItemList<Tappable>
           label={t("Buttons")}
           fault={faultAt(`${path}.buttons`)}
-          items={card.buttons as readonly Tappable[]}
+          items={card.buttons}
           max={CARD_BUTTONS_MAX}
           add={t("Button")}
           empty={NEW_TAP}
-          onChange={(buttons) => change({ ...card, buttons })}
+          onChange={(buttons) => change({ ...card, buttons: buttons as ChatCard["buttons"] })}
           disabled={disabled}
           render={(item, changeItem, removeItem, at) => (
             <TapInput
@@ -233,14 +233,11 @@ function LanguageInput({ version, change, remove, index, faultAt, disabled }: La
 }
 
 /** Without the fields that only responses have. */
-const writtenVersion = ({ language, status, header, body, footer, buttons, offer, cards }: ChatVersion): ChatVersion =>
-  ({
-    language,
-    status,
-    header,
-    body,
-    footer,
-    buttons,
+function writtenVersion(version: ChatVersion): ChatVersion {
+  const { language, status, header, body, footer, buttons, offer, cards = [] } = version;
+  return {
+    ...({ language, status, header, body, footer, buttons } as ChatVersion),
     ...(offer && { offer }),
-    ...(cards && cards.length > 0 && { cards: cards.map(writtenCard) }),
-  }) as ChatVersion;
+    ...(cards.length > 0 && { cards: cards.map(writtenCard) }),
+  };
+}

@@ -16,6 +16,7 @@ type PartName =
   | "latitude"
   | "longitude"
   | "label"
+  | "query"
   | "title"
   | "startAt"
   | "endAt"
@@ -53,6 +54,7 @@ const PARTS: Readonly<Record<string, readonly Part[]>> = {
     { name: "latitude", label: t("Latitude"), number: true },
     { name: "longitude", label: t("Longitude"), number: true },
     { name: "label", label: t("Location name") },
+    { name: "query", label: t("Or a search on the map"), placeholder: t("Bakery") },
   ],
   shareLocation: [],
   compose: [
