@@ -91,9 +91,7 @@ export function createFaults(deps: FaultDeps): (kind: FaultKind, random: Random)
         if (!node) return;
         const ms = random.between(1000, 60_000);
         world.tell(`the machine of ${node.process.name} is suspended for ${ms} ms`);
-        node.process.pause(ms);
-        node.process.sleptMs += ms;
-        return;
+        return node.process.sleep(ms);
       }
       case "clock": {
         if (!node) return;

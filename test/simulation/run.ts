@@ -171,7 +171,7 @@ export async function runPlan(
   network.fates = HEALTHY;
   network.receiptsAreOrderly = true;
   customer.failing = 0;
-  for (const { process } of nodes) process.pausedUntil = Math.min(process.pausedUntil, world.now);
+  for (const { process } of nodes) process.wake();
   if (areAllDead() && restarting === 0) start();
   people.resumeAll();
   for (const period of rough) period.until = Math.min(period.until, world.now);

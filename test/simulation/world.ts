@@ -9,6 +9,8 @@ interface Event {
   order: number;
   process: SimulatedProcess | null;
   cancelled: boolean;
+  /** It waits for the end of its process's pause. */
+  isHeld: boolean;
   run(): void | Promise<void>;
 }
 
@@ -108,6 +110,7 @@ export class World {
       order: isRanked ? this.#priorityOf(actor) + order / 1e6 : order,
       process,
       cancelled: false,
+      isHeld: false,
       run,
     };
     this.activity += 1;
@@ -146,6 +149,7 @@ export class World {
       this.now = next.at;
       if (process && process.pausedUntil > this.now) {
         next.at = process.pausedUntil;
+        next.isHeld = true;
         this.#insert(next);
         continue;
       }
@@ -167,6 +171,17 @@ export class World {
     });
     await this.run(withinMs, () => isDone);
     return isDone;
+  }
+
+  /** Plans the events that a process missed for now: its pause has ended early. */
+  release(process: SimulatedProcess): void {
+    const held = this.#events.filter((event) => event.isHeld && event.process === process);
+    for (const event of held) {
+      this.#events.splice(this.#events.indexOf(event), 1);
+      event.at = this.now;
+      event.isHeld = false;
+      this.#insert(event);
+    }
   }
 
   #insert(event: Event): void {
@@ -214,8 +229,8 @@ export class SimulatedProcess {
   diedAt = Number.POSITIVE_INFINITY;
   /** World time at which a stopped process (SIGSTOP) goes on. */
   pausedUntil = 0;
-  /** Time during which its machine was suspended: its monotonic clock stood still meanwhile. */
-  sleptMs = 0;
+  /** Periods in which its machine is suspended, in order: its monotonic clock stands still meanwhile. */
+  readonly #sleeps: { from: number; until: number }[] = [];
   /** Lead of its wall clock over the world's. */
   skewMs = 0;
   readonly troubles: Trouble[] = [];
@@ -232,7 +247,7 @@ export class SimulatedProcess {
     const startedAt = world.now;
     this.clock = {
       now: () => world.now + this.skewMs,
-      monotonic: () => world.now - startedAt - this.sleptMs,
+      monotonic: () => world.now - startedAt - this.#sleptMs(),
       after: (delayMs, run) => world.plan(delayMs, this, run),
     };
   }
@@ -270,6 +285,28 @@ export class SimulatedProcess {
     this.#noteInterrupted();
     this.pausedUntil = Math.max(this.pausedUntil, now + ms);
     this.hadTrouble("pause", now, this.pausedUntil);
+  }
+
+  /** Suspends its machine. */
+  sleep(ms: number): void {
+    const { now } = this.world;
+    this.pause(ms);
+    const from = Math.max(now, this.#sleeps.at(-1)?.until ?? 0);
+    this.#sleeps.push({ from, until: Math.max(from, now + ms) });
+  }
+
+  /** Ends pauses and sleeps early. */
+  wake(): void {
+    const { now } = this.world;
+    this.pausedUntil = Math.min(this.pausedUntil, now);
+    for (const sleep of this.#sleeps) sleep.until = Math.min(sleep.until, now);
+    for (const trouble of this.troubles) if (trouble.kind === "pause") trouble.until = Math.min(trouble.until, now);
+    this.world.release(this);
+  }
+
+  #sleptMs(): number {
+    const { now } = this.world;
+    return this.#sleeps.reduce((sum, { from, until }) => sum + Math.max(0, Math.min(until, now) - from), 0);
   }
 
   die(): void {

@@ -36,3 +36,37 @@ test("of two events at one time the seed chooses the first, always the same one"
   expect(new Set(orders)).toEqual(new Set(["ab", "ba"]));
   expect(await Promise.all(Array.from({ length: 20 }, (_, seed) => orderOf(seed)))).toEqual(orders);
 });
+
+test("a process that is woken early does at once what it missed", async () => {
+  const world = new World(1);
+  const process = new SimulatedProcess(world, "node 1");
+  const begunAt = world.now;
+  const times: number[] = [];
+  process.pause(60_000);
+  for (const delayMs of [10, 20]) world.plan(delayMs, process, () => void times.push(world.now - begunAt));
+  await world.run(100);
+  process.wake();
+  await world.run(100);
+  expect(times).toEqual([100, 100]);
+});
+
+test("a pause does not shorten another one", async () => {
+  const world = new World(1);
+  const process = new SimulatedProcess(world, "node 1");
+  process.pause(60_000);
+  process.pause(10);
+  expect(process.pausedUntil - world.now).toBe(60_000);
+});
+
+test("the monotonic clock stands still while the machine sleeps, and never goes back", async () => {
+  const world = new World(1);
+  const process = new SimulatedProcess(world, "node 1");
+  process.sleep(1000);
+  await world.run(500);
+  process.sleep(2000);
+  await world.run(1500);
+  expect(process.clock.monotonic()).toBe(0);
+  process.wake();
+  await world.run(300);
+  expect(process.clock.monotonic()).toBe(300);
+});
