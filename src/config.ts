@@ -369,7 +369,7 @@ const SMPP_SERVER = {
     name: "SMPP_TLS_CERT_FILE",
     default: null,
     meaning:
-      "Certificate of the SMPP server and its chain (PEM), read again when it changes and on SIGHUP. Default: `TLS_CERT_FILE`.",
+      "Certificate of the SMPP server and its chain (PEM), read again when it changes and on SIGHUP. Default: that of HTTP, from files or by ACME.",
     check: "a path",
     read: (written) => resolve(written),
   }),
@@ -383,9 +383,17 @@ const SMPP_SERVER = {
   smppTlsClientCaFile: setting({
     name: "SMPP_TLS_CLIENT_CA_FILE",
     default: null,
-    meaning: "Authority (PEM) whose client certificates the TLS port requires. Default: it asks for none.",
+    meaning: "Authority (PEM) of client certificates, for which the TLS port asks. Default: it asks for none.",
     check: "a path",
     read: (written) => resolve(written),
+  }),
+  smppTlsClientCerts: setting({
+    name: "SMPP_TLS_CLIENT_CERTS",
+    default: "required",
+    meaning:
+      "Whether clients of the TLS port must have a certificate of that authority. With `optional`, only system ids with `requireClientCertificate` must.",
+    check: "one of required, optional",
+    read: oneOf("required", "optional"),
   }),
   smppReceiptHours: setting({
     name: "SMPP_RECEIPT_HOURS",

@@ -3,7 +3,7 @@ import type { Carrier } from "../carriers/carrier.ts";
 import { PhoneFeeds } from "../carriers/simulator/phone-feeds.ts";
 import type { IntegrityWatch } from "../cluster/watch-integrity.ts";
 import { startEventLoopLag } from "../cluster/event-loop-lag.ts";
-import { BadSetting, type ServedFacade } from "../config.ts";
+import type { ServedFacade } from "../config.ts";
 import { AgentCalls } from "../http/agents/agent-calls.ts";
 import { BodyBudget } from "../http/body-budget.ts";
 import { ConnectionLimits } from "../http/connection-limits.ts";
@@ -29,11 +29,12 @@ import { clickCallbacks } from "../webhooks/click-callbacks.ts";
 import { availableMemory, bodyLimitsOf } from "./body-limits.ts";
 import { LOOPBACK_HOSTS, sessionLimitsOf, type AppBase } from "./base.ts";
 import type { AppCarriers } from "./carriers.ts";
-import { AcmeCertificate, acmeSettingsOf } from "./acme-certificate.ts";
-import { certificateFilesOf, ServerCertificate, type OwnCertificate } from "./certificate.ts";
+import type { AcmeCertificate } from "./acme-certificate.ts";
+import type { OwnCertificate } from "./certificate.ts";
 import type { AppCluster } from "./cluster.ts";
 import { listenForFacades, type CreateFacadeServer } from "./facade-ports.ts";
 import type { AppHold } from "./hold.ts";
+import type { AppCertificate } from "./open-certificate.ts";
 import type { AppPipeline } from "./pipeline.ts";
 import type { AppRecords } from "./records.ts";
 import type { AppSecrets } from "./secrets.ts";
@@ -75,10 +76,6 @@ export interface AppServer {
   /** Makes `/health` report that this node is ready. */
   setReady(): void;
   drain(skip: AbortSignal): Promise<void>;
-  /** Reads the files of the certificate again; false without TLS. */
-  reloadCertificate(): boolean;
-  /** Epoch milliseconds; null without TLS. */
-  certificateExpiresAt(): number | null;
   close(): Promise<void>;
   stopMonitoring(): void;
 }
@@ -106,15 +103,15 @@ class ServerState {
 }
 
 /** Creates the HTTP server and listens on the configured port. */
-export async function listen(deps: ListenDeps): Promise<AppServer> {
+export async function listen(deps: ListenDeps & { certificate: AppCertificate }): Promise<AppServer> {
+  const { certificate } = deps;
   const { config, urls } = deps.base;
-  const acme = await openAcme(deps);
-  const certificate = acme ?? openCertificate(deps.base);
   const { server, createFacadeServer, state, links, monitoring } = createAppServer(deps, certificate);
   const listening = await server.listen({ host: config.host, port: config.port });
   const url = certificate ? listening.replace(/^http:/, "https:") : listening;
   urls.setAddress(url);
   const moved = await listenForFacades(deps.base, createFacadeServer, certificate !== null);
+  const acme = certificate?.source === "acme" ? certificate : null;
   const closeRedirects = await listenForRedirects(deps.base, acme);
   acme?.start();
   return {
@@ -123,11 +120,6 @@ export async function listen(deps: ListenDeps): Promise<AppServer> {
     links,
     setReady: () => state.setReady(),
     drain: (skip) => drain(deps.base, state, skip),
-    reloadCertificate: () => {
-      certificate?.reload();
-      return certificate !== null;
-    },
-    certificateExpiresAt: () => certificate?.expiresAt ?? null,
     async close() {
       state.draining.abort();
       state.stopping.abort();
@@ -140,32 +132,6 @@ export async function listen(deps: ListenDeps): Promise<AppServer> {
     },
     stopMonitoring: monitoring.stop,
   };
-}
-
-/** The certificate that the server obtains itself; null unless the settings ask for it. */
-async function openAcme({ base, storage, secrets }: ListenDeps): Promise<AcmeCertificate | null> {
-  const { config, clock, log } = base;
-  const settings = acmeSettingsOf(config);
-  if (!settings) return null;
-  requireSecureBaseUrl(config, "HELIOGRAPH_ACME_DOMAINS");
-  const acme = new AcmeCertificate(settings, { store: storage.store, key: secrets.acmeKey, clock, log });
-  await acme.load();
-  return acme;
-}
-
-function openCertificate({ config, clock, log }: AppBase): ServerCertificate | null {
-  const files = certificateFilesOf(config);
-  if (!files && config.redirectPort !== null)
-    throw new BadSetting(
-      "HELIOGRAPH_REDIRECT_PORT needs HELIOGRAPH_TLS_CERT_FILE or HELIOGRAPH_ACME_DOMAINS: without TLS there is no https to redirect to",
-    );
-  if (files) requireSecureBaseUrl(config, "HELIOGRAPH_TLS_CERT_FILE");
-  return files && new ServerCertificate(files, { clock, log });
-}
-
-function requireSecureBaseUrl({ baseUrl }: AppBase["config"], reason: string): void {
-  if (baseUrl?.startsWith("http:"))
-    throw new BadSetting(`HELIOGRAPH_BASE_URL must begin with https: because ${reason} is set`);
 }
 
 /** Listens on the plain port, if there is one; the returned function closes it. */

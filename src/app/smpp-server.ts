@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { createSmppDelivery } from "../facades/smpp/deliver.ts";
 import { completeOrGiveUp, type WaitingTextDeps } from "../facades/smpp/give-up.ts";
 import { LiveBinds } from "../facades/smpp/live-binds.ts";
-import { SmppFacade } from "../facades/smpp/server.ts";
-import { BadSetting } from "../config.ts";
+import { SmppFacade, type SmppListenOptions } from "../facades/smpp/server.ts";
+import { BadSetting, type Config } from "../config.ts";
+import type { CertificatePair } from "../http/listener/client-listener.ts";
 import type { FacadeDelivery } from "../webhooks/facade-delivery.ts";
 import type { AppBase } from "./base.ts";
-import { ServerCertificate, certificateFilesOf } from "./certificate.ts";
+import { certificateFilesOf, ServerCertificate } from "./certificate.ts";
 import type { AppCluster } from "./cluster.ts";
+import type { AppCertificate } from "./open-certificate.ts";
 import type { AppPipeline } from "./pipeline.ts";
 import type { AppRecords } from "./records.ts";
 import type { AppSecrets } from "./secrets.ts";
@@ -35,13 +37,18 @@ interface OpenSmppServerDeps {
   webhooks: AppWebhooks;
   pipeline: AppPipeline;
   secrets: AppSecrets;
+  /** That of HTTPS. */
+  certificate: AppCertificate;
 }
 
 export interface AppSmppServer {
   ports: { plain: number | null; tls: number | null };
   tick(): Promise<void>;
   settle(): Promise<void>;
-  reloadCertificate(): void;
+  /** Epoch milliseconds; null without a certificate of its own. */
+  certificateExpiresAt(): number | null;
+  /** Reads its own certificate again; false if it has none. */
+  reloadCertificate(): boolean;
   stop(): Promise<void>;
 }
 
@@ -52,7 +59,12 @@ export async function openSmppServer(deps: OpenSmppServerDeps): Promise<AppSmppS
   const { dispatcher, smpp } = webhooks;
   const { smppPort: port, smppTlsPort: tlsPort } = config;
   if (!config.roles.includes("smpp") || !dispatcher || (port === null && tlsPort === null)) return null;
-  const certificate = tlsPort === null ? null : openCertificate(base);
+  const own = tlsPort === null ? null : openOwnCertificate(base);
+  const certificate = own ?? deps.certificate;
+  if (tlsPort !== null && !certificate)
+    throw new BadSetting(
+      "HELIOGRAPH_SMPP_TLS_PORT needs a certificate: set HELIOGRAPH_SMPP_TLS_CERT_FILE and HELIOGRAPH_SMPP_TLS_KEY_FILE, or give the server one (HELIOGRAPH_TLS_CERT_FILE or HELIOGRAPH_ACME_DOMAINS)",
+    );
   const waiting: WaitingTextDeps = {
     store: storage.store,
     prepareDeps: pipeline.prepareDeps,
@@ -77,41 +89,44 @@ export async function openSmppServer(deps: OpenSmppServerDeps): Promise<AppSmppS
       claimHeld: (accountId, endpointId) => dispatcher.claimHeld(accountId, endpointId),
       claimAllHeld: (endpoints) => dispatcher.claimAllHeld(endpoints),
     },
-    { host: config.smppHost ?? config.host, port, tlsPort, tls: certificate && tlsOptions(base, certificate) },
+    {
+      host: config.smppHost ?? config.host,
+      port,
+      tlsPort,
+      tls: certificate && tlsOptions(config, certificate.current),
+    },
   );
   certificate?.onChange((pair) => server.setTls(pair));
   return {
     ports: server.ports,
     tick: () => server.tick(),
     settle: () => server.settle(),
-    reloadCertificate: () => certificate?.reload(),
+    certificateExpiresAt: () => own?.expiresAt ?? null,
+    reloadCertificate: () => {
+      own?.reload();
+      return own !== null;
+    },
     async stop() {
       await server.stop();
-      await certificate?.stop();
+      await own?.stop();
     },
   };
 }
 
-/** The SMPP certificate, or that of the HTTP server. */
-function openCertificate({ config, clock, log }: AppBase): ServerCertificate {
-  const { smppTlsCertFile, smppTlsKeyFile, tlsCertFile, tlsKeyFile } = config;
-  const own = smppTlsCertFile !== null || smppTlsKeyFile !== null;
-  const files = own
-    ? certificateFilesOf({ tlsCertFile: smppTlsCertFile, tlsKeyFile: smppTlsKeyFile }, "SMPP_TLS")
-    : certificateFilesOf({ tlsCertFile, tlsKeyFile });
-  if (!files)
-    throw new BadSetting(
-      "HELIOGRAPH_SMPP_TLS_PORT needs a certificate: set HELIOGRAPH_SMPP_TLS_CERT_FILE and HELIOGRAPH_SMPP_TLS_KEY_FILE",
-    );
-  return new ServerCertificate(files, { clock, log });
+/** The certificate of the SMPP server alone; null if the settings name none. */
+function openOwnCertificate({ config, clock, log }: AppBase): ServerCertificate | null {
+  const { smppTlsCertFile: tlsCertFile, smppTlsKeyFile: tlsKeyFile } = config;
+  const files = certificateFilesOf({ tlsCertFile, tlsKeyFile }, "SMPP_TLS");
+  return files && new ServerCertificate(files, { clock, log });
 }
 
-/** Clients must have a certificate of the named authority, where there is one. */
-function tlsOptions({ config }: AppBase, { current: { cert, key } }: ServerCertificate) {
+/** Asks clients for a certificate of the named authority, where there is one. */
+function tlsOptions(config: Config, { cert, key }: CertificatePair): NonNullable<SmppListenOptions["tls"]> {
   const { smppTlsClientCaFile: file } = config;
   if (file === null) return { cert, key };
+  const rejectUnauthorized = config.smppTlsClientCerts === "required";
   try {
-    return { cert, key, ca: readFileSync(file, "utf8"), requestCert: true, rejectUnauthorized: true };
+    return { cert, key, ca: readFileSync(file, "utf8"), requestCert: true, rejectUnauthorized };
   } catch (error) {
     throw new BadSetting(`HELIOGRAPH_SMPP_TLS_CLIENT_CA_FILE: ${file} cannot be read`, { cause: error });
   }

@@ -11,6 +11,7 @@ import { readAppHold } from "./hold.ts";
 import { createIntegrityWatch } from "./integrity.ts";
 import { createEgress } from "./egress.ts";
 import { startAppJobs } from "./jobs.ts";
+import { openCertificate } from "./open-certificate.ts";
 import { createPipeline } from "./pipeline.ts";
 import { loadRecords } from "./records.ts";
 import { loadSecrets } from "./secrets.ts";
@@ -31,10 +32,16 @@ export interface App {
   smppPorts: { plain: number | null; tls: number | null };
   /** Ports of the facades that have one of their own. */
   facadePorts: AppServer["facadePorts"];
-  /** Reads the TLS certificates again; false if HTTP has none. */
+  /** Reads the TLS certificates again; false if there is none. */
   reloadCertificate(): boolean;
   /** Finishes work in progress and closes everything. */
   stop(): Promise<void>;
+}
+
+/** The first of some times; null if there is none. */
+function earliest(...times: (number | null | undefined)[]): number | null {
+  const least = Math.min(...times.map((time) => time ?? Infinity));
+  return least === Infinity ? null : least;
 }
 
 const NO_PORTS = { plain: null, tls: null };
@@ -57,9 +64,8 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
   const backups = createBackupSchedule(base);
   const watchDisk = await startDiskWatch(base, held); // no send is accepted onto a full disk
   const integrity = await createIntegrityWatch(base, storage); // damage that was found before is known
-  const smpp = await openSmppServer({ base, storage, secrets, cluster, records, webhooks, pipeline }); // clients may bind from here on
-  // The jobs start before the server, which has the certificate.
-  let certificateExpiresAt = (): number | null => null;
+  const certificate = await openCertificate({ base, storage, secrets }); // of HTTPS, and of SMPP with TLS
+  const smpp = await openSmppServer({ base, storage, secrets, cluster, records, webhooks, pipeline, certificate }); // clients may bind from here on
   const jobs = startAppJobs({
     base,
     storage,
@@ -75,7 +81,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     integrity,
     held,
     watchDisk,
-    certificateExpiresAt: () => certificateExpiresAt(),
+    certificateExpiresAt: () => earliest(certificate?.expiresAt, smpp?.certificateExpiresAt()),
   });
   const server = await listen({
     base,
@@ -89,9 +95,8 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     pipeline,
     held,
     integrity,
+    certificate,
   });
-
-  ({ certificateExpiresAt } = server);
 
   // After `listen`: if the port were taken, secrets created before it would be lost unseen.
   const first = await firstStart({ store: storage.store, keyring: records.keyring, clock: base.clock }, config);
@@ -107,8 +112,9 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     smppPorts: smpp?.ports ?? NO_PORTS,
     facadePorts: server.facadePorts,
     reloadCertificate: () => {
-      smpp?.reloadCertificate();
-      return server.reloadCertificate();
+      certificate?.reload();
+      const hasOwn = smpp?.reloadCertificate() ?? false;
+      return hasOwn || certificate !== null;
     },
     stop: () =>
       stopInOrder({

@@ -130,6 +130,10 @@ export const smppAccessFields = {
     [...SMPP_FEATURES],
   ),
   requireTls: Type.Default(Type.Boolean({ description: "Refuse binds without TLS." }), false),
+  requireClientCertificate: Type.Default(
+    Type.Boolean({ description: "Refuse binds without a client certificate of the server's authority." }),
+    false,
+  ),
 } as const;
 
 const smppAccess = Type.Object(smppAccessFields, { title: "SmppAccess" });

@@ -8,6 +8,8 @@ export type OnFrame = (octets: Buffer, start: number, end: number) => void;
  * inside a chunk are passed on without a copy.
  */
 export class Framer {
+  /** Octets of the longest valid PDU. */
+  lengthMax = PDU_LENGTH_MAX;
   readonly #onFrame: OnFrame;
   /** Length field of the next PDU, while incomplete. */
   readonly #lengthOctets = Buffer.alloc(4);
@@ -29,7 +31,7 @@ export class Framer {
         continue;
       }
       const length = chunk.readUInt32BE(at);
-      if (!isValidLength(length)) return "unframeable";
+      if (!this.#isValid(length)) return "unframeable";
       if (at + length > chunk.length) {
         this.#partial = Buffer.allocUnsafe(length);
         continue;
@@ -53,11 +55,13 @@ export class Framer {
       return at + copied;
     }
     const length = target.readUInt32BE(0);
-    if (!isValidLength(length)) return -1;
+    if (!this.#isValid(length)) return -1;
     this.#partial = Buffer.allocUnsafe(length);
     target.copy(this.#partial);
     return at + copied;
   }
-}
 
-const isValidLength = (length: number): boolean => length >= HEADER_LENGTH && length <= PDU_LENGTH_MAX;
+  #isValid(length: number): boolean {
+    return length >= HEADER_LENGTH && length <= this.lengthMax;
+  }
+}

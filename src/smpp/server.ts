@@ -1,12 +1,14 @@
 import { once } from "node:events";
 import { createServer as createPlain, type AddressInfo, type Server, type Socket } from "node:net";
-import { createServer as createSecure, type Server as SecureServer, type TlsOptions } from "node:tls";
+import { createServer as createSecure, TLSSocket, type Server as SecureServer, type TlsOptions } from "node:tls";
 import type { Bind, BindResp } from "./pdu.ts";
 import { responseTo } from "./respond.ts";
 import { Session, type Answer, type Incoming, type OnRequest, type SessionOptions } from "./session.ts";
+import { PDU_LENGTH_MAX } from "./lengths.ts";
 import { realClock } from "./session-clock.ts";
 import { STATUS } from "./status.ts";
 import { tlv } from "./tlv.ts";
+import { UNBOUND_LENGTH_MAX, UNBOUND_PDUS_MAX, UnboundConnections } from "./unbound.ts";
 
 const BIND_WITHIN_MS = 10_000;
 /** Time for connections that are ending or never bound to close by themselves. */
@@ -28,6 +30,8 @@ export type BindDecision =
 interface Peer {
   readonly address: string;
   readonly port: number;
+  /** It has proved a certificate of the authorities in `tls.ca`. */
+  readonly hasCertificate: boolean;
 }
 
 export interface ServerOptions extends Omit<SessionOptions, "onRequest"> {
@@ -44,6 +48,8 @@ export interface ServerOptions extends Omit<SessionOptions, "onRequest"> {
   bindWithinMs?: number;
   /** Connections beyond this number are closed at once. */
   connectionsMax?: number;
+  /** The same for connections of one address that are not bound. Default: 500. */
+  unboundMax?: number;
   /** Called for a connection that could not be accepted, for example without file descriptors. */
   onError?: (error: Error) => void;
 }
@@ -64,17 +70,28 @@ export async function listen(options: ServerOptions): Promise<SmppServer> {
   const bound = new Set<Session>();
   const openSessions = new Set<Session>();
   const connections = new Set<Socket>();
+  const unbound = new UnboundConnections(options.unboundMax);
   const accept = (socket: Socket): void => {
+    // Without rejectUnauthorized, Node leaves the decision to us: no certificate is fine, a wrong one is not.
+    if (certificateState(socket, options) === "invalid") return void socket.destroy();
     socket.setNoDelay(true).setKeepAlive(true);
-    const session = openSession(socket, options, bound);
+    const session = openSession(socket, options, bound, unbound);
     openSessions.add(session);
     void session.closed.then(() => openSessions.delete(session) && bound.delete(session));
   };
   const server: Server = tls ? createSecure({ ...tls, handshakeTimeout: bindWithinMs }, accept) : createPlain(accept);
   // With TLS this is the TCP connection underneath, whose handshake may never finish.
   server.on("connection", (socket: Socket) => {
+    const peer = peerOf(socket);
+    if (!unbound.admit(peer)) {
+      socket.destroy();
+      return;
+    }
     connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
+    socket.once("close", () => {
+      connections.delete(socket);
+      unbound.release(peer);
+    });
   });
   if (options.connectionsMax !== undefined) server.maxConnections = options.connectionsMax;
   server.listen(options.port, options.host);
@@ -100,6 +117,15 @@ export async function listen(options: ServerOptions): Promise<SmppServer> {
   };
 }
 
+const peerOf = ({ remoteAddress = "", remotePort = 0 }: Socket) => ({ address: remoteAddress, port: remotePort });
+
+/** The client's certificate, if the server asks for one. */
+function certificateState(socket: Socket, { tls }: Pick<ServerOptions, "tls">): "none" | "valid" | "invalid" {
+  if (!tls?.requestCert || !(socket instanceof TLSSocket)) return "none";
+  if (socket.authorized) return "valid";
+  return socket.getPeerX509Certificate() ? "invalid" : "none";
+}
+
 const isBind = (pdu: Incoming): pdu is Bind =>
   pdu.command === "bind_transceiver" || pdu.command === "bind_transmitter" || pdu.command === "bind_receiver";
 
@@ -113,9 +139,15 @@ const TRANSMITTER_COMMANDS = new Set<Incoming["command"]>([
 ]);
 
 /** A session that accepts only a bind at first. */
-function openSession(socket: Socket, options: ServerOptions, bound: Set<Session>): Session {
+function openSession(
+  socket: Socket,
+  options: ServerOptions,
+  bound: Set<Session>,
+  unbound: UnboundConnections,
+): Session {
   const { onBind, bindWithinMs = BIND_WITHIN_MS, systemId = "", clock = realClock } = options;
-  const peer: Peer = { address: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 };
+  const peer: Peer = { ...peerOf(socket), hasCertificate: certificateState(socket, options) === "valid" };
+  let pdusBeforeBind = 0;
   let isBinding = false;
   let binding: { as: Bind["command"]; onRequest: OnRequest } | null = null;
   let onBoundDue: (() => void) | null = null;
@@ -128,6 +160,8 @@ function openSession(socket: Socket, options: ServerOptions, bound: Set<Session>
       if (decision.kind === "refused") return responseTo(bind, { status: decision.status });
       stopWaiting();
       binding = { as: bind.command, onRequest: decision.onRequest };
+      session.lengthMax = PDU_LENGTH_MAX;
+      unbound.release(peer);
       if (session.isOpen) bound.add(session);
       onBoundDue = () => (session.isOpen ? decision.onBound?.(session) : decision.onAborted?.());
       return responseTo(bind, { systemId, tlvs: [tlv("sc_interface_version", SMPP_3_4)] });
@@ -155,7 +189,17 @@ function openSession(socket: Socket, options: ServerOptions, bound: Set<Session>
     return responseTo(pdu, { status: STATUS.ESME_RINVBNDSTS });
   }
 
-  const session = new Session(socket, { ...options, onRequest });
+  const session = new Session(socket, {
+    ...options,
+    onRequest,
+    onPdu(direction, seen, of) {
+      options.onPdu?.(direction, seen, of);
+      if (binding || direction === "out") return;
+      pdusBeforeBind += 1;
+      if (pdusBeforeBind > UNBOUND_PDUS_MAX) of.destroy();
+    },
+  });
+  session.lengthMax = UNBOUND_LENGTH_MAX;
   const stopWaiting = clock.after(bindWithinMs, () => session.destroy());
   void session.closed.then(stopWaiting);
   return session;

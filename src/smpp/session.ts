@@ -140,6 +140,11 @@ export class Session {
     this.#requests.pump();
   }
 
+  /** Octets of the longest PDU that is read. Applies from the next one on. */
+  set lengthMax(octets: number) {
+    this.#framer.lengthMax = octets;
+  }
+
   /** Sends a request when the window has a slot. Rejects only if the PDU cannot be encoded. */
   request<Asked extends Request>(pdu: Asked, maySend?: MaySend): Promise<Outcome<ResponseOf<Asked["command"]>>> {
     return new Promise((resolve) => this.sendRequest(pdu, resolve, maySend));
@@ -205,6 +210,7 @@ export class Session {
     if (this.#isClosed) return;
     const decoded = decode(octets, start, end);
     this.#options.onPdu?.("in", decoded, this);
+    if (this.#isClosed) return;
     if (decoded.kind === "malformed") return this.#onMalformed(decoded);
     const { pdu, sequence } = decoded;
     if ("status" in pdu) this.#onResponse(pdu, sequence);

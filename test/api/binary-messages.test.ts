@@ -14,6 +14,10 @@ import { startTestServer, type MessageBody, type TestServer } from "../support/t
 const PORTS = "06050415821583";
 const BINARY_NUMBER = "1555019";
 
+const DLT = [
+  { tag: "0x1400", type: "octets", source: "template.dltEntityId" },
+  { tag: "0x1401", type: "octets", source: "template.dltContentId" },
+];
 let phones = 15_550_190_000;
 const nextPhone = (): string => String((phones += 1));
 
@@ -34,9 +38,14 @@ describe.each(ENGINES)("a binary message on %s", (engine) => {
       clock: systemClock,
       behavior: { delayMs: 5 },
       // The octets lie in a read buffer that is reused.
-      onTaken: (submit) => taken.push({ ...submit, shortMessage: Buffer.from(submit.shortMessage) }),
+      onTaken: (submit) =>
+        taken.push({
+          ...submit,
+          shortMessage: Buffer.from(submit.shortMessage),
+          tlvs: submit.tlvs.map(({ tag, value }) => ({ tag, value: Buffer.from(value) })),
+        }),
     });
-    const smpp = { host: "127.0.0.1", port: smsc.port, systemId: "esme", password: "secret", window: 50 };
+    const smpp = { host: "127.0.0.1", port: smsc.port, systemId: "esme", password: "secret", window: 50, tlvs: DLT };
     await server.request("POST", "/api/carriers", { name: "line", adapter: "smpp", smpp });
     await server.request("POST", "/api/routes", { name: "by smpp", channel: "sms", carrier: "line", priority: 1 });
     kannel = await createLogin(server, "kannel");
@@ -202,6 +211,23 @@ describe.each(ENGINES)("a binary message on %s", (engine) => {
     expect(first?.shortMessage.toString("hex")).toBe(`${PORTS}0102`);
     expect((await submitsTo(inParts, 1))[0]?.shortMessage.toString("hex")).toBe(`${PORTS}aaaabbbb`);
     expect(await submit(whole, "7f0504158215")).toMatchObject({ status: STATUS.ESME_RINVESMCLASS });
+  });
+
+  test("DLT ids and vendor TLVs of a client that binds reach the carrier", async () => {
+    const client = await clients.connect(await clients.create());
+    const to = nextPhone();
+    const given: [number, string][] = [
+      [0x1400, "1101456780000012345"],
+      [0x1401, "1107161234567890123"],
+      [0x1501, "tariff-7"],
+    ];
+    const tlvs = given.map(([tag, value]) => ({ tag, value: Buffer.from(value) }));
+    expect(await client.submit({ source: senderOf("HELIOG"), destination: phone(to), tlvs })).toMatchObject({
+      status: STATUS.ESME_ROK,
+    });
+    const [submit] = await submitsTo(to, 1);
+    const passed = submit?.tlvs.map(({ tag, value }) => [tag, value.toString("latin1")]);
+    expect(passed).toEqual(expect.arrayContaining(given));
   });
 
   test("a carrier by HTTP refuses what it cannot send as it is meant, with the reason, and the next route takes it", async () => {

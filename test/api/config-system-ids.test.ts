@@ -56,6 +56,7 @@ const FULL = {
   longMessages: "sar",
   features: ["query"],
   requireTls: false,
+  requireClientCertificate: false,
 };
 
 describe.each(ENGINES)("system ids in the configuration file on %s", (engine) => {

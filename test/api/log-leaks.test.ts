@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { describe, expect, inject, test } from "vitest";
-import { startApp } from "../../src/app/start.ts";
+import { startApp, type App } from "../../src/app/start.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { newKeySecret } from "../../src/model/api-key.ts";
+import { bind } from "../../src/smpp/client.ts";
+import { submitSm } from "../../src/smpp/pdu.ts";
 import { SERVER } from "../support/entries.ts";
 import { migratedDatabase } from "../support/databases.ts";
 import { ENGINES, type EngineName } from "../support/engines.ts";
@@ -35,6 +37,7 @@ const CANARIES = {
   typedCode: "canary-typed-code",
   session: `canary-session-${"x".repeat(28)}`,
   csrf: "canary-csrf-token",
+  bindPassword: "canary-b",
 };
 
 const SEND = {
@@ -58,6 +61,7 @@ describe.each(ENGINES)("the log on %s", (engine) => {
     const lines: string[] = [];
     const config = readConfig({
       HELIOGRAPH_PORT: "0",
+      HELIOGRAPH_SMPP_PORT: "0",
       HELIOGRAPH_DATA_DIR: dataDir,
       HELIOGRAPH_LOG_LEVEL: "debug",
       HELIOGRAPH_BODY_MAX_MB: "1",
@@ -77,6 +81,8 @@ describe.each(ENGINES)("the log on %s", (engine) => {
     await ordinaryLife(ask, secrets);
     await refusals(ask);
     const session = await peopleComeAndGo(app.url);
+    const systemPassword = await smppClientBinds(app, secrets.liveKey);
+    expect(logged("smpp bind refused") && logged("smpp bound")).toBe(true);
 
     // The change stands, and the log has what the store could not take.
     await behind.execute("alter table audit rename to audit_away");
@@ -110,7 +116,7 @@ describe.each(ENGINES)("the log on %s", (engine) => {
     const log = lines.join("");
     expect(lines.length).toBeGreaterThanOrEqual(3);
     const [, token = ""] = session.cookie.split("=");
-    for (const canary of [...Object.values(CANARIES), ...Object.values(secrets), token, session.csrfToken])
+    for (const canary of [...Object.values(CANARIES), ...Object.values(secrets), token, session.csrfToken, systemPassword])
       expect(log).not.toContain(canary);
     expect(log.toLowerCase()).not.toContain("canary");
     expect(log).not.toMatch(/hg_(live|test)_/);
@@ -192,6 +198,26 @@ async function peopleComeAndGo(url: string): Promise<{ cookie: string; csrfToken
   expect((await person.request("POST", "/api/session/totp", { password })).status).toBe(200);
   expect((await person.request("PUT", "/api/session/totp", { code: typedCode })).status).toBe(400);
   return { cookie: person.cookie, csrfToken: person.session.csrfToken };
+}
+
+/** Binds with a wrong password and with the right one, which it returns, and submits a text. */
+async function smppClientBinds({ url, smppPorts }: App, apikey: string): Promise<string> {
+  const answer = await fetch(`${url}/api/credentials`, {
+    method: "POST",
+    headers: { apikey, "content-type": "application/json" },
+    body: JSON.stringify({ kind: "smpp", name: CANARIES.keyName }),
+  });
+  const { username: systemId, password } = (await answer.json()) as { username: string; password: string };
+  const login = { host: "127.0.0.1", port: smppPorts.plain ?? 0, systemId, onRequest: () => null };
+  expect((await bind({ ...login, password: CANARIES.bindPassword })).kind).toBe("refused");
+  const result = await bind({ ...login, password });
+  if (result.kind !== "bound") throw new Error(`not bound: ${JSON.stringify(result)}`);
+  const source = { ton: 5, npi: 0, address: CANARIES.sender.slice(0, 11) };
+  const destination = { ton: 1, npi: 1, address: CANARIES.number };
+  const submit = submitSm({ source, destination, shortMessage: Buffer.from(CANARIES.text) });
+  expect(await result.session.request(submit)).toMatchObject({ kind: "answer", pdu: { status: 0 } });
+  await result.session.unbind();
+  return password;
 }
 
 async function refusals(ask: Ask): Promise<void> {

@@ -6,12 +6,16 @@ import { join } from "node:path";
 import { connect as connectTls, type PeerCertificate, type TLSSocket } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { bind, type BindResult } from "../../src/smpp/client.ts";
+import { submitSm } from "../../src/smpp/pdu.ts";
+import type { Session } from "../../src/smpp/session.ts";
 import { issueCertificates, type Certificates } from "../support/certificates.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { Http2Client, requestOverHttp1, type SecureAnswer } from "../support/secure-client.ts";
 import { startTestServer, type TestServer } from "../support/test-server.ts";
 
+const TO = { ton: 1, npi: 1, address: "15550100100" };
 const SMS = { sender: "HELIOG", to: "15550100100", text: "Hello", type: "TRANS" };
 
 const tlsEnv = async (pair: Certificates): Promise<Record<string, string>> => {
@@ -52,7 +56,7 @@ describe.each([
   let client: Http2Client;
   beforeAll(async () => {
     env = await tlsEnv(pair);
-    server = await startTestServer("sqlite", { env, connectionThread });
+    server = await startTestServer("sqlite", { env: { ...env, HELIOGRAPH_SMPP_TLS_PORT: "0" }, connectionThread });
     client = new Http2Client(server.url, pair.ca);
   });
   afterAll(async () => {
@@ -195,6 +199,33 @@ describe.each([
     agent.destroy();
   });
 
+  test("the SMPP port uses the certificate of HTTPS, and a new one for new connections, and keeps open binds", async () => {
+    const made = await client.request({
+      method: "POST",
+      path: "/api/credentials",
+      headers: { apikey: server.key, "content-type": "application/json" },
+      body: JSON.stringify({ kind: "smpp", name: "Reseller" }),
+    });
+    const { username, password } = JSON.parse(made.text) as { username: string; password: string };
+    const login = { host: "127.0.0.1", port: server.app.smppPorts.tls ?? 0, systemId: username, password };
+    const bindWith = (ca: string): Promise<BindResult> => bind({ ...login, tls: { ca }, onRequest: () => null });
+    const sessions: Session[] = [];
+    for (const next of [issueCertificates(), issueCertificates()]) {
+      expect((await bindWith(next.ca)).kind).toBe("unreachable");
+      writePair(env, next);
+      expect(server.app.reloadCertificate()).toBe(true);
+      const result = await bindWith(next.ca);
+      if (result.kind === "bound") sessions.push(result.session);
+    }
+    expect(sessions).toHaveLength(2);
+    for (const session of sessions) {
+      expect((await session.request(submitSm({ destination: TO, shortMessage: Buffer.from("Hello") }))).kind).toBe(
+        "answer",
+      );
+      session.destroy();
+    }
+  });
+
   test("stops with an idle session of HTTP/2 and one that streams", async () => {
     const stopped = await startTestServer("sqlite", { env: await tlsEnv(pair), connectionThread });
     const idle = new Http2Client(stopped.url, pair.ca);
@@ -249,11 +280,14 @@ describe("a server with a certificate", () => {
     await server.close();
   });
 
-  test("does not start with half of a pair, a missing file, or another's key, and names the file", async () => {
+  test("does not start with half of a pair, a missing file, another's key, or TLS for SMPP alone without files, and names the setting", async () => {
     const env = await tlsEnv(pair);
     const start = (changed: Record<string, string>): Promise<TestServer> =>
       startTestServer("sqlite", { env: { ...env, ...changed } });
     await expect(start({ HELIOGRAPH_TLS_KEY_FILE: "" })).rejects.toThrow("belong together");
+    await expect(startTestServer("sqlite", { env: { HELIOGRAPH_SMPP_TLS_PORT: "0" } })).rejects.toThrow(
+      "HELIOGRAPH_SMPP_TLS_PORT needs a certificate",
+    );
     await expect(start({ HELIOGRAPH_TLS_CERT_FILE: "/nowhere.pem" })).rejects.toThrow(
       "HELIOGRAPH_TLS_CERT_FILE: /nowhere.pem cannot be read",
     );

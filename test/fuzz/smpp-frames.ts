@@ -71,6 +71,17 @@ export function createStream(random: Random, framesMax: number): Stream {
   return { octets: Buffer.concat(frames), frames: frames.length };
 }
 
+/** The same without the frames that end a session: wrong lengths and unbind. So one connection reads all of them. */
+export function createEndlessStream(random: Random, frames: number): Stream {
+  const octets = Array.from({ length: frames }, () => {
+    const frame = createFrame(random);
+    frame.writeUInt32BE(frame.length);
+    if (frame.readUInt32BE(4) === COMMAND_IDS.unbind) frame.writeUInt32BE(COMMAND_IDS.enquire_link, 4);
+    return frame;
+  });
+  return { octets: Buffer.concat(octets), frames };
+}
+
 function createFrame(random: Random): Buffer {
   const kind = random.next();
   if (kind < 0.2) return randomFrame(random);

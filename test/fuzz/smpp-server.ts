@@ -1,117 +1,75 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { readFileSync } from "node:fs";
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
 import { bind } from "../../src/smpp/client.ts";
-import { encode } from "../../src/smpp/encode.ts";
-import { NO_ADDRESS, submitSm } from "../../src/smpp/pdu.ts";
-import { NO_TLVS } from "../../src/smpp/tlv.ts";
+import { submitSm } from "../../src/smpp/pdu.ts";
 import { freePort } from "../support/free-port.ts";
 import { startServer, type ServerProcess } from "../support/server-process.ts";
 import { Random } from "./random.ts";
-import { createStream, cut } from "./smpp-frames.ts";
+import { playPeer, type Login } from "./smpp-connections.ts";
 
 export interface ServerFuzzPlan {
   seed: number;
   /** Minimum number of frames that are sent. */
   frames: number;
+  /** Connections at the same time. */
+  connections: number;
+  /** The run ends after this time, however many frames it has sent. */
+  withinMs?: number;
   onProgress?(report: ServerFuzzReport): void;
 }
 
 export interface ServerFuzzReport {
   connections: number;
+  /** Frames that the server has read. */
   frames: number;
-  /** Resident memory of the server after a warm-up, and at the end. */
-  memoryMB: { before: number; after: number };
+  /** Resident memory of the server after a warm-up, at most during the run, and at the end. */
+  memoryMB: { before: number; most: number; after: number };
   violations: string[];
 }
 
-interface Login {
-  port: number;
-  systemId: string;
-  password: string;
-}
-
-const CONNECTIONS_AT_ONCE = 20;
-const FRAMES_PER_CONNECTION_MAX = 400;
 const WARM_UP_SHARE = 0.2;
-const ANSWER_WITHIN_MS = 60_000;
-/** Guesses in the frames lock this address, so that the bound connections use another. Linux has the whole 127.0.0.0/8. */
-const UNBOUND_ADDRESS = process.platform === "linux" ? "127.0.0.2" : "127.0.0.1";
+const LOOK_EVERY_MS = 500;
 const MB = 1_048_576;
 
 /** Sends hostile frames to a listening server over sockets, before and after a bind. Afterwards it must still accept a message. */
-export async function fuzzSmppServer({ seed, frames, onProgress }: ServerFuzzPlan): Promise<ServerFuzzReport> {
+export async function fuzzSmppServer(plan: ServerFuzzPlan): Promise<ServerFuzzReport> {
+  const { seed, frames, connections, withinMs = Infinity, onProgress } = plan;
   const port = await freePort();
   const server = await startServer({ env: { HELIOGRAPH_SMPP_PORT: String(port), HELIOGRAPH_LOG_LEVEL: "silent" } });
-  const report: ServerFuzzReport = { connections: 0, frames: 0, memoryMB: { before: 0, after: 0 }, violations: [] };
+  const memoryMB = { before: 0, most: 0, after: 0 };
+  const report: ServerFuzzReport = { connections: 0, frames: 0, memoryMB, violations: [] };
+  const look = (): void => {
+    const now = residentMB(server);
+    if (memoryMB.before === 0 && report.frames > frames * WARM_UP_SHARE) memoryMB.before = now;
+    memoryMB.most = Math.max(memoryMB.most, now);
+    onProgress?.(report);
+  };
+  const looks = setInterval(look, LOOK_EVERY_MS);
   try {
     const login = { port, ...(await createLogin(server)) };
+    const until = performance.now() + withinMs;
     let isOver = false;
     void server.exited.then(() => (isOver = true));
     const work = async (): Promise<void> => {
-      while (report.frames < frames && !isOver) {
+      while (report.frames < frames && !isOver && performance.now() < until) {
         const index = report.connections;
         report.connections += 1;
-        report.frames += await play(Random.of(seed, index), login, index % 2 === 0);
-        if (report.memoryMB.before === 0 && report.frames > frames * WARM_UP_SHARE)
-          report.memoryMB.before = residentMB(server);
-        onProgress?.(report);
+        // Added after the wait: "+= await" would lose what others have added meanwhile.
+        const read = await playPeer(Random.of(seed, index), login);
+        report.frames += read;
       }
     };
-    await Promise.all(Array.from({ length: CONNECTIONS_AT_ONCE }, work));
+    await Promise.all(Array.from({ length: connections }, work));
+    clearInterval(looks);
     if (isOver) report.violations.push(`the server ended: ${server.output().slice(-2000)}`);
     else report.violations.push(...(await checkAlive(login)));
-    report.memoryMB.after = isOver ? 0 : await settledMB(server, report.memoryMB.before);
+    memoryMB.after = isOver ? 0 : await settledMB(server, memoryMB.before);
     return report;
   } finally {
+    clearInterval(looks);
     await server.cleanup();
   }
 }
-
-/** One connection that sends a stream of frames in pieces. Returns their number. */
-async function play(random: Random, login: Login, isBound: boolean): Promise<number> {
-  const { octets, frames } = createStream(random, FRAMES_PER_CONNECTION_MAX);
-  const socket = connect({
-    port: login.port,
-    host: "127.0.0.1",
-    localAddress: isBound ? "127.0.0.1" : UNBOUND_ADDRESS,
-  });
-  // The server may close at any time, which is an answer to a hostile peer.
-  socket.on("error", () => {}).resume();
-  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  if (isBound) socket.write(bindOf(login));
-  for (const piece of cut(random, octets)) {
-    if (socket.destroyed) break;
-    if (!socket.write(piece)) await Promise.race([once(socket, "drain").catch(ignore), closed]);
-  }
-  await ended(socket, closed);
-  return frames;
-}
-
-const ignore = (): void => {};
-
-/** Waits for the server to read everything: it closes after the end of the stream. */
-async function ended(socket: Socket, closed: Promise<void>): Promise<void> {
-  socket.end();
-  const timer = setTimeout(() => socket.destroy(), ANSWER_WITHIN_MS);
-  await closed;
-  clearTimeout(timer);
-}
-
-const bindOf = ({ systemId, password }: Login): Buffer =>
-  encode(
-    {
-      command: "bind_transceiver",
-      systemId,
-      password,
-      systemType: "",
-      interfaceVersion: 0x34,
-      addressRange: NO_ADDRESS,
-      tlvs: NO_TLVS,
-    },
-    1,
-  );
 
 async function createLogin({ baseUrl, apiKey }: ServerProcess): Promise<Omit<Login, "port">> {
   const response = await fetch(`${baseUrl}/api/credentials`, {

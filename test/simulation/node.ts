@@ -164,8 +164,6 @@ export class SimulatedNode {
           setReady: () => undefined,
           drain: async () => undefined,
           close: async () => app.state.stopping.abort(),
-          reloadCertificate: () => false,
-          certificateExpiresAt: () => null,
           stopMonitoring: () => app.monitoring.stop(),
         },
         jobs,

@@ -19,8 +19,13 @@ const DOMAINS = ["sms.example", "go.sms.example"];
 const YEAR_MS = 31_536_000_000;
 
 /** The certificate that a client gets who trusts only the given CA, or the reason why it gets none. */
-async function certificateFor(server: TestServer, servername: string, ca: string): Promise<X509Certificate | string> {
-  const socket = connect({ host: "127.0.0.1", port: Number(new URL(server.url).port), servername, ca });
+async function certificateFor(
+  server: TestServer,
+  servername: string,
+  ca: string,
+  port = Number(new URL(server.url).port),
+): Promise<X509Certificate | string> {
+  const socket = connect({ host: "127.0.0.1", port, servername, ca });
   try {
     await once(socket, "secureConnect");
     return socket.getPeerX509Certificate() ?? "none";
@@ -83,11 +88,14 @@ describe.runIf(canTestWith(inPath("pebble"), "pebble"))("a server that obtains i
     return server;
   };
 
-  test("serves a trusted certificate for all its names, and still redirects browsers", async () => {
-    const server = await start({ env: envOf({ HELIOGRAPH_BASE_URL: "https://sms.example" }), connectionThread: true });
+  test("serves a trusted certificate for all its names, also to SMPP clients, and still redirects browsers", async () => {
+    const env = envOf({ HELIOGRAPH_BASE_URL: "https://sms.example", HELIOGRAPH_SMPP_TLS_PORT: "0" });
+    const server = await start({ env, connectionThread: true });
     const root = await pebble.root();
     const serial = await serialFor(server, "sms.example", root);
     expect(await serialFor(server, "go.sms.example", root)).toBe(serial);
+    const toClients = await certificateFor(server, "sms.example", root, server.app.smppPorts.tls ?? 0);
+    expect((toClients as X509Certificate).serialNumber).toBe(serial);
     expect(await certificateFor(server, "other.example", root)).toBe("ERR_TLS_CERT_ALTNAME_INVALID");
     const plain = `http://127.0.0.1:${redirectPort}`;
     const page = await fetch(`${plain}/docs`, { redirect: "manual" });

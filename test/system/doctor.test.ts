@@ -74,18 +74,24 @@ describe("heliograph doctor", () => {
     ]);
   });
 
-  test("checks the server's own certificate and key", async () => {
+  test("checks the certificates and keys of the server and of its SMPP port", async () => {
     const folder = await scratch();
     const { cert, key } = issueCertificates();
     const env = {
       HELIOGRAPH_DATA_DIR: folder,
       HELIOGRAPH_TLS_CERT_FILE: join(folder, "cert.pem"),
       HELIOGRAPH_TLS_KEY_FILE: join(folder, "key.pem"),
+      HELIOGRAPH_SMPP_TLS_CERT_FILE: join(folder, "cert.pem"),
+      HELIOGRAPH_SMPP_TLS_KEY_FILE: join(folder, "no-key.pem"),
     };
     writeFileSync(env.HELIOGRAPH_TLS_CERT_FILE, cert);
     writeFileSync(env.HELIOGRAPH_TLS_KEY_FILE, key);
-    expect(of(await examine(env), "certificate")).toMatchObject([
+    const findings = await examine(env);
+    expect(of(findings, "certificate")).toMatchObject([
       { status: "warning", detail: expect.stringMatching(/valid for \d more days$/) },
+    ]);
+    expect(of(findings, "SMPP certificate")).toMatchObject([
+      { status: "problem", detail: expect.stringContaining("no-key.pem cannot be read") },
     ]);
     writeFileSync(env.HELIOGRAPH_TLS_KEY_FILE, issueCertificates().key);
     expect(of(await examine(env), "certificate")).toMatchObject([

@@ -327,6 +327,12 @@ describe("the SMPP server with TLS", () => {
     expect(answer.command_status).toBe(0);
   });
 
+  test("the alert about the certificate opens for one that only the SMPP port has", async () => {
+    const server = await start();
+    const alerts = () => server.request<{ data: { alert: string }[] }>("GET", "/api/alerts");
+    await eventually(alerts, ({ body }) => body.data.some(({ alert }) => alert === "certificate_expiry"));
+  });
+
   test("a client without a certificate of the named authority is turned away, and one with it is served", async () => {
     const server = await start({ clients: "required" });
     expect(await answerTo(server, {})).toBeNull();

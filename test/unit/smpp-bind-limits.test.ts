@@ -1,7 +1,7 @@
 import { BlockList } from "node:net";
 import { beforeEach, expect, test } from "vitest";
 import type { Credential } from "../../src/accounts/secret-index.ts";
-import { BindAuthenticator } from "../../src/facades/smpp/authenticate-bind.ts";
+import { BindAuthenticator, mayStayBound } from "../../src/facades/smpp/authenticate-bind.ts";
 import { createLog } from "../../src/lib/log.ts";
 import type { AuditEntry } from "../../src/model/audit.ts";
 import type { StoredCredential } from "../../src/model/credential.ts";
@@ -43,8 +43,9 @@ beforeEach(() => {
   });
 });
 
+const PLAIN = { secure: false, hasCertificate: false };
 const bind = (address: string, password = PASSWORD, systemId = "smppone") =>
-  authenticator.authenticate({ systemId, password }, { address, secure: false });
+  authenticator.authenticate({ systemId, password }, { address, ...PLAIN });
 const statusOf = (result: ReturnType<typeof bind>): number => ("status" in result ? result.status : 0);
 /** Guesses from many addresses, each within its own limit. */
 const guess = (systemId = "smppone"): void => {
@@ -52,7 +53,7 @@ const guess = (systemId = "smppone"): void => {
 };
 
 const bindFresh = (address: string, password = PASSWORD) =>
-  authenticator.authenticateFresh({ systemId: "smppone", password }, { address, secure: false });
+  authenticator.authenticateFresh({ systemId: "smppone", password }, { address, ...PLAIN });
 
 test("a password that another node has just stored binds", async () => {
   stored = "new";
@@ -139,4 +140,15 @@ test("the audit log has one entry for many failed binds, and one for the lockout
 test("a system id of a suspended account is refused", () => {
   credential = { ...credential, account: { ...credential.account, suspended: true } };
   expect(bind("203.0.113.9")).toEqual({ status: STATUS.ESME_RBINDFAIL, reason: "account suspended" });
+});
+
+test("a system id that requires a client certificate is refused without one, and loses its open binds without one", () => {
+  credential = { ...credential, key: { ...credential.key, settings: { requireClientCertificate: true } } };
+  const withTls = { address: "203.0.113.9", secure: true };
+  const login = { systemId: "smppone", password: PASSWORD };
+  for (const hasCertificate of [false, true]) {
+    const peer = { ...withTls, hasCertificate };
+    expect("client" in authenticator.authenticate(login, peer)).toBe(hasCertificate);
+    expect(mayStayBound(credential, peer)).toBe(hasCertificate);
+  }
 });

@@ -548,6 +548,23 @@ describe("our client with our server", () => {
     await bound(good).unbind();
   });
 
+  test("an optional client certificate is reported, may be missing, and may not be a wrong one", async () => {
+    const [{ ca, cert, key }, strangers] = [issueCertificates(), issueCertificates()];
+    const proved: boolean[] = [];
+    const { server } = await ourServer({
+      tls: { cert, key, ca, requestCert: true, rejectUnauthorized: false },
+      onBind(_, { hasCertificate }) {
+        proved.push(hasCertificate);
+        return { kind: "accepted", onRequest: () => null };
+      },
+    });
+    const login = { host, port: server.port, systemId: "ours", password: "secret", onRequest: () => null };
+    await bound(await bind({ ...login, tls: { ca } })).unbind();
+    await bound(await bind({ ...login, tls: { ca, cert, key } })).unbind();
+    expect((await bind({ ...login, tls: { ca, cert: strangers.cert, key: strangers.key } })).kind).toBe("unreachable");
+    expect(proved).toEqual([false, true]);
+  });
+
   test("a peer that is absent, hangs up, stays silent or is aborted is unreachable with a reason", async () => {
     const options = { host, systemId: "ours", password: "secret", onRequest: () => null };
     const { server } = await ourServer({ onBind: () => new Promise<BindDecision>(() => {}) });

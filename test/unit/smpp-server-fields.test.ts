@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { readMessageId, writeMessageId } from "../../src/facades/smpp/message-id.ts";
-import { readSubmit, SubmitRefused } from "../../src/facades/smpp/read-submit.ts";
+import { readSubmit, submitOfData, SubmitRefused } from "../../src/facades/smpp/read-submit.ts";
 import { receiptOf, wantsReceipt } from "../../src/facades/smpp/receipt.ts";
 import { PROBLEM_STATUSES, statusOfProblem, statusTable } from "../../src/facades/smpp/status-of-problem.ts";
 import { readSmppTime, writeReceiptDate, writeSmppTime } from "../../src/facades/smpp/time.ts";
 import { smppAccessOf } from "../../src/model/smpp-access.ts";
-import { submitSm } from "../../src/smpp/pdu.ts";
+import { submitSm, type DataSm } from "../../src/smpp/pdu.ts";
 import { describeStatus, STATUS } from "../../src/smpp/status.ts";
 import { findTlv, tlv, TLVS } from "../../src/smpp/tlv.ts";
 
@@ -114,6 +114,24 @@ describe("a submit", () => {
 
   it("the validity of the system id holds where the submit names none", () => {
     expect(read({}, { validitySeconds: 600 }).expiresAt).toBe(NOON + 600_000);
+  });
+
+  it("a data_sm is valid for its qos_time_to_live, and otherwise for the validity of the system id", () => {
+    const validityOf = (tlvs: DataSm["tlvs"]): number | null => {
+      const { serviceType, source, destination, esmClass, registeredDelivery, dataCoding } = submitSm({});
+      const payload = tlv("message_payload", Buffer.from("Hi"));
+      const fields = { serviceType, destination, esmClass, registeredDelivery, dataCoding };
+      const pdu: DataSm = {
+        command: "data_sm",
+        ...fields,
+        source: { ...source, address: "SHOP" },
+        tlvs: [payload, ...tlvs],
+      };
+      return readSubmit(submitOfData(pdu), { ...access, validitySeconds: 600 }, NOON).expiresAt;
+    };
+    expect(validityOf([tlv("qos_time_to_live", 90)])).toBe(NOON + 90_000);
+    expect(validityOf([])).toBe(NOON + 600_000);
+    expect(refusal(() => validityOf([tlv("qos_time_to_live", 0)]))).toBe("ESME_RINVEXPIRY");
   });
 
   it.each([0x10, 0xf0, 0x18])("data_coding %i is flash", (dataCoding) => {

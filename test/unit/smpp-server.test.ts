@@ -4,9 +4,11 @@ import { connect as connectSecure } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { bind, type BindOptions } from "../../src/smpp/client.ts";
 import { encode } from "../../src/smpp/encode.ts";
-import { NO_ADDRESS, type Pdu } from "../../src/smpp/pdu.ts";
+import { NO_ADDRESS, submitSm, type Pdu, type Request } from "../../src/smpp/pdu.ts";
+import { responseTo } from "../../src/smpp/respond.ts";
 import { listen, type ServerOptions, type SmppServer } from "../../src/smpp/server.ts";
 import { STATUS } from "../../src/smpp/status.ts";
+import { tlv } from "../../src/smpp/tlv.ts";
 import { issueCertificates } from "../support/certificates.ts";
 import { eventually } from "../support/eventually.ts";
 import { MovedClock } from "../support/moved-clock.ts";
@@ -93,7 +95,7 @@ describe("the SMPP server", () => {
     const esme = await dial(server.port);
     esme.send(credentials, 1);
     await esme.next();
-    expect(peers).toEqual([{ address: host, port: (esme.socket as Socket).localPort }]);
+    expect(peers).toEqual([{ address: host, port: (esme.socket as Socket).localPort, hasCertificate: false }]);
   });
 
   test("connections above the maximum are closed at once", async () => {
@@ -103,6 +105,51 @@ describe("the SMPP server", () => {
     await once(second, "close");
     first.send(credentials, 1);
     expect((await first.next()).pdu).toMatchObject({ command: "bind_transceiver_resp", status: 0 });
+  });
+
+  test("a connection that is not bound is closed after twenty PDUs, and a bound one is not", async () => {
+    const server = await open();
+    const [hostile, bound] = [await dial(server.port), await dial(server.port)];
+    const flood = Array.from({ length: 30 }, (_, n): [Pdu, number] => [{ command: "enquire_link" }, n + 1]);
+    hostile.sendTogether(...flood);
+    await once(hostile.socket, "close");
+    expect(hostile.received.length).toBeLessThanOrEqual(20);
+    bound.send(credentials, 31);
+    await bound.next();
+    bound.sendTogether(...flood);
+    expect((await bound.take(30)).map(({ sequence }) => sequence)).toEqual(flood.map(([, sequence]) => sequence));
+  });
+
+  test("a PDU above 1 KiB ends a connection that is not bound, before it is buffered, and is read on a bound one", async () => {
+    const server = await open({
+      onBind: () => ({ kind: "accepted", onRequest: (pdu) => responseTo(pdu as Request, { status: 0 }) }),
+    });
+    const long = submitSm({ tlvs: [tlv("message_payload", Buffer.alloc(2000))] });
+    const [hostile, bound] = [await dial(server.port), await dial(server.port)];
+    hostile.socket.write(encode(long, 1).subarray(0, 20));
+    expect((await hostile.next()).pdu).toEqual({ command: "generic_nack", status: STATUS.ESME_RINVCMDLEN });
+    await hostile.ended();
+    bound.send(credentials, 1);
+    await bound.next();
+    bound.send(long, 2);
+    expect((await bound.next()).pdu).toMatchObject({ command: "submit_sm_resp", status: 0 });
+  });
+
+  test("connections of one address that are not bound are limited, and bound or closed ones do not count", async () => {
+    const server = await open({ unboundMax: 2 });
+    const [idle, bound] = [await dial(server.port), await dial(server.port)];
+    const isAdmitted = async (): Promise<boolean> => {
+      const peer = await dial(server.port);
+      peer.send({ command: "enquire_link" }, 1);
+      return Promise.race([peer.next().then(() => true), once(peer.socket, "close").then(() => false)]);
+    };
+    expect(await isAdmitted()).toBe(false);
+    bound.send(credentials, 1);
+    await bound.next();
+    expect(await isAdmitted()).toBe(true);
+    expect(await isAdmitted()).toBe(false);
+    idle.socket.destroy();
+    expect(await eventually(isAdmitted, (admitted) => admitted)).toBe(true);
   });
 
   test("a client without TLS affects no other connection", async () => {

@@ -1242,6 +1242,8 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Refund undelivered messages": "डिलीवर न हुए संदेशों के क्रेडिट लौटाएँ",
   "Refunded: not delivered": "वापस: डिलीवर नहीं हुआ",
   "Refuse binds on the plain port.": "बिना TLS वाले पोर्ट पर बाइंड अस्वीकार करें।",
+  "Refuse binds without a certificate of the authority that the server names.":
+    "सर्वर में नामित प्राधिकरण के प्रमाणपत्र के बिना बाइंड अस्वीकार करें।",
   Refused: "अस्वीकृत",
   "Refused by the carrier": "कैरियर ने मना किया",
   "Refused otherwise": "अन्य कारण से अस्वीकृत",
@@ -1286,6 +1288,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Requests without a response per bind. Further submits are throttled.":
     "प्रति बाइंड बिना उत्तर वाले अनुरोध। इससे अधिक submit थ्रॉटल होते हैं।",
   "Require TLS": "TLS आवश्यक",
+  "Require a client certificate": "क्लाइंट प्रमाणपत्र आवश्यक",
   "Required conversion": "आवश्यक रूपांतरण",
   Resend: "फिर भेजें",
   "Resend promotions with unknown outcome": "अज्ञात परिणाम वाले प्रचार फिर भेजें",

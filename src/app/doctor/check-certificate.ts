@@ -9,11 +9,18 @@ const DAY_MS = 86_400_000;
 /** Renewed certificates have a month left, so something has failed by then. */
 const DAYS_LOW = 14;
 
-/** Checks the server's own certificate and key. */
-export function checkCertificate(config: Config, now: number = Date.now()): Finding[] {
-  const check = "certificate";
+/** Checks the certificates and keys in files: those of the server, and of its SMPP port. */
+export function checkCertificates(config: Config, now: number = Date.now()): Finding[] {
+  const { smppTlsCertFile: tlsCertFile, smppTlsKeyFile: tlsKeyFile } = config;
+  return [
+    ...checkFiles("certificate", () => certificateFilesOf(config), now),
+    ...checkFiles("SMPP certificate", () => certificateFilesOf({ tlsCertFile, tlsKeyFile }, "SMPP_TLS"), now),
+  ];
+}
+
+function checkFiles(check: string, find: () => ReturnType<typeof certificateFilesOf>, now: number): Finding[] {
   try {
-    const files = certificateFilesOf(config);
+    const files = find();
     if (!files) return [];
     const days = Math.floor((readCertificate(files).expiresAt - now) / DAY_MS);
     const fix = `Renew it: ${files.certFile} and ${files.keyFile} are read again as soon as they change.`;

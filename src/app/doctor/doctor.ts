@@ -1,6 +1,6 @@
 import { invalidSettings, readConfig, unknownSettings } from "../../config.ts";
 import { checkBackups } from "./check-backups.ts";
-import { checkAcmeSettings, checkCertificate } from "./check-certificate.ts";
+import { checkAcmeSettings, checkCertificates } from "./check-certificate.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkIntegrity } from "./check-integrity.ts";
 import { checkDataDir, checkDescriptors } from "./check-machine.ts";
@@ -23,7 +23,7 @@ export async function examine(environment: Environment): Promise<Finding[]> {
     ...settings,
     ...dataDir,
     checkDescriptors(),
-    ...checkCertificate(config),
+    ...checkCertificates(config),
     ...checkAcmeSettings(config),
     ...(await checkPublicUrls(config)),
     ...database.findings,

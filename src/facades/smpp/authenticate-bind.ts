@@ -20,6 +20,8 @@ export interface AuthenticateBindDeps extends AuditDeps {
 export interface BindPeer {
   address: string;
   secure: boolean;
+  /** It has proved a certificate of the authority for clients. */
+  hasCertificate: boolean;
 }
 
 type Authenticated = { client: SmppClient } | { status: number; reason: string };
@@ -95,12 +97,22 @@ export class BindAuthenticator {
 function refusalOf({ key, account, networks }: Credential<StoredCredential>, peer: BindPeer): string | null {
   if (networks && !isAllowedFrom({ networks }, peer.address)) return "address not allowed";
   if (account.suspended) return "account suspended";
-  return smppAccessOf(key.settings).requireTls && !peer.secure ? "the system id requires TLS" : null;
+  return missingSecurity(key, peer);
+}
+
+/** What the system id requires of a connection and this one lacks. */
+function missingSecurity(
+  { settings }: Pick<StoredCredential, "settings">,
+  peer: Omit<BindPeer, "address">,
+): string | null {
+  const { requireTls, requireClientCertificate } = smppAccessOf(settings);
+  if (requireTls && !peer.secure) return "the system id requires TLS";
+  return requireClientCertificate && !peer.hasCertificate ? "the system id requires a client certificate" : null;
 }
 
 /** True if an open bind would be accepted again, but for a suspended account: its receipts still arrive. */
-export const mayStayBound = ({ key, networks }: Credential<StoredCredential>, { address, secure }: BindPeer): boolean =>
-  isAllowedFrom({ networks }, address) && (secure || !smppAccessOf(key.settings).requireTls);
+export const mayStayBound = ({ key, networks }: Credential<StoredCredential>, peer: BindPeer): boolean =>
+  isAllowedFrom({ networks }, peer.address) && missingSecurity(key, peer) === null;
 
 const isAllowedFrom = ({ networks }: Pick<Credential, "networks">, address: string): boolean =>
   networks === null || networks.check(address, address.includes(":") ? "ipv6" : "ipv4");

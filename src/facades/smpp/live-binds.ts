@@ -20,6 +20,11 @@ export interface BindCounters {
   lastPduAt: number;
 }
 
+type LiveBindFields = Pick<
+  LiveBind,
+  "id" | "kind" | "session" | "trace" | "client" | "secure" | "hasCertificate" | "boundAt"
+>;
+
 /** A bind of this node. */
 export class LiveBind {
   readonly id: string;
@@ -27,17 +32,19 @@ export class LiveBind {
   readonly session: Session;
   readonly trace: PduTrace;
   readonly secure: boolean;
+  readonly hasCertificate: boolean;
   readonly boundAt: number;
   client: SmppClient;
   readonly counters: Omit<BindCounters, "pendingDeliveries">;
 
-  constructor(given: Pick<LiveBind, "id" | "kind" | "session" | "trace" | "client" | "secure" | "boundAt">) {
+  constructor(given: LiveBindFields) {
     this.id = given.id;
     this.kind = given.kind;
     this.session = given.session;
     this.trace = given.trace;
     this.client = given.client;
     this.secure = given.secure;
+    this.hasCertificate = given.hasCertificate;
     this.boundAt = given.boundAt;
     const none = { submits: 0, accepted: 0, refused: 0, throttled: 0, delivered: 0, failed: 0, pendingSubmits: 0 };
     this.counters = { ...none, lastPduAt: given.boundAt };

@@ -26,7 +26,10 @@ export type SubmitPdu = Pick<
       | "defaultMessageId"
       | "shortMessage"
     >
-  >;
+  > & {
+    /** Validity of a data_sm; absent without one. */
+    timeToLiveSeconds?: number | undefined;
+  };
 
 /** A submit whose fields are right. */
 export interface Submission extends ClientTlvs {
@@ -106,7 +109,7 @@ function routeClassOf(serviceType: string, { defaultType }: SmppAccess): RouteCl
 }
 
 function readTimes(
-  { scheduleDeliveryTime = "", validityPeriod = "" }: SubmitPdu,
+  { scheduleDeliveryTime = "", validityPeriod = "", timeToLiveSeconds }: SubmitPdu,
   { features, validitySeconds }: SmppAccess,
   now: number,
 ): Pick<Submission, "sendAt" | "expiresAt"> {
@@ -119,7 +122,8 @@ function readTimes(
   const start = sendAt ?? now;
   const written = readSmppTime(validityPeriod, start);
   if (written === undefined) refuse("ESME_RINVEXPIRY", "validity_period is YYMMDDhhmmsstnnp");
-  const expiresAt = written ?? (validitySeconds === null ? null : start + validitySeconds * 1000);
+  const seconds = timeToLiveSeconds ?? validitySeconds;
+  const expiresAt = written ?? (seconds === null ? null : start + seconds * 1000);
   if (expiresAt !== null && expiresAt <= start) refuse("ESME_RINVEXPIRY", "the validity is over before the delivery");
   return { sendAt, expiresAt };
 }
@@ -162,7 +166,7 @@ function tlvsOf(given: readonly Tlv[]): ClientTlvs {
   return "fault" in read ? refuse("ESME_RINVOPTPARAMVAL", read.fault) : read;
 }
 
-/** A data_sm has the fields of a submit but for those of storing. */
+/** A data_sm has the fields of a submit but for those of storing, and its validity in a TLV. */
 export const submitOfData = ({
   serviceType,
   source,
@@ -177,4 +181,5 @@ export const submitOfData = ({
   registeredDelivery,
   dataCoding,
   tlvs,
+  timeToLiveSeconds: findTlv(tlvs, "qos_time_to_live"),
 });

@@ -96,7 +96,7 @@ export class SmppFacade {
       clock,
       connectionsMax: CONNECTIONS_MAX,
       enquireAfterMs: INACTIVE_MS,
-      onBind: (bind, { address }) => this.#onBind(bind, { address, secure }),
+      onBind: (bind, { address, hasCertificate }) => this.#onBind(bind, { address, secure, hasCertificate }),
       onPdu: (direction, seen, session) => this.#traceOf(session).add(clock.now(), direction, seen),
       onViolation: (violation) => this.#onViolation(violation),
       onError: (error) => log.warn({ err: error }, "smpp connection not accepted"),
@@ -121,19 +121,23 @@ export class SmppFacade {
     // The session exists once the response is sent; its first requests come after that.
     let live: LiveBind | null = null;
     const kind = KINDS[bind.command];
+    const { secure, hasCertificate } = peer;
+    const { client } = found;
+    const open = (session: Session): LiveBind =>
+      this.#open({ id, kind, session, client, secure, hasCertificate, boundAt }, window);
     return {
       kind: "accepted",
       onRequest: (pdu, session) => {
-        live ??= this.#open({ id, kind, session, client: found.client, secure: peer.secure, boundAt }, window);
+        live ??= open(session);
         return this.#requests.answer(live, pdu);
       },
       onBound: (session) => {
-        live ??= this.#open({ id, kind, session, client: found.client, secure: peer.secure, boundAt }, window);
+        live ??= open(session);
         if (live.receives) void this.#claimFor(live.client);
       },
       onAborted: () => {
         // A request that came with the bind has opened it, and its end removes it.
-        if (live === null) void this.#forget(found.client.account.id, id);
+        if (live === null) void this.#forget(client.account.id, id);
       },
     };
   }
@@ -238,10 +242,11 @@ export class SmppFacade {
     const { binds, keyring, clock } = this.#deps;
     const now = clock.now();
     for (const bind of binds.all) {
+      const { secure, hasCertificate } = bind;
       const { systemId, address } = bind.client;
       const credential = keyring.findSystemId(systemId);
       const isOver = credential?.key.revokedAt !== null || (credential.key.expiresAt ?? Infinity) <= now;
-      if (isOver || !mayStayBound(credential, { address, secure: bind.secure })) {
+      if (isOver || !mayStayBound(credential, { address, secure, hasCertificate })) {
         void bind.session.unbind();
         continue;
       }

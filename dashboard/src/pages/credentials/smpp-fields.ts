@@ -14,6 +14,7 @@ export const SMPP_STARTS: Values = {
   senders: [],
   defaultType: "TRANS",
   requireTls: false,
+  requireClientCertificate: false,
   alphabet: "gsm7",
   validitySeconds: null,
   messageIdForm: "hex",
@@ -68,6 +69,14 @@ export const SMPP_FIELDS: readonly Field[] = [
     hint: t("Refuse binds on the plain port."),
     input: { kind: "switch" },
     when: isSmpp,
+  },
+  {
+    name: "requireClientCertificate",
+    label: t("Require a client certificate"),
+    hint: t("Refuse binds without a certificate of the authority that the server names."),
+    input: { kind: "switch" },
+    when: isSmpp,
+    more: true,
   },
   {
     name: "defaultType",
