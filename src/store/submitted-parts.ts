@@ -91,10 +91,12 @@ export function createSubmittedParts({ db, atomically }: Engine): SubmittedPartS
     async keepSubmittedPart(key, part, { fields, at, repeatsSince }) {
       const hasOther = sql<boolean>`exists (select 1 from submitted_parts as other where ${isOf(key, "other")}
         and other.part = ${sql.lit(part.index)} and other.digest <> ${part.digest})`;
-      const repeated = sql<string | null>`(select coalesce(ended.repeats, ended.part_id) from submitted_parts as ended
+      const earlier = sql<{
+        id: string;
+      }>`(select coalesce(ended.repeats, ended.part_id) as id from submitted_parts as ended
         where ended.account_id = ${key.accountId} and ended.digest = ${part.digest} and ended.done_at >= ${repeatsSince}
           and ended.request_id is not null
-        order by ended.done_at desc limit 1)`;
+        order by ended.done_at desc limit 1)`.as<"earlier">("earlier");
       await atomically([
         // Clients reuse references. A new text under the same reference renames the older one.
         db
@@ -123,7 +125,7 @@ export function createSubmittedParts({ db, atomically }: Engine): SubmittedPartS
             part_id: part.id,
             octets: part.octets,
             digest: part.digest,
-            repeats: repeated,
+            repeats: null,
             data_coding: part.dataCoding,
             registered_delivery: part.registeredDelivery,
             fields,
@@ -132,6 +134,14 @@ export function createSubmittedParts({ db, atomically }: Engine): SubmittedPartS
             request_id: null,
           })
           .onConflict((conflict) => conflict.doNothing())
+          .compile(),
+        // A statement of its own: the insert may have waited for the first copy, whose text has ended since the insert began.
+        db
+          .updateTable("submitted_parts")
+          .from(earlier)
+          .set({ repeats: sql<string>`earlier.id` })
+          .where("submitted_parts.account_id", "=", key.accountId)
+          .where("submitted_parts.part_id", "=", part.id)
           .compile(),
       ]);
       // A separate query after the commit: when two nodes store two parts at once, the later one sees both.

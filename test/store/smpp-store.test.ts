@@ -105,6 +105,22 @@ describe.each(ENGINES)("the SMPP server in the store on %s", (engine) => {
       expect((await kept).part.repeats).toBe(last.id);
     });
 
+    it("a part repeated while another transaction stores it and ends its text repeats the ended part", async () => {
+      const [first, last] = [part(1, "a"), part(2, "b")];
+      await keep(first);
+      const columns = "account_id, credential_id, source, destination, reference, total, data_coding, at, fields";
+      const isFirst = `part_id = '${first.id}'`;
+      await opened.execute("begin");
+      await opened.execute(`insert into submitted_parts (${columns}, part, part_id, octets, digest, registered_delivery)
+        select ${columns}, 2, '${last.id}', 'b', '${last.digest}', 2 from submitted_parts where ${isFirst}`);
+      const kept = keep({ ...last, id: newId(NOON + 1) });
+      await opened.untilBlocked();
+      await opened.execute(`update submitted_parts
+        set reference = reference || ' ended', octets = '', done_at = ${NOON}, request_id = '${newId(NOON)}'`);
+      await opened.execute("commit");
+      expect((await kept).part.repeats).toBe(last.id);
+    });
+
     it("parts repeated while their text is completed get their first ids", async () => {
       for (let round = 0; round < 20; round += 1) {
         const texts = { ...key, reference: `race ${round}` };
