@@ -37,7 +37,7 @@ interface OpenSmppServerDeps {
   webhooks: AppWebhooks;
   pipeline: AppPipeline;
   secrets: AppSecrets;
-  /** That of HTTPS. */
+  /** The certificate of HTTPS. */
   certificate: AppCertificate;
 }
 

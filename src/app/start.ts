@@ -64,7 +64,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
   const backups = createBackupSchedule(base);
   const watchDisk = await startDiskWatch(base, held); // no send is accepted onto a full disk
   const integrity = await createIntegrityWatch(base, storage); // damage that was found before is known
-  const certificate = await openCertificate({ base, storage, secrets }); // of HTTPS, and of SMPP with TLS
+  const certificate = await openCertificate({ base, storage, secrets }); // HTTPS and SMPP have one certificate
   const smpp = await openSmppServer({ base, storage, secrets, cluster, records, webhooks, pipeline, certificate }); // clients may bind from here on
   const jobs = startAppJobs({
     base,

@@ -116,7 +116,13 @@ describe.each(ENGINES)("the log on %s", (engine) => {
     const log = lines.join("");
     expect(lines.length).toBeGreaterThanOrEqual(3);
     const [, token = ""] = session.cookie.split("=");
-    for (const canary of [...Object.values(CANARIES), ...Object.values(secrets), token, session.csrfToken, systemPassword])
+    for (const canary of [
+      ...Object.values(CANARIES),
+      ...Object.values(secrets),
+      token,
+      session.csrfToken,
+      systemPassword,
+    ])
       expect(log).not.toContain(canary);
     expect(log.toLowerCase()).not.toContain("canary");
     expect(log).not.toMatch(/hg_(live|test)_/);

@@ -103,7 +103,7 @@ async function checkAlive({ port, systemId, password }: Login): Promise<string[]
 const BIND_TRIES = 30;
 const SETTLED_WITHIN_MS = 60_000;
 const LOOK_AGAIN_MS = 1000;
-const SETTLED_MB = 64;
+const SETTLED_MB = 128;
 
 /** The memory once the server has collected its garbage, which its job does when the load is over. */
 async function settledMB(server: ServerProcess, before: number): Promise<number> {

@@ -100,7 +100,7 @@ function refusalOf({ key, account, networks }: Credential<StoredCredential>, pee
   return missingSecurity(key, peer);
 }
 
-/** What the system id requires of a connection and this one lacks. */
+/** The requirement of the system id that a connection does not meet; null if it meets all. */
 function missingSecurity(
   { settings }: Pick<StoredCredential, "settings">,
   peer: Omit<BindPeer, "address">,
