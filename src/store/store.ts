@@ -248,7 +248,11 @@ export interface MessageFilter {
   to?: number;
   /** Only messages of test keys, or only of live keys. */
   test?: boolean;
+  /** Defaults to the newest first. */
+  order?: MessageOrder;
 }
+
+export type MessageOrder = "newest" | "oldest";
 
 /** A message with its current state and timeline. */
 export interface StoredMessage extends Message {
@@ -331,7 +335,7 @@ export interface MessageStore {
   /** The id under which a carrier accepted the message last; null if none has it. */
   findCarrierMessageId(message: MessageRef): Promise<string | null>;
   /**
-   * Newest first. Only the last page is empty. A page is full unless it is the last, or its search took long. A search without
+   * Newest first, or in the order of the filter. Only the last page is empty. A page is full unless it is the last, or its search took long. A search without
    * any result fails after its time limit, or after `withinMs`.
    */
   listMessages(

@@ -116,8 +116,10 @@ describe.each(ENGINES)("message search on %s", (engine) => {
     }
   }
 
-  const naively = (messages: readonly StoredMessage[], filter: MessageFilter): string[] =>
-    messages.filter((message) => isMatch(message, filter)).map(messageIdOf);
+  const naively = (messages: readonly StoredMessage[], filter: MessageFilter): string[] => {
+    const found = messages.filter((message) => isMatch(message, filter)).map(messageIdOf);
+    return filter.order === "oldest" ? found.toReversed() : found;
+  };
 
   const anyFilter = fc.record(
     {
@@ -133,6 +135,7 @@ describe.each(ENGINES)("message search on %s", (engine) => {
       test: fc.boolean(),
       from: fc.integer({ min: -60, max: 60 }).map((minute) => NOON + minute * MINUTE),
       to: fc.integer({ min: -60, max: 90 }).map((minute) => NOON + minute * MINUTE),
+      order: fc.constantFrom("newest", "oldest"),
     },
     { requiredKeys: [] },
   );
@@ -141,6 +144,7 @@ describe.each(ENGINES)("message search on %s", (engine) => {
   const oneField = fc.oneof(
     fc.record({ test: fc.boolean() }),
     fc.record({ status: fc.constantFrom(...CUSTOMER_STATUSES) }),
+    fc.record({ status: fc.constantFrom(...CUSTOMER_STATUSES), order: fc.constant("oldest" as const) }),
     fc.record({ channel: fc.constantFrom(...CHANNELS) }),
     fc.record({ routeClass: fc.constantFrom(...ROUTE_CLASSES) }),
     fc.record({ templateName: fc.constantFrom("parcel", 'odd "name"') }),
@@ -295,6 +299,7 @@ describe.each(ENGINES)("message search on %s", (engine) => {
       const expected = naively(messages, filter);
       expect([filter, await search(filter, 200)]).toEqual([filter, expected]);
       expect([filter, (await search(filter, 37)).length]).toEqual([filter, expected.length]);
+      expect([filter, await search({ ...filter, order: "oldest" }, 150)]).toEqual([filter, expected.toReversed()]);
     }
   });
 

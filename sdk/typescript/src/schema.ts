@@ -1304,6 +1304,8 @@ export interface Conversation {
   channel: string;
   /** Phone number of the user, without plus. */
   number: string;
+  /** Name of the contact with this number; null if there is none. */
+  name: string | null;
   /** Sender ID, bot or business number that the user writes to. */
   sender: string;
   /** closed until the user writes again. */
@@ -1645,6 +1647,8 @@ export interface ListMessagesQuery {
   from?: string | number | undefined;
   /** Accepted before this time. */
   to?: string | number | undefined;
+  /** Which messages come first. Defaults to `newest`. */
+  order?: "newest" | "oldest" | undefined;
   /** `nextCursor` of the previous page. */
   cursor?: string | undefined;
   /** Records per page, 1 to 200. Defaults to 50. */

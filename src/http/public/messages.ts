@@ -16,7 +16,7 @@ import {
 } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
 import { Problem, refuseFaults, type Fault } from "../../model/problem.ts";
-import type { MessageFilter, Position, StoredMessage } from "../../store/store.ts";
+import type { MessageFilter, MessageOrder, Position, StoredMessage } from "../../store/store.ts";
 import { QueryTimedOut } from "../../store/reporting-queue.ts";
 import { CountView, countView } from "../count.ts";
 import { seesMasked } from "../hide-numbers.ts";
@@ -149,6 +149,9 @@ function readFilter(query: AuthenticCall["query"], isMasked: boolean, faults: Fa
   const test = TEST_CHOICES.find((choice) => choice === query.test?.toLowerCase());
   if (query.test !== undefined && !test)
     faults.push({ parameter: "test", message: `test is one of ${TEST_CHOICES.join(", ")}.` });
+  const order = ORDERS.find((known) => known === query.order?.toLowerCase());
+  if (query.order !== undefined && !order)
+    faults.push({ parameter: "order", message: `order is one of ${ORDERS.join(", ")}.` });
   const from = readTime(query, "from", faults);
   const to = readTime(query, "to", faults);
   return {
@@ -165,8 +168,11 @@ function readFilter(query: AuthenticCall["query"], isMasked: boolean, faults: Fa
     ...(text === undefined ? {} : { text }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
+    ...(order === undefined ? {} : { order }),
   };
 }
+
+const ORDERS: readonly MessageOrder[] = ["newest", "oldest"];
 
 const TEST_CHOICES = ["true", "false"] as const;
 const TEXT_MAX = 200;
@@ -382,10 +388,11 @@ export const LIST_QUERY = {
   test: { meaning: "Only messages of test keys, or only of live keys.", schema: Type.Boolean({ examples: [false] }) },
   from: timeParameter("Accepted at this time or later: epoch milliseconds or ISO 8601."),
   to: timeParameter("Accepted before this time.", "end"),
+  order: choiceParameter(ORDERS, "Which messages come first. Defaults to `newest`."),
   ...pageParameters(exampleMessage.messageId),
 };
 
-const { limit: _limit, cursor: _cursor, ...COUNT_QUERY } = LIST_QUERY;
+const { limit: _limit, cursor: _cursor, order: _order, ...COUNT_QUERY } = LIST_QUERY;
 
 export const countMessages: KeyedRoute = {
   method: "GET",
@@ -411,7 +418,7 @@ export const listMessages: KeyedRoute = {
   group: "Messages",
   summary: "List messages",
   description:
-    "Newest first. Filters can be combined, and a message must match all of them. Only the last page can be empty, and others are full unless the search takes long: read on until `nextCursor` is null.",
+    "Newest first, unless `order` is `oldest`. Filters can be combined, and a message must match all of them. Only the last page can be empty, and others are full unless the search takes long: read on until `nextCursor` is null.",
   query: LIST_QUERY,
   response: Type.Object({
     data: Type.Array(MessageView, { description: "One page of messages." }),

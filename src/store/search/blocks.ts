@@ -69,6 +69,10 @@ export const blockAt = (
     .limit(1)
     .executeTakeFirst();
 
+/** The block of a number, or the last one before it. */
+export const blockUpTo = (db: Kysely<Tables>, accountId: number, block: number): Promise<SearchBlockRow | undefined> =>
+  newestOf(db, accountId).where("block", "<=", block).executeTakeFirst();
+
 /** Consecutive blocks, inclusive. */
 export interface BlockSpan {
   oldest: number;

@@ -3,7 +3,7 @@ import { statesShownAs } from "../../model/message.ts";
 import { edgeOf, LOOK_AT_MOST } from "../bounded-window.ts";
 import type { Engine } from "../engine.ts";
 import { laneOf } from "../rows.ts";
-import type { MessageFilter, Position } from "../store.ts";
+import type { MessageFilter, MessageOrder, Position } from "../store.ts";
 import type { MessageRow, Tables } from "../tables.ts";
 import { byNewest, isAfter, keysWithin, positionOf, type CandidateBlock, type Key } from "./blocks.ts";
 import { endsWith } from "./numbers.ts";
@@ -24,7 +24,7 @@ export interface Bounds {
   below: Position;
 }
 
-/** Part of the results: rows in order, newest first. */
+/** Part of the results: rows in order. */
 export type Source = AsyncGenerator<MessageRow[], void>;
 
 /** Reads messages that match a filter: by ranges of ids, by keys, and by requests. */
@@ -64,25 +64,27 @@ export function createMessageReader({ db, rowsOf, holds, holdsInAnyCase, jsonTex
       .where(sql<boolean>`(request_id, n) > (${above.requestId}, cast(${above.n} as integer))`)
       .where(sql<boolean>`(request_id, n) < (${below.requestId}, cast(${below.n} as integer))`);
 
-  const newestFirst = <Q extends MessageQuery>(query: Q): Q =>
-    query.orderBy("request_id", "desc").orderBy("n", "desc") as Q;
+  const inOrder = <Q extends MessageQuery>(query: Q, order: MessageOrder): Q => {
+    const direction = order === "newest" ? "desc" : "asc";
+    return query.orderBy("request_id", direction).orderBy("n", direction) as Q;
+  };
+  const newestFirst = <Q extends MessageQuery>(query: Q): Q => inOrder(query, "newest");
 
-  /** Reads the messages of a range in order, a bounded number per statement. */
+  /** Reads the messages of a range in the order of the filter, a bounded number per statement. */
   async function* scan(bounds: Bounds, limit: number): Source {
-    let { below } = bounds;
+    const { order = "newest" } = bounds.filter;
+    let rest = bounds;
     for (;;) {
-      const window = newestFirst(rowsWithin({ ...bounds, below })).limit(LOOK_AT_MOST);
+      const window = inOrder(rowsWithin(rest), order).limit(LOOK_AT_MOST);
       const seen = db.selectFrom(window.selectAll().as("seen")) as unknown as MessageQuery;
-      const rows = await newestFirst(matches(seen, bounds.filter)).selectAll().limit(limit).execute();
-      const last = rows.at(-1);
+      const rows = await inOrder(matches(seen, bounds.filter), order).selectAll().limit(limit).execute();
       yield rows;
-      if (last && rows.length === limit) {
-        below = positionOf(last);
-        continue;
-      }
-      const edge = await edgeOf<Pick<MessageRow, "request_id" | "n">>(window, ["request_id", "n"]);
+      const edge =
+        rows.length === limit
+          ? rows.at(-1)
+          : await edgeOf<Pick<MessageRow, "request_id" | "n">>(window, ["request_id", "n"]);
       if (!edge) return;
-      below = positionOf(edge);
+      rest = { ...rest, [order === "newest" ? "below" : "above"]: positionOf(edge) };
     }
   }
 

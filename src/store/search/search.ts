@@ -30,6 +30,7 @@ import {
 } from "./blocks.ts";
 import { collectPage, type ReportingBudget } from "../collect-page.ts";
 import { createNumbers, FREQUENT } from "./numbers.ts";
+import { after, readOldestFirst } from "./oldest-first.ts";
 import { createMessageReader, type Bounds, type Source } from "./read-messages.ts";
 import { ZONE_KIND, zoneConditions } from "./zones.ts";
 
@@ -227,38 +228,49 @@ export function createSearch(engine: Engine, budget: ReportingBudget | null): Pi
     }
   }
 
-  /** Everything that matches, newest first: the newest messages, which are not in blocks yet, and then the blocks. */
+  /** Everything that matches: the newest messages, which are not in blocks yet, and the blocks. */
   async function* search(bounds: Bounds, limit: number): Source {
     const { accountId, filter, above, below } = bounds;
+    const isReversed = filter.order === "oldest";
     const few = await fewKeys(bounds);
     if (few) {
-      yield await rowsOfKeys(bounds, few);
+      const rows = await rowsOfKeys(bounds, few);
+      yield isReversed ? rows.toReversed() : rows;
       return;
     }
     if (![...NUMBER_FIELDS, ...ZONE_FIELDS].some((field) => filter[field] !== undefined)) {
       yield* scan(bounds, limit);
       return;
     }
-    const byNumber = NUMBER_FIELDS.some((field) => filter[field] !== undefined);
-    const newest = await (byNumber ? newestSegmentEnd : newestBlock)(db, accountId);
+    const newest = await (hasNumber(bounds) ? newestSegmentEnd : newestBlock)(db, accountId);
     const indexedTo = newest ? blockRangeOf(newest).last : BEGINNING;
-    if (isAfter(below, indexedTo)) yield* scan({ ...bounds, above: laterOf(above, indexedTo) }, limit);
-    if (!newest || !isAfter(indexedTo, above)) return;
-    const oldest = await blockAt(db, accountId, above);
-    const top = isAfter(below, indexedTo) ? newest : await blockAt(db, accountId, below);
-    if (!oldest || !top) return;
-    const blocks = { oldest: oldest.block, newest: Math.min(top.block, newest.block) };
     const indexed = { ...bounds, below: earlierOf(below, after(indexedTo)) };
-    yield* (byNumber ? readNumber : readBlocks)(indexed, blocks, limit);
+    if (isReversed && newest && isAfter(indexedTo, above))
+      yield* readOldestFirst(db, (slice, most) => readIndexed(slice, newest.block, most), indexed, limit);
+    if (isAfter(below, indexedTo)) yield* scan({ ...bounds, above: laterOf(above, indexedTo) }, limit);
+    if (!isReversed && newest && isAfter(indexedTo, above)) yield* readIndexed(indexed, newest.block, limit);
+  }
+
+  /** Matches within blocks, newest first. */
+  async function* readIndexed(bounds: Bounds, newest: number, limit: number): Source {
+    const [oldest, top] = await Promise.all(
+      [bounds.above, bounds.below].map((at) => blockAt(db, bounds.accountId, at)),
+    );
+    if (!oldest) return;
+    const blocks = { oldest: oldest.block, newest: Math.min(top?.block ?? newest, newest) };
+    yield* (hasNumber(bounds) ? readNumber : readBlocks)(bounds, blocks, limit);
   }
 
   return {
-    async listMessages(accountId, filter, after, limit, withinMs = Infinity) {
+    async listMessages(accountId, filter, position, limit, withinMs = Infinity) {
       const from = filter.from === undefined ? BEGINNING : { requestId: idFloor(filter.from), n: 0 };
       const to = filter.to === undefined ? END : { requestId: idFloor(filter.to), n: 0 };
-      const below = after === null ? to : earlierOf(after, to);
+      const bounds =
+        filter.order === "oldest"
+          ? { above: position === null ? from : laterOf(position, from), below: to }
+          : { above: from, below: position === null ? to : earlierOf(position, to) };
       // One more than a page shows whether a page follows.
-      const found = search({ accountId, filter, above: from, below }, limit + 1);
+      const found = search({ accountId, filter, ...bounds }, limit + 1);
       const { rows, hasMore } = await collectPage(
         found,
         limit,
@@ -280,10 +292,9 @@ interface NumberSpan {
   counted: ReadonlyMap<number, number>;
 }
 
+const hasNumber = ({ filter }: Bounds): boolean => NUMBER_FIELDS.some((field) => filter[field] !== undefined);
+
 const hasZoneFields = ({ filter }: Bounds): boolean => ZONE_FIELDS.some((field) => filter[field] !== undefined);
 
 const sumOf = (counted: ReadonlyMap<number, number>): number =>
   [...counted.values()].reduce((sum, each) => sum + each, 0);
-
-/** The exclusive bound above a message. */
-const after = ({ requestId, n }: Position): Position => ({ requestId, n: n + 1 });
