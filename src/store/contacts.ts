@@ -10,6 +10,7 @@ import {
 import { listWindows, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { ReportingBudget } from "./collect-page.ts";
 import type { Engine } from "./engine.ts";
+import { nameOrNumber } from "./name-or-number.ts";
 import { pageOf } from "./page-of.ts";
 import type { Page } from "./store.ts";
 import type { ContactRow, Tables } from "./tables.ts";
@@ -52,12 +53,9 @@ const TYPES = {
   revision: "integer",
 } as const;
 const COLUMNS = Object.keys(TYPES) as (keyof typeof TYPES)[];
-const ENDING_DIGITS = 4;
 
-export function createContacts(
-  { db, rowsOf, isAmong, holds, holdsInAnyCase, inBackground }: Engine,
-  budget: ReportingBudget | null,
-): ContactStore {
+export function createContacts(engine: Engine, budget: ReportingBudget | null): ContactStore {
+  const { db, rowsOf, isAmong, holds, inBackground } = engine;
   const inBook = ({ accountId, test }: ContactBook) =>
     db
       .selectFrom("contacts")
@@ -100,13 +98,7 @@ export function createContacts(
       some = some.where(holds("attributes", `${JSON.stringify(name)}:${JSON.stringify(value)}`));
     for (const consent of consents) some = some.where(holds("granted", JSON.stringify(consentKey(consent))));
     if (text === undefined) return some;
-    const byName = holdsInAnyCase(sql.ref("name"), text);
-    const digits = text.replaceAll(/[\s+().-]/g, "");
-    if (!/^\d+$/.test(digits)) return some.where(byName);
-    // With any part, a caller that sees numbers masked could find out their digits one by one.
-    if (!isMasked) return some.where(sql<boolean>`(${byName} or ${holds("number", digits)})`);
-    if (digits.length !== ENDING_DIGITS) return some.where(byName);
-    return some.where(sql<boolean>`(${byName} or number like ${`%${digits}`})`);
+    return some.where(nameOrNumber(engine, sql.ref("name"), { text, isMasked: isMasked === true }));
   }
 
   return {

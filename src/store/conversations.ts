@@ -10,6 +10,7 @@ import type { Channel } from "../model/message.ts";
 import { listWindows, LOOK_AT_MOST } from "./bounded-window.ts";
 import type { ReportingBudget } from "./collect-page.ts";
 import type { Engine } from "./engine.ts";
+import { nameOrNumber, type NameSearch } from "./name-or-number.ts";
 import type { Page } from "./store.ts";
 import type { Tables } from "./tables.ts";
 
@@ -18,6 +19,8 @@ interface ConversationFilter {
   state?: ConversationState;
   channel?: Channel;
   number?: string;
+  /** Part of the number, or of its contact's name. */
+  search?: NameSearch;
   /** Id of a user; null for conversations without one. */
   assignedTo?: string | null;
   unread?: true;
@@ -55,7 +58,8 @@ export interface ConversationStore {
 type Row = Tables["conversations"];
 type Key = Pick<Row, "account_id" | "id" | "is_unread" | "last_at">;
 
-export function createConversations({ db }: Pick<Engine, "db">, budget: ReportingBudget | null): ConversationStore {
+export function createConversations(engine: Engine, budget: ReportingBudget | null): ConversationStore {
+  const { db } = engine;
   const ofAccount = (accountId: number) => db.selectFrom("conversations").where("account_id", "=", accountId);
   const ofOne = ({ accountId, id }: ConversationRef) => ofAccount(accountId).where("id", "=", id);
 
@@ -65,7 +69,7 @@ export function createConversations({ db }: Pick<Engine, "db">, budget: Reportin
       return row ? conversationOf(row) : null;
     },
 
-    async listConversations(accountId, { test, state, channel, number, assignedTo, unread }, after, limit) {
+    async listConversations(accountId, { test, state, channel, number, search, assignedTo, unread }, after, limit) {
       const { rows, next } = await listWindows(
         {
           windowBelow(position: ConversationPosition | null) {
@@ -87,6 +91,12 @@ export function createConversations({ db }: Pick<Engine, "db">, budget: Reportin
           },
           async matchesIn(window, most) {
             let found = db.selectFrom(window.as("seen")).select("id");
+            if (search) {
+              // A scalar, so that both engines read it by its key and only for the conversations of the window.
+              const name = sql`(select name from contacts where contacts.account_id = ${accountId}
+                and contacts.test = ${test ? 1 : 0} and contacts.number = seen.number)`;
+              found = found.where(nameOrNumber(engine, name, search));
+            }
             if (channel) found = found.where("channel", "=", channel);
             if (number !== undefined) found = found.where("number", "=", number);
             if (assignedTo === null) found = found.where("assigned_to", "is", null);

@@ -8,6 +8,7 @@ interface ConversationBody {
   id: string;
   channel: string;
   number: string;
+  name: string | null;
   sender: string;
   state: string;
   unread: number;
@@ -93,6 +94,21 @@ describe.each(ENGINES)("conversations on %s", (engine) => {
     );
     expect([...pages.body.data, ...second.body.data].map(({ number }) => number)).toEqual([BOB, ADA]);
     expect(second.body.nextCursor).toBeNull();
+  });
+
+  test("a conversation has the name of its contact, and is found by a part of it or of the number", async () => {
+    const number = "15550100131";
+    await write(number, "Hello");
+    expect(await conversationOf(number)).toMatchObject({ name: null });
+    await request("PUT", `/v1/contacts/${number}`, { name: "Grace Hopper" });
+    const { id, name } = await conversationOf(number);
+    expect(name).toBe("Grace Hopper");
+    expect((await request<ConversationBody>("GET", `/v1/conversations/${id}`)).body.name).toBe("Grace Hopper");
+    for (const q of ["grace", "HOPP", "0131", "%2B1555-010-0131"])
+      expect([q, (await list(`q=${q}`)).map((found) => found.number)]).toEqual([q, [number]]);
+    expect(await list("q=Lovelace")).toEqual([]);
+    const refused = await request<List<never>>("GET", "/v1/conversations?q=%20");
+    expect([refused.status, refused.body.error?.details[0]?.parameter]).toEqual([400, "q"]);
   });
 
   test("a reply is a message by the ordinary rules, is sent once per key, and appears between the others", async () => {
@@ -196,6 +212,10 @@ describe.each(ENGINES)("conversations on %s", (engine) => {
     const seen = await person.request<List<ConversationBody>>("GET", "/v1/conversations");
     expect(seen.body.data.length).toBeGreaterThan(0);
     expect(JSON.stringify(seen.body)).not.toContain(ADA);
+    const found = async (q: string): Promise<number> =>
+      (await person.request<List<ConversationBody>>("GET", `/v1/conversations?q=${q}`)).body.data.length;
+    // The digits before the last four could be found out one by one.
+    expect([await found("0131"), await found("00131"), await found("hopper")]).toEqual([1, 0, 1]);
     expect((await person.request("POST", `/v1/conversations/${foreign.id}/replies`, { text: "x" })).status).toBe(403);
   });
 

@@ -60,6 +60,26 @@ test("a message appears by itself, is answered by keyboard with a canned reply, 
   });
 });
 
+test("a conversation shows the name of its contact, and is found by it", async () => {
+  const number = "15550100102";
+  await dashboard.server.request("PUT", `/v1/contacts/${number}`, { name: "Grace Hopper" });
+  await write("Hello", undefined, number);
+  await write("Hello", undefined, "15550100103");
+  await dashboard.visit("/inbox", async ({ page, errors }) => {
+    const rows = page.getByRole("navigation", { name: "Conversations" }).getByRole("link");
+    await rows.filter({ hasText: "15550100103" }).waitFor();
+    await page.getByLabel("Name or number").fill("grace");
+    await rows.filter({ hasText: "15550100103" }).waitFor({ state: "detached" });
+    expect(await rows.allInnerTexts()).toEqual([expect.stringMatching(/^Grace Hopper\s*15550100102/)]);
+    await rows.click();
+    await page.getByRole("heading", { name: "Grace Hopper" }).waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    await page.getByLabel("Name or number").fill("nobody");
+    await page.getByText("No conversation matches these filters.").waitFor();
+    expect(errors).toEqual([]);
+  });
+});
+
 test("a chat conversation shows until when free text is possible", async () => {
   await write("Hi", { to: "+15550100199", channel: "chatapp" }, "15550100101");
   await dashboard.visit("/inbox", async ({ page, errors }) => {

@@ -162,21 +162,27 @@ async function list(services: Services, { query, caller }: AuthenticCall): Promi
   return { data: rows.map((row, index) => contactView(row, optedOut[index] ?? false)), nextCursor: next };
 }
 
+/** The parameter `q` of lists. */
+export function readNamePart({ q }: AuthenticCall["query"], faults: Fault[]): string | undefined {
+  const text = q?.trim();
+  if (text !== undefined && (text === "" || text.length > TEXT_MAX || !isShowable(text)))
+    faults.push({ parameter: "q", message: `q is a part of a name or number, with 1 to ${TEXT_MAX} characters.` });
+  return text;
+}
+
 async function readFilter(
   { catalog }: Services,
   { query, caller }: Pick<AuthenticCall, "query" | "caller">,
   faults: Fault[],
 ): Promise<ContactFilter> {
-  const { tag, attribute, consent, q, segment } = query;
+  const { tag, attribute, consent, segment } = query;
   if (tag !== undefined && !isTag(tag)) faults.push({ parameter: "tag", message: TAG_RULE });
   const split = attribute?.indexOf(":") ?? -1;
   if (attribute !== undefined && split < 1)
     faults.push({ parameter: "attribute", message: "attribute is a name and a value: city:Pune." });
   const granted = consent === undefined ? undefined : readConsentKey(consent);
   if (granted === null) faults.push({ parameter: "consent", message: `consent is one of ${CONSENT_KEYS.join(", ")}.` });
-  const text = q?.trim();
-  if (text !== undefined && (text === "" || text.length > TEXT_MAX || !isShowable(text)))
-    faults.push({ parameter: "q", message: `q is a part of a name or number, with 1 to ${TEXT_MAX} characters.` });
+  const text = readNamePart(query, faults);
   const saved = segment === undefined ? null : await findSegment({ catalog }, caller, segment);
   if (segment !== undefined && !saved)
     faults.push({ parameter: "segment", message: "There is no segment of this name: GET /api/segments lists them." });

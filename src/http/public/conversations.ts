@@ -9,9 +9,11 @@ import { Problem, refuseFaults, type Fault } from "../../model/problem.ts";
 import type { StoredMessage } from "../../store/store.ts";
 import { CountView, countView } from "../count.ts";
 import { seesTestsOnly } from "../auth/test-mode.ts";
+import { seesMasked } from "../hide-numbers.ts";
 import { readLimit } from "../pagination.ts";
 import { choiceParameter, pageParameters, phoneParameter, textParameter } from "../parameters.ts";
 import { keyedRoute, type AuthenticCall, type KeyedRoute, type Services, type WithBody } from "../route.ts";
+import { bookOf, contactExample, readNamePart } from "./contacts.ts";
 import { inboundExample, InboundView, inboundView } from "./inbound.ts";
 import { exampleMessage, messageView, MessageView } from "./messages.ts";
 
@@ -34,12 +36,13 @@ export async function findConversation(
 const windowOf = ({ channel, lastAt }: StoredConversation): number | null =>
   channel === "chatapp" ? lastAt + SESSION_MS : null;
 
-function view(conversation: StoredConversation, last: InboundMessage | undefined): object {
+function view(conversation: StoredConversation, name: string | null, last: InboundMessage | undefined): object {
   const { id, channel, number, sender, state, unread, lastAt, assignedTo } = conversation;
   return {
     id,
     channel,
     number,
+    name,
     sender,
     state,
     unread,
@@ -51,13 +54,23 @@ function view(conversation: StoredConversation, last: InboundMessage | undefined
   };
 }
 
-async function viewsOf({ store }: Services, conversations: readonly StoredConversation[]): Promise<object[]> {
-  const last = await store.findLastInbound(conversations);
-  return conversations.map((conversation) => view(conversation, last.get(conversation.id)));
+async function viewsOf(
+  { store }: Services,
+  caller: AuthenticCall["caller"],
+  conversations: readonly StoredConversation[],
+): Promise<object[]> {
+  const numbers = [...new Set(conversations.map(({ number }) => number))];
+  const [last, contacts] = await Promise.all([
+    store.findLastInbound(conversations),
+    store.findContacts(bookOf(caller), numbers),
+  ]);
+  return conversations.map((conversation) =>
+    view(conversation, contacts.get(conversation.number)?.name ?? null, last.get(conversation.id)),
+  );
 }
 
-async function viewOf(services: Services, conversation: StoredConversation): Promise<object> {
-  const [one = {}] = await viewsOf(services, [conversation]);
+async function viewOf(services: Services, call: AuthenticCall): Promise<object> {
+  const [one = {}] = await viewsOf(services, call.caller, [await findConversation(services, call)]);
   return one;
 }
 
@@ -74,6 +87,7 @@ async function list(services: Services, { query, caller }: AuthenticCall): Promi
     faults.push({ parameter: "channel", message: `channel is one of ${SEND_CHANNELS.join(", ")}.` });
   const number = query.number === undefined ? undefined : readNumber(query.number.trim());
   if (number === null) faults.push({ parameter: "number", message: "number is an international phone number." });
+  const text = readNamePart(query, faults);
   const assignedTo = readAssignee(query.assignedTo, caller);
   if (assignedTo !== null && assignedTo !== undefined && !isUuid(assignedTo))
     faults.push({ parameter: "assignedTo", message: "assignedTo is me, nobody, or the id of a user." });
@@ -88,13 +102,14 @@ async function list(services: Services, { query, caller }: AuthenticCall): Promi
     ...(state && { state }),
     ...(channel && { channel }),
     ...(number !== undefined && number !== null && { number }),
+    ...(text !== undefined && { search: { text, isMasked: seesMasked(caller) } }),
     ...(assignedTo !== undefined && { assignedTo }),
     ...(query.unread === "true" && { unread: true as const }),
   };
   const after = query.cursor === undefined ? null : { isUnread: isUnread === "1", lastAt: Number(lastAt), id };
   const { rows, next } = await services.store.listConversations(caller.account.id, filter, after, limit);
   return {
-    data: await viewsOf(services, rows),
+    data: await viewsOf(services, caller, rows),
     nextCursor: next && `${next.isUnread ? 1 : 0}:${next.lastAt}:${next.id}`,
   };
 }
@@ -175,7 +190,7 @@ async function change(services: Services, call: WithBody<AuthenticCall, typeof C
       });
   }
   await store.changeConversation(conversation, { state, assignedTo, ...(read && { read: conversation.unread }) });
-  return viewOf(services, await findConversation(services, call));
+  return viewOf(services, call);
 }
 
 const ConversationChanges = Type.Object({
@@ -194,6 +209,7 @@ const ConversationView = Type.Object(
     id: Type.String({ description: "ID of the conversation." }),
     channel: Type.String({ description: `${SEND_CHANNELS.join(", ")}.` }),
     number: Type.String({ description: "Phone number of the user, without plus." }),
+    name: nullable(Type.String(), "Name of the contact with this number; null if there is none."),
     sender: Type.String({ description: "Sender ID, bot or business number that the user writes to." }),
     state: Type.Union(
       CONVERSATION_STATES.map((state) => Type.Literal(state)),
@@ -219,6 +235,7 @@ const example = {
   id: EXAMPLE_CONVERSATION,
   channel: "chatapp",
   number: "15550100100",
+  name: contactExample.name,
   sender: "+15550100199",
   state: "open",
   unread: 1,
@@ -264,6 +281,7 @@ export const conversationRoutes: readonly KeyedRoute[] = [
       unread: choiceParameter(["true"], "Only those with unread messages."),
       channel: choiceParameter(SEND_CHANNELS, "Only those on this channel."),
       number: phoneParameter("Only those with this number."),
+      q: textParameter("Part of the number, or of the name of its contact.", "Ada"),
       assignedTo: textParameter("Only those assigned to `me`, to `nobody`, or to the user with this id.", "nobody"),
       ...pageParameters(`1:1767225604880:${EXAMPLE_CONVERSATION}`),
     },
@@ -309,7 +327,7 @@ export const conversationRoutes: readonly KeyedRoute[] = [
     description: "Returns a conversation with its last inbound message.",
     response: ConversationView,
     responseExample: example,
-    handle: async (services, call) => viewOf(services, await findConversation(services, call)),
+    handle: viewOf,
   },
   keyedRoute({
     ...ofOne,

@@ -19,6 +19,8 @@ export interface Conversation {
   id: string;
   channel: "sms" | "rcs" | "chatapp";
   number: string;
+  /** The name of the contact with this number. */
+  name: string | null;
   sender: string;
   state: "open" | "closed";
   unread: number;

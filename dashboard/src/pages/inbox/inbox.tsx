@@ -7,7 +7,7 @@ import { t } from "../../i18n/t.ts";
 import { useLive } from "../../live.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorState } from "../../parts/error-state.tsx";
-import { ChoiceFilter, FilterBar } from "../../parts/filters.tsx";
+import { ChoiceFilter, FilterBar, TypedFilter } from "../../parts/filters.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
@@ -31,7 +31,7 @@ const ASSIGNED = [
 /** Inbox: what users sent on every channel, as conversations. */
 export default function Inbox() {
   const { id } = useParams<{ id?: string }>();
-  const [filters, change] = useUrlState(["state", "assignedTo"]);
+  const [filters, change] = useUrlState(["q", "state", "assignedTo"]);
   const client = useQueryClient();
   const { rows, table } = usePages<Conversation>(CONVERSATIONS, filters, { refreshMs: REFRESH_MS });
   const readAgain = (): void => {
@@ -52,6 +52,13 @@ export default function Inbox() {
     <>
       <PageHeader title={t("Inbox")} lead={t("What users sent on every channel, unread first.")} />
       <FilterBar values={filters} change={change}>
+        <TypedFilter
+          label={t("Name or number")}
+          value={filters.q}
+          onChange={(q) => change({ q })}
+          placeholder={t("Ada")}
+          leading
+        />
         <ChoiceFilter label={t("State")} value={filters.state} onChange={(state) => change({ state })} data={STATES} />
         <ChoiceFilter
           label={t("Assigned")}
@@ -68,7 +75,11 @@ export default function Inbox() {
             <Paper>
               <EmptyState
                 icon={IconInbox}
-                sentence={t("Nothing here yet. Reply to a message from a virtual phone to try it.")}
+                sentence={
+                  search === ""
+                    ? t("Nothing here yet. Reply to a message from a virtual phone to try it.")
+                    : t("No conversation matches these filters.")
+                }
               />
             </Paper>
           )}
@@ -105,7 +116,7 @@ interface RowProps {
 }
 
 function Row({
-  conversation: { number, channel, sender, unread, lastAt, lastMessage, state },
+  conversation: { number, name, channel, sender, unread, lastAt, lastMessage, state },
   href,
   isOpen,
 }: RowProps) {
@@ -113,8 +124,13 @@ function Row({
     <Link href={href} className={classes.row} {...(isOpen && { "aria-current": "true" as const })}>
       <Stack gap={2}>
         <Group justify="space-between" wrap="nowrap">
-          <Text size="sm" fw={unread > 0 ? 700 : 500}>
-            {number}
+          <Text size="sm" fw={unread > 0 ? 700 : 500} truncate>
+            {name ?? number}
+            {name !== null && (
+              <Text size="xs" c="dimmed" ml={6} span>
+                {number}
+              </Text>
+            )}
           </Text>
           <TimeText at={lastAt} size="xs" />
         </Group>

@@ -7,6 +7,7 @@ import { t } from "../../i18n/t.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { GuardedButton, useWhyNot } from "../../parts/guarded.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
+import { isBinary, Octets } from "../../parts/phone/octets.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import {
@@ -56,15 +57,16 @@ export function OpenConversation({ id, onChanged }: Props) {
   if (error)
     return <ErrorState error={error} retry={() => void refetch()} title={t("Conversation cannot be loaded")} />;
   if (!data) return <PageLoading />;
-  const { number, sender, channel, state, assignedTo } = data;
+  const { number, name, sender, channel, state, assignedTo } = data;
   return (
     <Paper p="md" component="section" aria-label={t("Conversation with {number}", { number })}>
       <Group justify="space-between" mb="md">
         <div>
           <Title order={2} size="h4">
-            {number}
+            {name ?? number}
           </Title>
           <Text size="sm" c="dimmed">
+            {name !== null && `${number} · `}
             {CHANNEL_NAMES[channel]} · {sender} ·{" "}
             <Anchor component={Link} href={`/contacts/${number}`} size="sm">
               {t("Contact")}
@@ -145,7 +147,11 @@ function Messages({ id }: { id: string }) {
 function Bubble({ item: { direction, at, inbound, message } }: { item: Item }) {
   return (
     <div className={direction === "in" ? classes.in : classes.out} data-direction={direction}>
-      <Text size="sm">{message ? message.text || message.templateName || "–" : textOf(inbound)}</Text>
+      {message && isBinary(message) ? (
+        <Octets {...message} />
+      ) : (
+        <Text size="sm">{message ? message.text || message.templateName || "–" : textOf(inbound)}</Text>
+      )}
       <Group gap={6} mt={4}>
         <TimeText at={at} size="xs" />
         {message && (
