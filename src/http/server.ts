@@ -25,6 +25,7 @@ import {
 } from "./auth/authenticate.ts";
 import { bodyChecker } from "./check-body.ts";
 import { forwardedAddress } from "./client-address.ts";
+import { compressAnswers } from "./compress-answers.ts";
 import {
   BODY_ENCODINGS,
   bodyTooLarge,
@@ -183,6 +184,8 @@ export function createServer(services: Services, options: Options): FastifyInsta
     orRefusal(payload, receiveJson(services, request, payload)),
   );
   app.decorateRequest("caller", null);
+  // Before the limit, which counts what is sent.
+  compressAnswers(app);
   limitResponseMemory(app, services, fail);
   logRequests(app, services);
   measureRequests(app, services);

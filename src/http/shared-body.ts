@@ -43,15 +43,24 @@ export function negotiate({ headers }: FastifyRequest, reply: FastifyReply, body
     reply.code(304);
     return "";
   }
-  const accepted = acceptedEncodings(headers["accept-encoding"]);
-  for (const encoding of ["br", "gzip"] as const) {
+  for (const encoding of encodingsFor(headers["accept-encoding"])) {
     const encoded = body[encoding];
-    if (!encoded || !accepted(encoding)) continue;
+    if (!encoded) continue;
     reply.header("content-encoding", encoding);
     return encoded;
   }
   return body.identity;
 }
+
+/** The encodings that the client accepts, the smallest first. */
+function encodingsFor(header: string | string[] | undefined): ("br" | "gzip")[] {
+  const accepted = acceptedEncodings(header);
+  return (["br", "gzip"] as const).filter(accepted);
+}
+
+/** The encoding for a body that is compressed for one response. */
+export const preferredEncoding = (header: string | string[] | undefined): "br" | "gzip" | undefined =>
+  encodingsFor(header)[0];
 
 const opaque = (tag: string): string => tag.trim().replace(/^W\//, "");
 
